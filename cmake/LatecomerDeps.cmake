@@ -1,0 +1,33 @@
+# What the build needs from the system, found once. Every item is a Debian 12 package, named in latecomer.sh.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter) # generates the MPI wrappers
+pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(SMARTCOLS REQUIRED IMPORTED_TARGET smartcols)
+pkg_check_modules(UNWIND REQUIRED IMPORTED_TARGET libunwind)
+pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw libelf)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(OPENMPI REQUIRED IMPORTED_TARGET ompi-c)
+pkg_check_modules(MPICH REQUIRED IMPORTED_TARGET mpich)
+
+find_library(OTF2_LIBRARY otf2 REQUIRED)
+find_path(OTF2_INCLUDE_DIR otf2/otf2.h REQUIRED)
+add_library(lc_otf2 INTERFACE)
+target_link_libraries(lc_otf2 INTERFACE ${OTF2_LIBRARY})
+target_include_directories(lc_otf2 SYSTEM INTERFACE ${OTF2_INCLUDE_DIR})
+
+# Both MPI flavours, always: whatever touches MPI handles is compiled once for each of these.
+set(LC_FLAVOURS openmpi mpich)
+add_library(lc_mpi_openmpi INTERFACE)
+target_link_libraries(lc_mpi_openmpi INTERFACE PkgConfig::OPENMPI)
+target_compile_definitions(lc_mpi_openmpi INTERFACE LC_FLAVOUR_OPENMPI=1)
+add_library(lc_mpi_mpich INTERFACE)
+target_link_libraries(lc_mpi_mpich INTERFACE PkgConfig::MPICH)
+target_compile_definitions(lc_mpi_mpich INTERFACE LC_FLAVOUR_MPICH=1)
+set(LC_MPIEXEC_openmpi mpirun.openmpi)
+set(LC_MPIEXEC_mpich mpirun.mpich)
+set(LC_MPICC_openmpi mpicc.openmpi)
+set(LC_MPICC_mpich mpicc.mpich)
+set(LC_MPIFORT_openmpi mpifort.openmpi)
+set(LC_MPIFORT_mpich mpifort.mpich)

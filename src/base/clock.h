@@ -1,0 +1,40 @@
+/* Time. Hot paths read ticks (lc_ticks: the TSC where it is invariant, else CLOCK_MONOTONIC_RAW nanoseconds);
+ * everything else uses nanoseconds. lc_clock_init must have run before lc_ticks is meaningful. */
+#ifndef LC_BASE_CLOCK_H
+#define LC_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct lc_clock {
+    bool tsc;            /* ticks are the processor's counter */
+    double ns_per_tick;  /* 1 where ticks are nanoseconds */
+    uint64_t base_ticks; /* the same instant on ... */
+    uint64_t base_ns;    /* ... CLOCK_MONOTONIC_RAW */
+};
+
+extern struct lc_clock lc_clock;
+
+/* Chooses the counter; LATECOMER_CLOCK=tsc|monotonic overrides. Cheap; the rate of the TSC is refined by lc_clock_calibrate. */
+void lc_clock_init(void);
+
+/* Measures the rate from the time passed since lc_clock_init (error: about 50 ns divided by that time). */
+void lc_clock_calibrate(void);
+
+uint64_t lc_monotonic_raw_ns(void);
+uint64_t lc_realtime_ns(void);
+uint64_t lc_ticks_to_ns(uint64_t ticks); /* on the axis of CLOCK_MONOTONIC_RAW */
+
+static inline uint64_t lc_ticks(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(lc_clock.tsc, 1))
+        return __builtin_ia32_rdtsc();
+#endif
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* Growable arrays and checked allocation. An array is pointer + length + capacity in the owner's struct;
+ * lc_grow makes room. Sizes from files are checked against the file's length before they come here. */
+#ifndef LC_BASE_MEM_H
+#define LC_BASE_MEM_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Makes *array (elements of elem_bytes) hold at least `need` elements; grows by half, new room is zeroed.
+ * On failure (LC_ERR_NOMEM) the array is as before. Freed with free(). */
+enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes);
+
+/* calloc that reports; *out is NULL for count 0. */
+enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes);
+
+/* strdup that reports. */
+enum lc_err lc_strdup(char **out, const char *text);
+
+#endif

@@ -1,0 +1,27 @@
+/* A growing string. Append never fails visibly: if memory runs out the buffer is marked and later appends are
+ * no-ops; whoever takes the result checks lc_strbuf_ok once. Zero-initialise with {0}. */
+#ifndef LC_BASE_STRBUF_H
+#define LC_BASE_STRBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lc_strbuf {
+    char *text; /* NUL-terminated; NULL while empty */
+    size_t length;
+    size_t capacity;
+    bool failed;
+};
+
+void lc_strbuf_add(struct lc_strbuf *buf, const char *text, size_t length);
+void lc_strbuf_puts(struct lc_strbuf *buf, const char *text);
+void lc_strbuf_putc(struct lc_strbuf *buf, char c);
+void lc_strbuf_printf(struct lc_strbuf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void lc_strbuf_clear(struct lc_strbuf *buf); /* keeps the memory */
+void lc_strbuf_free(struct lc_strbuf *buf);
+bool lc_strbuf_ok(const struct lc_strbuf *buf);
+const char *lc_strbuf_get(const struct lc_strbuf *buf); /* never NULL */
+char *lc_strbuf_take(struct lc_strbuf *buf);            /* the caller frees it; NULL if it failed */
+
+#endif
