@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# The one set-up script: installs what is missing (Debian packages), builds, runs.
+#   ./latecomer.sh demo             the main job, on a bundled program and on LAMMPS
+#   ./latecomer.sh build            build/release, runnable in place
+#   ./latecomer.sh test [--nightly] all tests; ends with "N passed, N failed"
+#   ./latecomer.sh lint             clang-format, cppcheck, clang-tidy
+#   ./latecomer.sh install PREFIX
+set -euo pipefail
+cd "$(dirname "$0")"
+
+build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 xz-utils
+  libopenmpi-dev openmpi-bin libmpich-dev mpich libotf2-trace-dev otf2-tools libunwind-dev libdw-dev
+  libjansson-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
+demo_packages="lammps"
+test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
+  util-linux bash-completion man-db elfutils eztrace binutils procps"
+lint_packages="clang-format clang-tidy cppcheck"
+
+say() { printf 'latecomer.sh: %s\n' "$*" >&2; }
+
+missing_of() {
+  local package missing=
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=" $package"
+  done
+  printf '%s' "$missing"
+}
+
+# need WHAT PACKAGE..: installs what is missing; as a normal user prints the one command that does it.
+need() {
+  local what=$1 missing
+  shift
+  command -v dpkg-query >/dev/null || { say "no dpkg here: install the equivalents of: $*"; return 0; }
+  missing=$(missing_of "$@")
+  [ -z "$missing" ] && return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    say "$what needs Debian packages that are missing; run: sudo apt-get install -y --no-install-recommends$missing"
+    return 1
+  fi
+  say "installing for $what:$missing"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq >/dev/null || say "apt-get update failed; trying with what is known"
+  # shellcheck disable=SC2086
+  apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+jobs() { nproc 2>/dev/null || echo 2; }
+
+build() { # PRESET
+  [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1" >"build-$1.log" 2>&1 || { cat "build-$1.log" >&2; rm -f "build-$1.log"; return 1; }
+  rm -f "build-$1.log"
+  cmake --build --preset "$1" -j"$(jobs)" -- --no-print-directory -s
+}
+
+mpirun_openmpi() {
+  local flags="--oversubscribe"
+  [ "$(id -u)" -eq 0 ] && flags+=" --allow-run-as-root"
+  # shellcheck disable=SC2086
+  mpirun.openmpi $flags "$@"
+}
+
+demo() {
+  # shellcheck disable=SC2086
+  need "the build" $build_packages
+  build release
+  local latecomer=$PWD/build/release/bin/latecomer out=build/demo
+  rm -rf "$out"
+  mkdir -p "$out"
+  say "1. a bundled imbalanced program on 4 ranks (Open MPI)"
+  mpirun_openmpi -n 4 "$latecomer" run -o "$out/imbalanced" -- build/release/bin/latecomer-demo-openmpi
+  "$latecomer" show "$out/imbalanced"
+  # shellcheck disable=SC2086
+  if command -v lmp >/dev/null || need "the LAMMPS part of the demo" $demo_packages; then
+    say "2. LAMMPS (melt) on 4 ranks, unchanged"
+    mpirun_openmpi -n 4 "$latecomer" run -o "$out/lammps" -- lmp -in tests/real/melt.in -log none -screen none
+    "$latecomer" show "$out/lammps"
+  else
+    say "2. LAMMPS cannot be installed here: skipped"
+  fi
+  say "results: $out/imbalanced, $out/lammps; next: build/release/bin/latecomer help"
+}
+
+# One ctest run; adds its counts to passed and failed.
+passed=0 failed=0
+ctest_run() { # PRESET ARGS..
+  local preset=$1 log line
+  shift
+  log=$(mktemp)
+  ctest --preset "$preset" --no-tests=error "$@" 2>&1 | tee "$log" || true
+  line=$(grep -E '[0-9]+ tests failed out of [0-9]+' "$log" | tail -1) || line=
+  rm -f "$log"
+  if [ -z "$line" ]; then
+    failed=$((failed + 1))
+    return
+  fi
+  local bad all
+  bad=$(sed -E 's/.* ([0-9]+) tests failed out of ([0-9]+).*/\1/' <<<"$line")
+  all=$(sed -E 's/.* ([0-9]+) tests failed out of ([0-9]+).*/\2/' <<<"$line")
+  failed=$((failed + bad))
+  passed=$((passed + all - bad))
+}
+
+run_tests() {
+  # shellcheck disable=SC2086
+  need "the tests" $build_packages $test_packages $lint_packages
+  build release
+  build asan
+  if [ "${1:-}" = --nightly ]; then
+    ctest_run release -j2
+  else
+    ctest_run release -j2 -LE nightly
+  fi
+  ctest_run asan -j2 -L 'unit|fuzz' -LE nightly
+  say "tests done"
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}
+
+lint() {
+  # shellcheck disable=SC2086
+  need "the checks" $build_packages $lint_packages
+  cmake --preset release >/dev/null
+  tests/lint.sh build/release
+}
+
+case "${1:-}" in
+  demo) demo ;;
+  build)
+    # shellcheck disable=SC2086
+    need "the build" $build_packages
+    build release
+    ;;
+  test) run_tests "${2:-}" ;;
+  lint) lint ;;
+  install)
+    [ $# -eq 2 ] || { say "usage: ./latecomer.sh install PREFIX"; exit 2; }
+    # shellcheck disable=SC2086
+    need "the build" $build_packages
+    build release
+    cmake --install build/release --prefix "$2"
+    ;;
+  *)
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
