@@ -103,11 +103,26 @@ enum lc_err lc_raw_merge_nodes(struct lc_raw *raw, const struct lc_raw *other, u
 /* All of `other`: nodes, locations, rows, values. */
 enum lc_err lc_raw_merge(struct lc_raw *raw, const struct lc_raw *other);
 
-/* Definitions (modules, names, nodes) and, with all != 0, everything, as one block of bytes and back; the receiver checks every length. */
+/* All references of nodes, locations, rows and values are in range, parents come before children. LC_ERR_FORMAT if not. */
+enum lc_err lc_raw_check(const struct lc_raw *raw);
+
+/* Definitions (modules, names, nodes) and, with all != 0, everything, as one block of bytes and back; the receiver checks every length.
+ * A block without nodes is a slice: its rows and values refer to the definitions of another block, and whoever joins them checks. */
 enum lc_err lc_raw_pack(const struct lc_raw *raw, int all, void **bytes, size_t *n_bytes);
 enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes);
 
-/* The file: a sequence of packed blocks (one with definitions and locations first, slices of rows after it). */
+/* The file: a sequence of packed blocks (one with definitions and locations first, then slices: rows, values, and
+ * `meta` or `pop` that replace earlier ones). */
 enum lc_err lc_raw_read_file(struct lc_raw **raw, const char *path);
+
+/* The same without taking the rows into memory: they stay in the mapped file. Parts are numbered 0 .. n_parts - 1 (the blocks of the
+ * file); rows and values of a part are checked against the definitions when the file is opened. */
+struct lc_raw_file;
+enum lc_err lc_raw_file_open(struct lc_raw_file **file, const char *path);
+void lc_raw_file_close(struct lc_raw_file *file);
+const struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file); /* rows and values: none */
+size_t lc_raw_file_parts(const struct lc_raw_file *file);
+const struct lc_raw_row *lc_raw_file_rows(const struct lc_raw_file *file, size_t part, size_t *n_rows);
+const struct lc_raw_value *lc_raw_file_values(const struct lc_raw_file *file, size_t part, size_t *n_values);
 
 #endif
