@@ -1,0 +1,47 @@
+#include "measure/clocks/blame.h"
+
+#include <stdlib.h>
+
+void lc_blame_add_slow(struct lc_blame *blame, const struct lc_blame_row *row) {
+    uint32_t h =
+        (uint32_t)((row->wait_key * 31 + row->late_rank) * 31 + row->late_node) % LC_BLAME_HASH;
+    uint32_t smallest = 0;
+    for (uint32_t i = 0; i < blame->n; i++) {
+        struct lc_blame_row *is = &blame->rows[i];
+        if (is->wait_key == row->wait_key && is->late_rank == row->late_rank &&
+            is->late_node == row->late_node) {
+            is->ticks += row->ticks;
+            is->error += row->error;
+            blame->hash[h] = (uint16_t)(i + 1);
+            return;
+        }
+        if (is->ticks < blame->rows[smallest].ticks)
+            smallest = i;
+    }
+    uint64_t inherited = 0;
+    if (blame->n < LC_BLAME_ROWS)
+        smallest = blame->n++;
+    else
+        inherited = blame->rows[smallest].ticks;
+    blame->rows[smallest] = *row;
+    blame->rows[smallest].ticks += inherited;
+    blame->rows[smallest].error += inherited;
+    blame->hash[h] = (uint16_t)(smallest + 1);
+}
+
+void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from) {
+    for (uint32_t i = 0; i < from->n && i < LC_BLAME_ROWS; i++)
+        lc_blame_add(into, &from->rows[i]);
+}
+
+static int by_ticks(const void *a, const void *b) {
+    const struct lc_blame_row *x = a, *y = b;
+    uint64_t sure_x = x->ticks - x->error, sure_y = y->ticks - y->error;
+    if (sure_x != sure_y)
+        return sure_x < sure_y ? 1 : -1;
+    return (x->late_rank > y->late_rank) - (x->late_rank < y->late_rank);
+}
+
+void lc_blame_sort(struct lc_blame *blame) {
+    qsort(blame->rows, blame->n, sizeof *blame->rows, by_ticks);
+}

@@ -1,0 +1,113 @@
+#include "measure/clocks/colllog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+_Static_assert(sizeof(struct lc_log_entry) == 64, "an entry is one cache line");
+
+enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
+                            uint32_t me, uint32_t entries) {
+    memset(log, 0, sizeof *log);
+    log->id = id;
+    log->n = n;
+    log->me = me;
+    log->entries = entries;
+    log->next = 1;
+    LC_TRY(lc_alloc(&log->theirs, n, sizeof(struct lc_log_head *)));
+    enum lc_err err = lc_alloc(&log->areas, n, sizeof(struct lc_area *));
+    if (err != LC_OK) {
+        free(log->theirs);
+        return err;
+    }
+    uint64_t at =
+        mine
+            ? lc_area_take(mine, sizeof(struct lc_log_head) + entries * sizeof(struct lc_log_entry))
+            : 0;
+    if (at && lc_area_set_log(mine, id, at))
+        log->mine = lc_area_at(mine, at);
+    return LC_OK;
+}
+
+void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, uint64_t *offset) {
+    *offset = 0;
+    if (log->mine) {
+        lc_area_set_log(mine, log->id, 0);
+        *offset = (uint64_t)((char *)log->mine - (char *)mine->head);
+    }
+    free(log->theirs);
+    free(log->areas);
+    memset(log, 0, sizeof *log);
+}
+
+struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member) {
+    const struct lc_area *area = log->areas[member];
+    if (!area)
+        return NULL;
+    uint64_t at = lc_area_find_log(area, log->id);
+    if (at)
+        log->theirs[member] = lc_area_at(area, at);
+    return log->theirs[member];
+}
+
+bool lc_colllog_write_slow(struct lc_colllog *log, uint32_t op, const struct lc_stamp *stamp) {
+    if (!log->mine)
+        return false;
+    uint32_t safe = log->done;
+    for (uint32_t i = 0; i < log->n; i++) {
+        if (i == log->me || !log->areas[i])
+            continue;
+        struct lc_log_head *head = log->theirs[i] ? log->theirs[i] : lc_colllog_find(log, i);
+        /* acquire: the member's reads below its done are over (lc_colllog_end) */
+        uint32_t done =
+            head ? (uint32_t)atomic_load_explicit(&head->done, memory_order_acquire) : 0;
+        if (done < safe)
+            safe = done;
+    }
+    if (safe > log->safe)
+        log->safe = safe;
+    if (op - log->safe > log->entries) {
+        log->n_skipped++;
+        return false;
+    }
+    return lc_colllog_write(log, op, stamp);
+}
+
+void lc_colllog_publish(struct lc_colllog *log) {
+    log->published = log->done;
+    /* release: my reads below come before (lc_colllog_write_slow) */
+    if (log->mine)
+        atomic_store_explicit(&log->mine->done, log->done, memory_order_release);
+}
+
+void lc_colllog_keep_open(struct lc_colllog *log, uint32_t op) {
+    if (log->n_open < LC_LOG_OPEN)
+        log->open[log->n_open++] = op;
+    else
+        log->n_unlisted++;
+}
+
+void lc_colllog_advance(struct lc_colllog *log) {
+    uint32_t oldest = log->next;
+    if (log->n_unlisted)
+        return;
+    for (uint32_t i = 0; i < log->n_open; i++)
+        if (log->open[i] < oldest)
+            oldest = log->open[i];
+    if (oldest - 1 > log->done)
+        log->done = oldest - 1;
+    if (log->done - log->published >= log->entries / 4)
+        lc_colllog_publish(log);
+}
+
+void lc_colllog_close(struct lc_colllog *log, uint32_t op) {
+    uint32_t i = 0;
+    while (i < log->n_open && log->open[i] != op)
+        i++;
+    if (i < log->n_open)
+        log->open[i] = log->open[--log->n_open];
+    else if (log->n_unlisted)
+        log->n_unlisted--;
+    lc_colllog_advance(log);
+}

@@ -1,0 +1,103 @@
+/* Collectives: each rank keeps a log per communicator in its area; members number the operations
+ * alike (MPI demands one order). A rank writes its entry before the call if its data goes to
+ * others, and reads after the call only those whose data came to it.
+ *
+ * Nouns
+ *   number   of the operation on this communicator, from 1
+ *   done     all operations up to this number are read by a rank (nonblocking ones: below the
+ * oldest still open); published in a line of its own every quarter of the log, and inside every
+ * entry safe     lower bound of the done of all members: what is not newer may be overwritten
+ * Invariants: never waits, never overwrites what somebody may still read (such an entry is skipped
+ * and counted); an entry that does not carry the number is not there: no edge. */
+#ifndef LC_CLOCKS_COLLLOG_H
+#define LC_CLOCKS_COLLLOG_H
+
+#include "measure/clocks/ring.h"
+
+struct lc_log_entry {
+    struct lc_stamp stamp;
+    _Atomic uint64_t number; /* communicator << 32 | operation */
+    uint32_t done;
+    uint32_t unused;
+};
+
+struct lc_log_head {
+    _Atomic uint64_t done;
+    uint64_t unused[7];
+    struct lc_log_entry entries[];
+};
+
+enum { LC_LOG_OPEN = 16 };
+
+struct lc_colllog {
+    uint64_t id;      /* of the communicator, equal on all members */
+    uint32_t n, me;   /* members */
+    uint32_t entries; /* power of two */
+    uint32_t next;    /* number of the next operation */
+    uint32_t done, safe, published;
+    uint32_t open[LC_LOG_OPEN];   /* nonblocking operations not yet read */
+    uint32_t n_open, n_unlisted;  /* beyond LC_LOG_OPEN: done stays until they are over */
+    struct lc_log_head *mine;     /* NULL: no memory */
+    struct lc_log_head **theirs;  /* by member; NULL: not found yet */
+    const struct lc_area **areas; /* by member; NULL: not on this node */
+    uint64_t n_skipped;
+};
+
+enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
+                            uint32_t me, uint32_t entries);
+/* Frees private memory; the shared part is handed back through *offset for use by another
+ * communicator (0: none). */
+void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, uint64_t *offset);
+
+/* Claims the number of an operation; every member calls it for every operation of the communicator.
+ */
+static inline uint32_t lc_colllog_begin(struct lc_colllog *log) {
+    return log->next++;
+}
+
+/* Writes the entry of operation `op`, before the MPI call. False: skipped. */
+bool lc_colllog_write_slow(struct lc_colllog *log, uint32_t op, const struct lc_stamp *stamp);
+static inline bool lc_colllog_write(struct lc_colllog *log, uint32_t op,
+                                    const struct lc_stamp *stamp) {
+    if (__builtin_expect(!log->mine || op - log->safe > log->entries, 0))
+        return lc_colllog_write_slow(log, op, stamp);
+    struct lc_log_entry *entry = &log->mine->entries[op & (log->entries - 1)];
+    entry->stamp = *stamp;
+    entry->done = log->done;
+    /* release: who sees the number sees the fields; fence: the number goes before the later stores
+     * of MPI (lc_colllog_read) */
+    atomic_store_explicit(&entry->number, log->id << 32 | op, memory_order_release);
+    atomic_thread_fence(memory_order_release);
+    return true;
+}
+
+struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member);
+
+/* The entry of a member, NULL: not there. It stays until this rank's done passes op. */
+static inline const struct lc_log_entry *lc_colllog_read(struct lc_colllog *log, uint32_t member,
+                                                         uint32_t op) {
+    const struct lc_log_head *head = log->theirs[member];
+    if (__builtin_expect(!head, 0)) {
+        head = lc_colllog_find(log, member);
+        if (!head)
+            return NULL;
+    }
+    const struct lc_log_entry *entry = &head->entries[op & (log->entries - 1)];
+    if (atomic_load_explicit(&entry->number, memory_order_acquire) != (log->id << 32 | op))
+        return NULL;
+    return entry;
+}
+
+/* A nonblocking operation stays open until lc_colllog_close; blocking ones call end only. */
+void lc_colllog_keep_open(struct lc_colllog *log, uint32_t op);
+void lc_colllog_close(struct lc_colllog *log, uint32_t op);
+void lc_colllog_advance(struct lc_colllog *log);
+void lc_colllog_publish(struct lc_colllog *log);
+static inline void lc_colllog_end(struct lc_colllog *log, uint32_t op) {
+    if (__builtin_expect(!log->n_open && !log->n_unlisted, 1))
+        log->done = op;
+    if (__builtin_expect(log->done - log->published >= log->entries / 4, 0))
+        lc_colllog_publish(log);
+}
+
+#endif

@@ -1,0 +1,137 @@
+#include "measure/clocks/cpvec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif) {
+    memset(vec, 0, sizeof *vec);
+    vec->thread = thread;
+    vec->n_whatif = n_whatif;
+    if (!mine || thread >= LC_AREA_THREADS)
+        return;
+    uint64_t at = lc_area_take(mine, sizeof(struct lc_cp_circle));
+    if (!at)
+        return;
+    vec->circle = lc_area_at(mine, at);
+    atomic_store_explicit(&mine->head->vectors[thread], at, memory_order_release);
+}
+
+void lc_cpvec_clear(struct lc_cpvec *vec) {
+    vec->n = 0;
+    vec->other = 0;
+    memset(vec->whatif, 0, sizeof vec->whatif);
+}
+
+void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    uint32_t i = 0, smallest = 0;
+    for (; i < vec->n && vec->items[i].key != key; i++)
+        if (vec->items[i].ticks < vec->items[smallest].ticks)
+            smallest = i;
+    if (i < vec->n) {
+        vec->items[i].ticks += ticks;
+    } else if (i < LC_CP_ITEMS) {
+        vec->items[vec->n++] = (struct lc_cp_item){key, ticks};
+    } else {
+        i = smallest;
+        vec->other += vec->items[i].ticks;
+        vec->items[i] = (struct lc_cp_item){key, ticks};
+    }
+    vec->hints[key % LC_CP_HINTS] = (uint8_t)i;
+}
+
+static struct lc_cp_version *version_at(const struct lc_area *theirs, uint32_t version,
+                                        struct lc_cp_circle **circle) {
+    uint64_t at = theirs ? atomic_load_explicit(&theirs->head->vectors[version >> 24 & 63],
+                                                memory_order_acquire)
+                         : 0;
+    if (!at || !version)
+        return NULL;
+    *circle = lc_area_at(theirs, at);
+    return &(*circle)->versions[version % LC_CP_VERSIONS];
+}
+
+/* A consistent copy of a version; `expected` 0: whatever is there. */
+static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *items,
+                 uint32_t *n) {
+    uint32_t is = atomic_load_explicit(&v->version, memory_order_acquire);
+    if (!is || (expected && is != expected))
+        return false;
+    uint32_t count = __atomic_load_n(&v->n, __ATOMIC_RELAXED);
+    if (count > LC_CP_ITEMS)
+        return false;
+    memcpy(items, v->items, count * sizeof *items);
+    atomic_thread_fence(
+        memory_order_acquire); /* the items are read before the version is read again */
+    *n = count;
+    return atomic_load_explicit(&v->version, memory_order_relaxed) == is;
+}
+
+static uint64_t sum_of(const struct lc_cp_item *items, uint32_t n) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += items[i].ticks;
+    return sum;
+}
+
+void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
+                          uint64_t useful) {
+    if (n > LC_CP_ITEMS)
+        n = LC_CP_ITEMS;
+    if (items != vec->items)
+        memcpy(vec->items, items, n * sizeof *items);
+    vec->n = n;
+    uint64_t sum = sum_of(vec->items, n);
+    if (sum > useful && sum > 0) /* a later version of the same thread: scaled to this clock */
+        for (uint32_t i = 0; i < n; i++)
+            vec->items[i].ticks =
+                (uint64_t)((double)vec->items[i].ticks * (double)useful / (double)sum);
+    sum = sum_of(vec->items, n);
+    vec->other = useful > sum ? useful - sum : 0;
+}
+
+void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version,
+                    uint64_t useful) {
+    struct lc_cp_circle *circle = NULL;
+    struct lc_cp_version *v = version_at(theirs, version, &circle);
+    uint32_t n = 0;
+    if (v && !copy(v, version, vec->items, &n)) {
+        vec->n_overwritten++;
+        n = 0;
+        uint32_t latest = atomic_load_explicit(&circle->latest, memory_order_relaxed);
+        if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n))
+            n = 0;
+    }
+    lc_cpvec_adopt_items(vec, vec->items, n, useful);
+}
+
+void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
+    struct lc_cp_circle *circle = NULL;
+    struct lc_cp_version *v = version_at(theirs, version, &circle);
+    if (!v || atomic_load_explicit(&v->version, memory_order_acquire) != version)
+        return;
+    uint64_t clocks[LC_WHATIF_MAX];
+    memcpy(clocks, v->whatif, sizeof clocks);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&v->version, memory_order_relaxed) != version)
+        return;
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        if (clocks[i] > vec->whatif[i])
+            vec->whatif[i] = clocks[i];
+}
+
+static int by_ticks(const void *a, const void *b) {
+    uint64_t x = ((const struct lc_cp_item *)a)->ticks, y = ((const struct lc_cp_item *)b)->ticks;
+    return (x < y) - (x > y);
+}
+
+uint32_t lc_cpvec_pack(const struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room) {
+    if (vec->n <= room) {
+        memcpy(items, vec->items, vec->n * sizeof *items);
+        return vec->n;
+    }
+    struct lc_cp_item sorted[LC_CP_ITEMS];
+    memcpy(sorted, vec->items, vec->n * sizeof *sorted);
+    qsort(sorted, vec->n, sizeof *sorted, by_ticks);
+    memcpy(items, sorted, room * sizeof *items);
+    return room;
+}

@@ -1,0 +1,100 @@
+/* Which call paths the critical path spent its time in: a bounded vector that belongs to a thread's
+ * clock of useful time. Where another clock wins a maximum its vector wins whole (Hollingsworth
+ * 1996).
+ *
+ * Nouns
+ *   item     (rank, node of its call tree) and ticks
+ *   other    ticks of items that had to leave the vector, or were lost on the way
+ *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that
+ * travels in the stamp; a small circle of them, so that nobody waits: who finds its version
+ * overwritten takes the latest one, scaled to its clock Invariant: items + other = the clock it
+ * belongs to. Owner: one thread; versions are read by all ranks of the node. */
+#ifndef LC_CLOCKS_CPVEC_H
+#define LC_CLOCKS_CPVEC_H
+
+#include "measure/clocks/ring.h"
+
+enum { LC_CP_ITEMS = 64, LC_CP_VERSIONS = 64, LC_CP_HINTS = 64, LC_WHATIF_MAX = 6 };
+
+struct lc_cp_item {
+    uint64_t key; /* rank << 32 | node */
+    uint64_t ticks;
+};
+
+struct lc_cp_version {        /* in the area; head is one line */
+    _Atomic uint32_t version; /* 0 while it is written */
+    uint32_t n;
+    uint64_t other;
+    uint64_t whatif[LC_WHATIF_MAX];
+    struct lc_cp_item items[LC_CP_ITEMS];
+};
+
+struct lc_cp_circle { /* of one thread, in the area */
+    _Atomic uint32_t latest;
+    uint32_t unused[15];
+    struct lc_cp_version versions[LC_CP_VERSIONS];
+};
+
+struct lc_cpvec {
+    struct lc_cp_item items[LC_CP_ITEMS];
+    uint32_t n;
+    uint32_t thread; /* index in the area's table of circles */
+    uint64_t other;
+    uint64_t
+        whatif[LC_WHATIF_MAX]; /* clocks of the what-if scenarios; winners of their own maxima */
+    uint32_t n_whatif;
+    uint32_t next;               /* version to publish next */
+    struct lc_cp_circle *circle; /* NULL: nothing is published */
+    uint8_t hints[LC_CP_HINTS];  /* by node: index of an item that may be it */
+    uint64_t n_overwritten;
+};
+
+/* thread < LC_AREA_THREADS; others publish nothing. */
+void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif);
+void lc_cpvec_clear(struct lc_cpvec *vec);
+
+void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks);
+static inline void lc_cpvec_add(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    uint32_t i = vec->hints[key % LC_CP_HINTS];
+    if (__builtin_expect(i < vec->n && vec->items[i].key == key, 1))
+        vec->items[i].ticks += ticks;
+    else
+        lc_cpvec_add_slow(vec, key, ticks);
+}
+
+/* Publishes the vector as it is; the number for the stamp, 0: none. */
+static inline uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
+    struct lc_cp_circle *circle = vec->circle;
+    if (__builtin_expect(!circle, 0))
+        return 0;
+    uint32_t number = vec->next++ & 0x7fffff;
+    struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
+    uint32_t version = vec->thread << 24 | number | 0x800000;
+    atomic_store_explicit(&v->version, 0, memory_order_relaxed);
+    atomic_thread_fence(
+        memory_order_release); /* readers that see new items see version 0 or the new one */
+    v->n = vec->n;
+    v->other = vec->other;
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        v->whatif[i] = vec->whatif[i];
+    for (uint32_t i = 0; i < vec->n; i++)
+        v->items[i] = vec->items[i];
+    /* release: who sees the version sees the items (lc_cpvec_adopt) */
+    atomic_store_explicit(&v->version, version, memory_order_release);
+    atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
+    return version;
+}
+
+/* Takes over the vector that a stamp of another thread names, for a clock of `useful` ticks. */
+void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version,
+                    uint64_t useful);
+/* The same from n items (other ranks of other nodes). */
+void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
+                          uint64_t useful);
+/* Maxima of the what-if clocks with those of a version. */
+void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version);
+
+/* The largest items first, at most `room`; returns their number. */
+uint32_t lc_cpvec_pack(const struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room);
+
+#endif

@@ -1,0 +1,102 @@
+/* Logical clocks of one thread (spec: on-the-fly critical path): they grow while the thread is in
+ * the state they count and take the maximum with the clock that comes in at every happens-before
+ * edge.
+ *
+ * Nouns
+ *   useful        `useful_global`: time outside MPI, all edges; with the vector of call paths that
+ * made it (cpvec.h). Without OpenMP it is also `outside_mpi_global` own           `useful_thread`:
+ * no edges; also `useful_process` where threads of a process have no edges between them outside_omp
+ * `outside_omp_global`: all time of the interval; kept as the tick at which it was 0 phase_useful
+ * as useful, from the begin of the current phase interval      measured interval, numbered alike on
+ * all ranks; clocks of other intervals make no edge Invariant: own <= useful <= outside_omp at any
+ * time. Owner: one thread. */
+#ifndef LC_CLOCKS_LOGICAL_H
+#define LC_CLOCKS_LOGICAL_H
+
+#include "measure/clocks/cpvec.h"
+
+struct lc_logical {
+    uint64_t last; /* end of the last event: useful time runs from here */
+    uint64_t useful, own, phase_useful, phase_own;
+    uint64_t origin;   /* outside_omp = now - origin */
+    uint64_t in_mpi;   /* sum of the time in calls */
+    uint32_t interval; /* 0: not measuring */
+    uint32_t phase;
+    uint32_t rank;
+    uint32_t node; /* where the last useful time was spent */
+    bool stale;    /* useful time was added since the vector was published */
+    uint32_t version;
+    struct lc_cpvec vec;
+};
+
+/* factors[s * stride]: what useful time in this node counts in scenario s; NULL: 1. */
+static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_t node) {
+    l->node = node;
+    if (__builtin_expect(!l->interval, 0)) {
+        l->last = now;
+        return;
+    }
+    uint64_t ticks = now > l->last ? now - l->last : 0;
+    l->last = now;
+    l->useful += ticks;
+    l->own += ticks;
+    l->phase_useful += ticks;
+    l->phase_own += ticks;
+    lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | node, ticks);
+    l->stale = true;
+}
+
+/* What-if: the useful time of the last `ticks` counts factor[s] in scenario s. */
+static inline void lc_logical_whatif(struct lc_logical *l, uint64_t ticks, const float *factors) {
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        l->vec.whatif[s] += (uint64_t)((double)ticks * (double)factors[s]);
+}
+
+/* What this thread tells others at `now`, the entry into an operation. */
+static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct lc_stamp *stamp) {
+    stamp->enter = now;
+    stamp->useful = l->useful;
+    stamp->outside_omp = now - l->origin;
+    stamp->phase_useful = l->phase_useful;
+    stamp->interval = l->interval;
+    stamp->phase = l->phase;
+    stamp->node = l->node;
+    if (l->stale) {
+        l->version = lc_cpvec_publish(&l->vec);
+        l->stale = false;
+    }
+    stamp->vector = l->version;
+}
+
+/* The maxima of an edge that ends at `now`, except the vector. True: the useful clock of the other
+ * won, its vector is to be adopted. */
+static inline bool lc_logical_edge(struct lc_logical *l, const struct lc_stamp *stamp,
+                                   uint64_t now) {
+    if (__builtin_expect(stamp->interval != l->interval || !l->interval, 0))
+        return false;
+    if (now - l->origin < stamp->outside_omp)
+        l->origin = now - stamp->outside_omp;
+    if (stamp->phase == l->phase && stamp->phase_useful > l->phase_useful)
+        l->phase_useful = stamp->phase_useful;
+    if (stamp->useful <= l->useful)
+        return false;
+    l->useful = stamp->useful;
+    return true;
+}
+
+/* The same with vector and what-if clocks, for a stamp of a rank of this node. */
+static inline void lc_logical_take(struct lc_logical *l, const struct lc_stamp *stamp, uint64_t now,
+                                   const struct lc_area *theirs) {
+    bool won = lc_logical_edge(l, stamp, now);
+    if (__builtin_expect(l->vec.n_whatif > 0, 0) && stamp->interval == l->interval)
+        lc_cpvec_whatif(&l->vec, theirs, stamp->vector);
+    if (won) {
+        lc_cpvec_adopt(&l->vec, theirs, stamp->vector, stamp->useful);
+        l->stale = true;
+    }
+}
+
+/* A new interval begins: all clocks are 0. interval 0: measurement stops. */
+void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now);
+
+#endif

@@ -1,0 +1,278 @@
+#include "measure/clocks/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { LC_MATCH_PASSES = 8, LC_MATCH_LOOKS = 64, LC_MATCH_DEBTS = 4096, LC_MATCH_OPEN_SCAN = 32 };
+
+enum lc_err lc_match_init(struct lc_match *match, uint32_t n_sources,
+                          const struct lc_match_calls *calls, void *user) {
+    memset(match, 0, sizeof *match);
+    match->calls = calls;
+    match->user = user;
+    match->n_sources = n_sources;
+    return lc_alloc(&match->sources, n_sources, sizeof *match->sources);
+}
+
+static void free_list(struct lc_stashed *item) {
+    while (item) {
+        struct lc_stashed *next = item->next;
+        free(item);
+        item = next;
+    }
+}
+
+void lc_match_free(struct lc_match *match) {
+    for (uint32_t i = 0; match->sources && i < match->n_sources; i++) {
+        free_list(match->sources[i].stash);
+        free_list(match->sources[i].taken);
+        free(match->sources[i].debts);
+    }
+    free_list(match->spare);
+    free(match->sources);
+    memset(match, 0, sizeof *match);
+}
+
+static bool is_wild(const struct lc_recv *recv) {
+    return recv->source == LC_ANY || recv->tag == LC_ANY;
+}
+
+void lc_match_open(struct lc_match *match, struct lc_recv *recv) {
+    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
+    struct lc_recv **first = s ? &s->first : &match->wild_first;
+    struct lc_recv **last = s ? &s->last : &match->wild_last;
+    recv->next = NULL;
+    recv->previous = *last;
+    *(*last ? &(*last)->next : first) = recv;
+    *last = recv;
+    (*(s ? &s->n_open : &match->n_wild))++;
+    recv->open = true;
+}
+
+void lc_match_close(struct lc_match *match, struct lc_recv *recv) {
+    if (!recv->open)
+        return;
+    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
+    *(recv->previous ? &recv->previous->next : s ? &s->first : &match->wild_first) = recv->next;
+    *(recv->next ? &recv->next->previous : s ? &s->last : &match->wild_last) = recv->previous;
+    (*(s ? &s->n_open : &match->n_wild))--;
+    recv->open = false;
+}
+
+static bool pays_debt(struct lc_match *match, struct lc_source *s,
+                      const struct lc_ring_entry *entry) {
+    uint64_t key = (uint64_t)entry->context << 32 | (uint32_t)entry->tag;
+    for (uint32_t i = 0; i < s->n_debts; i++)
+        if (s->debts[i] == key) {
+            memmove(s->debts + i, s->debts + i + 1, (--s->n_debts - i) * sizeof *s->debts);
+            match->counts.late++;
+            return true;
+        }
+    return false;
+}
+
+static void stash(struct lc_match *match, struct lc_source *s, struct lc_ring_entry *origin,
+                  const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra) {
+    struct lc_stashed *item = n_extra ? NULL : match->spare;
+    if (item)
+        match->spare = item->next;
+    else
+        item = malloc(sizeof *item + n_extra * sizeof *item->extra);
+    if (!item) {
+        match->counts.absent++;
+        return;
+    }
+    item->next = NULL;
+    item->origin = origin;
+    memcpy(&item->entry, entry, sizeof *entry);
+    item->passed = 0;
+    item->n_extra = n_extra;
+    if (n_extra)
+        memcpy(item->extra, extra, n_extra * sizeof *extra);
+    *(s->stash_last ? &s->stash_last->next : &s->stash) = item;
+    s->stash_last = item;
+    s->n_stash++;
+}
+
+static void release(struct lc_match *match, struct lc_stashed *item) {
+    if (!item)
+        return;
+    if (item->n_extra) {
+        free(item);
+        return;
+    }
+    item->next = match->spare;
+    match->spare = item;
+}
+
+void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_entry *entry,
+                  const uint64_t *extra, uint32_t n_extra) {
+    struct lc_source *s = &match->sources[source];
+    if (entry->context == LC_CONTEXT_REPLY)
+        match->calls->reply(match->user, source, entry);
+    else if (entry->context == LC_CONTEXT_VOID)
+        match->counts.void_entries++;
+    else if (!pays_debt(match, s, entry))
+        stash(match, s, NULL, entry, extra, n_extra);
+}
+
+/* Moves the next entry of the ring to the stash; false: nothing there. */
+static bool fetch(struct lc_match *match, uint32_t source) {
+    struct lc_source *s = &match->sources[source];
+    if (s->messages) {
+        struct lc_stashed *last = s->stash_last;
+        match->calls->pull(match->user, source);
+        return s->stash_last != last;
+    }
+    struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
+    if (!entry)
+        return false;
+    uint32_t context = atomic_load_explicit(&entry->context, memory_order_relaxed);
+    if (context == LC_CONTEXT_REPLY)
+        match->calls->reply(match->user, source, entry);
+    else if (context == LC_CONTEXT_VOID)
+        match->counts.void_entries++;
+    else if (!pays_debt(match, s, entry))
+        stash(match, s, entry, entry, NULL, 0);
+    lc_ring_advance(&s->ring);
+    return true;
+}
+
+void lc_match_drain(struct lc_match *match, uint32_t source) {
+    struct lc_source *s = &match->sources[source];
+    release(match, s->taken);
+    s->taken = NULL;
+    while (fetch(match, source)) {
+    }
+}
+
+/* A cancelled send made its entry void after it was stashed (and the segment is not in use again).
+ */
+static bool gone(const struct lc_stashed *item) {
+    const struct lc_ring_entry *o = item->origin;
+    return o && atomic_load_explicit(&o->seq, memory_order_relaxed) == item->entry.seq &&
+           atomic_load_explicit(&o->context, memory_order_relaxed) == LC_CONTEXT_VOID;
+}
+
+static struct lc_stashed *unlink_item(struct lc_source *s, struct lc_stashed *before,
+                                      struct lc_stashed *item) {
+    struct lc_stashed *next = item->next;
+    *(before ? &before->next : &s->stash) = next;
+    if (s->stash_last == item)
+        s->stash_last = before;
+    s->n_stash--;
+    item->next = NULL;
+    return next;
+}
+
+/* The next entry of the stream behind `*before` in the stash, which grows from the ring. */
+static struct lc_stashed *next_of_stream(struct lc_match *match, uint32_t source, uint32_t context,
+                                         int32_t tag, struct lc_stashed **before, int looks) {
+    struct lc_source *s = &match->sources[source];
+    for (;;) {
+        struct lc_stashed *item = *before ? (*before)->next : s->stash;
+        if (!item) {
+            if (fetch(match, source))
+                continue;
+            if (looks-- <= 0 || (!s->messages && lc_ring_is_off(&s->ring)))
+                return NULL;
+            continue;
+        }
+        if (gone(item)) {
+            unlink_item(s, *before, item);
+            release(match, item);
+            match->counts.void_entries++;
+            continue;
+        }
+        if (item->entry.context == context && item->entry.tag == tag)
+            return item;
+        *before = item;
+    }
+}
+
+/* Open receives posted before `order` that belong to the stream. */
+static uint32_t position(struct lc_match *match, uint32_t source, uint32_t context, int32_t tag,
+                         uint64_t order, bool *unsure) {
+    uint32_t earlier = 0;
+    for (struct lc_recv *r = match->sources[source].first; r && r->order < order; r = r->next)
+        earlier += r->context == context && r->tag == tag;
+    for (struct lc_recv *r = match->wild_first; r && r->order < order; r = r->next) {
+        int32_t is_source, is_tag;
+        if (r->context != context || (r->source != LC_ANY && r->source != (int32_t)source) ||
+            (r->tag != LC_ANY && r->tag != tag))
+            continue;
+        if (match->calls->status(match->user, r, &is_source, &is_tag))
+            earlier += is_source == (int32_t)source && is_tag == tag;
+        else
+            *unsure = true;
+    }
+    return earlier;
+}
+
+static void owe(struct lc_match *match, struct lc_source *s, uint32_t context, int32_t tag) {
+    match->counts.absent++;
+    if (!s->messages && lc_ring_is_off(&s->ring))
+        return;
+    if (s->n_debts == s->cap_debts) {
+        uint32_t cap = s->cap_debts ? 2 * s->cap_debts : 8;
+        uint64_t *debts = cap <= LC_MATCH_DEBTS ? realloc(s->debts, cap * sizeof *debts) : NULL;
+        if (!debts)
+            return;
+        s->debts = debts;
+        s->cap_debts = cap;
+    }
+    s->debts[s->n_debts++] = (uint64_t)context << 32 | (uint32_t)tag;
+}
+
+const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t source,
+                                               uint32_t context, int32_t tag, uint64_t order,
+                                               uint32_t bytes) {
+    struct lc_source *s = &match->sources[source];
+    struct lc_stashed *before = NULL, *item;
+    bool unsure = false;
+    release(match, s->taken);
+    s->taken = NULL;
+    uint32_t skip = position(match, source, context, tag, order, &unsure);
+    match->counts.unsure += unsure;
+    while ((item = next_of_stream(match, source, context, tag, &before, LC_MATCH_LOOKS)) && skip--)
+        before = item;
+    if (item && item->entry.bytes != bytes) {
+        /* Sizes differ: take the next one of the stream that fits. What is passed over too often is
+         * a ghost. */
+        match->counts.mispaired++;
+        while (item && item->entry.bytes != bytes) {
+            if (++item->passed >= LC_MATCH_PASSES) {
+                unlink_item(s, before, item);
+                release(match, item);
+            } else {
+                before = item;
+            }
+            item = next_of_stream(match, source, context, tag, &before, 0);
+        }
+        if (!item)
+            return NULL;
+    }
+    if (!item) {
+        owe(match, s, context, tag);
+        return NULL;
+    }
+    unlink_item(s, before, item);
+    s->taken = item;
+    match->counts.taken++;
+    return &item->entry;
+}
+
+const struct lc_ring_entry *lc_match_look_slow(struct lc_match *match, uint32_t source,
+                                               uint32_t context, int32_t tag) {
+    struct lc_source *s = &match->sources[source];
+    if (match->n_wild || s->n_open > LC_MATCH_OPEN_SCAN)
+        return NULL;
+    bool unsure = false;
+    uint32_t skip = position(match, source, context, tag, UINT64_MAX, &unsure);
+    struct lc_stashed *before = NULL, *item;
+    while ((item = next_of_stream(match, source, context, tag, &before, 0)) && skip--)
+        before = item;
+    return item ? &item->entry : NULL;
+}

@@ -1,0 +1,139 @@
+/* Which entry belongs to which receive. MPI matches per (communicator, source, tag) in the order in
+ * which receives are posted, but they complete in any order; so an entry is found by position: the
+ * number of open receives posted earlier that belong to the same stream.
+ *
+ * Nouns
+ *   stream   messages of one source with one (context, tag)
+ *   open     a receive that was posted and is not complete
+ *   stash    entries of a source that were passed over, in order; so rings are always read in order
+ *   wild     a receive with any source or any tag: which stream it belongs to is only known when it
+ * is matched absent   no entry where one should be;   unsure: an earlier wild receive could not be
+ * told;   mispaired: sizes differ Invariants: the stash plus the unread ring is the source's stream
+ * of entries in order, each at most once. Never waits. Used by one process for all its receives, by
+ * several threads in turn (the caller holds a lock). */
+#ifndef LC_CLOCKS_MATCH_H
+#define LC_CLOCKS_MATCH_H
+
+#include "measure/clocks/ring.h"
+
+#define LC_ANY INT32_MIN /* any tag; any source */
+
+struct lc_recv {
+    struct lc_recv *next, *previous;
+    int32_t source; /* world rank or LC_ANY */
+    int32_t tag;    /* or LC_ANY */
+    uint32_t context;
+    uint32_t node;
+    uint64_t order;       /* ascending in post order */
+    struct lc_stamp post; /* clocks of this thread when it was posted; enter: the time */
+    void *owner;          /* whatever `status` needs */
+    bool open;
+};
+
+struct lc_stashed {
+    struct lc_stashed *next;
+    struct lc_ring_entry *origin; /* in the ring, to see that it was made void; NULL for entries
+                                     that came as messages */
+    struct lc_ring_entry entry;
+    uint32_t passed; /* how often a mismatch passed over it */
+    uint32_t n_extra;
+    uint64_t extra[]; /* what came with the entry (transport by messages): a vector */
+};
+
+struct lc_source {
+    struct lc_ring_in ring;
+    struct lc_recv *first, *last; /* open exact receives in post order */
+    struct lc_stashed *stash, *stash_last;
+    struct lc_stashed *taken; /* the stash's entry that lc_match_take returned last */
+    uint32_t n_open, n_stash;
+    uint32_t n_debts, cap_debts; /* entries that were absent and are void when they come late */
+    uint64_t *debts;             /* context << 32 | tag */
+    bool messages;               /* entries come as messages: `pull` */
+};
+
+/* What the matcher asks its user. */
+struct lc_match_calls {
+    /* Has this open wild receive been matched, and with what? 1 yes (source, tag set), 0 no. */
+    int (*status)(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag);
+    /* Fetch what has arrived from a source without ring; entries are added with lc_match_add. */
+    void (*pull)(void *user, uint32_t source);
+    /* An entry with LC_CONTEXT_REPLY was read. */
+    void (*reply)(void *user, uint32_t source, const struct lc_ring_entry *entry);
+};
+
+struct lc_match_counts {
+    uint64_t taken, absent, unsure, mispaired, void_entries, late;
+};
+
+struct lc_match {
+    struct lc_source *sources; /* by world rank */
+    uint32_t n_sources;
+    uint32_t n_wild;
+    struct lc_recv *wild_first, *wild_last;
+    struct lc_stashed *spare; /* free list of plain ones */
+    const struct lc_match_calls *calls;
+    void *user;
+    struct lc_match_counts counts;
+};
+
+enum lc_err lc_match_init(struct lc_match *match, uint32_t n_sources,
+                          const struct lc_match_calls *calls, void *user);
+void lc_match_free(struct lc_match *match);
+
+/* A receive becomes open (after it was posted) and leaves the list (completed, cancelled, freed).
+ */
+void lc_match_open(struct lc_match *match, struct lc_recv *recv);
+void lc_match_close(struct lc_match *match, struct lc_recv *recv);
+
+/* An entry that came as message, in order per source. */
+void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_entry *entry,
+                  const uint64_t *extra, uint32_t n_extra);
+
+/* Cold halves. */
+const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t source,
+                                               uint32_t context, int32_t tag, uint64_t order,
+                                               uint32_t bytes);
+const struct lc_ring_entry *lc_match_look_slow(struct lc_match *match, uint32_t source,
+                                               uint32_t context, int32_t tag);
+
+/* Reads everything that is there of this source: replies go to `reply`, entries to the stash. */
+void lc_match_drain(struct lc_match *match, uint32_t source);
+
+/* Takes the entry of a receive (no longer open) that got a message of (source, context, tag);
+ * `order` is its own. NULL: absent. The entry is valid until the next call for this source. */
+static inline const struct lc_ring_entry *lc_match_take(struct lc_match *match, uint32_t source,
+                                                        uint32_t context, int32_t tag,
+                                                        uint64_t order, uint32_t bytes) {
+    struct lc_source *s = &match->sources[source];
+    if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash && !s->n_debts, 1)) {
+        struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
+        if (__builtin_expect(entry && entry->tag == tag && entry->bytes == bytes &&
+                                 atomic_load_explicit(&entry->context, memory_order_relaxed) ==
+                                     context,
+                             1)) {
+            lc_ring_advance(&s->ring);
+            match->counts.taken++;
+            s->taken = NULL;
+            return entry;
+        }
+    }
+    return lc_match_take_slow(match, source, context, tag, order, bytes);
+}
+
+/* The entry that a receive about to be posted (exact source and tag, not yet open) will get, if its
+ * sender has entered already. */
+static inline const struct lc_ring_entry *lc_match_look(struct lc_match *match, uint32_t source,
+                                                        uint32_t context, int32_t tag) {
+    struct lc_source *s = &match->sources[source];
+    if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash, 1)) {
+        struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
+        if (!entry)
+            return NULL;
+        if (entry->tag == tag &&
+            atomic_load_explicit(&entry->context, memory_order_relaxed) == context)
+            return entry;
+    }
+    return lc_match_look_slow(match, source, context, tag);
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* Logical clocks and their vectors: growth, maxima at edges, vectors that travel, overflow,
+ * overwritten versions, blame. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "measure/clocks/blame.h"
+#include "measure/clocks/logical.h"
+
+static struct lc_area make_area(uint32_t rank) {
+    struct lc_area area;
+    size_t bytes = lc_area_size(2);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    lc_area_init(&area, memory, bytes, rank, 2);
+    return area;
+}
+
+static uint64_t sum(const struct lc_cpvec *vec) {
+    uint64_t s = vec->other;
+    for (uint32_t i = 0; i < vec->n; i++)
+        s += vec->items[i].ticks;
+    return s;
+}
+
+static uint64_t item(const struct lc_cpvec *vec, uint32_t rank, uint32_t node) {
+    for (uint32_t i = 0; i < vec->n; i++)
+        if (vec->items[i].key == ((uint64_t)rank << 32 | node))
+            return vec->items[i].ticks;
+    return 0;
+}
+
+static struct lc_logical a, b;
+
+static void start(struct lc_area *area_a, struct lc_area *area_b, uint64_t now) {
+    *area_a = make_area(0);
+    *area_b = make_area(1);
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    b.rank = 1;
+    lc_cpvec_init(&a.vec, area_a, 0, 0);
+    lc_cpvec_init(&b.vec, area_b, 0, 0);
+    lc_logical_begin(&a, 1, now);
+    lc_logical_begin(&b, 1, now);
+}
+
+/* a works 10 in node 5, sends; b works 3 in node 6, receives, works 4 in node 7: b's chain is 10
+ * + 4. */
+static void one_edge(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    start(&area_a, &area_b, 100);
+    lc_logical_useful(&a, 110, 5);
+    lc_logical_stamp(&a, 110, &stamp);
+    assert_int_equal(stamp.useful, 10);
+    assert_int_equal(stamp.outside_omp, 10);
+    lc_logical_useful(&b, 103, 6);
+    lc_logical_take(&b, &stamp, 112, &area_a);
+    b.last = 112;
+    lc_logical_useful(&b, 116, 7);
+    assert_int_equal(b.useful, 14);
+    assert_int_equal(b.own, 7);
+    assert_int_equal(item(&b.vec, 0, 5), 10);
+    assert_int_equal(item(&b.vec, 1, 7), 4);
+    assert_int_equal(item(&b.vec, 1, 6), 0);
+    assert_int_equal(sum(&b.vec), b.useful);
+    /* a slower sender does not win */
+    a.last = 110;
+    lc_logical_useful(&a, 112, 5);
+    lc_logical_stamp(&a, 112, &stamp);
+    lc_logical_take(&b, &stamp, 117, &area_a);
+    assert_int_equal(b.useful, 14);
+    /* nor does one of another interval */
+    stamp.useful = 1000;
+    stamp.interval = 2;
+    lc_logical_take(&b, &stamp, 117, &area_a);
+    assert_int_equal(b.useful, 14);
+}
+
+static void overflow(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    start(&area_a, &area_b, 0);
+    uint64_t now = 0;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t node = rand() % 3 ? (uint32_t)rand() % 4 : (uint32_t)rand() % 500;
+        now += 10;
+        lc_logical_useful(&a, now, node);
+        assert_int_equal(sum(&a.vec), a.useful);
+    }
+    assert_int_equal(a.vec.n, LC_CP_ITEMS);
+    for (uint32_t node = 0; node < 4; node++)
+        assert_true(item(&a.vec, 0, node) > 20000);
+}
+
+/* A sender that published many versions since: the latest one, scaled to the clock of the stamp. */
+static void overwritten(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp first, other;
+    start(&area_a, &area_b, 0);
+    lc_logical_useful(&a, 1000, 5);
+    lc_logical_useful(&a, 3000, 6);
+    lc_logical_stamp(&a, 3000, &first);
+    for (uint64_t i = 1; i <= 2 * LC_CP_VERSIONS; i++) {
+        lc_logical_useful(&a, 3000 + i, 6);
+        lc_logical_stamp(&a, 3000 + i, &other);
+    }
+    lc_logical_take(&b, &first, 4000, &area_a);
+    assert_int_equal(b.useful, 3000);
+    assert_int_equal(b.vec.n_overwritten, 1);
+    assert_int_equal(sum(&b.vec), 3000);
+    assert_in_range(item(&b.vec, 0, 5), 950, 1000);
+    assert_in_range(item(&b.vec, 0, 6), 2000, 2050);
+}
+
+/* Scenarios keep their own maxima: with node 5 at half, b's chain through a is 5 + 4 < its own 8.
+ */
+static void what_if(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    const float half = 0.5f, one = 1;
+    start(&area_a, &area_b, 0);
+    a.vec.n_whatif = b.vec.n_whatif = 1;
+    lc_logical_useful(&a, 10, 5);
+    lc_logical_whatif(&a, 10, &half);
+    lc_logical_stamp(&a, 10, &stamp);
+    lc_logical_useful(&b, 8, 6);
+    lc_logical_whatif(&b, 8, &one);
+    lc_logical_take(&b, &stamp, 11, &area_a);
+    assert_int_equal(b.useful, 10);
+    assert_int_equal(b.vec.whatif[0], 8);
+}
+
+static void blame(void **state) {
+    (void)state;
+    struct lc_blame *t = calloc(2, sizeof *t);
+    uint64_t total = 0;
+    for (int i = 0; i < 50000; i++) {
+        struct lc_blame_row row = {.wait_key = (uint64_t)(rand() % 3),
+                                   .late_rank = (uint32_t)rand() % 4,
+                                   .late_node = 1,
+                                   .ticks = 100};
+        if (i % 4 == 0)
+            row = (struct lc_blame_row){
+                .wait_key = (uint64_t)rand() % 5000, .late_rank = 9, .late_node = 2, .ticks = 3};
+        total += row.ticks;
+        lc_blame_add(&t[i & 1], &row);
+    }
+    lc_blame_merge(&t[0], &t[1]);
+    uint64_t sums = 0;
+    for (uint32_t i = 0; i < t[0].n; i++)
+        sums += t[0].rows[i].ticks;
+    assert_int_equal(sums, total);
+    lc_blame_sort(&t[0]);
+    for (uint32_t i = 0; i < 12; i++) { /* 3 * 4 heavy rows first, nearly exact */
+        assert_true(t[0].rows[i].late_rank < 4);
+        assert_true(t[0].rows[i].ticks - t[0].rows[i].error > 280000);
+    }
+    free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_edge), cmocka_unit_test(overflow),
+                                       cmocka_unit_test(overwritten), cmocka_unit_test(what_if),
+                                       cmocka_unit_test(blame)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

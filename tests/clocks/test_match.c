@@ -1,0 +1,271 @@
+/* Pairing of entries with receives against a model of MPI's own matching, in random programs: three
+ * sources, few tags, two communicators, exact and wild receives, completions in any order,
+ * cancelled receives, senders ahead. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "measure/clocks/match.h"
+
+enum { SOURCES = 3, OPEN = 12, QUEUE = 4096 };
+
+struct message { /* sent, not matched yet */
+    uint32_t source, context, number;
+    int32_t tag;
+};
+struct receive {
+    struct lc_recv recv;
+    bool used, matched;
+    struct message got;
+};
+
+static struct message queue[QUEUE];
+static int n_queue;
+static struct receive receives[OPEN];
+static uint64_t n_replies;
+
+static int status(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
+    (void)user;
+    const struct receive *r = (const struct receive *)recv;
+    if (!r->matched)
+        return 0;
+    *source = (int32_t)r->got.source;
+    *tag = r->got.tag;
+    return 1;
+}
+
+static void pull(void *user, uint32_t source) {
+    (void)user;
+    (void)source;
+}
+
+static void reply(void *user, uint32_t source, const struct lc_ring_entry *entry) {
+    (void)user;
+    (void)source;
+    (void)entry;
+    n_replies++;
+}
+
+static const struct lc_match_calls calls = {status, pull, reply};
+
+static bool fits(const struct lc_recv *r, const struct message *m) {
+    return r->context == m->context && (r->source == LC_ANY || r->source == (int32_t)m->source) &&
+           (r->tag == LC_ANY || r->tag == m->tag);
+}
+
+/* MPI's rule: messages in order of arrival, each to the first open receive in post order that fits.
+ */
+static void match_all(void) {
+    for (;;) {
+        struct receive *best = NULL;
+        int which = -1;
+        for (int q = 0; q < n_queue && !best; q++)
+            for (int i = 0; i < OPEN; i++)
+                if (receives[i].used && !receives[i].matched &&
+                    fits(&receives[i].recv, &queue[q]) &&
+                    (!best || receives[i].recv.order < best->recv.order)) {
+                    best = &receives[i];
+                    which = q;
+                }
+        if (!best)
+            return;
+        best->matched = true;
+        best->got = queue[which];
+        memmove(queue + which, queue + which + 1, (size_t)(--n_queue - which) * sizeof *queue);
+    }
+}
+
+static struct lc_area areas[SOURCES];
+static struct lc_ring_out outs[SOURCES];
+
+static void setup(struct lc_match *match) {
+    assert_int_equal(lc_match_init(match, SOURCES, &calls, NULL), LC_OK);
+    size_t bytes = lc_area_size(SOURCES);
+    for (uint32_t s = 0; s < SOURCES; s++) {
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        assert_true(memory != MAP_FAILED);
+        lc_area_init(&areas[s], memory, bytes, s, SOURCES);
+        lc_ring_out_init(&outs[s], &areas[s], 0);
+        lc_ring_in_init(&match->sources[s].ring, &areas[s], 0);
+    }
+    memset(receives, 0, sizeof receives);
+    n_queue = 0;
+}
+
+static void teardown(struct lc_match *match) {
+    lc_match_free(match);
+    for (uint32_t s = 0; s < SOURCES; s++) {
+        lc_ring_out_free(&outs[s]);
+        munmap(areas[s].head, areas[s].bytes);
+    }
+}
+
+static uint32_t bytes_of(uint32_t number) {
+    return number % 3 ? 8 : 16;
+}
+
+static void send_one(uint32_t *number) {
+    struct message m = {.source = (uint32_t)rand() % SOURCES,
+                        .context = LC_CONTEXT_FIRST + (uint32_t)rand() % 2,
+                        .tag = rand() % 3,
+                        .number = ++*number};
+    if (n_queue == QUEUE)
+        return;
+    lc_ring_put(&outs[m.source], &(struct lc_stamp){.enter = m.number}, m.context, m.tag,
+                bytes_of(m.number));
+    if (rand() % 16 == 0) /* replies travel in the same ring */
+        lc_ring_put(&outs[m.source], &(struct lc_stamp){0}, LC_CONTEXT_REPLY, 0, 0);
+    queue[n_queue++] = m;
+    match_all();
+}
+
+static void post_one(struct lc_match *match, uint64_t *order, int wild) {
+    for (int i = 0; i < OPEN; i++) {
+        struct receive *r = &receives[i];
+        if (r->used)
+            continue;
+        memset(r, 0, sizeof *r);
+        r->recv.source = wild && rand() % 4 == 0 ? LC_ANY : rand() % SOURCES;
+        r->recv.tag = wild && rand() % 6 == 0 ? LC_ANY : rand() % 3;
+        r->recv.context = LC_CONTEXT_FIRST + (uint32_t)rand() % 2;
+        r->recv.order = ++*order;
+        if (r->recv.source != LC_ANY && r->recv.tag != LC_ANY) {
+            const struct lc_ring_entry *entry =
+                lc_match_look(match, (uint32_t)r->recv.source, r->recv.context, r->recv.tag);
+            if (entry) /* it must be what MPI will match */
+                r->got.number = (uint32_t)entry->stamp.enter;
+        }
+        uint32_t foreseen = r->got.number;
+        r->used = true;
+        lc_match_open(match, &r->recv);
+        match_all();
+        if (foreseen)
+            assert_true(r->matched && r->got.number == foreseen);
+        return;
+    }
+}
+
+static uint64_t complete_one(struct lc_match *match) {
+    struct receive *r = &receives[rand() % OPEN];
+    if (!r->used)
+        return 0;
+    if (!r->matched) {
+        if (rand() % 50 == 0) { /* cancelled */
+            lc_match_close(match, &r->recv);
+            r->used = false;
+        }
+        return 0;
+    }
+    lc_match_close(match, &r->recv);
+    uint64_t unsure = match->counts.unsure;
+    const struct lc_ring_entry *entry = lc_match_take(
+        match, r->got.source, r->got.context, r->got.tag, r->recv.order, bytes_of(r->got.number));
+    r->used = false;
+    assert_non_null(entry);
+    if (match->counts.unsure == unsure)
+        assert_int_equal(entry->stamp.enter, r->got.number);
+    return 1;
+}
+
+static void program(unsigned seed, int wild) {
+    struct lc_match match;
+    uint32_t number = 0;
+    uint64_t order = 0, taken = 0;
+    setup(&match);
+    srand(seed);
+    for (int step = 0; step < 20000; step++) {
+        int ahead = step / 2000 % 2; /* phases in which senders run ahead, and others */
+        switch (rand() % (ahead ? 4 : 3)) {
+        case 0:
+            post_one(&match, &order, wild);
+            break;
+        case 1:
+            taken += complete_one(&match);
+            break;
+        default:
+            if (n_queue < 1000)
+                send_one(&number);
+        }
+    }
+    assert_true(taken > 500);
+    assert_int_equal(match.counts.taken, taken);
+    assert_int_equal(match.counts.absent, 0);
+    assert_int_equal(match.counts.unsure, 0);
+    assert_int_equal(match.counts.mispaired, 0);
+    assert_true(n_replies > 0);
+    teardown(&match);
+}
+
+static void exact_receives(void **state) {
+    (void)state;
+    for (unsigned seed = 1; seed <= 10; seed++)
+        program(seed, 0);
+}
+
+static void wild_receives(void **state) {
+    (void)state;
+    for (unsigned seed = 1; seed <= 10; seed++)
+        program(seed, 1);
+}
+
+/* A cancelled send leaves a void entry, in the ring or already in the stash. */
+static void cancelled_send(void **state) {
+    (void)state;
+    struct lc_match match;
+    setup(&match);
+    struct lc_ring_entry *a = lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 1}, 2, 0, 8);
+    lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 2}, 2, 1, 8);
+    struct lc_ring_entry *c = lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 3}, 2, 0, 8);
+    lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 4}, 2, 0, 8);
+    assert_int_equal(lc_match_take(&match, 0, 2, 1, 1, 8)->stamp.enter,
+                     2); /* a is in the stash now */
+    atomic_store(&a->context, LC_CONTEXT_VOID);
+    atomic_store(&c->context, LC_CONTEXT_VOID);
+    assert_int_equal(lc_match_take(&match, 0, 2, 0, 2, 8)->stamp.enter, 4);
+    assert_int_equal(match.counts.void_entries, 2);
+    teardown(&match);
+}
+
+/* An entry that is not there when its message is counts as absent; coming late it is dropped and
+ * shifts nothing. */
+static void late_entry(void **state) {
+    (void)state;
+    struct lc_match match;
+    setup(&match);
+    assert_null(lc_match_take(&match, 0, 2, 0, 1, 8));
+    lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 1}, 2, 0, 8);
+    lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 2}, 2, 0, 8);
+    assert_int_equal(lc_match_take(&match, 0, 2, 0, 2, 8)->stamp.enter, 2);
+    assert_int_equal(match.counts.absent, 0 + 1);
+    assert_int_equal(match.counts.late, 0 + 0 + 1);
+    teardown(&match);
+}
+
+/* A ghost of another size is detected, passed over and at last dropped; the stream goes on in step.
+ */
+static void mispaired(void **state) {
+    (void)state;
+    struct lc_match match;
+    setup(&match);
+    lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 99}, 2, 0, 4);
+    for (uint64_t i = 1; i <= 20; i++) {
+        lc_ring_put(&outs[0], &(struct lc_stamp){.enter = i}, 2, 0, 8);
+        assert_int_equal(lc_match_take(&match, 0, 2, 0, i, 8)->stamp.enter, i);
+    }
+    assert_int_equal(match.counts.mispaired, 8);
+    teardown(&match);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(exact_receives),
+                                       cmocka_unit_test(wild_receives),
+                                       cmocka_unit_test(cancelled_send),
+                                       cmocka_unit_test(late_entry), cmocka_unit_test(mispaired)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
