@@ -1,16 +1,18 @@
-/* The result model: metric tree x call tree x locations, as in Cube 4. Whatever measures or analyses fills one,
- * whatever reports reads one; the container is .cubex (cubex_read.h, cubex_write.h).
+/* The result model: metric tree x call tree x locations, as in Cube 4. Whatever measures or
+ * analyses fills one, whatever reports reads one; the container is .cubex (cubex_read.h,
+ * cubex_write.h).
  *
  * Glossary
  *   region     a function, an MPI call, a user region: something that is entered and left
- *   cnode      a node of the call tree: a region in the context of its callers; "call path" from a root to it
- *   location   a thread of a process (rank); the columns of every metric
- *   metric     what is measured; EXCLUSIVE: values without children of a cnode, INCLUSIVE: with them (only `time`)
+ *   cnode      a node of the call tree: a region in the context of its callers; "call path" from a
+ * root to it location   a thread of a process (rank); the columns of every metric metric     what
+ * is measured; EXCLUSIVE: values without children of a cnode, INCLUSIVE: with them (only `time`)
  *   row        the values of one metric at one cnode, one double per location
  *
- * Invariants: ids are dense, in order of definition; parents are defined before children; cnodes of our own results are
- * numbered in depth-first pre-order (lc_model_sort_cnodes gives the order); locations are ordered by rank, then thread.
- * Along the metric tree values are inclusive (a parent metric contains its children). */
+ * Invariants: ids are dense, in order of definition; parents are defined before children; cnodes of
+ * our own results are numbered in depth-first pre-order (lc_model_sort_cnodes gives the order);
+ * locations are ordered by rank, then thread. Along the metric tree values are inclusive (a parent
+ * metric contains its children). */
 #ifndef LC_MODEL_MODEL_H
 #define LC_MODEL_MODEL_H
 
@@ -21,8 +23,20 @@
 
 #define LC_NONE UINT32_MAX /* no parent, no such thing */
 
-enum lc_metric_kind { LC_METRIC_EXCLUSIVE, LC_METRIC_INCLUSIVE, LC_METRIC_SIMPLE, LC_METRIC_DERIVED };
-enum lc_dtype { LC_DTYPE_DOUBLE, LC_DTYPE_UINT64, LC_DTYPE_INT64, LC_DTYPE_MIN_DOUBLE, LC_DTYPE_MAX_DOUBLE, LC_DTYPE_OTHER };
+enum lc_metric_kind {
+    LC_METRIC_EXCLUSIVE,
+    LC_METRIC_INCLUSIVE,
+    LC_METRIC_SIMPLE,
+    LC_METRIC_DERIVED
+};
+enum lc_dtype {
+    LC_DTYPE_DOUBLE,
+    LC_DTYPE_UINT64,
+    LC_DTYPE_INT64,
+    LC_DTYPE_MIN_DOUBLE,
+    LC_DTYPE_MAX_DOUBLE,
+    LC_DTYPE_OTHER
+};
 
 struct lc_metric {
     uint32_t parent; /* metric id or LC_NONE */
@@ -35,11 +49,11 @@ struct lc_metric {
 };
 
 struct lc_region {
-    char *name;     /* demangled */
+    char *name; /* demangled */
     char *mangled;
-    char *module;   /* source file or library; "" if unknown */
-    char *paradigm; /* "compiler", "mpi", "user", ... */
-    char *role;     /* "function", "barrier", ... */
+    char *module;                 /* source file or library; "" if unknown */
+    char *paradigm;               /* "compiler", "mpi", "user", ... */
+    char *role;                   /* "function", "barrier", ... */
     int64_t begin_line, end_line; /* -1: unknown */
 };
 
@@ -68,7 +82,8 @@ struct lc_location {
     char *name;
 };
 
-struct lc_attr { /* key="latecomer.meta" and key="latecomer.pop" hold one JSON object each (docs: command line) */
+struct lc_attr { /* key="latecomer.meta" and key="latecomer.pop" hold one JSON object each (docs:
+                    command line) */
     char *key, *value;
 };
 
@@ -89,23 +104,30 @@ struct lc_model {
     size_t n_attrs, cap_attrs;
 };
 
-/* All strings are copied. Ids come back through *id (may be NULL). Errors: LC_ERR_NOMEM, LC_ERR_RANGE (bad parent). */
+/* All strings are copied. Ids come back through *id (may be NULL). Errors: LC_ERR_NOMEM,
+ * LC_ERR_RANGE (bad parent). */
 enum lc_err lc_model_new(struct lc_model **model); /* freed with lc_model_free */
 void lc_model_free(struct lc_model *model);
-enum lc_err lc_model_add_metric(struct lc_model *model, const struct lc_metric *metric, uint32_t *id);
-enum lc_err lc_model_add_region(struct lc_model *model, const struct lc_region *region, uint32_t *id);
-enum lc_err lc_model_add_cnode(struct lc_model *model, uint32_t parent, uint32_t region, uint32_t *id);
+enum lc_err lc_model_add_metric(struct lc_model *model, const struct lc_metric *metric,
+                                uint32_t *id);
+enum lc_err lc_model_add_region(struct lc_model *model, const struct lc_region *region,
+                                uint32_t *id);
+enum lc_err lc_model_add_cnode(struct lc_model *model, uint32_t parent, uint32_t region,
+                               uint32_t *id);
 enum lc_err lc_model_add_system_node(struct lc_model *model, uint32_t parent, const char *name,
                                      const char *class_name, uint32_t *id);
 enum lc_err lc_model_add_process(struct lc_model *model, uint32_t system_node, int32_t rank,
                                  const char *name, uint32_t *id);
 enum lc_err lc_model_add_location(struct lc_model *model, uint32_t process, int32_t thread,
                                   const char *name, uint32_t *id);
-enum lc_err lc_model_set_attr(struct lc_model *model, const char *key, const char *value); /* replaces */
+enum lc_err lc_model_set_attr(struct lc_model *model, const char *key,
+                              const char *value);                         /* replaces */
 const char *lc_model_attr(const struct lc_model *model, const char *key); /* NULL if absent */
-uint32_t lc_model_find_metric(const struct lc_model *model, const char *name); /* LC_NONE if absent */
+uint32_t lc_model_find_metric(const struct lc_model *model,
+                              const char *name); /* LC_NONE if absent */
 
-/* Call path "main/f/MPI_Recv" of a cnode ('/' in a name is %2F); the caller frees it; NULL without memory. */
+/* Call path "main/f/MPI_Recv" of a cnode ('/' in a name is %2F); the caller frees it; NULL without
+ * memory. */
 char *lc_model_callpath(const struct lc_model *model, uint32_t cnode);
 
 #endif

@@ -1,0 +1,280 @@
+#include "model/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Metrics with a name of their own. Parents stand before their children, and hold data themselves:
+ * a parent contains its children. (Scalasca's sums over several metrics, such as `mpi` or `delay`,
+ * have no data in our results and are not here.) */
+struct entry {
+    const char *name, *parent;
+    enum lc_metric_kind kind;
+    enum lc_dtype dtype;
+    const char *unit, *display, *descr;
+};
+
+#define SECONDS LC_METRIC_EXCLUSIVE, LC_DTYPE_DOUBLE, "sec"
+#define COUNT   LC_METRIC_EXCLUSIVE, LC_DTYPE_UINT64, "occ"
+#define BYTES   LC_METRIC_EXCLUSIVE, LC_DTYPE_UINT64, "bytes"
+
+static const struct entry table[] = {
+    {"time", NULL, LC_METRIC_INCLUSIVE, LC_DTYPE_DOUBLE, "sec", "Time",
+     "Wall time of the location."},
+    {"visits", NULL, COUNT, "Visits", "Number of times the call path was entered."},
+    {"min_time", NULL, LC_METRIC_EXCLUSIVE, LC_DTYPE_MIN_DOUBLE, "sec", "Shortest call",
+     "Duration of the shortest single call."},
+    {"max_time", NULL, LC_METRIC_EXCLUSIVE, LC_DTYPE_MAX_DOUBLE, "sec", "Longest call",
+     "Duration of the longest single call."},
+
+    /* Messages and collectives: counts (waitstates.md 2.7) */
+    {"syncs_send", NULL, COUNT, "Synchronising sends", "Messages without bytes that were sent."},
+    {"mpi_slr_count", "syncs_send", COUNT, "Late receivers, no bytes",
+     "Late Receiver wait states of messages without bytes."},
+    {"syncs_recv", NULL, COUNT, "Synchronising receives",
+     "Messages without bytes that were received."},
+    {"mpi_sls_count", "syncs_recv", COUNT, "Late senders, no bytes",
+     "Late Sender wait states of messages without bytes."},
+    {"mpi_slswo_count", "mpi_sls_count", COUNT, "Wrong order, no bytes",
+     "Late Sender wait states of messages without bytes that were received in wrong order."},
+    {"syncs_coll", NULL, COUNT, "Synchronising collectives",
+     "Collective operations in which this process neither sent nor received bytes."},
+    {"comms_send", NULL, COUNT, "Sends", "Messages with bytes that were sent."},
+    {"mpi_clr_count", "comms_send", COUNT, "Late receivers",
+     "Late Receiver wait states of messages with bytes."},
+    {"comms_recv", NULL, COUNT, "Receives", "Messages with bytes that were received."},
+    {"mpi_cls_count", "comms_recv", COUNT, "Late senders",
+     "Late Sender wait states of messages with bytes."},
+    {"mpi_clswo_count", "mpi_cls_count", COUNT, "Wrong order",
+     "Late Sender wait states of messages with bytes that were received in wrong order."},
+    {"comms_cxch", NULL, COUNT, "Collective exchanges",
+     "Collective operations in which this process both sent and received bytes."},
+    {"comms_csrc", NULL, COUNT, "Collectives as source",
+     "Collective operations in which this process only sent bytes."},
+    {"comms_cdst", NULL, COUNT, "Collectives as destination",
+     "Collective operations in which this process only received bytes."},
+    {"bytes_sent", NULL, BYTES, "Bytes sent", "Bytes sent in point-to-point messages."},
+    {"bytes_rcvd", NULL, BYTES, "Bytes received", "Bytes received in point-to-point messages."},
+    {"bytes_cout", NULL, BYTES, "Collective bytes out", "Bytes sent in collective operations."},
+    {"bytes_cin", NULL, BYTES, "Collective bytes in", "Bytes received in collective operations."},
+    {"bytes_put", NULL, BYTES, "Bytes put", "Bytes written by one-sided communication."},
+    {"bytes_get", NULL, BYTES, "Bytes got", "Bytes read by one-sided communication."},
+
+    /* Wait states (waitstates.md 2.2 to 2.6) */
+    {"mpi_latesender", NULL, SECONDS, "Late Sender",
+     "Waiting in a receive until the sender enters its send."},
+    {"mpi_latesender_wo", "mpi_latesender", SECONDS, "Late Sender, wrong order",
+     "Late Sender waiting while an earlier message, received later, was on its way."},
+    {"mpi_lswo_different", "mpi_latesender_wo", SECONDS, "Wrong order, different sources",
+     "Wrong order where the earlier message comes from another process."},
+    {"mpi_lswo_same", "mpi_latesender_wo", SECONDS, "Wrong order, same source",
+     "Wrong order where the earlier message comes from the same process."},
+    {"mpi_latereceiver", NULL, SECONDS, "Late Receiver",
+     "Waiting in a send until the receiver posts its receive."},
+    {"mpi_barrier_wait", NULL, SECONDS, "Wait at Barrier",
+     "Waiting in a barrier until the last process enters it."},
+    {"mpi_wait_nxn", NULL, SECONDS, "Wait at N x N",
+     "Waiting in an all-to-all operation until the last sender enters it."},
+    {"mpi_latebroadcast", NULL, SECONDS, "Late Broadcast",
+     "Waiting in a broadcast or scatter until the root enters it."},
+    {"mpi_earlyreduce", NULL, SECONDS, "Early Reduce",
+     "Waiting of the root of a reduction or gather until the first other process enters it."},
+    {"mpi_earlyscan", NULL, SECONDS, "Early Scan",
+     "Waiting in a scan until the last process of lower rank enters it."},
+    {"mpi_mgmt_comm_wait", NULL, SECONDS, "Wait at communicator construction",
+     "Waiting in the construction of a communicator until the last process enters it."},
+    {"mpi_neighbor_wait", NULL, SECONDS, "Wait for neighbour",
+     "Waiting in a neighbourhood collective until the last neighbour enters it."},
+    {"mpi_io_collective_wait", NULL, SECONDS, "Wait at collective I/O",
+     "Waiting in a collective file operation until the last process enters it."},
+    {"mpi_rma_wait_at_create", NULL, SECONDS, "Wait at window creation",
+     "Waiting in the creation of a window until the last process enters it."},
+    {"mpi_rma_wait_at_free", NULL, SECONDS, "Wait at window destruction",
+     "Waiting in the destruction of a window until the last process enters it."},
+    {"mpi_rma_wait_at_fence", NULL, SECONDS, "Wait at fence",
+     "Waiting in a window fence until the last process enters it."},
+    {"mpi_rma_early_wait", NULL, SECONDS, "Early Wait",
+     "Waiting in MPI_Win_wait until the last origin calls MPI_Win_complete."},
+    {"mpi_rma_sync_late_post", NULL, SECONDS, "Late Post",
+     "Waiting in MPI_Win_start or MPI_Win_complete until the last target calls MPI_Win_post."},
+    {"omp_ebarrier_wait", NULL, SECONDS, "Wait at explicit barrier",
+     "Waiting in an explicit OpenMP barrier until the last thread enters it, less tasks run "
+     "there."},
+    {"omp_ibarrier_wait", NULL, SECONDS, "Wait at implicit barrier",
+     "Waiting in an implicit OpenMP barrier until the last thread enters it, less tasks run "
+     "there."},
+    {"omp_taskwait_wait", NULL, SECONDS, "Wait at taskwait",
+     "Time in taskwait or at the end of a taskgroup, less tasks run there."},
+    {"omp_lock_contention_critical", NULL, SECONDS, "Critical section contention",
+     "Waiting for a critical section that another thread holds."},
+    {"omp_lock_contention_api", NULL, SECONDS, "Lock contention",
+     "Waiting for an OpenMP lock that another thread holds."},
+    {"pthread_lock_contention_mutex_lock", NULL, SECONDS, "Mutex contention",
+     "Waiting for a mutex that another thread holds."},
+    {"omp_idle_threads", NULL, SECONDS, "Idle threads",
+     "Worker threads outside of parallel regions, until the master's next fork."},
+    {"omp_limited_parallelism", "omp_idle_threads", SECONDS, "Limited parallelism",
+     "Idle threads during a parallel region whose team is smaller than the largest one."},
+    {"omp_management", NULL, SECONDS, "OpenMP management",
+     "Time to start and to end teams of threads."},
+    {"omp_fork", "omp_management", SECONDS, "OpenMP fork",
+     "Time from a fork to the first event of each thread of the team."},
+
+    /* Beginning, end, completion (2.5) */
+    {"mpi_init_completion", NULL, SECONDS, "MPI_Init completion",
+     "Time in MPI_Init after the last process entered and the first process left it."},
+    {"mpi_finalize_wait", NULL, SECONDS, "Wait at MPI_Finalize",
+     "Waiting in MPI_Finalize until the last process enters it."},
+    {"mpi_barrier_completion", NULL, SECONDS, "Barrier completion",
+     "Time in a barrier after the last process entered and the first process left it."},
+    {"mpi_nxn_completion", NULL, SECONDS, "N x N completion",
+     "Time in an all-to-all operation after the last sender entered and the first process left "
+     "it."},
+
+    /* Estimated from minima, without communication (wait-state-profile.md) */
+    {"mpi_latesender_estimated", NULL, SECONDS, "Late Sender, estimated",
+     "Time in receiving calls above the shortest call of the same function and size class on this "
+     "process."},
+    {"mpi_latereceiver_estimated", NULL, SECONDS, "Late Receiver, estimated",
+     "Time in sending calls above the shortest call of the same function and size class on this "
+     "process."},
+    {"mpi_wait_nxn_estimated", NULL, SECONDS, "Wait at N x N, estimated",
+     "Time in all-to-all operations above the shortest call of the same function and size class on "
+     "any process."},
+    {"mpi_barrier_wait_estimated", NULL, SECONDS, "Wait at Barrier, estimated",
+     "Time in barriers above the shortest barrier on any process."},
+    {"mpi_latebroadcast_estimated", NULL, SECONDS, "Late Broadcast, estimated",
+     "Time of other processes than the root in broadcasts and scatters above the shortest such "
+     "call on any process."},
+    {"mpi_earlyreduce_estimated", NULL, SECONDS, "Early Reduce, estimated",
+     "Time of the root in reductions and gathers above the shortest such call on any process."},
+
+    /* Critical path and indicators (waitstates.md 4 and 5; pop-and-critical-path.md) */
+    {"critical_path_useful", NULL, SECONDS, "Critical path of useful work",
+     "Contribution to the longest chain of useful work, followed while the program ran."},
+    {"critical_path", NULL, SECONDS, "Critical path",
+     "Contribution to the chain of activities that determines the run time."},
+    {"critical_path_imbalance", "critical_path", SECONDS, "Critical-path imbalance",
+     "Time on the critical path above the average time of all processes in the same call path."},
+    {"critical_path_activities", NULL, SECONDS, "Critical-path activities",
+     "Time of each process in call paths of the critical path, up to their time on the path."},
+    {"non_critical_path_activities", NULL, SECONDS, "Non-critical-path activities",
+     "Time of each process above the time that the call path has on the critical path."},
+    {"critical_imbalance_impact", NULL, SECONDS, "Imbalance impact",
+     "Waiting of all processes, attributed to the imbalanced call paths of the critical path."},
+    {"intra_partition_imbalance", "critical_imbalance_impact", SECONDS, "Intra-partition imbalance",
+     "Imbalance impact through processes that run the call path themselves."},
+    {"inter_partition_imbalance", "critical_imbalance_impact", SECONDS, "Inter-partition imbalance",
+     "Imbalance impact through processes that never run the call path."},
+};
+
+/* Root causes (waitstates.md 3.3, 3.4): families of names, one member per kind of wait state, each
+ * for both delay-cost models. */
+struct kind {
+    const char *name;  /* in delay_* and mpi_wait_direct_*, mpi_wait_indirect_* */
+    const char *alias; /* in mpi_wait_propagating_*, mpi_wait_terminal_*; NULL: no classification */
+    const char *display;
+};
+
+static const struct kind kinds[] = {
+    {"latesender", "ls", "Late Sender"},
+    {"latereceiver", "lr", "Late Receiver"},
+    {"barrier", "barrier", "Wait at Barrier"},
+    {"n2n", "n2n", "Wait at N x N"},
+    {"12n", "12n", "Late Broadcast"},
+    {"n21", "n21", "Early Reduce"},
+    {"scan", "scan", "Early Scan"},
+    {"mgmt", "mgmt", "Wait at communicator construction"},
+    {"ompbarrier", NULL, "Wait at OpenMP barrier"},
+    {"ompidle", NULL, "Idle threads"},
+    {"lock", NULL, "Lock contention"},
+};
+
+struct family {
+    const char *prefix, *suffix;
+    int by_alias;                /* the kind is spelled by its alias */
+    const char *display, *descr; /* descr: %s is the kind */
+};
+
+static const struct family families[] = {
+    {"delay_", "", 0, "delay costs, short-term",
+     "Waiting of kind %s that this code caused directly."},
+    {"delay_", "_longterm", 0, "delay costs, long-term",
+     "Waiting of kind %s that this code caused through other wait states."},
+    {"mpi_wait_direct_", "", 0, "direct", "Waiting of kind %s caused by code of the late process."},
+    {"mpi_wait_indirect_", "", 0, "indirect",
+     "Waiting of kind %s caused by earlier waiting of the late process."},
+    {"mpi_wait_propagating_", "", 1, "propagating",
+     "Waiting of kind %s that makes another process wait later."},
+    {"mpi_wait_terminal_", "", 1, "terminal", "Waiting of kind %s that delays nobody else."},
+};
+
+static enum lc_err add_entry(struct lc_model *model, const struct entry *entry, uint32_t *id) {
+    struct lc_metric metric = {.parent = LC_NONE,
+                               .kind = entry->kind,
+                               .dtype = entry->dtype,
+                               .name = (char *)entry->name,
+                               .display = (char *)entry->display,
+                               .unit = (char *)entry->unit,
+                               .descr = (char *)entry->descr};
+    if (entry->parent != NULL)
+        LC_TRY(lc_metrics_add(model, entry->parent, &metric.parent));
+    return lc_model_add_metric(model, &metric, id);
+}
+
+/* name = prefix kind suffix ["_waitfirst"]? Fills `metric` with texts in the buffers. */
+static int match_family(const char *name, const struct family *family, const struct kind *kind,
+                        int *waitfirst) {
+    const char *spelling = family->by_alias ? kind->alias : kind->name;
+    if (spelling == NULL || (kind->alias == NULL && strcmp(family->prefix, "delay_") != 0))
+        return 0;
+    char expected[128];
+    snprintf(expected, sizeof expected, "%s%s%s", family->prefix, spelling, family->suffix);
+    size_t length = strlen(expected);
+    if (strncmp(name, expected, length) != 0)
+        return 0;
+    *waitfirst = strcmp(name + length, "_waitfirst") == 0;
+    return *waitfirst || name[length] == '\0';
+}
+
+static enum lc_err add_member(struct lc_model *model, const char *name, const struct family *family,
+                              const struct kind *kind, int waitfirst, uint32_t *id) {
+    char display[160], sentence[256], descr[512];
+    snprintf(display, sizeof display, "%s: %s%s", kind->display, family->display,
+             waitfirst ? " (wait-first)" : "");
+    /* The format is one of the constants above. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(sentence, sizeof sentence, family->descr, kind->display);
+#pragma GCC diagnostic pop
+    snprintf(descr, sizeof descr, "%s%s", sentence,
+             waitfirst ? " Model wait-first: waiting of the cause is charged before its code."
+                       : "");
+    const struct lc_metric metric = {.parent = LC_NONE,
+                                     .kind = LC_METRIC_EXCLUSIVE,
+                                     .dtype = LC_DTYPE_DOUBLE,
+                                     .name = (char *)name,
+                                     .display = display,
+                                     .unit = "sec",
+                                     .descr = descr};
+    return lc_model_add_metric(model, &metric, id);
+}
+
+enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *id) {
+    uint32_t found = lc_model_find_metric(model, name);
+    if (found != LC_NONE) {
+        if (id != NULL)
+            *id = found;
+        return LC_OK;
+    }
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return add_entry(model, &table[i], id);
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+            int waitfirst = 0;
+            if (match_family(name, &families[f], &kinds[k], &waitfirst))
+                return add_member(model, name, &families[f], &kinds[k], waitfirst, id);
+        }
+    return lc_fail(LC_ERR_NOT_FOUND, "metric %s: not in the table of metrics: add it to metrics.c",
+                   name);
+}
