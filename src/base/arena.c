@@ -14,8 +14,7 @@ struct lc_arena_block {
 
 enum { BLOCK_BYTES = 64 * 1024 };
 
-void *lc_arena_take(struct lc_arena *arena, size_t bytes)
-{
+void *lc_arena_take(struct lc_arena *arena, size_t bytes) {
     if (bytes > SIZE_MAX / 2) {
         lc_fail(LC_ERR_NOMEM, "memory: a block of %zu bytes is too large", bytes);
         return NULL;
@@ -39,8 +38,7 @@ void *lc_arena_take(struct lc_arena *arena, size_t bytes)
     return result;
 }
 
-char *lc_arena_strdup(struct lc_arena *arena, const char *text)
-{
+char *lc_arena_strdup(struct lc_arena *arena, const char *text) {
     size_t bytes = strlen(text) + 1;
     char *copy = lc_arena_take(arena, bytes);
     if (copy != NULL)
@@ -48,8 +46,7 @@ char *lc_arena_strdup(struct lc_arena *arena, const char *text)
     return copy;
 }
 
-void lc_arena_free(struct lc_arena *arena)
-{
+void lc_arena_free(struct lc_arena *arena) {
     while (arena->newest != NULL) {
         struct lc_arena_block *older = arena->newest->older;
         free(arena->newest);

@@ -1,4 +1,5 @@
-/* Memory that is freed as a whole at the end of a phase. Zero-initialise with {0}. Blocks are zeroed and aligned to 16. */
+/* Memory that is freed as a whole at the end of a phase. Zero-initialise with {0}. Blocks are
+ * zeroed and aligned to 16. */
 #ifndef LC_BASE_ARENA_H
 #define LC_BASE_ARENA_H
 

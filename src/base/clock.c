@@ -6,26 +6,23 @@
 
 struct lc_clock lc_clock = {.tsc = false, .ns_per_tick = 1.0};
 
-static uint64_t read_ns(clockid_t id)
-{
+static uint64_t read_ns(clockid_t id) {
     struct timespec now;
     clock_gettime(id, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t lc_monotonic_raw_ns(void)
-{
+uint64_t lc_monotonic_raw_ns(void) {
     return read_ns(CLOCK_MONOTONIC_RAW);
 }
 
-uint64_t lc_realtime_ns(void)
-{
+uint64_t lc_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }
 
-/* The TSC serves if it ticks at a constant rate, also in deep sleep; the kernel says so in the flags. */
-static bool tsc_is_invariant(void)
-{
+/* The TSC serves if it ticks at a constant rate, also in deep sleep; the kernel says so in the
+ * flags. */
+static bool tsc_is_invariant(void) {
 #if defined(__x86_64__)
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (file == NULL)
@@ -45,8 +42,7 @@ static bool tsc_is_invariant(void)
 }
 
 /* One pair (ticks, ns) of nearly the same instant: the closest of a few tries. */
-static void take_pair(uint64_t *ticks, uint64_t *ns)
-{
+static void take_pair(uint64_t *ticks, uint64_t *ns) {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < 8; i++) {
         uint64_t before = lc_ticks();
@@ -60,8 +56,7 @@ static void take_pair(uint64_t *ticks, uint64_t *ns)
     }
 }
 
-void lc_clock_init(void)
-{
+void lc_clock_init(void) {
     const char *wanted = getenv("LATECOMER_CLOCK");
     if (wanted != NULL && strcmp(wanted, "monotonic") == 0)
         lc_clock.tsc = false;
@@ -71,8 +66,7 @@ void lc_clock_init(void)
     take_pair(&lc_clock.base_ticks, &lc_clock.base_ns);
 }
 
-void lc_clock_calibrate(void)
-{
+void lc_clock_calibrate(void) {
     if (!lc_clock.tsc)
         return;
     uint64_t ticks = 0, ns = 0;
@@ -82,8 +76,7 @@ void lc_clock_calibrate(void)
             (double)(ns - lc_clock.base_ns) / (double)(ticks - lc_clock.base_ticks);
 }
 
-uint64_t lc_ticks_to_ns(uint64_t ticks)
-{
+uint64_t lc_ticks_to_ns(uint64_t ticks) {
     double delta = (double)(int64_t)(ticks - lc_clock.base_ticks) * lc_clock.ns_per_tick;
     return (uint64_t)((int64_t)lc_clock.base_ns + (int64_t)delta);
 }

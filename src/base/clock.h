@@ -1,5 +1,6 @@
-/* Time. Hot paths read ticks (lc_ticks: the TSC where it is invariant, else CLOCK_MONOTONIC_RAW nanoseconds);
- * everything else uses nanoseconds. lc_clock_init must have run before lc_ticks is meaningful. */
+/* Time. Hot paths read ticks (lc_ticks: the TSC where it is invariant, else CLOCK_MONOTONIC_RAW
+ * nanoseconds); everything else uses nanoseconds. lc_clock_init must have run before lc_ticks is
+ * meaningful. */
 #ifndef LC_BASE_CLOCK_H
 #define LC_BASE_CLOCK_H
 
@@ -16,18 +17,19 @@ struct lc_clock {
 
 extern struct lc_clock lc_clock;
 
-/* Chooses the counter; LATECOMER_CLOCK=tsc|monotonic overrides. Cheap; the rate of the TSC is refined by lc_clock_calibrate. */
+/* Chooses the counter; LATECOMER_CLOCK=tsc|monotonic overrides. Cheap; the rate of the TSC is
+ * refined by lc_clock_calibrate. */
 void lc_clock_init(void);
 
-/* Measures the rate from the time passed since lc_clock_init (error: about 50 ns divided by that time). */
+/* Measures the rate from the time passed since lc_clock_init (error: about 50 ns divided by that
+ * time). */
 void lc_clock_calibrate(void);
 
 uint64_t lc_monotonic_raw_ns(void);
 uint64_t lc_realtime_ns(void);
 uint64_t lc_ticks_to_ns(uint64_t ticks); /* on the axis of CLOCK_MONOTONIC_RAW */
 
-static inline uint64_t lc_ticks(void)
-{
+static inline uint64_t lc_ticks(void) {
 #if defined(__x86_64__)
     if (__builtin_expect(lc_clock.tsc, 1))
         return __builtin_ia32_rdtsc();

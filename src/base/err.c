@@ -7,8 +7,7 @@
 
 static _Thread_local char last_text[1024];
 
-const char *lc_err_name(enum lc_err err)
-{
+const char *lc_err_name(enum lc_err err) {
     static const char *const names[] = {
 #define LC_ERR_NAME(name, text) text,
         LC_ERR_TABLE(LC_ERR_NAME)
@@ -19,8 +18,7 @@ const char *lc_err_name(enum lc_err err)
     return names[err];
 }
 
-enum lc_err lc_fail(enum lc_err err, const char *format, ...)
-{
+enum lc_err lc_fail(enum lc_err err, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(last_text, sizeof last_text, format, args);
@@ -28,8 +26,7 @@ enum lc_err lc_fail(enum lc_err err, const char *format, ...)
     return err;
 }
 
-enum lc_err lc_fail_errno(enum lc_err err, const char *format, ...)
-{
+enum lc_err lc_fail_errno(enum lc_err err, const char *format, ...) {
     int saved = errno;
     va_list args;
     va_start(args, format);
@@ -43,7 +40,6 @@ enum lc_err lc_fail_errno(enum lc_err err, const char *format, ...)
     return err;
 }
 
-const char *lc_err_text(void)
-{
+const char *lc_err_text(void) {
     return last_text;
 }

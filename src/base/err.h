@@ -1,6 +1,8 @@
-/* Errors: functions that can fail return enum lc_err; the first failure also stores one line of text,
+/* Errors: functions that can fail return enum lc_err; the first failure also stores one line of
+ * text,
  * "<what>: <why>: <what to do>", for this thread. Nothing below main prints or exits.
- * Invariant: a function that returns other than LC_OK has set the text, and has freed what it took. */
+ * Invariant: a function that returns other than LC_OK has set the text, and has freed what it took.
+ */
 #ifndef LC_BASE_ERR_H
 #define LC_BASE_ERR_H
 
@@ -26,9 +28,9 @@ enum lc_err {
 /* The meaning of a code; static text. */
 const char *lc_err_name(enum lc_err err);
 
-/* Stores the line for this thread (at most 1023 bytes) and returns err, so that `return lc_fail(...)` works. */
-enum lc_err lc_fail(enum lc_err err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Stores the line for this thread (at most 1023 bytes) and returns err, so that `return
+ * lc_fail(...)` works. */
+enum lc_err lc_fail(enum lc_err err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same, with ": " and the text of errno behind it. */
 enum lc_err lc_fail_errno(enum lc_err err, const char *format, ...)

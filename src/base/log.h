@@ -1,5 +1,6 @@
 /* Messages of the commands to people: standard error, prefix "latecomer: ", silenced by -q.
- * Called by commands only; libraries return errors instead (err.h), the measurement library has its own one-liner. */
+ * Called by commands only; libraries return errors instead (err.h), the measurement library has its
+ * own one-liner. */
 #ifndef LC_BASE_LOG_H
 #define LC_BASE_LOG_H
 

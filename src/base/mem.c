@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes)
-{
+enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes) {
     void *old;
     memcpy(&old, array, sizeof old);
     if (need <= *capacity)
@@ -27,8 +26,7 @@ enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_byte
     return LC_OK;
 }
 
-enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes)
-{
+enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes) {
     void *memory = NULL;
     if (count != 0 && elem_bytes != 0) {
         memory = calloc(count, elem_bytes);
@@ -40,8 +38,7 @@ enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes)
     return LC_OK;
 }
 
-enum lc_err lc_strdup(char **out, const char *text)
-{
+enum lc_err lc_strdup(char **out, const char *text) {
     *out = strdup(text);
     if (*out == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot copy a string of %zu bytes", strlen(text));

@@ -1,5 +1,6 @@
-/* Growable arrays and checked allocation. An array is pointer + length + capacity in the owner's struct;
- * lc_grow makes room. Sizes from files are checked against the file's length before they come here. */
+/* Growable arrays and checked allocation. An array is pointer + length + capacity in the owner's
+ * struct; lc_grow makes room. Sizes from files are checked against the file's length before they
+ * come here. */
 #ifndef LC_BASE_MEM_H
 #define LC_BASE_MEM_H
 
@@ -7,8 +8,8 @@
 
 #include "base/err.h"
 
-/* Makes *array (elements of elem_bytes) hold at least `need` elements; grows by half, new room is zeroed.
- * On failure (LC_ERR_NOMEM) the array is as before. Freed with free(). */
+/* Makes *array (elements of elem_bytes) hold at least `need` elements; grows by half, new room is
+ * zeroed. On failure (LC_ERR_NOMEM) the array is as before. Freed with free(). */
 enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
 /* calloc that reports; *out is NULL for count 0. */

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-double lc_stats_sum(const double *values, size_t count)
-{
+double lc_stats_sum(const double *values, size_t count) {
     double sum = 0.0, lost = 0.0;
     for (size_t i = 0; i < count; i++) {
         double next = sum + values[i];
@@ -14,13 +13,11 @@ double lc_stats_sum(const double *values, size_t count)
     return sum + lost;
 }
 
-double lc_stats_mean(const double *values, size_t count)
-{
+double lc_stats_mean(const double *values, size_t count) {
     return count == 0 ? 0.0 : lc_stats_sum(values, count) / (double)count;
 }
 
-double lc_stats_quantile_sorted(const double *ascending, size_t count, double q)
-{
+double lc_stats_quantile_sorted(const double *ascending, size_t count, double q) {
     if (count == 0)
         return 0.0;
     double place = q * (double)(count - 1);
@@ -31,13 +28,11 @@ double lc_stats_quantile_sorted(const double *ascending, size_t count, double q)
     return ascending[below] + part * (ascending[below + 1] - ascending[below]);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
+static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-void lc_stats_sort(double *values, size_t count)
-{
+void lc_stats_sort(double *values, size_t count) {
     qsort(values, count, sizeof values[0], compare_doubles);
 }

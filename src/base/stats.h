@@ -1,4 +1,5 @@
-/* Small exact statistics over arrays. Sums are compensated, so results do not depend on the number of values. */
+/* Small exact statistics over arrays. Sums are compensated, so results do not depend on the number
+ * of values. */
 #ifndef LC_BASE_STATS_H
 #define LC_BASE_STATS_H
 
@@ -6,7 +7,8 @@
 
 double lc_stats_sum(const double *values, size_t count); /* Neumaier's compensated sum */
 double lc_stats_mean(const double *values, size_t count);
-/* Quantile q in [0,1] of ascending values, linear between neighbours (type 7 of Hyndman and Fan); 0 for no values. */
+/* Quantile q in [0,1] of ascending values, linear between neighbours (type 7 of Hyndman and Fan); 0
+ * for no values. */
 double lc_stats_quantile_sorted(const double *ascending, size_t count, double q);
 /* Sorts in place, ascending. */
 void lc_stats_sort(double *values, size_t count);

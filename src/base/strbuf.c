@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct lc_strbuf *buf, size_t more)
-{
+static bool make_room(struct lc_strbuf *buf, size_t more) {
     if (buf->failed)
         return false;
     if (more >= (size_t)-1 / 2 - buf->length) {
@@ -27,8 +26,7 @@ static bool make_room(struct lc_strbuf *buf, size_t more)
     return true;
 }
 
-void lc_strbuf_add(struct lc_strbuf *buf, const char *text, size_t length)
-{
+void lc_strbuf_add(struct lc_strbuf *buf, const char *text, size_t length) {
     if (!make_room(buf, length))
         return;
     memcpy(buf->text + buf->length, text, length);
@@ -36,18 +34,15 @@ void lc_strbuf_add(struct lc_strbuf *buf, const char *text, size_t length)
     buf->text[buf->length] = '\0';
 }
 
-void lc_strbuf_puts(struct lc_strbuf *buf, const char *text)
-{
+void lc_strbuf_puts(struct lc_strbuf *buf, const char *text) {
     lc_strbuf_add(buf, text, strlen(text));
 }
 
-void lc_strbuf_putc(struct lc_strbuf *buf, char c)
-{
+void lc_strbuf_putc(struct lc_strbuf *buf, char c) {
     lc_strbuf_add(buf, &c, 1);
 }
 
-void lc_strbuf_printf(struct lc_strbuf *buf, const char *format, ...)
-{
+void lc_strbuf_printf(struct lc_strbuf *buf, const char *format, ...) {
     va_list args;
     va_start(args, format);
     va_list again;
@@ -63,31 +58,26 @@ void lc_strbuf_printf(struct lc_strbuf *buf, const char *format, ...)
     va_end(again);
 }
 
-void lc_strbuf_clear(struct lc_strbuf *buf)
-{
+void lc_strbuf_clear(struct lc_strbuf *buf) {
     buf->length = 0;
     if (buf->text != NULL)
         buf->text[0] = '\0';
 }
 
-void lc_strbuf_free(struct lc_strbuf *buf)
-{
+void lc_strbuf_free(struct lc_strbuf *buf) {
     free(buf->text);
     *buf = (struct lc_strbuf){0};
 }
 
-bool lc_strbuf_ok(const struct lc_strbuf *buf)
-{
+bool lc_strbuf_ok(const struct lc_strbuf *buf) {
     return !buf->failed;
 }
 
-const char *lc_strbuf_get(const struct lc_strbuf *buf)
-{
+const char *lc_strbuf_get(const struct lc_strbuf *buf) {
     return buf->text != NULL ? buf->text : "";
 }
 
-char *lc_strbuf_take(struct lc_strbuf *buf)
-{
+char *lc_strbuf_take(struct lc_strbuf *buf) {
     char *text = buf->failed ? NULL : buf->text;
     if (text == NULL) {
         bool failed = buf->failed;

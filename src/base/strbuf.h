@@ -1,5 +1,6 @@
-/* A growing string. Append never fails visibly: if memory runs out the buffer is marked and later appends are
- * no-ops; whoever takes the result checks lc_strbuf_ok once. Zero-initialise with {0}. */
+/* A growing string. Append never fails visibly: if memory runs out the buffer is marked and later
+ * appends are no-ops; whoever takes the result checks lc_strbuf_ok once. Zero-initialise with {0}.
+ */
 #ifndef LC_BASE_STRBUF_H
 #define LC_BASE_STRBUF_H
 

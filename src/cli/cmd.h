@@ -1,4 +1,5 @@
-/* The table of commands: each cmd_*.c holds one. A command gets its own argv (argv[0] = its name), returns the exit code. */
+/* The table of commands: each cmd_*.c holds one. A command gets its own argv (argv[0] = its name),
+ * returns the exit code. */
 #ifndef LC_CLI_CMD_H
 #define LC_CLI_CMD_H
 

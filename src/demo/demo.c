@@ -1,11 +1,13 @@
-/* The bundled imbalanced program: waiting of known size on known ranks and call paths, in rounds that alternate with rounds without
- * waiting (a wait that is in every call would be invisible to a minimum). Work is sleeping, so it needs no cores.
+/* The bundled imbalanced program: waiting of known size on known ranks and call paths, in rounds
+ * that alternate with rounds without waiting (a wait that is in every call would be invisible to a
+ * minimum). Work is sleeping, so it needs no cores.
  *
  * With UNIT = 20 ms and ROUNDS = 10 imbalanced rounds, waiting per rank (P ranks):
- *   step_barrier     rank r works 2 * UNIT if r = P-1, else 1 UNIT: all but the last wait 1 UNIT in MPI_Barrier
- *   step_allreduce   rank r works (r % 2 ? 1 : 3) UNIT: odd ranks wait 2 UNIT in MPI_Allreduce
- *   step_message     even ranks send after 3 UNIT, their odd neighbours receive after 1 UNIT: they wait 2 UNIT in MPI_Recv
- * Expected totals over the run are printed by rank 0 on request (argument "expect"), as "metric callpath rank seconds". */
+ *   step_barrier     rank r works 2 * UNIT if r = P-1, else 1 UNIT: all but the last wait 1 UNIT in
+ * MPI_Barrier step_allreduce   rank r works (r % 2 ? 1 : 3) UNIT: odd ranks wait 2 UNIT in
+ * MPI_Allreduce step_message     even ranks send after 3 UNIT, their odd neighbours receive after 1
+ * UNIT: they wait 2 UNIT in MPI_Recv Expected totals over the run are printed by rank 0 on request
+ * (argument "expect"), as "metric callpath rank seconds". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +18,9 @@ enum { ROUNDS = 10, CALM_ROUNDS = 5 };
 static double unit_s = 0.02;
 static int rank, ranks;
 
-/* The work measures itself: sleeping takes a little longer than asked, and by how much is nobody's fault but the machine's. */
-__attribute__((noinline)) static void work(double units)
-{
+/* The work measures itself: sleeping takes a little longer than asked, and by how much is nobody's
+ * fault but the machine's. */
+__attribute__((noinline)) static void work(double units) {
     struct timespec nap;
     double seconds = units * unit_s;
     nap.tv_sec = (time_t)seconds;
@@ -27,20 +29,17 @@ __attribute__((noinline)) static void work(double units)
 }
 
 /* Starts a step together, so that what follows does not depend on earlier lateness. */
-__attribute__((noinline)) static void align(void)
-{
+__attribute__((noinline)) static void align(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-__attribute__((noinline)) static void step_barrier(int imbalanced)
-{
+__attribute__((noinline)) static void step_barrier(int imbalanced) {
     work(imbalanced && rank == ranks - 1 ? 2 : 1);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-__attribute__((noinline)) static void step_allreduce(int imbalanced)
-{
+__attribute__((noinline)) static void step_allreduce(int imbalanced) {
     double mine = rank, sum = 0;
     work(imbalanced && rank % 2 == 0 ? 3 : 1);
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -48,8 +47,7 @@ __attribute__((noinline)) static void step_allreduce(int imbalanced)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-__attribute__((noinline)) static void step_message(int imbalanced)
-{
+__attribute__((noinline)) static void step_message(int imbalanced) {
     int partner = rank ^ 1;
     int value = rank;
     if (partner >= ranks) {
@@ -63,8 +61,7 @@ __attribute__((noinline)) static void step_message(int imbalanced)
     }
 }
 
-static void solve(void)
-{
+static void solve(void) {
     for (int i = 0; i < ROUNDS + CALM_ROUNDS; i++) {
         int imbalanced = i % 3 != 2; /* every third round is calm */
         align();
@@ -76,8 +73,7 @@ static void solve(void)
     }
 }
 
-static void print_expectation(void)
-{
+static void print_expectation(void) {
     double unit = ROUNDS * unit_s;
     for (int r = 0; r < ranks; r++) {
         if (r != ranks - 1)
@@ -89,8 +85,7 @@ static void print_expectation(void)
     }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,7 +1,8 @@
-/* The operations of the overhead benchmark, in tight loops. Prints "<operation> <ns per operation>" on rank 0.
- *   2 ranks: pair (half a ping-pong, 8 B), allreduce (8 B), barrier, bcast (8 B), waitall (Irecv + Isend + Waitall, 8 B)
- *   1 rank:  self (Irecv + Send + Wait to oneself), solo (MPI_Allreduce on one rank): the unhidden cost, nobody waits
- * argv: iterations per repetition, depth of the call path above the loop. The smallest of 5 repetitions is printed. */
+/* The operations of the overhead benchmark, in tight loops. Prints "<operation> <ns per operation>"
+ * on rank 0. 2 ranks: pair (half a ping-pong, 8 B), allreduce (8 B), barrier, bcast (8 B), waitall
+ * (Irecv + Isend + Waitall, 8 B) 1 rank:  self (Irecv + Send + Wait to oneself), solo
+ * (MPI_Allreduce on one rank): the unhidden cost, nobody waits argv: iterations per repetition,
+ * depth of the call path above the loop. The smallest of 5 repetitions is printed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,7 @@
 static int rank, ranks;
 static double value, sum;
 
-static void pair(int n)
-{
+static void pair(int n) {
     int peer = 1 - rank;
     for (int i = 0; i < n; i++) {
         if (rank == 0) {
@@ -24,38 +24,34 @@ static void pair(int n)
     }
 }
 
-static void allreduce(int n)
-{
+static void allreduce(int n) {
     for (int i = 0; i < n; i++)
         MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void barrier(int n)
-{
+static void barrier(int n) {
     for (int i = 0; i < n; i++)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void bcast(int n)
-{
+static void bcast(int n) {
     for (int i = 0; i < n; i++)
         MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-static void waitall(int n)
-{
+static void waitall(int n) {
     int peer = 1 - rank;
     double got;
     for (int i = 0; i < n; i++) {
         MPI_Request requests[2];
+        MPI_Status statuses[2];
         MPI_Irecv(&got, 8, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(&value, 8, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Waitall(2, requests, statuses);
     }
 }
 
-static void self(int n)
-{
+static void self(int n) {
     double got;
     for (int i = 0; i < n; i++) {
         MPI_Request request;
@@ -65,8 +61,7 @@ static void self(int n)
     }
 }
 
-static void solo(int n)
-{
+static void solo(int n) {
     for (int i = 0; i < n; i++)
         MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 }
@@ -78,20 +73,18 @@ struct operation {
 };
 
 static const struct operation operations[] = {
-    {"pair", pair, 2, 2},       {"allreduce", allreduce, 2, 1}, {"barrier", barrier, 2, 1},
-    {"bcast", bcast, 2, 1},     {"waitall", waitall, 2, 1},     {"self", self, 1, 1},
+    {"pair", pair, 2, 2},   {"allreduce", allreduce, 2, 1}, {"barrier", barrier, 2, 1},
+    {"bcast", bcast, 2, 1}, {"waitall", waitall, 2, 1},     {"self", self, 1, 1},
     {"solo", solo, 1, 1},
 };
 
-static double now_ns(void)
-{
+static double now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static double repeat(const struct operation *op, int n)
-{
+static double repeat(const struct operation *op, int n) {
     double best = 1e300;
     op->run(n / 10 + 1);
     for (int repetition = 0; repetition < 5; repetition++) {
@@ -107,15 +100,13 @@ static double repeat(const struct operation *op, int n)
 
 /* Call paths of real programs are deep; the volatile keeps the frames. */
 static volatile int kept;
-__attribute__((noinline)) static double at_depth(const struct operation *op, int n, int depth)
-{
+__attribute__((noinline)) static double at_depth(const struct operation *op, int n, int depth) {
     double result = depth > 0 ? at_depth(op, n, depth - 1) : repeat(op, n);
     kept = depth;
     return result;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int n = argc > 1 ? atoi(argv[1]) : 200000;
     int depth = argc > 2 ? atoi(argv[2]) : 10;
     MPI_Init(&argc, &argv);
