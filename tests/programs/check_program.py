@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Runs an MPI program bare and under `latecomer run`; both runs must agree, and the tool must have counted every call.
+
+check_program.py --latecomer BIN --flavour openmpi|mpich [options] -- PROGRAM ARGS
+Compared: standard output (as a multiset of lines), exit status, calls made against the metric `visits` per rank and function, a
+complete result, nothing left behind."""
+import argparse
+import re
+import sys
+
+from launch import Workspace, calls_seen, compare_calls, survivors
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--latecomer", required=True)
+    parser.add_argument("--flavour", required=True, choices=("openmpi", "mpich"))
+    parser.add_argument("-n", type=int, default=3, help="ranks")
+    parser.add_argument("--timeout", type=float, default=100)
+    parser.add_argument("--run-option", action="append", default=[], help="option of latecomer run")
+    parser.add_argument("--before", action="append", default=[], help="word before `latecomer`, as in mpirun -n 3 nice latecomer run")
+    parser.add_argument("--between", action="append", default=[], help="word between `latecomer run --` and the program")
+    parser.add_argument("--env", action="append", default=[], help="NAME=VALUE for both runs")
+    parser.add_argument("--partial", action="store_true", help="only the functions that the program counts are compared")
+    parser.add_argument("--status", type=int, default=0, help="exit status that the bare run must have")
+    parser.add_argument("--audit", metavar="REGEX", help="not measured, but meta (coverage audit) must hold this")
+    parser.add_argument("--expect", action="append", default=[], metavar="REGEX", help="must be in meta.json or a tool's line")
+    parser.add_argument("--bare", action="store_true", help="only the bare run")
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args()
+
+
+def problems_of_result(args, space, measured):
+    problems = []
+    made = space.calls_made()
+    try:
+        result = space.show("--metric", "visits")
+    except (RuntimeError, ValueError) as error:
+        return [str(error)]
+    seen = calls_seen(result)
+    meta = result["meta"]
+    text = str(meta) + "\n".join(measured.tool_lines())
+    if args.audit:
+        if compare_calls(made, seen, args.partial) and not re.search(args.audit, text):
+            problems.append(f"calls not measured, and the audit does not tell ({args.audit}): {text}")
+    else:
+        problems += compare_calls(made, seen, args.partial)
+        if not seen:
+            problems.append("no MPI call measured")
+    problems += [f"not found in meta or messages: {regex}" for regex in args.expect if not re.search(regex, text)]
+    if meta.get("complete") is not True:
+        problems.append(f"result is not marked complete: {meta.get('ending')}")
+    if meta.get("ranks") != args.n:
+        problems.append(f"meta.ranks is {meta.get('ranks')}")
+    directory = space.root / "exp"
+    for name in ("profile.cubex", "meta.json"):
+        if not (directory / name).is_file():
+            problems.append(f"{name} missing")
+    problems += [f"left in the experiment directory: {p.name}" for p in directory.iterdir() if p.name.startswith(".")]
+    return problems
+
+
+def main():
+    args = parse()
+    with Workspace(args.flavour, args.latecomer) as space:
+        env = space.environment(**dict(pair.split("=", 1) for pair in args.env))
+        launcher = space.launcher(args.n) + args.before
+        bare = space.run([*launcher, *args.between, *args.command], args.timeout, env)
+        problems = []
+        if bare.status != args.status or any("FAILED" in line for line in bare.lines()):
+            problems.append(f"the bare run failed (status {bare.status})")
+        bare_calls = space.calls_made()
+        if not bare_calls and not args.audit:
+            problems.append("the bare run counted no calls")
+        measured = None
+        if not args.bare and not problems:
+            measured = space.run([*launcher, *space.tool(*args.run_option), *args.between, *args.command], args.timeout, env)
+            if measured.status != bare.status:
+                problems.append(f"exit status {measured.status}, bare {bare.status}")
+            if measured.lines() != bare.lines():
+                problems += [f"output only bare: {line}" for line in (bare.lines() - measured.lines())]
+                problems += [f"output only measured: {line}" for line in (measured.lines() - bare.lines())]
+            if len(measured.tool_lines()) > 6:
+                problems.append(f"{len(measured.tool_lines())} lines of messages")
+            problems += problems_of_result(args, space, measured)
+            problems += [f"left behind: {name}" for name in space.leftovers()]
+            problems += [f"still running: {p}" for p in survivors(space.root)]
+        for problem in problems:
+            print(f"PROBLEM {problem}")
+        if problems:
+            for name, outcome in (("bare", bare), ("measured", measured)):
+                if outcome:
+                    print(f"--- {name}: status {outcome.status}\n{outcome.out[-3000:]}\n--- stderr\n{outcome.err[-3000:]}")
+        else:
+            calls = sum(bare_calls.values())
+            print(f"ok: {calls} calls bare {bare.seconds:.2f} s" + (f", measured {measured.seconds:.2f} s" if measured else ""))
+        return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
