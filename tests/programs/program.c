@@ -8,28 +8,24 @@ long tally_count[TALLY_CALLS + 1];
 int rank, size;
 static int failures;
 
-void adopt_program(void)
-{
+void adopt_program(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
-void start_program(int *argc, char ***argv)
-{
+void start_program(int *argc, char ***argv) {
     MPI_Init(argc, argv);
     adopt_program();
 }
 
-int start_program_threads(int *argc, char ***argv, int level)
-{
+int start_program_threads(int *argc, char ***argv, int level) {
     int provided = -1;
     MPI_Init_thread(argc, argv, level, &provided);
     adopt_program();
     return provided;
 }
 
-void say(const char *format, ...)
-{
+void say(const char *format, ...) {
     char line[1024];
     int n = snprintf(line, sizeof line, "[%d] ", rank);
     va_list args;
@@ -44,15 +40,13 @@ void say(const char *format, ...)
         failures++;
 }
 
-void check_failed(const char *file, int line, const char *what)
-{
+void check_failed(const char *file, int line, const char *what) {
     const char *slash = strrchr(file, '/');
     __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
     say("FAILED %s:%d: %s", slash ? slash + 1 : file, line, what);
 }
 
-int print_tally(void)
-{
+int print_tally(void) {
     const char *dir = getenv("TALLY_DIR");
     char path[4096];
     FILE *file = NULL;
@@ -70,14 +64,12 @@ int print_tally(void)
     return failures ? 1 : 0;
 }
 
-int end_program(void)
-{
+int end_program(void) {
     MPI_Finalize();
     return print_tally();
 }
 
-void tally_name_(const char *name, size_t length)
-{
+void tally_name_(const char *name, size_t length) {
     for (int i = 0; i < TALLY_CALLS; i++)
         if (strlen(tally_names[i]) == length && strncasecmp(tally_names[i], name, length) == 0) {
             TALLY_ADD(i);
@@ -87,13 +79,11 @@ void tally_name_(const char *name, size_t length)
     abort();
 }
 
-void tally_name(const char *name)
-{
+void tally_name(const char *name) {
     tally_name_(name, strlen(name));
 }
 
-void nap_ms(int ms)
-{
+void nap_ms(int ms) {
     struct timespec t = {ms / 1000, (ms % 1000) * 1000000L};
     while (nanosleep(&t, &t) != 0)
         ;

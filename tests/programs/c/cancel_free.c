@@ -1,14 +1,16 @@
-/* Cancelled receives, Request_free of active requests, generalized requests, unbounded eager sends before any receive. */
+/* Cancelled receives, Request_free of active requests, generalized requests, unbounded eager sends
+ * before any receive. */
 #include "program.h"
 
-static void cancel(int to, int from)
-{
+static void cancel(int to, int from) {
     int in[3] = {-1, -1, -1}, out = rank + 1, flag;
     MPI_Request r[3];
     MPI_Status s;
     for (int round = 0; round < 5; round++) {
-        OK(MPI_Irecv(&in[0], 1, MPI_INT, from, 40, MPI_COMM_WORLD, &r[0])); /* nobody sends tag 40 */
-        OK(MPI_Irecv(&in[1], 1, MPI_INT, round % 2 ? MPI_ANY_SOURCE : from, 41, MPI_COMM_WORLD, &r[1]));
+        OK(MPI_Irecv(&in[0], 1, MPI_INT, from, 40, MPI_COMM_WORLD,
+                     &r[0])); /* nobody sends tag 40 */
+        OK(MPI_Irecv(&in[1], 1, MPI_INT, round % 2 ? MPI_ANY_SOURCE : from, 41, MPI_COMM_WORLD,
+                     &r[1]));
         OK(MPI_Irecv(&in[2], 1, MPI_INT, from, 42, MPI_COMM_WORLD, &r[2]));
         OK(MPI_Cancel(&r[0]));
         OK(MPI_Wait(&r[0], &s));
@@ -38,8 +40,7 @@ static void cancel(int to, int from)
     say("cancel %d %d", in[0], in[2]);
 }
 
-static void free_active(int to, int from)
-{
+static void free_active(int to, int from) {
     static int in = -1, out, ack = 0;
     MPI_Request r;
     for (int i = 0; i < 4; i++) {
@@ -48,14 +49,14 @@ static void free_active(int to, int from)
         OK(MPI_Request_free(&r));
         CHECK(r == MPI_REQUEST_NULL);
         OK(MPI_Recv(&in, 1, MPI_INT, from, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        OK(MPI_Sendrecv(NULL, 0, MPI_INT, from, 51, &ack, 1, MPI_INT, to, 51, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Sendrecv(NULL, 0, MPI_INT, from, 51, &ack, 1, MPI_INT, to, 51, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
     }
     say("freed send %d", in);
 }
 
 /* A freed receive completes silently; a later message of the same stream tells that it did. */
-static void free_receive(int to, int from)
-{
+static void free_receive(int to, int from) {
     static int first, second;
     int out = rank + 5;
     MPI_Request r;
@@ -73,9 +74,9 @@ static void free_receive(int to, int from)
 
 static int freed_states, cancelled_states;
 
-static int query(void *state, MPI_Status *status)
-{
-    /* In parentheses: not counted, as calls inside callbacks that MPI makes are part of the call that MPI is in. */
+static int query(void *state, MPI_Status *status) {
+    /* In parentheses: not counted, as calls inside callbacks that MPI makes are part of the call
+     * that MPI is in. */
     (MPI_Status_set_elements)(status, MPI_INT, *(int *)state);
     (MPI_Status_set_cancelled)(status, 0);
     status->MPI_SOURCE = 1;
@@ -83,22 +84,19 @@ static int query(void *state, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-static int free_state(void *state)
-{
+static int free_state(void *state) {
     (void)state;
     freed_states++;
     return MPI_SUCCESS;
 }
 
-static int cancel_state(void *state, int complete)
-{
+static int cancel_state(void *state, int complete) {
     (void)state;
     cancelled_states += 1 + complete;
     return MPI_SUCCESS;
 }
 
-static void generalized(int to, int from)
-{
+static void generalized(int to, int from) {
     int value = 3, count = 0, in = -1, out = rank, flag;
     MPI_Request r[2];
     MPI_Status s[2];
@@ -115,8 +113,7 @@ static void generalized(int to, int from)
     say("grequest %d freed %d cancelled %d", in, freed_states, cancelled_states);
 }
 
-static void far_ahead(int to, int from)
-{
+static void far_ahead(int to, int from) {
     enum { N = 3000 };
     long sum = 0;
     int value = -1;
@@ -131,8 +128,7 @@ static void far_ahead(int to, int from)
     say("eager %ld", sum);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     cancel(to, from);

@@ -1,24 +1,22 @@
-/* All blocking collectives, with MPI_IN_PLACE, zero sizes, v and w forms, user-defined operations. */
+/* All blocking collectives, with MPI_IN_PLACE, zero sizes, v and w forms, user-defined operations.
+ */
 #include "program.h"
 
 enum { MAX = 16 };
 
-static void sum_mod(void *in, void *inout, int *n, MPI_Datatype *type)
-{
+static void sum_mod(void *in, void *inout, int *n, MPI_Datatype *type) {
     (void)type;
     for (int i = 0; i < *n; i++)
         ((int *)inout)[i] = (((int *)in)[i] + ((int *)inout)[i]) % 9973;
 }
 
-static long mix(long sum, const int *v, int n)
-{
+static long mix(long sum, const int *v, int n) {
     for (int i = 0; i < n; i++)
         sum = (sum * 31 + v[i] + 7) % 1000003;
     return sum;
 }
 
-static long rooted(MPI_Comm comm, int root)
-{
+static long rooted(MPI_Comm comm, int root) {
     int a[MAX] = {0}, b[MAX * MAX] = {0}, counts[MAX], displs[MAX], total = 0;
     long sum = 0;
     for (int i = 0; i < size; i++) {
@@ -50,12 +48,12 @@ static long rooted(MPI_Comm comm, int root)
         a[i] = rank + i;
     OK(MPI_Reduce(a, b, MAX, MPI_INT, MPI_SUM, root, comm));
     sum = mix(sum, b, MAX);
-    OK(MPI_Reduce(rank == root ? MPI_IN_PLACE : a, rank == root ? a : NULL, MAX, MPI_INT, MPI_MAX, root, comm));
+    OK(MPI_Reduce(rank == root ? MPI_IN_PLACE : a, rank == root ? a : NULL, MAX, MPI_INT, MPI_MAX,
+                  root, comm));
     return mix(sum, a, MAX);
 }
 
-static long all_to_all(MPI_Comm comm)
-{
+static long all_to_all(MPI_Comm comm) {
     int a[MAX * MAX], b[MAX * MAX] = {0}, counts[MAX], displs[MAX], recvd[MAX];
     MPI_Datatype types[MAX];
     long sum = 0;
@@ -87,12 +85,12 @@ static long all_to_all(MPI_Comm comm)
     sum = mix(sum, b, MAX);
     memset(counts, 0, sizeof counts);
     memset(recvd, 0, sizeof recvd);
-    OK(MPI_Alltoallv(a, counts, displs, MPI_INT, b, recvd, displs, MPI_INT, comm)); /* nothing at all */
+    OK(MPI_Alltoallv(a, counts, displs, MPI_INT, b, recvd, displs, MPI_INT,
+                     comm)); /* nothing at all */
     return sum;
 }
 
-static long reductions(MPI_Comm comm)
-{
+static long reductions(MPI_Comm comm) {
     int a[MAX], b[MAX] = {0}, counts[MAX];
     long sum = 0;
     MPI_Op op;
@@ -125,8 +123,7 @@ static long reductions(MPI_Comm comm)
     return sum + commutes;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     for (int root = 0; root < size; root++)
         say("rooted %ld", rooted(MPI_COMM_WORLD, root));

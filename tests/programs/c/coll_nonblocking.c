@@ -1,18 +1,18 @@
-/* All nonblocking collectives, several outstanding on one communicator, completed in any order together with messages. */
+/* All nonblocking collectives, several outstanding on one communicator, completed in any order
+ * together with messages. */
 #include "program.h"
 
 enum { MAX = 16 };
 
-static long mix(long sum, const int *v, int n)
-{
+static long mix(long sum, const int *v, int n) {
     for (int i = 0; i < n; i++)
         sum = (sum * 31 + v[i] + 7) % 1000003;
     return sum;
 }
 
-static long one_of_each(MPI_Comm comm)
-{
-    int a[MAX * MAX], b[17][MAX * MAX], counts[MAX], displs[MAX], from_each[MAX], bytes[MAX], flag = 0, n = 0;
+static long one_of_each(MPI_Comm comm) {
+    int a[MAX * MAX], b[17][MAX * MAX], counts[MAX], displs[MAX], from_each[MAX], bytes[MAX],
+        flag = 0, n = 0;
     MPI_Datatype types[MAX];
     MPI_Request r[17];
     long sum = 0;
@@ -53,8 +53,7 @@ static long one_of_each(MPI_Comm comm)
     return rank ? mix(sum, b[16], MAX) : sum;
 }
 
-static long mixed_with_messages(MPI_Comm comm)
-{
+static long mixed_with_messages(MPI_Comm comm) {
     int to = (rank + 1) % size, from = (rank + size - 1) % size, in = -1, value = 0, index;
     long sum = 0;
     MPI_Request r[4];
@@ -72,8 +71,7 @@ static long mixed_with_messages(MPI_Comm comm)
     return sum;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     say("each %ld", one_of_each(MPI_COMM_WORLD));
     say("mixed %ld", mixed_with_messages(MPI_COMM_WORLD));

@@ -1,10 +1,10 @@
-/* Communicators and groups: dup, idup, split, split_type, create, create_group, compare, names, attributes with callbacks. */
+/* Communicators and groups: dup, idup, split, split_type, create, create_group, compare, names,
+ * attributes with callbacks. */
 #include "program.h"
 
 static int copies, deletes;
 
-static int copy_fn(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
-{
+static int copy_fn(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
     (void)comm, (void)key;
     *(void **)out = (char *)in + *(int *)extra;
     *flag = 1;
@@ -12,15 +12,13 @@ static int copy_fn(MPI_Comm comm, int key, void *extra, void *in, void *out, int
     return MPI_SUCCESS;
 }
 
-static int delete_fn(MPI_Comm comm, int key, void *value, void *extra)
-{
+static int delete_fn(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     deletes++;
     return MPI_SUCCESS;
 }
 
-static void attributes(void)
-{
+static void attributes(void) {
     static int step = 5;
     int key, flag, *tag_ub;
     char *value = NULL;
@@ -40,8 +38,7 @@ static void attributes(void)
     say("attributes copies %d deletes %d", copies, deletes);
 }
 
-static int sum_of(MPI_Comm comm)
-{
+static int sum_of(MPI_Comm comm) {
     int sum = 0;
     if (comm == MPI_COMM_NULL)
         return -1;
@@ -49,8 +46,7 @@ static int sum_of(MPI_Comm comm)
     return sum;
 }
 
-static void groups(void)
-{
+static void groups(void) {
     MPI_Group world, part, other, result;
     int ranks[2] = {0, size - 1}, translated[2], n, range[1][3] = {{0, size - 1, 2}}, result_rank;
     MPI_Comm comm;
@@ -87,15 +83,15 @@ static void groups(void)
     OK(MPI_Group_free(&world));
 }
 
-static void splits(void)
-{
+static void splits(void) {
     MPI_Comm comm, node, idup, with_info;
     MPI_Request r;
     MPI_Info info, got;
     int n, flag;
     char name[MPI_MAX_OBJECT_NAME] = "";
     for (int i = 0; i < 50; i++) { /* handles are reused */
-        OK(MPI_Comm_split(MPI_COMM_WORLD, i % 3 == 0 && rank == 1 ? MPI_UNDEFINED : (rank + i) % 2, -rank, &comm));
+        OK(MPI_Comm_split(MPI_COMM_WORLD, i % 3 == 0 && rank == 1 ? MPI_UNDEFINED : (rank + i) % 2,
+                          -rank, &comm));
         n = sum_of(comm);
         if (i < 3)
             say("split %d", n);
@@ -128,8 +124,7 @@ static void splits(void)
     CHECK(node == MPI_COMM_NULL);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     attributes();
     groups();

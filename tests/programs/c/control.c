@@ -1,24 +1,22 @@
-/* MPI_Pcontrol(0/1) and the programming interface, any number of times, differently on each rank, with messages in flight and
- * requests pending. Other levels are ignored. Calls made while stopped are counted under their own name here, so that
- * "calls made" has only the measured ones: the macros count, `unmeasured` takes back. */
+/* MPI_Pcontrol(0/1) and the programming interface, any number of times, differently on each rank,
+ * with messages in flight and requests pending. Other levels are ignored. Calls made while stopped
+ * are counted under their own name here, so that "calls made" has only the measured ones: the
+ * macros count, `unmeasured` takes back. */
 #include "program.h"
 
 #include "latecomer.h"
 
 static long before[TALLY_CALLS];
 
-static void stopped(void)
-{
+static void stopped(void) {
     memcpy(before, tally_count, sizeof before);
 }
 
-static void started(void)
-{
+static void started(void) {
     memcpy(tally_count, before, sizeof before);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int start_stopped = argc > 1 && strcmp(argv[1], "start-stopped") == 0, in = -1, index;
     long sum = 0;
     MPI_Request r[4];

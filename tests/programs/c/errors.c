@@ -1,30 +1,27 @@
-/* Error handlers that return or are the program's own; error classes, codes and strings; MPI_Info; the codes are those of the bare run. */
+/* Error handlers that return or are the program's own; error classes, codes and strings; MPI_Info;
+ * the codes are those of the bare run. */
 #include "program.h"
 
 static int handled;
 
-static void handler(MPI_Comm *comm, int *code, ...)
-{
+static void handler(MPI_Comm *comm, int *code, ...) {
     (void)comm, (void)code;
     handled++;
 }
 
-static void win_handler(MPI_Win *win, int *code, ...)
-{
+static void win_handler(MPI_Win *win, int *code, ...) {
     (void)win, (void)code;
     handled += 10;
 }
 
-static void report(const char *what, int code)
-{
+static void report(const char *what, int code) {
     int class = -1;
     if (code != MPI_SUCCESS)
         OK(MPI_Error_class(code, &class));
     say("%s class %d", what, class);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     MPI_Errhandler own, old, win_own;
     MPI_Request r = MPI_REQUEST_NULL, many[2];
@@ -87,7 +84,8 @@ int main(int argc, char **argv)
     say("info %d %s %s %d", n, key, got, value);
     OK(MPI_Info_free(&info));
     OK(MPI_Info_free(&dup));
-    /* A communicator without error handler of its own inherits: still usable after all these errors. */
+    /* A communicator without error handler of its own inherits: still usable after all these
+     * errors. */
     OK(MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     say("sum %d", value);
     return end_program();

@@ -1,11 +1,11 @@
-/* A program that is not linked to MPI. host local|global|deepbind PLUGIN: opens a shared object that is (as an interpreter does);
- * host dlsym LIBMPI: opens the MPI library itself and calls what dlsym returns. */
+/* A program that is not linked to MPI. host local|global|deepbind PLUGIN: opens a shared object
+ * that is (as an interpreter does); host dlsym LIBMPI: opens the MPI library itself and calls what
+ * dlsym returns. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-static int call_dlsym(const char *path, int argc, char **argv)
-{
+static int call_dlsym(const char *path, int argc, char **argv) {
     void *mpi = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (!mpi) {
         printf("FAILED %s\n", dlerror());
@@ -25,8 +25,7 @@ static int call_dlsym(const char *path, int argc, char **argv)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc < 3)
         return 2;
     if (strcmp(argv[1], "dlsym") == 0)

@@ -1,8 +1,8 @@
-/* Intercommunicators: create, messages, collectives with MPI_ROOT and MPI_PROC_NULL, dup, merge. Ranks 0 | 1..n-1. */
+/* Intercommunicators: create, messages, collectives with MPI_ROOT and MPI_PROC_NULL, dup, merge.
+ * Ranks 0 | 1..n-1. */
 #include "program.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     MPI_Comm local, inter, dup, merged, remote_comm;
     MPI_Group remote;
@@ -44,7 +44,11 @@ int main(int argc, char **argv)
         OK(MPI_Gather(&rank, 1, MPI_INT, NULL, 0, MPI_INT, 0, inter));
     else
         OK(MPI_Gather(NULL, 0, MPI_INT, all, 1, MPI_INT, MPI_ROOT, inter));
-    OK(MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_MAX, left ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL, inter));
+    OK(MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_MAX,
+                  left        ? 0
+                  : rank == 1 ? MPI_ROOT
+                              : MPI_PROC_NULL,
+                  inter));
     OK(MPI_Comm_dup(inter, &dup));
     OK(MPI_Intercomm_merge(dup, left, &merged));
     OK(MPI_Comm_rank(merged, &n));

@@ -1,15 +1,14 @@
-/* MPI I/O: individual, explicit offsets, shared pointer, ordered, split collectives, nonblocking, views, errors that return. */
+/* MPI I/O: individual, explicit offsets, shared pointer, ordered, split collectives, nonblocking,
+ * views, errors that return. */
 #include "program.h"
 
-static long mix(long sum, const int *v, int n)
-{
+static long mix(long sum, const int *v, int n) {
     for (int i = 0; i < n; i++)
         sum = (sum * 31 + v[i] + 7) % 1000003;
     return sum;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int a[8], b[8] = {0}, flag, amode, count;
     long sum = 0;
@@ -29,7 +28,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 8; i++)
         a[i] = rank * 100 + i;
 
-    CHECK(MPI_File_open(MPI_COMM_SELF, "/nonexistent/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &missing) != MPI_SUCCESS);
+    CHECK(MPI_File_open(MPI_COMM_SELF, "/nonexistent/file", MPI_MODE_RDONLY, MPI_INFO_NULL,
+                        &missing) != MPI_SUCCESS);
     OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f));
     OK(MPI_File_get_amode(f, &amode));
     CHECK(amode & MPI_MODE_RDWR);
@@ -45,7 +45,8 @@ int main(int argc, char **argv)
     OK(MPI_File_sync(f));
     OK(MPI_Barrier(MPI_COMM_WORLD));
     OK(MPI_File_sync(f));
-    OK(MPI_File_read_at(f, (rank + 1) % size * (MPI_Offset)sizeof a, b, 8, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at(f, (rank + 1) % size * (MPI_Offset)sizeof a, b, 8, MPI_INT,
+                        MPI_STATUS_IGNORE));
     sum = mix(sum, b, 8);
     OK(MPI_File_write_at_all(f, where, b, 8, MPI_INT, &s));
     OK(MPI_File_read_at_all(f, where, b, 8, MPI_INT, &s));

@@ -1,8 +1,8 @@
-/* MPI-4.0: partitioned messages, persistent collectives, Isendrecv, sessions, large counts. MPICH only. */
+/* MPI-4.0: partitioned messages, persistent collectives, Isendrecv, sessions, large counts. MPICH
+ * only. */
 #include "program.h"
 
-static void partitioned(int to, int from)
-{
+static void partitioned(int to, int from) {
     enum { PARTS = 4, EACH = 3 };
     int out[PARTS * EACH], in[PARTS * EACH], flag;
     long sum = 0;
@@ -34,8 +34,7 @@ static void partitioned(int to, int from)
     say("partitioned %ld", sum);
 }
 
-static void persistent_collectives(void)
-{
+static void persistent_collectives(void) {
     int a[64], b[17][64], counts[8], displs[8], bytes[8], from_each[8], n = 0, neighbours = 1;
     MPI_Datatype types[8];
     MPI_Aint where[8] = {0};
@@ -50,21 +49,25 @@ static void persistent_collectives(void)
         bytes[i] = i * (int)sizeof(int);
         types[i] = MPI_INT;
     }
-    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, (int[]){(rank + size - 1) % size}, MPI_UNWEIGHTED, 1,
-                                      (int[]){(rank + 1) % size}, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring));
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, (int[]){(rank + size - 1) % size},
+                                      MPI_UNWEIGHTED, 1, (int[]){(rank + 1) % size}, MPI_UNWEIGHTED,
+                                      MPI_INFO_NULL, 0, &ring));
     MPI_Comm c = MPI_COMM_WORLD;
     MPI_Info none = MPI_INFO_NULL;
     OK(MPI_Barrier_init(c, none, &r[n++]));
     OK(MPI_Bcast_init(b[0], 4, MPI_INT, 0, c, none, &r[n++]));
     OK(MPI_Gather_init(a, 1, MPI_INT, b[1], 1, MPI_INT, 0, c, none, &r[n++]));
     OK(MPI_Gatherv_init(a, 1, MPI_INT, b[2], counts, displs, MPI_INT, 0, c, none, &r[n++]));
-    /* MPICH 4.0.2: a persistent MPI_Scatter fails with "invalid communicator" in the bare run too. */
+    /* MPICH 4.0.2: a persistent MPI_Scatter fails with "invalid communicator" in the bare run too.
+     */
     OK(MPI_Scatterv_init(a, counts, displs, MPI_INT, b[4], 1, MPI_INT, 0, c, none, &r[n++]));
     OK(MPI_Allgather_init(a, 1, MPI_INT, b[5], 1, MPI_INT, c, none, &r[n++]));
     OK(MPI_Allgatherv_init(a, 1, MPI_INT, b[6], counts, displs, MPI_INT, c, none, &r[n++]));
     OK(MPI_Alltoall_init(a, 1, MPI_INT, b[7], 1, MPI_INT, c, none, &r[n++]));
-    OK(MPI_Alltoallv_init(a, counts, displs, MPI_INT, b[8], from_each, displs, MPI_INT, c, none, &r[n++]));
-    OK(MPI_Alltoallw_init(a, counts, bytes, types, b[9], from_each, bytes, types, c, none, &r[n++]));
+    OK(MPI_Alltoallv_init(a, counts, displs, MPI_INT, b[8], from_each, displs, MPI_INT, c, none,
+                          &r[n++]));
+    OK(MPI_Alltoallw_init(a, counts, bytes, types, b[9], from_each, bytes, types, c, none,
+                          &r[n++]));
     OK(MPI_Reduce_init(a, b[10], 4, MPI_INT, MPI_SUM, 0, c, none, &r[n++]));
     OK(MPI_Allreduce_init(a, b[11], 4, MPI_INT, MPI_SUM, c, none, &r[n++]));
     OK(MPI_Reduce_scatter_init(a, b[12], counts, MPI_INT, MPI_SUM, c, none, &r[n++]));
@@ -72,7 +75,8 @@ static void persistent_collectives(void)
     OK(MPI_Scan_init(a, b[14], 4, MPI_INT, MPI_SUM, c, none, &r[n++]));
     OK(MPI_Exscan_init(a, b[15], 4, MPI_INT, MPI_SUM, c, none, &r[n++]));
     OK(MPI_Neighbor_allgather_init(a, 1, MPI_INT, b[16], 1, MPI_INT, ring, none, &r[n++]));
-    OK(MPI_Neighbor_alltoallw_init(a, &neighbours, where, types, b[16] + 8, &neighbours, where, types, ring, none, &r[n++]));
+    OK(MPI_Neighbor_alltoallw_init(a, &neighbours, where, types, b[16] + 8, &neighbours, where,
+                                   types, ring, none, &r[n++]));
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 64; i++)
             a[i] = rank + i * round;
@@ -94,8 +98,7 @@ static void persistent_collectives(void)
     say("persistent collectives %ld", sum);
 }
 
-static void new_calls(int to, int from)
-{
+static void new_calls(int to, int from) {
     int in = -1, out = rank, count = 0;
     MPI_Count large = 0;
     MPI_Request r;
@@ -123,8 +126,7 @@ static void new_calls(int to, int from)
     say("large %ld in %d out %d sum %d", (long)large, in, out, count);
 }
 
-static void sessions(void)
-{
+static void sessions(void) {
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
@@ -137,7 +139,8 @@ static void sessions(void)
     OK(MPI_Session_get_info(session, &info));
     OK(MPI_Info_free(&info));
     OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
-    OK(MPI_Comm_create_from_group(group, "latecomer.test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    OK(MPI_Comm_create_from_group(group, "latecomer.test", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                  &comm));
     OK(MPI_Group_free(&group));
     OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     OK(MPI_Comm_free(&comm));
@@ -145,8 +148,7 @@ static void sessions(void)
     say("session psets %d %s sum %d", n, name, sum);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     partitioned(to, from);

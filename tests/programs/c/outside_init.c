@@ -1,10 +1,10 @@
-/* MPI calls before MPI_Init and after MPI_Finalize, where the standard allows them; MPI_T; fork without exec. */
+/* MPI calls before MPI_Init and after MPI_Finalize, where the standard allows them; MPI_T; fork
+ * without exec. */
 #include "program.h"
 
 #include <sys/wait.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int flag = -1, version, sub, length, provided, n, status = -1;
     char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME];
     OK(MPI_Initialized(&flag));
@@ -25,7 +25,8 @@ int main(int argc, char **argv)
     OK(MPI_Get_processor_name(name, &n));
     CHECK(MPI_Wtime() >= 0 && MPI_Wtick() > 0 && n > 0);
     fflush(stdout);
-    pid_t child = fork(); /* without exec: the copy makes no MPI call and must not disturb what its parent measures */
+    pid_t child = fork(); /* without exec: the copy makes no MPI call and must not disturb what its
+                             parent measures */
     if (child == 0) {
         volatile double x = 0;
         for (int i = 0; i < 1000; i++)

@@ -1,10 +1,10 @@
-/* Blocking point-to-point: all send modes, Sendrecv, wildcards, MPI_PROC_NULL, zero sizes, rendezvous sizes, buffered sends. */
+/* Blocking point-to-point: all send modes, Sendrecv, wildcards, MPI_PROC_NULL, zero sizes,
+ * rendezvous sizes, buffered sends. */
 #include "program.h"
 
 enum { LARGE = 300000 };
 
-static void modes(int to, int from)
-{
+static void modes(int to, int from) {
     int out[4] = {rank, rank * 2, rank * 3, rank * 4}, in[4] = {-1, -1, -1, -1}, count = -1;
     MPI_Status status;
     char *space = malloc(4096 + 4 * MPI_BSEND_OVERHEAD);
@@ -40,26 +40,27 @@ static void modes(int to, int from)
     say("rsend %d", in[2]);
 }
 
-static void sendrecv(int to, int from)
-{
+static void sendrecv(int to, int from) {
     double x = rank + 0.5, y = 0;
     MPI_Status status;
     for (int i = 0; i < 20; i++) {
-        OK(MPI_Sendrecv(&x, 1, MPI_DOUBLE, to, 7, &y, 1, MPI_DOUBLE, i % 2 ? MPI_ANY_SOURCE : from, i % 3 || i % 2 ? 7 : MPI_ANY_TAG,
-                        MPI_COMM_WORLD, i % 4 ? &status : MPI_STATUS_IGNORE));
+        OK(MPI_Sendrecv(&x, 1, MPI_DOUBLE, to, 7, &y, 1, MPI_DOUBLE, i % 2 ? MPI_ANY_SOURCE : from,
+                        i % 3 || i % 2 ? 7 : MPI_ANY_TAG, MPI_COMM_WORLD,
+                        i % 4 ? &status : MPI_STATUS_IGNORE));
         OK(MPI_Sendrecv_replace(&y, 1, MPI_DOUBLE, from, 8, to, 8, MPI_COMM_WORLD, &status));
         CHECK(y == x && status.MPI_SOURCE == to);
         x += 1;
     }
-    OK(MPI_Sendrecv(&x, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, &y, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv(&x, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, &y, 1, MPI_DOUBLE, MPI_PROC_NULL, 1,
+                    MPI_COMM_WORLD, &status));
     CHECK(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG);
-    OK(MPI_Sendrecv(&x, 1, MPI_DOUBLE, rank, 1, &y, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, &status)); /* to itself */
+    OK(MPI_Sendrecv(&x, 1, MPI_DOUBLE, rank, 1, &y, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD,
+                    &status)); /* to itself */
     CHECK(y == x);
     say("sendrecv %.1f", y);
 }
 
-static void null_process(void)
-{
+static void null_process(void) {
     int value = 17;
     MPI_Status status;
     OK(MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
@@ -68,21 +69,22 @@ static void null_process(void)
     OK(MPI_Bsend(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
     OK(MPI_Recv(&value, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
     CHECK(value == 17 && status.MPI_SOURCE == MPI_PROC_NULL);
-    OK(MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                            MPI_STATUS_IGNORE));
     OK(MPI_Probe(MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
     say("null %d", value);
 }
 
 /* Rank 0 takes from anybody; large messages go through the rendezvous protocol. */
-static void wildcards(void)
-{
+static void wildcards(void) {
     char *large = calloc(1, LARGE);
     if (rank == 0) {
         long sum = 0;
         for (int i = 0; i < 5 * (size - 1); i++) {
             MPI_Status status;
             int count;
-            OK(MPI_Recv(large, LARGE, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
+            OK(MPI_Recv(large, LARGE, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                        &status));
             OK(MPI_Get_count(&status, MPI_CHAR, &count));
             CHECK(large[0] == status.MPI_SOURCE && (count == LARGE) == (status.MPI_TAG == 4));
             sum += (long)count * status.MPI_SOURCE + status.MPI_TAG;
@@ -96,8 +98,7 @@ static void wildcards(void)
     free(large);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     modes(to, from);

@@ -1,10 +1,10 @@
-/* Nonblocking point-to-point: every form of Wait and Test, with null and inactive requests, MPI_UNDEFINED, STATUSES_IGNORE. */
+/* Nonblocking point-to-point: every form of Wait and Test, with null and inactive requests,
+ * MPI_UNDEFINED, STATUSES_IGNORE. */
 #include "program.h"
 
 enum { N = 8 };
 
-static void wait_forms(int to, int from)
-{
+static void wait_forms(int to, int from) {
     int in[N], out[N], index, count, indices[N];
     MPI_Request r[2 * N];
     MPI_Status s[2 * N];
@@ -16,9 +16,15 @@ static void wait_forms(int to, int from)
     OK(MPI_Barrier(MPI_COMM_WORLD)); /* receives are posted: ready sends are allowed */
     for (int i = 0; i < N; i++)
         switch (i % 3) {
-        case 0: OK(MPI_Isend(&out[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &r[N + i])); break;
-        case 1: OK(MPI_Issend(&out[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &r[N + i])); break;
-        default: OK(MPI_Irsend(&out[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &r[N + i])); break;
+        case 0:
+            OK(MPI_Isend(&out[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &r[N + i]));
+            break;
+        case 1:
+            OK(MPI_Issend(&out[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &r[N + i]));
+            break;
+        default:
+            OK(MPI_Irsend(&out[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &r[N + i]));
+            break;
         }
     OK(MPI_Wait(&r[0], &s[0]));
     CHECK(r[0] == MPI_REQUEST_NULL && s[0].MPI_TAG == 0);
@@ -43,8 +49,7 @@ static void wait_forms(int to, int from)
     say("wait %ld", sum);
 }
 
-static void test_forms(int to, int from)
-{
+static void test_forms(int to, int from) {
     int in[N], out[N], flag = 0, index, count, done = 0, indices[N];
     MPI_Request r[2 * N];
     MPI_Status s[2 * N];
@@ -95,8 +100,7 @@ static void test_forms(int to, int from)
 }
 
 /* Completion in another order than posting, two streams and sizes over the rendezvous limit. */
-static void out_of_order(int to, int from)
-{
+static void out_of_order(int to, int from) {
     enum { LARGE = 100000 };
     int *in[4], *out[4];
     MPI_Request r[8];
@@ -107,7 +111,8 @@ static void out_of_order(int to, int from)
         OK(MPI_Irecv(in[i], LARGE, MPI_INT, from, 5 + i % 2, MPI_COMM_WORLD, &r[i]));
     }
     for (int i = 0; i < 4; i++)
-        OK(MPI_Isend(out[i], i < 2 ? 10 : LARGE, MPI_INT, to, 5 + i % 2, MPI_COMM_WORLD, &r[4 + i]));
+        OK(MPI_Isend(out[i], i < 2 ? 10 : LARGE, MPI_INT, to, 5 + i % 2, MPI_COMM_WORLD,
+                     &r[4 + i]));
     for (int i = 3; i >= 0; i--)
         OK(MPI_Wait(&r[i], MPI_STATUS_IGNORE));
     OK(MPI_Waitall(4, r + 4, MPI_STATUSES_IGNORE));
@@ -118,8 +123,7 @@ static void out_of_order(int to, int from)
     }
 }
 
-static void buffered_and_null(int to, int from)
-{
+static void buffered_and_null(int to, int from) {
     char space[2000];
     void *back;
     int n, in = -1, out = rank;
@@ -135,8 +139,7 @@ static void buffered_and_null(int to, int from)
     say("ibsend %d", in);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     wait_forms(to, from);

@@ -1,8 +1,8 @@
-/* Persistent requests of all modes: Start, Startall, inactive requests in Wait and Test, reuse, free while inactive. */
+/* Persistent requests of all modes: Start, Startall, inactive requests in Wait and Test, reuse,
+ * free while inactive. */
 #include "program.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     int in[4] = {0}, out[4] = {0}, flag, index, count, indices[8];
@@ -12,7 +12,8 @@ int main(int argc, char **argv)
     MPI_Status s[8];
     OK(MPI_Buffer_attach(space, sizeof space));
     for (int i = 0; i < 4; i++)
-        OK(MPI_Recv_init(&in[i], 1, MPI_INT, i == 3 ? MPI_ANY_SOURCE : from, 20 + i, MPI_COMM_WORLD, &r[i]));
+        OK(MPI_Recv_init(&in[i], 1, MPI_INT, i == 3 ? MPI_ANY_SOURCE : from, 20 + i, MPI_COMM_WORLD,
+                         &r[i]));
     OK(MPI_Send_init(&out[0], 1, MPI_INT, to, 20, MPI_COMM_WORLD, &r[4]));
     OK(MPI_Ssend_init(&out[1], 1, MPI_INT, to, 21, MPI_COMM_WORLD, &r[5]));
     OK(MPI_Bsend_init(&out[2], 1, MPI_INT, to, 22, MPI_COMM_WORLD, &r[6]));

@@ -1,8 +1,7 @@
 /* Probe, Iprobe, Mprobe, Improbe, Mrecv, Imrecv, with wildcards and MPI_MESSAGE_NO_PROC. */
 #include "program.h"
 
-static long take(int want_tag)
-{
+static long take(int want_tag) {
     int flag = 0, count = 0, buffer[64] = {0};
     MPI_Status s;
     MPI_Message m;
@@ -11,7 +10,8 @@ static long take(int want_tag)
     case 0:
         OK(MPI_Probe(MPI_ANY_SOURCE, want_tag, MPI_COMM_WORLD, &s));
         OK(MPI_Get_count(&s, MPI_INT, &count));
-        OK(MPI_Recv(buffer, count, MPI_INT, s.MPI_SOURCE, s.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv(buffer, count, MPI_INT, s.MPI_SOURCE, s.MPI_TAG, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
         break;
     case 1:
         for (; !flag; nap_ms(flag ? 0 : 1))
@@ -45,8 +45,7 @@ static long take(int want_tag)
     return sum % 1000003;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int flag, data[64];
     MPI_Message m, first, second;
@@ -54,7 +53,8 @@ int main(int argc, char **argv)
     if (rank == 0) {
         unsigned long sum = 0;
         for (int i = 0; i < 15 * (size - 1); i++)
-            sum += (unsigned long)take(i % 15); /* addition: the order of the senders does not matter */
+            sum += (unsigned long)take(i %
+                                       15); /* addition: the order of the senders does not matter */
         say("probe %lu", sum);
     } else {
         for (int i = 0; i < 64; i++)

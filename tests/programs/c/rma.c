@@ -1,10 +1,10 @@
-/* One-sided communication: all kinds of windows, all synchronisation modes, request-based operations, attributes. */
+/* One-sided communication: all kinds of windows, all synchronisation modes, request-based
+ * operations, attributes. */
 #include "program.h"
 
 enum { N = 16 };
 
-static void fence_and_pscw(int to, int from)
-{
+static void fence_and_pscw(int to, int from) {
     int *base, sum = 0, one = rank + 1, assert = 0, *size_attr, flag;
     MPI_Win win;
     MPI_Group world, target, origin;
@@ -41,8 +41,7 @@ static void fence_and_pscw(int to, int from)
     OK(MPI_Win_free(&win));
 }
 
-static void locks(int to)
-{
+static void locks(int to) {
     int local[N] = {0}, value = rank + 1, got = -1, zero = 0, sum = -1, result = -1;
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Win win;
@@ -67,7 +66,8 @@ static void locks(int to)
     CHECK(result == 0);
     OK(MPI_Rput(&value, 1, MPI_INT, to, 4, 1, MPI_INT, win, &r[0]));
     OK(MPI_Raccumulate(&value, 1, MPI_INT, 0, 5, 1, MPI_INT, MPI_SUM, win, &r[1]));
-    OK(MPI_Rget_accumulate(&value, 1, MPI_INT, &got, 1, MPI_INT, 0, 6, 1, MPI_INT, MPI_MAX, win, &r[2]));
+    OK(MPI_Rget_accumulate(&value, 1, MPI_INT, &got, 1, MPI_INT, 0, 6, 1, MPI_INT, MPI_MAX, win,
+                           &r[2]));
     OK(MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
     OK(MPI_Win_flush_local_all(win));
     OK(MPI_Win_sync(win));
@@ -83,8 +83,7 @@ static void locks(int to)
     OK(MPI_Win_free(&win));
 }
 
-static void dynamic_and_shared(int to, int from)
-{
+static void dynamic_and_shared(int to, int from) {
     int memory[4] = {0}, value = rank + 7, unit;
     int *mine, *theirs;
     MPI_Aint address, remote, bytes;
@@ -94,7 +93,8 @@ static void dynamic_and_shared(int to, int from)
     OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     OK(MPI_Win_attach(win, memory, sizeof memory));
     OK(MPI_Get_address(memory, &address));
-    OK(MPI_Sendrecv(&address, 1, MPI_AINT, from, 1, &remote, 1, MPI_AINT, to, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&address, 1, MPI_AINT, from, 1, &remote, 1, MPI_AINT, to, 1, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
     OK(MPI_Win_fence(0, win));
     OK(MPI_Put(&value, 1, MPI_INT, to, remote, 1, MPI_INT, win));
     OK(MPI_Win_fence(0, win));
@@ -120,8 +120,7 @@ static void dynamic_and_shared(int to, int from)
     OK(MPI_Comm_free(&node));
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     fence_and_pscw(to, from);

@@ -1,15 +1,16 @@
-/* MPI-4.0 sessions without MPI_Init: the world model is never used. MPICH only (4.0.2 crashes at a second session). */
+/* MPI-4.0 sessions without MPI_Init: the world model is never used. MPICH only (4.0.2 crashes at a
+ * second session). */
 #include "program.h"
 
-int main(void)
-{
+int main(void) {
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
     int sum = 0, to, from, in = -1;
     OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
-    OK(MPI_Comm_create_from_group(group, "latecomer.test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    OK(MPI_Comm_create_from_group(group, "latecomer.test", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                  &comm));
     OK(MPI_Group_free(&group));
     OK(MPI_Comm_rank(comm, &rank));
     OK(MPI_Comm_size(comm, &size));

@@ -1,8 +1,7 @@
 /* Dynamic processes: MPI_Comm_spawn, spawn_multiple, ports with connect and accept. */
 #include "program.h"
 
-static int child(MPI_Comm parent)
-{
+static int child(MPI_Comm parent) {
     int value = -1, sum = -1, n;
     MPI_Comm merged;
     MPI_Comm_remote_size(parent, &n);
@@ -17,15 +16,15 @@ static int child(MPI_Comm parent)
     return 0;
 }
 
-static void spawn(char *program, int multiple)
-{
+static void spawn(char *program, int multiple) {
     int codes[2] = {-1, -1}, value = 100, sum = 0, n = 0, n_each[2] = {1, 1};
     char *programs[2] = {program, program};
     MPI_Info infos[2] = {MPI_INFO_NULL, MPI_INFO_NULL};
     MPI_Comm children, merged;
-    int code = multiple ? MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, n_each, infos, 0, MPI_COMM_WORLD, &children, codes)
-                        : MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
-                                         MPI_ERRCODES_IGNORE);
+    int code = multiple ? MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, n_each, infos, 0,
+                                                  MPI_COMM_WORLD, &children, codes)
+                        : MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0,
+                                         MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     if (code != MPI_SUCCESS) { /* Debian's MPICH: not supported by its UCX transport */
         say("this MPI cannot spawn");
         return;
@@ -42,8 +41,7 @@ static void spawn(char *program, int multiple)
 }
 
 /* Ranks 0 and 1 meet through a port. */
-static void ports(void)
-{
+static void ports(void) {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm other;
     int value = rank + 1, got = -1;
@@ -64,8 +62,7 @@ static void ports(void)
     say("port %d", got);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     MPI_Comm parent;
     start_program(&argc, &argv);
     OK(MPI_Comm_get_parent(&parent));

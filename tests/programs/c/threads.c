@@ -1,4 +1,5 @@
-/* MPI_THREAD_MULTIPLE: many threads calling at once on communicators of their own and on a shared one; threads that come and go. */
+/* MPI_THREAD_MULTIPLE: many threads calling at once on communicators of their own and on a shared
+ * one; threads that come and go. */
 #include "program.h"
 
 #include <pthread.h>
@@ -8,14 +9,14 @@ static MPI_Comm comms[THREADS];
 static long sums[THREADS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *work(void *arg)
-{
+static void *work(void *arg) {
     int id = *(int *)arg, to = (rank + 1) % size, from = (rank + size - 1) % size, value, flag;
     MPI_Request r[2];
     long sum = 0;
     for (int i = 0; i < ROUNDS; i++) {
         int out = rank * 1000 + id * 100 + i, in = -1;
-        OK(MPI_Irecv(&in, 1, MPI_INT, from, id, MPI_COMM_WORLD, &r[0])); /* shared communicator, own tag */
+        OK(MPI_Irecv(&in, 1, MPI_INT, from, id, MPI_COMM_WORLD,
+                     &r[0])); /* shared communicator, own tag */
         OK(MPI_Isend(&out, 1, MPI_INT, to, id, MPI_COMM_WORLD, &r[1]));
         for (flag = 0; !flag; nap_ms(flag ? 0 : 1))
             OK(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE));
@@ -30,9 +31,9 @@ static void *work(void *arg)
     return NULL;
 }
 
-int main(int argc, char **argv)
-{
-    int level = start_program_threads(&argc, &argv, MPI_THREAD_MULTIPLE), ids[THREADS], main_thread, queried;
+int main(int argc, char **argv) {
+    int level = start_program_threads(&argc, &argv, MPI_THREAD_MULTIPLE), ids[THREADS], main_thread,
+        queried;
     pthread_t threads[THREADS];
     CHECK(level == MPI_THREAD_MULTIPLE);
     OK(MPI_Query_thread(&queried));

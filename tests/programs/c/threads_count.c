@@ -5,8 +5,7 @@
 
 enum { THREADS = 8, CALLS = 100000, SHORT = 400 };
 
-static void *many(void *arg)
-{
+static void *many(void *arg) {
     int n = 0, bytes = 0;
     for (int i = 0; i < CALLS / 2; i++) {
         MPI_Comm_size(MPI_COMM_WORLD, &n);
@@ -16,16 +15,14 @@ static void *many(void *arg)
     return arg;
 }
 
-static void *one(void *arg)
-{
+static void *one(void *arg) {
     int n = -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &n);
     CHECK(n == rank);
     return arg;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     pthread_t threads[THREADS];
     int level = start_program_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
     CHECK(level == MPI_THREAD_MULTIPLE);

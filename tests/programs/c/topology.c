@@ -1,11 +1,11 @@
 /* Process topologies: Cartesian and graph queries, shifts to MPI_PROC_NULL, sub-grids. */
 #include "program.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     MPI_Comm cart, sub, graph;
-    int dims[2] = {0, 0}, periods[2] = {1, 0}, coords[2], source, target, n, value, got = -1, status, where;
+    int dims[2] = {0, 0}, periods[2] = {1, 0}, coords[2], source, target, n, value, got = -1,
+        status, where;
     OK(MPI_Dims_create(size, 2, dims));
     OK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &where));
     OK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart));
@@ -20,7 +20,8 @@ int main(int argc, char **argv)
         OK(MPI_Cart_shift(cart, dim, 1, &source, &target));
         value = rank * 10 + dim;
         got = -1;
-        OK(MPI_Sendrecv(&value, 1, MPI_INT, target, dim, &got, 1, MPI_INT, source, dim, cart, MPI_STATUS_IGNORE));
+        OK(MPI_Sendrecv(&value, 1, MPI_INT, target, dim, &got, 1, MPI_INT, source, dim, cart,
+                        MPI_STATUS_IGNORE));
         say("shift %d got %d", dim, got);
     }
     OK(MPI_Cart_sub(cart, (int[]){1, 0}, &sub));

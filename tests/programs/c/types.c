@@ -1,19 +1,20 @@
-/* Datatypes: every constructor, used in messages; decoding, attributes, packing, names, sizes of handles that are reused. */
+/* Datatypes: every constructor, used in messages; decoding, attributes, packing, names, sizes of
+ * handles that are reused. */
 #include "program.h"
 
 #include <stddef.h>
 
-static void send_self(const void *out, void *in, int n, MPI_Datatype type)
-{
+static void send_self(const void *out, void *in, int n, MPI_Datatype type) {
     MPI_Status s;
     int count = -1;
     OK(MPI_Sendrecv(out, n, type, rank, 1, in, n, type, rank, 1, MPI_COMM_WORLD, &s));
-    OK(MPI_Get_count(&s, type, &count)); /* not MPI_Get_elements: MPICH 4.0.2 divides by zero in it for some types */
+    OK(MPI_Get_count(
+        &s, type,
+        &count)); /* not MPI_Get_elements: MPICH 4.0.2 divides by zero in it for some types */
     CHECK(count == n);
 }
 
-static long check(MPI_Datatype type, const char *what)
-{
+static long check(MPI_Datatype type, const char *what) {
     int out[64], in[64], bytes = 0, ints, addresses, types, combiner, commutes;
     long sum = 0;
     MPI_Aint lb, extent;
@@ -37,10 +38,10 @@ static long check(MPI_Datatype type, const char *what)
     return sum;
 }
 
-static void constructors(void)
-{
+static void constructors(void) {
     MPI_Datatype t, inner;
-    int lengths[2] = {2, 1}, displs[2] = {0, 5}, sizes[2] = {4, 4}, sub[2] = {2, 2}, start[2] = {1, 1};
+    int lengths[2] = {2, 1}, displs[2] = {0, 5}, sizes[2] = {4, 4}, sub[2] = {2, 2},
+        start[2] = {1, 1};
     MPI_Aint bytes[2] = {0, 24};
     MPI_Datatype kinds[2] = {MPI_INT, MPI_FLOAT};
     OK(MPI_Type_contiguous(3, MPI_INT, &t));
@@ -82,15 +83,13 @@ static void constructors(void)
 
 static int deleted;
 
-static int delete_fn(MPI_Datatype type, int key, void *value, void *extra)
-{
+static int delete_fn(MPI_Datatype type, int key, void *value, void *extra) {
     (void)type, (void)key, (void)value, (void)extra;
     deleted++;
     return MPI_SUCCESS;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     start_program(&argc, &argv);
     MPI_Datatype t;
     int key, flag, n = 0, position = 0, in[3] = {0}, values[3] = {rank, 5, 6};
@@ -112,8 +111,8 @@ int main(int argc, char **argv)
     say("deleted %d", deleted);
     OK(MPI_Pack_size(3, MPI_INT, MPI_COMM_WORLD, &n));
     OK(MPI_Pack(values, 3, MPI_INT, buffer, sizeof buffer, &position, MPI_COMM_WORLD));
-    OK(MPI_Sendrecv_replace(buffer, position, MPI_PACKED, (rank + 1) % size, 1, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
-                            MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv_replace(buffer, position, MPI_PACKED, (rank + 1) % size, 1,
+                            (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     position = 0;
     OK(MPI_Unpack(buffer, sizeof buffer, &position, in, 3, MPI_INT, MPI_COMM_WORLD));
     say("pack %d %d %d", in[0], in[1], in[2]);

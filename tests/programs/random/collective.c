@@ -3,38 +3,37 @@
 
 enum { MAX = 64 };
 
-static void mix(struct context *c, const int *values, int n)
-{
+static void mix(struct context *c, const int *values, int n) {
     for (int i = 0; i < n; i++)
         c->checksum = c->checksum * 1099511628211ull + (uint64_t)(unsigned)values[i];
 }
 
-void complete_pending(struct context *c)
-{
+void complete_pending(struct context *c) {
     MPI_Status s[MAX_PENDING];
     OK(MPI_Waitall(c->n_pending, c->pending, s));
     mix(c, c->pending_out, c->n_pending);
     c->n_pending = 0;
 }
 
-/* Starts an operation that runs while others do; all members of comms[0] do so in the same order. */
-static void start_pending(struct context *c, MPI_Comm comm, int root)
-{
+/* Starts an operation that runs while others do; all members of comms[0] do so in the same order.
+ */
+static void start_pending(struct context *c, MPI_Comm comm, int root) {
     int k = c->n_pending++;
     c->pending_in[k] = c->me + c->motif;
     c->pending_out[k] = c->me == root ? c->motif : 0;
     if (c->motif % 3 == 0)
-        OK(MPI_Iallreduce(&c->pending_in[k], &c->pending_out[k], 1, MPI_INT, MPI_SUM, comm, &c->pending[k]));
+        OK(MPI_Iallreduce(&c->pending_in[k], &c->pending_out[k], 1, MPI_INT, MPI_SUM, comm,
+                          &c->pending[k]));
     else if (c->motif % 3 == 1)
         OK(MPI_Ibcast(&c->pending_out[k], 1, MPI_INT, root, comm, &c->pending[k]));
     else
         OK(MPI_Ibarrier(comm, &c->pending[k]));
 }
 
-void collective(struct context *c, int comm_index)
-{
+void collective(struct context *c, int comm_index) {
     MPI_Comm comm = c->comms[comm_index];
-    int kind = (int)draw(&c->common, 14), n = 1 + (int)draw(&c->common, 8), root_draw = (int)draw(&c->common, 1000);
+    int kind = (int)draw(&c->common, 14), n = 1 + (int)draw(&c->common, 8),
+        root_draw = (int)draw(&c->common, 1000);
     int me, size_, a[MAX * 8], b[MAX * 8] = {0}, counts[MAX], displs[MAX];
     if (comm == MPI_COMM_NULL)
         return;
@@ -50,18 +49,42 @@ void collective(struct context *c, int comm_index)
     int mine = zero ? 0 : me;
     maybe_nap(c);
     switch (kind) {
-    case 0: OK(MPI_Barrier(comm)); break;
-    case 1: OK(MPI_Bcast(me == root ? a : b, n, MPI_INT, root, comm)); break;
-    case 2: OK(MPI_Reduce(a, b, n, MPI_INT, MPI_SUM, root, comm)); break;
-    case 3: OK(MPI_Allreduce(a, b, n, MPI_INT, MPI_MAX, comm)); break;
-    case 4: OK(MPI_Gather(a, n, MPI_INT, b, n, MPI_INT, root, comm)); break;
-    case 5: OK(MPI_Scatter(a, n, MPI_INT, b, n, MPI_INT, root, comm)); break;
-    case 6: OK(MPI_Allgather(a, n, MPI_INT, b, n, MPI_INT, comm)); break;
-    case 7: OK(MPI_Alltoall(a, n, MPI_INT, b, n, MPI_INT, comm)); break;
-    case 8: OK(MPI_Gatherv(a, mine, MPI_INT, b, counts, displs, MPI_INT, root, comm)); break;
-    case 9: OK(MPI_Allgatherv(a, mine, MPI_INT, b, counts, displs, MPI_INT, comm)); break;
-    case 10: OK(MPI_Scan(a, b, n, MPI_INT, MPI_SUM, comm)); break;
-    case 11: OK(MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, comm)); break;
+    case 0:
+        OK(MPI_Barrier(comm));
+        break;
+    case 1:
+        OK(MPI_Bcast(me == root ? a : b, n, MPI_INT, root, comm));
+        break;
+    case 2:
+        OK(MPI_Reduce(a, b, n, MPI_INT, MPI_SUM, root, comm));
+        break;
+    case 3:
+        OK(MPI_Allreduce(a, b, n, MPI_INT, MPI_MAX, comm));
+        break;
+    case 4:
+        OK(MPI_Gather(a, n, MPI_INT, b, n, MPI_INT, root, comm));
+        break;
+    case 5:
+        OK(MPI_Scatter(a, n, MPI_INT, b, n, MPI_INT, root, comm));
+        break;
+    case 6:
+        OK(MPI_Allgather(a, n, MPI_INT, b, n, MPI_INT, comm));
+        break;
+    case 7:
+        OK(MPI_Alltoall(a, n, MPI_INT, b, n, MPI_INT, comm));
+        break;
+    case 8:
+        OK(MPI_Gatherv(a, mine, MPI_INT, b, counts, displs, MPI_INT, root, comm));
+        break;
+    case 9:
+        OK(MPI_Allgatherv(a, mine, MPI_INT, b, counts, displs, MPI_INT, comm));
+        break;
+    case 10:
+        OK(MPI_Scan(a, b, n, MPI_INT, MPI_SUM, comm));
+        break;
+    case 11:
+        OK(MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, comm));
+        break;
     case 12:
         if (c->n_pending == MAX_PENDING || comm_index != 0)
             OK(MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_INT, MPI_MIN, comm));
@@ -84,11 +107,12 @@ void collective(struct context *c, int comm_index)
     mix(c, b, MAX);
 }
 
-/* Persistent requests around a ring, started several times, with either way to start and to complete. */
-void persistent_ring(struct context *c, int comm_index)
-{
+/* Persistent requests around a ring, started several times, with either way to start and to
+ * complete. */
+void persistent_ring(struct context *c, int comm_index) {
     MPI_Comm comm = c->comms[comm_index];
-    int rounds = 1 + (int)draw(&c->common, 5), synchronous = (int)draw(&c->common, 2), me, n, in = -1, out = 0, index, count, done[2];
+    int rounds = 1 + (int)draw(&c->common, 5), synchronous = (int)draw(&c->common, 2), me, n,
+        in = -1, out = 0, index, count, done[2];
     MPI_Request r[2];
     MPI_Status s[2];
     if (comm == MPI_COMM_NULL)
@@ -111,7 +135,9 @@ void persistent_ring(struct context *c, int comm_index)
         }
         maybe_nap(c);
         switch (draw(&c->own, 3)) {
-        case 0: OK(MPI_Waitall(2, r, s)); break;
+        case 0:
+            OK(MPI_Waitall(2, r, s));
+            break;
         case 1:
             OK(MPI_Waitany(2, r, &index, s));
             OK(MPI_Waitany(2, r, &index, s));

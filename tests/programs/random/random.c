@@ -1,32 +1,29 @@
-/* random FIRST LAST: runs the random programs with these seeds in one process; prints a checksum per rank and seed. */
+/* random FIRST LAST: runs the random programs with these seeds in one process; prints a checksum
+ * per rank and seed. */
 #include "random.h"
 
 #include <pthread.h>
 
 enum { STEPS = 25, THREADS = 3, THREAD_STEPS = 6 };
 
-uint64_t hash64(uint64_t value)
-{
+uint64_t hash64(uint64_t value) {
     value += 0x9e3779b97f4a7c15ull;
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
     value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
     return value ^ (value >> 31);
 }
 
-uint32_t draw(uint64_t *state, uint32_t below)
-{
+uint32_t draw(uint64_t *state, uint32_t below) {
     *state = *state * 6364136223846793005ull + 1442695040888963407ull;
     return (uint32_t)((hash64(*state) >> 32) % below);
 }
 
-void maybe_nap(struct context *c)
-{
+void maybe_nap(struct context *c) {
     if (draw(&c->own, 6) == 0)
         usleep(100 + draw(&c->own, 900));
 }
 
-static struct context *context_new(MPI_Comm comm, uint64_t seed, int threaded)
-{
+static struct context *context_new(MPI_Comm comm, uint64_t seed, int threaded) {
     struct context *c = calloc(1, sizeof *c);
     c->comms[0] = comm;
     c->n_comms = 1;
@@ -39,10 +36,10 @@ static struct context *context_new(MPI_Comm comm, uint64_t seed, int threaded)
 }
 
 /* Adds a communicator made from comms[0], or replaces an old one. */
-static void communicator(struct context *c)
-{
+static void communicator(struct context *c) {
     int slot = c->n_comms < MAX_COMMS ? c->n_comms : 1 + (int)draw(&c->common, MAX_COMMS - 1);
-    int kind = (int)draw(&c->common, 4), colours = 1 + (int)draw(&c->common, 2), reverse = (int)draw(&c->common, 2);
+    int kind = (int)draw(&c->common, 4), colours = 1 + (int)draw(&c->common, 2),
+        reverse = (int)draw(&c->common, 2);
     MPI_Comm made = MPI_COMM_NULL;
     if (slot < c->n_comms && c->comms[slot] != MPI_COMM_NULL)
         OK(MPI_Comm_free(&c->comms[slot]));
@@ -52,9 +49,11 @@ static void communicator(struct context *c)
         MPI_Request request;
         OK(MPI_Comm_idup(c->comms[0], &made, &request));
         OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    } else if (kind == 2) { /* several groups, each an instance of this slot, or ranks that are not in */
+    } else if (kind ==
+               2) { /* several groups, each an instance of this slot, or ranks that are not in */
         int colour = c->me % (colours + 1);
-        OK(MPI_Comm_split(c->comms[0], colour == colours && colours == 1 ? MPI_UNDEFINED : colour, reverse ? -c->me : c->me, &made));
+        OK(MPI_Comm_split(c->comms[0], colour == colours && colours == 1 ? MPI_UNDEFINED : colour,
+                          reverse ? -c->me : c->me, &made));
     } else {
         MPI_Group all, part;
         int first[1] = {(int)draw(&c->common, (uint32_t)c->n)};
@@ -69,8 +68,7 @@ static void communicator(struct context *c)
         c->n_comms++;
 }
 
-static void *thread_main(void *arg)
-{
+static void *thread_main(void *arg) {
     struct context *c = arg;
     for (c->motif = 0; c->motif < THREAD_STEPS; c->motif++) {
         if (draw(&c->common, 3))
@@ -82,8 +80,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-static void threads(struct context *c)
-{
+static void threads(struct context *c) {
     pthread_t ids[THREADS];
     struct context *contexts[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -102,8 +99,7 @@ static void threads(struct context *c)
     }
 }
 
-static void program(uint64_t seed, int multiple)
-{
+static void program(uint64_t seed, int multiple) {
     struct context *c = context_new(MPI_COMM_WORLD, seed, 0);
     char *back;
     int bytes;
@@ -132,8 +128,7 @@ static void program(uint64_t seed, int multiple)
     free(c);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int level = start_program_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
     if (argc != 3)
         MPI_Abort(MPI_COMM_WORLD, 2);
