@@ -1,0 +1,151 @@
+/* latecomer show: terminal view or JSON of any result. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/options.h"
+#include "report/json.h"
+#include "report/locate.h"
+#include "report/text.h"
+
+struct settings {
+    bool json, analysis;
+    enum lc_json_by by;
+    const char *metrics; /* comma-separated, or NULL */
+    const char *operand;
+};
+
+enum { KEY_JSON = 256, KEY_METRIC, KEY_BY, KEY_ANALYSIS };
+
+static const struct argp_option options[] = {
+    {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
+    {"metric", KEY_METRIC, "M,..", 0, "Only these metrics (unique names)", 0},
+    {"by", KEY_BY, "callpath|location|both", 0,
+     "JSON: values per call path, per location, or both (default)", 0},
+    {"analysis", KEY_ANALYSIS, NULL, 0, "DIR stands for its analysis.cubex, not its profile.cubex",
+     0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    struct settings *settings = state->input;
+    switch (key) {
+    case KEY_JSON:
+        settings->json = true;
+        break;
+    case KEY_METRIC:
+        settings->metrics = arg;
+        break;
+    case KEY_BY:
+        if (strcmp(arg, "callpath") == 0)
+            settings->by = LC_JSON_BY_CALLPATH;
+        else if (strcmp(arg, "location") == 0)
+            settings->by = LC_JSON_BY_LOCATION;
+        else if (strcmp(arg, "both") == 0)
+            settings->by = LC_JSON_BOTH;
+        else
+            lc_cli_usage("show: --by %s: unknown: give callpath, location or both", arg);
+        break;
+    case KEY_ANALYSIS:
+        settings->analysis = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (settings->operand != NULL)
+            lc_cli_usage("show: %s: more than one operand: give one FILE or DIR", arg);
+        settings->operand = arg;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "[FILE|DIR]",
+    "Shows a result: who waits for whom, where the time goes, how efficient the run was. "
+    "Without FILE or DIR: the newest experiment directory here. Reads files of Score-P and "
+    "Scalasca, too.",
+    NULL,
+    NULL,
+    NULL};
+
+static void complain_metric(const struct lc_view *view, const char *word) {
+    const struct lc_model *model = view->model;
+    const char **names = calloc(model->n_metrics + 1, sizeof names[0]);
+    for (size_t m = 0; names != NULL && m < model->n_metrics; m++)
+        names[m] = model->metrics[m].name;
+    const char *better = names != NULL ? lc_cli_suggest(word, names, model->n_metrics) : NULL;
+    if (better != NULL)
+        lc_complain("show: metric %s: not in %s: did you mean %s?", word, view->file, better);
+    else
+        lc_complain("show: metric %s: not in %s: `latecomer show --json` lists those that are",
+                    word, view->file);
+    free(names);
+}
+
+/* Marks the metrics of a comma-separated list; false after a complaint. */
+static bool choose_metrics(const struct lc_view *view, const char *list, bool *chosen) {
+    char *copy = strdup(list), *rest = copy;
+    bool ok = copy != NULL;
+    for (char *word; ok && (word = strsep(&rest, ",")) != NULL;) {
+        if (*word == '\0')
+            continue;
+        uint32_t id = lc_model_find_metric(view->model, word);
+        ok = id != LC_NONE && view->model->metrics[id].kind != LC_METRIC_DERIVED;
+        if (ok)
+            chosen[id] = true;
+        else
+            complain_metric(view, word);
+    }
+    free(copy);
+    return ok;
+}
+
+static int show(const struct settings *settings, struct lc_view *view) {
+    bool *chosen = NULL;
+    int code = LC_EXIT_OK;
+    if (settings->metrics != NULL) {
+        if (lc_alloc(&chosen, view->model->n_metrics, sizeof chosen[0]) != LC_OK ||
+            !choose_metrics(view, settings->metrics, chosen))
+            code = LC_EXIT_USAGE;
+    }
+    if (code == LC_EXIT_OK) {
+        const struct lc_json_options json = {.by = settings->by, .metrics = chosen};
+        enum lc_err err = settings->json ? lc_json_write(view, &json, stdout)
+                                         : lc_text_write(view, chosen, stdout);
+        if (err != LC_OK) {
+            lc_complain("%s", lc_err_text());
+            code = LC_EXIT_ERROR;
+        }
+    }
+    free(chosen);
+    return code;
+}
+
+int lc_cmd_show(int argc, char **argv) {
+    struct settings settings = {0};
+    int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
+    if (code != LC_EXIT_OK)
+        return code;
+    char *file = NULL;
+    struct lc_view *view = NULL;
+    enum lc_err err = lc_locate(settings.operand, settings.analysis, &file);
+    if (err == LC_OK)
+        err = lc_view_open(&view, file);
+    if (err != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        code = LC_EXIT_ERROR;
+    } else {
+        if (lc_cubex_derived(view->cube) > 0)
+            lc_say("%s: %zu metrics skipped that are defined by expressions", file,
+                   lc_cubex_derived(view->cube));
+        code = show(&settings, view);
+    }
+    lc_view_close(view);
+    free(file);
+    return code;
+}

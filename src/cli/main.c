@@ -1,0 +1,124 @@
+/* latecomer: one program, a table of commands in the manner of git and perf. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/cmd.h"
+#include "cli/options.h"
+
+static int cmd_help(int argc, char **argv);
+
+/* In the order in which people need them. */
+static const struct lc_command commands[] = {
+    {"show", "terminal view or JSON of a result: who waits for whom", lc_cmd_show},
+    {"help", "help on a command", cmd_help},
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(void) {
+    printf("Usage: latecomer [-q] COMMAND [OPTIONS] [ARGUMENTS]\n"
+           "Finds out which ranks of an MPI program wait, for whom, and why.\n\n"
+           "  mpirun -n 4 latecomer run ./app      measure: writes an experiment directory\n"
+           "  latecomer show                       look at the newest one\n\n"
+           "Commands:\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    printf("\n`latecomer help COMMAND` tells more; `latecomer --version` prints the version.\n");
+}
+
+static const struct lc_command *find_command(const char *name) {
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name) {
+    const char *names[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *better = lc_cli_suggest(name, names, N_COMMANDS);
+    if (better != NULL)
+        lc_complain("%s: no such command: did you mean `latecomer %s`?", name, better);
+    else
+        lc_complain("%s: no such command: see `latecomer help`", name);
+    return LC_EXIT_USAGE;
+}
+
+static int cmd_help(int argc, char **argv) {
+    static const struct argp argp = {
+        NULL, NULL, "[COMMAND]", "Prints what the commands do, or the options of one.",
+        NULL, NULL, NULL};
+    int operand = 0;
+    for (int i = 1; i < argc && operand == 0; i++)
+        if (argv[i][0] != '-')
+            operand = i;
+    if (operand == 0) {
+        int code = argc > 1 ? lc_cli_parse(&argp, 0, argc, argv, NULL) : LC_EXIT_OK;
+        if (code == LC_EXIT_OK)
+            print_help();
+        return code;
+    }
+    const struct lc_command *command = find_command(argv[operand]);
+    if (command == NULL)
+        return unknown_command(argv[operand]);
+    if (command->run == cmd_help) {
+        print_help();
+        return LC_EXIT_OK;
+    }
+    char help[] = "--help", *args[] = {argv[operand], help, NULL};
+    return command->run(2, args);
+}
+
+/* Options before the command. Returns the index of the command, or the negative exit code less 1.
+ */
+static int parse_global(int argc, char **argv) {
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--version") == 0) {
+            printf("latecomer %s\n", LC_VERSION);
+            return -1 - LC_EXIT_OK;
+        }
+        if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+            print_help();
+            return -1 - LC_EXIT_OK;
+        }
+        if (strcmp(word, "-q") != 0 && strcmp(word, "--quiet") != 0) {
+            static const char *const names[] = {"--version", "--help", "--quiet"};
+            const char *better = lc_cli_suggest(word, names, 3);
+            if (better != NULL)
+                lc_complain("unknown option %s: did you mean %s?", word, better);
+            else
+                lc_complain("unknown option %s: options of a command stand behind its name: see "
+                            "`latecomer help`",
+                            word);
+            return -1 - LC_EXIT_USAGE;
+        }
+        lc_log_quiet(true);
+    }
+    if (i == argc) {
+        lc_complain("no command given: see `latecomer help`");
+        return -1 - LC_EXIT_USAGE;
+    }
+    return i;
+}
+
+int main(int argc, char **argv) {
+    int first = parse_global(argc, argv);
+    if (first < 0)
+        return -1 - first;
+    const struct lc_command *command = find_command(argv[first]);
+    int code =
+        command != NULL ? command->run(argc - first, argv + first) : unknown_command(argv[first]);
+    /* Output that did not arrive (full disk, closed pipe) is an error, too. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (code == LC_EXIT_OK) {
+            lc_complain("standard output: cannot be written");
+            code = LC_EXIT_ERROR;
+        }
+    }
+    return code;
+}

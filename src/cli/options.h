@@ -1,0 +1,27 @@
+/* Options of all commands: argp with `-q` and `-h` added, one-line errors with a suggestion, exit
+ * code 2. Called by every cmd_*.c, first thing:
+ *
+ *     static const struct argp argp = {options, parse_option, "FILE", "What it does."};
+ *     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
+ *     if (code != LC_EXIT_OK)
+ *         return code;
+ */
+#ifndef LC_CLI_OPTIONS_H
+#define LC_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stddef.h>
+
+/* Parses argv of a command (argv[0] = its name). `flags`: 0, or ARGP_IN_ORDER where options end at
+ * the first operand. Returns LC_EXIT_OK, or LC_EXIT_USAGE after one line of error; `--help` and
+ * `-h` print the help and end the program. */
+int lc_cli_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input);
+
+/* For parsers of options: one line "latecomer: .." and the end of the program with LC_EXIT_USAGE.
+ */
+_Noreturn void lc_cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The entry of `names` that `word` most likely was meant to be, or NULL. */
+const char *lc_cli_suggest(const char *word, const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,42 @@
+/* What the text report needs more than once: time, time in MPI and waiting, per path with its
+ * children and per location; the wait states and where they are largest. Computed in one walk over
+ * the rows. */
+#ifndef LC_REPORT_SUMS_H
+#define LC_REPORT_SUMS_H
+
+#include "report/view.h"
+
+struct lc_wait_kind {
+    const char *metric; /* measured or analysed; profiles may have "<metric>_estimated" instead */
+    const char *label;
+    const char *meaning;
+};
+
+struct lc_wait_sum {
+    const struct lc_wait_kind *kind;
+    uint32_t metric;
+    bool estimated;
+    double total;
+};
+
+struct lc_wait_place { /* one wait metric at one path */
+    uint32_t wait;     /* index into waits */
+    uint32_t path;
+    double seconds;
+};
+
+struct lc_sums {
+    double *time, *mpi, *waiting;             /* per path, children included, all locations */
+    double *loc_time, *loc_mpi, *loc_waiting; /* per location */
+    double total_time, total_mpi, total_waiting;
+    struct lc_wait_sum *waits; /* all kinds the result has, in a fixed order */
+    size_t n_waits;
+    struct lc_wait_place *places; /* those above zero, largest first */
+    size_t n_places, cap_places;
+    bool estimated; /* waiting is estimated from minima */
+};
+
+enum lc_err lc_sums_new(struct lc_sums **sums, struct lc_view *view);
+void lc_sums_free(struct lc_sums *sums);
+
+#endif

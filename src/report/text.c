@@ -1,0 +1,202 @@
+#include "report/text.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "report/json.h"
+#include "report/text_parts.h"
+
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60 };
+
+void lc_text_heading(const struct lc_text *text, const char *title, const char *remark) {
+    fprintf(text->out, "\n%s%s%s", lc_text_bold(text), title, lc_text_plain(text));
+    if (remark != NULL && remark[0] != '\0')
+        fprintf(text->out, "  (%s)", remark);
+    fputc('\n', text->out);
+}
+
+const char *lc_text_bold(const struct lc_text *text) {
+    return text->colour ? "\033[1m" : "";
+}
+
+const char *lc_text_alarm(const struct lc_text *text) {
+    return text->colour ? "\033[1;31m" : "";
+}
+
+const char *lc_text_plain(const struct lc_text *text) {
+    return text->colour ? "\033[0m" : "";
+}
+
+const char *lc_text_seconds(double seconds, char buffer[32]) {
+    double size = fabs(seconds);
+    if (size >= 1000.0)
+        snprintf(buffer, 32, "%.0f s", seconds);
+    else if (size >= 1.0)
+        snprintf(buffer, 32, "%.3g s", seconds);
+    else if (size >= 1e-3)
+        snprintf(buffer, 32, "%.3g ms", seconds * 1e3);
+    else if (size > 0.0)
+        snprintf(buffer, 32, "%.3g us", seconds * 1e6);
+    else
+        snprintf(buffer, 32, "0");
+    return buffer;
+}
+
+double lc_text_share(double part, double whole) {
+    return whole > 0.0 ? 100.0 * part / whole : 0.0;
+}
+
+const char *lc_text_path(const char *path, size_t width, char *buffer, size_t room) {
+    size_t length = strlen(path);
+    const char *begin = path;
+    bool cut = false;
+    while (length > width) {
+        const char *slash = strchr(begin, '/');
+        if (slash == NULL)
+            break; /* one name that is too long stays whole at its end */
+        length -= (size_t)(slash + 1 - begin);
+        if (!cut)
+            length += 4; /* ".../" */
+        begin = slash + 1;
+        cut = true;
+    }
+    size_t used = 0;
+    if (cut)
+        used = (size_t)snprintf(buffer, room, ".../");
+    for (; *begin != '\0' && used + 1 < room; begin++) {
+        if (strncmp(begin, "%2F", 3) == 0) {
+            buffer[used++] = '/';
+            begin += 2;
+        } else {
+            buffer[used++] = *begin;
+        }
+    }
+    buffer[used] = '\0';
+    return buffer;
+}
+
+void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room) {
+    const struct lc_model *model = text->view->model;
+    if (model->n_locations == model->n_processes)
+        snprintf(buffer, room, "rank %d", lc_view_rank(text->view, location));
+    else
+        snprintf(buffer, room, "rank %d thread %d", lc_view_rank(text->view, location),
+                 model->locations[location].thread);
+}
+
+void lc_text_carriers(const struct lc_text *text, const double *values, char *buffer, size_t room) {
+    enum { NAMED = 3 };
+    size_t n = text->view->model->n_locations, used = 0;
+    double sum = 0.0, largest = 0.0, told = 0.0;
+    for (size_t l = 0; l < n; l++) {
+        sum += values[l];
+        largest = fmax(largest, values[l]);
+    }
+    buffer[0] = '\0';
+    if (n > 2 && largest * (double)n < 1.25 * sum) {
+        snprintf(buffer, room, "all alike");
+        return;
+    }
+    double below = INFINITY; /* values told so far are at least this; equal ones come by location */
+    uint32_t last = LC_NONE;
+    for (int k = 0; k < NAMED && told < 0.8 * sum; k++) {
+        uint32_t best = LC_NONE;
+        for (uint32_t l = 0; l < n; l++) {
+            bool later = values[l] < below || (values[l] == below && last != LC_NONE && l > last);
+            if (later && (best == LC_NONE || values[l] > values[best]))
+                best = l;
+        }
+        if (best == LC_NONE || values[best] <= 0.0)
+            break;
+        char name[48];
+        lc_text_location(text, best, name, sizeof name);
+        int put = snprintf(buffer + used, room - used, "%s%s %.0f %%", k > 0 ? ", " : "", name,
+                           lc_text_share(values[best], sum));
+        if (put < 0 || (size_t)put >= room - used)
+            break;
+        used += (size_t)put;
+        told += values[best];
+        below = values[best];
+        last = best;
+    }
+}
+
+static size_t terminal_width(FILE *out) {
+    struct winsize size;
+    int fd = fileno(out);
+    const char *columns = getenv("COLUMNS");
+    long wanted = columns != NULL ? strtol(columns, NULL, 10) : 0;
+    if (fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        wanted = size.ws_col;
+    if (wanted <= 0)
+        wanted = DEFAULT_WIDTH;
+    return wanted < LEAST_WIDTH ? LEAST_WIDTH : (size_t)wanted;
+}
+
+/* The last line names the result that was not shown. */
+static void name_the_other(const struct lc_text *text) {
+    const char *file = text->view->file, *slash = strrchr(file, '/');
+    int dir = slash != NULL ? (int)(slash + 1 - file) : 0;
+    const char *name = slash != NULL ? slash + 1 : file;
+    char other[4096], traces[4096];
+    bool is_profile = strcmp(name, "profile.cubex") == 0;
+    if (!is_profile && strcmp(name, "analysis.cubex") != 0)
+        return;
+    snprintf(other, sizeof other, "%.*s%s", dir, file,
+             is_profile ? "analysis.cubex" : "profile.cubex");
+    snprintf(traces, sizeof traces, "%.*straces.otf2", dir, file);
+    if (access(other, R_OK) == 0)
+        fprintf(text->out, "\n%s: `latecomer show %s` shows it\n",
+                is_profile ? "Analysis of the trace" : "Profile", other);
+    else if (is_profile && access(traces, R_OK) == 0)
+        fprintf(text->out, "\nRoot causes: not analysed yet: `latecomer analyze %s` writes %s\n",
+                traces, other);
+    else if (is_profile)
+        fprintf(text->out,
+                "\nRoot causes: measure with `latecomer run --trace`, then `latecomer "
+                "analyze` writes %s\n",
+                other);
+    else
+        fprintf(text->out, "\nProfile: %s is not there\n", other);
+}
+
+static enum lc_err write_sections(struct lc_text *text, const bool *metrics) {
+    if (metrics != NULL)
+        return lc_text_metric_tree(text, metrics);
+    lc_text_header(text);
+    LC_TRY(lc_text_blame(text));
+    LC_TRY(lc_text_waits(text));
+    if (text->analysis)
+        LC_TRY(lc_text_causes(text));
+    LC_TRY(lc_text_tree(text));
+    lc_text_ranks(text);
+    lc_text_pop(text);
+    LC_TRY(lc_text_estimates(text));
+    lc_text_audit(text);
+    name_the_other(text);
+    return LC_OK;
+}
+
+enum lc_err lc_text_write(struct lc_view *view, const bool *metrics, FILE *out) {
+    struct lc_text text = {.out = out, .view = view, .width = terminal_width(out)};
+    setlocale(LC_CTYPE, ""); /* the tree's lines; numbers keep their points */
+    text.colour = isatty(fileno(out)) && getenv("NO_COLOR") == NULL;
+    text.analysis = lc_model_find_metric(view->model, "critical_path") != LC_NONE ||
+                    lc_model_find_metric(view->model, "delay_latesender") != LC_NONE;
+    enum lc_err err = lc_json_meta(view, &text.meta);
+    if (err == LC_OK)
+        err = lc_json_pop(view, &text.pop);
+    if (err == LC_OK)
+        err = lc_sums_new(&text.sums, view);
+    if (err == LC_OK)
+        err = write_sections(&text, metrics);
+    lc_sums_free(text.sums);
+    json_decref(text.meta);
+    json_decref(text.pop);
+    return err;
+}

@@ -1,0 +1,170 @@
+/* Of an analysed trace: root causes (delay costs), the critical path, the indicators. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/text_parts.h"
+
+enum { MOST_CAUSES = 8, MOST_SEGMENTS = 8 };
+
+struct cause {
+    uint32_t path;
+    double short_term, long_term;
+};
+
+static int compare_causes(const void *a, const void *b) {
+    const struct cause *p = a, *q = b;
+    double x = p->short_term + p->long_term, y = q->short_term + q->long_term;
+    return (x < y) - (x > y);
+}
+
+/* A metric of the model `proportional`: "delay_<kind>" or "delay_<kind>_longterm". */
+static bool is_delay(const char *name, bool *longterm) {
+    size_t length = strlen(name);
+    *longterm = length > 9 && strcmp(name + length - 9, "_longterm") == 0;
+    return strncmp(name, "delay_", 6) == 0 && strstr(name, "_waitfirst") == NULL &&
+           strstr(name, "_aggregate") == NULL && strcmp(name, "delay_mpi") != 0 &&
+           strcmp(name, "delay_p2p") != 0 && strcmp(name, "delay_collective") != 0;
+}
+
+/* Delay costs of one path over all kinds, per location in `sums`. */
+static enum lc_err add_costs(struct lc_view *view, struct cause *cause, double *row, double *sums) {
+    for (uint32_t m = 0; m < view->model->n_metrics; m++) {
+        bool longterm;
+        const struct lc_metric *metric = &view->model->metrics[m];
+        if (!is_delay(metric->name, &longterm) || metric->kind == LC_METRIC_DERIVED)
+            continue;
+        LC_TRY(lc_view_exclusive_row(view, m, cause->path, row));
+        for (size_t l = 0; l < view->model->n_locations; l++) {
+            *(longterm ? &cause->long_term : &cause->short_term) += row[l];
+            if (sums != NULL)
+                sums[l] += row[l];
+        }
+    }
+    return LC_OK;
+}
+
+static void print_path_line(const struct lc_text *text, uint32_t path, const char *before,
+                            const char *who) {
+    char where[512], *full = lc_view_path(text->view, path);
+    fprintf(text->out, "  %s  %s%s%s", before, lc_text_bold(text),
+            lc_text_path(full != NULL ? full : "", text->width - strlen(before) - 6, where,
+                         sizeof where),
+            lc_text_plain(text));
+    if (who[0] != '\0')
+        fprintf(text->out, "\n%*s%s", (int)strlen(before) + 4, "", who);
+    fputc('\n', text->out);
+    free(full);
+}
+
+static enum lc_err print_causes(const struct lc_text *text, double *row, double *sums) {
+    struct lc_view *view = text->view;
+    struct cause *causes;
+    double all = 0.0;
+    LC_TRY(lc_alloc(&causes, view->n_paths, sizeof causes[0]));
+    enum lc_err err = LC_OK;
+    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
+        causes[p].path = p;
+        err = add_costs(view, &causes[p], row, NULL);
+        all += causes[p].short_term + causes[p].long_term;
+    }
+    if (err == LC_OK && all > 0.0) {
+        qsort(causes, view->n_paths, sizeof causes[0], compare_causes);
+        lc_text_heading(text, "Root causes",
+                        "delay costs: waiting that this code caused; directly, through others");
+        for (size_t i = 0; err == LC_OK && i < MOST_CAUSES && i < view->n_paths; i++) {
+            struct cause again = {.path = causes[i].path};
+            double costs = causes[i].short_term + causes[i].long_term;
+            char before[96], who[256], a[32], b[32];
+            if (costs <= 0.005 * all)
+                break;
+            memset(sums, 0, view->model->n_locations * sizeof sums[0]);
+            err = add_costs(view, &again, row, sums);
+            lc_text_carriers(text, sums, who, sizeof who);
+            snprintf(before, sizeof before, "%5.1f %%  %8s +%8s", lc_text_share(costs, all),
+                     lc_text_seconds(causes[i].short_term, a),
+                     lc_text_seconds(causes[i].long_term, b));
+            print_path_line(text, causes[i].path, before, who);
+        }
+    }
+    free(causes);
+    return err;
+}
+
+static enum lc_err print_critical_path(const struct lc_text *text, double *row) {
+    struct lc_view *view = text->view;
+    uint32_t metric = lc_model_find_metric(view->model, "critical_path");
+    double all, *length;
+    if (metric == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_view_total(view, metric, &all));
+    LC_TRY(lc_alloc(&length, view->n_paths, sizeof length[0]));
+    enum lc_err err = LC_OK;
+    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
+        err = lc_view_exclusive_row(view, metric, p, row);
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            length[p] += row[l];
+    }
+    if (err == LC_OK && all > 0.0)
+        lc_text_heading(text, "Critical path", "the code that determines the run time");
+    for (size_t i = 0; err == LC_OK && i < MOST_SEGMENTS; i++) {
+        char before[64], who[256], seconds[32];
+        uint32_t best = LC_NONE;
+        for (uint32_t p = 0; p < view->n_paths; p++)
+            if (length[p] > 0.01 * all && (best == LC_NONE || length[p] > length[best]))
+                best = p;
+        if (best == LC_NONE)
+            break;
+        err = lc_view_exclusive_row(view, metric, best, row);
+        lc_text_carriers(text, row, who, sizeof who);
+        snprintf(before, sizeof before, "%5.1f %%  %8s", lc_text_share(length[best], all),
+                 lc_text_seconds(length[best], seconds));
+        print_path_line(text, best, before, who);
+        length[best] = 0.0;
+    }
+    free(length);
+    return err;
+}
+
+static void print_indicators(const struct lc_text *text) {
+    static const struct {
+        const char *metric, *name;
+    } list[] = {
+        {"critical_path_imbalance", "imbalance on the critical path"},
+        {"critical_path_activities", "activities on the critical path"},
+        {"non_critical_path_activities", "activities beside it"},
+        {"critical_imbalance_impact", "waiting because of imbalance"},
+        {"intra_partition_imbalance", "  within the ranks that run the code"},
+        {"inter_partition_imbalance", "  of ranks that never run it"},
+    };
+    struct lc_view *view = text->view;
+    bool titled = false;
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        double total;
+        char seconds[32];
+        uint32_t metric = lc_model_find_metric(view->model, list[i].metric);
+        if (metric == LC_NONE || lc_view_total(view, metric, &total) != LC_OK)
+            continue;
+        if (!titled)
+            lc_text_heading(text, "Indicators", "in processor time");
+        titled = true;
+        fprintf(text->out, "  %-38s %9s\n", list[i].name, lc_text_seconds(total, seconds));
+    }
+}
+
+enum lc_err lc_text_causes(const struct lc_text *text) {
+    double *row = NULL, *sums = NULL;
+    size_t n = text->view->model->n_locations;
+    enum lc_err err = lc_alloc(&row, n, sizeof row[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&sums, n, sizeof sums[0]);
+    if (err == LC_OK)
+        err = print_causes(text, row, sums);
+    if (err == LC_OK)
+        err = print_critical_path(text, row);
+    if (err == LC_OK)
+        print_indicators(text);
+    free(row);
+    free(sums);
+    return err;
+}

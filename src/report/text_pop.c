@@ -1,0 +1,124 @@
+/* The POP factors as a tree, with what is bad about them and where to look next. */
+#include <string.h>
+
+#include "report/text_parts.h"
+
+static const struct factor {
+    const char *key, *name;
+    int depth;
+    const char *advice; /* where the factor is low */
+} factors[] = {
+    {"parallel_efficiency", "Parallel efficiency", 0, NULL},
+    {"load_balance", "Load balance", 1,
+     "some ranks have more useful work: see who is late, and the ranks with the least waiting"},
+    {"communication_efficiency", "Communication efficiency", 1, NULL},
+    {"serialisation_efficiency", "Serialisation", 2,
+     "ranks wait for each other in turn: see the critical path and the largest wait states"},
+    {"transfer_efficiency", "Transfer", 2,
+     "time in MPI itself: fewer or larger messages, or a faster network"},
+};
+enum { N_FACTORS = sizeof factors / sizeof factors[0] };
+
+static double get(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : 1.0;
+}
+
+static bool has_threads(const json_t *pop) {
+    const json_t *omp = json_object_get(pop, "omp");
+    for (size_t i = 0; i < N_FACTORS; i++)
+        if (get(omp, factors[i].key) < 0.99999)
+            return true;
+    return false;
+}
+
+/* The lowest factor of the two lowest levels explains the product. */
+static size_t find_worst(const json_t *pop) {
+    size_t worst = 1;
+    for (size_t i = 1; i < N_FACTORS; i++)
+        if (factors[i].advice != NULL && get(pop, factors[i].key) < get(pop, factors[worst].key))
+            worst = i;
+    return worst;
+}
+
+static void print_factor(const struct lc_text *text, size_t i, bool threads, size_t worst) {
+    double value = get(text->pop, factors[i].key);
+    bool bad = value < 0.8;
+    fprintf(text->out, "  %*s%-*s %s%6.1f %%%s", 2 * factors[i].depth, "",
+            28 - 2 * factors[i].depth, factors[i].name, bad ? lc_text_alarm(text) : "",
+            100.0 * value, bad ? lc_text_plain(text) : "");
+    if (threads)
+        fprintf(text->out, "  MPI %6.1f %%  OpenMP %6.1f %%",
+                100.0 * get(json_object_get(text->pop, "mpi"), factors[i].key),
+                100.0 * get(json_object_get(text->pop, "omp"), factors[i].key));
+    if (value > 1.0 + 1e-6)
+        fprintf(text->out, "  above 100 %%: the timer's resolution");
+    else if (i == worst && value < 0.95)
+        fprintf(text->out, "  <- %s", factors[i].advice);
+    fputc('\n', text->out);
+}
+
+static void print_length(const struct lc_text *text) {
+    char length[32];
+    const json_t *critical = json_object_get(text->pop, "critical_path_s");
+    const json_t *task = json_object_get(text->pop, "task_critical_path_s");
+    if (!json_is_number(critical))
+        return;
+    fprintf(text->out, "  critical path of useful work %s",
+            lc_text_seconds(json_number_value(critical), length));
+    if (json_is_number(task) && json_number_value(task) < 0.999 * json_number_value(critical))
+        fprintf(text->out, ", with perfect scheduling %s",
+                lc_text_seconds(json_number_value(task), length));
+    double lost = json_number_value(json_object_get(text->pop, "not_attributed"));
+    if (lost > 0.0005)
+        fprintf(text->out, "; %.1f %% of it has no call path", 100.0 * lost);
+    fputc('\n', text->out);
+}
+
+static void print_what_if(const struct lc_text *text) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(text->pop, "what_if"), i, item) {
+        char path[32], time[32];
+        const char *spec = json_string_value(json_object_get(item, "spec"));
+        fprintf(text->out, "  what if %s: critical path %s, run time %s\n",
+                spec != NULL ? spec : "?", lc_text_seconds(get(item, "critical_path_s"), path),
+                lc_text_seconds(get(item, "predicted_s"), time));
+    }
+}
+
+static void print_phases(const struct lc_text *text) {
+    size_t i;
+    json_t *phase;
+    json_array_foreach(json_object_get(text->pop, "phases"), i, phase) {
+        const char *name = json_string_value(json_object_get(phase, "name"));
+        const json_t *own = json_object_get(phase, "factors");
+        const json_t *repeats = json_object_get(phase, "iterations");
+        fprintf(text->out,
+                "  phase %s (%.0f times): efficiency %.1f %%, balance %.1f %%, "
+                "serialisation %.1f %%, transfer %.1f %%\n",
+                name != NULL ? name : "?", get(phase, "count"),
+                100.0 * get(own, "parallel_efficiency"), 100.0 * get(own, "load_balance"),
+                100.0 * get(own, "serialisation_efficiency"),
+                100.0 * get(own, "transfer_efficiency"));
+        if (json_is_object(repeats) && json_is_number(json_object_get(repeats, "median")))
+            fprintf(text->out,
+                    "      per iteration: first %.1f %%, best %.1f %%, median %.1f %%, "
+                    "worst %.1f %%\n",
+                    100.0 * get(repeats, "first"), 100.0 * get(repeats, "best"),
+                    100.0 * get(repeats, "median"), 100.0 * get(repeats, "worst"));
+    }
+}
+
+void lc_text_pop(const struct lc_text *text) {
+    if (text->pop == NULL)
+        return;
+    size_t worst = find_worst(text->pop);
+    bool threads = has_threads(text->pop);
+    lc_text_heading(text, "Efficiency (POP)", "between MPI_Init and MPI_Finalize");
+    for (size_t i = 0; i < N_FACTORS; i++)
+        print_factor(text, i, threads, worst);
+    print_length(text);
+    print_phases(text);
+    print_what_if(text);
+}

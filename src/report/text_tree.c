@@ -1,0 +1,163 @@
+/* The call tree with columns; small subtrees are folded into one line. */
+#include <libsmartcols.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/text_parts.h"
+
+enum { MOST_LINES = 45 };
+
+struct tree {
+    const struct lc_text *text;
+    struct libscols_table *table;
+    double least_time, least_waiting; /* paths below both are folded */
+};
+
+static bool is_small(const struct tree *tree, uint32_t path) {
+    const struct lc_sums *sums = tree->text->sums;
+    return sums->time[path] < tree->least_time && sums->waiting[path] <= tree->least_waiting;
+}
+
+static size_t count_lines(const struct tree *tree) {
+    size_t n = 0;
+    for (uint32_t p = 0; p < tree->text->view->n_paths; p++)
+        n += !is_small(tree, p);
+    return n;
+}
+
+static void fill_line(const struct tree *tree, struct libscols_line *line, const char *name,
+                      double time, double mpi, double waiting) {
+    char cell[64];
+    const struct lc_sums *sums = tree->text->sums;
+    scols_line_set_data(line, 0, name);
+    scols_line_set_data(line, 1, lc_text_seconds(time, cell));
+    snprintf(cell, sizeof cell, "%.1f", lc_text_share(time, sums->total_time));
+    scols_line_set_data(line, 2, cell);
+    snprintf(cell, sizeof cell, "%.1f", lc_text_share(mpi, sums->total_time));
+    scols_line_set_data(line, 3, mpi > 0.0 ? cell : "");
+    snprintf(cell, sizeof cell, "%.1f", lc_text_share(waiting, sums->total_time));
+    scols_line_set_data(line, 4, waiting > 0.0 ? cell : "");
+}
+
+/* Children in the order of their weight (a stable insertion into a short list). */
+static size_t sort_children(const struct tree *tree, uint32_t first, uint32_t *list) {
+    const struct lc_path *paths = tree->text->view->paths;
+    const double *weight = tree->text->sums->time;
+    size_t n = 0;
+    for (uint32_t child = first; child != LC_NONE; child = paths[child].next_sibling) {
+        if (is_small(tree, child))
+            continue;
+        size_t at = n++;
+        for (; at > 0 && weight[list[at - 1]] < weight[child]; at--)
+            list[at] = list[at - 1];
+        list[at] = child;
+    }
+    return n;
+}
+
+static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent);
+
+/* What is not shown below a line, in one line; nothing if that is nothing worth a line. */
+static void add_folded(const struct tree *tree, uint32_t first, struct libscols_line *parent) {
+    const struct lc_sums *sums = tree->text->sums;
+    double time = 0.0, mpi = 0.0, waiting = 0.0;
+    size_t n = 0;
+    for (uint32_t p = first; p != LC_NONE; p = tree->text->view->paths[p].next_sibling)
+        if (is_small(tree, p)) {
+            n++;
+            time += sums->time[p];
+            mpi += sums->mpi[p];
+            waiting += sums->waiting[p];
+        }
+    if (n == 0 || time < 0.5 * tree->least_time)
+        return;
+    char name[48];
+    struct libscols_line *line = scols_table_new_line(tree->table, parent);
+    snprintf(name, sizeof name, "(%zu more)", n);
+    if (line != NULL)
+        fill_line(tree, line, name, time, mpi, waiting);
+}
+
+static enum lc_err add_children(const struct tree *tree, uint32_t first,
+                                struct libscols_line *parent) {
+    uint32_t *list;
+    size_t count = 0;
+    for (uint32_t p = first; p != LC_NONE; p = tree->text->view->paths[p].next_sibling)
+        count++;
+    LC_TRY(lc_alloc(&list, count, sizeof list[0]));
+    size_t n = sort_children(tree, first, list);
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        err = add_path(tree, list[i], parent);
+    free(list);
+    if (err == LC_OK && count > 0)
+        add_folded(tree, first, parent);
+    return err;
+}
+
+/* Recursion is bounded by the depth of the call tree, which the reader bounds. */
+static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent) {
+    const struct lc_path *own = &tree->text->view->paths[path];
+    const struct lc_sums *sums = tree->text->sums;
+    struct libscols_line *line = scols_table_new_line(tree->table, parent);
+    if (line == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot build a table");
+    fill_line(tree, line, own->name, sums->time[path], sums->mpi[path], sums->waiting[path]);
+    /* A leaf that carries a tenth of all waiting catches the eye. */
+    if (own->first_child == LC_NONE && sums->waiting[path] > 0.1 * sums->total_waiting)
+        scols_line_set_color(line, "red");
+    return add_children(tree, own->first_child, line);
+}
+
+static enum lc_err print_tree(struct tree *tree) {
+    uint32_t first = LC_NONE;
+    const struct lc_view *view = tree->text->view;
+    char *printed = NULL;
+    /* Roots are siblings without a parent: chain them for the walk. */
+    for (uint32_t p = (uint32_t)view->n_paths; p-- > 0;)
+        if (view->paths[p].parent == LC_NONE) {
+            view->paths[p].next_sibling = first;
+            first = p;
+        }
+    LC_TRY(add_children(tree, first, NULL));
+    scols_table_set_termforce(tree->table, SCOLS_TERMFORCE_ALWAYS);
+    scols_table_set_termwidth(tree->table, tree->text->width);
+    scols_table_enable_colors(tree->table, tree->text->colour);
+    if (scols_print_table_to_string(tree->table, &printed) != 0)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot print a table");
+    fputs(printed, tree->text->out);
+    fputc('\n', tree->text->out);
+    free(printed);
+    return LC_OK;
+}
+
+static struct libscols_table *new_table(void) {
+    struct libscols_table *table = scols_new_table();
+    if (table != NULL)
+        scols_table_new_column(table, "CALL TREE", 0.5, SCOLS_FL_TREE | SCOLS_FL_TRUNC);
+    return table;
+}
+
+enum lc_err lc_text_tree(const struct lc_text *text) {
+    struct tree tree = {.text = text, .table = new_table()};
+    static const char *const titles[] = {"TIME", "TIME %", "MPI %", "WAIT %"};
+    if (text->sums->total_time <= 0.0) {
+        scols_unref_table(tree.table);
+        return LC_OK;
+    }
+    if (tree.table == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot build a table");
+    for (size_t i = 0; i < 4; i++)
+        scols_table_new_column(tree.table, titles[i], 0, SCOLS_FL_RIGHT);
+    tree.least_time = 0.01 * text->sums->total_time;
+    tree.least_waiting = 0.02 * text->sums->total_waiting;
+    while (count_lines(&tree) > MOST_LINES) {
+        tree.least_time *= 1.5;
+        tree.least_waiting *= 1.5;
+    }
+    lc_text_heading(text, "Call tree", "children included, all ranks; small subtrees are folded");
+    enum lc_err err = print_tree(&tree);
+    scols_unref_table(tree.table);
+    return err;
+}

@@ -1,0 +1,169 @@
+#include "report/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Finds children by name: open addressing over (parent, name), at most half full. */
+struct lookup {
+    uint32_t *slots; /* path + 1; 0 free */
+    size_t mask;
+};
+
+static size_t hash(uint32_t parent, const char *name) {
+    uint64_t h = UINT64_C(1469598103934665603) ^ parent;
+    for (; *name != '\0'; name++)
+        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return (size_t)(h ^ h >> 29);
+}
+
+static uint32_t find_or_add(struct lc_view *view, struct lookup *lookup, uint32_t parent,
+                            uint32_t cnode) {
+    const struct lc_region *region = &view->model->regions[view->model->cnodes[cnode].region];
+    size_t slot = hash(parent, region->name) & lookup->mask;
+    for (; lookup->slots[slot] != 0; slot = (slot + 1) & lookup->mask) {
+        const struct lc_path *path = &view->paths[lookup->slots[slot] - 1];
+        if (path->parent == parent && strcmp(path->name, region->name) == 0)
+            return lookup->slots[slot] - 1;
+    }
+    uint32_t id = (uint32_t)view->n_paths++;
+    lookup->slots[slot] = id + 1;
+    view->paths[id] = (struct lc_path){.parent = parent,
+                                       .first_child = LC_NONE,
+                                       .next_sibling = LC_NONE,
+                                       .first_cnode = LC_NONE,
+                                       .name = region->name,
+                                       .mpi = strncmp(region->name, "MPI_", 4) == 0};
+    return id;
+}
+
+static enum lc_err merge_paths(struct lc_view *view) {
+    size_t n = view->model->n_cnodes;
+    struct lookup lookup = {.mask = 15};
+    while (lookup.mask < 2 * n)
+        lookup.mask = lookup.mask * 2 + 1;
+    LC_TRY(lc_alloc(&view->paths, n, sizeof view->paths[0]));
+    LC_TRY(lc_alloc(&view->path_of, n, sizeof view->path_of[0]));
+    LC_TRY(lc_alloc(&view->same_path, n, sizeof view->same_path[0]));
+    LC_TRY(lc_alloc(&lookup.slots, lookup.mask + 1, sizeof lookup.slots[0]));
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t parent = view->model->cnodes[c].parent;
+        view->path_of[c] =
+            find_or_add(view, &lookup, parent == LC_NONE ? LC_NONE : view->path_of[parent], c);
+    }
+    free(lookup.slots);
+    for (uint32_t c = (uint32_t)n; c-- > 0;) { /* from the end, so that lists ascend */
+        struct lc_path *path = &view->paths[view->path_of[c]];
+        view->same_path[c] = path->first_cnode;
+        path->first_cnode = c;
+    }
+    for (uint32_t p = (uint32_t)view->n_paths; p-- > 0;) {
+        uint32_t parent = view->paths[p].parent;
+        if (parent != LC_NONE) {
+            view->paths[p].next_sibling = view->paths[parent].first_child;
+            view->paths[parent].first_child = p;
+        }
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_view_open(struct lc_view **out, const char *file) {
+    struct lc_view *view;
+    LC_TRY(lc_alloc(&view, 1, sizeof *view));
+    enum lc_err err = lc_strdup(&view->file, file);
+    if (err == LC_OK)
+        err = lc_cubex_open(&view->cube, file);
+    if (err == LC_OK) {
+        view->model = lc_cubex_model(view->cube);
+        err = merge_paths(view);
+    }
+    if (err == LC_OK)
+        err = lc_alloc(&view->scratch, view->model->n_locations, sizeof view->scratch[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&view->child, view->model->n_locations, sizeof view->child[0]);
+    if (err != LC_OK) {
+        lc_view_close(view);
+        return err;
+    }
+    *out = view;
+    return LC_OK;
+}
+
+void lc_view_close(struct lc_view *view) {
+    if (view == NULL)
+        return;
+    lc_cubex_close(view->cube);
+    free(view->file);
+    free(view->paths);
+    free(view->path_of);
+    free(view->same_path);
+    free(view->scratch);
+    free(view->child);
+    free(view);
+}
+
+double lc_view_join(const struct lc_metric *metric, double a, double b) {
+    if (metric->dtype == LC_DTYPE_MIN_DOUBLE)
+        return a == 0.0 || (b != 0.0 && b < a) ? b : a; /* 0: was never called */
+    if (metric->dtype == LC_DTYPE_MAX_DOUBLE)
+        return a > b ? a : b;
+    return a + b;
+}
+
+enum lc_err lc_view_row(struct lc_view *view, uint32_t metric, uint32_t path, double *values) {
+    uint32_t cnode = view->paths[path].first_cnode;
+    LC_TRY(lc_cubex_row(view->cube, metric, cnode, values));
+    const struct lc_metric *definition = &view->model->metrics[metric];
+    while ((cnode = view->same_path[cnode]) != LC_NONE) {
+        LC_TRY(lc_cubex_row(view->cube, metric, cnode, view->scratch));
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            values[l] = lc_view_join(definition, values[l], view->scratch[l]);
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_view_exclusive_row(struct lc_view *view, uint32_t metric, uint32_t path,
+                                  double *values) {
+    LC_TRY(lc_view_row(view, metric, path, values));
+    if (view->model->metrics[metric].kind != LC_METRIC_INCLUSIVE)
+        return LC_OK;
+    for (uint32_t child = view->paths[path].first_child; child != LC_NONE;
+         child = view->paths[child].next_sibling) {
+        LC_TRY(lc_view_row(view, metric, child, view->child));
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            values[l] -= view->child[l];
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total) {
+    const struct lc_metric *definition = &view->model->metrics[metric];
+    bool roots_only = definition->kind == LC_METRIC_INCLUSIVE;
+    *total = 0.0;
+    for (uint32_t c = 0; c < view->model->n_cnodes; c++) {
+        if (roots_only && view->model->cnodes[c].parent != LC_NONE)
+            continue;
+        LC_TRY(lc_cubex_row(view->cube, metric, c, view->scratch));
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            *total = lc_view_join(definition, *total, view->scratch[l]);
+    }
+    return LC_OK;
+}
+
+char *lc_view_path(const struct lc_view *view, uint32_t path) {
+    return lc_model_callpath(view->model, view->paths[path].first_cnode);
+}
+
+int32_t lc_view_rank(const struct lc_view *view, uint32_t location) {
+    return view->model->processes[view->model->locations[location].process].rank;
+}
+
+const char *lc_view_node(const struct lc_view *view, uint32_t location) {
+    const struct lc_model *model = view->model;
+    uint32_t own = model->processes[model->locations[location].process].system_node;
+    for (uint32_t node = own; node != LC_NONE; node = model->system_nodes[node].parent)
+        if (strcmp(model->system_nodes[node].class_name, "node") == 0)
+            return model->system_nodes[node].name;
+    return model->system_nodes[own].name;
+}

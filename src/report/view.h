@@ -1,0 +1,53 @@
+/* A result as reports see it: call paths of equal name are one (their values added up), values come
+ * per call path. Nouns: path = a node of the merged call tree. Invariants: parents before children,
+ * children in the order of the file. Opened by the commands; every report walks one of these. */
+#ifndef LC_REPORT_VIEW_H
+#define LC_REPORT_VIEW_H
+
+#include <stdbool.h>
+
+#include "model/cubex_read.h"
+
+struct lc_path {
+    uint32_t parent, first_child, next_sibling; /* LC_NONE: none */
+    uint32_t first_cnode;                       /* of those with this name */
+    const char *name;                           /* of the region */
+    bool mpi;                                   /* an MPI function */
+};
+
+struct lc_view {
+    struct lc_cubex *cube;
+    const struct lc_model *model;
+    char *file;
+    struct lc_path *paths;
+    size_t n_paths;
+    uint32_t *path_of;       /* per cnode */
+    uint32_t *same_path;     /* per cnode: the next one of equal name, LC_NONE ends */
+    double *scratch, *child; /* one row each */
+};
+
+enum lc_err lc_view_open(struct lc_view **view, const char *file);
+void lc_view_close(struct lc_view *view);
+
+/* One value per location; minimum (of values other than 0) and maximum instead of sums where the
+ * metric is one. */
+enum lc_err lc_view_row(struct lc_view *view, uint32_t metric, uint32_t path, double *values);
+
+/* The same without children, also of an INCLUSIVE metric. */
+enum lc_err lc_view_exclusive_row(struct lc_view *view, uint32_t metric, uint32_t path,
+                                  double *values);
+
+/* INCLUSIVE: sum over roots; else over all call paths (or minimum, maximum); over all locations. */
+enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total);
+
+/* Joins b into a as the metric's values are joined: sum, minimum of what is not 0, or maximum. */
+double lc_view_join(const struct lc_metric *metric, double a, double b);
+
+/* "main/f/MPI_Recv"; the caller frees it; NULL without memory. */
+char *lc_view_path(const struct lc_view *view, uint32_t path);
+
+/* The node (host) of a location. */
+const char *lc_view_node(const struct lc_view *view, uint32_t location);
+int32_t lc_view_rank(const struct lc_view *view, uint32_t location);
+
+#endif
