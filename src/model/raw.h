@@ -58,7 +58,11 @@ enum {
                                 (regions only) */
     LC_RAW_ROW_ROOT = 1,     /* flags: calls as root of a rooted collective (own minimum) */
     LC_RAW_ROW_RECV = 2,     /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
-    LC_RAW_ROW_SEND = 4      /* flags: the call completed a send of its own (MPI_Wait*) */
+    LC_RAW_ROW_SEND = 4,     /* flags: the call completed a send of its own (MPI_Wait*) */
+    LC_RAW_ROW_NULL = 8,     /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
+    /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall, Waitsome, Testall, Testsome,
+     * Startall, Sendrecv*): count = received with bytes, sum_ns = received without, min_ns = sent with, max_ns = sent without. */
+    LC_RAW_CLASS_MESSAGES = 254
 };
 
 struct lc_raw_row {

@@ -1,0 +1,135 @@
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/hot.h"
+#include "measure/path.h"
+#include "measure/stub.h"
+#include "measure/wrap.h"
+
+/* Start of the core: options, state, and the slots of the stub. */
+
+struct lc_core lc_core = {
+    .rank = -1, .size = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .comm = MPI_COMM_NULL};
+
+void lc_say_once(const char *format, ...)
+{
+    static _Atomic int said;
+    char line[512] = "latecomer: ";
+    int saved = errno;
+    if (getenv("LATECOMER_QUIET") != NULL || atomic_exchange(&said, 1))
+        return;
+    size_t n = strlen(line);
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(line + n, sizeof line - n - 1, format, args);
+    va_end(args);
+    n += more < 0 ? 0 : (size_t)more < sizeof line - n - 1 ? (size_t)more : sizeof line - n - 2;
+    line[n++] = '\n';
+    if (write(STDERR_FILENO, line, n) < 0)
+        errno = 0; /* a closed standard error is the program's business */
+    errno = saved;
+}
+
+static void read_options(void)
+{
+    const char *text = getenv("LATECOMER_CALLPATH");
+    if (text != NULL && strcmp(text, "caller") == 0)
+        lc_core.callpath = LC_CALLPATH_CALLER;
+    else if (text != NULL && strcmp(text, "none") == 0)
+        lc_core.callpath = LC_CALLPATH_NONE;
+    text = getenv("LATECOMER_START_STOPPED");
+    lc_core.start_stopped = text != NULL && strcmp(text, "0") != 0 && text[0] != '\0';
+    lc_core.check_paths = getenv("LATECOMER_CHECK_PATHS") != NULL;
+    text = getenv("LATECOMER_DIR");
+    lc_core.dir = text != NULL ? strdup(text) : NULL;
+}
+
+static void *find_real(struct lc_stub *stub, const char *name)
+{
+    char full[128];
+    snprintf(full, sizeof full, "P%s", name);
+    void *real = dlsym(stub->mpi, full);
+    return real != NULL ? real : dlsym(stub->mpi, name);
+}
+
+/* Both lists are in the order of mpi_calls.tsv; the stub's has the functions of all flavours. */
+static void take_slots(struct lc_stub *stub)
+{
+    uint32_t slot = 0;
+    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
+        while (slot < stub->n_mpi && strcmp(stub->names[slot], lc_fn_names[fn]) != 0)
+            slot++;
+        if (slot < stub->n_mpi && *lc_wrappers[fn].real != NULL)
+            stub->slots[slot] = lc_wrappers[fn].function;
+    }
+    /* In the order of LC_API_TABLE. */
+    void *const api[] = {(void *)lc_api_begin,          (void *)lc_api_end,
+                         (void *)lc_api_start,          (void *)lc_api_stop,
+                         (void *)lc_api_begin_fortran,  (void *)lc_api_end_fortran,
+                         (void *)lc_api_start,          (void *)lc_api_stop,
+                         (void *)lc_api_function_enter, (void *)lc_api_function_exit};
+    for (size_t i = 0; i < sizeof api / sizeof *api; i++)
+        stub->slots[stub->n_mpi + i] = api[i];
+}
+
+static void library_closed(void)
+{
+    if (lc_core.forked)
+        return;
+    pthread_mutex_lock(&lc_core.lock);
+    lc_modules_forget();
+    pthread_mutex_unlock(&lc_core.lock);
+    lc_mode_change(0, LC_MODE_FLUSH_PATHS);
+}
+
+/* The process ends: after MPI_Finalize there is nothing left to say, else its parent saves the result. */
+__attribute__((destructor)) static void process_ends(void)
+{
+    struct lc_state_header *h = lc_core.state;
+    if (h == NULL || lc_core.forked || getpid() != atomic_load(&h->pid))
+        return;
+    h->end_ns = lc_monotonic_raw_ns();
+    unsigned none = LC_ENDING_NONE;
+    atomic_compare_exchange_strong(&h->ending, &none, LC_ENDING_EXIT);
+}
+
+__attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, char *why,
+                                                         unsigned long why_bytes)
+{
+    if (stub->abi != LC_STUB_ABI) {
+        snprintf(why, why_bytes, "parts of different versions are installed");
+        return -1;
+    }
+    lc_core.stub = stub;
+    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++)
+        *lc_wrappers[fn].real = find_real(stub, lc_fn_names[fn]);
+#if !defined(LC_NOP)
+    lc_clock_init();
+    read_options();
+    enum lc_err err = lc_state_create();
+    if (err == LC_OK)
+        err = lc_threads_init();
+    if (err != LC_OK) {
+        snprintf(why, why_bytes, "%s", lc_err_text());
+        return -1;
+    }
+    struct lc_state_header *h = lc_core.state;
+    h->begin_ns = stub->begin_ns;
+    h->begin_realtime_ns = stub->begin_realtime_ns;
+#if defined(LC_FLAVOUR_OPENMPI)
+    h->flavour = 1;
+#else
+    h->flavour = 2;
+#endif
+    atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
+    lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON);
+    stub->on_dlclose = library_closed;
+#endif
+    take_slots(stub);
+    return 0;
+}

@@ -1,0 +1,291 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "measure/core.h"
+
+/* The writing side of state.h: this process's state, in the memory that the parent made (LATECOMER_STATE=<pid>:<fd>), else in our own. */
+
+enum { NODE_HASH_START = 1024 };
+
+/* Private index of the node table: children by (parent, kind, ref, offset). */
+static struct {
+    uint32_t *slots; /* node id + 1 */
+    uint32_t mask;
+} node_index;
+
+static const size_t sizes_mib[] = {256, 64, 16, 4};
+
+static void *at(uint64_t offset)
+{
+    return lc_core.base + offset;
+}
+
+static uint64_t place(uint64_t *cursor, uint64_t bytes)
+{
+    uint64_t offset = (*cursor + 63) & ~63ull;
+    *cursor = offset + bytes;
+    return offset;
+}
+
+static void layout(struct lc_state_header *h, size_t bytes)
+{
+    uint64_t cursor = sizeof *h;
+    h->peers.capacity = 4096;
+    h->peers.offset = place(&cursor, h->peers.capacity * sizeof(struct lc_state_peer));
+    h->modules.capacity = 1024;
+    h->modules.offset = place(&cursor, h->modules.capacity * sizeof(struct lc_state_module));
+    h->threads.capacity = (uint32_t)(bytes >> 12 < 16384 ? bytes >> 12 : 16384);
+    h->threads.offset = place(&cursor, h->threads.capacity * sizeof(struct lc_state_thread));
+    h->names.capacity = (uint32_t)(bytes >> 10 < 65536 ? bytes >> 10 : 65536);
+    h->names.offset = place(&cursor, h->names.capacity * sizeof(struct lc_state_name));
+    h->text.capacity = (uint32_t)(bytes >> 5);
+    h->text.offset = place(&cursor, h->text.capacity);
+    h->nodes.capacity = (uint32_t)((bytes >> 3) / sizeof(struct lc_state_node));
+    h->nodes.offset = place(&cursor, h->nodes.capacity * sizeof(struct lc_state_node));
+    atomic_store_explicit(&h->used, (cursor + 4095) & ~4095ull, memory_order_relaxed);
+    h->capacity = bytes;
+}
+
+/* Bytes beyond those of the profile that the hooks will ask for. */
+static size_t extra_bytes(void)
+{
+    return getenv("LATECOMER_TRACE") != NULL ? (size_t)128 << 20 : 0;
+}
+
+static bool map_shared(int fd, size_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        bytes > limit.rlim_cur)
+        return false; /* growing the file would raise SIGXFSZ */
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    if (ftruncate(fd, (off_t)bytes) != 0) {
+        munmap(map, bytes);
+        return false;
+    }
+    lc_core.base = map;
+    lc_core.bytes = bytes;
+    return true;
+}
+
+/* The parent's memory; -1: there is none. */
+static int open_parents(void)
+{
+    const char *text = getenv("LATECOMER_STATE");
+    int pid, fd;
+    if (text == NULL || sscanf(text, "%d:%d", &pid, &fd) != 2)
+        return -1;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static enum lc_err claim(int fd)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return lc_fail_errno(LC_ERR_SYSTEM, "measurement state");
+    if (info.st_size != 0)
+        return lc_fail(LC_ERR_EXISTS,
+                       "measurement: another process of this command is measured already");
+    size_t extra = extra_bytes();
+    for (size_t i = 0; i < sizeof sizes_mib / sizeof *sizes_mib; i++)
+        if (map_shared(fd, (sizes_mib[i] << 20) + extra))
+            return LC_OK;
+    return lc_fail(LC_ERR_NOMEM, "measurement: no address space for its state: limit of memory "
+                                 "or file size (ulimit -v, -f)");
+}
+
+enum lc_err lc_state_create(void)
+{
+    int fd = open_parents();
+    if (fd < 0)
+        fd = (int)syscall(SYS_memfd_create, "latecomer", 1u /* MFD_CLOEXEC */);
+    if (fd < 0)
+        return lc_fail_errno(LC_ERR_SYSTEM, "measurement: no shared memory");
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    enum lc_err err = claim(fd);
+    if (err == LC_OK) {
+        struct lc_state_header *h = (struct lc_state_header *)lc_core.base;
+        lc_core.state = h;
+        layout(h, lc_core.bytes);
+        h->version = LC_STATE_VERSION;
+        h->header_bytes = sizeof *h;
+        h->rank = h->size = -1;
+        gethostname(h->host, sizeof h->host - 1);
+        h->base_ticks = lc_clock.base_ticks;
+        h->base_ns = lc_clock.base_ns;
+        h->tsc = lc_clock.tsc;
+        atomic_store_explicit(&h->text.count, 1, memory_order_relaxed); /* offset 0: "" */
+        atomic_store_explicit(&h->pid, getpid(), memory_order_relaxed);
+        lc_state_child(LC_NONE, LC_RAW_ROOT, 0, 0, 0, 0);
+        atomic_thread_fence(memory_order_release); /* partner: lc_state_snapshot */
+        h->magic = LC_STATE_MAGIC;
+    }
+    flock(fd, LOCK_UN);
+    close(fd);
+    return err;
+}
+
+static uint32_t add_text(const char *text)
+{
+    struct lc_state_table *t = &lc_core.state->text;
+    uint32_t used = atomic_load_explicit(&t->count, memory_order_relaxed);
+    size_t bytes = strlen(text) + 1;
+    if (bytes == 1)
+        return 0;
+    if (bytes > t->capacity - used)
+        return LC_NONE;
+    memcpy((char *)at(t->offset) + used, text, bytes);
+    atomic_store_explicit(&t->count, used + (uint32_t)bytes, memory_order_release);
+    return used;
+}
+
+uint32_t lc_state_add_name(const char *name)
+{
+    struct lc_state_table *t = &lc_core.state->names;
+    struct lc_state_name *names = at(t->offset);
+    const char *text = at(lc_core.state->text.offset);
+    uint32_t n = atomic_load_explicit(&t->count, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(text + names[i].text, name) == 0)
+            return i;
+    uint32_t offset = n < t->capacity ? add_text(name) : LC_NONE;
+    if (offset == LC_NONE)
+        return LC_NONE;
+    names[n].text = offset;
+    atomic_store_explicit(&t->count, n + 1, memory_order_release);
+    return n;
+}
+
+uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias)
+{
+    struct lc_state_table *t = &lc_core.state->modules;
+    struct lc_state_module *modules = at(t->offset);
+    const char *text = at(lc_core.state->text.offset);
+    uint32_t n = atomic_load_explicit(&t->count, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        if (modules[i].bias == bias && strcmp(text + modules[i].path, path) == 0)
+            return i;
+    if (n == t->capacity)
+        return LC_NONE;
+    struct lc_state_module m = {add_text(path), add_text(build_id), bias};
+    if (m.path == LC_NONE || m.build_id == LC_NONE)
+        return LC_NONE;
+    modules[n] = m;
+    atomic_store_explicit(&t->count, n + 1, memory_order_release);
+    return n;
+}
+
+static uint32_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset)
+{
+    uint64_t mix = (parent + 1ull) * 0x9e3779b97f4a7c15ull;
+    mix = (mix ^ (offset + kind)) * 0xff51afd7ed558ccdull;
+    mix = (mix ^ mix >> 29 ^ ref) * 0x9e3779b97f4a7c15ull;
+    return (uint32_t)(mix >> 32);
+}
+
+static bool index_grow(uint32_t n)
+{
+    if (node_index.slots != NULL && n * 2 <= node_index.mask)
+        return true;
+    uint32_t mask = node_index.slots == NULL ? NODE_HASH_START - 1 : node_index.mask * 2 + 1;
+    uint32_t *slots = calloc(mask + 1u, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    const struct lc_state_node *nodes = at(lc_core.state->nodes.offset);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k =
+            hash_child(nodes[i].parent, nodes[i].kind, nodes[i].ref, nodes[i].offset) & mask;
+        while (slots[k] != 0)
+            k = (k + 1) & mask;
+        slots[k] = i + 1;
+    }
+    free(node_index.slots);
+    node_index.slots = slots;
+    node_index.mask = mask;
+    return true;
+}
+
+uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,
+                        uint64_t offset, uint64_t site)
+{
+    struct lc_state_table *t = &lc_core.state->nodes;
+    struct lc_state_node *nodes = at(t->offset);
+    uint32_t n = atomic_load_explicit(&t->count, memory_order_relaxed);
+    if (!index_grow(n))
+        return LC_NONE;
+    uint32_t k = hash_child(parent, kind, ref, offset) & node_index.mask;
+    for (; node_index.slots[k] != 0; k = (k + 1) & node_index.mask) {
+        struct lc_state_node *node = &nodes[node_index.slots[k] - 1];
+        if (node->parent == parent && node->kind == kind && node->ref == ref &&
+            node->offset == offset) {
+            node->flags |= flags;
+            return node_index.slots[k] - 1;
+        }
+    }
+    if (n == t->capacity) {
+        atomic_fetch_add_explicit(&lc_core.state->lost, 1, memory_order_relaxed);
+        return LC_NONE;
+    }
+    nodes[n] = (struct lc_state_node){.parent = parent,
+                                      .kind = kind,
+                                      .ref = ref,
+                                      .flags = flags,
+                                      .offset = offset,
+                                      .call_site = site};
+    node_index.slots[k] = n + 1;
+    atomic_store_explicit(&t->count, n + 1, memory_order_release);
+    return n;
+}
+
+void *lc_state_take(size_t bytes, uint64_t *offset)
+{
+    bytes = (bytes + 63) & ~(size_t)63;
+    struct lc_state_header *h = lc_core.state;
+    uint64_t from = atomic_fetch_add_explicit(&h->used, bytes, memory_order_relaxed);
+    if (from > h->capacity || bytes > h->capacity - from) {
+        atomic_fetch_sub_explicit(&h->used, bytes, memory_order_relaxed);
+        return NULL;
+    }
+    *offset = from;
+    return at(from);
+}
+
+struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint32_t key)
+{
+    uint32_t n = t->chunk != NULL ? atomic_load_explicit(&t->chunk->n_rows, memory_order_relaxed)
+                                  : LC_STATE_CHUNK_ROWS;
+    if (n == LC_STATE_CHUNK_ROWS) {
+        uint64_t offset = 0;
+        struct lc_state_chunk *chunk = lc_state_take(LC_STATE_CHUNK_BYTES, &offset);
+        if (chunk == NULL) {
+            atomic_fetch_add_explicit(&lc_core.state->lost, 1, memory_order_relaxed);
+            return t->spill_row;
+        }
+        chunk->thread = t->index;
+        chunk->next = atomic_load_explicit(&t->state->chunks, memory_order_relaxed);
+        t->chunk = chunk;
+        atomic_store_explicit(&t->state->chunks, offset, memory_order_release);
+        n = 0;
+    }
+    struct lc_state_row *row = (struct lc_state_row *)(t->chunk + 1) + n;
+    row->node = node;
+    row->size_class = (uint8_t)key;
+    row->flags = (uint8_t)(key >> 8);
+    row->min = row->size_class == LC_RAW_CLASS_MESSAGES ? 0 : UINT64_MAX;
+    atomic_store_explicit(&t->chunk->n_rows, n + 1, memory_order_release);
+    return row;
+}

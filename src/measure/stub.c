@@ -1,0 +1,249 @@
+/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call: then it finds the MPI library that the
+ * program loaded, opens the core for that flavour, and lets it take over the slots that all exported functions jump through. If
+ * that is impossible, the slots get the real functions. Programs that never call MPI notice nothing but one clock read.
+ *
+ * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may call them. */
+#include "measure/stub.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static const char *const names[] = {
+#include "measure/mpi_names.inc"
+#define LC_API_NAME(name) #name,
+    LC_API_TABLE(LC_API_NAME)
+#undef LC_API_NAME
+};
+enum {
+#define LC_API_COUNT(name) +1
+    N_API = 0 LC_API_TABLE(LC_API_COUNT),
+#undef LC_API_COUNT
+    N_SLOTS = sizeof names / sizeof *names,
+    N_MPI = N_SLOTS - N_API
+};
+
+extern void *lc_slots[N_SLOTS] __attribute__((visibility("hidden"))); /* generated assembly */
+void *lc_stub_resolve(unsigned slot) __attribute__((visibility("hidden")));
+
+/* Of the core; here, because a preloaded library surely has static thread-local storage. */
+EXPORT __thread void *latecomer_private_self __attribute__((tls_model("initial-exec")));
+
+static struct lc_stub stub = {
+    .abi = LC_STUB_ABI, .n_mpi = N_MPI, .slots = lc_slots, .names = names};
+static void *first_thunks[N_SLOTS]; /* what the slots held at the start */
+
+enum { ASLEEP, WAKING, AWAKE };
+static _Atomic int state;
+static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(pthread_t) waker;
+
+static uint64_t now_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+__attribute__((constructor)) static void remember_start(void)
+{
+    stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
+    stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
+}
+
+static void say(const char *what, const char *why)
+{
+    char line[512];
+    int n = snprintf(line, sizeof line, "latecomer: %s: %s: the program runs unmeasured\n", what, why);
+    size_t bytes = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
+    if (getenv("LATECOMER_QUIET") == NULL && write(STDERR_FILENO, line, bytes) < 0)
+        return;
+}
+
+struct library {
+    const char *flavour;
+    char path[4096];
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    static const struct {
+        const char *soname, *flavour;
+    } known[] = {{"libmpi.so.40", "openmpi"}, {"libmpich.so.12", "mpich"}};
+    struct library *found = data;
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *base = slash != NULL ? slash + 1 : info->dlpi_name;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(base, known[i].soname, strlen(known[i].soname)) == 0) {
+            found->flavour = known[i].flavour;
+            snprintf(found->path, sizeof found->path, "%s", info->dlpi_name);
+            return 1;
+        }
+    return 0;
+}
+
+/* Only what `latecomer run` put there: helpers that the program starts are not measured. */
+static void clean_environment(void)
+{
+    const char *old = getenv("LD_PRELOAD");
+    if (old != NULL) {
+        char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
+        if (kept != NULL && copy != NULL) {
+            kept[0] = '\0';
+            for (char *part = strtok_r(copy, ": ", &save); part != NULL;
+                 part = strtok_r(NULL, ": ", &save)) {
+                const char *slash = strrchr(part, '/');
+                if (strcmp(slash != NULL ? slash + 1 : part, "liblatecomer.so") == 0)
+                    continue;
+                if (kept[0] != '\0')
+                    strcat(kept, ":");
+                strcat(kept, part);
+            }
+            if (kept[0] != '\0')
+                setenv("LD_PRELOAD", kept, 1);
+            else
+                unsetenv("LD_PRELOAD");
+        }
+        free(kept);
+        free(copy);
+    }
+    unsetenv("LATECOMER_STATE");
+}
+
+static bool core_path(const char *flavour, char *path, size_t bytes)
+{
+    Dl_info own;
+    if (dladdr((void *)&stub, &own) == 0 || own.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(own.dli_fname, '/');
+    const char *variant = getenv("LATECOMER_CORE"); /* "nop": forwards only, for the benchmark */
+    int n = snprintf(path, bytes, "%.*sliblatecomer-core-%s%s%s.so",
+                     slash != NULL ? (int)(slash - own.dli_fname + 1) : 0, own.dli_fname, flavour,
+                     variant != NULL ? "-" : "", variant != NULL ? variant : "");
+    return n > 0 && (size_t)n < bytes;
+}
+
+static void use_real_functions(void)
+{
+    for (int i = 0; i < N_MPI; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "P%s", names[i]);
+        void *real = dlsym(stub.mpi, name);
+        if (real == NULL)
+            real = dlsym(stub.mpi, names[i]);
+        if (real != NULL)
+            lc_slots[i] = real;
+    }
+}
+
+/* Opens the core; the reason if it cannot. */
+static const char *open_core(const char *flavour, char *why, size_t why_bytes)
+{
+    char path[4096];
+    if (!core_path(flavour, path, sizeof path))
+        return "own place not found";
+    void *core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (core == NULL) {
+        snprintf(why, why_bytes, "%s", dlerror());
+        return why;
+    }
+    lc_core_start_fn *start = (lc_core_start_fn *)dlsym(core, "lc_core_start");
+    if (start == NULL)
+        return "not a core of this version";
+    return start(&stub, why, why_bytes) == 0 ? NULL : why;
+}
+
+/* false: no MPI library is loaded yet, so only regions were used: sleep on. */
+static bool wake(void)
+{
+    static struct library mpi;
+    dl_iterate_phdr(visit, &mpi);
+    if (mpi.flavour == NULL)
+        return false;
+    char why[512] = "";
+    memcpy(first_thunks, lc_slots, sizeof first_thunks);
+    stub.mpi = dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD);
+    bool wanted = getenv("LATECOMER_STATE") != NULL || getenv("LATECOMER_DIR") != NULL;
+    const char *failed = NULL;
+    if (stub.mpi == NULL)
+        failed = "the MPI library cannot be opened";
+    else if (wanted)
+        failed = open_core(mpi.flavour, why, sizeof why);
+    if (stub.mpi != NULL && (failed != NULL || !wanted))
+        use_real_functions();
+    if (failed != NULL)
+        say("measurement", failed);
+    clean_environment();
+    return true;
+}
+
+static void nothing(void)
+{
+}
+
+/* Where a slot that is not filled goes on: functions that the MPI library lacks (but another library has), the API without MPI. */
+static void *fallback(unsigned slot)
+{
+    if (slot >= N_MPI)
+        return (void *)nothing;
+    void *real = dlsym(RTLD_NEXT, names[slot]);
+    if (real == NULL) {
+        char name[128];
+        snprintf(name, sizeof name, "P%s", names[slot]);
+        real = dlsym(RTLD_NEXT, name);
+    }
+    if (real != NULL && atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
+        lc_slots[slot] = real;
+    if (real == NULL) {
+        say(names[slot], "the program calls it, but no loaded library has it");
+        real = (void *)nothing;
+    }
+    return real;
+}
+
+void *lc_stub_resolve(unsigned slot)
+{
+    void *thunk = lc_slots[slot];
+    if (atomic_load_explicit(&state, memory_order_acquire) != AWAKE) {
+        if (atomic_load(&state) == WAKING && pthread_equal(atomic_load(&waker), pthread_self()))
+            return fallback(slot);
+        pthread_mutex_lock(&waking);
+        if (atomic_load(&state) == ASLEEP) {
+            atomic_store(&waker, pthread_self());
+            atomic_store(&state, WAKING);
+            bool awake = wake();
+            atomic_store_explicit(&state, awake ? AWAKE : ASLEEP, memory_order_release);
+        }
+        pthread_mutex_unlock(&waking);
+    }
+    void *target = lc_slots[slot];
+    if (first_thunks[slot] == target || (first_thunks[slot] == NULL && target == thunk))
+        target = fallback(slot);
+    return target;
+}
+
+/* A library that goes away may leave its addresses to another one: call paths seen before mean nothing any more. */
+EXPORT int dlclose(void *handle);
+int dlclose(void *handle)
+{
+    static int (*_Atomic real)(void *);
+    int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
+    if (function == NULL) {
+        function = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+        atomic_store_explicit(&real, function, memory_order_relaxed);
+    }
+    int result = function(handle);
+    if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.on_dlclose != NULL)
+        stub.on_dlclose();
+    return result;
+}
