@@ -1,11 +1,13 @@
-/* Latecomer's interface for programs: regions, and switching measurement on and off. All of it is optional: the functions are weak
- * symbols that `latecomer run` brings with it; without the tool a call is one test of an address. No library has to be linked.
+/* Latecomer's interface for programs: regions, and switching measurement on and off. All of it is
+ * optional: the functions are weak symbols that `latecomer run` brings with it; without the tool a
+ * call is one test of an address. No library has to be linked.
  *
- *   latecomer_begin("solve");  ...  latecomer_end("solve");      regions nest; the end names the innermost open region of that name
- *   latecomer_stop();          ...  latecomer_start();           any number of times, per process
+ *   latecomer_begin("solve");  ...  latecomer_end("solve");      regions nest; the end names the
+ * innermost open region of that name latecomer_stop();          ...  latecomer_start(); any number
+ * of times, per process
  *
- * Fortran: the same names as external subroutines, with the small static library liblatecomer-fortran.a linked:
- *   call latecomer_begin('solve')  ...  call latecomer_end('solve')
+ * Fortran: the same names as external subroutines, with the small static library
+ * liblatecomer-fortran.a linked: call latecomer_begin('solve')  ...  call latecomer_end('solve')
  *
  * Regions that a thread begins inside a callback of MPI are ignored. */
 #ifndef LATECOMER_H

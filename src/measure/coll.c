@@ -2,16 +2,15 @@
 
 #include "measure/wrap.h"
 
-/* Collectives whose counts differ between members, neighbourhood collectives, and requests of collectives. */
+/* Collectives whose counts differ between members, neighbourhood collectives, and requests of
+ * collectives. */
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
+static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
 void lc_coll_reduce_scatter(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                            const void *recvcounts, MPI_Datatype type, MPI_Comm comm)
-{
+                            const void *recvcounts, MPI_Datatype type, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
         return;
     uint64_t bytes = lc_type_bytes(call->thread, type);
@@ -25,15 +24,13 @@ void lc_coll_reduce_scatter(struct lc_call *call, struct lc_coll *coll, const vo
 }
 
 void lc_coll_reduce_scatter_block(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  uint64_t recvcount, MPI_Datatype type, MPI_Comm comm)
-{
+                                  uint64_t recvcount, MPI_Datatype type, MPI_Comm comm) {
     lc_coll_allreduce(call, coll, sendbuf, recvcount, type, comm);
 }
 
 void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                      uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
+                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
         return;
     uint64_t rcvd = 0;
@@ -53,8 +50,7 @@ void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sen
 
 void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
                       MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
-                      MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
+                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_ONE2N, comm, root) || root == MPI_PROC_NULL)
         return;
     uint64_t sent = 0;
@@ -74,8 +70,7 @@ void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *se
 
 void lc_coll_allgatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                         uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
-                        MPI_Datatype recvtype, MPI_Comm comm)
-{
+                        MPI_Datatype recvtype, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
         return;
     uint64_t bytes = lc_type_bytes(call->thread, recvtype);
@@ -97,8 +92,7 @@ void lc_coll_allgatherv(struct lc_call *call, struct lc_coll *coll, const void *
 
 void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                        const void *sendcounts, MPI_Datatype sendtype, const void *recvcounts,
-                       MPI_Datatype recvtype, MPI_Comm comm)
-{
+                       MPI_Datatype recvtype, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_V2V, comm, -1))
         return;
     int n = (int)lc_coll_members(coll);
@@ -122,8 +116,7 @@ void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *s
 }
 
 static uint64_t sum_w(struct lc_call *call, const struct lc_coll *coll, const void *counts,
-                      const MPI_Datatype *types, int n, int without)
-{
+                      const MPI_Datatype *types, int n, int without) {
     uint64_t sum = 0;
     for (int i = 0; i < n; i++)
         if (i != without)
@@ -133,8 +126,7 @@ static uint64_t sum_w(struct lc_call *call, const struct lc_coll *coll, const vo
 
 void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                        const void *sendcounts, const MPI_Datatype *sendtypes,
-                       const void *recvcounts, const MPI_Datatype *recvtypes, MPI_Comm comm)
-{
+                       const void *recvcounts, const MPI_Datatype *recvtypes, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_V2V, comm, -1))
         return;
     int n = (int)lc_coll_members(coll);
@@ -149,10 +141,11 @@ void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *s
     lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
 }
 
-/* --- neighbourhoods --------------------------------------------------------------------------------------------------------- */
+/* --- neighbourhoods
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
-static void ask_neighbours(struct lc_comm *c)
-{
+static void ask_neighbours(struct lc_comm *c) {
     int kind = MPI_UNDEFINED, n = 0, in = 0, out = 0, weighted;
     c->n_in = c->n_out = 0;
     if (lc_real.Topo_test(c->handle, &kind) != MPI_SUCCESS)
@@ -170,8 +163,7 @@ static void ask_neighbours(struct lc_comm *c)
     c->n_out = out;
 }
 
-static bool neighbor_fill(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm)
-{
+static bool neighbor_fill(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_NEIGHBOR, comm, -1))
         return false;
     if (coll->comm->n_in < 0)
@@ -181,8 +173,7 @@ static bool neighbor_fill(struct lc_call *call, struct lc_coll *coll, MPI_Comm c
 
 void lc_coll_neighbor_allgather(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                 MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
-                                MPI_Comm comm)
-{
+                                MPI_Comm comm) {
     if (!neighbor_fill(call, coll, comm))
         return;
     uint64_t sent = sendcount * lc_type_bytes(call->thread, sendtype) * (uint64_t)coll->comm->n_out;
@@ -192,15 +183,13 @@ void lc_coll_neighbor_allgather(struct lc_call *call, struct lc_coll *coll, uint
 
 void lc_coll_neighbor_alltoall(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
-                               MPI_Comm comm)
-{
+                               MPI_Comm comm) {
     lc_coll_neighbor_allgather(call, coll, sendcount, sendtype, recvcount, recvtype, comm);
 }
 
 void lc_coll_neighbor_allgatherv(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                  MPI_Datatype sendtype, const void *recvcounts,
-                                 MPI_Datatype recvtype, MPI_Comm comm)
-{
+                                 MPI_Datatype recvtype, MPI_Comm comm) {
     if (!neighbor_fill(call, coll, comm))
         return;
     uint64_t sent = sendcount * lc_type_bytes(call->thread, sendtype) * (uint64_t)coll->comm->n_out;
@@ -211,8 +200,7 @@ void lc_coll_neighbor_allgatherv(struct lc_call *call, struct lc_coll *coll, uin
 
 void lc_coll_neighbor_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
                                 MPI_Datatype sendtype, const void *recvcounts,
-                                MPI_Datatype recvtype, MPI_Comm comm)
-{
+                                MPI_Datatype recvtype, MPI_Comm comm) {
     if (!neighbor_fill(call, coll, comm))
         return;
     uint64_t sent = lc_count_sum(sendcounts, coll->large, coll->comm->n_out) *
@@ -224,8 +212,7 @@ void lc_coll_neighbor_alltoallv(struct lc_call *call, struct lc_coll *coll, cons
 
 void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
                                 const MPI_Datatype *sendtypes, const void *recvcounts,
-                                const MPI_Datatype *recvtypes, MPI_Comm comm)
-{
+                                const MPI_Datatype *recvtypes, MPI_Comm comm) {
     if (!neighbor_fill(call, coll, comm))
         return;
     uint64_t sent = sum_w(call, coll, sendcounts, sendtypes, coll->comm->n_out, -1);
@@ -233,11 +220,12 @@ void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, cons
     lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
 }
 
-/* --- requests --------------------------------------------------------------------------------------------------------------- */
+/* --- requests
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 static struct lc_request *coll_request(struct lc_call *call, const struct lc_coll *coll,
-                                       MPI_Request handle)
-{
+                                       MPI_Request handle) {
     struct lc_request *r = lc_request_insert(call->thread, handle, LC_REQUEST_COLL);
     if (r == NULL)
         return NULL;
@@ -256,8 +244,7 @@ static struct lc_request *coll_request(struct lc_call *call, const struct lc_col
 }
 
 void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
-                  const MPI_Request *request)
-{
+                  const MPI_Request *request) {
     if (coll->comm == NULL || result != MPI_SUCCESS)
         return;
     coll->request = coll_request(call, coll, *request);
@@ -265,8 +252,7 @@ void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
 }
 
 void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
-                      const MPI_Request *request)
-{
+                      const MPI_Request *request) {
     if (coll->comm == NULL || result != MPI_SUCCESS)
         return;
     call->class_bytes = 0;

@@ -1,15 +1,15 @@
-/* Collectives: bytes of each member, by the formulas of Score-P (a member counts as its own partner; with MPI_IN_PLACE it does not), and
- * the start and end of the operation. N = members, me = own rank, b = bytes of one block:
- *   bcast      root sends N b, all receive b          scatter     root sends N b, all receive b
- *   reduce     all send b, root receives N b          gather      the same
- *   allreduce, allgather, alltoall: N b both ways     scan        sends (N - me) b, receives (me + 1) b; exscan one less each */
+/* Collectives: bytes of each member, by the formulas of Score-P (a member counts as its own
+ * partner; with MPI_IN_PLACE it does not), and the start and end of the operation. N = members, me
+ * = own rank, b = bytes of one block: bcast      root sends N b, all receive b          scatter
+ * root sends N b, all receive b reduce     all send b, root receives N b          gather      the
+ * same allreduce, allgather, alltoall: N b both ways     scan        sends (N - me) b, receives (me
+ * + 1) b; exscan one less each */
 #ifndef LC_MEASURE_COLL_H
 #define LC_MEASURE_COLL_H
 
 enum lc_coll_mode { LC_BLOCKING, LC_NONBLOCKING };
 
-static inline uint64_t lc_count_at(const void *counts, bool large, int i)
-{
+static inline uint64_t lc_count_at(const void *counts, bool large, int i) {
 #if defined(LC_FLAVOUR_MPICH)
     if (large)
         return (uint64_t)((const MPI_Count *)counts)[i];
@@ -19,8 +19,7 @@ static inline uint64_t lc_count_at(const void *counts, bool large, int i)
     return (uint64_t)((const int *)counts)[i];
 }
 
-static inline uint64_t lc_count_sum(const void *counts, bool large, int n)
-{
+static inline uint64_t lc_count_sum(const void *counts, bool large, int n) {
     uint64_t sum = 0;
     for (int i = 0; i < n; i++)
         sum += lc_count_at(counts, large, i);
@@ -29,8 +28,7 @@ static inline uint64_t lc_count_sum(const void *counts, bool large, int n)
 
 /* Common part; false: no such communicator. */
 static inline bool lc_coll_fill(struct lc_call *call, struct lc_coll *coll, enum lc_coll_kind kind,
-                                MPI_Comm comm, int root)
-{
+                                MPI_Comm comm, int root) {
     coll->comm = lc_comm_get(call->thread, comm);
     coll->kind = kind;
     coll->root = root;
@@ -41,27 +39,23 @@ static inline bool lc_coll_fill(struct lc_call *call, struct lc_coll *coll, enum
 }
 
 /* Partners of a collective: the members, of the remote group in an intercommunicator. */
-static inline uint64_t lc_coll_members(const struct lc_coll *coll)
-{
+static inline uint64_t lc_coll_members(const struct lc_coll *coll) {
     return (uint64_t)(coll->comm->inter ? coll->comm->remote_size : coll->comm->size);
 }
 
 static inline void lc_coll_bytes(struct lc_call *call, struct lc_coll *coll, uint64_t sent,
-                                 uint64_t rcvd, uint64_t block)
-{
+                                 uint64_t rcvd, uint64_t block) {
     coll->bytes_sent = sent;
     coll->bytes_rcvd = rcvd;
     call->class_bytes = block;
 }
 
-static inline void lc_coll_barrier(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm)
-{
+static inline void lc_coll_barrier(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
     lc_coll_fill(call, coll, LC_COLL_BARRIER, comm, -1);
 }
 
 static inline void lc_coll_bcast(struct lc_call *call, struct lc_coll *coll, uint64_t count,
-                                 MPI_Datatype type, int root, MPI_Comm comm)
-{
+                                 MPI_Datatype type, int root, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_ONE2N, comm, root) || root == MPI_PROC_NULL)
         return;
     uint64_t block = count * lc_type_bytes(call->thread, type);
@@ -72,8 +66,7 @@ static inline void lc_coll_bcast(struct lc_call *call, struct lc_coll *coll, uin
 
 static inline void lc_coll_reduce(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                                   const void *recvbuf, uint64_t count, MPI_Datatype type, int root,
-                                  MPI_Comm comm)
-{
+                                  MPI_Comm comm) {
     (void)recvbuf;
     if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
         return;
@@ -87,8 +80,7 @@ static inline void lc_coll_reduce(struct lc_call *call, struct lc_coll *coll, co
 
 static inline void lc_coll_allreduce(struct lc_call *call, struct lc_coll *coll,
                                      const void *sendbuf, uint64_t count, MPI_Datatype type,
-                                     MPI_Comm comm)
-{
+                                     MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
         return;
     uint64_t block = count * lc_type_bytes(call->thread, type);
@@ -98,8 +90,7 @@ static inline void lc_coll_allreduce(struct lc_call *call, struct lc_coll *coll,
 }
 
 static inline void lc_coll_scan(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                uint64_t count, MPI_Datatype type, MPI_Comm comm)
-{
+                                uint64_t count, MPI_Datatype type, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_SCAN, comm, -1))
         return;
     uint64_t block = count * lc_type_bytes(call->thread, type);
@@ -110,8 +101,7 @@ static inline void lc_coll_scan(struct lc_call *call, struct lc_coll *coll, cons
 }
 
 static inline void lc_coll_exscan(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  uint64_t count, MPI_Datatype type, MPI_Comm comm)
-{
+                                  uint64_t count, MPI_Datatype type, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_EXSCAN, comm, -1))
         return;
     uint64_t block = count * lc_type_bytes(call->thread, type);
@@ -122,8 +112,7 @@ static inline void lc_coll_exscan(struct lc_call *call, struct lc_coll *coll, co
 
 static inline void lc_coll_allgather(struct lc_call *call, struct lc_coll *coll,
                                      const void *sendbuf, uint64_t sendcount, MPI_Datatype sendtype,
-                                     uint64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
+                                     uint64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
         return;
     uint64_t rcvd = recvcount * lc_type_bytes(call->thread, recvtype);
@@ -135,16 +124,14 @@ static inline void lc_coll_allgather(struct lc_call *call, struct lc_coll *coll,
 
 static inline void lc_coll_alltoall(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                                     uint64_t sendcount, MPI_Datatype sendtype, uint64_t recvcount,
-                                    MPI_Datatype recvtype, MPI_Comm comm)
-{
+                                    MPI_Datatype recvtype, MPI_Comm comm) {
     lc_coll_allgather(call, coll, sendbuf, sendcount, sendtype, recvcount, recvtype, comm);
 }
 
 static inline void lc_coll_gather(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                                   uint64_t sendcount, MPI_Datatype sendtype, const void *recvbuf,
                                   uint64_t recvcount, MPI_Datatype recvtype, int root,
-                                  MPI_Comm comm)
-{
+                                  MPI_Comm comm) {
     (void)recvbuf;
     if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
         return;
@@ -159,17 +146,15 @@ static inline void lc_coll_gather(struct lc_call *call, struct lc_coll *coll, co
 
 static inline void lc_coll_scatter(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                    MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
-                                   MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
+                                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_ONE2N, comm, root) || root == MPI_PROC_NULL)
         return;
     uint64_t sent = coll->is_root ? sendcount * lc_type_bytes(call->thread, sendtype) : 0;
     coll->in_place = coll->is_root && recvbuf == MPI_IN_PLACE;
     bool receives = !coll->in_place && !(coll->is_root && coll->comm->inter);
     uint64_t rcvd = receives ? recvcount * lc_type_bytes(call->thread, recvtype) : 0;
-    lc_coll_bytes(call, coll,
-                  coll->is_root ? (lc_coll_members(coll) - coll->in_place) * sent : 0, rcvd,
-                  sent > rcvd ? sent : rcvd);
+    lc_coll_bytes(call, coll, coll->is_root ? (lc_coll_members(coll) - coll->in_place) * sent : 0,
+                  rcvd, sent > rcvd ? sent : rcvd);
 }
 
 /* coll.c: counts per member */
@@ -208,8 +193,8 @@ void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, cons
                                 const MPI_Datatype *sendtypes, const void *recvcounts,
                                 const MPI_Datatype *recvtypes, MPI_Comm comm);
 
-static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll, enum lc_coll_mode mode)
-{
+static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll,
+                                 enum lc_coll_mode mode) {
     call->bytes_sent = coll->bytes_sent;
     call->bytes_rcvd = coll->bytes_rcvd;
     if (coll->is_root)
@@ -221,8 +206,7 @@ static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll, enu
         lc_hook_coll_begin(call, coll);
 }
 
-static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll)
-{
+static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll) {
     if (lc_likely(coll->comm != NULL))
         lc_hook_coll_end(call, coll);
 }

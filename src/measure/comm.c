@@ -4,33 +4,30 @@
 #include "measure/hot.h"
 #include "measure/wrap.h"
 
-/* Communicators and data types by handle. Records of freed communicators are kept for a while, as requests may still point to them. */
+/* Communicators and data types by handle. Records of freed communicators are kept for a while, as
+ * requests may still point to them. */
 
 enum { BUCKETS = 256, GRAVES = 1024 };
 static struct lc_comm *buckets[BUCKETS];
 static struct lc_comm *graves[GRAVES];
 static uint32_t next_grave, next_id;
 
-static uint32_t bucket_of(MPI_Comm comm)
-{
+static uint32_t bucket_of(MPI_Comm comm) {
     uint64_t mix = (uint64_t)(uintptr_t)comm * 0x9e3779b97f4a7c15ull;
     return (uint32_t)(mix >> 56);
 }
 
-static uint32_t slot_of(MPI_Comm comm)
-{
+static uint32_t slot_of(MPI_Comm comm) {
     uint64_t mix = (uint64_t)(uintptr_t)comm;
     return (uint32_t)((mix ^ mix >> 5 ^ mix >> 10) % LC_COMM_SLOTS);
 }
 
 /* World ranks of a group; NULL without memory. */
-static int32_t *world_ranks(MPI_Group group, int n)
-{
+static int32_t *world_ranks(MPI_Group group, int n) {
     int32_t *world = malloc(((size_t)n + 1) * sizeof *world);
     int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
     MPI_Group all = MPI_GROUP_NULL;
-    if (world != NULL && ranks != NULL &&
-        lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+    if (world != NULL && ranks != NULL && lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
         for (int i = 0; i < n; i++)
             ranks[i] = i;
         lc_real.Group_translate_ranks(group, n, ranks, all, world);
@@ -43,8 +40,7 @@ static int32_t *world_ranks(MPI_Group group, int n)
     return world;
 }
 
-static void describe(struct lc_comm *c)
-{
+static void describe(struct lc_comm *c) {
     int size = 0, rank = 0, inter = 0, remote = 0;
     MPI_Group group;
     lc_real.Comm_size(c->handle, &size);
@@ -71,8 +67,7 @@ static void describe(struct lc_comm *c)
     }
 }
 
-LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm)
-{
+LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL || !lc_core.initialised || lc_core.finalized)
         return NULL;
     uint32_t bucket = bucket_of(comm);
@@ -97,8 +92,7 @@ LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm)
     return c;
 }
 
-void lc_comm_forget(struct lc_thread *t, MPI_Comm comm)
-{
+void lc_comm_forget(struct lc_thread *t, MPI_Comm comm) {
     pthread_mutex_lock(&lc_core.lock);
     struct lc_comm **at = &buckets[bucket_of(comm)];
     while (*at != NULL && (*at)->handle != comm)
@@ -124,8 +118,7 @@ void lc_comm_forget(struct lc_thread *t, MPI_Comm comm)
         lc_mode_change(0, LC_MODE_FLUSH_COMMS);
 }
 
-LC_COLD int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type)
-{
+LC_COLD int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL)
         return 0;
     MPI_Count bytes = 0;
@@ -138,8 +131,7 @@ LC_COLD int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type)
     return (int64_t)bytes;
 }
 
-void lc_type_forget(struct lc_thread *t, MPI_Datatype type)
-{
+void lc_type_forget(struct lc_thread *t, MPI_Datatype type) {
     for (int i = 0; i < LC_TYPE_SLOTS; i++)
         if (t->type_slots[i].type == type)
             t->type_slots[i].size_bytes = -1;
@@ -150,8 +142,7 @@ void lc_type_forget(struct lc_thread *t, MPI_Datatype type)
         lc_mode_change(0, LC_MODE_FLUSH_TYPES);
 }
 
-void lc_comm_new_end(struct lc_call *call, int result, const MPI_Comm *comm)
-{
+void lc_comm_new_end(struct lc_call *call, int result, const MPI_Comm *comm) {
     if (result != MPI_SUCCESS || *comm == MPI_COMM_NULL)
         return;
     struct lc_comm *c = lc_comm_cold(call->thread, *comm);
@@ -161,16 +152,14 @@ void lc_comm_new_end(struct lc_call *call, int result, const MPI_Comm *comm)
 
 /* The handle is valid only when the request is complete: the record is made at its first use. */
 void lc_comm_idup_end(struct lc_call *call, int result, const MPI_Comm *comm,
-                      const MPI_Request *request)
-{
+                      const MPI_Request *request) {
     (void)call;
     (void)result;
     (void)comm;
     (void)request;
 }
 
-void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm)
-{
+void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm) {
     if (*comm == MPI_COMM_NULL)
         return;
     struct lc_comm *c = lc_comm_get(call->thread, *comm);

@@ -1,5 +1,6 @@
-/* Completion of requests: MPI_Wait*, MPI_Test*. Requests are looked up before the call, since MPI forgets the handles; bytes come from the
- * statuses, our own ones where the program ignores them. */
+/* Completion of requests: MPI_Wait*, MPI_Test*. Requests are looked up before the call, since MPI
+ * forgets the handles; bytes come from the statuses, our own ones where the program ignores them.
+ */
 #ifndef LC_MEASURE_COMPLETE_H
 #define LC_MEASURE_COMPLETE_H
 
@@ -18,8 +19,7 @@ bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
 /* Some requests of the call failed: leaves in array->known those that are complete. */
 void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statuses);
 
-static inline struct lc_request *lc_known(MPI_Request handle)
-{
+static inline struct lc_request *lc_known(MPI_Request handle) {
     if (handle == MPI_REQUEST_NULL)
         return NULL;
     struct lc_request *r = lc_request_find(handle);
@@ -27,17 +27,16 @@ static inline struct lc_request *lc_known(MPI_Request handle)
 }
 
 static inline void lc_complete_begin(struct lc_call *call, int n, const MPI_Request *requests,
-                                     struct lc_request **known)
-{
+                                     struct lc_request **known) {
     for (int i = 0; i < n; i++)
         known[i] = lc_known(requests[i]);
     lc_hook_completing(call, n, known);
 }
 
-/* What one completed request adds to the call; returns 1 for a receive with bytes, 2 without, 0 else. */
+/* What one completed request adds to the call; returns 1 for a receive with bytes, 2 without, 0
+ * else. */
 static inline int lc_complete_book(struct lc_call *call, struct lc_request *r,
-                                   const MPI_Status *status)
-{
+                                   const MPI_Status *status) {
     if (r->kind == LC_REQUEST_RECV) {
         if (lc_unlikely(lc_status_cancelled(status)))
             return 0;
@@ -53,8 +52,7 @@ static inline int lc_complete_book(struct lc_call *call, struct lc_request *r,
     return 0;
 }
 
-static inline void lc_complete_end(struct lc_request *r)
-{
+static inline void lc_complete_end(struct lc_request *r) {
     if (lc_unlikely(r->kind == LC_REQUEST_OTHER || r->pair != NULL))
         lc_complete_other(r);
     if (lc_unlikely(r->persistent))
@@ -64,8 +62,7 @@ static inline void lc_complete_end(struct lc_request *r)
 }
 
 static inline void lc_complete_one(struct lc_call *call, int result, struct lc_request *known,
-                                   const MPI_Status *status)
-{
+                                   const MPI_Status *status) {
     if (known == NULL)
         return;
     if (lc_likely(result == MPI_SUCCESS)) {
@@ -78,8 +75,7 @@ static inline void lc_complete_one(struct lc_call *call, int result, struct lc_r
 }
 
 static inline void lc_test_one(struct lc_call *call, int result, struct lc_request *known,
-                               const int *flag, const MPI_Status *status)
-{
+                               const int *flag, const MPI_Status *status) {
     if (known == NULL)
         return;
     if (result == MPI_SUCCESS && !*flag) {
@@ -91,8 +87,7 @@ static inline void lc_test_one(struct lc_call *call, int result, struct lc_reque
 
 static inline void lc_array_begin(struct lc_call *call, struct lc_array *array, int count,
                                   const MPI_Request *requests, struct lc_request **few,
-                                  MPI_Status *own)
-{
+                                  MPI_Status *own) {
     array->count = count > 0 ? count : 0;
     array->handles = requests;
     array->known = few;
@@ -103,16 +98,14 @@ static inline void lc_array_begin(struct lc_call *call, struct lc_array *array, 
 }
 
 static inline MPI_Status *lc_array_statuses(struct lc_call *call, struct lc_array *array,
-                                            MPI_Status *statuses)
-{
+                                            MPI_Status *statuses) {
     (void)call;
     return statuses == MPI_STATUSES_IGNORE && array->count > 0 ? array->own : statuses;
 }
 
 /* The requests left in array->known are complete. */
 static inline void lc_array_book(struct lc_call *call, struct lc_array *array,
-                                 const MPI_Status *statuses)
-{
+                                 const MPI_Status *statuses) {
     uint64_t rcvd = 0, rcvd_empty = 0;
     for (int i = 0; i < array->count; i++) {
         if (array->known[i] == NULL)
@@ -131,8 +124,7 @@ static inline void lc_array_book(struct lc_call *call, struct lc_array *array,
 }
 
 static inline void lc_array_all(struct lc_call *call, struct lc_array *array, int result, int flag,
-                                const MPI_Status *statuses)
-{
+                                const MPI_Status *statuses) {
     if (lc_unlikely(result != MPI_SUCCESS))
         lc_array_failed(array, result, statuses);
     else if (!flag) {
@@ -143,8 +135,7 @@ static inline void lc_array_all(struct lc_call *call, struct lc_array *array, in
 }
 
 static inline void lc_array_any(struct lc_call *call, struct lc_array *array, int result, int flag,
-                                int index, const MPI_Status *status)
-{
+                                int index, const MPI_Status *status) {
     if (result == MPI_SUCCESS && !flag) {
         lc_hook_tested(call, array->count, array->known);
         return;

@@ -16,8 +16,7 @@
 struct lc_core lc_core = {
     .rank = -1, .size = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .comm = MPI_COMM_NULL};
 
-void lc_say_once(const char *format, ...)
-{
+void lc_say_once(const char *format, ...) {
     static _Atomic int said;
     char line[512] = "latecomer: ";
     int saved = errno;
@@ -35,8 +34,7 @@ void lc_say_once(const char *format, ...)
     errno = saved;
 }
 
-static void read_options(void)
-{
+static void read_options(void) {
     const char *text = getenv("LATECOMER_CALLPATH");
     if (text != NULL && strcmp(text, "caller") == 0)
         lc_core.callpath = LC_CALLPATH_CALLER;
@@ -47,10 +45,13 @@ static void read_options(void)
     lc_core.check_paths = getenv("LATECOMER_CHECK_PATHS") != NULL;
     text = getenv("LATECOMER_DIR");
     lc_core.dir = text != NULL ? strdup(text) : NULL;
+    text = getenv("LATECOMER_BELL");
+    lc_core.bell = text != NULL ? strdup(text) : NULL;
+    text = getenv("LATECOMER_STATE");
+    lc_core.parent = text != NULL ? strdup(text) : NULL;
 }
 
-static void *find_real(struct lc_stub *stub, const char *name)
-{
+static void *find_real(struct lc_stub *stub, const char *name) {
     char full[128];
     snprintf(full, sizeof full, "P%s", name);
     void *real = dlsym(stub->mpi, full);
@@ -58,8 +59,7 @@ static void *find_real(struct lc_stub *stub, const char *name)
 }
 
 /* Both lists are in the order of mpi_calls.tsv; the stub's has the functions of all flavours. */
-static void take_slots(struct lc_stub *stub)
-{
+static void take_slots(struct lc_stub *stub) {
     uint32_t slot = 0;
     for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
         while (slot < stub->n_mpi && strcmp(stub->names[slot], lc_fn_names[fn]) != 0)
@@ -77,8 +77,7 @@ static void take_slots(struct lc_stub *stub)
         stub->slots[stub->n_mpi + i] = api[i];
 }
 
-static void library_closed(void)
-{
+static void library_closed(void) {
     if (lc_core.forked)
         return;
     pthread_mutex_lock(&lc_core.lock);
@@ -87,9 +86,9 @@ static void library_closed(void)
     lc_mode_change(0, LC_MODE_FLUSH_PATHS);
 }
 
-/* The process ends: after MPI_Finalize there is nothing left to say, else its parent saves the result. */
-__attribute__((destructor)) static void process_ends(void)
-{
+/* The process ends: after MPI_Finalize there is nothing left to say, else its parent saves the
+ * result. */
+__attribute__((destructor)) static void process_ends(void) {
     struct lc_state_header *h = lc_core.state;
     if (h == NULL || lc_core.forked || getpid() != atomic_load(&h->pid))
         return;
@@ -99,8 +98,7 @@ __attribute__((destructor)) static void process_ends(void)
 }
 
 __attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, char *why,
-                                                         unsigned long why_bytes)
-{
+                                                         unsigned long why_bytes) {
     if (stub->abi != LC_STUB_ABI) {
         snprintf(why, why_bytes, "parts of different versions are installed");
         return -1;

@@ -1,15 +1,17 @@
-/* What the parts of the measurement core share. The core is one shared object per MPI flavour, opened by the preloaded stub (stub.c) in
- * the process that calls MPI; its wrappers (generated from mpi_calls.tsv) are all that the program ever calls.
+/* What the parts of the measurement core share. The core is one shared object per MPI flavour,
+ * opened by the preloaded stub (stub.c) in the process that calls MPI; its wrappers (generated from
+ * mpi_calls.tsv) are all that the program ever calls.
  *
  * Nouns
- *   thread   a location: a thread that made an MPI call or entered a region; `lc_self` points to its record
- *   call     one MPI call in progress, on the wrapper's stack
- *   entry    of the call-path cache: (function, return address, frame address, regions) and the words on the stack that prove the path
- *   path     a call path of a thread, ending in an MPI function or region: node of the call tree + its rows
- *   item     one element of a call path seen from the root: a function activation or an open region
- *   mode     what this thread does per call; read once per call. Other threads change it (start, stop, dlclose), `depth` only its own
- * Invariants: nothing here exits, prints more than one line or changes an argument, a result or an error code of an MPI call.
- * MPI itself is only called through lc_real, never by name. */
+ *   thread   a location: a thread that made an MPI call or entered a region; `lc_self` points to
+ * its record call     one MPI call in progress, on the wrapper's stack entry    of the call-path
+ * cache: (function, return address, frame address, regions) and the words on the stack that prove
+ * the path path     a call path of a thread, ending in an MPI function or region: node of the call
+ * tree + its rows item     one element of a call path seen from the root: a function activation or
+ * an open region mode     what this thread does per call; read once per call. Other threads change
+ * it (start, stop, dlclose), `depth` only its own Invariants: nothing here exits, prints more than
+ * one line or changes an argument, a result or an error code of an MPI call. MPI itself is only
+ * called through lc_real, never by name. */
 #ifndef LC_MEASURE_CORE_H
 #define LC_MEASURE_CORE_H
 
@@ -28,15 +30,17 @@
 #define LC_COLD        __attribute__((noinline, cold))
 
 enum {
-    LC_MODE_LIVE = 1,        /* between MPI_Init and MPI_Finalize of a measured process (and before, from the first call on) */
-    LC_MODE_ON = 2,          /* measuring; else calls are only tracked */
-    LC_MODE_CLOCKS = 4,      /* logical clocks and piggyback (hooks of `clocks`) */
-    LC_MODE_TRACE = 8,       /* event trace (hooks of `trace`) */
+    LC_MODE_LIVE = 1,   /* between MPI_Init and MPI_Finalize of a measured process (and before, from
+                           the first call on) */
+    LC_MODE_ON = 2,     /* measuring; else calls are only tracked */
+    LC_MODE_CLOCKS = 4, /* logical clocks and piggyback (hooks of `clocks`) */
+    LC_MODE_TRACE = 8,  /* event trace (hooks of `trace`) */
     LC_MODE_FLUSH_PATHS = 16, /* a library went away: forget the cache */
     LC_MODE_FLUSH_TYPES = 32,
     LC_MODE_FLUSH_COMMS = 64,
     LC_MODE_RESUMED = 128, /* measurement was off: the time since the last event is not booked */
-    LC_MODE_FLUSH = LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS | LC_MODE_RESUMED
+    LC_MODE_FLUSH =
+        LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS | LC_MODE_RESUMED
 };
 
 enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
@@ -45,10 +49,12 @@ enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
 extern const char *const lc_fn_names[];
 
 struct lc_item {
-    uint64_t slot;  /* where the return address of this activation lies; regions: serial of the entry that began it */
+    uint64_t slot; /* where the return address of this activation lies; regions: serial of the entry
+                      that began it */
     uint64_t value; /* that return address; regions: 0 */
-    uint64_t site;  /* run-time address in this function from which the next one was called; regions: 0 */
-    uint32_t node;  /* of the call tree */
+    uint64_t
+        site; /* run-time address in this function from which the next one was called; regions: 0 */
+    uint32_t node; /* of the call tree */
     uint32_t region;
 };
 
@@ -82,10 +88,11 @@ struct lc_entry {
     uint64_t fn_ctx;       /* key: function | regions << 32 */
     struct lc_path *path;
     uint32_t n_checks;
-    uint32_t n_items;    /* from the root to the caller (MPI calls), to the region itself (regions) */
-    uint32_t n_current;  /* items that ran until this event: n_items, at the begin of a region one less */
+    uint32_t n_items; /* from the root to the caller (MPI calls), to the region itself (regions) */
+    uint32_t
+        n_current; /* items that ran until this event: n_items, at the begin of a region one less */
     uint32_t n_previous; /* items that run after it: n_items, at the end of a region one less */
-    uint32_t serial;    /* unique per thread; context of what happens inside a region */
+    uint32_t serial;     /* unique per thread; context of what happens inside a region */
     /* the last two transitions: where the time since the previous event belongs */
     struct lc_entry *previous[2];
     struct lc_state_row *gap_row[2];
@@ -104,15 +111,17 @@ struct lc_type_slot {
 struct lc_comm {
     MPI_Comm handle;
     struct lc_comm *next;
-    uint32_t id;   /* dense, unique in this process (never reused); 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF */
+    uint32_t
+        id; /* dense, unique in this process (never reused); 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF */
     uint32_t refs; /* requests that point here */
     int32_t size, rank;
     int32_t remote_size; /* intercommunicators, else 0 */
     int32_t n_in, n_out; /* neighbours of its topology; -1: not asked yet */
     bool inter, freed;
-    int32_t *world;        /* world rank of each rank (of the remote group for an intercommunicator); MPI_UNDEFINED if not in MPI_COMM_WORLD */
-    int32_t *local_world;  /* world rank of each rank of the local group */
-    uint64_t uid;          /* same on all members once the hooks have agreed on one; 0 before */
+    int32_t *world;       /* world rank of each rank (of the remote group for an intercommunicator);
+                             MPI_UNDEFINED if not in MPI_COMM_WORLD */
+    int32_t *local_world; /* world rank of each rank of the local group */
+    uint64_t uid;         /* same on all members once the hooks have agreed on one; 0 before */
     void *clocks;
     void *trace;
 };
@@ -130,11 +139,12 @@ struct lc_request {
     struct lc_comm *comm;
     int32_t peer; /* rank in comm (MPI_ANY_SOURCE possible); root of a collective */
     int32_t tag;
-    uint64_t id; /* > 0, unique in this process; a new one for every start, ascending in post order within a thread */
-    uint64_t bytes;          /* sends; collectives: sent */
-    uint64_t bytes_rcvd;     /* collectives */
+    uint64_t id; /* > 0, unique in this process; a new one for every start, ascending in post order
+                    within a thread */
+    uint64_t bytes;      /* sends; collectives: sent */
+    uint64_t bytes_rcvd; /* collectives */
     uint64_t posted_ticks;
-    struct lc_path *path;    /* of the call that started it */
+    struct lc_path *path; /* of the call that started it */
     uint64_t clocks[2];
     uint64_t trace;
     struct lc_request *pair; /* Isendrecv: the sending half; the request is the receiving one */
@@ -151,12 +161,13 @@ enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPT
 
 struct lc_thread {
     _Atomic uint32_t mode;
-    uint32_t depth; /* 1 inside an MPI call: nested calls pass through */
+    uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
     uint64_t last_ticks;       /* end of the last event */
     struct lc_entry *last;     /* its entry */
     struct lc_entry **buckets; /* LC_BUCKETS lists of entries */
     uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
     uint32_t index;            /* location: dense id in this process */
+    bool cold;                 /* the look-up of this call was a miss */
     uint64_t outer_frame;      /* frame of the wrapper that is in progress */
     void *clocks;              /* per thread data of the hooks */
     void *trace;
@@ -167,10 +178,10 @@ struct lc_thread {
     struct lc_region_open *regions;
     uint32_t n_regions, n_regions_lost;
     uint32_t next_serial;
-    struct lc_entry *off_entry;     /* calls while measurement is off */
-    struct lc_entry *start_entry;   /* before the first event: no items */
-    struct lc_entry *scratch_entry; /* a path that cannot be cached */
-    struct lc_path **paths;         /* hash by node */
+    struct lc_entry *off_entry;      /* calls while measurement is off */
+    struct lc_entry *start_entry;    /* before the first event: no items */
+    struct lc_entry *scratch_entry;  /* a path that cannot be cached */
+    struct lc_path **paths;          /* hash by node */
     struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
     uint32_t paths_mask, n_paths;
     uint32_t times_mask, n_times;
@@ -198,7 +209,8 @@ struct lc_call {
     uint64_t class_bytes; /* decides the size class */
     uint64_t bytes_sent, bytes_rcvd;
     uint32_t flags; /* LC_RAW_ROW_* */
-    uint32_t common; /* leading items of entry that are the same activation as at the previous event */
+    uint32_t
+        common; /* leading items of entry that are the same activation as at the previous event */
 };
 
 /* The process. */
@@ -208,15 +220,18 @@ struct lc_core {
     size_t bytes;
     int memory_fd;
     enum lc_callpath callpath;
-    bool check_paths;   /* every path of the cache is compared with full unwinding */
+    bool check_paths; /* every path of the cache is compared with full unwinding */
     bool start_stopped;
-    bool multiple;      /* MPI_THREAD_MULTIPLE: locks are needed */
+    bool multiple; /* MPI_THREAD_MULTIPLE: locks are needed */
     bool initialised, finalized, forked;
-    bool agreed;        /* all ranks are measured with the same options: collective work of our own is allowed */
+    bool agreed; /* all ranks are measured with the same options: collective work of our own is
+                    allowed */
     int32_t rank, size;
-    MPI_Comm comm;      /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
-    uint32_t mode;      /* of new threads */
-    const char *dir;    /* the experiment's directory, NULL if none */
+    MPI_Comm comm;        /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
+    uint32_t mode;        /* of new threads */
+    const char *dir;      /* the experiment's directory, NULL if none */
+    const char *bell;     /* LATECOMER_BELL */
+    const char *parent;   /* LATECOMER_STATE */
     pthread_mutex_t lock; /* of everything cold: tables of the state, threads, communicators */
     struct lc_thread *threads;
     uint32_t n_threads;
@@ -240,16 +255,21 @@ void lc_say_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* thread.c */
 enum lc_err lc_threads_init(void);
-struct lc_thread *lc_thread_attach(void); /* NULL: this thread cannot be measured */
+struct lc_thread *lc_thread_attach(void);          /* NULL: this thread cannot be measured */
 void lc_mode_change(uint32_t clear, uint32_t set); /* in all threads, and new ones */
 
-/* state_write.c: all with lc_core.lock held unless said; LC_NONE / NULL when the state is full (counted) */
+/* state_write.c: all with lc_core.lock held unless said; LC_NONE / NULL when the state is full
+ * (counted) */
 enum lc_err lc_state_create(void);
 uint32_t lc_state_add_name(const char *name);
 uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias);
-uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags, uint64_t offset, uint64_t site);
-struct lc_state_row *lc_state_row_take(struct lc_thread *thread, uint32_t node, uint32_t key); /* no lock; never NULL: a spill row if full */
-void *lc_state_take(size_t bytes, uint64_t *offset); /* from the pool, zeroed, 64-byte aligned; no lock; NULL if full */
+uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,
+                        uint64_t offset, uint64_t site);
+struct lc_state_row *lc_state_row_take(struct lc_thread *thread, uint32_t node,
+                                       uint32_t key); /* no lock; never NULL: a spill row if full */
+void *
+lc_state_take(size_t bytes,
+              uint64_t *offset); /* from the pool, zeroed, 64-byte aligned; no lock; NULL if full */
 
 /* path.c: cold half of the look-up */
 struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra, uint64_t frame);
@@ -260,8 +280,9 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t);
 void lc_thread_paths_free(struct lc_thread *t);
 void lc_thread_paths_flush(struct lc_thread *t);
 
-void lc_thread_exclude(struct lc_thread *t); /* the time since the last event was our own work: not booked */
-uint64_t lc_threads_lost(void);              /* calls booked nowhere, with lc_core.lock held */
+void lc_thread_exclude(
+    struct lc_thread *t);       /* the time since the last event was our own work: not booked */
+uint64_t lc_threads_lost(void); /* calls booked nowhere, with lc_core.lock held */
 
 /* region.c: what the program sees of latecomer.h, and of -finstrument-functions */
 void lc_control(bool on, void *frame, void *ra);
@@ -275,13 +296,16 @@ void lc_api_function_enter(void *function, void *site);
 void lc_api_function_exit(void *function, void *site);
 
 /* finalize.c */
-void lc_write_profile(void); /* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
-/* meta.c: the library's part of meta, JSON text; the caller frees it; NULL: no memory. `all` is what rank 0 gathered */
+void lc_write_profile(
+    void); /* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
+/* meta.c: the library's part of meta, JSON text; the caller frees it; NULL: no memory. `all` is
+ * what rank 0 gathered */
 struct lc_meta_rank;
 void lc_meta_rank_fill(struct lc_meta_rank *own);
 char *lc_meta_text(const struct lc_meta_rank *all, int n);
 
-/* agree.c: after MPI_Init: do all ranks run under the tool with the same options? Sets lc_core.agreed and lc_core.comm. */
+/* agree.c: after MPI_Init: do all ranks run under the tool with the same options? Sets
+ * lc_core.agreed and lc_core.comm. */
 void lc_agree_announce(void); /* before MPI_Init */
 void lc_agree(void);
 

@@ -22,6 +22,8 @@ class Call:
             match = re.search(r"\(\*(\w+)\)", p) or re.search(r"(\w+)$", p)
             plain = len(p.replace("*", " ").split()) == 1 or p.endswith("*")
             name = f"p{i}" if plain else match.group(1)
+            if name in ("result", "call"):  # names of the wrapper's own
+                p, name = p + "_out", name + "_out"
             declared.append(f"{p} {name}" if plain else p)
             self.names.append(name)
         self.parameters = declared

@@ -1,7 +1,8 @@
-/* Where logical clocks (clocks_hooks.h) and the event trace (trace_hooks.h) attach to the wrappers. Every point costs one predictable
- * branch on call->mode when both are off. Points run also while measurement is stopped (no LC_MODE_ON), and inside the MPI call
- * (depth 1), so that MPI may be called through lc_real.
- * Order in a call: call_begin, then what the operation begins, the MPI call, then what it completed, call_end. */
+/* Where logical clocks (clocks_hooks.h) and the event trace (trace_hooks.h) attach to the wrappers.
+ * Every point costs one predictable branch on call->mode when both are off. Points run also while
+ * measurement is stopped (no LC_MODE_ON), and inside the MPI call (depth 1), so that MPI may be
+ * called through lc_real. Order in a call: call_begin, then what the operation begins, the MPI
+ * call, then what it completed, call_end. */
 #ifndef LC_MEASURE_HOOKS_H
 #define LC_MEASURE_HOOKS_H
 
@@ -10,20 +11,22 @@
 /* A point-to-point message, as seen by one side. */
 struct lc_msg {
     struct lc_comm *comm;
-    int32_t peer, tag; /* receives before completion: as posted, MPI_ANY_SOURCE and MPI_ANY_TAG possible; after: those of the status */
+    int32_t peer, tag; /* receives before completion: as posted, MPI_ANY_SOURCE and MPI_ANY_TAG
+                          possible; after: those of the status */
     uint64_t bytes;    /* receives before completion: 0 */
     bool synchronous, buffered, ready;
-    struct lc_request *request; /* nonblocking and persistent; NULL: blocking, or MPI gave a shared, complete handle */
+    struct lc_request *request; /* nonblocking and persistent; NULL: blocking, or MPI gave a shared,
+                                   complete handle */
     uint64_t id;                /* of nonblocking ones, as request->id (also without request) */
     uint64_t clocks[2];         /* of the hooks: from before to after a blocking call */
 };
 
 enum lc_coll_kind {
     LC_COLL_BARRIER,
-    LC_COLL_N2N,    /* all members to all members */
-    LC_COLL_V2V,    /* alltoallv, alltoallw */
-    LC_COLL_ONE2N,  /* bcast, scatter */
-    LC_COLL_N2ONE,  /* reduce, gather */
+    LC_COLL_N2N,   /* all members to all members */
+    LC_COLL_V2V,   /* alltoallv, alltoallw */
+    LC_COLL_ONE2N, /* bcast, scatter */
+    LC_COLL_N2ONE, /* reduce, gather */
     LC_COLL_SCAN,
     LC_COLL_EXSCAN,
     LC_COLL_NEIGHBOR
@@ -34,12 +37,12 @@ struct lc_coll {
     struct lc_comm *comm;
     enum lc_coll_kind kind;
     bool nonblocking, persistent, large; /* large: counts are MPI_Count */
-    int32_t root; /* as passed, or -1 */
+    int32_t root;                        /* as passed, or -1 */
     bool is_root;
-    uint64_t bytes_sent, bytes_rcvd; /* of this member, by Score-P's formulas */
-    const void *sendcounts, *recvcounts;             /* v and w forms: as passed */
-    MPI_Datatype sendtype, recvtype;                 /* v forms */
-    const MPI_Datatype *sendtypes, *recvtypes;       /* w forms */
+    uint64_t bytes_sent, bytes_rcvd;           /* of this member, by Score-P's formulas */
+    const void *sendcounts, *recvcounts;       /* v and w forms: as passed */
+    MPI_Datatype sendtype, recvtype;           /* v forms */
+    const MPI_Datatype *sendtypes, *recvtypes; /* w forms */
     bool in_place;
     struct lc_request *request;
     uint64_t id;        /* of nonblocking ones */
@@ -60,60 +63,68 @@ struct lc_matched {
 #include "measure/trace_hooks.h"
 
 #define LC_HOOK(name, parameters, arguments)                                                       \
-    static inline void lc_hook_##name parameters                                                   \
-    {                                                                                              \
+    static inline void lc_hook_##name parameters {                                                 \
         if (lc_unlikely(call->mode & LC_MODE_CLOCKS))                                              \
             lc_clocks_##name arguments;                                                            \
         if (lc_unlikely(call->mode & LC_MODE_TRACE))                                               \
             lc_trace_##name arguments;                                                             \
     }
 
-LC_HOOK(call_begin, (struct lc_call *call), (call))
-LC_HOOK(call_end, (struct lc_call *call), (call))
-/* Before any send: blocking, MPI_Isend, start of a persistent one, the sending half of MPI_Sendrecv. */
-LC_HOOK(send, (struct lc_call *call, struct lc_msg *msg), (call, msg))
+LC_HOOK(call_begin, (struct lc_call * call), (call))
+LC_HOOK(call_end, (struct lc_call * call), (call))
+/* Before any send: blocking, MPI_Isend, start of a persistent one, the sending half of
+ * MPI_Sendrecv. */
+LC_HOOK(send, (struct lc_call * call, struct lc_msg *msg), (call, msg))
 /* A nonblocking or persistent send was started: msg->request. */
-LC_HOOK(send_started, (struct lc_call *call, struct lc_msg *msg), (call, msg))
+LC_HOOK(send_started, (struct lc_call * call, struct lc_msg *msg), (call, msg))
 /* A blocking send returned. */
-LC_HOOK(send_done, (struct lc_call *call, struct lc_msg *msg), (call, msg))
+LC_HOOK(send_done, (struct lc_call * call, struct lc_msg *msg), (call, msg))
 /* Before any receive is posted. */
-LC_HOOK(recv, (struct lc_call *call, struct lc_msg *msg), (call, msg))
-LC_HOOK(recv_started, (struct lc_call *call, struct lc_msg *msg), (call, msg))
-/* A blocking receive completed; peer, tag, bytes are those of the message. Not called for MPI_PROC_NULL. */
-LC_HOOK(recv_done, (struct lc_call *call, struct lc_msg *msg), (call, msg))
+LC_HOOK(recv, (struct lc_call * call, struct lc_msg *msg), (call, msg))
+LC_HOOK(recv_started, (struct lc_call * call, struct lc_msg *msg), (call, msg))
+/* A blocking receive completed; peer, tag, bytes are those of the message. Not called for
+ * MPI_PROC_NULL. */
+LC_HOOK(recv_done, (struct lc_call * call, struct lc_msg *msg), (call, msg))
 /* Before a call that may complete requests; requests[i] NULL: not known. */
-LC_HOOK(completing, (struct lc_call *call, int n, struct lc_request *const *requests),
+LC_HOOK(completing, (struct lc_call * call, int n, struct lc_request *const *requests),
         (call, n, requests))
-/* requests[i] NULL: not known, or not completed by this call. statuses[i] tells source, tag; lc_status_bytes, lc_status_cancelled. */
+/* requests[i] NULL: not known, or not completed by this call. statuses[i] tells source, tag;
+ * lc_status_bytes, lc_status_cancelled. */
 LC_HOOK(completed,
-        (struct lc_call *call, int n, struct lc_request *const *requests, const MPI_Status *statuses),
+        (struct lc_call * call, int n, struct lc_request *const *requests,
+         const MPI_Status *statuses),
         (call, n, requests, statuses))
 /* A test that found these active requests (those not NULL) incomplete. */
-LC_HOOK(tested, (struct lc_call *call, int n, struct lc_request *const *requests),
+LC_HOOK(tested, (struct lc_call * call, int n, struct lc_request *const *requests),
         (call, n, requests))
-LC_HOOK(cancel, (struct lc_call *call, struct lc_request *request), (call, request))
-LC_HOOK(request_free, (struct lc_call *call, struct lc_request *request), (call, request))
-LC_HOOK(mprobed, (struct lc_call *call, struct lc_matched *matched), (call, matched))
-/* MPI_Mrecv, before: msg->peer.. are known; blocking ones are completed by recv_done, MPI_Imrecv by recv_started and completed. */
-LC_HOOK(mrecv, (struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg),
+LC_HOOK(cancel, (struct lc_call * call, struct lc_request *request), (call, request))
+LC_HOOK(request_free, (struct lc_call * call, struct lc_request *request), (call, request))
+LC_HOOK(mprobed, (struct lc_call * call, struct lc_matched *matched), (call, matched))
+/* MPI_Mrecv, before: msg->peer.. are known; blocking ones are completed by recv_done, MPI_Imrecv by
+ * recv_started and completed. */
+LC_HOOK(mrecv, (struct lc_call * call, struct lc_matched *matched, struct lc_msg *msg),
         (call, matched, msg))
-LC_HOOK(coll_begin, (struct lc_call *call, struct lc_coll *coll), (call, coll))
-/* Blocking: it is over. Nonblocking: it was started, coll->request (NULL if the handle is shared). */
-LC_HOOK(coll_end, (struct lc_call *call, struct lc_coll *coll), (call, coll))
-/* A new communicator, inside its constructor; with lc_core.agreed all members are here, and may communicate. */
-LC_HOOK(comm_new, (struct lc_call *call, struct lc_comm *comm), (call, comm))
-LC_HOOK(comm_free, (struct lc_call *call, struct lc_comm *comm), (call, comm))
+LC_HOOK(coll_begin, (struct lc_call * call, struct lc_coll *coll), (call, coll))
+/* Blocking: it is over. Nonblocking: it was started, coll->request (NULL if the handle is shared).
+ */
+LC_HOOK(coll_end, (struct lc_call * call, struct lc_coll *coll), (call, coll))
+/* A new communicator, inside its constructor; with lc_core.agreed all members are here, and may
+ * communicate. */
+LC_HOOK(comm_new, (struct lc_call * call, struct lc_comm *comm), (call, comm))
+LC_HOOK(comm_free, (struct lc_call * call, struct lc_comm *comm), (call, comm))
 /* After MPI_Init, collective if lc_core.agreed; before the gather of MPI_Finalize, collective. */
-LC_HOOK(init, (struct lc_call *call), (call))
-LC_HOOK(finalize, (struct lc_call *call), (call))
-/* Regions: call->entry's last item is the region; at the end call->entry is that of latecomer_end. */
-LC_HOOK(region_begin, (struct lc_call *call), (call))
-LC_HOOK(region_end, (struct lc_call *call, struct lc_region_open *open), (call, open))
-/* Measurement goes on or off in this process; call->begin is the time. Called once, by the thread that switches. */
-LC_HOOK(control, (struct lc_call *call, bool on), (call, on))
+LC_HOOK(init, (struct lc_call * call), (call))
+LC_HOOK(finalize, (struct lc_call * call), (call))
+/* Regions: call->entry's last item is the region; at the end call->entry is that of latecomer_end.
+ */
+LC_HOOK(region_begin, (struct lc_call * call), (call))
+LC_HOOK(region_end, (struct lc_call * call, struct lc_region_open *open), (call, open))
+/* Measurement goes on or off in this process; call->begin is the time. Called once, by the thread
+ * that switches. */
+LC_HOOK(control, (struct lc_call * call, bool on), (call, on))
 /* A thread became a location, or ended (call->mode is its mode, call->begin the time). */
-LC_HOOK(thread_new, (struct lc_call *call), (call))
-LC_HOOK(thread_end, (struct lc_call *call), (call))
+LC_HOOK(thread_new, (struct lc_call * call), (call))
+LC_HOOK(thread_end, (struct lc_call * call), (call))
 #undef LC_HOOK
 
 #endif

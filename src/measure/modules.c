@@ -12,15 +12,14 @@ static struct lc_module modules[MODULES_MAX];
 static int n_modules;
 static int last_found;
 
-static const char *base_name(const char *path)
-{
+static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
-static enum lc_module_kind kind_of(const char *path)
-{
-    static const char *const mpi[] = {"libmpi", "liblatecomer", "libopen-pal", "libopen-rte", "libpmpi"};
+static enum lc_module_kind kind_of(const char *path) {
+    static const char *const mpi[] = {"libmpi", "liblatecomer", "libopen-pal", "libopen-rte",
+                                      "libpmpi"};
     static const char *const libc[] = {"libc.so", "libc-", "ld-linux", "ld-2", "libpthread"};
     if (path[0] == '\0')
         return LC_MODULE_PROGRAM;
@@ -42,8 +41,7 @@ struct search {
     bool ok;
 };
 
-static void read_build_id(const char *note, size_t bytes, char *out)
-{
+static void read_build_id(const char *note, size_t bytes, char *out) {
     while (bytes >= sizeof(ElfW(Nhdr))) {
         const ElfW(Nhdr) *head = (const ElfW(Nhdr) *)note;
         size_t name = ((size_t)head->n_namesz + 3) & ~(size_t)3;
@@ -61,8 +59,7 @@ static void read_build_id(const char *note, size_t bytes, char *out)
     }
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
+static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     struct search *s = data;
     (void)size;
     uint64_t begin = UINT64_MAX, end = 0;
@@ -89,8 +86,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-const struct lc_module *lc_module_find(uint64_t address)
-{
+const struct lc_module *lc_module_find(uint64_t address) {
     if (last_found < n_modules && address >= modules[last_found].begin &&
         address < modules[last_found].end)
         return &modules[last_found];
@@ -117,7 +113,6 @@ const struct lc_module *lc_module_find(uint64_t address)
     return &modules[n_modules++];
 }
 
-void lc_modules_forget(void)
-{
+void lc_modules_forget(void) {
     n_modules = 0;
 }

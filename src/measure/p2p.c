@@ -7,8 +7,7 @@
 
 void lc_isendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, uint64_t count,
                         MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
-                        MPI_Comm comm)
-{
+                        MPI_Comm comm) {
     lc_isend_begin(call, out, count, type, dest, sendtag, comm, LC_SEND_STANDARD);
     call->flags = 0;
     lc_irecv_begin(call, in, source, recvtag, comm);
@@ -16,8 +15,7 @@ void lc_isendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg 
 
 /* One request for both halves: the receiving one is in the table, the sending one hangs on it. */
 void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
-                      const MPI_Request *request)
-{
+                      const MPI_Request *request) {
     if (result != MPI_SUCCESS)
         return;
     if (in->comm == NULL && out->comm != NULL) {
@@ -47,11 +45,12 @@ void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *i
                       out->comm != NULL && out->bytes == 0);
 }
 
-/* --- persistent ------------------------------------------------------------------------------------------------------------- */
+/* --- persistent
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void persistent(struct lc_call *call, int result, const struct lc_msg *msg,
-                       enum lc_request_kind kind, const MPI_Request *request, bool partitioned)
-{
+                       enum lc_request_kind kind, const MPI_Request *request, bool partitioned) {
     if (result != MPI_SUCCESS || msg->comm == NULL)
         return;
     struct lc_request *r = lc_request_new(call, msg, *request, kind);
@@ -63,8 +62,7 @@ static void persistent(struct lc_call *call, int result, const struct lc_msg *ms
 }
 
 void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype type, int dest,
-                  int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request)
-{
+                  int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request) {
     struct lc_msg msg;
     lc_msg_fill(call, &msg, dest, tag, comm);
     msg.synchronous = kind == LC_SEND_SYNC;
@@ -73,8 +71,7 @@ void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype
 }
 
 void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Comm comm,
-                  const MPI_Request *request)
-{
+                  const MPI_Request *request) {
     struct lc_msg msg;
     lc_msg_fill(call, &msg, source, tag, comm);
     persistent(call, result, &msg, LC_REQUEST_RECV, request, false);
@@ -82,16 +79,14 @@ void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Com
 
 void lc_partitioned_init(struct lc_call *call, int result, bool send, uint64_t count,
                          MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                         const MPI_Request *request)
-{
+                         const MPI_Request *request) {
     struct lc_msg msg;
     lc_msg_fill(call, &msg, peer, tag, comm);
     msg.bytes = count * lc_type_bytes(call->thread, type);
     persistent(call, result, &msg, send ? LC_REQUEST_SEND : LC_REQUEST_RECV, request, true);
 }
 
-static void msg_of(const struct lc_request *r, struct lc_request *request, struct lc_msg *msg)
-{
+static void msg_of(const struct lc_request *r, struct lc_request *request, struct lc_msg *msg) {
     *msg = (struct lc_msg){.comm = r->comm,
                            .peer = r->peer,
                            .tag = r->tag,
@@ -102,8 +97,7 @@ static void msg_of(const struct lc_request *r, struct lc_request *request, struc
                            .clocks = {r->clocks[0], r->clocks[1]}};
 }
 
-void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests)
-{
+void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests) {
     uint64_t sent = 0, sent_empty = 0;
     for (int i = 0; i < count; i++) {
         struct lc_request *r =
@@ -137,8 +131,7 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
     lc_count_messages(call, 0, 0, sent, sent_empty);
 }
 
-void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests)
-{
+void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests) {
     for (int i = 0; i < count; i++) {
         struct lc_request *r =
             requests[i] == MPI_REQUEST_NULL ? NULL : lc_request_find(requests[i]);
@@ -158,17 +151,17 @@ void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request
     }
 }
 
-/* --- completion ------------------------------------------------------------------------------------------------------------- */
+/* --- completion
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
-void lc_complete_other(struct lc_request *r)
-{
+void lc_complete_other(struct lc_request *r) {
     free(r->pair);
     r->pair = NULL;
 }
 
 /* Room for `count` requests: known ones, the compact list of MPI_Waitsome, statuses. */
-bool lc_array_grow(struct lc_thread *t, struct lc_array *array)
-{
+bool lc_array_grow(struct lc_thread *t, struct lc_array *array) {
     size_t n = (size_t)array->count;
     if (n > t->cap_scratch) {
         struct lc_request **requests = malloc(2 * n * sizeof(struct lc_request *));
@@ -189,8 +182,7 @@ bool lc_array_grow(struct lc_thread *t, struct lc_array *array)
     return true;
 }
 
-void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statuses)
-{
+void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statuses) {
     for (int i = 0; i < array->count; i++) {
         struct lc_request *r = array->known[i];
         if (r == NULL)
@@ -207,8 +199,7 @@ void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statu
 }
 
 void lc_array_some(struct lc_call *call, struct lc_array *array, int result, int outcount,
-                   const int *indices, const MPI_Status *statuses)
-{
+                   const int *indices, const MPI_Status *statuses) {
     struct lc_request *few[LC_FEW];
     bool ok = result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS;
     if (!ok || outcount <= 0 || outcount > array->count) { /* MPI_UNDEFINED is negative */
@@ -233,8 +224,7 @@ void lc_array_some(struct lc_call *call, struct lc_array *array, int result, int
     lc_array_book(call, &done, statuses);
 }
 
-void lc_request_free_begin(struct lc_call *call, const MPI_Request *request)
-{
+void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
     struct lc_request *r = *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
     if (r == NULL)
         return;
@@ -246,8 +236,7 @@ void lc_request_free_begin(struct lc_call *call, const MPI_Request *request)
     lc_request_drop(r);
 }
 
-void lc_cancel_begin(struct lc_call *call, const MPI_Request *request)
-{
+void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
     struct lc_request *r = *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
     if (r == NULL || !r->active)
         return;
@@ -255,13 +244,14 @@ void lc_cancel_begin(struct lc_call *call, const MPI_Request *request)
     lc_hook_cancel(call, r);
 }
 
-/* --- matched probe ---------------------------------------------------------------------------------------------------------- */
+/* --- matched probe
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static struct lc_matched *all_matched;
 
 void lc_mprobe_end(struct lc_call *call, int result, int flag, MPI_Comm comm,
-                   const MPI_Message *message, const MPI_Status *status)
-{
+                   const MPI_Message *message, const MPI_Status *status) {
     if (result != MPI_SUCCESS || !flag || *message == MPI_MESSAGE_NULL ||
         *message == MPI_MESSAGE_NO_PROC)
         return;
@@ -281,8 +271,7 @@ void lc_mprobe_end(struct lc_call *call, int result, int flag, MPI_Comm comm,
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message)
-{
+void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message) {
     memset(msg, 0, sizeof *msg);
     msg->id = lc_request_id(call->thread);
     pthread_mutex_lock(&lc_core.lock);

@@ -6,7 +6,8 @@
 #include "measure/hot.h"
 #include "measure/pool.h"
 
-/* The cold half of the look-up: unwind, cut, insert open regions, intern the nodes, make an entry. */
+/* The cold half of the look-up: unwind, cut, insert open regions, intern the nodes, make an entry.
+ */
 
 enum { HASH_START = 64 };
 
@@ -19,15 +20,15 @@ struct draft {
     bool cacheable;
 };
 
-static uint32_t hash_node(uint32_t node)
-{
+static uint32_t hash_node(uint32_t node) {
     return node * 2654435761u >> 7;
 }
 
-/* --- rows ------------------------------------------------------------------------------------------------------------------- */
+/* --- rows
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
-LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key)
-{
+LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key) {
     if (path->node == LC_NONE)
         return t->void_row;
     for (uint32_t i = 0; i < path->n_more; i++)
@@ -50,8 +51,7 @@ LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *pa
     return row;
 }
 
-struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node)
-{
+struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
     if (node == 0 || node == LC_NONE || t->time_rows == NULL)
         return t->void_row;
     uint32_t i = hash_node(node) & t->times_mask;
@@ -82,10 +82,11 @@ struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node)
     return row;
 }
 
-/* --- paths ------------------------------------------------------------------------------------------------------------------ */
+/* --- paths
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
-static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn)
-{
+static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn) {
     uint32_t i = hash_node(node) & t->paths_mask;
     for (struct lc_path *p = t->paths[i]; p != NULL; p = p->next)
         if (p->node == node)
@@ -116,17 +117,18 @@ static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn)
     return path;
 }
 
-/* --- from frames to items --------------------------------------------------------------------------------------------------- */
+/* --- from frames to items
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-static bool same_item(const struct lc_item *a, const struct lc_item *b)
-{
+static bool same_item(const struct lc_item *a, const struct lc_item *b) {
     return a->node == b->node && a->slot == b->slot && a->value == b->value &&
            a->region == b->region;
 }
 
-/* [*low, *high]: the frames that are shown: below main (or a thread's start function) and above it the MPI library are cut off. */
-static void cut_frames(const struct lc_frame *frames, int n, int *low, int *high, bool *is_main)
-{
+/* [*low, *high]: the frames that are shown: below main (or a thread's start function) and above it
+ * the MPI library are cut off. */
+static void cut_frames(const struct lc_frame *frames, int n, int *low, int *high, bool *is_main) {
     int hi = n - 1, lo = 0, libc = 0;
     const struct lc_module *m;
     bool start = false;
@@ -142,7 +144,8 @@ static void cut_frames(const struct lc_frame *frames, int n, int *low, int *high
         hi--;
         libc++;
     }
-    /* _start, __libc_start_main, __libc_start_call_main, main; clone3, start_thread, start function */
+    /* _start, __libc_start_main, __libc_start_call_main, main; clone3, start_thread, start function
+     */
     *is_main = libc == 2 || (libc > 0 && !start);
     while (lo < hi && (m = lc_module_find(frames[lo].ip - 1)) != NULL && m->kind == LC_MODULE_MPI)
         lo++;
@@ -150,20 +153,22 @@ static void cut_frames(const struct lc_frame *frames, int n, int *low, int *high
     *high = hi;
 }
 
-static uint32_t child_of(const struct draft *d, uint32_t n)
-{
+static uint32_t child_of(const struct draft *d, uint32_t n) {
     return n == 0 ? 0 : d->items[n - 1].node;
 }
 
+static uint32_t module_id(const struct lc_module *m) {
+    return m != NULL ? m->id : lc_state_add_module("?", "", 0); /* generated code */
+}
+
 static void add_frame(struct draft *d, const struct lc_frame *f, const struct lc_frame *outer,
-                      bool is_main)
-{
+                      bool is_main) {
     uint64_t start = f->start != 0 ? f->start : f->ip - 1;
     const struct lc_module *m = lc_module_find(start);
     uint64_t bias = m != NULL ? m->bias : 0;
     uint64_t site = f->signal ? f->ip : f->ip - 1;
     struct lc_item *item = &d->items[d->n_items];
-    item->node = lc_state_child(child_of(d, d->n_items), LC_RAW_FRAME, m != NULL ? m->id : LC_NONE,
+    item->node = lc_state_child(child_of(d, d->n_items), LC_RAW_FRAME, module_id(m),
                                 is_main ? LC_RAW_NODE_MAIN : 0, start - bias, site - bias);
     if (item->node == LC_NONE)
         return;
@@ -174,9 +179,8 @@ static void add_frame(struct draft *d, const struct lc_frame *f, const struct lc
     d->n_items++;
 }
 
-static void add_special(struct draft *d, uint32_t kind, uint32_t ref, uint64_t slot,
-                        uint64_t value, uint32_t region)
-{
+static void add_special(struct draft *d, uint32_t kind, uint32_t ref, uint64_t slot, uint64_t value,
+                        uint32_t region) {
     struct lc_item *item = &d->items[d->n_items];
     uint32_t node = lc_state_child(child_of(d, d->n_items), kind, ref, 0, 0, 0);
     if (node == LC_NONE)
@@ -185,11 +189,11 @@ static void add_special(struct draft *d, uint32_t kind, uint32_t ref, uint64_t s
     d->n_items++;
 }
 
-/* The regions that are open on this thread are put where they were begun: behind the activation that began them, or as deep as that
- * path and this one agree. Gives the items of frames [low, high] with regions in between. */
+/* The regions that are open on this thread are put where they were begun: behind the activation
+ * that began them, or as deep as that path and this one agree. Gives the items of frames [low,
+ * high] with regions in between. */
 static void build_items(struct lc_thread *t, struct draft *d, const struct lc_frame *frames, int n,
-                        int low, int high, bool is_main)
-{
+                        int low, int high, bool is_main) {
     const struct lc_item *old = NULL;
     uint32_t n_old = 0, k = 0;
     if (t->n_regions > 0) {
@@ -203,7 +207,8 @@ static void build_items(struct lc_thread *t, struct draft *d, const struct lc_fr
             const struct lc_frame *outer = next + 1 < n ? &frames[next + 1] : NULL;
             uint64_t slot = outer != NULL ? outer->ip_slot : 0;
             uint64_t value = outer != NULL ? outer->ip : 0;
-            /* A function that is its own region (-finstrument-functions) is both: the frame decides. */
+            /* A function that is its own region (-finstrument-functions) is both: the frame
+             * decides. */
             if (old[k].slot == slot && old[k].value == value) {
                 uint32_t before = d->n_items;
                 add_frame(d, &frames[next], outer, is_main && next == high);
@@ -232,8 +237,7 @@ static void build_items(struct lc_thread *t, struct draft *d, const struct lc_fr
         add_special(d, LC_RAW_CUT, 0, 1, frames[low].sp, 0);
 }
 
-static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame)
-{
+static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame) {
     struct lc_frame *frames = malloc(LC_FRAMES_MAX * sizeof *frames);
     d->n_items = d->n_checks = 0;
     d->cacheable = false;
@@ -257,8 +261,7 @@ static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame)
     free(frames);
 }
 
-static void draft_caller(struct lc_thread *t, struct draft *d, uint64_t ra, uint64_t frame)
-{
+static void draft_caller(struct lc_thread *t, struct draft *d, uint64_t ra, uint64_t frame) {
     d->n_items = d->n_checks = 0;
     d->cacheable = true;
     struct lc_frame f = {.ip = ra, .sp = frame + 16, .start = lc_function_begin(ra)};
@@ -276,11 +279,13 @@ static void draft_caller(struct lc_thread *t, struct draft *d, uint64_t ra, uint
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-/* --- entries ---------------------------------------------------------------------------------------------------------------- */
+/* --- entries
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-/* The words of a region's begin: one item more, the region itself. Its address decides whether the innermost frame is the region. */
-static void add_region(struct lc_thread *t, struct draft *d, uint32_t region, uint32_t serial)
-{
+/* The words of a region's begin: one item more, the region itself. Its address decides whether the
+ * innermost frame is the region. */
+static void add_region(struct lc_thread *t, struct draft *d, uint32_t region, uint32_t serial) {
     struct lc_region_name name = lc_region_get(region);
     (void)t;
     if (name.address != 0 && d->n_items > 0) {
@@ -295,12 +300,13 @@ static void add_region(struct lc_thread *t, struct draft *d, uint32_t region, ui
             return;
         }
     }
-    if (name.address != 0) { /* an inlined function: a frame of its own that the stack does not show */
+    if (name.address !=
+        0) { /* an inlined function: a frame of its own that the stack does not show */
         const struct lc_module *m = lc_module_find(name.address);
         uint64_t bias = m != NULL ? m->bias : 0;
         struct lc_item *item = &d->items[d->n_items];
-        uint32_t node = lc_state_child(child_of(d, d->n_items), LC_RAW_FRAME,
-                                       m != NULL ? m->id : LC_NONE, 0, name.address - bias, 0);
+        uint32_t node = lc_state_child(child_of(d, d->n_items), LC_RAW_FRAME, module_id(m), 0,
+                                       name.address - bias, 0);
         if (node == LC_NONE)
             return;
         *item = (struct lc_item){.slot = serial, .node = node, .region = region + 1};
@@ -310,8 +316,7 @@ static void add_region(struct lc_thread *t, struct draft *d, uint32_t region, ui
     add_special(d, LC_RAW_REGION, name.name, serial, 0, region + 1);
 }
 
-static struct lc_entry *entry_make(struct lc_thread *t, const struct draft *d)
-{
+static struct lc_entry *entry_make(struct lc_thread *t, const struct draft *d) {
     size_t bytes = sizeof(struct lc_entry) + d->n_checks * sizeof(struct lc_check) +
                    d->n_items * sizeof(struct lc_item);
     struct lc_entry *e = d->cacheable ? lc_pool_take(t->pool, bytes) : t->scratch_entry;
@@ -338,19 +343,18 @@ static struct lc_entry *entry_make(struct lc_thread *t, const struct draft *d)
     return e;
 }
 
-static void entry_link(struct lc_thread *t, struct lc_entry *e)
-{
+static void entry_link(struct lc_thread *t, struct lc_entry *e) {
     struct lc_entry **bucket = &t->buckets[lc_bucket(e->ra, e->frame)];
     e->next = *bucket;
     *bucket = e;
 }
 
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
-                                       uint64_t frame)
-{
+                                       uint64_t frame) {
     if (t->draft == NULL && (t->draft = malloc(sizeof(struct draft))) == NULL)
         return t->off_entry;
     struct draft *d = t->draft;
+    t->cold = true;
     uint32_t fn = (uint32_t)fn_ctx;
     uint32_t serial = ++t->next_serial;
     if (t->callpath == LC_CALLPATH_UNWIND)
@@ -380,7 +384,8 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     e->n_current = e->n_previous = e->n_items;
     if (region && !end)
         e->n_current = n_before < e->n_items ? n_before : e->n_items - (e->n_items > 0);
-    if (end) /* the innermost item that is this region, and what is inside of it, is gone afterwards */
+    if (end) /* the innermost item that is this region, and what is inside of it, is gone afterwards
+              */
         for (uint32_t i = e->n_items; i-- > 0;)
             if (e->items[i].region == (fn - LC_FN_COUNT - 2) / 2 + 1) {
                 e->n_previous = i;
@@ -394,8 +399,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     return e;
 }
 
-LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e)
-{
+LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     struct lc_entry *last = t->last;
     struct lc_state_row *row = e->gap_row[1];
     uint32_t common = e->gap_common[1], node = e->gap_node[1];
@@ -417,10 +421,11 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e)
     e->gap_node[0] = node;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------------------------- */
+/* --- life
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
-static struct lc_entry *plain_entry(void)
-{
+static struct lc_entry *plain_entry(void) {
     struct lc_entry *e =
         calloc(1, sizeof *e + (LC_ITEMS_MAX + LC_REGION_DEPTH + 2) * sizeof(struct lc_item));
     if (e != NULL)
@@ -428,8 +433,7 @@ static struct lc_entry *plain_entry(void)
     return e;
 }
 
-enum lc_err lc_thread_paths_init(struct lc_thread *t)
-{
+enum lc_err lc_thread_paths_init(struct lc_thread *t) {
     t->buckets = calloc(LC_BUCKETS, sizeof(struct lc_entry *));
     t->paths = calloc(HASH_START, sizeof(struct lc_path *));
     t->time_rows = calloc(HASH_START, sizeof(struct lc_state_row *));
@@ -456,8 +460,7 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t)
     return LC_OK;
 }
 
-void lc_thread_paths_free(struct lc_thread *t)
-{
+void lc_thread_paths_free(struct lc_thread *t) {
     for (uint32_t k = 0; t->paths != NULL && k <= t->paths_mask; k++)
         for (struct lc_path *p = t->paths[k], *next; p != NULL; p = next) {
             next = p->next;
@@ -488,8 +491,7 @@ void lc_thread_paths_free(struct lc_thread *t)
 }
 
 /* Forgets all entries but those of open regions, which are copied into the new pool. */
-void lc_thread_paths_flush(struct lc_thread *t)
-{
+void lc_thread_paths_flush(struct lc_thread *t) {
     t->n_recycled++;
     struct lc_pool *fresh = lc_pool_new();
     if (fresh == NULL)

@@ -1,4 +1,5 @@
-/* The parts of the call-path code: unwind.c (the stack as frames), modules.c (addresses to modules), path.c (entries, items, nodes). */
+/* The parts of the call-path code: unwind.c (the stack as frames), modules.c (addresses to
+ * modules), path.c (entries, items, nodes). */
 #ifndef LC_MEASURE_PATH_H
 #define LC_MEASURE_PATH_H
 
@@ -17,7 +18,8 @@ struct lc_frame {
     bool signal;      /* interrupted here: ip is no return address */
 };
 
-/* Frames outside of the wrapper with this frame address. *complete: the outermost one was reached. */
+/* Frames outside of the wrapper with this frame address. *complete: the outermost one was reached.
+ */
 int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
 /* Begin of the function around a return address, without a stack; 0: unknown. */
 uint64_t lc_function_begin(uint64_t ip);
@@ -34,23 +36,24 @@ struct lc_module {
     enum lc_module_kind kind;
 };
 
-/* The module that holds an address; NULL: none (generated code). With lc_core.lock held. The pointer holds until the next call. */
+/* The module that holds an address; NULL: none (generated code). With lc_core.lock held. The
+ * pointer holds until the next call. */
 const struct lc_module *lc_module_find(uint64_t address);
 void lc_modules_forget(void);
 
-/* Interned names of regions; ids are dense. Regions by address are functions compiled with -finstrument-functions. */
+/* Interned names of regions; ids are dense. Regions by address are functions compiled with
+ * -finstrument-functions. */
 struct lc_region_name {
     uint64_t address; /* 0: by name */
     uint32_t name;    /* index of the state's names */
     char *text;
 };
-uint32_t lc_region_by_name(const char *name);   /* LC_NONE: no memory */
+uint32_t lc_region_by_name(const char *name); /* LC_NONE: no memory */
 uint32_t lc_region_by_address(uint64_t address);
 struct lc_region_name lc_region_get(uint32_t id);
 
 /* Codes in an entry's key besides enum lc_fn: two per region. */
-static inline uint32_t lc_region_fn(uint32_t region, bool end)
-{
+static inline uint32_t lc_region_fn(uint32_t region, bool end) {
     return LC_FN_COUNT + 2 + region * 2 + (end ? 1 : 0);
 }
 enum { LC_FN_CONTROL = LC_FN_COUNT }; /* latecomer_start, latecomer_stop */

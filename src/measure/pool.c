@@ -15,13 +15,11 @@ struct lc_pool {
     size_t total_bytes;
 };
 
-struct lc_pool *lc_pool_new(void)
-{
+struct lc_pool *lc_pool_new(void) {
     return calloc(1, sizeof(struct lc_pool));
 }
 
-void *lc_pool_take(struct lc_pool *pool, size_t bytes)
-{
+void *lc_pool_take(struct lc_pool *pool, size_t bytes) {
     bytes = (bytes + 15) & ~(size_t)15;
     struct block *b = pool->newest;
     if (b == NULL || b->bytes - b->used < bytes) {
@@ -40,8 +38,7 @@ void *lc_pool_take(struct lc_pool *pool, size_t bytes)
     return out;
 }
 
-void lc_pool_free(struct lc_pool *pool)
-{
+void lc_pool_free(struct lc_pool *pool) {
     if (pool == NULL)
         return;
     for (struct block *b = pool->newest, *next; b != NULL; b = next) {

@@ -6,9 +6,9 @@ struct lc_request_table lc_requests = {.empty = MPI_REQUEST_NULL};
 
 enum { REFILL = 64 };
 
-/* Records are never given back to the system: their number is bounded by the largest number of requests open at one time. */
-LC_COLD struct lc_request *lc_request_refill(uint32_t shard)
-{
+/* Records are never given back to the system: their number is bounded by the largest number of
+ * requests open at one time. */
+LC_COLD struct lc_request *lc_request_refill(uint32_t shard) {
     struct lc_request *block = calloc(REFILL, sizeof *block);
     if (block == NULL) {
         atomic_fetch_add_explicit(&lc_core.n_lost, 1, memory_order_relaxed);
@@ -20,9 +20,9 @@ LC_COLD struct lc_request *lc_request_refill(uint32_t shard)
     return block;
 }
 
-/* Two open sends of one thread cannot have one handle, unless MPI shares it: from now on it is not held. */
-LC_COLD void lc_request_shared(MPI_Request handle)
-{
+/* Two open sends of one thread cannot have one handle, unless MPI shares it: from now on it is not
+ * held. */
+LC_COLD void lc_request_shared(MPI_Request handle) {
     int n = atomic_load_explicit(&lc_requests.n_shared, memory_order_relaxed);
     if (n < 8) {
         lc_requests.shared[n] = handle;

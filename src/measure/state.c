@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* The reading side. Everything that comes from the mapping is checked before it is used: the writer may be garbage. */
+/* The reading side. Everything that comes from the mapping is checked before it is used: the writer
+ * may be garbage. */
 
 struct reader {
     const char *map;
@@ -16,7 +17,7 @@ struct reader {
     double ns_per_tick;
     uint64_t end_ns;
     struct lc_raw *out;
-    uint32_t *node_map;  /* id here -> id in out */
+    uint32_t *node_map; /* id here -> id in out */
     uint32_t *module_map;
     uint32_t *name_map;
     uint64_t *booked_ns; /* exclusive time of each thread without the root */
@@ -25,8 +26,7 @@ struct reader {
 };
 
 static const void *table(const struct reader *r, const struct lc_state_table *t, size_t elem_bytes,
-                         uint32_t *n)
-{
+                         uint32_t *n) {
     /* partner: the release stores of state_write.c */
     uint32_t count = atomic_load_explicit(&t->count, memory_order_acquire);
     *n = 0;
@@ -39,27 +39,23 @@ static const void *table(const struct reader *r, const struct lc_state_table *t,
     return r->map + t->offset;
 }
 
-static const char *text_at(const struct reader *r, uint32_t offset)
-{
+static const char *text_at(const struct reader *r, uint32_t offset) {
     const char *text = r->map + r->header->text.offset;
     if (offset >= r->n_text || memchr(text + offset, '\0', r->n_text - offset) == NULL)
         return "?";
     return text + offset;
 }
 
-static uint64_t to_ns(const struct reader *r, uint64_t ticks)
-{
+static uint64_t to_ns(const struct reader *r, uint64_t ticks) {
     return (uint64_t)((double)ticks * r->ns_per_tick + 0.5);
 }
 
-static uint64_t instant_ns(const struct reader *r, uint64_t ticks)
-{
+static uint64_t instant_ns(const struct reader *r, uint64_t ticks) {
     double delta = (double)(int64_t)(ticks - r->header->base_ticks) * r->ns_per_tick;
     return (uint64_t)((double)r->header->base_ns + delta);
 }
 
-static enum lc_err read_definitions(struct reader *r)
-{
+static enum lc_err read_definitions(struct reader *r) {
     const struct lc_state_header *h = r->header;
     table(r, &h->text, 1, &r->n_text);
     const struct lc_state_module *modules = table(r, &h->modules, sizeof *modules, &r->n_modules);
@@ -82,9 +78,11 @@ static enum lc_err read_definitions(struct reader *r)
         if (node.kind > LC_RAW_CUT || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
             return lc_fail(LC_ERR_FORMAT, "measurement state: call tree is damaged");
         node.parent = i == 0 ? LC_NONE : r->node_map[parent];
-        if (node.kind == LC_RAW_FRAME)
-            node.ref = ref < r->n_modules ? r->module_map[ref] : LC_NONE;
-        else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION) {
+        if (node.kind == LC_RAW_FRAME) {
+            if (ref >= r->n_modules)
+                return lc_fail(LC_ERR_FORMAT, "measurement state: module is damaged");
+            node.ref = r->module_map[ref];
+        } else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION) {
             if (ref >= r->n_names)
                 return lc_fail(LC_ERR_FORMAT, "measurement state: name is damaged");
             node.ref = r->name_map[ref];
@@ -94,8 +92,7 @@ static enum lc_err read_definitions(struct reader *r)
     return LC_OK;
 }
 
-static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row)
-{
+static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row) {
     struct lc_state_row copy = *row;
     if (copy.node >= r->n_nodes || copy.count == 0) {
         if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_MESSAGES)
@@ -122,14 +119,12 @@ static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_s
     return lc_raw_add_row(r->out, &out);
 }
 
-static enum lc_err read_rows(struct reader *r, uint32_t thread, uint64_t offset)
-{
+static enum lc_err read_rows(struct reader *r, uint32_t thread, uint64_t offset) {
     /* Each chunk is older than the one before it, so lies below: no endless lists. */
     for (uint64_t limit = r->bytes; offset != 0 && offset < limit;) {
         if (offset % 64 != 0 || r->bytes - offset < LC_STATE_CHUNK_BYTES)
             return LC_OK;
-        const struct lc_state_chunk *chunk =
-            (const struct lc_state_chunk *)(r->map + offset);
+        const struct lc_state_chunk *chunk = (const struct lc_state_chunk *)(r->map + offset);
         uint32_t n = atomic_load_explicit(&chunk->n_rows, memory_order_acquire);
         if (n > LC_STATE_CHUNK_ROWS || chunk->thread != thread)
             return LC_OK;
@@ -142,8 +137,7 @@ static enum lc_err read_rows(struct reader *r, uint32_t thread, uint64_t offset)
     return LC_OK;
 }
 
-static enum lc_err read_threads(struct reader *r)
-{
+static enum lc_err read_threads(struct reader *r) {
     const struct lc_state_header *h = r->header;
     const struct lc_state_thread *threads = table(r, &h->threads, sizeof *threads, &r->n_threads);
     LC_TRY(lc_alloc(&r->booked_ns, r->n_threads + 1u, sizeof(uint64_t)));
@@ -155,14 +149,16 @@ static enum lc_err read_threads(struct reader *r)
     LC_TRY(lc_raw_add_name(r->out, host, &host_name));
     for (uint32_t i = 0; i < r->n_threads; i++) {
         uint64_t end = threads[i].end_ticks;
-        struct lc_raw_location where = {
-            .rank = h->rank,
-            .thread = (int32_t)i,
-            .host = host_name,
-            .pid = atomic_load_explicit(&h->pid, memory_order_relaxed),
-            .begin_ns = i == 0 && h->begin_ns != 0 ? h->begin_ns
-                                                   : instant_ns(r, threads[i].begin_ticks),
-            .end_ns = end != 0 ? instant_ns(r, end) : h->end_ns != 0 ? h->end_ns : r->end_ns};
+        struct lc_raw_location where = {.rank = h->rank,
+                                        .thread = (int32_t)i,
+                                        .host = host_name,
+                                        .pid = atomic_load_explicit(&h->pid, memory_order_relaxed),
+                                        .begin_ns = i == 0 && h->begin_ns != 0
+                                                        ? h->begin_ns
+                                                        : instant_ns(r, threads[i].begin_ticks),
+                                        .end_ns = end != 0         ? instant_ns(r, end)
+                                                  : h->end_ns != 0 ? h->end_ns
+                                                                   : r->end_ns};
         if (where.end_ns < where.begin_ns)
             where.end_ns = where.begin_ns;
         LC_TRY(lc_raw_add_location(r->out, &where, &r->location[i]));
@@ -179,8 +175,7 @@ static enum lc_err read_threads(struct reader *r)
     return LC_OK;
 }
 
-enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out)
-{
+enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out) {
     const struct lc_state_header *h = map;
     if (bytes < sizeof *h || h->magic != LC_STATE_MAGIC || h->version != LC_STATE_VERSION ||
         h->header_bytes != sizeof *h)

@@ -1,13 +1,14 @@
-/* The state of one measured process, in memory shared with its parent: every counter lives here, so that the parent can make a
- * profile of it at any time, also after kill -9. Written by the measurement library (state_write.h), read by lc_state_snapshot.
+/* The state of one measured process, in memory shared with its parent: every counter lives here, so
+ * that the parent can make a profile of it at any time, also after kill -9. Written by the
+ * measurement library (state_write.h), read by lc_state_snapshot.
  *
  * Nouns
- *   header   the first page: who, when, how it ended, and where the tables are (offsets from the start of the mapping)
- *   table    array of fixed capacity; entries are complete before the count that covers them is raised (release)
- *   thread   a location: life in ticks and a list of row chunks
- *   row      the sums of one (node, thread, size class, flags), written by its own thread only; a reader sees each word whole, but
- *            may see a call half booked
- * Invariants: no pointers, only offsets; the file is sparse, what is not used takes no memory; nothing ever moves. */
+ *   header   the first page: who, when, how it ended, and where the tables are (offsets from the
+ * start of the mapping) table    array of fixed capacity; entries are complete before the count
+ * that covers them is raised (release) thread   a location: life in ticks and a list of row chunks
+ *   row      the sums of one (node, thread, size class, flags), written by its own thread only; a
+ * reader sees each word whole, but may see a call half booked Invariants: no pointers, only
+ * offsets; the file is sparse, what is not used takes no memory; nothing ever moves. */
 #ifndef LC_MEASURE_STATE_H
 #define LC_MEASURE_STATE_H
 
@@ -29,7 +30,7 @@ enum lc_state_ending {
 };
 
 enum lc_state_measured {
-    LC_STATE_UNUSED,    /* no MPI call yet */
+    LC_STATE_UNUSED, /* no MPI call yet */
     LC_STATE_MEASURED,
     LC_STATE_UNMEASURED /* switched itself off; `why` says so */
 };
@@ -67,8 +68,14 @@ struct lc_state_header {
     struct lc_state_table modules, names, nodes, threads, peers, text;
     char host[64];
     char why[128]; /* why it is unmeasured */
-    _Atomic uint32_t mpi_calls_unmeasured;
+    /* Set by the parents: */
+    _Atomic uint32_t saved; /* the result of this rank is in a file */
+    _Atomic uint32_t
+        writer; /* pid of the parent that writes, in the state of the lowest rank of the node */
+    _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
+    _Atomic int32_t wait_status;
     uint32_t unused;
+    uint64_t trace_offset, trace_bytes; /* event streams; 0: no trace */
 };
 
 struct lc_state_module {
@@ -110,9 +117,10 @@ struct lc_state_row { /* one cache line; times in ticks */
     uint64_t synced;
 };
 
-/* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread, rows in ns. Threads that still
- * live end at `end_ns` (CLOCK_MONOTONIC_RAW; 0: now) unless the header knows the end of the process. The exclusive time of the root is the rest of
- * each location's life. The state may be written meanwhile, and may be garbage: every offset is checked.
+/* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,
+ * rows in ns. Threads that still live end at `end_ns` (CLOCK_MONOTONIC_RAW; 0: now) unless the
+ * header knows the end of the process. The exclusive time of the root is the rest of each
+ * location's life. The state may be written meanwhile, and may be garbage: every offset is checked.
  * LC_ERR_FORMAT: not a state; LC_ERR_NOT_FOUND: no process has claimed it. */
 enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out);
 

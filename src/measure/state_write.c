@@ -12,7 +12,8 @@
 
 #include "measure/core.h"
 
-/* The writing side of state.h: this process's state, in the memory that the parent made (LATECOMER_STATE=<pid>:<fd>), else in our own. */
+/* The writing side of state.h: this process's state, in the memory that the parent made
+ * (LATECOMER_STATE=<pid>:<fd>), else in our own. */
 
 enum { NODE_HASH_START = 1024 };
 
@@ -24,20 +25,17 @@ static struct {
 
 static const size_t sizes_mib[] = {256, 64, 16, 4};
 
-static void *at(uint64_t offset)
-{
+static void *at(uint64_t offset) {
     return lc_core.base + offset;
 }
 
-static uint64_t place(uint64_t *cursor, uint64_t bytes)
-{
+static uint64_t place(uint64_t *cursor, uint64_t bytes) {
     uint64_t offset = (*cursor + 63) & ~63ull;
     *cursor = offset + bytes;
     return offset;
 }
 
-static void layout(struct lc_state_header *h, size_t bytes)
-{
+static void layout(struct lc_state_header *h, size_t bytes) {
     uint64_t cursor = sizeof *h;
     h->peers.capacity = 4096;
     h->peers.offset = place(&cursor, h->peers.capacity * sizeof(struct lc_state_peer));
@@ -56,13 +54,11 @@ static void layout(struct lc_state_header *h, size_t bytes)
 }
 
 /* Bytes beyond those of the profile that the hooks will ask for. */
-static size_t extra_bytes(void)
-{
+static size_t extra_bytes(void) {
     return getenv("LATECOMER_TRACE") != NULL ? (size_t)128 << 20 : 0;
 }
 
-static bool map_shared(int fd, size_t bytes)
-{
+static bool map_shared(int fd, size_t bytes) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         bytes > limit.rlim_cur)
@@ -80,8 +76,7 @@ static bool map_shared(int fd, size_t bytes)
 }
 
 /* The parent's memory; -1: there is none. */
-static int open_parents(void)
-{
+static int open_parents(void) {
     const char *text = getenv("LATECOMER_STATE");
     int pid, fd;
     if (text == NULL || sscanf(text, "%d:%d", &pid, &fd) != 2)
@@ -91,8 +86,7 @@ static int open_parents(void)
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static enum lc_err claim(int fd)
-{
+static enum lc_err claim(int fd) {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "measurement state");
@@ -107,8 +101,7 @@ static enum lc_err claim(int fd)
                                  "or file size (ulimit -v, -f)");
 }
 
-enum lc_err lc_state_create(void)
-{
+enum lc_err lc_state_create(void) {
     int fd = open_parents();
     if (fd < 0)
         fd = (int)syscall(SYS_memfd_create, "latecomer", 1u /* MFD_CLOEXEC */);
@@ -139,8 +132,7 @@ enum lc_err lc_state_create(void)
     return err;
 }
 
-static uint32_t add_text(const char *text)
-{
+static uint32_t add_text(const char *text) {
     struct lc_state_table *t = &lc_core.state->text;
     uint32_t used = atomic_load_explicit(&t->count, memory_order_relaxed);
     size_t bytes = strlen(text) + 1;
@@ -153,8 +145,7 @@ static uint32_t add_text(const char *text)
     return used;
 }
 
-uint32_t lc_state_add_name(const char *name)
-{
+uint32_t lc_state_add_name(const char *name) {
     struct lc_state_table *t = &lc_core.state->names;
     struct lc_state_name *names = at(t->offset);
     const char *text = at(lc_core.state->text.offset);
@@ -170,8 +161,7 @@ uint32_t lc_state_add_name(const char *name)
     return n;
 }
 
-uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias)
-{
+uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias) {
     struct lc_state_table *t = &lc_core.state->modules;
     struct lc_state_module *modules = at(t->offset);
     const char *text = at(lc_core.state->text.offset);
@@ -189,16 +179,14 @@ uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bi
     return n;
 }
 
-static uint32_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset)
-{
+static uint32_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset) {
     uint64_t mix = (parent + 1ull) * 0x9e3779b97f4a7c15ull;
     mix = (mix ^ (offset + kind)) * 0xff51afd7ed558ccdull;
     mix = (mix ^ mix >> 29 ^ ref) * 0x9e3779b97f4a7c15ull;
     return (uint32_t)(mix >> 32);
 }
 
-static bool index_grow(uint32_t n)
-{
+static bool index_grow(uint32_t n) {
     if (node_index.slots != NULL && n * 2 <= node_index.mask)
         return true;
     uint32_t mask = node_index.slots == NULL ? NODE_HASH_START - 1 : node_index.mask * 2 + 1;
@@ -220,8 +208,7 @@ static bool index_grow(uint32_t n)
 }
 
 uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,
-                        uint64_t offset, uint64_t site)
-{
+                        uint64_t offset, uint64_t site) {
     struct lc_state_table *t = &lc_core.state->nodes;
     struct lc_state_node *nodes = at(t->offset);
     uint32_t n = atomic_load_explicit(&t->count, memory_order_relaxed);
@@ -251,8 +238,7 @@ uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t f
     return n;
 }
 
-void *lc_state_take(size_t bytes, uint64_t *offset)
-{
+void *lc_state_take(size_t bytes, uint64_t *offset) {
     bytes = (bytes + 63) & ~(size_t)63;
     struct lc_state_header *h = lc_core.state;
     uint64_t from = atomic_fetch_add_explicit(&h->used, bytes, memory_order_relaxed);
@@ -264,8 +250,7 @@ void *lc_state_take(size_t bytes, uint64_t *offset)
     return at(from);
 }
 
-struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint32_t key)
-{
+struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint32_t key) {
     uint32_t n = t->chunk != NULL ? atomic_load_explicit(&t->chunk->n_rows, memory_order_relaxed)
                                   : LC_STATE_CHUNK_ROWS;
     if (n == LC_STATE_CHUNK_ROWS) {

@@ -1,8 +1,10 @@
-/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call: then it finds the MPI library that the
- * program loaded, opens the core for that flavour, and lets it take over the slots that all exported functions jump through. If
- * that is impossible, the slots get the real functions. Programs that never call MPI notice nothing but one clock read.
+/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call:
+ * then it finds the MPI library that the program loaded, opens the core for that flavour, and lets
+ * it take over the slots that all exported functions jump through. If that is impossible, the slots
+ * get the real functions. Programs that never call MPI notice nothing but one clock read.
  *
- * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may call them. */
+ * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may
+ * call them. */
 #include "measure/stub.h"
 
 #include <dlfcn.h>
@@ -47,23 +49,21 @@ static _Atomic int state;
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(pthread_t) waker;
 
-static uint64_t now_ns(clockid_t id)
-{
+static uint64_t now_ns(clockid_t id) {
     struct timespec now;
     clock_gettime(id, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-__attribute__((constructor)) static void remember_start(void)
-{
+__attribute__((constructor)) static void remember_start(void) {
     stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
 }
 
-static void say(const char *what, const char *why)
-{
+static void say(const char *what, const char *why) {
     char line[512];
-    int n = snprintf(line, sizeof line, "latecomer: %s: %s: the program runs unmeasured\n", what, why);
+    int n =
+        snprintf(line, sizeof line, "latecomer: %s: %s: the program runs unmeasured\n", what, why);
     size_t bytes = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
     if (getenv("LATECOMER_QUIET") == NULL && write(STDERR_FILENO, line, bytes) < 0)
         return;
@@ -74,8 +74,7 @@ struct library {
     char path[4096];
 };
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
+static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     static const struct {
         const char *soname, *flavour;
     } known[] = {{"libmpi.so.40", "openmpi"}, {"libmpich.so.12", "mpich"}};
@@ -93,8 +92,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
-static void clean_environment(void)
-{
+static void clean_environment(void) {
     const char *old = getenv("LD_PRELOAD");
     if (old != NULL) {
         char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
@@ -120,8 +118,7 @@ static void clean_environment(void)
     unsetenv("LATECOMER_STATE");
 }
 
-static bool core_path(const char *flavour, char *path, size_t bytes)
-{
+static bool core_path(const char *flavour, char *path, size_t bytes) {
     Dl_info own;
     if (dladdr((void *)&stub, &own) == 0 || own.dli_fname == NULL)
         return false;
@@ -133,8 +130,7 @@ static bool core_path(const char *flavour, char *path, size_t bytes)
     return n > 0 && (size_t)n < bytes;
 }
 
-static void use_real_functions(void)
-{
+static void use_real_functions(void) {
     for (int i = 0; i < N_MPI; i++) {
         char name[128];
         snprintf(name, sizeof name, "P%s", names[i]);
@@ -147,8 +143,7 @@ static void use_real_functions(void)
 }
 
 /* Opens the core; the reason if it cannot. */
-static const char *open_core(const char *flavour, char *why, size_t why_bytes)
-{
+static const char *open_core(const char *flavour, char *why, size_t why_bytes) {
     char path[4096];
     if (!core_path(flavour, path, sizeof path))
         return "own place not found";
@@ -164,8 +159,7 @@ static const char *open_core(const char *flavour, char *why, size_t why_bytes)
 }
 
 /* false: no MPI library is loaded yet, so only regions were used: sleep on. */
-static bool wake(void)
-{
+static bool wake(void) {
     static struct library mpi;
     dl_iterate_phdr(visit, &mpi);
     if (mpi.flavour == NULL)
@@ -187,13 +181,12 @@ static bool wake(void)
     return true;
 }
 
-static void nothing(void)
-{
+static void nothing(void) {
 }
 
-/* Where a slot that is not filled goes on: functions that the MPI library lacks (but another library has), the API without MPI. */
-static void *fallback(unsigned slot)
-{
+/* Where a slot that is not filled goes on: functions that the MPI library lacks (but another
+ * library has), the API without MPI. */
+static void *fallback(unsigned slot) {
     if (slot >= N_MPI)
         return (void *)nothing;
     void *real = dlsym(RTLD_NEXT, names[slot]);
@@ -211,8 +204,7 @@ static void *fallback(unsigned slot)
     return real;
 }
 
-void *lc_stub_resolve(unsigned slot)
-{
+void *lc_stub_resolve(unsigned slot) {
     void *thunk = lc_slots[slot];
     if (atomic_load_explicit(&state, memory_order_acquire) != AWAKE) {
         if (atomic_load(&state) == WAKING && pthread_equal(atomic_load(&waker), pthread_self()))
@@ -232,10 +224,10 @@ void *lc_stub_resolve(unsigned slot)
     return target;
 }
 
-/* A library that goes away may leave its addresses to another one: call paths seen before mean nothing any more. */
+/* A library that goes away may leave its addresses to another one: call paths seen before mean
+ * nothing any more. */
 EXPORT int dlclose(void *handle);
-int dlclose(void *handle)
-{
+int dlclose(void *handle) {
     static int (*_Atomic real)(void *);
     int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
     if (function == NULL) {

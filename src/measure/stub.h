@@ -20,9 +20,9 @@ enum { LC_STUB_ABI = 1 };
     X(__cyg_profile_func_exit)
 
 struct lc_stub {
-    uint32_t abi;      /* LC_STUB_ABI */
-    uint32_t n_mpi;    /* slots of MPI functions, API after them */
-    void **slots;      /* where the exported functions jump to */
+    uint32_t abi;   /* LC_STUB_ABI */
+    uint32_t n_mpi; /* slots of MPI functions, API after them */
+    void **slots;   /* where the exported functions jump to */
     const char *const *names;
     void *mpi;         /* handle of the MPI library of the program */
     uint64_t begin_ns; /* start of the process, CLOCK_MONOTONIC_RAW */
@@ -30,7 +30,8 @@ struct lc_stub {
     void (*on_dlclose)(void); /* set by the core: called after a library may have gone */
 };
 
-/* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots are as before. */
+/* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots
+ * are as before. */
 typedef int lc_core_start_fn(struct lc_stub *stub, char *why, unsigned long why_bytes);
 lc_core_start_fn lc_core_start;
 

@@ -11,8 +11,7 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 static struct lc_thread deaf; /* of threads that are not measured: mode 0 */
 
-static void thread_gone(void *value)
-{
+static void thread_gone(void *value) {
     struct lc_thread *t = value;
     latecomer_private_self = &deaf;
     if (lc_core.forked)
@@ -40,16 +39,14 @@ static void thread_gone(void *value)
         free(t);
 }
 
-static void forked_child(void)
-{
+static void forked_child(void) {
     /* The memory is the parent's: nothing of this process belongs there. */
     lc_core.forked = true;
     lc_core.mode = 0;
     latecomer_private_self = &deaf;
 }
 
-enum lc_err lc_threads_init(void)
-{
+enum lc_err lc_threads_init(void) {
     if (pthread_key_create(&exit_key, thread_gone) != 0 ||
         pthread_atfork(NULL, NULL, forked_child) != 0)
         return lc_fail(LC_ERR_SYSTEM, "measurement: no thread-specific data left");
@@ -57,8 +54,7 @@ enum lc_err lc_threads_init(void)
     return LC_OK;
 }
 
-static struct lc_state_thread *location_take(uint32_t *index)
-{
+static struct lc_state_thread *location_take(uint32_t *index) {
     struct lc_state_table *table = &lc_core.state->threads;
     uint32_t n = atomic_load_explicit(&table->count, memory_order_relaxed);
     if (n == table->capacity)
@@ -72,8 +68,7 @@ static struct lc_state_thread *location_take(uint32_t *index)
     return s;
 }
 
-LC_COLD struct lc_thread *lc_thread_attach(void)
-{
+LC_COLD struct lc_thread *lc_thread_attach(void) {
     if (lc_core.state == NULL || !exit_key_made || lc_core.forked ||
         (lc_core.mode & LC_MODE_LIVE) == 0)
         return NULL;
@@ -115,8 +110,7 @@ fail:
     return NULL;
 }
 
-void lc_mode_change(uint32_t clear, uint32_t set)
-{
+void lc_mode_change(uint32_t clear, uint32_t set) {
     pthread_mutex_lock(&lc_core.lock);
     lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);
     for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
@@ -126,14 +120,12 @@ void lc_mode_change(uint32_t clear, uint32_t set)
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-void lc_thread_exclude(struct lc_thread *t)
-{
+void lc_thread_exclude(struct lc_thread *t) {
     t->last = t->off_entry;
     t->last_ticks = lc_ticks();
 }
 
-uint64_t lc_threads_lost(void)
-{
+uint64_t lc_threads_lost(void) {
     uint64_t lost = atomic_load_explicit(&lc_core.n_lost, memory_order_relaxed);
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         lost += t->spill_row->count;
@@ -141,8 +133,7 @@ uint64_t lc_threads_lost(void)
 }
 
 /* What another thread asked this one to forget. */
-static void forget(struct lc_thread *t, uint32_t what)
-{
+static void forget(struct lc_thread *t, uint32_t what) {
     atomic_fetch_and_explicit(&t->mode, ~(uint32_t)LC_MODE_FLUSH, memory_order_relaxed);
     if (what & LC_MODE_FLUSH_PATHS)
         lc_thread_paths_flush(t);
@@ -155,13 +146,13 @@ static void forget(struct lc_thread *t, uint32_t what)
         lc_thread_exclude(t);
 }
 
-LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame)
-{
+LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     struct lc_thread *t = lc_self;
     if (t == NULL && (t = lc_thread_attach()) == NULL)
         return false;
     if (t->depth != 0) {
-        /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of it. */
+        /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of
+         * it. */
         if (frame <= t->outer_frame || t == &deaf)
             return false;
         t->depth = 0;
@@ -183,5 +174,7 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame)
         t->last = t->off_entry;
     }
     lc_book_gap(call);
+    t->cold = false;
+    call->begin = lc_ticks();
     return true;
 }

@@ -9,16 +9,14 @@ enum { REG_FP = UNW_X86_64_RBP, REG_IP = UNW_X86_64_RIP };
 enum { REG_FP = UNW_AARCH64_X29, REG_IP = UNW_AARCH64_X30 };
 #endif
 
-static uint64_t slot_of(unw_cursor_t *cursor, int reg)
-{
+static uint64_t slot_of(unw_cursor_t *cursor, int reg) {
     unw_save_loc_t place;
     if (unw_get_save_loc(cursor, reg, &place) < 0 || place.type != UNW_SLT_MEMORY)
         return 0;
     return place.u.addr;
 }
 
-int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete)
-{
+int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) {
     unw_context_t context;
     unw_cursor_t cursor;
     int n = 0, step;
@@ -53,8 +51,7 @@ int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete)
     return n;
 }
 
-uint64_t lc_function_begin(uint64_t ip)
-{
+uint64_t lc_function_begin(uint64_t ip) {
     unw_proc_info_t info;
     if (unw_get_proc_info_by_ip(unw_local_addr_space, ip - 1, &info, NULL) != 0)
         return 0;
@@ -62,8 +59,7 @@ uint64_t lc_function_begin(uint64_t ip)
 }
 
 static bool add_check(uint64_t frame, uint64_t slot, uint64_t value, struct lc_check *checks,
-                      uint32_t *n)
-{
+                      uint32_t *n) {
     if (slot < frame || (slot & 7) != 0 || *(const uint64_t *)slot != value)
         return false;
     checks[*n].offset = (int64_t)(slot - frame);
@@ -72,12 +68,13 @@ static bool add_check(uint64_t frame, uint64_t slot, uint64_t value, struct lc_c
     return true;
 }
 
-/* See the proof in hot.h. A frame pointer decides where the next return address lies only if it points into its own frame; elsewhere the
- * register is data (a loop counter), and comparing it would make every call a miss. Realigned frames keep the caller's frame at rbp - 8. */
-__attribute__((no_sanitize("address"))) bool
-lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
-                 struct lc_check *checks, uint32_t *n)
-{
+/* See the proof in hot.h. A frame pointer decides where the next return address lies only if it
+ * points into its own frame; elsewhere the register is data (a loop counter), and comparing it
+ * would make every call a miss. Realigned frames keep the caller's frame at rbp - 8. */
+__attribute__((no_sanitize("address"))) bool lc_unwind_checks(uint64_t frame,
+                                                              const struct lc_frame *frames,
+                                                              int n_frames, struct lc_check *checks,
+                                                              uint32_t *n) {
     *n = 0;
 #if defined(__x86_64__)
     for (int k = 0; k < n_frames; k++) {

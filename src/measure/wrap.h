@@ -1,5 +1,6 @@
-/* What the generated wrappers do before and after point-to-point calls that start something (completion: complete.h, collectives:
- * coll.h). Bytes are booked where a send is started and where a receive completes; MPI_PROC_NULL is no message. */
+/* What the generated wrappers do before and after point-to-point calls that start something
+ * (completion: complete.h, collectives: coll.h). Bytes are booked where a send is started and where
+ * a receive completes; MPI_PROC_NULL is no message. */
 #ifndef LC_MEASURE_WRAP_H
 #define LC_MEASURE_WRAP_H
 
@@ -27,15 +28,14 @@ int lc_wrap_session_init(uint32_t fn, void *frame, void *ra, MPI_Info info,
 int lc_wrap_session_finalize(uint32_t fn, void *frame, void *ra, MPI_Session *session);
 #endif
 
-static inline MPI_Status *lc_own_status(MPI_Status *status, MPI_Status *own)
-{
+static inline MPI_Status *lc_own_status(MPI_Status *status, MPI_Status *own) {
     return status == MPI_STATUS_IGNORE ? own : status;
 }
 
-/* The number of point-to-point messages of calls that can have other than one, in a row of its own (see LC_RAW_CLASS_MESSAGES). */
+/* The number of point-to-point messages of calls that can have other than one, in a row of its own
+ * (see LC_RAW_CLASS_MESSAGES). */
 static inline void lc_count_messages(struct lc_call *call, uint64_t rcvd, uint64_t rcvd_empty,
-                                     uint64_t sent, uint64_t sent_empty)
-{
+                                     uint64_t sent, uint64_t sent_empty) {
     if ((rcvd | rcvd_empty | sent | sent_empty) == 0)
         return;
     struct lc_state_row *row = lc_row(call->thread, call->entry->path, LC_RAW_CLASS_MESSAGES);
@@ -46,8 +46,7 @@ static inline void lc_count_messages(struct lc_call *call, uint64_t rcvd, uint64
 }
 
 static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int peer, int tag,
-                               MPI_Comm comm)
-{
+                               MPI_Comm comm) {
     msg->comm = lc_comm_get(call->thread, comm);
     msg->peer = peer;
     msg->tag = tag;
@@ -62,8 +61,7 @@ static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int pee
 
 static inline void lc_msg_out(struct lc_call *call, struct lc_msg *msg, uint64_t count,
                               MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                              enum lc_send_kind kind)
-{
+                              enum lc_send_kind kind) {
     lc_msg_fill(call, msg, dest, tag, comm);
     msg->synchronous = kind == LC_SEND_SYNC;
     msg->buffered = kind == LC_SEND_BUFFERED;
@@ -80,21 +78,18 @@ static inline void lc_msg_out(struct lc_call *call, struct lc_msg *msg, uint64_t
 
 static inline void lc_send_begin(struct lc_call *call, struct lc_msg *msg, uint64_t count,
                                  MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                                 enum lc_send_kind kind)
-{
+                                 enum lc_send_kind kind) {
     lc_msg_out(call, msg, count, type, dest, tag, comm, kind);
 }
 
-static inline void lc_send_end(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_send_end(struct lc_call *call, struct lc_msg *msg) {
     if (lc_likely(msg->comm != NULL))
         lc_hook_send_done(call, msg);
 }
 
 static inline void lc_isend_begin(struct lc_call *call, struct lc_msg *msg, uint64_t count,
                                   MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                                  enum lc_send_kind kind)
-{
+                                  enum lc_send_kind kind) {
     lc_msg_fill(call, msg, dest, tag, comm);
     msg->id = lc_request_id(call->thread);
     lc_msg_out(call, msg, count, type, dest, tag, comm, kind);
@@ -103,8 +98,7 @@ static inline void lc_isend_begin(struct lc_call *call, struct lc_msg *msg, uint
 
 /* Books what a request needs to be known by when it completes. */
 static inline struct lc_request *lc_request_new(struct lc_call *call, const struct lc_msg *msg,
-                                                MPI_Request handle, enum lc_request_kind kind)
-{
+                                                MPI_Request handle, enum lc_request_kind kind) {
     struct lc_request *r = lc_request_insert(call->thread, handle, kind);
     if (r == NULL)
         return NULL;
@@ -124,8 +118,7 @@ static inline struct lc_request *lc_request_new(struct lc_call *call, const stru
 }
 
 static inline void lc_isend_end(struct lc_call *call, struct lc_msg *msg, int result,
-                                const MPI_Request *request)
-{
+                                const MPI_Request *request) {
     if (lc_unlikely(msg->comm == NULL || result != MPI_SUCCESS))
         return;
     msg->request = lc_request_new(call, msg, *request, LC_REQUEST_SEND);
@@ -133,16 +126,14 @@ static inline void lc_isend_end(struct lc_call *call, struct lc_msg *msg, int re
 }
 
 static inline void lc_recv_begin(struct lc_call *call, struct lc_msg *msg, int source, int tag,
-                                 MPI_Comm comm)
-{
+                                 MPI_Comm comm) {
     lc_msg_fill(call, msg, source, tag, comm);
     if (lc_likely(msg->comm != NULL))
         lc_hook_recv(call, msg);
 }
 
 static inline void lc_recv_end(struct lc_call *call, struct lc_msg *msg, int result,
-                               const MPI_Status *status)
-{
+                               const MPI_Status *status) {
     if (lc_unlikely(msg->comm == NULL || result != MPI_SUCCESS)) {
         call->flags |= LC_RAW_ROW_NULL;
         return;
@@ -156,8 +147,7 @@ static inline void lc_recv_end(struct lc_call *call, struct lc_msg *msg, int res
 }
 
 static inline void lc_irecv_begin(struct lc_call *call, struct lc_msg *msg, int source, int tag,
-                                  MPI_Comm comm)
-{
+                                  MPI_Comm comm) {
     lc_msg_fill(call, msg, source, tag, comm);
     msg->id = lc_request_id(call->thread);
     if (lc_likely(msg->comm != NULL))
@@ -165,8 +155,7 @@ static inline void lc_irecv_begin(struct lc_call *call, struct lc_msg *msg, int 
 }
 
 static inline void lc_irecv_end(struct lc_call *call, struct lc_msg *msg, int result,
-                                const MPI_Request *request)
-{
+                                const MPI_Request *request) {
     if (lc_unlikely(msg->comm == NULL || result != MPI_SUCCESS)) {
         call->flags |= LC_RAW_ROW_NULL;
         return;
@@ -177,16 +166,14 @@ static inline void lc_irecv_end(struct lc_call *call, struct lc_msg *msg, int re
 
 static inline void lc_sendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg *in,
                                      uint64_t count, MPI_Datatype type, int dest, int sendtag,
-                                     int source, int recvtag, MPI_Comm comm)
-{
+                                     int source, int recvtag, MPI_Comm comm) {
     lc_msg_out(call, out, count, type, dest, sendtag, comm, LC_SEND_STANDARD);
     call->flags = 0;
     lc_recv_begin(call, in, source, recvtag, comm);
 }
 
 static inline void lc_sendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in,
-                                   int result, const MPI_Status *status)
-{
+                                   int result, const MPI_Status *status) {
     uint64_t sent = 0, sent_empty = 0, rcvd = 0, rcvd_empty = 0;
     if (lc_likely(out->comm != NULL)) {
         sent = out->bytes != 0;

@@ -1,0 +1,188 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/core.h"
+
+/* Do all ranks of MPI_COMM_WORLD run under the tool, with the same options? MPI itself cannot
+ * answer: a rank without the tool takes no part. So each rank leaves a record in one file of the
+ * experiment's directory *before* it enters MPI_Init. MPI_Init ends only after all ranks have
+ * entered it (both flavours synchronise there), so afterwards the record of every rank under the
+ * tool is there, for everybody to see alike; a short time limit is left for file systems that are
+ * slow to show it. A missing or different record: nobody is measured, nobody hangs. */
+
+enum { RECORD_BYTES = 128, WAIT_MS = 3000 };
+
+struct record {
+    uint64_t magic; /* written whole by one pwrite */
+    uint64_t options;
+    int32_t rank, pid, fd;
+    uint32_t unused;
+    char node[64]; /* boot id: the same on ranks that share memory */
+    char rest[32];
+};
+_Static_assert(sizeof(struct record) == RECORD_BYTES, "records lie at fixed places");
+
+#define RECORD_MAGIC 0x4c43524b30303031ull
+
+static int announced_rank = -1;
+
+static uint64_t hash_options(void) {
+    static const char *const names[] = {"LATECOMER_CALLPATH",  "LATECOMER_TRACE",
+                                        "LATECOMER_TRANSPORT", "LATECOMER_WHAT_IF",
+                                        "LATECOMER_CLOCKS",    "LATECOMER_DIR"};
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        for (text = text != NULL ? text : ""; *text != '\0'; text++)
+            hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+        hash = (hash ^ 0xff) * 0x100000001b3ull;
+    }
+    for (const char *text = LC_VERSION; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+static void node_name(char *out, size_t bytes) {
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, out, bytes - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    if (out[0] == '\0')
+        gethostname(out, bytes - 1);
+}
+
+static int open_records(void) {
+    char path[4096];
+    if (lc_core.dir == NULL ||
+        snprintf(path, sizeof path, "%s/.ranks", lc_core.dir) >= (int)sizeof path)
+        return -1;
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static bool announce(int rank) {
+    static uint64_t options;
+    if (options == 0) /* before hooks or the program change the environment */
+        options = hash_options();
+    struct record r = {.magic = RECORD_MAGIC, .options = options, .rank = rank, .fd = -1};
+    if (lc_core.parent != NULL)
+        sscanf(lc_core.parent, "%d:%d", &r.pid, &r.fd);
+    node_name(r.node, sizeof r.node);
+    int fd = open_records();
+    if (fd < 0)
+        return false;
+    bool ok = pwrite(fd, &r, sizeof r, (off_t)rank * RECORD_BYTES) == (ssize_t)sizeof r;
+    close(fd);
+    if (ok)
+        announced_rank = rank;
+    return ok;
+}
+
+void lc_agree_announce(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text != NULL) {
+            announce(atoi(text));
+            return;
+        }
+    }
+}
+
+/* Records of all ranks that are there now; their number. */
+static int read_records(struct record *all, int size) {
+    int fd = open_records(), present = 0;
+    memset(all, 0, (size_t)size * sizeof *all);
+    if (fd < 0)
+        return 0;
+    char *at = (char *)all;
+    size_t left = (size_t)size * sizeof *all;
+    off_t offset = 0;
+    while (left > 0) {
+        ssize_t n = pread(fd, at, left, offset);
+        if (n <= 0)
+            break;
+        at += n;
+        offset += n;
+        left -= (size_t)n;
+    }
+    close(fd);
+    for (int i = 0; i < size; i++) {
+        if (all[i].magic != RECORD_MAGIC || all[i].rank != i)
+            all[i].magic = 0;
+        present += all[i].magic != 0;
+    }
+    return present;
+}
+
+static void fill_peers(const struct record *all) {
+    struct lc_state_table *table = &lc_core.state->peers;
+    struct lc_state_peer *peers = (struct lc_state_peer *)(lc_core.base + table->offset);
+    uint32_t n = 0;
+    for (int i = 0; i < lc_core.size && n < table->capacity; i++)
+        if (all[i].magic != 0 && strcmp(all[i].node, all[lc_core.rank].node) == 0)
+            peers[n++] = (struct lc_state_peer){.rank = i, .pid = all[i].pid, .fd = all[i].fd};
+    atomic_store_explicit(&table->count, n, memory_order_release);
+}
+
+static void give_up(const struct record *all, const char *why) {
+    bool first = true;
+    for (int i = 0; i < lc_core.rank && all != NULL; i++)
+        first = first && all[i].magic == 0;
+    if (first)
+        lc_say_once("not measured: %s", why);
+    snprintf(lc_core.state->why, sizeof lc_core.state->why, "%s", why);
+    atomic_store_explicit(&lc_core.state->measured, LC_STATE_UNMEASURED, memory_order_release);
+    lc_mode_change(LC_MODE_LIVE | LC_MODE_ON, 0);
+}
+
+static void agree_on(struct record *all) {
+    char why[128];
+    int present = read_records(all, lc_core.size);
+    for (int waited = 0; present < lc_core.size && waited < WAIT_MS; waited += 5) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        present = read_records(all, lc_core.size);
+    }
+    if (present < lc_core.size) {
+        snprintf(why, sizeof why, "%d of %d ranks run under the tool", present, lc_core.size);
+        give_up(all, why);
+        return;
+    }
+    for (int i = 0; i < lc_core.size; i++)
+        if (all[i].options != all[0].options) {
+            snprintf(why, sizeof why, "rank %d runs with other options than rank 0", i);
+            give_up(all, why);
+            return;
+        }
+    fill_peers(all);
+    if (lc_real.Comm_dup(MPI_COMM_WORLD, &lc_core.comm) != MPI_SUCCESS) {
+        lc_core.comm = MPI_COMM_NULL;
+        return;
+    }
+    lc_real.Comm_set_errhandler(lc_core.comm, MPI_ERRORS_RETURN);
+    lc_core.agreed = true;
+}
+
+void lc_agree(void) {
+    if (lc_core.dir == NULL)
+        return; /* measured in memory only */
+    if (announced_rank != lc_core.rank && !announce(lc_core.rank)) {
+        give_up(NULL,
+                errno != 0 ? strerror(errno) : "the experiment's directory cannot be written");
+        return;
+    }
+    struct record *all = malloc((size_t)lc_core.size * sizeof *all);
+    if (all == NULL) {
+        give_up(NULL, "no memory");
+        return;
+    }
+    agree_on(all);
+    free(all);
+}
