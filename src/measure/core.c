@@ -97,16 +97,7 @@ __attribute__((destructor)) static void process_ends(void) {
     atomic_compare_exchange_strong(&h->ending, &none, LC_ENDING_EXIT);
 }
 
-__attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, char *why,
-                                                         unsigned long why_bytes) {
-    if (stub->abi != LC_STUB_ABI) {
-        snprintf(why, why_bytes, "parts of different versions are installed");
-        return -1;
-    }
-    lc_core.stub = stub;
-    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++)
-        *lc_wrappers[fn].real = find_real(stub, lc_fn_names[fn]);
-#if !defined(LC_NOP)
+static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_bytes) {
     lc_clock_init();
     read_options();
     enum lc_err err = lc_state_create();
@@ -114,7 +105,7 @@ __attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, c
         err = lc_threads_init();
     if (err != LC_OK) {
         snprintf(why, why_bytes, "%s", lc_err_text());
-        return -1;
+        return false;
     }
     struct lc_state_header *h = lc_core.state;
     h->begin_ns = stub->begin_ns;
@@ -127,7 +118,20 @@ __attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, c
     atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
     lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON);
     stub->on_dlclose = library_closed;
-#endif
+    return true;
+}
+
+__attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, char *why,
+                                                         unsigned long why_bytes) {
+    if (stub->abi != LC_STUB_ABI) {
+        snprintf(why, why_bytes, "parts of different versions are installed");
+        return -1;
+    }
+    lc_core.stub = stub;
+    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++)
+        *lc_wrappers[fn].real = find_real(stub, lc_fn_names[fn]);
+    if (!LC_NOP && !start_measuring(stub, why, why_bytes))
+        return -1;
     take_slots(stub);
     return 0;
 }

@@ -57,7 +57,7 @@ static inline void lc_book_gap(struct lc_call *call) {
 
 /* The begin of an event: an MPI call, or a region's begin or end. false: do nothing but forward. */
 static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame, void *ra) {
-#if defined(LC_NOP) /* the baseline of the benchmark: forward, nothing else */
+#if LC_NOP /* the baseline of the benchmark: forward, nothing else */
     (void)call;
     (void)fn;
     (void)frame;

@@ -123,10 +123,11 @@ static bool core_path(const char *flavour, char *path, size_t bytes) {
     if (dladdr((void *)&stub, &own) == 0 || own.dli_fname == NULL)
         return false;
     const char *slash = strrchr(own.dli_fname, '/');
-    const char *variant = getenv("LATECOMER_CORE"); /* "nop": forwards only, for the benchmark */
-    int n = snprintf(path, bytes, "%.*sliblatecomer-core-%s%s%s.so",
+    const char *mode = getenv("LATECOMER_MODE"); /* "nop": forwards only, for the benchmark */
+    bool nop = mode != NULL && strcmp(mode, "nop") == 0;
+    int n = snprintf(path, bytes, "%.*sliblatecomer-core-%s%s.so",
                      slash != NULL ? (int)(slash - own.dli_fname + 1) : 0, own.dli_fname, flavour,
-                     variant != NULL ? "-" : "", variant != NULL ? variant : "");
+                     nop ? "-nop" : "");
     return n > 0 && (size_t)n < bytes;
 }
 

@@ -1,13 +1,12 @@
-/* The trampolines of the preloaded library: each exported MPI function jumps through its slot. At
- * first every slot holds its own resolver thunk, which wakes the library (stub.c) with all argument
- * registers kept, and goes on to where the slot then points. */
+/* clang-format off */
+/* The trampolines of the preloaded library: each exported MPI function jumps through its slot. At first every slot holds its own
+ * resolver thunk, which wakes the library (stub.c) with all argument registers kept, and goes on to where the slot then points. */
 #define LC_COLD_NAME(n) .Lcold_##n
 
 #if defined(__x86_64__)
 
-.section.note.GNU - stack, "",
-    @progbits
-            .text
+    .section .note.GNU-stack,"",@progbits
+    .text
 
 /* MPI_Send and PMPI_Send share a slot; names come as MPI_Send. */
 #define LC_TRAMPOLINE(n, name)                                                                     \
@@ -17,11 +16,13 @@
     .type P##name, @function;                                                                      \
     .p2align 4;                                                                                    \
     name:                                                                                          \
-    P##name : endbr64;                                                                             \
-    jmp *(lc_slots + 8 * n)(% rip);                                                                \
-    .size name, .- name;                                                                           \
-    .size P##name, .- P##name;                                                                     \
-    LC_COLD_NAME(n) : movl $n, % r11d;                                                             \
+    P##name:                                                                                       \
+    endbr64;                                                                                       \
+    jmp *(lc_slots + 8 * n)(%rip);                                                                 \
+    .size name, . - name;                                                                          \
+    .size P##name, . - P##name;                                                                    \
+    LC_COLD_NAME(n):                                                                               \
+    movl $n, %r11d;                                                                                \
     jmp lc_resolve;
 
 #define LC_TRAMPOLINE_ONE(n, name)                                                                 \
@@ -30,70 +31,130 @@
     .p2align 4;                                                                                    \
     name:                                                                                          \
     endbr64;                                                                                       \
-    jmp *(lc_slots + 8 * n)(% rip);                                                                \
-    .size name, .- name;                                                                           \
-    LC_COLD_NAME(n) : movl $n, % r11d;                                                             \
+    jmp *(lc_slots + 8 * n)(%rip);                                                                 \
+    .size name, . - name;                                                                          \
+    LC_COLD_NAME(n):                                                                               \
+    movl $n, %r11d;                                                                                \
     jmp lc_resolve;
 
-                /* In: r11 = slot. All registers that can hold arguments are kept (al: number of
-                   vector registers of a variadic call). */
-                    lc_resolve :.cfi_startproc pushq %
-        rbp.cfi_def_cfa_offset 16.cfi_offset % rbp,
-    -16 movq % rsp, % rbp.cfi_def_cfa_register % rbp subq $208, % rsp andq $ - 16, % rsp movq % rax,
-    0(% rsp) movq % rdi, 8(% rsp) movq % rsi, 16(% rsp) movq % rdx, 24(% rsp) movq % rcx,
-    32(% rsp) movq % r8, 40(% rsp) movq % r9, 48(% rsp) movq % r10, 56(% rsp) movups % xmm0,
-    64(% rsp) movups % xmm1, 80(% rsp) movups % xmm2, 96(% rsp) movups % xmm3,
-    112(% rsp) movups % xmm4, 128(% rsp) movups % xmm5, 144(% rsp) movups % xmm6,
-    160(% rsp) movups % xmm7, 176(% rsp) movl % r11d, % edi call lc_stub_resolve movq % rax,
-    % r11 movq 0(% rsp), % rax movq 8(% rsp), % rdi movq 16(% rsp), % rsi movq 24(% rsp),
-    % rdx movq 32(% rsp), % rcx movq 40(% rsp), % r8 movq 48(% rsp), % r9 movq 56(% rsp),
-    % r10 movups 64(% rsp), % xmm0 movups 80(% rsp), % xmm1 movups 96(% rsp),
-    % xmm2 movups 112(% rsp), % xmm3 movups 128(% rsp), % xmm4 movups 144(% rsp),
-    % xmm5 movups 160(% rsp), % xmm6 movups 176(% rsp), % xmm7 leave.cfi_def_cfa % rsp,
-    8 jmp * % r11.cfi_endproc
+/* In: r11 = slot. All registers that can hold arguments are kept (al: number of vector registers of a variadic call). */
+lc_resolve:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    subq $208, %rsp
+    andq $-16, %rsp
+    movq %rax, 0(%rsp)
+    movq %rdi, 8(%rsp)
+    movq %rsi, 16(%rsp)
+    movq %rdx, 24(%rsp)
+    movq %rcx, 32(%rsp)
+    movq %r8, 40(%rsp)
+    movq %r9, 48(%rsp)
+    movq %r10, 56(%rsp)
+    movups %xmm0, 64(%rsp)
+    movups %xmm1, 80(%rsp)
+    movups %xmm2, 96(%rsp)
+    movups %xmm3, 112(%rsp)
+    movups %xmm4, 128(%rsp)
+    movups %xmm5, 144(%rsp)
+    movups %xmm6, 160(%rsp)
+    movups %xmm7, 176(%rsp)
+    movl %r11d, %edi
+    call lc_stub_resolve
+    movq %rax, %r11
+    movq 0(%rsp), %rax
+    movq 8(%rsp), %rdi
+    movq 16(%rsp), %rsi
+    movq 24(%rsp), %rdx
+    movq 32(%rsp), %rcx
+    movq 40(%rsp), %r8
+    movq 48(%rsp), %r9
+    movq 56(%rsp), %r10
+    movups 64(%rsp), %xmm0
+    movups 80(%rsp), %xmm1
+    movups 96(%rsp), %xmm2
+    movups 112(%rsp), %xmm3
+    movups 128(%rsp), %xmm4
+    movups 144(%rsp), %xmm5
+    movups 160(%rsp), %xmm6
+    movups 176(%rsp), %xmm7
+    leave
+    .cfi_def_cfa %rsp, 8
+    jmp *%r11
+    .cfi_endproc
 
 #elif defined(__aarch64__)
 
-.section.note.GNU - stack, "", % progbits
-                                       .text
+    .section .note.GNU-stack,"",%progbits
+    .text
 
 #define LC_TRAMPOLINE(n, name)                                                                     \
     .globl name;                                                                                   \
-    .type name, % function;                                                                        \
+    .type name, %function;                                                                         \
     .globl P##name;                                                                                \
-    .type P##name, % function;                                                                     \
+    .type P##name, %function;                                                                      \
     .p2align 4;                                                                                    \
     name:                                                                                          \
-    P##name : bti c;                                                                               \
+    P##name:                                                                                       \
+    bti c;                                                                                         \
     adrp x16, lc_slots + 8 * n;                                                                    \
-    ldr x16, [ x16, :lo12:lc_slots + 8 * n ];                                                      \
+    ldr x16, [x16, :lo12:lc_slots + 8 * n];                                                        \
     br x16;                                                                                        \
-    .size name, .- name;                                                                           \
-    .size P##name, .- P##name;                                                                     \
-    LC_COLD_NAME(n) : mov w17, n;                                                                  \
+    .size name, . - name;                                                                          \
+    .size P##name, . - P##name;                                                                    \
+    LC_COLD_NAME(n):                                                                               \
+    mov w17, n;                                                                                    \
     b lc_resolve;
 
 #define LC_TRAMPOLINE_ONE(n, name)                                                                 \
     .globl name;                                                                                   \
-    .type name, % function;                                                                        \
+    .type name, %function;                                                                         \
     .p2align 4;                                                                                    \
     name:                                                                                          \
     bti c;                                                                                         \
     adrp x16, lc_slots + 8 * n;                                                                    \
-    ldr x16, [ x16, :lo12:lc_slots + 8 * n ];                                                      \
+    ldr x16, [x16, :lo12:lc_slots + 8 * n];                                                        \
     br x16;                                                                                        \
-    .size name, .- name;                                                                           \
-    LC_COLD_NAME(n) : mov w17, n;                                                                  \
+    .size name, . - name;                                                                          \
+    LC_COLD_NAME(n):                                                                               \
+    mov w17, n;                                                                                    \
     b lc_resolve;
 
-                                           lc_resolve :.cfi_startproc stp x29,
-    x30, [ sp, -224 ] !.cfi_def_cfa_offset 224.cfi_offset 29, -224.cfi_offset 30, -216 mov x29,
-    sp stp x0, x1, [ sp, 16 ] stp x2, x3, [ sp, 32 ] stp x4, x5, [ sp, 48 ] stp x6, x7,
-    [ sp, 64 ] str x8, [ sp, 80 ] stp q0, q1, [ sp, 96 ] stp q2, q3, [ sp, 128 ] stp q4, q5,
-    [ sp, 160 ] stp q6, q7, [ sp, 192 ] mov w0, w17 bl lc_stub_resolve mov x16, x0 ldp x0, x1,
-    [ sp, 16 ] ldp x2, x3, [ sp, 32 ] ldp x4, x5, [ sp, 48 ] ldp x6, x7, [ sp, 64 ] ldr x8,
-    [ sp, 80 ] ldp q0, q1, [ sp, 96 ] ldp q2, q3, [ sp, 128 ] ldp q4, q5, [ sp, 160 ] ldp q6, q7,
-    [ sp, 192 ] ldp x29, x30, [sp], 224 br x16.cfi_endproc
+lc_resolve:
+    .cfi_startproc
+    stp x29, x30, [sp, -224]!
+    .cfi_def_cfa_offset 224
+    .cfi_offset 29, -224
+    .cfi_offset 30, -216
+    mov x29, sp
+    stp x0, x1, [sp, 16]
+    stp x2, x3, [sp, 32]
+    stp x4, x5, [sp, 48]
+    stp x6, x7, [sp, 64]
+    str x8, [sp, 80]
+    stp q0, q1, [sp, 96]
+    stp q2, q3, [sp, 128]
+    stp q4, q5, [sp, 160]
+    stp q6, q7, [sp, 192]
+    mov w0, w17
+    bl lc_stub_resolve
+    mov x16, x0
+    ldp x0, x1, [sp, 16]
+    ldp x2, x3, [sp, 32]
+    ldp x4, x5, [sp, 48]
+    ldp x6, x7, [sp, 64]
+    ldr x8, [sp, 80]
+    ldp q0, q1, [sp, 96]
+    ldp q2, q3, [sp, 128]
+    ldp q4, q5, [sp, 160]
+    ldp q6, q7, [sp, 192]
+    ldp x29, x30, [sp], 224
+    br x16
+    .cfi_endproc
 
 #else
 #error "no trampolines for this processor"
@@ -105,5 +166,5 @@
     .globl lc_slots;                                                                               \
     .p2align 6;                                                                                    \
     lc_slots:
-#define LC_SLOT(n)   .quad LC_COLD_NAME(n);
-#define LC_SLOTS_END .size lc_slots, .- lc_slots
+#define LC_SLOT(n) .quad LC_COLD_NAME(n);
+#define LC_SLOTS_END .size lc_slots, . - lc_slots

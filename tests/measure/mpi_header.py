@@ -47,6 +47,9 @@ def split_parameter(parameter):
     if parameter in ("void", "..."):
         return parameter, ""
     suffix = ""
+    pointer = re.match(r"^(.*?)\s*\(\*\s*(\w*)\)(\[\d+\])$", parameter)  # int (*ranges)[3]
+    if pointer:
+        return f"{pointer.group(1)} (*){pointer.group(3)}", pointer.group(2)
     while True:
         match = re.search(r"\[[^\]]*\]$", parameter)
         if not match:
