@@ -29,7 +29,8 @@ static bool make_room(struct lc_strbuf *buf, size_t more) {
 void lc_strbuf_add(struct lc_strbuf *buf, const char *text, size_t length) {
     if (!make_room(buf, length))
         return;
-    memcpy(buf->text + buf->length, text, length);
+    if (length > 0)
+        memcpy(buf->text + buf->length, text, length);
     buf->length += length;
     buf->text[buf->length] = '\0';
 }

@@ -1,0 +1,34 @@
+/* What the parts of the trace recorder share (trace_area.c, trace_defs.c, trace_events.c,
+ * trace_unify.c). */
+#ifndef LC_MEASURE_TRACE_AREA_H
+#define LC_MEASURE_TRACE_AREA_H
+
+#include <pthread.h>
+
+#include "base/strbuf.h"
+#include "measure/core.h"
+#include "trace/defs.h"
+#include "trace/record.h"
+
+struct lc_trace {
+    struct lc_trace_area *area; /* NULL: not tracing */
+    pthread_mutex_t lock;       /* of the list of free chunks */
+    pthread_mutex_t defs_lock;  /* of the definition stream and what follows */
+    uint32_t n_free;
+    struct lc_strbuf defs; /* the whole definition stream again, for MPI_Finalize */
+    uint32_t n_strings;
+    char **strings;
+    size_t cap_strings;
+    bool defined; /* the process */
+};
+extern struct lc_trace lc_trace;
+
+bool lc_trace_wanted(void);
+uint64_t lc_trace_buffer_bytes(void);
+void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks);
+void lc_trace_stream_close(struct lc_trace_stream *s);
+bool lc_trace_flush(struct lc_trace_stream *s);
+void lc_trace_define(enum lc_def_type type, const void *head, size_t head_bytes, const void *rest,
+                     size_t rest_bytes);
+
+#endif

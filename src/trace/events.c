@@ -1,0 +1,255 @@
+/* Event and definition files of a rank's locations, and the rank file. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "trace/rank.h"
+
+static uint64_t location_id(const struct lc_trace_rank *rank, uint32_t thread) {
+    return (uint64_t)thread << 32 | (uint32_t)rank->defs.process.rank;
+}
+
+static double ticks_per_second(const struct lc_trace_defs *d) {
+    if (d->end_ns > 1000000 && d->end_ticks > 0)
+        return (double)d->end_ticks / (double)d->end_ns * 1e9;
+    return d->process.ns_per_tick > 0 ? 1e9 / d->process.ns_per_tick : 1e9;
+}
+
+static int compare_begin(const void *a, const void *b) {
+    const struct lc_trace_thread *x = a, *y = b;
+    if (x->begin_ticks != y->begin_ticks)
+        return x->begin_ticks < y->begin_ticks ? -1 : 1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* All threads but the first, as the main thread's children: who made them is not known. */
+static enum lc_err children_of(const struct lc_trace_rank *rank, struct lc_trace_thread **children,
+                               size_t *n) {
+    *n = 0;
+    LC_TRY(lc_alloc(children, rank->n_locations + 1, sizeof(**children)));
+    for (size_t i = 0; i < rank->n_locations; i++)
+        if (rank->locations[i].thread > 0)
+            (*children)[(*n)++] = (struct lc_trace_thread){rank->locations[i].thread, 0,
+                                                           rank->locations[i].begin_ticks};
+    if (*n)
+        qsort(*children, *n, sizeof(**children), compare_begin);
+    return LC_OK;
+}
+
+static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
+                                     const struct lc_trace_options *options,
+                                     const struct lc_filtered *filtered,
+                                     struct lc_trace_rank_info *info) {
+    struct lc_trace_thread *children = NULL;
+    size_t n_children = 0;
+    LC_TRY(children_of(rank, &children, &n_children));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; err == LC_OK && i < rank->n_locations; i++) {
+        struct lc_trace_location *l = &rank->locations[i];
+        uint64_t id = location_id(rank, l->thread);
+        struct lc_convert convert = {.writer = OTF2_Archive_GetEvtWriter(archive->otf2, id),
+                                     .defs = &rank->defs,
+                                     .segments = l->segments,
+                                     .n_segments = l->n_segments,
+                                     .thread = l->thread,
+                                     .begin_ticks = l->begin_ticks,
+                                     .callpath = (enum lc_trace_callpath)options->callpath,
+                                     .handles = options->handles,
+                                     .filter = filtered->filter,
+                                     .hidden = filtered->regions,
+                                     .muted = filtered->comms,
+                                     .thread_comm = (uint32_t)rank->defs.n_comms,
+                                     .children = children,
+                                     .n_children = l->thread == 0 ? n_children : 0};
+        if (!convert.writer) {
+            err = lc_fail(LC_ERR_IO,
+                          "trace: cannot write the events of rank %d: check the free space",
+                          rank->defs.process.rank);
+            break;
+        }
+        err = lc_convert_run(&convert);
+        OTF2_ErrorCode code = OTF2_Archive_CloseEvtWriter(archive->otf2, convert.writer);
+        if (err == LC_OK && code != OTF2_SUCCESS)
+            err = lc_fail(LC_ERR_IO, "trace: %s: check the free space",
+                          OTF2_Error_GetDescription(code));
+        uint32_t tid = 0;
+        for (size_t k = 0; k < rank->defs.n_threads; k++)
+            if (rank->defs.threads[k].thread == l->thread)
+                tid = rank->defs.threads[k].tid;
+        info->locations[info->n_locations++] = (struct lc_trace_location_info){
+            id, convert.n_events, convert.first_time, convert.last_time, l->thread, tid};
+    }
+    free(children);
+    return err;
+}
+
+static OTF2_ErrorCode write_map(OTF2_DefWriter *writer, OTF2_MappingType type, const uint32_t *map,
+                                size_t n, uint32_t shift, uint32_t extra) {
+    size_t length = n + (extra != LC_NONE);
+    uint32_t *ids = malloc((length + 1) * sizeof(*ids));
+    if (!ids || length == 0) {
+        free(ids);
+        return OTF2_SUCCESS;
+    }
+    for (size_t i = 0; i < n; i++)
+        ids[i] = map[i] == LC_NONE
+                     ? 0
+                     : map[i] + shift; /* never referenced: not defined by the program */
+    if (extra != LC_NONE)
+        ids[n] = extra;
+    OTF2_IdMap *table = OTF2_IdMap_CreateFromUint32Array(length, ids, true);
+    OTF2_ErrorCode code =
+        table ? OTF2_DefWriter_WriteMappingTable(writer, type, table) : OTF2_SUCCESS;
+    OTF2_IdMap_Free(table);
+    free(ids);
+    return code;
+}
+
+static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, const struct lc_trace_defs *d,
+                                  uint32_t n_global_comms) {
+    OTF2_ErrorCode codes[16] = {OTF2_SUCCESS};
+    size_t n = 0;
+    uint32_t thread_comm = n_global_comms + (uint32_t)d->process.rank;
+    codes[n++] = write_map(writer, OTF2_MAPPING_REGION, d->maps[LC_UNION_REGION],
+                           d->n_maps[LC_UNION_REGION], 0, LC_NONE);
+    codes[n++] = write_map(writer, OTF2_MAPPING_COMM, d->maps[LC_UNION_COMM],
+                           d->n_maps[LC_UNION_COMM], 0, thread_comm);
+    codes[n++] = write_map(writer, OTF2_MAPPING_STRING, d->maps[LC_UNION_STRING],
+                           d->n_maps[LC_UNION_STRING], 1, LC_NONE);
+    codes[n++] = write_map(writer, OTF2_MAPPING_RMA_WIN, d->maps[LC_UNION_WIN],
+                           d->n_maps[LC_UNION_WIN], 0, LC_NONE);
+    codes[n++] = write_map(writer, OTF2_MAPPING_GROUP, d->maps[LC_UNION_GROUP],
+                           d->n_maps[LC_UNION_GROUP], 2, LC_NONE);
+    codes[n++] = write_map(writer, OTF2_MAPPING_CALLING_CONTEXT, d->maps[LC_UNION_CONTEXT],
+                           d->n_maps[LC_UNION_CONTEXT], 0, LC_NONE);
+    for (size_t i = 0; i < n; i++)
+        if (codes[i] != OTF2_SUCCESS)
+            return codes[i];
+    for (size_t i = 0; i < d->n_clocks; i++) {
+        const struct lc_trace_clock *clock = &d->clocks[i];
+        OTF2_ErrorCode code = OTF2_DefWriter_WriteClockOffset(
+            writer, d->process.base_ticks + clock->ticks, clock->offset, (double)clock->deviation);
+        if (code != OTF2_SUCCESS)
+            return code;
+    }
+    return OTF2_SUCCESS;
+}
+
+static enum lc_err write_definitions(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
+                                     uint32_t n_global_comms) {
+    OTF2_ErrorCode code = OTF2_Archive_OpenDefFiles(archive->otf2);
+    for (size_t i = 0; code == OTF2_SUCCESS && i < rank->n_locations; i++) {
+        OTF2_DefWriter *writer =
+            OTF2_Archive_GetDefWriter(archive->otf2, location_id(rank, rank->locations[i].thread));
+        code =
+            writer ? write_local(writer, &rank->defs, n_global_comms) : OTF2_ERROR_MEM_ALLOC_FAILED;
+        if (writer)
+            OTF2_Archive_CloseDefWriter(archive->otf2, writer);
+    }
+    OTF2_Archive_CloseDefFiles(archive->otf2);
+    return code == OTF2_SUCCESS ? LC_OK
+                                : lc_fail(LC_ERR_IO, "trace: %s: check the free space",
+                                          OTF2_Error_GetDescription(code));
+}
+
+static uint64_t event_bytes(const char *dir, const struct lc_trace_rank_info *info) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < info->n_locations; i++) {
+        struct stat status;
+        char *path =
+            lc_trace_path(dir, "%llu.evt", (unsigned long long)info->locations[i].location);
+        if (path && stat(path, &status) == 0)
+            bytes += (uint64_t)status.st_size;
+        free(path);
+    }
+    return bytes;
+}
+
+enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
+                                  const struct lc_trace_options *options, uint32_t n_global_comms,
+                                  struct lc_trace_rank_info *info) {
+    const struct lc_def_process *process = &rank->defs.process;
+    *info = (struct lc_trace_rank_info){.magic = LC_TRACE_RANK_MAGIC,
+                                        .rank = process->rank,
+                                        .size = process->size,
+                                        .pid = process->pid,
+                                        .ticks_per_s = ticks_per_second(&rank->defs),
+                                        .lost_records = rank->lost_records,
+                                        .n_flushes = rank->n_flushes,
+                                        .begin_realtime_ns = process->begin_realtime_ns,
+                                        .base_ticks = process->base_ticks};
+    snprintf(info->host, sizeof(info->host), "%s", rank->defs.host);
+    LC_TRY(lc_alloc(&info->locations, rank->n_locations + 1, sizeof(*info->locations)));
+    struct lc_filtered filtered = {0};
+    LC_TRY(lc_trace_filtered(&filtered, &rank->defs, options));
+    char name[32];
+    snprintf(name, sizeof(name), "%d", process->rank);
+    struct lc_trace_archive archive;
+    enum lc_err err = lc_trace_archive_open(&archive, dir, name);
+    if (err == LC_OK) {
+        OTF2_Archive_OpenEvtFiles(archive.otf2);
+        err = convert_locations(rank, &archive, options, &filtered, info);
+        OTF2_Archive_CloseEvtFiles(archive.otf2);
+        if (err == LC_OK)
+            err = write_definitions(rank, &archive, n_global_comms);
+        if (err == LC_OK)
+            err = lc_trace_archive_close(&archive, false);
+        else
+            lc_trace_archive_drop(&archive);
+    }
+    lc_trace_filtered_free(&filtered);
+    info->evt_bytes = event_bytes(dir, info);
+    return err;
+}
+
+enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char *dir) {
+    char *path = lc_trace_path(dir, "r%d.done", info->rank),
+         *temporary = lc_trace_path(dir, "r%d.tmp", info->rank);
+    FILE *file = temporary ? fopen(temporary, "wb") : NULL;
+    bool ok = file && path && fwrite(info, sizeof(*info), 1, file) == 1 &&
+              fwrite(info->locations, sizeof(*info->locations), info->n_locations, file) ==
+                  info->n_locations;
+    if (file && fclose(file) != 0)
+        ok = false;
+    ok = ok && rename(temporary, path) == 0;
+    enum lc_err err = ok ? LC_OK : lc_fail_errno(LC_ERR_IO, "%s", path ? path : dir);
+    free(path);
+    free(temporary);
+    return err;
+}
+
+enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir, int rank) {
+    struct lc_trace_mapped file;
+    char *path = lc_trace_path(dir, "r%d.done", rank);
+    enum lc_err err = lc_trace_map_file(&file, path);
+    *info = (struct lc_trace_rank_info){0};
+    if (err == LC_OK && file.bytes == 0)
+        err = LC_ERR_NOT_FOUND; /* not yet: no message */
+    if (err == LC_OK) {
+        if (file.bytes >= sizeof(*info))
+            memcpy(info, file.at, sizeof(*info));
+        info->locations = NULL;
+        if (info->magic != LC_TRACE_RANK_MAGIC ||
+            info->n_locations != (file.bytes - sizeof(*info)) / sizeof(*info->locations))
+            err = lc_fail(LC_ERR_FORMAT, "%s: damaged: run `latecomer recover`", path);
+    }
+    if (err == LC_OK) {
+        info->host[sizeof(info->host) - 1] = 0;
+        err = lc_alloc(&info->locations, (size_t)info->n_locations + 1, sizeof(*info->locations));
+        if (err == LC_OK)
+            memcpy(info->locations, (const char *)file.at + sizeof(*info),
+                   info->n_locations * sizeof(*info->locations));
+    }
+    lc_trace_unmap(&file);
+    free(path);
+    return err;
+}
+
+void lc_trace_info_free(struct lc_trace_rank_info *info) {
+    free(info->locations);
+    info->locations = NULL;
+}

@@ -1,0 +1,45 @@
+/* What a filter means for the regions and communicators of one rank. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/rank.h"
+
+static const char *region_name(const struct lc_trace_region *r,
+                               const struct lc_trace_names *names) {
+    struct lc_trace_symbol symbol = {0};
+    if (r->kind != LC_RAW_FRAME)
+        return r->name;
+    if (names)
+        names->function(names->context, r->module, r->build_id, r->offset,
+                        r->flags & LC_RAW_NODE_MAIN, &symbol);
+    return symbol.name ? symbol.name : "";
+}
+
+enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_defs *defs,
+                              const struct lc_trace_options *options) {
+    *out = (struct lc_filtered){0};
+    if (!options->filter || !*options->filter)
+        return LC_OK;
+    enum lc_err err = lc_filter_load(&out->filter, options->filter);
+    if (err == LC_OK && out->filter->functions)
+        err = lc_alloc(&out->regions, defs->n_regions + 1, 1);
+    if (err == LC_OK && out->filter->comms)
+        err = lc_alloc(&out->comms, defs->n_comms + 1, 1);
+    for (size_t i = 0; err == LC_OK && out->regions && i < defs->n_regions; i++)
+        out->regions[i] =
+            !(defs->regions[i].flags & LC_RAW_NODE_MAIN) &&
+            lc_filter_excludes(out->filter, false, region_name(&defs->regions[i], options->names));
+    for (size_t i = 0; err == LC_OK && out->comms && i < defs->n_comms; i++)
+        out->comms[i] =
+            defs->comms[i].known && lc_filter_excludes(out->filter, true, defs->comms[i].name);
+    if (err != LC_OK)
+        lc_trace_filtered_free(out);
+    return err;
+}
+
+void lc_trace_filtered_free(struct lc_filtered *f) {
+    lc_filter_free(f->filter);
+    free(f->regions);
+    free(f->comms);
+    *f = (struct lc_filtered){0};
+}

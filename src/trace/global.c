@@ -1,0 +1,474 @@
+/* Global definitions, in the order and with the properties that other tools of the field write. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/mem.h"
+#include "trace/rank.h"
+
+struct string_slot {
+    char *text; /* NULL: free */
+    uint32_t number;
+};
+
+struct group_slot {
+    uint32_t n, number;
+    uint64_t *members; /* NULL: free */
+};
+
+struct global {
+    OTF2_GlobalDefWriter *w;
+    OTF2_Archive *archive;
+    const struct lc_union *u;
+    const struct lc_trace_rank_info *infos;
+    int n_ranks;
+    const struct lc_trace_defs *process;
+    const struct lc_trace_options *options;
+    struct string_slot *strings;
+    size_t string_mask, n_strings;
+    struct group_slot *groups;
+    size_t group_mask;
+    uint32_t n_groups, n_comms;
+    OTF2_ErrorCode code;
+    bool no_memory;
+};
+
+#define WRITE(g, call)                                                                             \
+    do {                                                                                           \
+        OTF2_ErrorCode write_code = OTF2_GlobalDefWriter_Write##call;                              \
+        if ((g)->code == OTF2_SUCCESS)                                                             \
+            (g)->code = write_code;                                                                \
+    } while (0)
+
+static uint64_t hash_bytes(const void *bytes, size_t n) {
+    const unsigned char *p = bytes;
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * 0x100000001b3u;
+    return h ^ h >> 32;
+}
+
+static bool grow_strings(struct global *g) {
+    size_t mask = g->string_mask ? 2 * g->string_mask + 1 : 1023;
+    struct string_slot *slots = calloc(mask + 1, sizeof(*slots));
+    for (size_t i = 0; slots && g->strings && i <= g->string_mask; i++) {
+        if (!g->strings[i].text)
+            continue;
+        size_t slot = hash_bytes(g->strings[i].text, strlen(g->strings[i].text)) & mask;
+        while (slots[slot].text)
+            slot = (slot + 1) & mask;
+        slots[slot] = g->strings[i];
+    }
+    if (!slots)
+        return false;
+    free(g->strings);
+    g->strings = slots;
+    g->string_mask = mask;
+    return true;
+}
+
+/* The number of a text; written on first use. Reference 0 is "". */
+static uint32_t string(struct global *g, const char *text) {
+    if (2 * g->n_strings >= g->string_mask && !grow_strings(g)) {
+        g->no_memory = true;
+        return 0;
+    }
+    size_t slot = hash_bytes(text, strlen(text)) & g->string_mask;
+    while (g->strings[slot].text && strcmp(g->strings[slot].text, text) != 0)
+        slot = (slot + 1) & g->string_mask;
+    if (!g->strings[slot].text) {
+        g->strings[slot] = (struct string_slot){strdup(text), (uint32_t)g->n_strings++};
+        g->no_memory |= !g->strings[slot].text;
+        WRITE(g, String(g->w, g->strings[slot].number, text));
+    }
+    return g->strings[slot].number;
+}
+
+/* Numbers of phases in the event files rely on their texts being 1, 2, ...: written before all
+ * others. */
+static void write_phases(struct global *g) {
+    string(g, "");
+    for (size_t i = 0; i < lc_union_count(g->u, LC_UNION_STRING); i++) {
+        const char *text = lc_union_string(g->u, i);
+        uint32_t expected = (uint32_t)i + 1;
+        if (*text && string(g, text) == expected)
+            continue;
+        g->n_strings = expected + 1; /* the empty name twice: a second number for it */
+        WRITE(g, String(g->w, expected, text));
+    }
+    if (lc_union_count(g->u, LC_UNION_STRING))
+        WRITE(g, Parameter(g->w, 0, string(g, "Phase"), OTF2_PARAMETER_TYPE_STRING));
+}
+
+static void write_clock(struct global *g) {
+    uint64_t first = UINT64_MAX, last = 0;
+    for (int r = 0; r < g->n_ranks; r++)
+        for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
+            const struct lc_trace_location_info *l = &g->infos[r].locations[i];
+            first = l->n_events && l->first_time < first ? l->first_time : first;
+            last = l->n_events && l->last_time > last ? l->last_time : last;
+        }
+    if (first > last)
+        first = last;
+    double per_s = g->infos[0].ticks_per_s > 0 ? g->infos[0].ticks_per_s : 1e9;
+    uint64_t resolution = (uint64_t)(per_s + 0.5), realtime = OTF2_UNDEFINED_TIMESTAMP;
+    if (g->infos[0].begin_realtime_ns)
+        realtime = g->infos[0].begin_realtime_ns;
+    WRITE(g, ClockProperties(g->w, resolution, first, last - first + 1, realtime));
+}
+
+static void write_paradigms(struct global *g, bool threads) {
+    OTF2_AttributeValue comm = {.stringRef = string(g, "Comm ${id}")},
+                        win = {.stringRef = string(g, "Win ${id}")};
+    WRITE(g, Paradigm(g->w, OTF2_PARADIGM_MPI, string(g, "MPI"), OTF2_PARADIGM_CLASS_PROCESS));
+    WRITE(g, ParadigmProperty(g->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
+                              OTF2_TYPE_STRING, comm));
+    WRITE(g, ParadigmProperty(g->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
+                              OTF2_TYPE_STRING, win));
+    if (threads)
+        WRITE(g, Paradigm(g->w, OTF2_PARADIGM_PTHREAD, string(g, "Pthread"),
+                          OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
+}
+
+/* One tree node per host name, in order of the first rank on it: numbers[r] of each rank. */
+static void write_system(struct global *g, uint32_t *numbers) {
+    struct utsname machine;
+    const char *system = uname(&machine) == 0 ? machine.sysname : "machine";
+    WRITE(g, SystemTreeNode(g->w, 0, string(g, system), string(g, "machine"),
+                            OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    WRITE(g, SystemTreeNodeDomain(g->w, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+    OTF2_AttributeValue platform = {.stringRef = string(g, system)};
+    WRITE(g, SystemTreeNodeProperty(g->w, 0, string(g, "platform"), OTF2_TYPE_STRING, platform));
+    uint32_t n_nodes = 0;
+    size_t mask = 63;
+    while (mask < 2 * (size_t)g->n_ranks)
+        mask = 2 * mask + 1;
+    int *slots = calloc(mask + 1, sizeof(*slots)); /* rank + 1 of the first on each host */
+    g->no_memory |= !slots;
+    for (int r = 0; slots && r < g->n_ranks; r++) {
+        const char *host = g->infos[r].host;
+        size_t slot = hash_bytes(host, strlen(host)) & mask;
+        while (slots[slot] && strcmp(g->infos[slots[slot] - 1].host, host) != 0)
+            slot = (slot + 1) & mask;
+        if (!slots[slot]) {
+            slots[slot] = r + 1;
+            numbers[r] = ++n_nodes;
+            WRITE(g, SystemTreeNode(g->w, n_nodes, string(g, host), string(g, "node"), 0));
+            WRITE(g, SystemTreeNodeDomain(g->w, n_nodes, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+        } else {
+            numbers[r] = numbers[slots[slot] - 1];
+        }
+    }
+    free(slots);
+}
+
+static void write_locations(struct global *g, const uint32_t *nodes) {
+    char name[64];
+    for (int r = 0; r < g->n_ranks; r++) {
+        const struct lc_trace_rank_info *info = &g->infos[r];
+        snprintf(name, sizeof(name), "MPI Rank %d", r);
+        WRITE(g, LocationGroup(g->w, (uint32_t)r, string(g, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                               nodes[r], OTF2_UNDEFINED_LOCATION_GROUP));
+        OTF2_AttributeValue pid = {.int64 = info->pid};
+        WRITE(g, LocationGroupProperty(g->w, (uint32_t)r, string(g, "ProcessId"), OTF2_TYPE_INT64,
+                                       pid));
+    }
+    for (int r = 0; r < g->n_ranks; r++)
+        for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
+            const struct lc_trace_location_info *l = &g->infos[r].locations[i];
+            snprintf(name, sizeof(name), l->thread ? "Thread %u" : "Master thread", l->thread);
+            WRITE(g, Location(g->w, l->location, string(g, name), OTF2_LOCATION_TYPE_CPU_THREAD,
+                              l->n_events, (uint32_t)r));
+            OTF2_AttributeValue tid = {.uint64 = l->tid};
+            WRITE(g, LocationProperty(g->w, l->location, string(g, "ThreadId"), OTF2_TYPE_UINT64,
+                                      tid));
+        }
+}
+
+static void write_group(struct global *g, uint32_t number, OTF2_GroupType type,
+                        OTF2_Paradigm paradigm, uint32_t n, const uint64_t *members) {
+    static const uint64_t none;
+    WRITE(g, Group(g->w, number, string(g, ""), type, paradigm, OTF2_GROUP_FLAG_NONE, n,
+                   n ? members : &none));
+}
+
+/* The number of the group of these MPI processes; equal groups are written once. */
+static uint32_t group(struct global *g, const int32_t *world, uint32_t n) {
+    uint64_t *members = malloc((n + 1) * sizeof(*members));
+    for (uint32_t i = 0; members && i < n; i++)
+        members[i] =
+            world[i] >= 0 && world[i] < g->n_ranks ? (uint64_t)world[i] : OTF2_UNDEFINED_UINT64;
+    if (!members || !g->groups) {
+        g->no_memory = true;
+        free(members);
+        return 0;
+    }
+    size_t slot = hash_bytes(members, n * sizeof(*members)) & g->group_mask;
+    for (; g->groups[slot].members; slot = (slot + 1) & g->group_mask)
+        if (g->groups[slot].n == n &&
+            memcmp(g->groups[slot].members, members, n * sizeof(*members)) == 0) {
+            free(members);
+            return g->groups[slot].number;
+        }
+    g->groups[slot] = (struct group_slot){n, g->n_groups++, members};
+    write_group(g, g->groups[slot].number, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, n,
+                members);
+    return g->groups[slot].number;
+}
+
+/* Groups 0 (all MPI processes), 1 (self), 2 and up: those that RMA records refer to, in the order
+ * of the union. */
+static void write_first_groups(struct global *g) {
+    size_t n_union = lc_union_count(g->u, LC_UNION_GROUP);
+    g->group_mask = 63;
+    while (g->group_mask < 4 * (lc_union_count(g->u, LC_UNION_COMM) + n_union))
+        g->group_mask = 2 * g->group_mask + 1;
+    g->groups = calloc(g->group_mask + 1, sizeof(*g->groups));
+    uint64_t *all = malloc(((size_t)g->n_ranks + 1) * sizeof(*all));
+    if (!g->groups || !all) {
+        g->no_memory = true;
+        free(all);
+        return;
+    }
+    for (int r = 0; r < g->n_ranks; r++)
+        all[r] = (uint64_t)r;
+    write_group(g, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, (uint32_t)g->n_ranks, all);
+    write_group(g, 1, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, 0, NULL);
+    free(all);
+    g->n_groups = 2;
+    for (size_t i = 0; i < n_union; i++) {
+        const int32_t *world = NULL;
+        uint32_t n = 0;
+        if (lc_union_group(g->u, i, &world, &n) == LC_OK)
+            group(g, world, n);
+    }
+}
+
+/* Parents first does not matter to readers; numbers are those of the union. */
+static void write_comms(struct global *g) {
+    g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
+    for (uint32_t i = 0; i < g->n_comms; i++) {
+        struct lc_union_comm c;
+        if (lc_union_comm(g->u, i, &c) != LC_OK) {
+            g->code = OTF2_ERROR_INVALID_DATA;
+            return;
+        }
+        OTF2_CommRef parent = c.parent == LC_NONE ? OTF2_UNDEFINED_COMM : c.parent;
+        uint32_t name = string(g, c.name);
+        if (c.flags & LC_COMM_INTER) {
+            uint32_t a = group(g, c.world, c.n_local),
+                     b = group(g, c.world + c.n_local, c.n_remote);
+            bool swap = c.n_local && c.n_remote &&
+                        c.world[0] > c.world[c.n_local]; /* each side calls itself local */
+            WRITE(g, InterComm(g->w, i, name, swap ? b : a, swap ? a : b, parent,
+                               OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
+        } else {
+            uint32_t members = c.flags & LC_COMM_SELF ? 1 : group(g, c.world, c.n_local);
+            WRITE(g, Comm(g->w, i, name, members, parent, OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
+        }
+    }
+    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_WIN); i++) {
+        struct lc_union_win win;
+        if (lc_union_win(g->u, i, &win) == LC_OK)
+            WRITE(g, RmaWin(g->w, i, string(g, win.name),
+                            win.comm == LC_NONE ? OTF2_UNDEFINED_COMM : win.comm,
+                            OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
+    }
+}
+
+/* The threads of each process: what ThreadCreate and ThreadBegin refer to. */
+static void write_thread_comms(struct global *g) {
+    size_t n_all = 0;
+    for (int r = 0; r < g->n_ranks; r++)
+        n_all += g->infos[r].n_locations;
+    uint64_t *all = malloc((n_all + 1) * sizeof(*all));
+    if (!all) {
+        g->no_memory = true;
+        return;
+    }
+    size_t n = 0;
+    for (int r = 0; r < g->n_ranks; r++)
+        for (uint32_t i = 0; i < g->infos[r].n_locations; i++)
+            all[n++] = g->infos[r].locations[i].location;
+    write_group(g, g->n_groups++, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_PTHREAD,
+                (uint32_t)n_all, all);
+    uint64_t next = 0;
+    for (int r = 0; r < g->n_ranks; r++) {
+        uint32_t members = g->infos[r].n_locations;
+        for (uint32_t i = 0; i < members; i++)
+            all[i] = next++;
+        write_group(g, g->n_groups, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_PTHREAD, members,
+                    all);
+        WRITE(g, Comm(g->w, g->n_comms + (uint32_t)r, string(g, ""), g->n_groups++,
+                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    }
+    free(all);
+}
+
+static void write_function(struct global *g, uint32_t i, const struct lc_union_region *r) {
+    struct lc_trace_symbol symbol = {0};
+    const struct lc_trace_names *names = g->options->names;
+    bool is_main = r->flags & LC_RAW_NODE_MAIN;
+    char unknown[96];
+    if (names)
+        names->function(names->context, r->module, r->build_id, r->offset, is_main, &symbol);
+    if (!symbol.name) {
+        const char *base = strrchr(r->module, '/');
+        snprintf(unknown, sizeof(unknown), "%.60s+0x%llx", base ? base + 1 : r->module,
+                 (unsigned long long)r->offset);
+        symbol.name = is_main ? "main" : unknown;
+    }
+    uint32_t file = symbol.file ? string(g, symbol.file) : OTF2_UNDEFINED_STRING;
+    WRITE(g, Region(g->w, i, string(g, symbol.name),
+                    string(g, symbol.linkage_name ? symbol.linkage_name : symbol.name),
+                    string(g, ""), OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER,
+                    OTF2_REGION_FLAG_NONE, file, symbol.line, 0));
+}
+
+static void write_regions(struct global *g) {
+    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_REGION); i++) {
+        struct lc_union_region r;
+        if (lc_union_region(g->u, i, &r) != LC_OK) {
+            g->code = OTF2_ERROR_INVALID_DATA;
+            return;
+        }
+        if (r.kind == LC_RAW_FRAME) {
+            write_function(g, i, &r);
+            continue;
+        }
+        bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
+        uint32_t name = string(g, r.name);
+        WRITE(g,
+              Region(g->w, i, name, name, string(g, ""),
+                     mpi    ? lc_trace_role(r.name)
+                     : user ? OTF2_REGION_ROLE_CODE
+                            : OTF2_REGION_ROLE_ARTIFICIAL,
+                     mpi    ? OTF2_PARADIGM_MPI
+                     : user ? OTF2_PARADIGM_USER
+                            : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                     OTF2_REGION_FLAG_NONE, mpi ? string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));
+    }
+}
+
+/* Where the region of each call path was called from, as far as it is known. Readers need parents
+ * first. */
+static void write_context(struct global *g, uint32_t i, unsigned char *written,
+                          uint32_t *n_places) {
+    struct lc_union_context c;
+    if (written[i] || lc_union_context(g->u, i, &c) != LC_OK)
+        return;
+    written[i] = 1;
+    if (c.parent != LC_NONE)
+        write_context(g, c.parent, written, n_places);
+    uint32_t place = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
+    struct lc_trace_symbol symbol = {0};
+    const struct lc_trace_names *names = g->options->names;
+    if (names && c.call_site && *c.module)
+        names->line(names->context, c.module, c.build_id, c.call_site, &symbol);
+    if (symbol.file && symbol.line) {
+        place = (*n_places)++;
+        WRITE(g, SourceCodeLocation(g->w, place, string(g, symbol.file), symbol.line));
+    }
+    WRITE(g, CallingContext(g->w, i, c.region, place,
+                            c.parent == LC_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c.parent));
+}
+
+static void write_contexts(struct global *g) {
+    size_t n = lc_union_count(g->u, LC_UNION_CONTEXT);
+    unsigned char *written = calloc(n + 1, 1);
+    uint32_t n_places = 0;
+    g->no_memory |= !written;
+    for (uint32_t i = 0; written && i < n; i++)
+        write_context(g, i, written, &n_places);
+    free(written);
+}
+
+static void write_properties(struct global *g) {
+    uint64_t lost = 0, flushes = 0;
+    for (int r = 0; r < g->n_ranks; r++) {
+        lost += g->infos[r].lost_records;
+        flushes += g->infos[r].n_flushes;
+    }
+    char number[32];
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
+                                 lost == 0 && !g->options->filter, true);
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", false, true);
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", false,
+                                 true);
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_LOCK_EVENT_COMPLETE", false, true);
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::PTHREAD_LOCATION_REUSED", false, true);
+    OTF2_Archive_SetProperty(g->archive, "LATECOMER::PROGRAM", g->process->program, true);
+    OTF2_Archive_SetProperty(g->archive, "LATECOMER::ARGUMENTS", g->process->arguments, true);
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)lost);
+    OTF2_Archive_SetProperty(g->archive, "LATECOMER::LOST_RECORDS", number, true);
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)flushes);
+    OTF2_Archive_SetProperty(g->archive, "LATECOMER::BUFFER_FLUSHES", number, true);
+    static const char *const of_interest[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",
+                                              "SLURM_JOB_ID", "PBS_JOBID"};
+    for (size_t i = 0; i < sizeof(of_interest) / sizeof(of_interest[0]); i++) {
+        const char *value = getenv(of_interest[i]);
+        snprintf(number, sizeof(number), "LATECOMER::%s", of_interest[i]);
+        if (value)
+            OTF2_Archive_SetProperty(g->archive, number, value, true);
+    }
+}
+
+static void free_global(struct global *g) {
+    for (size_t i = 0; g->strings && i <= g->string_mask; i++)
+        free(g->strings[i].text);
+    for (size_t i = 0; g->groups && i <= g->group_mask; i++)
+        free(g->groups[i].members);
+    free(g->strings);
+    free(g->groups);
+}
+
+static enum lc_err write_all(struct global *g) {
+    bool threads = false;
+    for (int r = 0; r < g->n_ranks; r++)
+        threads |= g->infos[r].n_locations > 1;
+    uint32_t *nodes = NULL;
+    LC_TRY(lc_alloc(&nodes, (size_t)g->n_ranks + 1, sizeof(*nodes)));
+    write_clock(g);
+    write_phases(g);
+    write_paradigms(g, threads);
+    write_system(g, nodes);
+    write_locations(g, nodes);
+    free(nodes);
+    write_first_groups(g);
+    write_regions(g);
+    write_comms(g);
+    if (threads)
+        write_thread_comms(g);
+    write_contexts(g);
+    write_properties(g);
+    if (g->no_memory)
+        return lc_fail(LC_ERR_NOMEM, "definitions of the trace: not enough memory");
+    if (g->code != OTF2_SUCCESS)
+        return lc_fail(LC_ERR_IO, "definitions of the trace: %s: check the free space",
+                       OTF2_Error_GetDescription(g->code));
+    return LC_OK;
+}
+
+enum lc_err lc_trace_write_global(const char *dir, const struct lc_union *u,
+                                  const struct lc_trace_rank_info *infos, int n_ranks,
+                                  const struct lc_trace_defs *process,
+                                  const struct lc_trace_options *options) {
+    struct lc_trace_archive archive;
+    LC_TRY(lc_trace_archive_open(&archive, dir, "global"));
+    struct global g = {.archive = archive.otf2,
+                       .u = u,
+                       .infos = infos,
+                       .n_ranks = n_ranks,
+                       .process = process,
+                       .options = options};
+    g.w = OTF2_Archive_GetGlobalDefWriter(archive.otf2);
+    enum lc_err err =
+        g.w ? write_all(&g)
+            : lc_fail(LC_ERR_IO, "%s/traces.def: cannot be written: check the free space", dir);
+    free_global(&g);
+    if (err == LC_OK)
+        return lc_trace_archive_close(&archive, true);
+    lc_trace_archive_drop(&archive);
+    return err;
+}

@@ -1,0 +1,11 @@
+/* Names for traces by the symbol reader of `latecomer run`: the bridge between trace.h and run/symbols.h. */
+#ifndef LC_TRACE_NAMES_H
+#define LC_TRACE_NAMES_H
+
+#include "run/symbols.h"
+#include "trace/trace.h"
+
+/* `symbols` must outlive the use of the names. */
+struct lc_trace_names lc_trace_names_of(struct lc_symbols *symbols);
+
+#endif

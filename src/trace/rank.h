@@ -1,0 +1,105 @@
+/* One rank's trace, brought together from memory and files; and what it becomes. Internal to
+ * src/trace. */
+#ifndef LC_TRACE_RANK_H
+#define LC_TRACE_RANK_H
+
+#include "trace/convert.h"
+#include "trace/defs.h"
+#include "trace/trace.h"
+#include "trace/union.h"
+
+struct lc_trace_mapped {
+    void *at;
+    size_t bytes;
+};
+
+struct lc_trace_location {
+    uint32_t thread;
+    uint64_t begin_ticks;
+    struct lc_trace_segment *segments;
+    size_t n_segments, cap_segments;
+    struct lc_trace_mapped file;
+};
+
+struct lc_trace_rank {
+    struct lc_trace_defs defs;
+    struct lc_trace_location *locations;
+    size_t n_locations, cap_locations;
+    uint64_t lost_records, n_flushes;
+};
+
+/* From the area and, behind it, the files of flushed chunks. `state` stays mapped as long as the
+ * rank is used. */
+enum lc_err lc_trace_rank_from_state(struct lc_trace_rank *rank, const void *state, size_t bytes,
+                                     const char *dir);
+/* From the files of a salvaged rank. */
+enum lc_err lc_trace_rank_from_files(struct lc_trace_rank *rank, const char *dir, int number);
+void lc_trace_rank_free(struct lc_trace_rank *rank);
+
+/* What the definitions of the archive need of each rank; the contents of its rank file. */
+struct lc_trace_location_info {
+    uint64_t location, n_events, first_time, last_time;
+    uint32_t thread, tid;
+};
+struct lc_trace_rank_info {
+    uint64_t magic;
+    int32_t rank, size, pid;
+    uint32_t n_locations;
+    double ticks_per_s;
+    uint64_t lost_records, n_flushes, begin_realtime_ns, base_ticks;
+    uint64_t evt_bytes;
+    char host[64];
+    struct lc_trace_location_info *locations;
+};
+#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3031ull
+
+/* Appends what is in memory to the raw files, `more` to the definitions. */
+enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char *dir,
+                                     const struct lc_strbuf *more);
+
+/* Writes DIR/traces/<location>.evt and .def of all locations of the rank; defs.maps must be filled;
+ * n_global_comms: communicators of all ranks together (those of threads are numbered behind them).
+ */
+enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
+                                  const struct lc_trace_options *options, uint32_t n_global_comms,
+                                  struct lc_trace_rank_info *info);
+enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char *dir);
+enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir, int rank);
+void lc_trace_info_free(struct lc_trace_rank_info *info);
+
+/* Writes DIR/traces.def and, last, DIR/traces.otf2. infos[i] is of rank i; NULL entries of
+ * locations: a rank without trace. */
+enum lc_err lc_trace_write_global(const char *dir, const struct lc_union *u,
+                                  const struct lc_trace_rank_info *infos, int n_ranks,
+                                  const struct lc_trace_defs *process,
+                                  const struct lc_trace_options *options);
+
+/* What the filter means for one rank. */
+struct lc_filtered {
+    struct lc_filter *filter;
+    unsigned char *regions, *comms; /* 1: left out */
+};
+enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_defs *defs,
+                              const struct lc_trace_options *options);
+void lc_trace_filtered_free(struct lc_filtered *filtered);
+
+/* Opens an archive under a temporary directory DIR/traces/tmp-<name>; lc_trace_archive_close moves
+ * what was written to its place. */
+struct lc_trace_archive {
+    OTF2_Archive *otf2;
+    char *temporary; /* directory */
+    char *dir;
+};
+enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, const char *name);
+enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor);
+void lc_trace_archive_drop(struct lc_trace_archive *a);
+
+/* Whole file, read-only; an empty or missing one gives {0}. */
+enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path);
+void lc_trace_unmap(struct lc_trace_mapped *m);
+char *lc_trace_path(const char *dir, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* DIR/traces/..., malloc'ed */
+
+OTF2_RegionRole lc_trace_role(const char *mpi_function);
+
+#endif

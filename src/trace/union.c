@@ -1,0 +1,482 @@
+#include "trace/union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Keys and payloads are written with lc_strbuf and read with this. */
+struct reader {
+    const unsigned char *at;
+    size_t left;
+    bool bad;
+};
+
+static const void *take(struct reader *r, size_t bytes) {
+    if (bytes > r->left) {
+        r->bad = true;
+        return NULL;
+    }
+    const void *p = r->at;
+    r->at += bytes;
+    r->left -= bytes;
+    return p;
+}
+
+static uint32_t take_u32(struct reader *r) {
+    uint32_t value = 0;
+    const void *p = take(r, 4);
+    if (p)
+        memcpy(&value, p, 4);
+    return value;
+}
+
+static uint64_t take_u64(struct reader *r) {
+    uint64_t value = 0;
+    const void *p = take(r, 8);
+    if (p)
+        memcpy(&value, p, 8);
+    return value;
+}
+
+static const char *take_text(struct reader *r) {
+    const unsigned char *end = r->left ? memchr(r->at, 0, r->left) : NULL;
+    const char *text = end ? take(r, (size_t)(end - r->at) + 1) : NULL;
+    r->bad |= !text;
+    return text ? text : "";
+}
+
+static void put(struct lc_strbuf *b, const void *bytes, size_t n) {
+    lc_strbuf_add(b, bytes, n);
+}
+
+static void put_text(struct lc_strbuf *b, const char *text) {
+    lc_strbuf_add(b, text, strlen(text) + 1);
+}
+
+static int compare(const struct lc_union_entry *a, const struct lc_union_entry *b) {
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    uint32_t n = a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes;
+    int order = memcmp(a->key, b->key, n);
+    return order ? order : (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
+}
+
+static int compare_any(const void *a, const void *b) {
+    return compare(a, b);
+}
+
+static enum lc_err add(struct lc_union *u, enum lc_union_type type, const struct lc_strbuf *key,
+                       const struct lc_strbuf *payload) {
+    LC_TRY(lc_grow(&u->entries, &u->cap_entries, u->n_entries + 1, sizeof(*u->entries)));
+    unsigned char *copy = lc_arena_take(&u->arena, key->length + payload->length + 8);
+    if (!copy || !lc_strbuf_ok(key) || !lc_strbuf_ok(payload))
+        return lc_fail(LC_ERR_NOMEM, "definitions of the trace: not enough memory");
+    if (key->length)
+        memcpy(copy, key->text, key->length);
+    unsigned char *place =
+        copy + ((key->length + 7) & ~(size_t)7); /* payloads hold aligned arrays */
+    if (payload->length)
+        memcpy(place, payload->text, payload->length);
+    u->entries[u->n_entries++] = (struct lc_union_entry){copy, place, (uint32_t)key->length,
+                                                         (uint32_t)payload->length, type};
+    return LC_OK;
+}
+
+/* Sorts, drops repetitions (the longest payload stays) and counts. */
+static void settle(struct lc_union *u) {
+    if (u->n_entries)
+        qsort(u->entries, u->n_entries, sizeof(*u->entries), compare_any);
+    size_t n = 0;
+    for (size_t i = 0; i < u->n_entries; i++) {
+        if (n && compare(&u->entries[n - 1], &u->entries[i]) == 0) {
+            if (u->entries[i].payload_bytes > u->entries[n - 1].payload_bytes)
+                u->entries[n - 1] = u->entries[i];
+        } else {
+            u->entries[n++] = u->entries[i];
+        }
+    }
+    u->n_entries = n;
+    size_t at = 0;
+    for (uint32_t type = 0; type < LC_UNION_TYPES; type++) {
+        u->first[type] = at;
+        while (at < n && u->entries[at].type == type)
+            at++;
+    }
+    u->first[LC_UNION_TYPES] = at;
+}
+
+static void region_key(const struct lc_trace_region *r, struct lc_strbuf *key,
+                       struct lc_strbuf *payload) {
+    lc_strbuf_printf(key, "%u", r->kind);
+    put_text(key, r->name);
+    put_text(key, r->module);
+    put_text(key, r->build_id);
+    lc_strbuf_printf(key, "%016llx", (unsigned long long)r->offset);
+    uint32_t flags = r->flags; /* main on one rank is main on all */
+    put(payload, &flags, flags ? sizeof(flags) : 0);
+}
+
+/* World, self, then the others: by the name the members agreed on; without one, by members and
+ * order of creation among such. */
+static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key) {
+    const struct lc_trace_comm *c = &d->comms[id];
+    if (c->head.flags & LC_COMM_WORLD) {
+        lc_strbuf_putc(key, '0');
+    } else if (c->head.flags & LC_COMM_SELF) {
+        lc_strbuf_putc(key, '1');
+    } else if (c->head.uid) {
+        lc_strbuf_printf(key, "2%016llx", (unsigned long long)c->head.uid);
+    } else {
+        size_t n = (size_t)c->head.n_local + c->head.n_remote;
+        unsigned ordinal = 0;
+        for (uint32_t i = 0; i < id; i++) {
+            const struct lc_trace_comm *o = &d->comms[i];
+            ordinal += o->known && o->head.uid == 0 &&
+                       (size_t)o->head.n_local + o->head.n_remote == n &&
+                       memcmp(o->world, c->world, n * 4) == 0;
+        }
+        lc_strbuf_printf(key, "3%08x", ordinal);
+        put(key, c->world, n * 4);
+    }
+}
+
+static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *payload) {
+    const struct lc_trace_comm *c = &d->comms[id];
+    struct lc_strbuf parent = {0};
+    if (c->head.parent < d->n_comms && d->comms[c->head.parent].known)
+        comm_key(d, c->head.parent, &parent);
+    uint32_t parent_bytes = (uint32_t)parent.length;
+    put(payload, &c->head.flags, 4);
+    put(payload, &c->head.n_local, 4);
+    put(payload, &c->head.n_remote, 4);
+    if (c->head.flags & LC_COMM_SELF) {
+        uint32_t none[2] = {0, 0}; /* the same on all ranks: the group COMM_SELF has no members */
+        payload->length -= 8;
+        put(payload, none, 8);
+    } else {
+        put(payload, c->world, ((size_t)c->head.n_local + c->head.n_remote) * 4);
+    }
+    put(payload, &parent_bytes, 4);
+    put(payload, lc_strbuf_get(&parent), parent.length);
+    put_text(payload, c->name);
+    lc_strbuf_free(&parent);
+}
+
+/* Windows of one communicator are made collectively: the same order on all its members. */
+static void win_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key,
+                    struct lc_strbuf *payload) {
+    const struct lc_trace_win *w = &d->wins[id];
+    struct lc_strbuf comm = {0};
+    if (w->comm < d->n_comms && d->comms[w->comm].known)
+        comm_key(d, w->comm, &comm);
+    unsigned ordinal = 0;
+    for (uint32_t i = 0; i < id; i++)
+        ordinal += d->wins[i].known && d->wins[i].comm == w->comm;
+    uint32_t comm_bytes = (uint32_t)comm.length;
+    put(key, lc_strbuf_get(&comm), comm.length);
+    lc_strbuf_printf(key, "#%08x", ordinal);
+    put(payload, &comm_bytes, 4);
+    put(payload, lc_strbuf_get(&comm), comm.length);
+    put_text(payload, w->name);
+    lc_strbuf_free(&comm);
+}
+
+/* Call paths are known by 128 bits of hash over their regions and call sites: keys of a fixed size
+ * however deep. */
+static void mix(uint64_t h[2], const void *bytes, size_t n) {
+    const unsigned char *p = bytes;
+    for (size_t i = 0; i < n; i++) {
+        h[0] = (h[0] ^ p[i]) * 0x100000001b3u;
+        h[1] = (h[1] + p[i]) * 0x9e3779b97f4a7c15u;
+        h[1] ^= h[1] >> 29;
+    }
+}
+
+static void context_entry(const struct lc_trace_defs *d, const uint64_t (*hashes)[2], size_t i,
+                          struct lc_strbuf *key, struct lc_strbuf *payload) {
+    const struct lc_trace_node *node = &d->nodes[i];
+    struct lc_strbuf region = {0}, none = {0};
+    region_key(&d->regions[node->region], &region, &none);
+    put(key, hashes[i], 16);
+    bool has_parent = node->parent != LC_NONE && d->nodes[node->parent].region != LC_NONE;
+    uint32_t parent_bytes = has_parent ? 16 : 0, region_bytes = (uint32_t)region.length;
+    put(payload, &parent_bytes, 4);
+    put(payload, has_parent ? hashes[node->parent] : NULL, parent_bytes);
+    put(payload, &region_bytes, 4);
+    put(payload, lc_strbuf_get(&region), region.length);
+    const struct lc_trace_region *caller =
+        has_parent ? &d->regions[d->nodes[node->parent].region] : NULL;
+    uint64_t site = has_parent ? d->nodes[node->parent].call_site : 0;
+    put(payload, &site, 8);
+    put_text(payload, caller ? caller->module : "");
+    put_text(payload, caller ? caller->build_id : "");
+    lc_strbuf_free(&region);
+    lc_strbuf_free(&none);
+}
+
+static enum lc_err context_hashes(const struct lc_trace_defs *d, uint64_t (**hashes)[2]) {
+    LC_TRY(lc_alloc(hashes, d->n_nodes ? d->n_nodes : 1, sizeof(**hashes)));
+    for (size_t i = 0; i < d->n_nodes; i++) {
+        const struct lc_trace_node *node = &d->nodes[i];
+        uint64_t *h = (*hashes)[i];
+        h[0] = 0xcbf29ce484222325u;
+        h[1] = 1;
+        if (node->region == LC_NONE)
+            continue;
+        struct lc_strbuf key = {0}, none = {0};
+        region_key(&d->regions[node->region], &key, &none);
+        if (node->parent != LC_NONE)
+            mix(h, (*hashes)[node->parent], 16);
+        mix(h, lc_strbuf_get(&key), key.length);
+        lc_strbuf_free(&key);
+        lc_strbuf_free(&none);
+    }
+    return LC_OK;
+}
+
+/* Calls `visit` for each entry of a rank: key, payload, local number. */
+typedef enum lc_err visitor(void *what, enum lc_union_type type, uint32_t number,
+                            const struct lc_strbuf *key, const struct lc_strbuf *payload);
+
+struct walk {
+    const struct lc_trace_defs *d;
+    visitor *visit;
+    void *what;
+    struct lc_strbuf key, payload;
+    uint64_t (*hashes)[2];
+};
+
+static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
+    const struct lc_trace_defs *d = w->d;
+    lc_strbuf_clear(&w->key);
+    lc_strbuf_clear(&w->payload);
+    switch (type) {
+    case LC_UNION_REGION:
+        region_key(&d->regions[i], &w->key, &w->payload);
+        return true;
+    case LC_UNION_COMM:
+        if (d->comms[i].known) {
+            comm_key(d, i, &w->key);
+            comm_payload(d, i, &w->payload);
+        }
+        return d->comms[i].known;
+    case LC_UNION_STRING:
+        put_text(&w->key, d->strings[i] ? d->strings[i] : "");
+        return d->strings[i] != NULL;
+    case LC_UNION_WIN:
+        if (d->wins[i].known)
+            win_key(d, i, &w->key, &w->payload);
+        return d->wins[i].known;
+    case LC_UNION_GROUP:
+        put(&w->key, d->groups[i].world, (size_t)d->groups[i].n * 4);
+        return d->groups[i].world != NULL;
+    default:
+        if (d->nodes[i].region != LC_NONE)
+            context_entry(d, (const uint64_t(*)[2])w->hashes, i, &w->key, &w->payload);
+        return d->nodes[i].region != LC_NONE;
+    }
+}
+
+static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type) {
+    const size_t counts[LC_UNION_TYPES] = {d->n_regions, d->n_comms,  d->n_strings,
+                                           d->n_wins,    d->n_groups, d->n_nodes};
+    return counts[type];
+}
+
+static enum lc_err for_each(const struct lc_trace_defs *d, bool contexts, visitor *visit,
+                            void *what) {
+    struct walk w = {.d = d, .visit = visit, .what = what};
+    enum lc_err err = contexts ? context_hashes(d, &w.hashes) : LC_OK;
+    uint32_t types = contexts ? LC_UNION_TYPES : LC_UNION_CONTEXT;
+    for (uint32_t type = 0; err == LC_OK && type < types; type++)
+        for (uint32_t i = 0; err == LC_OK && i < local_count(d, type); i++)
+            if (describe(&w, type, i))
+                err = visit(what, type, i, &w.key, &w.payload);
+    free(w.hashes);
+    lc_strbuf_free(&w.key);
+    lc_strbuf_free(&w.payload);
+    return err;
+}
+
+static enum lc_err visit_add(void *what, enum lc_union_type type, uint32_t number,
+                             const struct lc_strbuf *key, const struct lc_strbuf *payload) {
+    (void)number;
+    return add(what, type, key, payload);
+}
+
+enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts) {
+    LC_TRY(for_each(defs, contexts, visit_add, u));
+    settle(u);
+    return LC_OK;
+}
+
+static uint32_t find(const struct lc_union *u, enum lc_union_type type, const void *key,
+                     size_t key_bytes) {
+    struct lc_union_entry probe = {.key = key, .key_bytes = (uint32_t)key_bytes, .type = type};
+    const struct lc_union_entry *at =
+        u->n_entries ? bsearch(&probe, u->entries, u->n_entries, sizeof(probe), compare_any) : NULL;
+    return at ? (uint32_t)((size_t)(at - u->entries) - u->first[type]) : LC_NONE;
+}
+
+struct mapping {
+    const struct lc_union *u;
+    struct lc_trace_defs *d;
+};
+
+static enum lc_err visit_map(void *what, enum lc_union_type type, uint32_t number,
+                             const struct lc_strbuf *key, const struct lc_strbuf *payload) {
+    struct mapping *m = what;
+    (void)payload;
+    m->d->maps[type][number] = find(m->u, type, lc_strbuf_get(key), key->length);
+    return LC_OK;
+}
+
+enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts) {
+    for (uint32_t type = 0; type < LC_UNION_TYPES; type++) {
+        size_t n = type == LC_UNION_CONTEXT && !contexts ? 0 : local_count(defs, type);
+        defs->n_maps[type] = n;
+        defs->maps[type] = lc_arena_take(&defs->arena, n * 4 + 4);
+        if (!defs->maps[type])
+            return LC_ERR_NOMEM;
+        memset(defs->maps[type], 0xff, n * 4 + 4);
+    }
+    struct mapping m = {u, defs};
+    return for_each(defs, contexts, visit_map, &m);
+}
+
+enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other) {
+    for (size_t i = 0; i < other->n_entries; i++) {
+        const struct lc_union_entry *e = &other->entries[i];
+        struct lc_strbuf key = {.text = (char *)e->key, .length = e->key_bytes};
+        struct lc_strbuf payload = {.text = (char *)e->payload, .length = e->payload_bytes};
+        LC_TRY(add(u, e->type, &key, &payload));
+    }
+    settle(u);
+    return LC_OK;
+}
+
+enum lc_err lc_union_pack(const struct lc_union *u, struct lc_strbuf *out) {
+    for (size_t i = 0; i < u->n_entries; i++) {
+        const struct lc_union_entry *e = &u->entries[i];
+        uint32_t head[3] = {e->type, e->key_bytes, e->payload_bytes};
+        put(out, head, sizeof(head));
+        put(out, e->key, e->key_bytes);
+        put(out, e->payload, e->payload_bytes);
+    }
+    return lc_strbuf_ok(out) ? LC_OK
+                             : lc_fail(LC_ERR_NOMEM, "definitions of the trace: not enough memory");
+}
+
+enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_bytes) {
+    struct reader r = {bytes, n_bytes, false};
+    while (r.left) {
+        uint32_t type = take_u32(&r), key_bytes = take_u32(&r), payload_bytes = take_u32(&r);
+        struct lc_strbuf key = {.length = key_bytes}, payload = {.length = payload_bytes};
+        key.text = (char *)take(&r, key_bytes);
+        payload.text = (char *)take(&r, payload_bytes);
+        if (r.bad || type >= LC_UNION_TYPES)
+            return lc_fail(LC_ERR_FORMAT,
+                           "definitions of the trace: damaged: run `latecomer recover`");
+        LC_TRY(add(u, type, &key, &payload));
+    }
+    settle(u);
+    return LC_OK;
+}
+
+void lc_union_free(struct lc_union *u) {
+    free(u->entries);
+    lc_arena_free(&u->arena);
+    memset(u, 0, sizeof(*u));
+}
+
+static enum lc_err open_entry(const struct lc_union *u, enum lc_union_type type, size_t number,
+                              struct reader *key, struct reader *payload) {
+    if (number >= lc_union_count(u, type))
+        return lc_fail(LC_ERR_RANGE,
+                       "definitions of the trace: number out of range: this is a bug");
+    const struct lc_union_entry *e = &u->entries[u->first[type] + number];
+    *key = (struct reader){e->key, e->key_bytes, false};
+    *payload = (struct reader){e->payload, e->payload_bytes, false};
+    return LC_OK;
+}
+
+static enum lc_err check(const struct reader *a, const struct reader *b) {
+    return a->bad || b->bad
+               ? lc_fail(LC_ERR_FORMAT, "definitions of the trace: an entry is damaged: run again")
+               : LC_OK;
+}
+
+enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out) {
+    struct reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_REGION, number, &key, &payload));
+    const char *kind = take(&key, 1);
+    out->kind = kind ? (uint32_t)(*kind - '0') : LC_NONE;
+    out->name = take_text(&key);
+    out->module = take_text(&key);
+    out->build_id = take_text(&key);
+    char digits[17] = "";
+    const void *hex = take(&key, 16);
+    if (hex)
+        memcpy(digits, hex, 16);
+    out->offset = strtoull(digits, NULL, 16);
+    out->flags = payload.left ? take_u32(&payload) : 0;
+    return check(&key, &payload);
+}
+
+enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out) {
+    struct reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_COMM, number, &key, &payload));
+    out->flags = take_u32(&payload);
+    out->n_local = take_u32(&payload);
+    out->n_remote = take_u32(&payload);
+    out->world = take(&payload, ((size_t)out->n_local + out->n_remote) * 4);
+    uint32_t parent_bytes = take_u32(&payload);
+    const void *parent = take(&payload, parent_bytes);
+    out->parent = parent && parent_bytes ? find(u, LC_UNION_COMM, parent, parent_bytes) : LC_NONE;
+    out->name = take_text(&payload);
+    return check(&key, &payload);
+}
+
+enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out) {
+    struct reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_WIN, number, &key, &payload));
+    uint32_t comm_bytes = take_u32(&payload);
+    const void *comm = take(&payload, comm_bytes);
+    out->comm = comm ? find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
+    out->name = take_text(&payload);
+    return check(&key, &payload);
+}
+
+enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_t **world,
+                           uint32_t *n) {
+    struct reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_GROUP, number, &key, &payload));
+    *n = (uint32_t)(key.left / 4);
+    *world = take(&key, (size_t)*n * 4);
+    return check(&key, &payload);
+}
+
+enum lc_err lc_union_context(const struct lc_union *u, size_t number,
+                             struct lc_union_context *out) {
+    struct reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_CONTEXT, number, &key, &payload));
+    uint32_t parent_bytes = take_u32(&payload);
+    const void *parent = take(&payload, parent_bytes);
+    uint32_t region_bytes = take_u32(&payload);
+    const void *region = take(&payload, region_bytes);
+    out->parent =
+        parent && parent_bytes ? find(u, LC_UNION_CONTEXT, parent, parent_bytes) : LC_NONE;
+    out->region = region ? find(u, LC_UNION_REGION, region, region_bytes) : LC_NONE;
+    out->call_site = take_u64(&payload);
+    out->module = take_text(&payload);
+    out->build_id = take_text(&payload);
+    return check(&key, &payload);
+}
+
+const char *lc_union_string(const struct lc_union *u, size_t number) {
+    struct reader key, payload;
+    if (open_entry(u, LC_UNION_STRING, number, &key, &payload) != LC_OK)
+        return "";
+    return take_text(&key);
+}
