@@ -7,6 +7,8 @@
 #include "measure/hot.h"
 #include "measure/trace_area.h"
 
+enum { DEFINITIONS_BYTES = 64 << 20 };
+
 /* Bytes, not records, are what may straddle chunks here: readers join the chunks first. */
 static void append(struct lc_trace_stream *s, const char *bytes, size_t n) {
     while (n > 0) {
@@ -30,6 +32,8 @@ static void append(struct lc_trace_stream *s, const char *bytes, size_t n) {
 static void define_locked(enum lc_def_type type, const void *head, size_t head_bytes,
                           const void *rest, size_t rest_bytes) {
     size_t before = lc_trace.defs.length;
+    if (before + head_bytes + rest_bytes > DEFINITIONS_BYTES && type != LC_DEF_MAP)
+        return; /* bounded: what refers to it is left out of the trace */
     lc_trace_def_put(&lc_trace.defs, type, head, head_bytes, rest, rest_bytes);
     if (lc_strbuf_ok(&lc_trace.defs))
         append(&lc_trace.area->defs, lc_trace.defs.text + before, lc_trace.defs.length - before);

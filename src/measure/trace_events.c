@@ -96,7 +96,7 @@ void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblo
         return;
     uint32_t fn = coll->request != NULL ? coll->request->fn : call->fn;
     enum lc_rec_kind kind = nonblocking ? LC_REC_ICOLL : LC_REC_COLL;
-    uint64_t head = lc_rec_pair(kind, coll->comm->id, root_of(coll)),
+    uint64_t head = lc_rec_pair(kind, lc_trace_comm_id(call, coll->comm), root_of(coll)),
              sent = operation_of(fn) | coll->bytes_sent;
     if (!nonblocking) {
         lc_trace_put3(s, head, sent, coll->bytes_rcvd);
@@ -109,7 +109,7 @@ void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblo
         lc_trace_put1(s, lc_rec_word(LC_REC_ICOLL_DONE, coll->id));
 }
 
-static void completed_one(struct lc_trace_stream *s, struct lc_request *r,
+static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struct lc_request *r,
                           const MPI_Status *status) {
     r->trace = 0;
     if (r->kind == LC_REQUEST_COLL) {
@@ -119,7 +119,9 @@ static void completed_one(struct lc_trace_stream *s, struct lc_request *r,
     } else if (r->kind == LC_REQUEST_SEND) {
         lc_trace_put1(s, lc_rec_word(LC_REC_ISEND_DONE, r->id));
     } else if (r->kind == LC_REQUEST_RECV) {
-        lc_trace_put4(s, lc_rec_pair(LC_REC_IRECV, r->comm->id, (uint32_t)status->MPI_SOURCE),
+        lc_trace_put4(s,
+                      lc_rec_pair(LC_REC_IRECV, lc_trace_comm_id(call, r->comm),
+                                  (uint32_t)status->MPI_SOURCE),
                       (uint32_t)status->MPI_TAG, lc_status_bytes(status), r->id);
     }
 }
@@ -131,7 +133,7 @@ void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *con
         return;
     for (int i = 0; i < n; i++)
         if (requests[i] != NULL && requests[i]->trace != 0)
-            completed_one(s, requests[i], &statuses[i]);
+            completed_one(call, s, requests[i], &statuses[i]);
 }
 
 static void record_comm(struct lc_call *call, enum lc_rec_kind kind, uint32_t id) {
@@ -140,30 +142,44 @@ static void record_comm(struct lc_call *call, enum lc_rec_kind kind, uint32_t id
         lc_trace_put1(s, lc_rec_pair(kind, id, 0));
 }
 
-void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm) {
-    if (!lc_trace.area)
+static void define_once(struct lc_comm *comm) {
+    if (comm->trace != NULL)
         return;
+    comm->trace = &lc_trace;
     lc_trace_define_comm(comm, comm->parent);
+}
+
+/* Of a constructor that is collective over the parent, as far as it is known. */
+void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm) {
+    if (lc_trace.area == NULL)
+        return;
+    define_once(comm);
     record_comm(call, LC_REC_COMM_MADE, comm->id);
 }
 
+void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm) {
+    lc_trace_comm_new(call, comm);
+}
+
 void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm) {
-    if (lc_trace_stream_of(call) != NULL)
-        lc_trace_put1(call->thread->trace, lc_rec_pair(LC_REC_HANDLE, comm->id, 1));
-    record_comm(call, LC_REC_COMM_FREED, comm->id);
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    if (s == NULL || comm->trace == NULL)
+        return;
+    lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, comm->id, 1));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, comm->id, 0));
 }
 
 void lc_trace_init(struct lc_call *call) {
-    if (!lc_trace.area)
+    if (lc_trace.area == NULL)
         return;
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    struct lc_comm *world = lc_comm_get(call->thread, MPI_COMM_WORLD),
-                   *self = lc_comm_get(call->thread, MPI_COMM_SELF);
+    struct lc_comm *world = lc_comm_get(call->thread, MPI_COMM_WORLD);
+    struct lc_comm *self = lc_comm_get(call->thread, MPI_COMM_SELF);
     lc_trace_define_process();
-    if (!world || !self)
+    if (world == NULL || self == NULL)
         return;
-    lc_trace_define_comm(world, NULL);
-    lc_trace_define_comm(self, NULL);
+    define_once(world);
+    define_once(self);
     if (s == NULL)
         return;
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, world->id, 0));
@@ -173,15 +189,11 @@ void lc_trace_init(struct lc_call *call) {
 
 void lc_trace_finalize(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (!lc_trace.area)
+    if (lc_trace.area == NULL || s == NULL)
         return;
-    if (s != NULL) {
-        lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, 0, 1));
-        lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 0, 0));
-        lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 1, 0));
-    }
-    if (lc_core.agreed)
-        lc_trace_unify();
+    lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, 0, 1));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 0, 0));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 1, 0));
 }
 
 void lc_trace_control(struct lc_call *call, bool on) {
@@ -197,7 +209,7 @@ void lc_trace_thread_new(struct lc_call *call) {
 
 void lc_trace_thread_end(struct lc_call *call) {
     struct lc_trace_stream *s = call->thread->trace;
-    if (s == NULL || s == (struct lc_trace_stream *)(void *)lc_trace.area)
+    if (s == NULL)
         return;
     lc_trace_put1(s, lc_rec_word(LC_REC_END, call->begin - s->base_ticks));
     call->thread->trace = NULL;

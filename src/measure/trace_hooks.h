@@ -26,11 +26,14 @@ void lc_trace_define_process(void);
 void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent);
 uint32_t lc_trace_define_string(const char *text);
 /* trace_unify.c */
-void lc_trace_unify(void); /* collective over lc_core.comm */
+void lc_trace_close(void); /* once, behind MPI_Finalize's end stamp; collective if lc_core.agreed */
 /* trace_events.c: everything seldom or long */
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
                              const MPI_Status *statuses);
 void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking);
+
+/* trace_events.c: a communicator that no constructor announced (MPI_Comm_idup, ..) */
+void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
 
 enum {
     LC_TRACE_MARGIN_WORDS = 64
@@ -85,6 +88,12 @@ static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t
     lc_trace_commit(s, p + 4);
 }
 
+static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
+    if (lc_unlikely(comm->trace == NULL))
+        lc_trace_comm_found(call, comm);
+    return comm->id;
+}
+
 static inline void lc_trace_call_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL))
@@ -111,15 +120,17 @@ static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg) {
 static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL))
-        lc_trace_put3(s, lc_rec_pair(LC_REC_SEND, msg->comm->id, (uint32_t)msg->peer),
-                      (uint32_t)msg->tag, msg->bytes);
+        lc_trace_put3(
+            s, lc_rec_pair(LC_REC_SEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
+            (uint32_t)msg->tag, msg->bytes);
 }
 
 static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL))
         return;
-    lc_trace_put4(s, lc_rec_pair(LC_REC_ISEND, msg->comm->id, (uint32_t)msg->peer),
+    lc_trace_put4(s,
+                  lc_rec_pair(LC_REC_ISEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
                   (uint32_t)msg->tag, msg->bytes, msg->id);
     if (lc_likely(msg->request != NULL))
         msg->request->trace = 1;
@@ -143,8 +154,9 @@ static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *ms
 static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL) && lc_likely(msg->peer >= 0))
-        lc_trace_put3(s, lc_rec_pair(LC_REC_RECV, msg->comm->id, (uint32_t)msg->peer),
-                      (uint32_t)msg->tag, msg->bytes);
+        lc_trace_put3(
+            s, lc_rec_pair(LC_REC_RECV, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
+            (uint32_t)msg->tag, msg->bytes);
 }
 
 static inline void lc_trace_completing(struct lc_call *call, int n,

@@ -144,3 +144,8 @@ void lc_trace_unify(void) {
     lc_union_free(&u);
     lc_trace_defs_free(&defs);
 }
+
+void lc_trace_close(void) {
+    if (lc_trace.area != NULL && lc_core.agreed && lc_trace.defined)
+        unify();
+}
