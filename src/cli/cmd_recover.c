@@ -63,10 +63,14 @@ static void progress(const char *text, double fraction)
 int lc_cmd_recover(int argc, char **argv)
 {
     static const struct argp argp = {
-        options, parse, "DIR",
+        options,
+        parse,
+        "DIR",
         "Finish the trace of a run that was killed: makes traces.otf2 of what its processes had "
         "written or left in memory.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct arguments a = {.options = {.progress = progress}};
     struct lc_symbols *symbols = NULL;
     struct lc_trace_recovered result;

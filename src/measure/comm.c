@@ -142,12 +142,27 @@ void lc_type_forget(struct lc_thread *t, MPI_Datatype type) {
         lc_mode_change(0, LC_MODE_FLUSH_TYPES);
 }
 
-void lc_comm_new_end(struct lc_call *call, int result, const MPI_Comm *comm) {
-    if (result != MPI_SUCCESS || *comm == MPI_COMM_NULL)
+void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm)
+{
+    struct lc_comm *from = parent != MPI_COMM_NULL ? lc_comm_get(call->thread, parent) : NULL;
+    if (result != MPI_SUCCESS)
+        return;
+    if (call->mode & LC_MODE_TRACE && from != NULL)
+        lc_trace_made_from(call, from); /* also of those who are not in the new one */
+    if (*comm == MPI_COMM_NULL)
         return;
     struct lc_comm *c = lc_comm_cold(call->thread, *comm);
-    if (c != NULL)
-        lc_hook_comm_new(call, c);
+    if (c == NULL)
+        return;
+    c->parent = from;
+    lc_hook_comm_new(call, c);
+}
+
+void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name)
+{
+    struct lc_comm *c = lc_comm_get(call->thread, comm);
+    if (result == MPI_SUCCESS && c != NULL && call->mode & LC_MODE_TRACE)
+        lc_trace_comm_named(call, c, name);
 }
 
 /* The handle is valid only when the request is complete: the record is made at its first use. */

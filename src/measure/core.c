@@ -117,6 +117,7 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
 #endif
     atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
     lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON);
+    lc_trace_start();
     stub->on_dlclose = library_closed;
     return true;
 }

@@ -379,7 +379,13 @@ def t_coll_init(c):
 def t_comm_create(c):
     new = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \*", p)]
     assert len(new) == 1, c.name
-    return "", f"    lc_comm_new_end(&call, result, {new[0]});\n"
+    old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
+    return "", f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
+
+
+def t_comm_name(c):
+    c.has("comm", "comm_name")
+    return "", "    lc_comm_named(&call, result, comm, comm_name);\n"
 
 
 def t_comm_idup(c):

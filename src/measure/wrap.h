@@ -209,7 +209,8 @@ void lc_mprobe_end(struct lc_call *call, int result, int flag, MPI_Comm comm,
 void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message);
 
 /* comm.c */
-void lc_comm_new_end(struct lc_call *call, int result, const MPI_Comm *comm);
+void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm);
+void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name);
 void lc_comm_idup_end(struct lc_call *call, int result, const MPI_Comm *comm,
                       const MPI_Request *request);
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm);

@@ -1,4 +1,5 @@
-/* Names for traces by the symbol reader of `latecomer run`: the bridge between trace.h and run/symbols.h. */
+/* Names for traces by the symbol reader of `latecomer run`: the bridge between trace.h and
+ * run/symbols.h. */
 #ifndef LC_TRACE_NAMES_H
 #define LC_TRACE_NAMES_H
 
