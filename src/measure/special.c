@@ -98,8 +98,8 @@ int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {
     lc_leave(&call);
     t->depth = 1;
     lc_core.state->finalize_ns = lc_core.state->end_ns = lc_monotonic_raw_ns();
-    lc_write_profile();
     lc_trace_close();
+    lc_write_profile();
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS | LC_MODE_TRACE, 0);
     lc_core.finalized = true;
     int result = lc_real.Finalize();

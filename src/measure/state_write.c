@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "measure/core.h"
+#include "measure/trace_area.h"
 
 /* The writing side of state.h: this process's state, in the memory that the parent made
  * (LATECOMER_STATE=<pid>:<fd>), else in our own. */
@@ -55,7 +56,7 @@ static void layout(struct lc_state_header *h, size_t bytes) {
 
 /* Bytes beyond those of the profile that the hooks will ask for. */
 static size_t extra_bytes(void) {
-    return getenv("LATECOMER_TRACE") != NULL ? (size_t)128 << 20 : 0;
+    return lc_trace_wanted() ? lc_trace_buffer_bytes() + ((size_t)4 << 20) : 0;
 }
 
 static bool map_shared(int fd, size_t bytes) {

@@ -321,6 +321,7 @@ void lc_trace_start(void)
     lc_trace_stream_open(&area->defs, LC_TRACE_DEFS, area->base_ticks);
     atomic_thread_fence(memory_order_release);
     area->magic = LC_TRACE_MAGIC;
+    lc_core.state->trace_bytes = bytes;
     lc_core.state->trace_offset = offset;
     lc_core.mode |= LC_MODE_TRACE;
 }

@@ -1,4 +1,5 @@
 /* The definition stream: what is said once. Cold; one lock. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -130,7 +130,7 @@ static bool save(const struct blob *b)
     return good;
 }
 
-void lc_trace_unify(void)
+static void unify(void)
 {
     struct lc_trace_defs defs = {0};
     struct lc_union u = {0};

@@ -4,51 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-/* Keys and payloads are written with lc_strbuf and read with this. */
-struct reader {
-    const unsigned char *at;
-    size_t left;
-    bool bad;
-};
-
-static const void *take(struct reader *r, size_t bytes)
-{
-    if (bytes > r->left) {
-        r->bad = true;
-        return NULL;
-    }
-    const void *p = r->at;
-    r->at += bytes;
-    r->left -= bytes;
-    return p;
-}
-
-static uint32_t take_u32(struct reader *r)
-{
-    uint32_t value = 0;
-    const void *p = take(r, 4);
-    if (p)
-        memcpy(&value, p, 4);
-    return value;
-}
-
-static uint64_t take_u64(struct reader *r)
-{
-    uint64_t value = 0;
-    const void *p = take(r, 8);
-    if (p)
-        memcpy(&value, p, 8);
-    return value;
-}
-
-static const char *take_text(struct reader *r)
-{
-    const unsigned char *end = r->left ? memchr(r->at, 0, r->left) : NULL;
-    const char *text = end ? take(r, (size_t)(end - r->at) + 1) : NULL;
-    r->bad |= !text;
-    return text ? text : "";
-}
+#include "trace/bytes.h"
 
 static void put(struct lc_strbuf *b, const void *bytes, size_t n)
 {
@@ -333,8 +289,8 @@ enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *def
     return LC_OK;
 }
 
-static uint32_t find(const struct lc_union *u, enum lc_union_type type, const void *key,
-                     size_t key_bytes)
+uint32_t lc_union_find(const struct lc_union *u, enum lc_union_type type, const void *key,
+                       size_t key_bytes)
 {
     struct lc_union_entry probe = {.key = key, .key_bytes = (uint32_t)key_bytes, .type = type};
     const struct lc_union_entry *at =
@@ -352,7 +308,7 @@ static enum lc_err visit_map(void *what, enum lc_union_type type, uint32_t numbe
 {
     struct mapping *m = what;
     (void)payload;
-    m->d->maps[type][number] = find(m->u, type, lc_strbuf_get(key), key->length);
+    m->d->maps[type][number] = lc_union_find(m->u, type, lc_strbuf_get(key), key->length);
     return LC_OK;
 }
 
@@ -397,12 +353,13 @@ enum lc_err lc_union_pack(const struct lc_union *u, struct lc_strbuf *out)
 
 enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_bytes)
 {
-    struct reader r = {bytes, n_bytes, false};
+    struct lc_reader r = {bytes, n_bytes, false};
     while (r.left) {
-        uint32_t type = take_u32(&r), key_bytes = take_u32(&r), payload_bytes = take_u32(&r);
+        uint32_t type = lc_take_u32(&r), key_bytes = lc_take_u32(&r),
+                 payload_bytes = lc_take_u32(&r);
         struct lc_strbuf key = {.length = key_bytes}, payload = {.length = payload_bytes};
-        key.text = (char *)take(&r, key_bytes);
-        payload.text = (char *)take(&r, payload_bytes);
+        key.text = (char *)lc_take(&r, key_bytes);
+        payload.text = (char *)lc_take(&r, payload_bytes);
         if (r.bad || type >= LC_UNION_TYPES)
             return lc_fail(LC_ERR_FORMAT,
                            "definitions of the trace: damaged: run `latecomer recover`");
@@ -417,102 +374,4 @@ void lc_union_free(struct lc_union *u)
     free(u->entries);
     lc_arena_free(&u->arena);
     memset(u, 0, sizeof(*u));
-}
-
-static enum lc_err open_entry(const struct lc_union *u, enum lc_union_type type, size_t number,
-                              struct reader *key, struct reader *payload)
-{
-    if (number >= lc_union_count(u, type))
-        return lc_fail(LC_ERR_RANGE,
-                       "definitions of the trace: number out of range: this is a bug");
-    const struct lc_union_entry *e = &u->entries[u->first[type] + number];
-    *key = (struct reader){e->key, e->key_bytes, false};
-    *payload = (struct reader){e->payload, e->payload_bytes, false};
-    return LC_OK;
-}
-
-static enum lc_err check(const struct reader *a, const struct reader *b)
-{
-    return a->bad || b->bad
-               ? lc_fail(LC_ERR_FORMAT, "definitions of the trace: an entry is damaged: run again")
-               : LC_OK;
-}
-
-enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out)
-{
-    struct reader key, payload;
-    LC_TRY(open_entry(u, LC_UNION_REGION, number, &key, &payload));
-    const char *kind = take(&key, 1);
-    out->kind = kind ? (uint32_t)(*kind - '0') : LC_NONE;
-    out->name = take_text(&key);
-    out->module = take_text(&key);
-    out->build_id = take_text(&key);
-    char digits[17] = "";
-    const void *hex = take(&key, 16);
-    if (hex)
-        memcpy(digits, hex, 16);
-    out->offset = strtoull(digits, NULL, 16);
-    out->flags = payload.left ? take_u32(&payload) : 0;
-    return check(&key, &payload);
-}
-
-enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out)
-{
-    struct reader key, payload;
-    LC_TRY(open_entry(u, LC_UNION_COMM, number, &key, &payload));
-    out->flags = take_u32(&payload);
-    out->n_local = take_u32(&payload);
-    out->n_remote = take_u32(&payload);
-    out->world = take(&payload, ((size_t)out->n_local + out->n_remote) * 4);
-    uint32_t parent_bytes = take_u32(&payload);
-    const void *parent = take(&payload, parent_bytes);
-    out->parent = parent && parent_bytes ? find(u, LC_UNION_COMM, parent, parent_bytes) : LC_NONE;
-    out->name = take_text(&payload);
-    return check(&key, &payload);
-}
-
-enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out)
-{
-    struct reader key, payload;
-    LC_TRY(open_entry(u, LC_UNION_WIN, number, &key, &payload));
-    uint32_t comm_bytes = take_u32(&payload);
-    const void *comm = take(&payload, comm_bytes);
-    out->comm = comm ? find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
-    out->name = take_text(&payload);
-    return check(&key, &payload);
-}
-
-enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_t **world,
-                           uint32_t *n)
-{
-    struct reader key, payload;
-    LC_TRY(open_entry(u, LC_UNION_GROUP, number, &key, &payload));
-    *n = (uint32_t)(key.left / 4);
-    *world = take(&key, (size_t)*n * 4);
-    return check(&key, &payload);
-}
-
-enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_union_context *out)
-{
-    struct reader key, payload;
-    LC_TRY(open_entry(u, LC_UNION_CONTEXT, number, &key, &payload));
-    uint32_t parent_bytes = take_u32(&payload);
-    const void *parent = take(&payload, parent_bytes);
-    uint32_t region_bytes = take_u32(&payload);
-    const void *region = take(&payload, region_bytes);
-    out->parent =
-        parent && parent_bytes ? find(u, LC_UNION_CONTEXT, parent, parent_bytes) : LC_NONE;
-    out->region = region ? find(u, LC_UNION_REGION, region, region_bytes) : LC_NONE;
-    out->call_site = take_u64(&payload);
-    out->module = take_text(&payload);
-    out->build_id = take_text(&payload);
-    return check(&key, &payload);
-}
-
-const char *lc_union_string(const struct lc_union *u, size_t number)
-{
-    struct reader key, payload;
-    if (open_entry(u, LC_UNION_STRING, number, &key, &payload) != LC_OK)
-        return "";
-    return take_text(&key);
 }

@@ -35,6 +35,10 @@ void lc_union_free(struct lc_union *u);
 /* Fills defs->maps. */
 enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts);
 
+/* The global number of an entry, LC_NONE if there is none. */
+uint32_t lc_union_find(const struct lc_union *u, enum lc_union_type type, const void *key,
+                       size_t key_bytes);
+
 /* The payloads, read back; LC_ERR_FORMAT if damaged. */
 struct lc_union_region {
     uint32_t kind, flags;

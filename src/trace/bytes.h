@@ -1,0 +1,56 @@
+/* Reading packed bytes: never beyond the end; a failure is remembered, so that one check at the end
+ * is enough. */
+#ifndef LC_TRACE_BYTES_H
+#define LC_TRACE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Keys and payloads are written with lc_strbuf and read with this. */
+struct lc_reader {
+    const unsigned char *at;
+    size_t left;
+    bool bad;
+};
+
+static inline const void *lc_take(struct lc_reader *r, size_t bytes)
+{
+    if (bytes > r->left) {
+        r->bad = true;
+        return NULL;
+    }
+    const void *p = r->at;
+    r->at += bytes;
+    r->left -= bytes;
+    return p;
+}
+
+static inline uint32_t lc_take_u32(struct lc_reader *r)
+{
+    uint32_t value = 0;
+    const void *p = lc_take(r, 4);
+    if (p)
+        memcpy(&value, p, 4);
+    return value;
+}
+
+static inline uint64_t lc_take_u64(struct lc_reader *r)
+{
+    uint64_t value = 0;
+    const void *p = lc_take(r, 8);
+    if (p)
+        memcpy(&value, p, 8);
+    return value;
+}
+
+static inline const char *lc_take_text(struct lc_reader *r)
+{
+    const unsigned char *end = r->left ? memchr(r->at, 0, r->left) : NULL;
+    const char *text = end ? lc_take(r, (size_t)(end - r->at) + 1) : NULL;
+    r->bad |= !text;
+    return text ? text : "";
+}
+
+#endif
