@@ -24,8 +24,7 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "no messages", 0},
     {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
+static error_t parse(int key, char *arg, struct argp_state *state) {
     struct arguments *a = state->input;
     switch (key) {
     case KEY_FILTER:
@@ -55,13 +54,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static void progress(const char *text, double fraction)
-{
+static void progress(const char *text, double fraction) {
     lc_say("%s: %.0f %%", text, fraction * 100);
 }
 
-int lc_cmd_recover(int argc, char **argv)
-{
+int lc_cmd_recover(int argc, char **argv) {
     static const struct argp argp = {
         options,
         parse,

@@ -142,8 +142,7 @@ void lc_type_forget(struct lc_thread *t, MPI_Datatype type) {
         lc_mode_change(0, LC_MODE_FLUSH_TYPES);
 }
 
-void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm)
-{
+void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm) {
     struct lc_comm *from = parent != MPI_COMM_NULL ? lc_comm_get(call->thread, parent) : NULL;
     if (result != MPI_SUCCESS)
         return;
@@ -158,8 +157,7 @@ void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MP
     lc_hook_comm_new(call, c);
 }
 
-void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name)
-{
+void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name) {
     struct lc_comm *c = lc_comm_get(call->thread, comm);
     if (result == MPI_SUCCESS && c != NULL && call->mode & LC_MODE_TRACE)
         lc_trace_comm_named(call, c, name);

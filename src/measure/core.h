@@ -122,7 +122,7 @@ struct lc_comm {
                              MPI_UNDEFINED if not in MPI_COMM_WORLD */
     int32_t *local_world; /* world rank of each rank of the local group */
     struct lc_comm *parent; /* given to its constructor; NULL: unknown */
-    uint64_t uid;         /* same on all members once the hooks have agreed on one; 0 before */
+    uint64_t uid;           /* same on all members once the hooks have agreed on one; 0 before */
     void *clocks;
     void *trace;
 };

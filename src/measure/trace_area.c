@@ -24,8 +24,7 @@ static __thread uint64_t sink[8]; /* where a stopped stream writes */
 
 enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 1 << 20 };
 
-uint64_t lc_trace_buffer_bytes(void)
-{
+uint64_t lc_trace_buffer_bytes(void) {
     const char *text = getenv("LATECOMER_BUFFER");
     char *end = NULL;
     double value = text && *text ? strtod(text, &end) : 0;
@@ -45,21 +44,18 @@ uint64_t lc_trace_buffer_bytes(void)
     return bytes & ~(uint64_t)(LC_TRACE_CHUNK_BYTES - 1);
 }
 
-bool lc_trace_wanted(void)
-{
+bool lc_trace_wanted(void) {
     const char *text = getenv("LATECOMER_TRACE");
     return text && *text && strcmp(text, "0") != 0;
 }
 
-static struct lc_trace_chunk *chunk_at(uint32_t number)
-{
+static struct lc_trace_chunk *chunk_at(uint32_t number) {
     return (struct lc_trace_chunk *)((char *)lc_trace.area + lc_trace.area->chunks_offset) + number;
 }
 
 /* A chunk, or LC_TRACE_NO_CHUNK. Its pages are asked for at once: one fault each would cost more.
  */
-static uint32_t take_chunk(void)
-{
+static uint32_t take_chunk(void) {
     struct lc_trace_area *area = lc_trace.area;
     pthread_mutex_lock(&lc_trace.lock);
     uint32_t number = atomic_load_explicit(&area->free_chunk, memory_order_relaxed);
@@ -85,8 +81,7 @@ static uint32_t take_chunk(void)
     return number;
 }
 
-static void give_chunks(uint32_t number, uint32_t keep)
-{
+static void give_chunks(uint32_t number, uint32_t keep) {
     pthread_mutex_lock(&lc_trace.lock);
     while (number != LC_TRACE_NO_CHUNK && number != keep) {
         struct lc_trace_chunk *chunk = chunk_at(number);
@@ -99,8 +94,7 @@ static void give_chunks(uint32_t number, uint32_t keep)
     pthread_mutex_unlock(&lc_trace.lock);
 }
 
-static void open_chunk(struct lc_trace_stream *s, uint32_t number)
-{
+static void open_chunk(struct lc_trace_stream *s, uint32_t number) {
     struct lc_trace_chunk *chunk = chunk_at(number);
     if (s->last_chunk == LC_TRACE_NO_CHUNK) {
         s->first_chunk = number;
@@ -116,8 +110,7 @@ static void open_chunk(struct lc_trace_stream *s, uint32_t number)
 
 /* A reader goes by `next` only if it lies in the last chunk, so the order of these stores does not
  * matter to it. */
-void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks)
-{
+void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks) {
     s->base_ticks = lc_trace.area->base_ticks;
     s->thread = thread;
     s->begin_ticks = begin_ticks > s->base_ticks ? begin_ticks - s->base_ticks : 0;
@@ -130,8 +123,7 @@ void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t b
                           memory_order_release);
 }
 
-static void stop(struct lc_trace_stream *s)
-{
+static void stop(struct lc_trace_stream *s) {
     if (s->last_chunk != LC_TRACE_NO_CHUNK &&
         atomic_load_explicit(&s->state, memory_order_relaxed) == LC_STREAM_OPEN)
         chunk_at(s->last_chunk)->used_words = (uint32_t)(s->next - chunk_at(s->last_chunk)->words);
@@ -139,8 +131,7 @@ static void stop(struct lc_trace_stream *s)
     s->limit = NULL;
 }
 
-static bool write_all(int fd, const void *bytes, size_t n)
-{
+static bool write_all(int fd, const void *bytes, size_t n) {
     const char *at = bytes;
     while (n > 0) {
         ssize_t written = write(fd, at, n);
@@ -157,8 +148,7 @@ static bool write_all(int fd, const void *bytes, size_t n)
     return true;
 }
 
-static int open_file(const struct lc_trace_stream *s)
-{
+static int open_file(const struct lc_trace_stream *s) {
     char path[4200];
     if (!lc_core.dir || lc_core.rank < 0) {
         errno = ENOENT;
@@ -175,8 +165,7 @@ static int open_file(const struct lc_trace_stream *s)
 
 /* Writes the stream's chunks to its file and keeps the last, emptied. A file that takes only a part
  * is cut back to what it was. */
-bool lc_trace_flush(struct lc_trace_stream *s)
-{
+bool lc_trace_flush(struct lc_trace_stream *s) {
     int fd = open_file(s);
     bool ok = fd >= 0;
     chunk_at(s->last_chunk)->used_words = (uint32_t)(s->next - chunk_at(s->last_chunk)->words);
@@ -203,8 +192,7 @@ bool lc_trace_flush(struct lc_trace_stream *s)
     return true;
 }
 
-static bool grow(struct lc_trace_stream *s)
-{
+static bool grow(struct lc_trace_stream *s) {
     uint32_t number = take_chunk();
     if (number == LC_TRACE_NO_CHUNK)
         return false;
@@ -212,8 +200,7 @@ static bool grow(struct lc_trace_stream *s)
     return true;
 }
 
-static bool make_room(struct lc_trace_stream *s)
-{
+static bool make_room(struct lc_trace_stream *s) {
     if (atomic_load_explicit(&s->state, memory_order_relaxed) != LC_STREAM_OPEN)
         return false;
     if (grow(s))
@@ -232,8 +219,7 @@ static bool make_room(struct lc_trace_stream *s)
     return true;
 }
 
-LC_COLD uint64_t *lc_trace_refill(struct lc_trace_stream *s, unsigned words)
-{
+LC_COLD uint64_t *lc_trace_refill(struct lc_trace_stream *s, unsigned words) {
     if (make_room(s) && s->next + words <= s->limit)
         return s->next;
     stop(s);
@@ -241,8 +227,7 @@ LC_COLD uint64_t *lc_trace_refill(struct lc_trace_stream *s, unsigned words)
     return sink;
 }
 
-LC_COLD void lc_trace_renew(struct lc_trace_stream *s)
-{
+LC_COLD void lc_trace_renew(struct lc_trace_stream *s) {
     if (atomic_load_explicit(&s->state, memory_order_relaxed) != LC_STREAM_OPEN)
         return;
     if (!make_room(s)) {
@@ -254,8 +239,7 @@ LC_COLD void lc_trace_renew(struct lc_trace_stream *s)
 }
 
 /* A thread that ended: gives its chunks back if memory is scarce. */
-void lc_trace_stream_close(struct lc_trace_stream *s)
-{
+void lc_trace_stream_close(struct lc_trace_stream *s) {
     struct lc_trace_area *area = lc_trace.area;
     if (atomic_load_explicit(&s->state, memory_order_relaxed) != LC_STREAM_OPEN)
         return;
@@ -274,8 +258,7 @@ void lc_trace_stream_close(struct lc_trace_stream *s)
     atomic_store_explicit(&s->state, LC_STREAM_CLOSED, memory_order_release);
 }
 
-struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t begin_ticks)
-{
+struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t begin_ticks) {
     struct lc_trace_area *area = lc_trace.area;
     if (!area)
         return NULL;
@@ -293,8 +276,7 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t b
     return &area->streams[i];
 }
 
-void lc_trace_start(void)
-{
+void lc_trace_start(void) {
     if (!lc_trace_wanted() || !lc_core.state || lc_trace.area)
         return;
     uint64_t offset = 0, chunks = (sizeof(struct lc_trace_area) + LC_TRACE_CHUNK_BYTES - 1) &

@@ -11,8 +11,7 @@
 enum { DEFINITIONS_BYTES = 64 << 20 };
 
 /* Bytes, not records, are what may straddle chunks here: readers join the chunks first. */
-static void append(struct lc_trace_stream *s, const char *bytes, size_t n)
-{
+static void append(struct lc_trace_stream *s, const char *bytes, size_t n) {
     while (n > 0) {
         if (s->next == s->limit) {
             uint64_t *room = lc_trace_refill(s, 1);
@@ -32,8 +31,7 @@ static void append(struct lc_trace_stream *s, const char *bytes, size_t n)
 }
 
 static void define_locked(enum lc_def_type type, const void *head, size_t head_bytes,
-                          const void *rest, size_t rest_bytes)
-{
+                          const void *rest, size_t rest_bytes) {
     size_t before = lc_trace.defs.length;
     if (before + head_bytes + rest_bytes > DEFINITIONS_BYTES && type != LC_DEF_MAP)
         return; /* bounded: what refers to it is left out of the trace */
@@ -43,15 +41,13 @@ static void define_locked(enum lc_def_type type, const void *head, size_t head_b
 }
 
 void lc_trace_define(enum lc_def_type type, const void *head, size_t head_bytes, const void *rest,
-                     size_t rest_bytes)
-{
+                     size_t rest_bytes) {
     pthread_mutex_lock(&lc_trace.defs_lock);
     define_locked(type, head, head_bytes, rest, rest_bytes);
     pthread_mutex_unlock(&lc_trace.defs_lock);
 }
 
-static void put_file(struct lc_strbuf *out, const char *path, char separator)
-{
+static void put_file(struct lc_strbuf *out, const char *path, char separator) {
     char block[4096];
     FILE *file = fopen(path, "r");
     size_t n = file ? fread(block, 1, sizeof(block), file) : 0;
@@ -64,8 +60,7 @@ static void put_file(struct lc_strbuf *out, const char *path, char separator)
         lc_strbuf_putc(out, 0);
 }
 
-void lc_trace_define_process(void)
-{
+void lc_trace_define_process(void) {
     struct lc_trace_area *area = lc_trace.area;
     const struct lc_state_header *state = lc_core.state;
     if (!area || lc_trace.defined)
@@ -95,8 +90,7 @@ void lc_trace_define_process(void)
 }
 
 /* Names: as set so far; MPI_Comm_set_name comes later and is a record of its own. */
-void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent)
-{
+void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent) {
     uint32_t n_local = (uint32_t)(comm->size > 0 ? comm->size : 0),
              n_remote = (uint32_t)(comm->inter ? comm->remote_size : 0);
     struct lc_def_comm head = {.id = comm->id,
@@ -123,14 +117,12 @@ void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent)
     lc_strbuf_free(&rest);
 }
 
-void lc_trace_define_name(bool window, uint32_t id, const char *name)
-{
+void lc_trace_define_name(bool window, uint32_t id, const char *name) {
     uint32_t head[2] = {window, id};
     lc_trace_define(LC_DEF_NAME, head, sizeof(head), name, strlen(name) + 1);
 }
 
-uint32_t lc_trace_define_string(const char *text)
-{
+uint32_t lc_trace_define_string(const char *text) {
     pthread_mutex_lock(&lc_trace.defs_lock);
     uint32_t number = 0;
     while (number < lc_trace.n_strings && strcmp(lc_trace.strings[number], text) != 0)

@@ -53,8 +53,7 @@ static const struct {
 
 /* By the name of the function: MPI_Iallreduce, MPI_Allreduce_init, MPI_Allreduce_c,
  * MPI_Neighbor_alltoall, ...; LC_NONE: not a collective. */
-static uint32_t operation_of_name(const char *name)
-{
+static uint32_t operation_of_name(const char *name) {
     char lower[2] = {0};
     const char *begin = strncmp(name, "MPI_", 4) == 0 ? name + 4 : name;
     if (strncmp(begin, "Neighbor_", 9) == 0)
@@ -75,15 +74,13 @@ static uint32_t operation_of_name(const char *name)
 
 static uint8_t operation_cache[LC_FN_COUNT]; /* operation + 1; 0: not looked up */
 
-static uint64_t operation_of(uint32_t fn)
-{
+static uint64_t operation_of(uint32_t fn) {
     if (lc_unlikely(operation_cache[fn] == 0))
         operation_cache[fn] = (uint8_t)(operation_of_name(lc_fn_names[fn]) + 1);
     return (uint64_t)(uint8_t)(operation_cache[fn] - 1) << 56;
 }
 
-static uint32_t root_of(const struct lc_coll *coll)
-{
+static uint32_t root_of(const struct lc_coll *coll) {
     if (coll->kind != LC_COLL_ONE2N && coll->kind != LC_COLL_N2ONE)
         return LC_REC_ROOT_NONE;
     if (coll->root == MPI_ROOT)
@@ -93,8 +90,7 @@ static uint32_t root_of(const struct lc_coll *coll)
     return (uint32_t)coll->root;
 }
 
-void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking)
-{
+void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL))
         return;
@@ -114,8 +110,7 @@ void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblo
 }
 
 static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struct lc_request *r,
-                          const MPI_Status *status)
-{
+                          const MPI_Status *status) {
     r->trace = 0;
     if (r->kind == LC_REQUEST_COLL) {
         lc_trace_put1(s, lc_rec_word(LC_REC_ICOLL_DONE, r->id));
@@ -132,8 +127,7 @@ static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struc
 }
 
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
-                             const MPI_Status *statuses)
-{
+                             const MPI_Status *statuses) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL))
         return;
@@ -142,15 +136,13 @@ void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *con
             completed_one(call, s, requests[i], &statuses[i]);
 }
 
-static void record_comm(struct lc_call *call, enum lc_rec_kind kind, uint32_t id)
-{
+static void record_comm(struct lc_call *call, enum lc_rec_kind kind, uint32_t id) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (s != NULL)
         lc_trace_put1(s, lc_rec_pair(kind, id, 0));
 }
 
-static void define_once(struct lc_comm *comm)
-{
+static void define_once(struct lc_comm *comm) {
     if (comm->trace != NULL)
         return;
     comm->trace = &lc_trace;
@@ -158,8 +150,7 @@ static void define_once(struct lc_comm *comm)
 }
 
 /* Of a constructor that is collective over the parent, as far as it is known. */
-void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm)
-{
+void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm) {
     if (lc_trace.area == NULL)
         return;
     define_once(comm);
@@ -167,28 +158,25 @@ void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm)
 }
 
 /* The new communicator's members need not all be the parent's in the calls left out here. */
-void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent)
-{
+void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     const char *name = lc_fn_names[call->fn];
-    if (s == NULL || strncmp(name, "MPI_Comm_create_", 16) == 0 || strncmp(name, "MPI_Intercomm", 13) == 0)
+    if (s == NULL || strncmp(name, "MPI_Comm_create_", 16) == 0 ||
+        strncmp(name, "MPI_Intercomm", 13) == 0)
         return;
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, lc_trace_comm_id(call, parent), 0));
 }
 
-void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name)
-{
+void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name) {
     if (lc_trace.area != NULL && name != NULL)
         lc_trace_define_name(false, lc_trace_comm_id(call, comm), name);
 }
 
-void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm)
-{
+void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm) {
     lc_trace_comm_new(call, comm);
 }
 
-void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm)
-{
+void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (s == NULL || comm->trace == NULL)
         return;
@@ -196,8 +184,7 @@ void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm)
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, comm->id, 0));
 }
 
-void lc_trace_init(struct lc_call *call)
-{
+void lc_trace_init(struct lc_call *call) {
     if (lc_trace.area == NULL)
         return;
     struct lc_trace_stream *s = lc_trace_stream_of(call);
@@ -215,8 +202,7 @@ void lc_trace_init(struct lc_call *call)
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_MADE, self->id, 0));
 }
 
-void lc_trace_finalize(struct lc_call *call)
-{
+void lc_trace_finalize(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_trace.area == NULL || s == NULL)
         return;
@@ -225,21 +211,18 @@ void lc_trace_finalize(struct lc_call *call)
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 1, 0));
 }
 
-void lc_trace_control(struct lc_call *call, bool on)
-{
+void lc_trace_control(struct lc_call *call, bool on) {
     struct lc_trace_stream *s = call->thread->trace;
     if (s != NULL)
         lc_trace_put1(s, lc_rec_word(on ? LC_REC_ON : LC_REC_OFF, call->begin - s->base_ticks));
 }
 
-void lc_trace_thread_new(struct lc_call *call)
-{
+void lc_trace_thread_new(struct lc_call *call) {
     if (call->thread->trace == NULL)
         call->thread->trace = lc_trace_stream_new(call->thread, call->begin);
 }
 
-void lc_trace_thread_end(struct lc_call *call)
-{
+void lc_trace_thread_end(struct lc_call *call) {
     struct lc_trace_stream *s = call->thread->trace;
     if (s == NULL)
         return;

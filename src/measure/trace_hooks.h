@@ -45,42 +45,36 @@ enum {
 
 #define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON)
 
-static inline struct lc_trace_stream *lc_trace_stream_of(const struct lc_call *call)
-{
+static inline struct lc_trace_stream *lc_trace_stream_of(const struct lc_call *call) {
     return lc_likely((call->mode & LC_TRACE_RECORDING) == LC_TRACE_RECORDING) ? call->thread->trace
                                                                               : NULL;
 }
 
-static inline uint64_t *lc_trace_room(struct lc_trace_stream *s, unsigned words)
-{
+static inline uint64_t *lc_trace_room(struct lc_trace_stream *s, unsigned words) {
     return lc_likely(s->next + words <= s->limit) ? s->next : lc_trace_refill(s, words);
 }
 
 /* The words before `end` are complete: whoever reads the stream after this process was killed sees
  * them or does not. */
-static inline void lc_trace_commit(struct lc_trace_stream *s, uint64_t *end)
-{
+static inline void lc_trace_commit(struct lc_trace_stream *s, uint64_t *end) {
     atomic_signal_fence(memory_order_release);
     s->next = end;
 }
 
-static inline void lc_trace_put1(struct lc_trace_stream *s, uint64_t a)
-{
+static inline void lc_trace_put1(struct lc_trace_stream *s, uint64_t a) {
     uint64_t *p = lc_trace_room(s, 1);
     p[0] = a;
     lc_trace_commit(s, p + 1);
 }
 
-static inline void lc_trace_put2(struct lc_trace_stream *s, uint64_t a, uint64_t b)
-{
+static inline void lc_trace_put2(struct lc_trace_stream *s, uint64_t a, uint64_t b) {
     uint64_t *p = lc_trace_room(s, 2);
     p[0] = a;
     p[1] = b;
     lc_trace_commit(s, p + 2);
 }
 
-static inline void lc_trace_put3(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c)
-{
+static inline void lc_trace_put3(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c) {
     uint64_t *p = lc_trace_room(s, 3);
     p[0] = a;
     p[1] = b;
@@ -89,8 +83,7 @@ static inline void lc_trace_put3(struct lc_trace_stream *s, uint64_t a, uint64_t
 }
 
 static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c,
-                                 uint64_t d)
-{
+                                 uint64_t d) {
     uint64_t *p = lc_trace_room(s, 4);
     p[0] = a;
     p[1] = b;
@@ -99,23 +92,20 @@ static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t
     lc_trace_commit(s, p + 4);
 }
 
-static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm)
-{
+static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
     if (lc_unlikely(comm->trace == NULL))
         lc_trace_comm_found(call, comm);
     return comm->id;
 }
 
-static inline void lc_trace_call_begin(struct lc_call *call)
-{
+static inline void lc_trace_call_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL))
         lc_trace_put2(s, lc_rec_word(LC_REC_CALL, call->begin - s->base_ticks),
                       call->entry->path->node | (uint64_t)call->common << 32);
 }
 
-static inline void lc_trace_call_end(struct lc_call *call)
-{
+static inline void lc_trace_call_end(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL))
         return;
@@ -124,16 +114,14 @@ static inline void lc_trace_call_end(struct lc_call *call)
         lc_trace_renew(s);
 }
 
-static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg) {
     (void)call;
     (void)msg;
 }
 
 /* When the call returned: so a start that failed leaves no record. The time of the record is the
  * begin of the call. */
-static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL))
         lc_trace_put3(
@@ -141,8 +129,7 @@ static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg)
             (uint32_t)msg->tag, msg->bytes);
 }
 
-static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL))
         return;
@@ -155,14 +142,12 @@ static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *ms
         lc_trace_put1(s, lc_rec_word(LC_REC_ISEND_DONE, msg->id));
 }
 
-static inline void lc_trace_recv(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_trace_recv(struct lc_call *call, struct lc_msg *msg) {
     (void)call;
     (void)msg;
 }
 
-static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL || msg->request == NULL))
         return;
@@ -170,8 +155,7 @@ static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *ms
     msg->request->trace = 1;
 }
 
-static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg)
-{
+static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL) && lc_likely(msg->peer >= 0))
         lc_trace_put3(
@@ -180,8 +164,7 @@ static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg)
 }
 
 static inline void lc_trace_completing(struct lc_call *call, int n,
-                                       struct lc_request *const *requests)
-{
+                                       struct lc_request *const *requests) {
     (void)call;
     (void)n;
     (void)requests;
@@ -189,13 +172,12 @@ static inline void lc_trace_completing(struct lc_call *call, int n,
 
 static inline void lc_trace_completed(struct lc_call *call, int n,
                                       struct lc_request *const *requests,
-                                      const MPI_Status *statuses)
-{
+                                      const MPI_Status *statuses) {
     lc_trace_completed_cold(call, n, requests, statuses);
 }
 
-static inline void lc_trace_tested(struct lc_call *call, int n, struct lc_request *const *requests)
-{
+static inline void lc_trace_tested(struct lc_call *call, int n,
+                                   struct lc_request *const *requests) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     for (int i = 0; s != NULL && i < n; i++)
         if (requests[i] != NULL && requests[i]->trace != 0)
@@ -203,40 +185,34 @@ static inline void lc_trace_tested(struct lc_call *call, int n, struct lc_reques
 }
 
 /* Recorded when the request is completed: only then it is known whether it was cancelled. */
-static inline void lc_trace_cancel(struct lc_call *call, struct lc_request *request)
-{
+static inline void lc_trace_cancel(struct lc_call *call, struct lc_request *request) {
     (void)call;
     (void)request;
 }
 
-static inline void lc_trace_request_free(struct lc_call *call, struct lc_request *request)
-{
+static inline void lc_trace_request_free(struct lc_call *call, struct lc_request *request) {
     (void)call;
     (void)request;
 }
 
-static inline void lc_trace_mprobed(struct lc_call *call, struct lc_matched *matched)
-{
+static inline void lc_trace_mprobed(struct lc_call *call, struct lc_matched *matched) {
     (void)call;
     (void)matched;
 }
 
 static inline void lc_trace_mrecv(struct lc_call *call, struct lc_matched *matched,
-                                  struct lc_msg *msg)
-{
+                                  struct lc_msg *msg) {
     (void)call;
     (void)matched;
     (void)msg;
 }
 
-static inline void lc_trace_coll_begin(struct lc_call *call, struct lc_coll *coll)
-{
+static inline void lc_trace_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     if (lc_likely(!coll->nonblocking && !coll->persistent && coll->comm != NULL))
         lc_trace_coll_write(call, coll, false);
 }
 
-static inline void lc_trace_coll_end(struct lc_call *call, struct lc_coll *coll)
-{
+static inline void lc_trace_coll_end(struct lc_call *call, struct lc_coll *coll) {
     if (lc_unlikely((coll->nonblocking || coll->persistent) && coll->comm != NULL))
         lc_trace_coll_write(call, coll, true);
 }
@@ -250,16 +226,14 @@ void lc_trace_control(struct lc_call *call, bool on);
 void lc_trace_thread_new(struct lc_call *call);
 void lc_trace_thread_end(struct lc_call *call);
 
-static inline void lc_trace_region_begin(struct lc_call *call)
-{
+static inline void lc_trace_region_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL))
         lc_trace_put2(s, lc_rec_word(LC_REC_REGION_IN, call->begin - s->base_ticks),
                       call->entry->path->node | (uint64_t)call->common << 32);
 }
 
-static inline void lc_trace_region_end(struct lc_call *call, struct lc_region_open *open)
-{
+static inline void lc_trace_region_end(struct lc_call *call, struct lc_region_open *open) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     (void)open;
     if (lc_unlikely(s == NULL))

@@ -21,8 +21,7 @@ struct blob {
     uint64_t n_bytes; /* 0: failed */
 };
 
-static enum lc_err own_union(struct lc_trace_defs *defs, struct lc_union *u)
-{
+static enum lc_err own_union(struct lc_trace_defs *defs, struct lc_union *u) {
     pthread_mutex_lock(&lc_trace.defs_lock);
     enum lc_err err =
         lc_trace_defs_parse(defs, lc_strbuf_get(&lc_trace.defs), lc_trace.defs.length);
@@ -32,8 +31,7 @@ static enum lc_err own_union(struct lc_trace_defs *defs, struct lc_union *u)
     return lc_union_of_rank(u, defs, lc_trace.area->context);
 }
 
-static void receive(struct blob *b, int source)
-{
+static void receive(struct blob *b, int source) {
     b->bytes = NULL;
     lc_real.Recv(&b->n_bytes, sizeof(b->n_bytes), MPI_BYTE, source, TAG_UNION, lc_core.comm,
                  MPI_STATUS_IGNORE);
@@ -50,15 +48,13 @@ static void receive(struct blob *b, int source)
     b->n_bytes = 0;
 }
 
-static void send(const struct blob *b, int target)
-{
+static void send(const struct blob *b, int target) {
     lc_real.Send(&b->n_bytes, sizeof(b->n_bytes), MPI_BYTE, target, TAG_UNION, lc_core.comm);
     if (b->n_bytes)
         lc_real.Send(b->bytes, (int)b->n_bytes, MPI_BYTE, target, TAG_UNION, lc_core.comm);
 }
 
-static void pack(const struct lc_union *u, bool good, struct blob *out)
-{
+static void pack(const struct lc_union *u, bool good, struct blob *out) {
     struct lc_strbuf text = {0};
     *out = (struct blob){0};
     if (!good || lc_union_pack(u, &text) != LC_OK || text.length > INT_MAX)
@@ -71,8 +67,7 @@ static void pack(const struct lc_union *u, bool good, struct blob *out)
 
 /* On rank 0, `u` becomes that of all ranks; false if some rank failed (then everywhere above it).
  */
-static bool gather(struct lc_union *u, bool good)
-{
+static bool gather(struct lc_union *u, bool good) {
     for (int step = 1; step < lc_core.size; step *= 2) {
         struct blob b;
         if (lc_core.rank & step) {
@@ -93,8 +88,7 @@ static bool gather(struct lc_union *u, bool good)
     return good;
 }
 
-static bool broadcast(struct lc_union *u, bool good, struct blob *b)
-{
+static bool broadcast(struct lc_union *u, bool good, struct blob *b) {
     *b = (struct blob){0};
     if (lc_core.rank == 0)
         pack(u, good, b);
@@ -115,8 +109,7 @@ static bool broadcast(struct lc_union *u, bool good, struct blob *b)
     return true;
 }
 
-static bool save(const struct blob *b)
-{
+static bool save(const struct blob *b) {
     char path[4200];
     if (!lc_core.dir)
         return false;
@@ -130,8 +123,7 @@ static bool save(const struct blob *b)
     return good;
 }
 
-static void unify(void)
-{
+static void unify(void) {
     struct lc_trace_defs defs = {0};
     struct lc_union u = {0};
     struct blob b;
@@ -153,8 +145,7 @@ static void unify(void)
     lc_trace_defs_free(&defs);
 }
 
-void lc_trace_close(void)
-{
+void lc_trace_close(void) {
     if (lc_trace.area != NULL && lc_core.agreed && lc_trace.defined)
         unify();
 }

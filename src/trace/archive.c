@@ -18,8 +18,7 @@
 
 enum { EVENT_CHUNK_BYTES = 1024 * 1024, DEFINITION_CHUNK_BYTES = 4 * 1024 * 1024 };
 
-char *lc_trace_path(const char *dir, const char *format, ...)
-{
+char *lc_trace_path(const char *dir, const char *format, ...) {
     struct lc_strbuf path = {0};
     char name[256];
     va_list args;
@@ -30,8 +29,7 @@ char *lc_trace_path(const char *dir, const char *format, ...)
     return lc_strbuf_take(&path);
 }
 
-enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path)
-{
+enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path) {
     struct stat status;
     *m = (struct lc_trace_mapped){0};
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -53,16 +51,14 @@ enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path)
     return err;
 }
 
-void lc_trace_unmap(struct lc_trace_mapped *m)
-{
+void lc_trace_unmap(struct lc_trace_mapped *m) {
     if (m->at)
         munmap(m->at, m->bytes);
     *m = (struct lc_trace_mapped){0};
 }
 
 static OTF2_FlushType before_flush(void *data, OTF2_FileType type, OTF2_LocationRef location,
-                                   void *caller, bool final)
-{
+                                   void *caller, bool final) {
     (void)data, (void)type, (void)location, (void)caller, (void) final;
     return OTF2_FLUSH;
 }
@@ -70,8 +66,7 @@ static OTF2_FlushType before_flush(void *data, OTF2_FileType type, OTF2_Location
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = before_flush,
                                                     .otf2_post_flush = NULL};
 
-enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, const char *name)
-{
+enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, const char *name) {
     *a = (struct lc_trace_archive){0};
     char *traces = lc_trace_path(dir, "%s", "");
     a->temporary = lc_trace_path(dir, "tmp-%s", name);
@@ -94,8 +89,7 @@ enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, c
     return LC_OK;
 }
 
-static enum lc_err move_files(const char *from, const char *to)
-{
+static enum lc_err move_files(const char *from, const char *to) {
     DIR *files = opendir(from);
     struct dirent *entry;
     enum lc_err err = LC_OK;
@@ -116,8 +110,7 @@ static enum lc_err move_files(const char *from, const char *to)
     return err;
 }
 
-static enum lc_err move_file(const char *from_dir, const char *to_dir, const char *name)
-{
+static enum lc_err move_file(const char *from_dir, const char *to_dir, const char *name) {
     char *source = NULL, *target = NULL;
     enum lc_err err = LC_OK;
     if (asprintf(&source, "%s/%s", from_dir, name) < 0 ||
@@ -130,8 +123,7 @@ static enum lc_err move_file(const char *from_dir, const char *to_dir, const cha
     return err;
 }
 
-static void remove_tree(const char *path)
-{
+static void remove_tree(const char *path) {
     DIR *files = opendir(path);
     struct dirent *entry;
     while (files && (entry = readdir(files))) {
@@ -148,8 +140,7 @@ static void remove_tree(const char *path)
     rmdir(path);
 }
 
-enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor)
-{
+enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor) {
     OTF2_ErrorCode code = OTF2_Archive_Close(a->otf2);
     a->otf2 = NULL;
     enum lc_err err = LC_OK;
@@ -173,8 +164,7 @@ enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor)
     return err;
 }
 
-void lc_trace_archive_drop(struct lc_trace_archive *a)
-{
+void lc_trace_archive_drop(struct lc_trace_archive *a) {
     if (a->otf2)
         OTF2_Archive_Close(a->otf2);
     if (a->temporary)

@@ -15,8 +15,7 @@ struct lc_reader {
     bool bad;
 };
 
-static inline const void *lc_take(struct lc_reader *r, size_t bytes)
-{
+static inline const void *lc_take(struct lc_reader *r, size_t bytes) {
     if (bytes > r->left) {
         r->bad = true;
         return NULL;
@@ -27,8 +26,7 @@ static inline const void *lc_take(struct lc_reader *r, size_t bytes)
     return p;
 }
 
-static inline uint32_t lc_take_u32(struct lc_reader *r)
-{
+static inline uint32_t lc_take_u32(struct lc_reader *r) {
     uint32_t value = 0;
     const void *p = lc_take(r, 4);
     if (p)
@@ -36,8 +34,7 @@ static inline uint32_t lc_take_u32(struct lc_reader *r)
     return value;
 }
 
-static inline uint64_t lc_take_u64(struct lc_reader *r)
-{
+static inline uint64_t lc_take_u64(struct lc_reader *r) {
     uint64_t value = 0;
     const void *p = lc_take(r, 8);
     if (p)
@@ -45,8 +42,7 @@ static inline uint64_t lc_take_u64(struct lc_reader *r)
     return value;
 }
 
-static inline const char *lc_take_text(struct lc_reader *r)
-{
+static inline const char *lc_take_text(struct lc_reader *r) {
     const unsigned char *end = r->left ? memchr(r->at, 0, r->left) : NULL;
     const char *text = end ? lc_take(r, (size_t)(end - r->at) + 1) : NULL;
     r->bad |= !text;

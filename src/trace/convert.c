@@ -42,22 +42,19 @@ struct state {
 };
 #define COMPLETE (1ull << 63)
 
-static void note(struct state *s, OTF2_ErrorCode code)
-{
+static void note(struct state *s, OTF2_ErrorCode code) {
     if (s->error == OTF2_SUCCESS)
         s->error = code;
     s->c->n_events++;
 }
 
-static uint64_t at(struct state *s, uint64_t ticks)
-{
+static uint64_t at(struct state *s, uint64_t ticks) {
     uint64_t time = s->d->process.base_ticks + ticks;
     return time > s->now ? time : s->now;
 }
 
 /* Threads that this one is taken to have created, at the time they were first seen. */
-static void move_to(struct state *s, uint64_t time)
-{
+static void move_to(struct state *s, uint64_t time) {
     const struct lc_convert *c = s->c;
     while (s->next_child < c->n_children && at(s, c->children[s->next_child].begin_ticks) <= time &&
            s->started) {
@@ -70,8 +67,7 @@ static void move_to(struct state *s, uint64_t time)
 }
 
 /* The filter leaves this message or collective out. */
-static bool unwanted(const struct state *s, const uint64_t *words)
-{
+static bool unwanted(const struct state *s, const uint64_t *words) {
     const struct lc_convert *c = s->c;
     uint32_t comm = lc_rec_comm(words[0]);
     if (c->muted && comm < s->d->n_comms && c->muted[comm])
@@ -83,8 +79,7 @@ static bool unwanted(const struct state *s, const uint64_t *words)
            (words[2] < c->filter->min_bytes || words[2] > c->filter->max_bytes);
 }
 
-static enum lc_err drop_request(struct state *s, uint64_t request)
-{
+static enum lc_err drop_request(struct state *s, uint64_t request) {
     if (s->n_dropped_open == 0)
         s->n_dropped = 0;
     LC_TRY(lc_grow(&s->dropped, &s->cap_dropped, s->n_dropped + 1, sizeof(*s->dropped)));
@@ -94,8 +89,7 @@ static enum lc_err drop_request(struct state *s, uint64_t request)
 }
 
 /* Requests are numbered in the order of their start, so the list is sorted. */
-static bool was_dropped(struct state *s, uint64_t request, bool complete)
-{
+static bool was_dropped(struct state *s, uint64_t request, bool complete) {
     size_t low = 0, high = s->n_dropped;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -113,8 +107,7 @@ static bool was_dropped(struct state *s, uint64_t request, bool complete)
     return true;
 }
 
-static bool visible(const struct state *s, uint32_t node)
-{
+static bool visible(const struct state *s, uint32_t node) {
     uint32_t region = s->d->nodes[node].region;
     if (s->c->callpath == LC_TRACE_CONTEXT && node >= s->d->n_maps[LC_UNION_CONTEXT])
         return false; /* first seen after the definitions of all ranks were brought together */
@@ -122,8 +115,7 @@ static bool visible(const struct state *s, uint32_t node)
            !(s->c->hidden && s->c->hidden[region]);
 }
 
-static void enter(struct state *s, uint32_t node, uint32_t distance)
-{
+static void enter(struct state *s, uint32_t node, uint32_t distance) {
     if (!visible(s, node))
         return;
     if (s->c->callpath == LC_TRACE_CONTEXT)
@@ -132,8 +124,7 @@ static void enter(struct state *s, uint32_t node, uint32_t distance)
         note(s, OTF2_EvtWriter_Enter(s->w, NULL, s->now, s->d->nodes[node].region));
 }
 
-static void leave(struct state *s, uint32_t node)
-{
+static void leave(struct state *s, uint32_t node) {
     if (!visible(s, node))
         return;
     if (s->c->callpath == LC_TRACE_CONTEXT)
@@ -144,28 +135,24 @@ static void leave(struct state *s, uint32_t node)
 
 /* Callers get records of their own only in the mode "enter"; the root and regions of the user
  * always do. */
-static bool recorded(const struct state *s, size_t level, bool region)
-{
+static bool recorded(const struct state *s, size_t level, bool region) {
     return s->c->callpath == LC_TRACE_ENTER || level == 0 || region;
 }
 
-static enum lc_err push(struct state *s, uint32_t node, bool region)
-{
+static enum lc_err push(struct state *s, uint32_t node, bool region) {
     LC_TRY(lc_grow(&s->stack, &s->cap_stack, s->depth + 1, sizeof(*s->stack)));
     s->stack[s->depth++] = (struct frame){node, region};
     return LC_OK;
 }
 
-static void pop(struct state *s)
-{
+static void pop(struct state *s) {
     struct frame *top = &s->stack[--s->depth];
     if (recorded(s, s->depth, top->region))
         leave(s, top->node);
 }
 
 /* The path of `node`, root first, without the root above main; false if the number is wrong. */
-static bool chain_of(struct state *s, uint32_t node, size_t *n)
-{
+static bool chain_of(struct state *s, uint32_t node, size_t *n) {
     if (node >= s->d->n_nodes)
         return false;
     size_t depth = s->d->nodes[node].depth;
@@ -181,8 +168,7 @@ static bool chain_of(struct state *s, uint32_t node, size_t *n)
 /* Makes the open frames those of chain[0, n): the first `common` of them are the same activations
  * as before. */
 static enum lc_err change_frames(struct state *s, size_t n, size_t common, uint64_t time,
-                                 size_t *entered)
-{
+                                 size_t *entered) {
     size_t same = 0;
     while (same < n && same < s->depth && s->stack[same].node == s->chain[same] &&
            (same < common || same == 0 || s->stack[same].region))
@@ -214,8 +200,7 @@ static enum lc_err change_frames(struct state *s, size_t n, size_t common, uint6
 
 static void finish_call(struct state *s, uint64_t time);
 
-static enum lc_err begin_call(struct state *s, const uint64_t *words)
-{
+static enum lc_err begin_call(struct state *s, const uint64_t *words) {
     uint32_t node = (uint32_t)words[1], common = (uint32_t)(words[1] >> 32);
     uint64_t time = at(s, lc_rec_payload(words[0]));
     size_t n = 0, entered = 0;
@@ -232,8 +217,7 @@ static enum lc_err begin_call(struct state *s, const uint64_t *words)
     return LC_OK;
 }
 
-static enum lc_err begin_region(struct state *s, const uint64_t *words)
-{
+static enum lc_err begin_region(struct state *s, const uint64_t *words) {
     uint32_t node = (uint32_t)words[1], common = (uint32_t)(words[1] >> 32);
     size_t n = 0, entered = 0;
     if (!chain_of(s, node, &n) || n == 0) {
@@ -245,8 +229,7 @@ static enum lc_err begin_region(struct state *s, const uint64_t *words)
     return push(s, node, true);
 }
 
-static void end_region(struct state *s, uint64_t time)
-{
+static void end_region(struct state *s, uint64_t time) {
     size_t at_region = s->depth;
     while (at_region > 0 && !s->stack[at_region - 1].region)
         at_region--;
@@ -260,13 +243,11 @@ static void end_region(struct state *s, uint64_t time)
     pop(s);
 }
 
-static uint32_t collective_root(uint64_t word)
-{
+static uint32_t collective_root(uint64_t word) {
     return lc_rec_peer(word); /* the special values are those of OTF2 */
 }
 
-static void end_icoll(struct state *s, uint64_t request)
-{
+static void end_icoll(struct state *s, uint64_t request) {
     if (s->n_dropped_open && was_dropped(s, request, true))
         return;
     for (size_t i = 0; i < s->n_icolls; i++) {
@@ -284,8 +265,7 @@ static void end_icoll(struct state *s, uint64_t request)
 }
 
 /* What a call completed; happens at its end. */
-static void completion(struct state *s, const uint64_t *words)
-{
+static void completion(struct state *s, const uint64_t *words) {
     uint64_t t = s->now, w = words[0], request = lc_rec_payload(w);
     enum lc_rec_kind kind = lc_rec_kind_of(w);
     if (s->n_dropped_open &&
@@ -360,8 +340,7 @@ static void completion(struct state *s, const uint64_t *words)
     }
 }
 
-static enum lc_err defer(struct state *s, const uint64_t *words)
-{
+static enum lc_err defer(struct state *s, const uint64_t *words) {
     unsigned n = lc_rec_words(lc_rec_kind_of(words[0]));
     LC_TRY(lc_grow(&s->done, &s->cap_done, s->n_done + n, sizeof(*s->done)));
     memcpy(s->done + s->n_done, words, n * sizeof(*words));
@@ -369,15 +348,13 @@ static enum lc_err defer(struct state *s, const uint64_t *words)
     return LC_OK;
 }
 
-static void flush_deferred(struct state *s)
-{
+static void flush_deferred(struct state *s) {
     for (size_t i = 0; i < s->n_done; i += lc_rec_words(lc_rec_kind_of(s->done[i])))
         completion(s, &s->done[i]);
     s->n_done = 0;
 }
 
-static void finish_call(struct state *s, uint64_t time)
-{
+static void finish_call(struct state *s, uint64_t time) {
     move_to(s, time);
     flush_deferred(s);
     if (s->coll[0])
@@ -403,8 +380,7 @@ static void finish_call(struct state *s, uint64_t time)
 }
 
 /* What a call starts; happens at its begin. */
-static enum lc_err beginning(struct state *s, const uint64_t *words)
-{
+static enum lc_err beginning(struct state *s, const uint64_t *words) {
     uint64_t t = s->now, w = words[0];
     uint32_t comm = lc_rec_comm(w), peer = lc_rec_peer(w);
     enum lc_rec_kind kind = lc_rec_kind_of(w);
@@ -462,8 +438,7 @@ static enum lc_err beginning(struct state *s, const uint64_t *words)
     return LC_OK;
 }
 
-static void close_all(struct state *s, uint64_t time)
-{
+static void close_all(struct state *s, uint64_t time) {
     if (!s->started)
         return;
     if (s->call_node !=
@@ -482,8 +457,7 @@ static void close_all(struct state *s, uint64_t time)
     s->started = false;
 }
 
-static void timed(struct state *s, const uint64_t *words)
-{
+static void timed(struct state *s, const uint64_t *words) {
     uint64_t time = at(s, lc_rec_payload(words[0]));
     move_to(s, time);
     switch (lc_rec_kind_of(words[0])) {
@@ -505,8 +479,7 @@ static void timed(struct state *s, const uint64_t *words)
 }
 
 /* Numbers in the record refer to something; they do unless the stream was damaged. */
-static bool sound(const struct state *s, enum lc_rec_kind kind, const uint64_t *words)
-{
+static bool sound(const struct state *s, enum lc_rec_kind kind, const uint64_t *words) {
     static const uint8_t refers[LC_REC_KINDS] = {
         [LC_REC_SEND] = 1,     [LC_REC_ISEND] = 1,     [LC_REC_RECV] = 1,
         [LC_REC_IRECV] = 1,    [LC_REC_COLL] = 1,      [LC_REC_ICOLL] = 1,
@@ -528,8 +501,7 @@ static bool sound(const struct state *s, enum lc_rec_kind kind, const uint64_t *
     return what == 0 || lc_rec_comm(words[0]) < d->n_maps[LC_UNION_WIN];
 }
 
-static enum lc_err record(struct state *s, const uint64_t *words)
-{
+static enum lc_err record(struct state *s, const uint64_t *words) {
     enum lc_rec_kind kind = lc_rec_kind_of(words[0]);
     if (!sound(s, kind, words)) {
         s->c->n_bad++;
@@ -572,8 +544,7 @@ static enum lc_err record(struct state *s, const uint64_t *words)
     }
 }
 
-enum lc_err lc_convert_run(struct lc_convert *c)
-{
+enum lc_err lc_convert_run(struct lc_convert *c) {
     struct state s = {.c = c, .w = c->writer, .d = c->defs, .call_node = LC_NONE};
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < c->n_segments; i++) {

@@ -10,8 +10,7 @@ struct cursor {
     size_t left;
 };
 
-static const void *cursor_take(struct cursor *c, size_t bytes)
-{
+static const void *cursor_take(struct cursor *c, size_t bytes) {
     if (bytes > c->left)
         return NULL;
     const void *p = c->at;
@@ -20,36 +19,31 @@ static const void *cursor_take(struct cursor *c, size_t bytes)
     return p;
 }
 
-static const char *cursor_text(struct cursor *c)
-{
+static const char *cursor_text(struct cursor *c) {
     const void *end = memchr(c->at, 0, c->left);
     return end ? cursor_take(c, (size_t)((const unsigned char *)end - c->at) + 1) : NULL;
 }
 
-static enum lc_err damaged(const char *what)
-{
+static enum lc_err damaged(const char *what) {
     return lc_fail(LC_ERR_FORMAT,
                    "trace definitions: %s is damaged: the run may have died while writing it",
                    what);
 }
 
 /* Copies: streams are not aligned for what they hold, and may go away. */
-static void *keep(struct lc_trace_defs *d, const void *bytes, size_t n)
-{
+static void *keep(struct lc_trace_defs *d, const void *bytes, size_t n) {
     void *copy = lc_arena_take(&d->arena, n ? n : 1);
     if (copy)
         memcpy(copy, bytes, n);
     return copy;
 }
 
-static const char *keep_text(struct lc_trace_defs *d, struct cursor *c)
-{
+static const char *keep_text(struct lc_trace_defs *d, struct cursor *c) {
     const char *text = cursor_text(c);
     return text ? lc_arena_strdup(&d->arena, text) : NULL;
 }
 
-static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c) {
     const void *head = cursor_take(c, sizeof(d->process));
     if (!head)
         return damaged("the process");
@@ -60,8 +54,7 @@ static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c)
     return d->host && d->program && d->arguments ? LC_OK : damaged("the process");
 }
 
-static enum lc_err parse_thread(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_thread(struct lc_trace_defs *d, struct cursor *c) {
     struct lc_trace_thread thread;
     const void *head = cursor_take(c, sizeof(thread));
     if (!head)
@@ -74,13 +67,11 @@ static enum lc_err parse_thread(struct lc_trace_defs *d, struct cursor *c)
 
 /* Numbers come from a counter of the library: a few steps ahead of what is defined at most, unless
  * the stream is damaged. */
-static bool sane_number(uint32_t id)
-{
+static bool sane_number(uint32_t id) {
     return id < 1u << 24;
 }
 
-static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c) {
     struct lc_trace_comm comm = {.known = true};
     const void *head = cursor_take(c, sizeof(comm.head));
     if (!head)
@@ -101,8 +92,7 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c)
     return LC_OK;
 }
 
-static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2];
     const void *bytes = cursor_take(c, sizeof(head));
     if (bytes)
@@ -116,8 +106,7 @@ static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c)
     return LC_OK;
 }
 
-static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2];
     const void *bytes = cursor_take(c, sizeof(head));
     const char *name = bytes ? keep_text(d, c) : NULL;
@@ -131,8 +120,7 @@ static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c)
     return LC_OK;
 }
 
-static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2];
     const void *bytes = cursor_take(c, sizeof(head));
     if (bytes)
@@ -149,8 +137,7 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c)
     return d->groups[head[0]].world ? LC_OK : LC_ERR_NOMEM;
 }
 
-static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2];
     const void *bytes = cursor_take(c, sizeof(head));
     const char *text = bytes ? keep_text(d, c) : NULL;
@@ -165,8 +152,7 @@ static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c)
     return LC_OK;
 }
 
-static enum lc_err parse_clock(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_clock(struct lc_trace_defs *d, struct cursor *c) {
     const void *bytes = cursor_take(c, sizeof(struct lc_trace_clock));
     if (!bytes)
         return damaged("a clock offset");
@@ -175,8 +161,7 @@ static enum lc_err parse_clock(struct lc_trace_defs *d, struct cursor *c)
     return LC_OK;
 }
 
-static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c) {
     uint64_t pair[2];
     const void *bytes = cursor_take(c, sizeof(pair));
     if (!bytes)
@@ -187,8 +172,7 @@ static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c)
     return LC_OK;
 }
 
-static enum lc_err parse_map(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_map(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2];
     const void *bytes = cursor_take(c, sizeof(head));
     if (bytes)
@@ -210,8 +194,7 @@ struct region_table {
     size_t mask;
 };
 
-static uint64_t region_hash(const struct lc_trace_region *r)
-{
+static uint64_t region_hash(const struct lc_trace_region *r) {
     uint64_t h = 0xcbf29ce484222325u ^ r->kind;
     const char *const texts[] = {r->name, r->module, r->build_id};
     for (size_t i = 0; i < 3; i++)
@@ -220,15 +203,13 @@ static uint64_t region_hash(const struct lc_trace_region *r)
     return (h ^ r->offset) * 0x9e3779b97f4a7c15u >> 16;
 }
 
-static bool region_equal(const struct lc_trace_region *a, const struct lc_trace_region *b)
-{
+static bool region_equal(const struct lc_trace_region *a, const struct lc_trace_region *b) {
     return a->kind == b->kind && a->offset == b->offset && strcmp(a->name, b->name) == 0 &&
            strcmp(a->module, b->module) == 0 && strcmp(a->build_id, b->build_id) == 0;
 }
 
 static enum lc_err region_number(struct lc_trace_defs *d, struct region_table *table,
-                                 const struct lc_trace_region *r, uint32_t *number)
-{
+                                 const struct lc_trace_region *r, uint32_t *number) {
     size_t slot = (size_t)region_hash(r) & table->mask;
     for (; table->slots[slot]; slot = (slot + 1) & table->mask) {
         struct lc_trace_region *old = &d->regions[table->slots[slot] - 1];
@@ -252,8 +233,7 @@ struct tree_source {
 };
 
 static enum lc_err add_node(struct lc_trace_defs *d, struct region_table *table,
-                            const struct tree_source *t, size_t i)
-{
+                            const struct tree_source *t, size_t i) {
     struct lc_state_node raw;
     memcpy(&raw, &t->nodes[i], sizeof(raw));
     if (raw.parent != LC_NONE && raw.parent >= i)
@@ -281,8 +261,7 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct region_table *table,
     return region_number(d, table, &r, &node->region);
 }
 
-static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t)
-{
+static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t) {
     struct region_table table = {.mask = 63};
     while (table.mask < 2 * t->n_nodes)
         table.mask = 2 * table.mask + 1;
@@ -296,8 +275,7 @@ static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t
     return err;
 }
 
-static enum lc_err parse_tree(struct lc_trace_defs *d, struct cursor *c)
-{
+static enum lc_err parse_tree(struct lc_trace_defs *d, struct cursor *c) {
     struct lc_def_tree head;
     const void *bytes = cursor_take(c, sizeof(head));
     if (!bytes)
@@ -328,8 +306,7 @@ static enum lc_err parse_tree(struct lc_trace_defs *d, struct cursor *c)
     return add_tree(d, &t);
 }
 
-enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size_t n_bytes)
-{
+enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size_t n_bytes) {
     static enum lc_err (*const parsers[LC_DEF_TYPES])(struct lc_trace_defs *, struct cursor *) = {
         [LC_DEF_PROCESS] = parse_process, [LC_DEF_THREAD] = parse_thread,
         [LC_DEF_COMM] = parse_comm,       [LC_DEF_NAME] = parse_name,
@@ -361,8 +338,7 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
     return LC_OK;
 }
 
-void lc_trace_defs_free(struct lc_trace_defs *d)
-{
+void lc_trace_defs_free(struct lc_trace_defs *d) {
     free(d->nodes);
     free(d->regions);
     free(d->comms);
@@ -376,8 +352,7 @@ void lc_trace_defs_free(struct lc_trace_defs *d)
 }
 
 void lc_trace_def_put(struct lc_strbuf *out, enum lc_def_type type, const void *head,
-                      size_t head_bytes, const void *rest, size_t rest_bytes)
-{
+                      size_t head_bytes, const void *rest, size_t rest_bytes) {
     static const char zeros[8];
     uint64_t word = (uint64_t)type << 56 | (head_bytes + rest_bytes);
     lc_strbuf_add(out, (const char *)&word, sizeof(word));

@@ -12,8 +12,7 @@ struct state_view {
 };
 
 static const void *table_at(const struct state_view *v, const struct lc_state_table *table,
-                            size_t entry_bytes, uint32_t *count)
-{
+                            size_t entry_bytes, uint32_t *count) {
     uint32_t n = atomic_load_explicit(&table->count,
                                       memory_order_acquire); /* partner: release in state_write.c */
     if (table->offset > v->bytes || n > (v->bytes - table->offset) / entry_bytes ||
@@ -23,8 +22,7 @@ static const void *table_at(const struct state_view *v, const struct lc_state_ta
     return v->base + (n ? table->offset : 0);
 }
 
-static void put_text(const struct state_view *v, uint32_t offset, struct lc_strbuf *out)
-{
+static void put_text(const struct state_view *v, uint32_t offset, struct lc_strbuf *out) {
     uint32_t n;
     const char *text = table_at(v, &v->header->text, 1, &n);
     size_t length = offset < n ? strnlen(text + offset, n - offset) : 0;
@@ -33,8 +31,7 @@ static void put_text(const struct state_view *v, uint32_t offset, struct lc_strb
     lc_strbuf_putc(out, 0);
 }
 
-enum lc_err lc_trace_tree_pack(const void *state, size_t n_bytes, struct lc_strbuf *out)
-{
+enum lc_err lc_trace_tree_pack(const void *state, size_t n_bytes, struct lc_strbuf *out) {
     struct state_view v = {state, n_bytes, state};
     if (n_bytes < sizeof(*v.header) || v.header->magic != LC_STATE_MAGIC ||
         v.header->version != LC_STATE_VERSION)
@@ -62,8 +59,7 @@ enum lc_err lc_trace_tree_pack(const void *state, size_t n_bytes, struct lc_strb
 }
 
 enum lc_err lc_trace_defs_tree_from_state(struct lc_trace_defs *defs, const void *state,
-                                          size_t n_bytes)
-{
+                                          size_t n_bytes) {
     struct lc_strbuf packed = {0};
     enum lc_err err = lc_trace_tree_pack(state, n_bytes, &packed);
     if (err == LC_OK)

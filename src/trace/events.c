@@ -9,20 +9,17 @@
 #include "base/mem.h"
 #include "trace/rank.h"
 
-static uint64_t location_id(const struct lc_trace_rank *rank, uint32_t thread)
-{
+static uint64_t location_id(const struct lc_trace_rank *rank, uint32_t thread) {
     return (uint64_t)thread << 32 | (uint32_t)rank->defs.process.rank;
 }
 
-static double ticks_per_second(const struct lc_trace_defs *d)
-{
+static double ticks_per_second(const struct lc_trace_defs *d) {
     if (d->end_ns > 1000000 && d->end_ticks > 0)
         return (double)d->end_ticks / (double)d->end_ns * 1e9;
     return d->process.ns_per_tick > 0 ? 1e9 / d->process.ns_per_tick : 1e9;
 }
 
-static int compare_begin(const void *a, const void *b)
-{
+static int compare_begin(const void *a, const void *b) {
     const struct lc_trace_thread *x = a, *y = b;
     if (x->begin_ticks != y->begin_ticks)
         return x->begin_ticks < y->begin_ticks ? -1 : 1;
@@ -31,8 +28,7 @@ static int compare_begin(const void *a, const void *b)
 
 /* All threads but the first, as the main thread's children: who made them is not known. */
 static enum lc_err children_of(const struct lc_trace_rank *rank, struct lc_trace_thread **children,
-                               size_t *n)
-{
+                               size_t *n) {
     *n = 0;
     LC_TRY(lc_alloc(children, rank->n_locations + 1, sizeof(**children)));
     for (size_t i = 0; i < rank->n_locations; i++)
@@ -47,8 +43,7 @@ static enum lc_err children_of(const struct lc_trace_rank *rank, struct lc_trace
 static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
                                      const struct lc_trace_options *options,
                                      const struct lc_filtered *filtered,
-                                     struct lc_trace_rank_info *info)
-{
+                                     struct lc_trace_rank_info *info) {
     struct lc_trace_thread *children = NULL;
     size_t n_children = 0;
     LC_TRY(children_of(rank, &children, &n_children));
@@ -93,8 +88,7 @@ static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace
 }
 
 static OTF2_ErrorCode write_map(OTF2_DefWriter *writer, OTF2_MappingType type, const uint32_t *map,
-                                size_t n, uint32_t shift, uint32_t extra)
-{
+                                size_t n, uint32_t shift, uint32_t extra) {
     size_t length = n + (extra != LC_NONE);
     uint32_t *ids = malloc((length + 1) * sizeof(*ids));
     if (!ids || length == 0) {
@@ -116,8 +110,7 @@ static OTF2_ErrorCode write_map(OTF2_DefWriter *writer, OTF2_MappingType type, c
 }
 
 static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, const struct lc_trace_defs *d,
-                                  uint32_t n_global_comms)
-{
+                                  uint32_t n_global_comms) {
     OTF2_ErrorCode codes[16] = {OTF2_SUCCESS};
     size_t n = 0;
     uint32_t thread_comm = n_global_comms + (uint32_t)d->process.rank;
@@ -147,8 +140,7 @@ static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, const struct lc_trace_
 }
 
 static enum lc_err write_definitions(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
-                                     uint32_t n_global_comms)
-{
+                                     uint32_t n_global_comms) {
     OTF2_ErrorCode code = OTF2_Archive_OpenDefFiles(archive->otf2);
     for (size_t i = 0; code == OTF2_SUCCESS && i < rank->n_locations; i++) {
         OTF2_DefWriter *writer =
@@ -164,8 +156,7 @@ static enum lc_err write_definitions(struct lc_trace_rank *rank, struct lc_trace
                                           OTF2_Error_GetDescription(code));
 }
 
-static uint64_t event_bytes(const char *dir, const struct lc_trace_rank_info *info)
-{
+static uint64_t event_bytes(const char *dir, const struct lc_trace_rank_info *info) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < info->n_locations; i++) {
         struct stat status;
@@ -180,8 +171,7 @@ static uint64_t event_bytes(const char *dir, const struct lc_trace_rank_info *in
 
 enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
                                   const struct lc_trace_options *options, uint32_t n_global_comms,
-                                  struct lc_trace_rank_info *info)
-{
+                                  struct lc_trace_rank_info *info) {
     const struct lc_def_process *process = &rank->defs.process;
     *info = (struct lc_trace_rank_info){.magic = LC_TRACE_RANK_MAGIC,
                                         .rank = process->rank,
@@ -216,8 +206,7 @@ enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
     return err;
 }
 
-enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char *dir)
-{
+enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char *dir) {
     char *path = lc_trace_path(dir, "r%d.done", info->rank),
          *temporary = lc_trace_path(dir, "r%d.tmp", info->rank);
     FILE *file = temporary ? fopen(temporary, "wb") : NULL;
@@ -233,8 +222,7 @@ enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char
     return err;
 }
 
-enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir, int rank)
-{
+enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir, int rank) {
     struct lc_trace_mapped file;
     char *path = lc_trace_path(dir, "r%d.done", rank);
     enum lc_err err = lc_trace_map_file(&file, path);
@@ -261,8 +249,7 @@ enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir,
     return err;
 }
 
-void lc_trace_info_free(struct lc_trace_rank_info *info)
-{
+void lc_trace_info_free(struct lc_trace_rank_info *info) {
     free(info->locations);
     info->locations = NULL;
 }

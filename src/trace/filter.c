@@ -9,8 +9,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 
-static enum lc_err parse_bytes(const char *text, uint64_t *value, const char *name, unsigned line)
-{
+static enum lc_err parse_bytes(const char *text, uint64_t *value, const char *name, unsigned line) {
     char *end = NULL;
     errno = 0;
     unsigned long long number = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
@@ -21,8 +20,7 @@ static enum lc_err parse_bytes(const char *text, uint64_t *value, const char *na
     return LC_OK;
 }
 
-static enum lc_err add_rule(struct lc_filter *f, const char *pattern, bool exclude, bool comm)
-{
+static enum lc_err add_rule(struct lc_filter *f, const char *pattern, bool exclude, bool comm) {
     LC_TRY(lc_grow(&f->rules, &f->cap_rules, f->n_rules + 1, sizeof(*f->rules)));
     struct lc_filter_rule *rule = &f->rules[f->n_rules];
     LC_TRY(lc_strdup(&rule->pattern, pattern));
@@ -33,8 +31,7 @@ static enum lc_err add_rule(struct lc_filter *f, const char *pattern, bool exclu
     return LC_OK;
 }
 
-static enum lc_err parse_line(struct lc_filter *f, char *line, const char *name, unsigned number)
-{
+static enum lc_err parse_line(struct lc_filter *f, char *line, const char *name, unsigned number) {
     static const char blanks[] = " \t\r";
     char *rest = NULL, *comment = strchr(line, '#');
     if (comment)
@@ -58,8 +55,7 @@ static enum lc_err parse_line(struct lc_filter *f, char *line, const char *name,
     return LC_OK;
 }
 
-enum lc_err lc_filter_parse(struct lc_filter **filter, const char *text, const char *name)
-{
+enum lc_err lc_filter_parse(struct lc_filter **filter, const char *text, const char *name) {
     struct lc_filter *f = NULL;
     char *copy = NULL;
     LC_TRY(lc_alloc(&f, 1, sizeof(*f)));
@@ -81,8 +77,7 @@ enum lc_err lc_filter_parse(struct lc_filter **filter, const char *text, const c
     return LC_OK;
 }
 
-enum lc_err lc_filter_load(struct lc_filter **filter, const char *path)
-{
+enum lc_err lc_filter_load(struct lc_filter **filter, const char *path) {
     FILE *file = fopen(path, "r");
     if (!file)
         return lc_fail_errno(LC_ERR_IO, "filter %s", path);
@@ -98,8 +93,7 @@ enum lc_err lc_filter_load(struct lc_filter **filter, const char *path)
     return err;
 }
 
-void lc_filter_free(struct lc_filter *f)
-{
+void lc_filter_free(struct lc_filter *f) {
     for (size_t i = 0; f && i < f->n_rules; i++)
         free(f->rules[i].pattern);
     if (f)
@@ -107,8 +101,7 @@ void lc_filter_free(struct lc_filter *f)
     free(f);
 }
 
-bool lc_filter_excludes(const struct lc_filter *f, bool comm, const char *name)
-{
+bool lc_filter_excludes(const struct lc_filter *f, bool comm, const char *name) {
     for (size_t i = f->n_rules; i-- > 0;)
         if (f->rules[i].comm == comm && fnmatch(f->rules[i].pattern, name, 0) == 0)
             return f->rules[i].exclude;

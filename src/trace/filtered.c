@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "trace/rank.h"
 
-static const char *region_name(const struct lc_trace_region *r, const struct lc_trace_names *names)
-{
+static const char *region_name(const struct lc_trace_region *r,
+                               const struct lc_trace_names *names) {
     struct lc_trace_symbol symbol = {0};
     if (r->kind != LC_RAW_FRAME)
         return r->name;
@@ -16,8 +16,7 @@ static const char *region_name(const struct lc_trace_region *r, const struct lc_
 }
 
 enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_defs *defs,
-                              const struct lc_trace_options *options)
-{
+                              const struct lc_trace_options *options) {
     *out = (struct lc_filtered){0};
     if (!options->filter || !*options->filter)
         return LC_OK;
@@ -38,8 +37,7 @@ enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_def
     return err;
 }
 
-void lc_trace_filtered_free(struct lc_filtered *f)
-{
+void lc_trace_filtered_free(struct lc_filtered *f) {
     lc_filter_free(f->filter);
     free(f->regions);
     free(f->comms);

@@ -13,8 +13,7 @@
 #include "base/mem.h"
 #include "trace/rank.h"
 
-bool lc_trace_callpath_of(const char *text, int *callpath)
-{
+bool lc_trace_callpath_of(const char *text, int *callpath) {
     static const char *const modes[] = {
         [LC_TRACE_ENTER] = "enter", [LC_TRACE_CONTEXT] = "context", [LC_TRACE_NONE] = "none"};
     *callpath = LC_TRACE_ENTER;
@@ -28,26 +27,22 @@ bool lc_trace_callpath_of(const char *text, int *callpath)
     return false;
 }
 
-static double now_s(void)
-{
+static double now_s(void) {
     return (double)lc_monotonic_raw_ns() * 1e-9;
 }
 
 static void tell(const struct lc_trace_options *options, double begin_s, const char *what,
-                 double fraction)
-{
+                 double fraction) {
     if (options->progress && now_s() - begin_s > 2)
         options->progress(what, fraction);
 }
 
-static void nap(void)
-{
+static void nap(void) {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
 /* The rate of the clock over the whole run: the parent reads the same two clocks again. */
-static void measure_rate(const struct lc_state_header *header, uint64_t *ticks, uint64_t *ns)
-{
+static void measure_rate(const struct lc_state_header *header, uint64_t *ticks, uint64_t *ns) {
     if (header->tsc && !lc_clock.tsc)
         lc_clock_init();
     *ns = lc_monotonic_raw_ns();
@@ -56,8 +51,7 @@ static void measure_rate(const struct lc_state_header *header, uint64_t *ticks, 
     *ns -= header->base_ns;
 }
 
-static enum lc_err read_union(struct lc_union *u, const char *dir)
-{
+static enum lc_err read_union(struct lc_union *u, const char *dir) {
     struct lc_trace_mapped file;
     char *path = lc_trace_path(dir, "union");
     enum lc_err err = lc_trace_map_file(&file, path);
@@ -72,8 +66,7 @@ static enum lc_err read_union(struct lc_union *u, const char *dir)
 
 /* Waits until all ranks have written their files. */
 static enum lc_err gather_infos(struct lc_trace_rank_info *infos, int n_ranks, const char *dir,
-                                const struct lc_trace_options *options, double begin_s)
-{
+                                const struct lc_trace_options *options, double begin_s) {
     double deadline = now_s() + options->patience_s;
     for (int r = 0; r < n_ranks; r++) {
         enum lc_err err;
@@ -91,8 +84,7 @@ static enum lc_err gather_infos(struct lc_trace_rank_info *infos, int n_ranks, c
     return LC_OK;
 }
 
-static void remove_raw(const char *dir, bool mine_only, int rank)
-{
+static void remove_raw(const char *dir, bool mine_only, int rank) {
     char *traces = lc_trace_path(dir, "%s", ""), mine[32];
     int n = snprintf(mine, sizeof(mine), "r%d.", rank);
     DIR *files = traces ? opendir(traces) : NULL;
@@ -116,8 +108,7 @@ static void remove_raw(const char *dir, bool mine_only, int rank)
 }
 
 static enum lc_err finish_global(const struct lc_trace_rank *rank, const char *dir,
-                                 const struct lc_trace_options *options, double begin_s)
-{
+                                 const struct lc_trace_options *options, double begin_s) {
     int n_ranks = rank->defs.process.size;
     struct lc_union u = {0};
     struct lc_trace_rank_info *infos = NULL;
@@ -137,8 +128,7 @@ static enum lc_err finish_global(const struct lc_trace_rank *rank, const char *d
 }
 
 enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
-                            const struct lc_trace_options *options)
-{
+                            const struct lc_trace_options *options) {
     const struct lc_trace_area *area = lc_trace_area_of(state, bytes);
     double begin_s = now_s();
     if (!area || !atomic_load_explicit(&area->finalized, memory_order_acquire))
@@ -165,8 +155,7 @@ enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
     return err;
 }
 
-enum lc_err lc_trace_salvage(const void *state, size_t bytes, const char *dir)
-{
+enum lc_err lc_trace_salvage(const void *state, size_t bytes, const char *dir) {
     if (!lc_trace_area_of(state, bytes))
         return LC_OK;
     uint64_t rate[2];
@@ -185,8 +174,7 @@ enum lc_err lc_trace_salvage(const void *state, size_t bytes, const char *dir)
 }
 
 /* Ranks of which DIR/traces holds definitions; size: as the definitions say. */
-static enum lc_err find_ranks(const char *dir, int **ranks, int *n_ranks)
-{
+static enum lc_err find_ranks(const char *dir, int **ranks, int *n_ranks) {
     char *traces = lc_trace_path(dir, "%s", "");
     DIR *files = traces ? opendir(traces) : NULL;
     struct dirent *entry;
@@ -209,8 +197,8 @@ static enum lc_err find_ranks(const char *dir, int **ranks, int *n_ranks)
     return err;
 }
 
-static enum lc_err add_to_union(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts)
-{
+static enum lc_err add_to_union(struct lc_union *u, const struct lc_trace_defs *defs,
+                                bool contexts) {
     struct lc_union one = {0};
     enum lc_err err = lc_union_of_rank(&one, defs, contexts);
     if (err == LC_OK)
@@ -230,8 +218,7 @@ struct recovery {
     struct lc_trace_defs process;
 };
 
-static enum lc_err recover_definitions(struct recovery *r)
-{
+static enum lc_err recover_definitions(struct recovery *r) {
     for (int i = 0; i < r->n_ranks; i++) {
         struct lc_trace_rank rank = {0};
         enum lc_err err = lc_trace_rank_from_files(&rank, r->dir, r->ranks[i]);
@@ -249,8 +236,7 @@ static enum lc_err recover_definitions(struct recovery *r)
     return lc_alloc(&r->infos, (size_t)r->size + 1, sizeof(*r->infos));
 }
 
-static enum lc_err recover_rank(struct recovery *r, int number)
-{
+static enum lc_err recover_rank(struct recovery *r, int number) {
     struct lc_trace_rank rank = {0};
     bool contexts = r->options->callpath == LC_TRACE_CONTEXT;
     enum lc_err err = lc_trace_rank_from_files(&rank, r->dir, number);
@@ -265,8 +251,7 @@ static enum lc_err recover_rank(struct recovery *r, int number)
 }
 
 enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *options,
-                             struct lc_trace_recovered *out)
-{
+                             struct lc_trace_recovered *out) {
     struct recovery r = {.dir = dir, .options = options};
     double begin_s = now_s();
     *out = (struct lc_trace_recovered){0};

@@ -41,8 +41,7 @@ struct global {
             (g)->code = write_code;                                                                \
     } while (0)
 
-static uint64_t hash_bytes(const void *bytes, size_t n)
-{
+static uint64_t hash_bytes(const void *bytes, size_t n) {
     const unsigned char *p = bytes;
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < n; i++)
@@ -50,8 +49,7 @@ static uint64_t hash_bytes(const void *bytes, size_t n)
     return h ^ h >> 32;
 }
 
-static bool grow_strings(struct global *g)
-{
+static bool grow_strings(struct global *g) {
     size_t mask = g->string_mask ? 2 * g->string_mask + 1 : 1023;
     struct string_slot *slots = calloc(mask + 1, sizeof(*slots));
     for (size_t i = 0; slots && g->strings && i <= g->string_mask; i++) {
@@ -71,8 +69,7 @@ static bool grow_strings(struct global *g)
 }
 
 /* The number of a text; written on first use. Reference 0 is "". */
-static uint32_t string(struct global *g, const char *text)
-{
+static uint32_t string(struct global *g, const char *text) {
     if (2 * g->n_strings >= g->string_mask && !grow_strings(g)) {
         g->no_memory = true;
         return 0;
@@ -90,8 +87,7 @@ static uint32_t string(struct global *g, const char *text)
 
 /* Numbers of phases in the event files rely on their texts being 1, 2, ...: written before all
  * others. */
-static void write_phases(struct global *g)
-{
+static void write_phases(struct global *g) {
     string(g, "");
     for (size_t i = 0; i < lc_union_count(g->u, LC_UNION_STRING); i++) {
         const char *text = lc_union_string(g->u, i);
@@ -105,8 +101,7 @@ static void write_phases(struct global *g)
         WRITE(g, Parameter(g->w, 0, string(g, "Phase"), OTF2_PARAMETER_TYPE_STRING));
 }
 
-static void write_clock(struct global *g)
-{
+static void write_clock(struct global *g) {
     uint64_t first = UINT64_MAX, last = 0;
     for (int r = 0; r < g->n_ranks; r++)
         for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
@@ -123,8 +118,7 @@ static void write_clock(struct global *g)
     WRITE(g, ClockProperties(g->w, resolution, first, last - first + 1, realtime));
 }
 
-static void write_paradigms(struct global *g, bool threads)
-{
+static void write_paradigms(struct global *g, bool threads) {
     OTF2_AttributeValue comm = {.stringRef = string(g, "Comm ${id}")},
                         win = {.stringRef = string(g, "Win ${id}")};
     WRITE(g, Paradigm(g->w, OTF2_PARADIGM_MPI, string(g, "MPI"), OTF2_PARADIGM_CLASS_PROCESS));
@@ -138,8 +132,7 @@ static void write_paradigms(struct global *g, bool threads)
 }
 
 /* One tree node per host name, in order of the first rank on it: numbers[r] of each rank. */
-static void write_system(struct global *g, uint32_t *numbers)
-{
+static void write_system(struct global *g, uint32_t *numbers) {
     struct utsname machine;
     const char *system = uname(&machine) == 0 ? machine.sysname : "machine";
     WRITE(g, SystemTreeNode(g->w, 0, string(g, system), string(g, "machine"),
@@ -170,8 +163,7 @@ static void write_system(struct global *g, uint32_t *numbers)
     free(slots);
 }
 
-static void write_locations(struct global *g, const uint32_t *nodes)
-{
+static void write_locations(struct global *g, const uint32_t *nodes) {
     char name[64];
     for (int r = 0; r < g->n_ranks; r++) {
         const struct lc_trace_rank_info *info = &g->infos[r];
@@ -195,16 +187,14 @@ static void write_locations(struct global *g, const uint32_t *nodes)
 }
 
 static void write_group(struct global *g, uint32_t number, OTF2_GroupType type,
-                        OTF2_Paradigm paradigm, uint32_t n, const uint64_t *members)
-{
+                        OTF2_Paradigm paradigm, uint32_t n, const uint64_t *members) {
     static const uint64_t none;
     WRITE(g, Group(g->w, number, string(g, ""), type, paradigm, OTF2_GROUP_FLAG_NONE, n,
                    n ? members : &none));
 }
 
 /* The number of the group of these MPI processes; equal groups are written once. */
-static uint32_t group(struct global *g, const int32_t *world, uint32_t n)
-{
+static uint32_t group(struct global *g, const int32_t *world, uint32_t n) {
     uint64_t *members = malloc((n + 1) * sizeof(*members));
     for (uint32_t i = 0; members && i < n; i++)
         members[i] =
@@ -229,8 +219,7 @@ static uint32_t group(struct global *g, const int32_t *world, uint32_t n)
 
 /* Groups 0 (all MPI processes), 1 (self), 2 and up: those that RMA records refer to, in the order
  * of the union. */
-static void write_first_groups(struct global *g)
-{
+static void write_first_groups(struct global *g) {
     size_t n_union = lc_union_count(g->u, LC_UNION_GROUP);
     g->group_mask = 63;
     while (g->group_mask < 4 * (lc_union_count(g->u, LC_UNION_COMM) + n_union))
@@ -257,8 +246,7 @@ static void write_first_groups(struct global *g)
 }
 
 /* Parents first does not matter to readers; numbers are those of the union. */
-static void write_comms(struct global *g)
-{
+static void write_comms(struct global *g) {
     g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
     for (uint32_t i = 0; i < g->n_comms; i++) {
         struct lc_union_comm c;
@@ -290,8 +278,7 @@ static void write_comms(struct global *g)
 }
 
 /* The threads of each process: what ThreadCreate and ThreadBegin refer to. */
-static void write_thread_comms(struct global *g)
-{
+static void write_thread_comms(struct global *g) {
     size_t n_all = 0;
     for (int r = 0; r < g->n_ranks; r++)
         n_all += g->infos[r].n_locations;
@@ -319,8 +306,7 @@ static void write_thread_comms(struct global *g)
     free(all);
 }
 
-static void write_function(struct global *g, uint32_t i, const struct lc_union_region *r)
-{
+static void write_function(struct global *g, uint32_t i, const struct lc_union_region *r) {
     struct lc_trace_symbol symbol = {0};
     const struct lc_trace_names *names = g->options->names;
     bool is_main = r->flags & LC_RAW_NODE_MAIN;
@@ -340,8 +326,7 @@ static void write_function(struct global *g, uint32_t i, const struct lc_union_r
                     OTF2_REGION_FLAG_NONE, file, symbol.line, 0));
 }
 
-static void write_regions(struct global *g)
-{
+static void write_regions(struct global *g) {
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_REGION); i++) {
         struct lc_union_region r;
         if (lc_union_region(g->u, i, &r) != LC_OK) {
@@ -368,8 +353,8 @@ static void write_regions(struct global *g)
 
 /* Where the region of each call path was called from, as far as it is known. Readers need parents
  * first. */
-static void write_context(struct global *g, uint32_t i, unsigned char *written, uint32_t *n_places)
-{
+static void write_context(struct global *g, uint32_t i, unsigned char *written,
+                          uint32_t *n_places) {
     struct lc_union_context c;
     if (written[i] || lc_union_context(g->u, i, &c) != LC_OK)
         return;
@@ -389,8 +374,7 @@ static void write_context(struct global *g, uint32_t i, unsigned char *written, 
                             c.parent == LC_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c.parent));
 }
 
-static void write_contexts(struct global *g)
-{
+static void write_contexts(struct global *g) {
     size_t n = lc_union_count(g->u, LC_UNION_CONTEXT);
     unsigned char *written = calloc(n + 1, 1);
     uint32_t n_places = 0;
@@ -400,8 +384,7 @@ static void write_contexts(struct global *g)
     free(written);
 }
 
-static void write_properties(struct global *g)
-{
+static void write_properties(struct global *g) {
     uint64_t lost = 0, flushes = 0;
     for (int r = 0; r < g->n_ranks; r++) {
         lost += g->infos[r].lost_records;
@@ -431,8 +414,7 @@ static void write_properties(struct global *g)
     }
 }
 
-static void free_global(struct global *g)
-{
+static void free_global(struct global *g) {
     for (size_t i = 0; g->strings && i <= g->string_mask; i++)
         free(g->strings[i].text);
     for (size_t i = 0; g->groups && i <= g->group_mask; i++)
@@ -441,8 +423,7 @@ static void free_global(struct global *g)
     free(g->groups);
 }
 
-static enum lc_err write_all(struct global *g)
-{
+static enum lc_err write_all(struct global *g) {
     bool threads = false;
     for (int r = 0; r < g->n_ranks; r++)
         threads |= g->infos[r].n_locations > 1;
@@ -472,8 +453,7 @@ static enum lc_err write_all(struct global *g)
 enum lc_err lc_trace_write_global(const char *dir, const struct lc_union *u,
                                   const struct lc_trace_rank_info *infos, int n_ranks,
                                   const struct lc_trace_defs *process,
-                                  const struct lc_trace_options *options)
-{
+                                  const struct lc_trace_options *options) {
     struct lc_trace_archive archive;
     LC_TRY(lc_trace_archive_open(&archive, dir, "global"));
     struct global g = {.archive = archive.otf2,

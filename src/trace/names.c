@@ -3,8 +3,7 @@
 #include <string.h>
 
 static void function_of(void *context, const char *module, const char *build_id, uint64_t offset,
-                        bool is_main, struct lc_trace_symbol *out)
-{
+                        bool is_main, struct lc_trace_symbol *out) {
     struct lc_symbol symbol;
     if (lc_symbols_function(context, module, build_id, offset, &symbol) != LC_OK)
         return;
@@ -19,8 +18,7 @@ static void function_of(void *context, const char *module, const char *build_id,
 }
 
 static void line_of(void *context, const char *module, const char *build_id, uint64_t offset,
-                    struct lc_trace_symbol *out)
-{
+                    struct lc_trace_symbol *out) {
     const char *file = "";
     int64_t line = -1;
     if (lc_symbols_line(context, module, build_id, offset, &file, &line) != LC_OK || !*file)
@@ -29,7 +27,6 @@ static void line_of(void *context, const char *module, const char *build_id, uin
     out->line = line > 0 ? (uint32_t)line : 0;
 }
 
-struct lc_trace_names lc_trace_names_of(struct lc_symbols *symbols)
-{
+struct lc_trace_names lc_trace_names_of(struct lc_symbols *symbols) {
     return (struct lc_trace_names){symbols, function_of, line_of};
 }

@@ -9,8 +9,7 @@
 
 #include "base/mem.h"
 
-const struct lc_trace_area *lc_trace_area_of(const void *state, size_t bytes)
-{
+const struct lc_trace_area *lc_trace_area_of(const void *state, size_t bytes) {
     const struct lc_state_header *header = state;
     if (!state || bytes < sizeof(*header) || header->magic != LC_STATE_MAGIC ||
         header->version != LC_STATE_VERSION)
@@ -27,16 +26,14 @@ const struct lc_trace_area *lc_trace_area_of(const void *state, size_t bytes)
     return area;
 }
 
-static const struct lc_trace_chunk *chunk_at(const struct lc_trace_area *area, uint32_t number)
-{
+static const struct lc_trace_chunk *chunk_at(const struct lc_trace_area *area, uint32_t number) {
     return (const struct lc_trace_chunk *)((const char *)area + area->chunks_offset) + number;
 }
 
 /* Words in use of a chunk; of the last one of a stream in use as far as the program's pointer had
  * come. */
 static size_t words_of(const struct lc_trace_area *area, const struct lc_trace_stream *stream,
-                       uint32_t number, bool last)
-{
+                       uint32_t number, bool last) {
     uint64_t used = chunk_at(area, number)->used_words;
     if (last && atomic_load_explicit(&stream->state, memory_order_acquire) == LC_STREAM_OPEN) {
         uint64_t begin = area->self + area->chunks_offset +
@@ -52,8 +49,7 @@ static size_t words_of(const struct lc_trace_area *area, const struct lc_trace_s
 static enum lc_err for_each_chunk(const struct lc_trace_area *area,
                                   const struct lc_trace_stream *stream,
                                   enum lc_err (*visit)(void *, const uint64_t *, size_t),
-                                  void *what)
-{
+                                  void *what) {
     uint32_t number = stream->first_chunk;
     for (uint32_t steps = 0; number < area->n_chunks && steps < area->n_chunks; steps++) {
         bool last = number == stream->last_chunk;
@@ -65,23 +61,20 @@ static enum lc_err for_each_chunk(const struct lc_trace_area *area,
     return LC_OK;
 }
 
-static enum lc_err add_segment(void *what, const uint64_t *words, size_t n_words)
-{
+static enum lc_err add_segment(void *what, const uint64_t *words, size_t n_words) {
     struct lc_trace_location *l = what;
     LC_TRY(lc_grow(&l->segments, &l->cap_segments, l->n_segments + 1, sizeof(*l->segments)));
     l->segments[l->n_segments++] = (struct lc_trace_segment){words, n_words};
     return LC_OK;
 }
 
-static enum lc_err add_bytes(void *what, const uint64_t *words, size_t n_words)
-{
+static enum lc_err add_bytes(void *what, const uint64_t *words, size_t n_words) {
     struct lc_strbuf *out = what;
     lc_strbuf_add(out, (const char *)words, n_words * 8);
     return lc_strbuf_ok(out) ? LC_OK : lc_fail(LC_ERR_NOMEM, "trace: not enough memory");
 }
 
-static struct lc_trace_location *add_location(struct lc_trace_rank *rank, uint32_t thread)
-{
+static struct lc_trace_location *add_location(struct lc_trace_rank *rank, uint32_t thread) {
     if (lc_grow(&rank->locations, &rank->cap_locations, rank->n_locations + 1,
                 sizeof(*rank->locations)) != LC_OK)
         return NULL;
@@ -90,8 +83,7 @@ static struct lc_trace_location *add_location(struct lc_trace_rank *rank, uint32
     return l;
 }
 
-static enum lc_err add_file(struct lc_trace_location *l, const char *dir, int rank)
-{
+static enum lc_err add_file(struct lc_trace_location *l, const char *dir, int rank) {
     char *path = lc_trace_path(dir, "r%d.t%u.raw", rank, l->thread);
     enum lc_err err = lc_trace_map_file(&l->file, path);
     free(path);
@@ -101,8 +93,7 @@ static enum lc_err add_file(struct lc_trace_location *l, const char *dir, int ra
 }
 
 static enum lc_err definition_bytes(struct lc_strbuf *out, const struct lc_trace_area *area,
-                                    const char *dir, int rank)
-{
+                                    const char *dir, int rank) {
     struct lc_trace_mapped file = {0};
     char *path = lc_trace_path(dir, "r%d.defs", rank);
     enum lc_err err = lc_trace_map_file(&file, path);
@@ -116,8 +107,7 @@ static enum lc_err definition_bytes(struct lc_strbuf *out, const struct lc_trace
 }
 
 enum lc_err lc_trace_rank_from_state(struct lc_trace_rank *rank, const void *state, size_t bytes,
-                                     const char *dir)
-{
+                                     const char *dir) {
     const struct lc_trace_area *area = lc_trace_area_of(state, bytes);
     if (!area)
         return lc_fail(
@@ -148,23 +138,20 @@ enum lc_err lc_trace_rank_from_state(struct lc_trace_rank *rank, const void *sta
     return LC_OK;
 }
 
-static bool thread_file(const char *name, int rank, uint32_t *thread)
-{
+static bool thread_file(const char *name, int rank, uint32_t *thread) {
     int r = -1, end = 0;
     return sscanf(name, "r%d.t%u.raw%n", &r, thread, &end) == 2 && r == rank && end > 0 &&
            name[end] == 0;
 }
 
-static uint64_t begin_of(const struct lc_trace_defs *defs, uint32_t thread)
-{
+static uint64_t begin_of(const struct lc_trace_defs *defs, uint32_t thread) {
     for (size_t i = 0; i < defs->n_threads; i++)
         if (defs->threads[i].thread == thread)
             return defs->threads[i].begin_ticks;
     return 0;
 }
 
-enum lc_err lc_trace_rank_from_files(struct lc_trace_rank *rank, const char *dir, int number)
-{
+enum lc_err lc_trace_rank_from_files(struct lc_trace_rank *rank, const char *dir, int number) {
     struct lc_strbuf defs = {0};
     enum lc_err err = definition_bytes(&defs, NULL, dir, number);
     if (err == LC_OK && defs.length == 0)
@@ -191,8 +178,7 @@ enum lc_err lc_trace_rank_from_files(struct lc_trace_rank *rank, const char *dir
     return err;
 }
 
-void lc_trace_rank_free(struct lc_trace_rank *rank)
-{
+void lc_trace_rank_free(struct lc_trace_rank *rank) {
     for (size_t i = 0; i < rank->n_locations; i++) {
         free(rank->locations[i].segments);
         lc_trace_unmap(&rank->locations[i].file);
@@ -202,16 +188,14 @@ void lc_trace_rank_free(struct lc_trace_rank *rank)
     *rank = (struct lc_trace_rank){0};
 }
 
-static enum lc_err append(void *what, const uint64_t *words, size_t n_words)
-{
+static enum lc_err append(void *what, const uint64_t *words, size_t n_words) {
     return fwrite(words, 8, n_words, what) == n_words ? LC_OK
                                                       : lc_fail_errno(LC_ERR_IO, "raw trace");
 }
 
 static enum lc_err append_stream(const struct lc_trace_area *area,
                                  const struct lc_trace_stream *stream, char *path,
-                                 const struct lc_strbuf *more)
-{
+                                 const struct lc_strbuf *more) {
     FILE *file = path ? fopen(path, "ab") : NULL;
     enum lc_err err = file ? for_each_chunk(area, stream, append, file)
                            : lc_fail_errno(LC_ERR_IO, "%s", path ? path : "");
@@ -225,8 +209,7 @@ static enum lc_err append_stream(const struct lc_trace_area *area,
 }
 
 enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char *dir,
-                                     const struct lc_strbuf *more)
-{
+                                     const struct lc_strbuf *more) {
     const struct lc_trace_area *area = lc_trace_area_of(state, bytes);
     if (!area)
         return LC_OK;

@@ -121,39 +121,32 @@ struct lc_trace_area {
     struct lc_trace_stream streams[LC_TRACE_STREAMS];
 };
 
-static inline uint64_t lc_rec_word(enum lc_rec_kind kind, uint64_t payload)
-{
+static inline uint64_t lc_rec_word(enum lc_rec_kind kind, uint64_t payload) {
     return (uint64_t)kind << 56 | (payload & 0x00ffffffffffffffull);
 }
 
-static inline uint64_t lc_rec_pair(enum lc_rec_kind kind, uint32_t comm, uint32_t peer)
-{
+static inline uint64_t lc_rec_pair(enum lc_rec_kind kind, uint32_t comm, uint32_t peer) {
     return (uint64_t)kind << 56 | (uint64_t)(comm & 0xffffffu) << 32 | peer;
 }
 
-static inline enum lc_rec_kind lc_rec_kind_of(uint64_t word)
-{
+static inline enum lc_rec_kind lc_rec_kind_of(uint64_t word) {
     return (enum lc_rec_kind)(word >> 56);
 }
 
-static inline uint64_t lc_rec_payload(uint64_t word)
-{
+static inline uint64_t lc_rec_payload(uint64_t word) {
     return word & 0x00ffffffffffffffull;
 }
 
-static inline uint32_t lc_rec_comm(uint64_t word)
-{
+static inline uint32_t lc_rec_comm(uint64_t word) {
     return (uint32_t)(word >> 32) & 0xffffffu;
 }
 
-static inline uint32_t lc_rec_peer(uint64_t word)
-{
+static inline uint32_t lc_rec_peer(uint64_t word) {
     return (uint32_t)word;
 }
 
 /* Words of a record, 0 for an unknown kind. */
-static inline unsigned lc_rec_words(enum lc_rec_kind kind)
-{
+static inline unsigned lc_rec_words(enum lc_rec_kind kind) {
     static const uint8_t words[LC_REC_KINDS] = {
         [LC_REC_CALL] = 2,       [LC_REC_EXIT] = 1,      [LC_REC_REGION_IN] = 2,
         [LC_REC_REGION_OUT] = 1, [LC_REC_SEND] = 3,      [LC_REC_ISEND] = 4,

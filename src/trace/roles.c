@@ -135,13 +135,11 @@ static const struct role roles[] = {
     {"Win_allocate_shared", OTF2_REGION_ROLE_ALLOCATE},
 };
 
-static int compare(const void *key, const void *element)
-{
+static int compare(const void *key, const void *element) {
     return strcmp(key, ((const struct role *)element)->name);
 }
 
-OTF2_RegionRole lc_trace_role(const char *mpi_function)
-{
+OTF2_RegionRole lc_trace_role(const char *mpi_function) {
     char name[64];
     const char *begin = strncmp(mpi_function, "MPI_", 4) == 0 ? mpi_function + 4 : mpi_function;
     size_t length = strlen(begin);

@@ -6,18 +6,15 @@
 #include "base/mem.h"
 #include "trace/bytes.h"
 
-static void put(struct lc_strbuf *b, const void *bytes, size_t n)
-{
+static void put(struct lc_strbuf *b, const void *bytes, size_t n) {
     lc_strbuf_add(b, bytes, n);
 }
 
-static void put_text(struct lc_strbuf *b, const char *text)
-{
+static void put_text(struct lc_strbuf *b, const char *text) {
     lc_strbuf_add(b, text, strlen(text) + 1);
 }
 
-static int compare(const struct lc_union_entry *a, const struct lc_union_entry *b)
-{
+static int compare(const struct lc_union_entry *a, const struct lc_union_entry *b) {
     if (a->type != b->type)
         return a->type < b->type ? -1 : 1;
     uint32_t n = a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes;
@@ -25,14 +22,12 @@ static int compare(const struct lc_union_entry *a, const struct lc_union_entry *
     return order ? order : (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
 }
 
-static int compare_any(const void *a, const void *b)
-{
+static int compare_any(const void *a, const void *b) {
     return compare(a, b);
 }
 
 static enum lc_err add(struct lc_union *u, enum lc_union_type type, const struct lc_strbuf *key,
-                       const struct lc_strbuf *payload)
-{
+                       const struct lc_strbuf *payload) {
     LC_TRY(lc_grow(&u->entries, &u->cap_entries, u->n_entries + 1, sizeof(*u->entries)));
     unsigned char *copy = lc_arena_take(&u->arena, key->length + payload->length + 8);
     if (!copy || !lc_strbuf_ok(key) || !lc_strbuf_ok(payload))
@@ -49,8 +44,7 @@ static enum lc_err add(struct lc_union *u, enum lc_union_type type, const struct
 }
 
 /* Sorts, drops repetitions (the longest payload stays) and counts. */
-static void settle(struct lc_union *u)
-{
+static void settle(struct lc_union *u) {
     if (u->n_entries)
         qsort(u->entries, u->n_entries, sizeof(*u->entries), compare_any);
     size_t n = 0;
@@ -73,8 +67,7 @@ static void settle(struct lc_union *u)
 }
 
 static void region_key(const struct lc_trace_region *r, struct lc_strbuf *key,
-                       struct lc_strbuf *payload)
-{
+                       struct lc_strbuf *payload) {
     lc_strbuf_printf(key, "%u", r->kind);
     put_text(key, r->name);
     put_text(key, r->module);
@@ -86,8 +79,7 @@ static void region_key(const struct lc_trace_region *r, struct lc_strbuf *key,
 
 /* World, self, then the others: by the name the members agreed on; without one, by members and
  * order of creation among such. */
-static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key)
-{
+static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key) {
     const struct lc_trace_comm *c = &d->comms[id];
     if (c->head.flags & LC_COMM_WORLD) {
         lc_strbuf_putc(key, '0');
@@ -109,8 +101,7 @@ static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbu
     }
 }
 
-static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *payload)
-{
+static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *payload) {
     const struct lc_trace_comm *c = &d->comms[id];
     struct lc_strbuf parent = {0};
     if (c->head.parent < d->n_comms && d->comms[c->head.parent].known)
@@ -134,8 +125,7 @@ static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_s
 
 /* Windows of one communicator are made collectively: the same order on all its members. */
 static void win_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key,
-                    struct lc_strbuf *payload)
-{
+                    struct lc_strbuf *payload) {
     const struct lc_trace_win *w = &d->wins[id];
     struct lc_strbuf comm = {0};
     if (w->comm < d->n_comms && d->comms[w->comm].known)
@@ -154,8 +144,7 @@ static void win_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf
 
 /* Call paths are known by 128 bits of hash over their regions and call sites: keys of a fixed size
  * however deep. */
-static void mix(uint64_t h[2], const void *bytes, size_t n)
-{
+static void mix(uint64_t h[2], const void *bytes, size_t n) {
     const unsigned char *p = bytes;
     for (size_t i = 0; i < n; i++) {
         h[0] = (h[0] ^ p[i]) * 0x100000001b3u;
@@ -165,8 +154,7 @@ static void mix(uint64_t h[2], const void *bytes, size_t n)
 }
 
 static void context_entry(const struct lc_trace_defs *d, const uint64_t (*hashes)[2], size_t i,
-                          struct lc_strbuf *key, struct lc_strbuf *payload)
-{
+                          struct lc_strbuf *key, struct lc_strbuf *payload) {
     const struct lc_trace_node *node = &d->nodes[i];
     struct lc_strbuf region = {0}, none = {0};
     region_key(&d->regions[node->region], &region, &none);
@@ -187,8 +175,7 @@ static void context_entry(const struct lc_trace_defs *d, const uint64_t (*hashes
     lc_strbuf_free(&none);
 }
 
-static enum lc_err context_hashes(const struct lc_trace_defs *d, uint64_t (**hashes)[2])
-{
+static enum lc_err context_hashes(const struct lc_trace_defs *d, uint64_t (**hashes)[2]) {
     LC_TRY(lc_alloc(hashes, d->n_nodes ? d->n_nodes : 1, sizeof(**hashes)));
     for (size_t i = 0; i < d->n_nodes; i++) {
         const struct lc_trace_node *node = &d->nodes[i];
@@ -220,8 +207,7 @@ struct walk {
     uint64_t (*hashes)[2];
 };
 
-static bool describe(struct walk *w, enum lc_union_type type, uint32_t i)
-{
+static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
     const struct lc_trace_defs *d = w->d;
     lc_strbuf_clear(&w->key);
     lc_strbuf_clear(&w->payload);
@@ -252,16 +238,14 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i)
     }
 }
 
-static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type)
-{
+static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type) {
     const size_t counts[LC_UNION_TYPES] = {d->n_regions, d->n_comms,  d->n_strings,
                                            d->n_wins,    d->n_groups, d->n_nodes};
     return counts[type];
 }
 
 static enum lc_err for_each(const struct lc_trace_defs *d, bool contexts, visitor *visit,
-                            void *what)
-{
+                            void *what) {
     struct walk w = {.d = d, .visit = visit, .what = what};
     enum lc_err err = contexts ? context_hashes(d, &w.hashes) : LC_OK;
     uint32_t types = contexts ? LC_UNION_TYPES : LC_UNION_CONTEXT;
@@ -276,22 +260,19 @@ static enum lc_err for_each(const struct lc_trace_defs *d, bool contexts, visito
 }
 
 static enum lc_err visit_add(void *what, enum lc_union_type type, uint32_t number,
-                             const struct lc_strbuf *key, const struct lc_strbuf *payload)
-{
+                             const struct lc_strbuf *key, const struct lc_strbuf *payload) {
     (void)number;
     return add(what, type, key, payload);
 }
 
-enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts)
-{
+enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts) {
     LC_TRY(for_each(defs, contexts, visit_add, u));
     settle(u);
     return LC_OK;
 }
 
 uint32_t lc_union_find(const struct lc_union *u, enum lc_union_type type, const void *key,
-                       size_t key_bytes)
-{
+                       size_t key_bytes) {
     struct lc_union_entry probe = {.key = key, .key_bytes = (uint32_t)key_bytes, .type = type};
     const struct lc_union_entry *at =
         u->n_entries ? bsearch(&probe, u->entries, u->n_entries, sizeof(probe), compare_any) : NULL;
@@ -304,16 +285,14 @@ struct mapping {
 };
 
 static enum lc_err visit_map(void *what, enum lc_union_type type, uint32_t number,
-                             const struct lc_strbuf *key, const struct lc_strbuf *payload)
-{
+                             const struct lc_strbuf *key, const struct lc_strbuf *payload) {
     struct mapping *m = what;
     (void)payload;
     m->d->maps[type][number] = lc_union_find(m->u, type, lc_strbuf_get(key), key->length);
     return LC_OK;
 }
 
-enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts)
-{
+enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts) {
     for (uint32_t type = 0; type < LC_UNION_TYPES; type++) {
         size_t n = type == LC_UNION_CONTEXT && !contexts ? 0 : local_count(defs, type);
         defs->n_maps[type] = n;
@@ -326,8 +305,7 @@ enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, b
     return for_each(defs, contexts, visit_map, &m);
 }
 
-enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other)
-{
+enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other) {
     for (size_t i = 0; i < other->n_entries; i++) {
         const struct lc_union_entry *e = &other->entries[i];
         struct lc_strbuf key = {.text = (char *)e->key, .length = e->key_bytes};
@@ -338,8 +316,7 @@ enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other)
     return LC_OK;
 }
 
-enum lc_err lc_union_pack(const struct lc_union *u, struct lc_strbuf *out)
-{
+enum lc_err lc_union_pack(const struct lc_union *u, struct lc_strbuf *out) {
     for (size_t i = 0; i < u->n_entries; i++) {
         const struct lc_union_entry *e = &u->entries[i];
         uint32_t head[3] = {e->type, e->key_bytes, e->payload_bytes};
@@ -351,8 +328,7 @@ enum lc_err lc_union_pack(const struct lc_union *u, struct lc_strbuf *out)
                              : lc_fail(LC_ERR_NOMEM, "definitions of the trace: not enough memory");
 }
 
-enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_bytes)
-{
+enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_bytes) {
     struct lc_reader r = {bytes, n_bytes, false};
     while (r.left) {
         uint32_t type = lc_take_u32(&r), key_bytes = lc_take_u32(&r),
@@ -369,8 +345,7 @@ enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_byte
     return LC_OK;
 }
 
-void lc_union_free(struct lc_union *u)
-{
+void lc_union_free(struct lc_union *u) {
     free(u->entries);
     lc_arena_free(&u->arena);
     memset(u, 0, sizeof(*u));

@@ -68,8 +68,7 @@ enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_
                            uint32_t *n);
 enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_union_context *out);
 const char *lc_union_string(const struct lc_union *u, size_t number);
-static inline size_t lc_union_count(const struct lc_union *u, enum lc_union_type type)
-{
+static inline size_t lc_union_count(const struct lc_union *u, enum lc_union_type type) {
     return u->first[type + 1] - u->first[type];
 }
 

@@ -7,8 +7,7 @@
 #include "trace/bytes.h"
 
 static enum lc_err open_entry(const struct lc_union *u, enum lc_union_type type, size_t number,
-                              struct lc_reader *key, struct lc_reader *payload)
-{
+                              struct lc_reader *key, struct lc_reader *payload) {
     *key = *payload = (struct lc_reader){0};
     if (number >= lc_union_count(u, type))
         return lc_fail(LC_ERR_RANGE,
@@ -19,15 +18,13 @@ static enum lc_err open_entry(const struct lc_union *u, enum lc_union_type type,
     return LC_OK;
 }
 
-static enum lc_err check(const struct lc_reader *a, const struct lc_reader *b)
-{
+static enum lc_err check(const struct lc_reader *a, const struct lc_reader *b) {
     return a->bad || b->bad
                ? lc_fail(LC_ERR_FORMAT, "definitions of the trace: an entry is damaged: run again")
                : LC_OK;
 }
 
-enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out)
-{
+enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out) {
     struct lc_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_REGION, number, &key, &payload));
     const char *kind = lc_take(&key, 1);
@@ -44,8 +41,7 @@ enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_u
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out)
-{
+enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out) {
     struct lc_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_COMM, number, &key, &payload));
     out->flags = lc_take_u32(&payload);
@@ -60,8 +56,7 @@ enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_uni
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out)
-{
+enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out) {
     struct lc_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_WIN, number, &key, &payload));
     uint32_t comm_bytes = lc_take_u32(&payload);
@@ -72,8 +67,7 @@ enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_unio
 }
 
 enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_t **world,
-                           uint32_t *n)
-{
+                           uint32_t *n) {
     struct lc_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_GROUP, number, &key, &payload));
     *n = (uint32_t)(key.left / 4);
@@ -81,8 +75,8 @@ enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_union_context *out)
-{
+enum lc_err lc_union_context(const struct lc_union *u, size_t number,
+                             struct lc_union_context *out) {
     struct lc_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_CONTEXT, number, &key, &payload));
     uint32_t parent_bytes = lc_take_u32(&payload);
@@ -98,8 +92,7 @@ enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_
     return check(&key, &payload);
 }
 
-const char *lc_union_string(const struct lc_union *u, size_t number)
-{
+const char *lc_union_string(const struct lc_union *u, size_t number) {
     struct lc_reader key, payload;
     if (open_entry(u, LC_UNION_STRING, number, &key, &payload) != LC_OK)
         return "";

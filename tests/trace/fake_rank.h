@@ -25,8 +25,7 @@ struct fake_rank {
     uint32_t next_chunk;
 };
 
-static inline uint32_t fake_text(struct fake_rank *f, const char *text)
-{
+static inline uint32_t fake_text(struct fake_rank *f, const char *text) {
     uint32_t at = f->n_text;
     strcpy(f->text + at, text);
     f->n_text += (uint32_t)strlen(text) + 1;
@@ -34,8 +33,7 @@ static inline uint32_t fake_text(struct fake_rank *f, const char *text)
     return at;
 }
 
-static inline uint32_t fake_name(struct fake_rank *f, const char *text)
-{
+static inline uint32_t fake_name(struct fake_rank *f, const char *text) {
     struct lc_state_name *names = (void *)(f->state + f->header->names.offset);
     uint32_t i = f->header->names.count;
     names[i].text = fake_text(f, text);
@@ -44,8 +42,7 @@ static inline uint32_t fake_name(struct fake_rank *f, const char *text)
 }
 
 static inline uint32_t fake_node(struct fake_rank *f, uint32_t parent, uint32_t kind, uint32_t ref,
-                                 uint64_t offset, uint32_t flags)
-{
+                                 uint64_t offset, uint32_t flags) {
     uint32_t i = f->header->nodes.count;
     f->nodes[i] = (struct lc_state_node){
         .parent = parent, .kind = kind, .ref = ref, .flags = flags, .offset = offset};
@@ -53,8 +50,7 @@ static inline uint32_t fake_node(struct fake_rank *f, uint32_t parent, uint32_t 
     return i;
 }
 
-static inline void fake_grow(struct fake_rank *f, struct lc_trace_stream *s)
-{
+static inline void fake_grow(struct fake_rank *f, struct lc_trace_stream *s) {
     struct lc_trace_chunk *chunks = (void *)((char *)f->area + f->area->chunks_offset);
     uint32_t n = f->next_chunk++;
     if (s->last_chunk != LC_TRACE_NO_CHUNK) {
@@ -69,8 +65,7 @@ static inline void fake_grow(struct fake_rank *f, struct lc_trace_stream *s)
     s->limit = s->next + LC_TRACE_CHUNK_WORDS;
 }
 
-static inline void fake_stream(struct fake_rank *f, struct lc_trace_stream *s, uint32_t thread)
-{
+static inline void fake_stream(struct fake_rank *f, struct lc_trace_stream *s, uint32_t thread) {
     s->thread = thread;
     s->first_chunk = s->last_chunk = LC_TRACE_NO_CHUNK;
     s->state = LC_STREAM_OPEN;
@@ -78,8 +73,7 @@ static inline void fake_stream(struct fake_rank *f, struct lc_trace_stream *s, u
 }
 
 static inline void fake_put(struct fake_rank *f, struct lc_trace_stream *s, unsigned n,
-                            const uint64_t *words)
-{
+                            const uint64_t *words) {
     if (s->next + n > s->limit)
         fake_grow(f, s);
     memcpy(s->next, words, n * sizeof(*words));
@@ -90,8 +84,7 @@ static inline void fake_put(struct fake_rank *f, struct lc_trace_stream *s, unsi
     fake_put(f, s, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
 
 static inline void fake_define(struct fake_rank *f, enum lc_def_type type, const void *head,
-                               size_t n, const void *rest, size_t m)
-{
+                               size_t n, const void *rest, size_t m) {
     struct lc_strbuf out = {0};
     struct lc_trace_stream *s = &f->area->defs;
     lc_trace_def_put(&out, type, head, n, rest, m);
@@ -104,8 +97,7 @@ static inline void fake_define(struct fake_rank *f, enum lc_def_type type, const
 }
 
 static inline void fake_comm(struct fake_rank *f, uint32_t id, uint32_t flags, uint32_t n,
-                             const int32_t *world, const char *name)
-{
+                             const int32_t *world, const char *name) {
     struct lc_strbuf rest = {0};
     struct lc_def_comm head = {
         .id = id, .parent = id > 1 ? 0 : LC_NONE, .flags = flags, .n_local = n};
@@ -115,8 +107,7 @@ static inline void fake_comm(struct fake_rank *f, uint32_t id, uint32_t flags, u
     lc_strbuf_free(&rest);
 }
 
-static inline void fake_new(struct fake_rank *f, int rank, int size)
-{
+static inline void fake_new(struct fake_rank *f, int rank, int size) {
     size_t area_bytes = sizeof(struct lc_trace_area) + LC_TRACE_CHUNK_BYTES;
     area_bytes &= ~(size_t)(LC_TRACE_CHUNK_BYTES - 1);
     size_t tables = 65536, total = tables + area_bytes + FAKE_CHUNKS * LC_TRACE_CHUNK_BYTES;
@@ -158,8 +149,7 @@ static inline void fake_new(struct fake_rank *f, int rank, int size)
 }
 
 static inline struct lc_trace_stream *fake_thread(struct fake_rank *f, uint32_t thread,
-                                                  uint64_t begin_ticks)
-{
+                                                  uint64_t begin_ticks) {
     const struct lc_trace_thread definition = {thread, 1000 + thread, begin_ticks};
     fake_define(f, LC_DEF_THREAD, &definition, sizeof(definition), NULL, 0);
     struct lc_trace_stream *s = &f->area->streams[f->area->n_streams++];
@@ -168,13 +158,11 @@ static inline struct lc_trace_stream *fake_thread(struct fake_rank *f, uint32_t 
     return s;
 }
 
-static inline uint64_t at(enum lc_rec_kind kind, uint64_t ticks)
-{
+static inline uint64_t at(enum lc_rec_kind kind, uint64_t ticks) {
     return lc_rec_word(kind, ticks);
 }
 
-static inline uint64_t on(uint32_t node, uint32_t common)
-{
+static inline uint64_t on(uint32_t node, uint32_t common) {
     return node | (uint64_t)common << 32;
 }
 

@@ -13,8 +13,7 @@
 /* Global events as text, one line each: "location time what". */
 static struct lc_strbuf seen;
 
-static void line(OTF2_LocationRef location, OTF2_TimeStamp time, const char *format, ...)
-{
+static void line(OTF2_LocationRef location, OTF2_TimeStamp time, const char *format, ...) {
     char text[128];
     va_list args;
     va_start(args, format);
@@ -28,8 +27,7 @@ static void line(OTF2_LocationRef location, OTF2_TimeStamp time, const char *for
 static char *region_names[64], *strings[256];
 static uint32_t comm_group[16];
 
-static OTF2_CallbackCode def_string(void *d, OTF2_StringRef self, const char *text)
-{
+static OTF2_CallbackCode def_string(void *d, OTF2_StringRef self, const char *text) {
     (void)d;
     strings[self] = strdup(text);
     return OTF2_CALLBACK_SUCCESS;
@@ -39,8 +37,7 @@ static OTF2_CallbackCode def_region(void *d, OTF2_RegionRef self, OTF2_StringRef
                                     OTF2_StringRef canonical, OTF2_StringRef text,
                                     OTF2_RegionRole role, OTF2_Paradigm paradigm,
                                     OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
-                                    uint32_t end)
-{
+                                    uint32_t end) {
     (void)d, (void)canonical, (void)text, (void)role, (void)paradigm, (void)flags, (void)file,
         (void)begin, (void)end;
     region_names[self] = strings[name];
@@ -48,24 +45,21 @@ static OTF2_CallbackCode def_region(void *d, OTF2_RegionRef self, OTF2_StringRef
 }
 
 static OTF2_CallbackCode def_comm(void *d, OTF2_CommRef self, OTF2_StringRef name,
-                                  OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
-{
+                                  OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags) {
     (void)d, (void)name, (void)parent, (void)flags;
     comm_group[self] = group;
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode evt_enter(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
-                                   OTF2_AttributeList *a, OTF2_RegionRef region)
-{
+                                   OTF2_AttributeList *a, OTF2_RegionRef region) {
     (void)d, (void)a;
     line(l, t, "enter %s", region_names[region]);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode evt_leave(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
-                                   OTF2_AttributeList *a, OTF2_RegionRef region)
-{
+                                   OTF2_AttributeList *a, OTF2_RegionRef region) {
     (void)d, (void)a;
     line(l, t, "leave %s", region_names[region]);
     return OTF2_CALLBACK_SUCCESS;
@@ -73,8 +67,7 @@ static OTF2_CallbackCode evt_leave(OTF2_LocationRef l, OTF2_TimeStamp t, void *d
 
 static OTF2_CallbackCode evt_send(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
                                   OTF2_AttributeList *a, uint32_t receiver, OTF2_CommRef comm,
-                                  uint32_t tag, uint64_t length)
-{
+                                  uint32_t tag, uint64_t length) {
     (void)d, (void)a;
     line(l, t, "send to %u comm %u tag %u bytes %llu", receiver, comm, tag,
          (unsigned long long)length);
@@ -83,8 +76,7 @@ static OTF2_CallbackCode evt_send(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
 
 static OTF2_CallbackCode evt_irecv(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
                                    OTF2_AttributeList *a, uint32_t sender, OTF2_CommRef comm,
-                                   uint32_t tag, uint64_t length, uint64_t request)
-{
+                                   uint32_t tag, uint64_t length, uint64_t request) {
     (void)d, (void)a;
     line(l, t, "irecv from %u comm %u tag %u bytes %llu request %llu", sender, comm, tag,
          (unsigned long long)length, (unsigned long long)request);
@@ -92,8 +84,7 @@ static OTF2_CallbackCode evt_irecv(OTF2_LocationRef l, OTF2_TimeStamp t, void *d
 }
 
 static OTF2_CallbackCode evt_request(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
-                                     OTF2_AttributeList *a, uint64_t request)
-{
+                                     OTF2_AttributeList *a, uint64_t request) {
     (void)d, (void)a;
     line(l, t, "irecv request %llu", (unsigned long long)request);
     return OTF2_CALLBACK_SUCCESS;
@@ -101,8 +92,7 @@ static OTF2_CallbackCode evt_request(OTF2_LocationRef l, OTF2_TimeStamp t, void 
 
 static OTF2_CallbackCode evt_coll(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
                                   OTF2_AttributeList *a, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                  uint32_t root, uint64_t sent, uint64_t received)
-{
+                                  uint32_t root, uint64_t sent, uint64_t received) {
     (void)d, (void)a;
     line(l, t, "collective %u comm %u root %d %llu %llu", op, comm, (int)root,
          (unsigned long long)sent, (unsigned long long)received);
@@ -110,8 +100,7 @@ static OTF2_CallbackCode evt_coll(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
 }
 
 static OTF2_CallbackCode evt_flush(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
-                                   OTF2_AttributeList *a, OTF2_TimeStamp stop)
-{
+                                   OTF2_AttributeList *a, OTF2_TimeStamp stop) {
     (void)d, (void)a;
     line(l, t, "flush until %llu", (unsigned long long)stop - FAKE_BASE);
     return OTF2_CALLBACK_SUCCESS;
@@ -119,16 +108,14 @@ static OTF2_CallbackCode evt_flush(OTF2_LocationRef l, OTF2_TimeStamp t, void *d
 
 static OTF2_CallbackCode evt_parameter(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
                                        OTF2_AttributeList *a, OTF2_ParameterRef p,
-                                       OTF2_StringRef text)
-{
+                                       OTF2_StringRef text) {
     (void)d, (void)a, (void)p;
     line(l, t, "phase %s", strings[text]);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode evt_thread(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
-                                    OTF2_AttributeList *a, OTF2_CommRef comm, uint64_t n)
-{
+                                    OTF2_AttributeList *a, OTF2_CommRef comm, uint64_t n) {
     (void)d, (void)a, (void)comm;
     line(l, t, "thread %llu", (unsigned long long)n);
     return OTF2_CALLBACK_SUCCESS;
@@ -139,16 +126,14 @@ static size_t n_locations;
 
 static OTF2_CallbackCode def_location(void *d, OTF2_LocationRef self, OTF2_StringRef name,
                                       OTF2_LocationType type, uint64_t n_events,
-                                      OTF2_LocationGroupRef group)
-{
+                                      OTF2_LocationGroupRef group) {
     (void)name, (void)type, (void)n_events, (void)group;
     locations[n_locations++] = self;
     OTF2_Reader_SelectLocation(d, self);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static void read_events(OTF2_Reader *reader)
-{
+static void read_events(OTF2_Reader *reader) {
     OTF2_GlobalEvtReader *events = OTF2_Reader_GetGlobalEvtReader(reader);
     OTF2_GlobalEvtReaderCallbacks *callbacks = OTF2_GlobalEvtReaderCallbacks_New();
     OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(callbacks, evt_enter);
@@ -168,8 +153,7 @@ static void read_events(OTF2_Reader *reader)
     OTF2_Reader_CloseGlobalEvtReader(reader, events);
 }
 
-static void read_archive(const char *dir)
-{
+static void read_archive(const char *dir) {
     char path[256];
     snprintf(path, sizeof(path), "%s/traces.otf2", dir);
     OTF2_Reader *reader = OTF2_Reader_Open(path);
@@ -203,8 +187,7 @@ static void read_archive(const char *dir)
 }
 
 static void name_of(void *context, const char *module, const char *build_id, uint64_t offset,
-                    bool is_main, struct lc_trace_symbol *out)
-{
+                    bool is_main, struct lc_trace_symbol *out) {
     (void)context, (void)module, (void)build_id, (void)is_main;
     out->name = offset == 0x100 ? "main" : offset == 0x200 ? "solve" : NULL;
     out->file = "app.c";
@@ -212,8 +195,7 @@ static void name_of(void *context, const char *module, const char *build_id, uin
 }
 
 static void line_of(void *context, const char *module, const char *build_id, uint64_t offset,
-                    struct lc_trace_symbol *out)
-{
+                    struct lc_trace_symbol *out) {
     name_of(context, module, build_id, offset, false, out);
 }
 
@@ -226,8 +208,7 @@ struct nodes {
     uint32_t main, solve, init, message, wait, allreduce;
 };
 
-static struct nodes make_nodes(struct fake_rank *f, int rank)
-{
+static struct nodes make_nodes(struct fake_rank *f, int rank) {
     struct nodes n;
     uint32_t root = fake_node(f, LC_NONE, LC_RAW_ROOT, 0, 0, 0);
     n.main = fake_node(f, root, LC_RAW_FRAME, 0, 0x100, LC_RAW_NODE_MAIN);
@@ -242,8 +223,7 @@ static struct nodes make_nodes(struct fake_rank *f, int rank)
     return n;
 }
 
-static void make_comms(struct fake_rank *f, int rank)
-{
+static void make_comms(struct fake_rank *f, int rank) {
     static const int32_t both[] = {0, 1};
     const int32_t self[] = {rank};
     fake_comm(f, 0, LC_COMM_WORLD, 2, both, "MPI_COMM_WORLD");
@@ -253,8 +233,7 @@ static void make_comms(struct fake_rank *f, int rank)
     fake_comm(f, 2 + (uint32_t)rank, 0, 2, both, "twin");
 }
 
-static void make_rank(struct fake_rank *f, int rank)
-{
+static void make_rank(struct fake_rank *f, int rank) {
     fake_new(f, rank, 2);
     make_comms(f, rank);
     struct nodes n = make_nodes(f, rank);
@@ -306,13 +285,11 @@ static const char expected[] =
 
 /* Lines may come in another order only among those of one time on different locations: compare as
  * sorted sets by time. */
-static int compare_lines(const void *a, const void *b)
-{
+static int compare_lines(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *sorted(const char *text)
-{
+static char *sorted(const char *text) {
     char *lines[256], *copy = strdup(text), *rest = NULL;
     size_t n = 0;
     for (char *l = strtok_r(copy, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
@@ -325,8 +302,7 @@ static char *sorted(const char *text)
     return lc_strbuf_take(&out);
 }
 
-static void check_archive(const char *dir)
-{
+static void check_archive(const char *dir) {
     lc_strbuf_clear(&seen);
     read_archive(dir);
     char *a = sorted(lc_strbuf_get(&seen)), *b = sorted(expected);
@@ -335,16 +311,14 @@ static void check_archive(const char *dir)
     free(b);
 }
 
-static void remove_dir(const char *dir)
-{
+static void remove_dir(const char *dir) {
     char command[300];
     snprintf(command, sizeof(command), "rm -rf '%s'", dir);
     assert_int_equal(system(command), 0);
 }
 
 /* What MPI_Finalize does, without MPI. */
-static void unify(struct fake_rank ranks[2], const char *dir)
-{
+static void unify(struct fake_rank ranks[2], const char *dir) {
     struct lc_union u = {0};
     struct lc_trace_defs defs[2];
     memset(defs, 0, sizeof(defs));
@@ -393,15 +367,13 @@ static void unify(struct fake_rank ranks[2], const char *dir)
     lc_strbuf_free(&packed);
 }
 
-static char *new_dir(void)
-{
+static char *new_dir(void) {
     char *dir = strdup("/tmp/latecomer-test-XXXXXX");
     assert_non_null(mkdtemp(dir));
     return dir;
 }
 
-static void test_good_end(void **unused)
-{
+static void test_good_end(void **unused) {
     (void)unused;
     struct fake_rank ranks[2];
     char *dir = new_dir();
@@ -417,8 +389,7 @@ static void test_good_end(void **unused)
     free(ranks[1].state);
 }
 
-static void test_recovered(void **unused)
-{
+static void test_recovered(void **unused) {
     (void)unused;
     struct fake_rank ranks[2];
     struct lc_trace_recovered result;
@@ -439,8 +410,7 @@ static void test_recovered(void **unused)
 
 /* A stream cut off anywhere, and one whose words are noise, still gives an archive with balanced
  * regions. */
-static void test_cut_off(void **unused)
-{
+static void test_cut_off(void **unused) {
     (void)unused;
     for (unsigned cut = 1; cut < 24; cut++) {
         struct fake_rank rank;
@@ -470,8 +440,7 @@ static void test_cut_off(void **unused)
     }
 }
 
-static void test_ruined_state(void **unused)
-{
+static void test_ruined_state(void **unused) {
     (void)unused;
     struct fake_rank rank;
     make_rank(&rank, 0);
@@ -495,8 +464,7 @@ static void test_ruined_state(void **unused)
     free(rank.state);
 }
 
-static void test_filter(void **unused)
-{
+static void test_filter(void **unused) {
     (void)unused;
     struct fake_rank rank;
     struct lc_trace_recovered result;
@@ -521,8 +489,7 @@ static void test_filter(void **unused)
     free(rank.state);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_end), cmocka_unit_test(test_recovered),
         cmocka_unit_test(test_cut_off), cmocka_unit_test(test_ruined_state),
