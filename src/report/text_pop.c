@@ -9,13 +9,11 @@ static const struct factor {
     const char *advice; /* where the factor is low */
 } factors[] = {
     {"parallel_efficiency", "Parallel efficiency", 0, NULL},
-    {"load_balance", "Load balance", 1,
-     "some ranks have more useful work: see who is late, and the ranks with the least waiting"},
+    {"load_balance", "Load balance", 1, "uneven work: see who is late, who waits least"},
     {"communication_efficiency", "Communication efficiency", 1, NULL},
     {"serialisation_efficiency", "Serialisation", 2,
-     "ranks wait for each other in turn: see the critical path and the largest wait states"},
-    {"transfer_efficiency", "Transfer", 2,
-     "time in MPI itself: fewer or larger messages, or a faster network"},
+     "ranks wait in turn: see the largest wait states"},
+    {"transfer_efficiency", "Transfer", 2, "MPI itself: fewer or larger messages, network"},
 };
 enum { N_FACTORS = sizeof factors / sizeof factors[0] };
 

@@ -1,0 +1,22 @@
+/* The POP factors of several runs side by side (docs: the table of slide 8): one column per run,
+ * smallest first. Computational scalability = useful time of the smallest run / useful time of the
+ * run; with `weak` times the ratio of threads of execution, since then the work is meant to grow
+ * with them. Global efficiency = parallel efficiency * that. */
+#ifndef LC_REPORT_SCALING_H
+#define LC_REPORT_SCALING_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct lc_scaling;
+
+enum lc_err lc_scaling_new(struct lc_scaling **scaling);
+void lc_scaling_free(struct lc_scaling *scaling);
+/* Reads one result. LC_ERR_NOT_FOUND if it has no POP factors. */
+enum lc_err lc_scaling_add(struct lc_scaling *scaling, const char *file);
+/* After the last one. */
+enum lc_err lc_scaling_write(struct lc_scaling *scaling, bool weak, bool json, FILE *out);
+
+#endif

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Reports of made results with known contents: JSON comes back as it went in; text says what matters; scaling; delay models.
+Usage: reports.py LATECOMER MAKE_CUBEX GOLDEN_DIR SCRATCH_DIR"""
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+
+LATECOMER, MAKE, GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[1:5])
+shutil.rmtree(SCRATCH, ignore_errors=True)
+os.makedirs(SCRATCH)
+os.chdir(SCRATCH)
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit("FAILED: " + what)
+
+
+def latecomer(*args, code=0):
+    done = subprocess.run([LATECOMER, *args], capture_output=True, text=True)
+    check(done.returncode == code, f"{args}: exit {done.returncode}: {done.stderr}")
+    return done.stdout if code == 0 else done.stderr
+
+
+def make(content, cubex, **members):
+    os.makedirs(os.path.dirname(cubex) or ".", exist_ok=True)
+    with open("in.json", "w") as out:
+        json.dump(content, out)
+    for name, text in members.items():
+        with open(name, "w") as out:
+            out.write(text)
+    subprocess.run([MAKE, "in.json", cubex] + [f"{n.replace('_tsv', '.tsv')}={n}" for n in members], check=True)
+
+
+def result(ranks, useful, wall, serial=0.9):
+    """A profile: rank r works useful[r] seconds, then waits in a barrier."""
+    balance = sum(useful) / ranks / max(useful)
+    transfer = max(useful) / serial / wall
+    pop = dict(dialect="clocks", parallel_efficiency=sum(useful) / ranks / wall, load_balance=balance,
+               communication_efficiency=max(useful) / wall, serialisation_efficiency=serial,
+               transfer_efficiency=transfer, critical_path_s=max(useful) / serial,
+               task_critical_path_s=max(useful) / serial, not_attributed=0.0)
+    ones = dict.fromkeys(("parallel_efficiency", "load_balance", "communication_efficiency",
+                          "serialisation_efficiency", "transfer_efficiency"), 1.0)
+    pop["mpi"] = {k: pop[k] for k in ones}
+    pop["omp"] = ones
+    waits = [wall - u for u in useful]
+    return dict(
+        meta=dict(program="stencil", command=["./stencil", "-n", "100"], ranks=ranks, threads=[1] * ranks, wall_time_s=wall,
+                  mpi="Open MPI 4.1.4", complete=False, ending="signal 9", cores=2, health=["2 calls could not be matched"],
+                  missing_symbols=["stencil"], coverage=dict(calls_seen=123, not_intercepted=["MPI_T_init_thread"])),
+        pop=pop, locations=[dict(rank=r, thread=0) for r in range(ranks)],
+        metrics={
+            "time": {"callpaths": {"main": [wall] * ranks, "main/solve<a%2Fb>": [wall] * ranks,
+                                   "main/solve<a%2Fb>/MPI_Barrier": waits}},
+            "visits": {"callpaths": {"main/solve<a%2Fb>/MPI_Barrier": [10] * ranks}},
+            "mpi_latesender": {"callpaths": {}},
+            "mpi_latesender_estimated": {"callpaths": {}},
+            "mpi_barrier_wait": {"callpaths": {"main/solve<a%2Fb>/MPI_Barrier": waits}}})
+
+
+BLAME = ("waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\n"
+         "main/solve<a%2Fb>/MPI_Barrier\t3\tmain/solve<a%2Fb>\tsolve.c:10\tsolve.c:20\t2.4\t0.8\n"
+         "main/solve<a%2Fb>/MPI_Barrier\t1\tmain/solve<a%2Fb>\t\t\t0.6\t0.2\n")
+CLASSES = ("callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\n"
+           "main/MPI_Recv\t0\t9\t100\t1.0\t0.000002\t0.1\t25600\n"
+           "main/MPI_Recv\t1\t9\t100\t1.5\t0.012\t0.1\t25600\n")
+four = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
+make(four, "four/profile.cubex", blame_tsv=BLAME, size_classes_tsv=CLASSES)
+
+got = json.loads(latecomer("show", "--json", "four"))
+for key in ("meta", "pop"):
+    check(got[key] == four[key], f"{key} comes back")
+for metric, wanted in four["metrics"].items():
+    check(got["metrics"][metric]["callpaths"] == wanted["callpaths"], f"{metric} comes back")
+check(got["metrics"]["mpi_latesender"] == {"unit": "sec", "kind": "exclusive", "total": 0, "callpaths": {}}, "zero metrics stay")
+check(math.isclose(got["metrics"]["time"]["total"], 4 * 2.4), "time: total of the roots")
+
+text = latecomer("show", "four")
+for wanted in ("stencil", "./stencil -n 100", "4 ranks on 1 node, wall time 2.4 s, Open MPI 4.1.4",
+               "incomplete: the program ended by signal 9", "oversubscribed: 4 ranks and threads on 2 cores",
+               "no debug information", "rank 3 in main/solve<a/b> cost the others 80 % of all waiting (2.4 s)",
+               "between solve.c:10 and solve.c:20", "Wait at Barrier", "main/solve<a/b>/MPI_Barrier",
+               "Parallel efficiency", "57.3 %", "<- uneven work", "calls seen", "123",
+               "2 calls could not be matched", "MPI_Recv (256 bytes and more), rank 1: 12 ms, smallest 2 us on rank 0",
+               "up to 1.2 s in 100 calls", "latecomer analyze"):
+    check(wanted in text, f"text lacks '{wanted}':\n{text}")
+check(text.index("Who is late") < text.index("Largest wait states") < text.index("Call tree"), "order of sections")
+check("rank 0" in latecomer("show", "--metric", "mpi_barrier_wait", "four"), "tree of one metric")
+
+# Perfect strong scaling of the work, twice the ranks: scalability 1; weak: 2. Slower work: 1/1.25.
+make(result(8, [0.5, 0.75, 0.5, 1.0] * 2, 1.25), "eight/profile.cubex")
+make(result(2, [2.5, 4.375], 5.0), "two/profile.cubex")
+table = json.loads(latecomer("scaling", "--json", "eight", "two", "four"))
+check([r["ranks"] for r in table["runs"]] == [2, 4, 8], "runs by size")
+check(all(math.isclose(r["useful_s"], u) for r, u in zip(table["runs"], (6.875, 5.5, 5.5))), "useful time")
+check(all(math.isclose(r["computational_scalability"], s) for r, s in zip(table["runs"], (1, 1.25, 1.25))), "scalability")
+weak = json.loads(latecomer("scaling", "--json", "--weak", "two", "four", "eight"))
+check(all(math.isclose(r["computational_scalability"], s) for r, s in zip(weak["runs"], (1, 2.5, 5))), "weak scalability")
+check(all(math.isclose(r["global_efficiency"], r["computational_scalability"] * r["pop"]["parallel_efficiency"])
+          for r in weak["runs"]), "global efficiency")
+text = latecomer("scaling", "two", "four", "eight")
+check("Computational scalability" in text and "125.0" in text and "57.3" in text, "scaling as text:\n" + text)
+os.makedirs("bare")
+shutil.copyfile(f"{GOLDEN}/cubex/scalasca-scout.cubex", "bare/profile.cubex")
+check("has no POP factors" in latecomer("scaling", "bare", code=1), "scaling without factors")
+
+# Thesis table 3.3 (golden archive): costs of both models.
+spec = json.load(open(f"{GOLDEN}/synthetic/thesis_table_3_3/expected.json"))
+make(spec, "thesis/analysis.cubex")
+models = json.loads(latecomer("compare", "--delay-models", "--json", "thesis"))
+for name, pair in models["metrics"].items():
+    check(math.isclose(pair["proportional"], spec["metrics"][name]["total"], abs_tol=1e-12), name)
+    check(math.isclose(pair["waitfirst"], spec["metrics"][name + "_waitfirst"]["total"], abs_tol=1e-12), name)
+check(len(models["metrics"]) == 16, "8 kinds, short and long")
+check(math.isclose(models["short_term"]["shifted_to_long_term"], 4.8 - 4.0, abs_tol=1e-9), "shift")
+for curve in models["pareto"].values():
+    for shares in curve.values():
+        check(shares == sorted(shares) and math.isclose(shares[-1], 1.0), "curves end at 1")
+costs = [sum(i["proportional"].values()) for i in models["callpaths"]]
+check(costs == sorted(costs, reverse=True) and math.isclose(sum(costs), 5.0, abs_tol=1e-9), "sorted by the first model")
+check([i["rank"] for i in models["locations"]][:2] == [0, 1], "rank 0 costs most")
+text = latecomer("compare", "--delay-models", "thesis")
+check("delay_latesender" in text and "wait-first moves 0.8 s" in text, "models as text:\n" + text)
+check("has no delay costs in both models" in latecomer("compare", "--delay-models", "four", code=1), "models of a profile")
+latecomer("compare", "four", "eight", code=2)
+print("reports: all as expected")
