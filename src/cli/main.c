@@ -11,9 +11,11 @@ static int cmd_help(int argc, char **argv);
 
 /* In the order in which people need them. */
 static const struct lc_command commands[] = {
+    {"run", "measure a program", lc_cmd_run},
     {"show", "terminal view or JSON of a result: who waits for whom", lc_cmd_show},
     {"compare", "both delay-cost models of one analysis side by side", lc_cmd_compare},
     {"scaling", "POP efficiency factors of several runs side by side", lc_cmd_scaling},
+    {"dump", "snapshot of a running measurement", lc_cmd_dump},
     {"help", "help on a command", cmd_help},
 };
 

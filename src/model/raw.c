@@ -219,7 +219,7 @@ enum lc_err lc_raw_check(const struct lc_raw *raw) {
             return broken("kind of a call-tree node");
         if (i == 0 ? node->parent != LC_NONE : node->parent >= i)
             return broken("parent of a call-tree node");
-        if (node->kind == LC_RAW_FRAME && node->ref >= raw->n_modules)
+        if (node->kind == LC_RAW_FRAME && node->ref != LC_NONE && node->ref >= raw->n_modules)
             return broken("module of a call-tree node");
         if ((node->kind == LC_RAW_MPI || node->kind == LC_RAW_REGION) && node->ref >= raw->n_names)
             return broken("name of a call-tree node");
@@ -250,7 +250,7 @@ static enum lc_err merge_definitions(struct lc_raw *raw, const struct lc_raw *ot
         if (node.parent != LC_NONE)
             node.parent = nodes[node.parent];
         if (node.kind == LC_RAW_FRAME)
-            node.ref = modules[node.ref];
+            node.ref = node.ref == LC_NONE ? LC_NONE : modules[node.ref];
         else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION)
             node.ref = names[node.ref];
         LC_TRY(lc_raw_add_node(raw, &node, &nodes[i]));

@@ -38,7 +38,7 @@ struct lc_raw_module {
 struct lc_raw_node {
     uint32_t parent; /* LC_NONE for node 0 */
     uint32_t kind;   /* enum lc_raw_kind */
-    uint32_t ref;    /* FRAME: module; MPI, REGION: name (index into names); else 0 */
+    uint32_t ref;    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into names); else 0 */
     uint32_t flags;  /* LC_RAW_NODE_* */
     uint64_t offset; /* FRAME: address in the module's ELF address space, begin of the function */
     uint64_t call_site; /* FRAME: one address inside it from which the child was called (ELF address

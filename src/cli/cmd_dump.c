@@ -1,0 +1,40 @@
+/* latecomer dump: the result so far of a running program. */
+#include "base/log.h"
+#include "cli/cmd.h"
+#include "cli/options.h"
+#include "run/control.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    const char **dir = state->input;
+    if (key != ARGP_KEY_ARG)
+        return ARGP_ERR_UNKNOWN;
+    if (*dir != NULL)
+        lc_cli_usage("dump: %s: more than one operand: give one experiment directory", arg);
+    *dir = arg;
+    return 0;
+}
+
+static const struct argp argp = {
+    NULL,
+    parse,
+    "DIR",
+    "Asks the run that writes DIR for a snapshot: DIR/profile.cubex then holds what is known so "
+    "far, marked incomplete. The program goes on.",
+    NULL,
+    NULL,
+    NULL};
+
+int lc_cmd_dump(int argc, char **argv) {
+    const char *dir = NULL;
+    int code = lc_cli_parse(&argp, 0, argc, argv, &dir);
+    if (code != LC_EXIT_OK)
+        return code;
+    if (dir == NULL)
+        lc_cli_usage("dump: no directory given: name that of a running experiment");
+    if (lc_control_ask(dir) != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        return LC_EXIT_ERROR;
+    }
+    lc_say("snapshot in %s: see it with `latecomer show %s`", dir, dir);
+    return LC_EXIT_OK;
+}

@@ -1,0 +1,33 @@
+/* Wait states estimated from minima (spec: trace-free wait-state profile). For call path c ending
+ * in MPI function f, process p, size class s, with count n and sum of durations d: late sender,
+ * late receiver:  sum over s of [ d - n * M_p(f,s) ],  M_p: smallest duration of f in class s on
+ * process p collectives:                 sum over s of [ d - n * M(f,s) ],    M: the smallest on
+ * all processes Only calls to which the wait state applies enter minimum and sum: receiving and
+ * sending MPI_Wait* apart, root and other calls apart. */
+#ifndef LC_RUN_ESTIMATE_H
+#define LC_RUN_ESTIMATE_H
+
+#include "base/strbuf.h"
+#include "model/raw.h"
+
+struct lc_minima;
+
+/* Which metric a row feeds: index into lc_estimate_metrics, or -1. */
+int lc_estimate_of(const struct lc_minima *minima, uint32_t mpi_name, const struct lc_raw_row *row);
+extern const char *const lc_estimate_metrics[]; /* metric names, NULL at the end */
+
+enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs);
+void lc_minima_free(struct lc_minima *minima);
+/* First pass: every row of an MPI function once. */
+enum lc_err lc_minima_see(struct lc_minima *minima, uint32_t mpi_name,
+                          const struct lc_raw_row *row);
+/* Second pass: what the row contributes, in seconds; 0 if nothing applies. */
+double lc_minima_wait(const struct lc_minima *minima, uint32_t mpi_name,
+                      const struct lc_raw_row *row);
+
+/* JSON object: per function with a local minimum, how far that lies above the smallest minimum of
+ * any process: a wait that is in every call of a process hides there. {"MPI_Recv":
+ * {"hidden_at_most_s": .., "rank": .., "above_s": ..}} */
+void lc_minima_describe(const struct lc_minima *minima, struct lc_strbuf *json);
+
+#endif

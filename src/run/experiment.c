@@ -1,0 +1,264 @@
+#include "run/experiment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/convert.h"
+
+static void join(char *path, const char *dir, const char *name) {
+    snprintf(path, PATH_MAX, "%s/%s", dir, name);
+}
+
+/* Writes under a temporary name; the file appears complete or not at all. */
+static enum lc_err write_file(const char *path, const void *bytes, size_t n_bytes) {
+    char temporary[PATH_MAX];
+    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
+    enum lc_err err = LC_OK;
+    for (size_t done = 0; done < n_bytes;) {
+        ssize_t written = write(fd, (const char *)bytes + done, n_bytes - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
+            break;
+        }
+        done += (size_t)written;
+    }
+    if (close(fd) != 0 && err == LC_OK)
+        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
+    if (err == LC_OK && rename(temporary, path) != 0)
+        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
+    if (err != LC_OK)
+        unlink(temporary);
+    return err;
+}
+
+enum lc_err lc_experiment_write_json(const char *dir, const char *name, const json_t *object) {
+    char path[PATH_MAX];
+    join(path, dir, name);
+    char *text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    if (text == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write JSON");
+    enum lc_err err = write_file(path, text, strlen(text));
+    free(text);
+    return err;
+}
+
+json_t *lc_experiment_read_json(const char *dir, const char *name) {
+    char path[PATH_MAX];
+    join(path, dir, name);
+    return json_load_file(path, 0, NULL);
+}
+
+static enum lc_err write_raw(const char *path, const struct lc_raw *raw) {
+    void *bytes;
+    size_t n_bytes;
+    LC_TRY(lc_raw_pack(raw, 1, &bytes, &n_bytes));
+    enum lc_err err = write_file(path, bytes, n_bytes);
+    free(bytes);
+    return err;
+}
+
+enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,
+                                        const struct lc_raw *raw) {
+    char path[PATH_MAX], name[64];
+    snprintf(name, sizeof name, ".partial.%d.raw", lowest_rank);
+    join(path, dir, name);
+    return write_raw(path, raw);
+}
+
+static bool is_partial(const char *name) {
+    int rank;
+    char end;
+    return sscanf(name, ".partial.%d.ra%c", &rank, &end) == 2 && end == 'w' &&
+           strcmp(name + strlen(name) - 4, ".raw") == 0;
+}
+
+static bool is_ours(const char *name) {
+    return is_partial(name) || strcmp(name, ".run.json") == 0 ||
+           strncmp(name, ".profile.raw", 12) == 0 || strcmp(name, ".ranks") == 0 ||
+           strcmp(name, ".control") == 0;
+}
+
+void lc_experiment_clean(const char *dir) {
+    DIR *entries = opendir(dir);
+    struct dirent *entry;
+    if (entries == NULL)
+        return;
+    while ((entry = readdir(entries)) != NULL)
+        if (is_ours(entry->d_name))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+    rmdir(dir); /* fails if there is a result, as it should */
+}
+
+/* Ranks of two nodes in one profile; texts of meta: what the second knows more is added. */
+static enum lc_err join_partial(struct lc_raw **all, struct lc_raw *more) {
+    if (*all == NULL) {
+        *all = more;
+        return LC_OK;
+    }
+    enum lc_err err = lc_raw_merge(*all, more);
+    if (err == LC_OK && (*all)->pop == NULL && more->pop != NULL) {
+        (*all)->pop = more->pop;
+        more->pop = NULL;
+    }
+    json_t *first = (*all)->meta == NULL ? NULL : json_loads((*all)->meta, 0, NULL);
+    json_t *second = more->meta == NULL ? NULL : json_loads(more->meta, 0, NULL);
+    if (first != NULL && second != NULL) {
+        json_t *endings = json_object_get(second, "endings"), *ending;
+        json_t *known = json_object_get(first, "endings");
+        size_t i;
+        json_array_foreach(endings, i, ending) {
+            const char *text = json_string_value(ending);
+            if (text != NULL && *text != '\0' && i < json_array_size(known))
+                json_array_set(known, i, ending);
+        }
+        json_object_update_missing(first, second);
+        free((*all)->meta);
+        (*all)->meta = json_dumps(first, JSON_REAL_PRECISION(17));
+    }
+    json_decref(first);
+    json_decref(second);
+    lc_raw_free(more);
+    return err;
+}
+
+/* One file for the conversion: the library's, the only partial one, or all of those joined. */
+static enum lc_err find_raw(const char *dir, char *path, bool *whole) {
+    join(path, dir, ".profile.raw");
+    *whole = access(path, R_OK) == 0;
+    if (*whole)
+        return LC_OK;
+    DIR *entries = opendir(dir);
+    if (entries == NULL)
+        return lc_fail_errno(LC_ERR_IO, "%s: cannot be read", dir);
+    struct lc_raw *all = NULL;
+    size_t count = 0;
+    enum lc_err err = LC_OK;
+    struct dirent *entry;
+    while (err == LC_OK && (entry = readdir(entries)) != NULL) {
+        if (!is_partial(entry->d_name))
+            continue;
+        struct lc_raw *one;
+        join(path, dir, entry->d_name);
+        err = lc_raw_read_file(&one, path);
+        if (err == LC_OK)
+            err = join_partial(&all, one);
+        count++;
+    }
+    closedir(entries);
+    if (err == LC_OK && count == 0)
+        err =
+            lc_fail(LC_ERR_NOT_FOUND, "%s: nothing to make a result of: no profile was saved", dir);
+    if (err == LC_OK && count > 1) {
+        join(path, dir, ".profile.raw.joined");
+        err = write_raw(path, all);
+    }
+    lc_raw_free(all);
+    return err;
+}
+
+static json_int_t integer(const json_t *object, const char *key, json_int_t otherwise) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : otherwise;
+}
+
+static bool covers_all(const struct lc_raw *defs, json_int_t ranks) {
+    json_int_t seen = 0;
+    for (size_t i = 0; i < defs->n_locations; i++)
+        seen += defs->locations[i].thread == 0;
+    return seen >= ranks;
+}
+
+/* Wall time: first process start to last process end, as far as known (all on one clock: nodes
+ * differ in their origins, so the longest life of a node counts). */
+static double wall_time_s(const struct lc_raw *defs) {
+    double longest = 0.0;
+    for (size_t i = 0; i < defs->n_locations; i++) {
+        uint64_t begin = defs->locations[i].begin_ns, end = defs->locations[i].end_ns;
+        for (size_t k = 0; k < defs->n_locations; k++)
+            if (defs->locations[k].host == defs->locations[i].host &&
+                defs->locations[k].begin_ns < begin)
+                begin = defs->locations[k].begin_ns;
+        if (end > begin && (double)(end - begin) * 1e-9 > longest)
+            longest = (double)(end - begin) * 1e-9;
+        if (defs->n_locations > 4096)
+            break; /* a single node's worth is enough */
+    }
+    return longest;
+}
+
+static json_t *collect_meta(const char *dir, const struct lc_raw *defs, json_t *override) {
+    json_t *meta = lc_experiment_read_json(dir, ".run.json");
+    if (!json_is_object(meta)) {
+        json_decref(meta);
+        meta = json_object();
+    }
+    json_t *library = defs->meta == NULL ? NULL : json_loads(defs->meta, 0, NULL);
+    if (json_is_object(library))
+        json_object_update(meta, library);
+    json_decref(library);
+    if (override != NULL)
+        json_object_update(meta, override);
+    if (json_object_get(meta, "wall_time_s") == NULL)
+        json_object_set_new(meta, "wall_time_s", json_real(wall_time_s(defs)));
+    return meta;
+}
+
+static enum lc_err convert(const char *dir, const char *raw_path, bool whole, json_t *override,
+                           bool keep) {
+    char cubex[PATH_MAX], host[256] = "unknown";
+    struct lc_raw_file *raw;
+    LC_TRY(lc_raw_file_open(&raw, raw_path));
+    const struct lc_raw *defs = lc_raw_file_defs(raw);
+    json_t *meta = collect_meta(dir, defs, override);
+    json_int_t ranks = integer(meta, "ranks", 0);
+    bool covered = covers_all(defs, ranks);
+    if (json_object_get(meta, "complete") == NULL)
+        json_object_set_new(meta, "complete", json_boolean(whole && covered));
+    if (json_object_get(meta, "ending") == NULL)
+        json_object_set_new(meta, "ending", json_string(whole ? "MPI_Finalize" : "unknown"));
+    if (defs->n_locations != 0)
+        snprintf(host, sizeof host, "%s", defs->names[defs->locations[0].host]);
+    join(cubex, dir, "profile.cubex");
+    struct lc_conversion job = {
+        .raw = raw, .path = cubex, .ranks = (int32_t)ranks, .host = host, .meta = meta};
+    enum lc_err err = lc_convert(&job);
+    if (err == LC_OK)
+        err = lc_experiment_write_json(dir, "meta.json", meta);
+    lc_raw_file_close(raw);
+    json_decref(meta);
+    if (err == LC_OK && !keep && (whole || covered))
+        lc_experiment_clean(dir); /* else other nodes may bring more */
+    return err;
+}
+
+enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {
+    char path[PATH_MAX];
+    bool whole;
+    /* Nodes may finish at the same time; file systems without locks just lose this care. */
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0)
+        return lc_fail_errno(LC_ERR_IO, "%s: cannot be read", dir);
+    flock(lock, LOCK_EX);
+    enum lc_err err = find_raw(dir, path, &whole);
+    if (err == LC_OK)
+        err = convert(dir, path, whole, meta, keep);
+    if (strcmp(path + strlen(path) - 7, ".joined") == 0)
+        unlink(path);
+    close(lock);
+    return err;
+}

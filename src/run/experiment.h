@@ -1,0 +1,30 @@
+/* The files of an experiment directory, and how they become a result.
+ *
+ *   .run.json          what rank 0's parent knew at the start: command, environment, versions
+ *   .profile.raw       all ranks, from MPI_Finalize (the library writes it)
+ *   .partial.<r>.raw   the ranks of one node, saved from shared memory after an unhappy end or for
+ * a snapshot; r: lowest rank profile.cubex, meta.json   the result; the rest goes when it is
+ * complete .ranks, .profile.raw.tmp   the library's own Called by the parents and by `latecomer
+ * recover`. */
+#ifndef LC_RUN_EXPERIMENT_H
+#define LC_RUN_EXPERIMENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "model/raw.h"
+
+/* Makes profile.cubex and meta.json of what is there. `meta` (may be NULL; not taken) overrides
+ * what the files say. LC_ERR_NOT_FOUND: there is nothing. `keep`: the run goes on, nothing is
+ * removed. */
+enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep);
+
+enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,
+                                        const struct lc_raw *raw);
+enum lc_err lc_experiment_write_json(const char *dir, const char *name, const json_t *object);
+json_t *lc_experiment_read_json(const char *dir, const char *name); /* NULL if absent or damaged */
+/* Removes our temporary files; the directory too if nothing else is in it. */
+void lc_experiment_clean(const char *dir);
+
+#endif

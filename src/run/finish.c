@@ -1,0 +1,220 @@
+/* After the program, or in its middle: the result.
+ *
+ * A good end: MPI_Finalize left .profile.raw, rank 0's parent converts it. Any other end: the
+ * parent of the rank that ended first becomes the writer of the node and saves the states of all
+ * ranks of the node; the others wait for it, since the launcher kills everybody as soon as the
+ * first parent is gone. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "measure/state.h"
+#include "run/experiment.h"
+#include "run/meta.h"
+#include "run/run.h"
+
+enum { STEP_MS = 5, WAIT_FOR_WRITER_MS = 2500, WAIT_FOR_OTHERS_MS = 800 };
+
+static void nap(void) {
+    struct timespec time = {.tv_nsec = STEP_MS * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static struct lc_state_header *own_state(const struct lc_run *run) {
+    if (run->peers.n_states == 0)
+        return NULL;
+    return run->peers.states[run->peers.own].header;
+}
+
+/* One profile of all ranks of this node. */
+static enum lc_err collect(struct lc_run *run, struct lc_raw **all) {
+    LC_TRY(lc_raw_new(all));
+    size_t found = 0;
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < run->peers.n_states; i++) {
+        const struct lc_mapped_state *state = &run->peers.states[i];
+        uint64_t end_ns = atomic_load(&state->header->process_end_ns);
+        err = lc_state_snapshot(state->header, state->bytes, end_ns, *all);
+        if (err == LC_OK)
+            found++;
+        else if (err == LC_ERR_NOMEM)
+            break;
+    }
+    if (found != 0 && err != LC_ERR_NOMEM)
+        return LC_OK;
+    lc_raw_free(*all);
+    *all = NULL;
+    return err != LC_OK ? err
+                        : lc_fail(LC_ERR_NOT_FOUND, "shared memory: nothing was measured yet");
+}
+
+static const char *mpi_name(const struct lc_run *run) {
+    const struct lc_state_header *header = own_state(run);
+    return header == NULL || header->flavour > 2 ? "unknown" : lc_flavour_name(header->flavour);
+}
+
+/* Saves the node's states and makes a result of what is there. */
+static enum lc_err save_node(struct lc_run *run, const char *ending, bool keep) {
+    struct lc_raw *all;
+    LC_TRY(collect(run, &all));
+    json_t *meta = lc_meta_end(run, ending, false);
+    json_object_set_new(meta, "mpi", json_string(mpi_name(run)));
+    free(all->meta);
+    all->meta = json_dumps(meta, JSON_REAL_PRECISION(17));
+    json_decref(meta);
+    enum lc_err err = lc_experiment_write_partial(run->dir.path, run->peers.states[0].rank, all);
+    lc_raw_free(all);
+    if (err == LC_OK)
+        err = lc_experiment_finish(run->dir.path, NULL, keep);
+    return err;
+}
+
+static void mark_saved(struct lc_run *run) {
+    for (size_t i = 0; i < run->peers.n_states; i++)
+        atomic_store(&run->peers.states[i].header->saved, 1);
+}
+
+/* True if this process is the writer from now on. */
+static bool become_writer(struct lc_run *run) {
+    _Atomic uint32_t *writer = &run->peers.states[0].header->writer;
+    uint32_t expected = 0, own = (uint32_t)getpid();
+    if (atomic_compare_exchange_strong(writer, &expected, own) || expected == own)
+        return true;
+    if (kill((pid_t)expected, 0) == 0 || errno != ESRCH)
+        return false;
+    return atomic_compare_exchange_strong(writer, &expected, own); /* it was killed */
+}
+
+static bool has_ended(const struct lc_mapped_state *state) {
+    return atomic_load(&state->header->process_end_ns) != 0 ||
+           atomic_load(&state->header->ending) == LC_ENDING_FINALIZE || kill(state->pid, 0) != 0;
+}
+
+/* Ranks that return from main without MPI_Finalize do so together: their last calls belong to the
+ * result. */
+static void wait_for_others(struct lc_run *run) {
+    for (int waited = 0; waited < WAIT_FOR_OTHERS_MS; waited += STEP_MS) {
+        bool all = true;
+        for (size_t i = 0; i < run->peers.n_states; i++)
+            all = all && has_ended(&run->peers.states[i]);
+        if (all)
+            return;
+        nap();
+    }
+}
+
+static void write_as_writer(struct lc_run *run, const char *ending) {
+    enum lc_err err = save_node(run, ending, false);
+    mark_saved(run);
+    if (err != LC_OK)
+        lc_complain("%s", lc_err_text());
+    else
+        lc_say("the program ended without MPI_Finalize (%s): partial result in %s", ending,
+               run->dir.path);
+}
+
+static void end_unhappy(struct lc_run *run, const char *ending) {
+    const struct lc_state_header *own = own_state(run);
+    lc_rundir_unlink(&run->dir);
+    for (int waited = 0; waited < WAIT_FOR_WRITER_MS; waited += STEP_MS) {
+        if (atomic_load(&own->saved) != 0)
+            return;
+        if (become_writer(run)) {
+            if (WIFEXITED(run->wait_status))
+                wait_for_others(run);
+            write_as_writer(run, ending);
+            return;
+        }
+        nap();
+    }
+}
+
+/* Rank 0, after MPI_Finalize. */
+static void end_well(struct lc_run *run) {
+    lc_rundir_unlink(&run->dir);
+    json_t *meta = lc_meta_end(run, "MPI_Finalize", true);
+    enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
+    json_decref(meta);
+    if (err == LC_ERR_NOT_FOUND) /* the library could not write its file */
+        err = save_node(run, "MPI_Finalize", false);
+    mark_saved(run);
+    if (err != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        lc_experiment_clean(run->dir.path);
+        return;
+    }
+    lc_say("result in %s: see it with `latecomer show %s`", run->dir.path, run->dir.path);
+}
+
+/* A rank other than 0 that fails after MPI_Finalize must not make the launcher kill rank 0's parent
+ * at its work. */
+static void wait_for_result(const struct lc_run *run) {
+    const struct lc_state_header *own = own_state(run);
+    if (WIFEXITED(run->wait_status) && WEXITSTATUS(run->wait_status) == 0)
+        return;
+    for (int waited = 0; waited < WAIT_FOR_WRITER_MS && atomic_load(&own->saved) == 0;
+         waited += STEP_MS)
+        nap();
+}
+
+static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
+    if (run->launch.rank != 0)
+        return;
+    if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED)
+        lc_say("%s: nothing called MPI: no result", run->argv[0]);
+    else
+        lc_say("%s: ran unmeasured: %.*s", run->argv[0], (int)sizeof own->why, own->why);
+    lc_rundir_unlink(&run->dir);
+    lc_experiment_clean(run->dir.path);
+}
+
+void lc_run_finish(struct lc_run *run) {
+    if (!run->measure)
+        return;
+    lc_control_close(run);
+    if (run->peers.n_states == 0)
+        lc_peers_map(run);
+    struct lc_state_header *own = own_state(run);
+    if (own != NULL) {
+        atomic_store(&own->wait_status, run->wait_status);
+        atomic_store(&own->process_end_ns, run->end_ns);
+    }
+    if (own == NULL || atomic_load(&own->measured) != LC_STATE_MEASURED) {
+        unmeasured(run, own);
+    } else if (atomic_load(&own->ending) == LC_ENDING_FINALIZE) {
+        if (own->rank == 0)
+            end_well(run);
+        else
+            wait_for_result(run);
+    } else {
+        char text[32] = "exit";
+        if (atomic_load(&own->ending) == LC_ENDING_ABORT)
+            snprintf(text, sizeof text, "MPI_Abort");
+        else if (WIFSIGNALED(run->wait_status))
+            snprintf(text, sizeof text, "signal %d", WTERMSIG(run->wait_status));
+        end_unhappy(run, text);
+    }
+    lc_peers_free(&run->peers);
+}
+
+/* MPI_Abort is called: the program waits until everything is saved. */
+void lc_run_save_before_abort(struct lc_run *run) {
+    if (run->peers.n_states == 0)
+        lc_peers_map(run);
+    if (run->peers.n_states != 0 && become_writer(run))
+        write_as_writer(run, "MPI_Abort");
+}
+
+enum lc_err lc_run_dump(struct lc_run *run) {
+    lc_peers_map(run);
+    if (run->peers.n_states == 0)
+        return lc_fail(LC_ERR_NOT_FOUND, "%s: nothing was measured yet: try later", run->dir.path);
+    return save_node(run, "running", true);
+}

@@ -1,0 +1,84 @@
+/* `latecomer run` on one rank: the parent of the measured program.
+ *
+ * Nouns
+ *   program  the measured program; child of this process, in the same process group
+ *   state    memory that the library inside the program fills (measure/state.h); a memfd of this
+ * process, so that nothing is ever left behind, and so that it outlives the program bell     a pipe
+ * by which the library wakes this process: 'i' MPI_Init is done, 'a' MPI_Abort is coming peers the
+ * states of all ranks of this node, found in the own state, mapped when the bell says that they are
+ * known writer   the one process of a node that saves the result after an unhappy end Invariants:
+ * the program behaves as without us: signals, exit status, files, process group. All our
+ * descriptors are close-on-exec. Nothing that goes wrong here stops the program; at worst it runs
+ * unmeasured, and one line says so. */
+#ifndef LC_RUN_RUN_H
+#define LC_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "run/inspect.h"
+#include "run/launch.h"
+#include "run/rundir.h"
+#include "run/sentinel.h"
+
+struct lc_state_header;
+
+struct lc_mapped_state {
+    struct lc_state_header *header; /* NULL: not there (any more) */
+    size_t bytes;
+    int32_t rank;
+    int32_t pid; /* of the parent that holds it */
+};
+
+struct lc_peers {
+    struct lc_mapped_state *states; /* ascending ranks; the own one included */
+    size_t n_states;
+    size_t own; /* index, or n_states if the own state is not among them */
+};
+
+struct lc_run {
+    struct lc_launch launch;
+    struct lc_program program;
+    struct lc_rundir dir;
+    char **argv;   /* of the program */
+    char *library; /* the stub to preload */
+    bool measure;  /* false: the program runs as if we were not here */
+    int threads;   /* wanted per process, by OMP_NUM_THREADS */
+    int state_fd;
+    int bell[2];
+    int control_fd; /* listening for `latecomer dump`, or -1 */
+    int timer_fd;   /* --dump-every, or -1 */
+    pid_t child;
+    struct lc_sentinel sentinel;
+    struct lc_peers peers;
+    uint64_t begin_ns, end_ns; /* of the program, CLOCK_MONOTONIC_RAW */
+    uint64_t begin_realtime_ns;
+    int wait_status;
+};
+
+/* Runs argv[0] and returns the exit status of this process; does not return if the program died of
+ * a signal. `argv` ends with NULL. */
+int lc_run_main(char **argv);
+
+/* Steps of it. */
+enum lc_err lc_run_find_library(char **path); /* liblatecomer.so beside this program's folder */
+enum lc_err
+lc_run_spawn(struct lc_run *run); /* starts the program; signals are blocked here from now on */
+void lc_run_watch(struct lc_run *run); /* until the program has ended */
+int lc_run_exit_like(
+    const struct lc_run *run);          /* dies by the program's signal or returns its status */
+void lc_run_finish(struct lc_run *run); /* the result, after the end */
+enum lc_err lc_run_dump(struct lc_run *run); /* the result so far, as profile.cubex */
+void lc_run_save_before_abort(struct lc_run *run);
+void lc_control_open(struct lc_run *run);
+void lc_control_serve(struct lc_run *run);
+void lc_control_close(struct lc_run *run);
+
+/* Maps the states of this node's ranks (again, if the own state knows more now). */
+void lc_peers_map(struct lc_run *run);
+void lc_peers_free(struct lc_peers *peers);
+
+#endif

@@ -1,0 +1,27 @@
+/* The experiment directory: one for all processes of a job, agreed on before the programs start. A
+ * process finds the choice of the others through a link `.latecomer-<job>` beside the directory;
+ * rank 0 is given a moment to be first, else whoever comes first chooses. The link goes when
+ * MPI_Init has ended on rank 0, or at the end. */
+#ifndef LC_RUN_RUNDIR_H
+#define LC_RUN_RUNDIR_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "run/launch.h"
+
+struct lc_rundir {
+    char *path;   /* absolute */
+    char *link;   /* absolute; NULL without a launcher */
+    char *wanted; /* the directory asked for held a result already: its name, else NULL */
+    bool founder; /* this process made it */
+};
+
+/* `wanted`: -o or NULL for latecomer-<program>-<ranks>x<threads>-<time stamp> in the working
+ * directory. */
+enum lc_err lc_rundir_agree(struct lc_rundir *dir, const struct lc_launch *launch,
+                            const char *wanted, const char *program, int threads);
+void lc_rundir_unlink(struct lc_rundir *dir); /* the others do not need the link any more */
+void lc_rundir_free(struct lc_rundir *dir);
+
+#endif

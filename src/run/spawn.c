@@ -1,0 +1,163 @@
+/* Starting the program: descriptors, environment, fork and exec. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "run/run.h"
+
+#ifndef LC_LIBDIR
+#define LC_LIBDIR "lib"
+#endif
+
+enum lc_err lc_run_find_library(char **path) {
+    static const char *const places[] = {"../lib", "../lib/latecomer", "../" LC_LIBDIR,
+                                         "../" LC_LIBDIR "/latecomer"};
+    char self[PATH_MAX], file[PATH_MAX + 64];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    *path = NULL;
+    if (length <= 0)
+        return lc_fail_errno(LC_ERR_SYSTEM, "/proc/self/exe: cannot be read");
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(file, sizeof file, "%s/%s/liblatecomer.so", self, places[i]);
+        *path = realpath(file, NULL);
+        if (*path == NULL)
+            continue;
+        if (strpbrk(*path, " :") == NULL)
+            return LC_OK;
+        lc_fail(LC_ERR_UNSUPPORTED,
+                "%s: cannot be preloaded: the path holds a blank or colon: install elsewhere",
+                *path);
+        free(*path);
+        *path = NULL;
+        return LC_ERR_UNSUPPORTED;
+    }
+    return lc_fail(LC_ERR_NOT_FOUND,
+                   "liblatecomer.so: not found near %s: build or install it completely", self);
+}
+
+static void set_path_variable(const char *name, pid_t pid, int fd) {
+    char text[64];
+    snprintf(text, sizeof text, "%d:%d", (int)pid, fd);
+    setenv(name, text, 1);
+}
+
+/* The library goes in front; what the user preloads stays. */
+static void set_environment(const struct lc_run *run, pid_t parent) {
+    const char *before = getenv("LD_PRELOAD");
+    char *joined = NULL;
+    if (before != NULL && *before != '\0' && asprintf(&joined, "%s:%s", run->library, before) < 0)
+        joined = NULL;
+    setenv("LD_PRELOAD", joined != NULL ? joined : run->library, 1);
+    free(joined);
+    setenv("LATECOMER_PRELOADED", run->library, 1);
+    setenv("LATECOMER_DIR", run->dir.path, 1);
+    set_path_variable("LATECOMER_STATE", parent, run->state_fd);
+    set_path_variable("LATECOMER_BELL", parent, run->bell[1]);
+}
+
+/* In the new process: never returns. */
+static void become_program(const struct lc_run *run, pid_t parent, const sigset_t *mask,
+                           const struct sigaction *old_chld) {
+    /* If this process is killed for good, so is the program: launchers know us only. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(128 + SIGKILL);
+    if (run->measure)
+        set_environment(run, parent);
+    sigaction(SIGCHLD, old_chld, NULL);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(run->argv[0], run->argv);
+    lc_fail_errno(LC_ERR_SYSTEM, "%s: cannot be run", run->argv[0]);
+    lc_complain("%s", lc_err_text());
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Memory for the state, and the bell. */
+static enum lc_err make_state(struct lc_run *run) {
+    run->state_fd = memfd_create("latecomer-state", MFD_CLOEXEC);
+    if (run->state_fd < 0)
+        return lc_fail_errno(LC_ERR_SYSTEM, "shared memory: cannot be made");
+    if (pipe2(run->bell, O_CLOEXEC | O_NONBLOCK) != 0) {
+        close(run->state_fd);
+        run->state_fd = -1;
+        run->bell[0] = run->bell[1] = -1;
+        return lc_fail_errno(LC_ERR_SYSTEM, "pipe: cannot be made");
+    }
+    return LC_OK;
+}
+
+/* Signals that we got with "ignore" would be lost here; the program still starts with what we were
+ * given. */
+static void listen_to_all_signals(void) {
+    for (int s = 1; s < NSIG; s++) {
+        struct sigaction action;
+        if (s == SIGCHLD || sigaction(s, NULL, &action) != 0 || action.sa_handler != SIG_IGN)
+            continue;
+        signal(s, SIG_DFL);
+    }
+}
+
+enum lc_err lc_run_spawn(struct lc_run *run) {
+    sigset_t all, mask;
+    struct sigaction old_chld, chld = {.sa_handler = SIG_DFL};
+    if (run->measure && make_state(run) != LC_OK) {
+        lc_complain("%s: running unmeasured", lc_err_text());
+        run->measure = false;
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &mask);
+    sigaction(SIGCHLD, &chld, &old_chld); /* ignored, ends would not be reported */
+    lc_sentinel_start(&run->sentinel);
+    pid_t parent = getpid();
+    run->begin_ns = lc_monotonic_raw_ns();
+    run->begin_realtime_ns = lc_realtime_ns();
+    run->child = fork();
+    if (run->child == 0)
+        become_program(run, parent, &mask, &old_chld);
+    if (run->child < 0) {
+        enum lc_err err = lc_fail_errno(LC_ERR_SYSTEM, "%s: cannot start a process", run->argv[0]);
+        lc_sentinel_stop(&run->sentinel);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        return err;
+    }
+    listen_to_all_signals();
+    /* Who writes to the program's standard input, or reads its output, must not have to wait for
+     * us. */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+        if (null > 2)
+            close(null);
+    }
+    return LC_OK;
+}
+
+int lc_run_exit_like(const struct lc_run *run) {
+    if (!WIFSIGNALED(run->wait_status))
+        return WEXITSTATUS(run->wait_status);
+    int signo = WTERMSIG(run->wait_status);
+    struct rlimit none = {0};
+    setrlimit(RLIMIT_CORE, &none); /* the program has dumped its core if it was to */
+    prctl(PR_SET_DUMPABLE, 0);
+    signal(signo, SIG_DFL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signo);
+    raise(signo);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    return 128 + signo;
+}

@@ -1,0 +1,22 @@
+/* The system tree of a raw profile: machine, nodes, processes, threads; and where each raw location
+ * ends up. */
+#ifndef LC_RUN_SYSTEM_H
+#define LC_RUN_SYSTEM_H
+
+#include <jansson.h>
+
+#include "model/model.h"
+#include "model/raw.h"
+
+struct lc_system {
+    uint32_t *column_of; /* raw location -> location of the model */
+    size_t n_columns;
+};
+
+/* Locations are ordered by rank, then thread; ranks below `ranks` that left nothing get one too.
+ * Adds "hosts" and "threads" to meta. */
+enum lc_err lc_system_build(struct lc_system *system, const struct lc_raw *raw, int32_t ranks,
+                            const char *host, struct lc_model *model, json_t *meta);
+void lc_system_free(struct lc_system *system);
+
+#endif

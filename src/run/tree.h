@@ -1,0 +1,29 @@
+/* The call tree of a raw profile as regions and call-tree nodes of the result model: functions get
+ * names, nodes of equal names under one parent become one, ids are in pre-order.
+ *
+ * Call paths begin at `main` (known by position, also where it has no symbol) or at a thread's
+ * start function; what hangs directly below the raw root otherwise (paths by return address only,
+ * no paths) hangs below `main`. The raw root itself, which holds the time before the first and
+ * after the last call of each location, is booked on the location's own top. */
+#ifndef LC_RUN_TREE_H
+#define LC_RUN_TREE_H
+
+#include "model/model.h"
+#include "model/raw.h"
+#include "run/symbols.h"
+
+struct lc_tree {
+    uint32_t *cnode_of;    /* raw node -> cnode; [0], the root, is `main` */
+    uint32_t *subtree_end; /* cnode -> first cnode behind its subtree */
+    uint32_t *top_of;      /* cnode -> its root */
+    uint32_t *mpi_name; /* cnode -> name of the MPI function (index into raw names), or LC_NONE */
+    uint32_t n_cnodes, main_cnode;
+    size_t n_unnamed; /* functions without a symbol */
+};
+
+/* Adds regions and cnodes to `model`. */
+enum lc_err lc_tree_build(struct lc_tree *tree, const struct lc_raw *raw,
+                          struct lc_symbols *symbols, struct lc_model *model);
+void lc_tree_free(struct lc_tree *tree);
+
+#endif

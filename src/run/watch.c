@@ -1,0 +1,131 @@
+/* While the program runs: sleep, forward signals, answer the bell and `latecomer dump`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "run/run.h"
+
+/* A stopped job: the shell waits for us, so we stop too if it is the terminal's doing. */
+static void stop_like_program(int signo) {
+    if (signo != SIGTSTP && signo != SIGTTIN && signo != SIGTTOU)
+        return;
+    int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0)
+        return;
+    close(terminal);
+    kill(getpid(), SIGSTOP);
+}
+
+/* True if the program has ended. */
+static bool look_after_child(struct lc_run *run) {
+    int status;
+    for (;;) {
+        pid_t pid = waitpid(run->child, &status, WNOHANG | WUNTRACED);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid <= 0)
+            return false;
+        if (WIFSTOPPED(status)) {
+            stop_like_program(WSTOPSIG(status));
+            continue;
+        }
+        run->end_ns = lc_monotonic_raw_ns();
+        run->wait_status = status;
+        return true;
+    }
+}
+
+static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
+    int signo = (int)info->ssi_signo;
+    if (signo == SIGCONT) {
+        if (run->sentinel.pid != 0)
+            kill(run->sentinel.pid, SIGCONT);
+        lc_sentinel_got(&run->sentinel, signo);
+        kill(run->child, SIGCONT);
+        return;
+    }
+    if (lc_sentinel_got(&run->sentinel, signo))
+        return;
+    if (info->ssi_code == SI_QUEUE) {
+        union sigval value = {.sival_ptr = (void *)(uintptr_t)info->ssi_ptr};
+        sigqueue(run->child, signo, value);
+    } else {
+        kill(run->child, signo);
+    }
+}
+
+/* True if the program has ended. */
+static bool take_signals(struct lc_run *run, int signal_fd) {
+    struct signalfd_siginfo info;
+    bool ended = false;
+    while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            ended = ended || look_after_child(run);
+        else if (!ended)
+            forward(run, &info);
+    }
+    return ended;
+}
+
+static void take_bell(struct lc_run *run) {
+    char bytes[64];
+    ssize_t got;
+    while ((got = read(run->bell[0], bytes, sizeof bytes)) > 0)
+        for (ssize_t i = 0; i < got; i++) {
+            if (bytes[i] == 'i') {
+                lc_peers_map(run);
+                if (run->launch.rank == 0)
+                    lc_rundir_unlink(&run->dir);
+            } else if (bytes[i] == 'a') {
+                lc_run_save_before_abort(run);
+            }
+        }
+}
+
+static void take_timer(struct lc_run *run) {
+    uint64_t ticks;
+    if (read(run->timer_fd, &ticks, sizeof ticks) == (ssize_t)sizeof ticks)
+        if (lc_run_dump(run) == LC_ERR_IO)
+            lc_complain("%s", lc_err_text());
+}
+
+void lc_run_watch(struct lc_run *run) {
+    sigset_t all;
+    sigfillset(&all);
+    int signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signal_fd < 0) { /* no descriptor left: signals are lost, the end is not */
+        while (waitpid(run->child, &run->wait_status, 0) < 0 && errno == EINTR)
+            ;
+        run->end_ns = lc_monotonic_raw_ns();
+        return;
+    }
+    struct pollfd fds[] = {
+        {.fd = signal_fd, .events = POLLIN},
+        {.fd = run->measure ? run->bell[0] : -1, .events = POLLIN},
+        {.fd = run->measure ? run->control_fd : -1, .events = POLLIN},
+        {.fd = run->measure ? run->timer_fd : -1, .events = POLLIN},
+    };
+    bool ended = look_after_child(run);
+    while (!ended) {
+        if (poll(fds, sizeof fds / sizeof fds[0], -1) < 0)
+            continue;
+        if (fds[1].revents & POLLIN)
+            take_bell(run);
+        if (fds[2].revents & POLLIN)
+            lc_control_serve(run);
+        if (fds[3].revents & POLLIN)
+            take_timer(run);
+        if (fds[0].revents & POLLIN)
+            ended = take_signals(run, signal_fd);
+    }
+    if (run->measure)
+        take_bell(run); /* rung just before the end */
+    close(signal_fd);
+}
