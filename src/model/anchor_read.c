@@ -76,7 +76,7 @@ static enum lc_err start_metric(struct lc_anchor_parser *parser, const XML_Char 
         kind = LC_METRIC_INCLUSIVE;
     else if (strcmp(type, "SIMPLE") == 0)
         kind = LC_METRIC_SIMPLE;
-    uint32_t number;
+    uint32_t number = 0;
     LC_TRY(parse_id(parser, "metric", attribute(attributes, "id"), &number));
     const struct lc_metric metric = {.parent = parent, .kind = kind, .dtype = LC_DTYPE_DOUBLE};
     LC_TRY(lc_grow(&parser->ids->metric, &parser->ids->cap_metric, parser->model->n_metrics + 1,
@@ -90,7 +90,7 @@ static enum lc_err start_region(struct lc_anchor_parser *parser, const XML_Char 
                                 uint32_t *id) {
     const char *module = attribute(attributes, "mod");
     const char *begin = attribute(attributes, "begin"), *end = attribute(attributes, "end");
-    uint32_t number;
+    uint32_t number = 0;
     LC_TRY(parse_id(parser, "region", attribute(attributes, "id"), &number));
     const struct lc_region region = {.module = (char *)module,
                                      .begin_line = begin != NULL ? strtoll(begin, NULL, 10) : -1,
@@ -104,7 +104,7 @@ static enum lc_err start_region(struct lc_anchor_parser *parser, const XML_Char 
 
 static enum lc_err start_cnode(struct lc_anchor_parser *parser, const XML_Char **attributes,
                                uint32_t parent, uint32_t *id) {
-    uint32_t number;
+    uint32_t number = 0;
     LC_TRY(parse_id(parser, "cnode", attribute(attributes, "calleeId"), &number));
     if (number >= parser->cap_regions || parser->regions[number] == 0)
         return lc_fail(LC_ERR_FORMAT, "anchor.xml: a cnode calls region %u, which is not defined",
@@ -123,7 +123,7 @@ static enum lc_err start_location(struct lc_anchor_parser *parser, const XML_Cha
                                   const struct frame *around, uint32_t *id) {
     if (around->tag != TAG_PROCESS)
         return lc_fail(LC_ERR_FORMAT, "anchor.xml: a location outside of a location group");
-    uint32_t column;
+    uint32_t column = 0;
     LC_TRY(parse_id(parser, "location", attribute(attributes, "Id"), &column));
     LC_TRY(lc_grow(&parser->ids->column, &parser->ids->cap_column, parser->model->n_locations + 1,
                    sizeof parser->ids->column[0]));

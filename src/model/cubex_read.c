@@ -190,7 +190,7 @@ static enum lc_err find_rows(const struct lc_cubex *cube, uint32_t metric, size_
 
 static enum lc_err load_positions(const struct lc_cubex *cube, uint32_t metric,
                                   const struct lc_tar_member *index, struct rows *rows) {
-    unsigned char raw[4];
+    unsigned char raw[4] = {0};
     if (index->bytes < INDEX_HEADER + 4)
         return bad_rows(cube, metric, "the index is too short");
     LC_TRY(read_at(cube, raw, sizeof raw, index->offset + INDEX_HEADER));
@@ -201,7 +201,8 @@ static enum lc_err load_positions(const struct lc_cubex *cube, uint32_t metric,
     LC_TRY(lc_alloc(&rows->positions, rows->n_rows, sizeof rows->positions[0]));
     LC_TRY(read_at(cube, rows->positions, rows->n_rows * 4, index->offset + INDEX_HEADER + 4));
     for (uint64_t i = 0; i < rows->n_rows; i++) {
-        rows->positions[i] = get_u32((unsigned char *)&rows->positions[i], rows->swapped);
+        if (rows->swapped)
+            rows->positions[i] = __builtin_bswap32(rows->positions[i]);
         if (rows->positions[i] >= cube->model->n_cnodes ||
             (i > 0 && rows->positions[i] <= rows->positions[i - 1]))
             return bad_rows(cube, metric, "the index is not ascending or names no call path");
@@ -212,7 +213,7 @@ static enum lc_err load_positions(const struct lc_cubex *cube, uint32_t metric,
 static enum lc_err load_rows(struct lc_cubex *cube, uint32_t metric) {
     struct rows *rows = &cube->rows[metric];
     size_t data, index;
-    unsigned char header[INDEX_HEADER];
+    unsigned char header[INDEX_HEADER] = {0};
     LC_TRY(find_rows(cube, metric, &data, &index, header));
     if (data == cube->n_members) {
         rows->known = true;
@@ -244,7 +245,7 @@ static enum lc_err load_rows(struct lc_cubex *cube, uint32_t metric) {
  */
 static enum lc_err check_rows(const struct lc_cubex *cube) {
     size_t data, index;
-    unsigned char header[INDEX_HEADER];
+    unsigned char header[INDEX_HEADER] = {0};
     for (uint32_t m = 0; m < cube->model->n_metrics; m++)
         if (cube->model->metrics[m].kind != LC_METRIC_DERIVED)
             LC_TRY(find_rows(cube, m, &data, &index, header));

@@ -35,6 +35,11 @@ static void put_octal(unsigned char *field, int digits, uint64_t value) {
     field[digits] = '\0';
 }
 
+static void put_text(unsigned char *field, const char *text) {
+    for (; *text != '\0'; text++)
+        *field++ = (unsigned char)*text;
+}
+
 void lc_tar_header(unsigned char block[LC_TAR_BLOCK], const char *name, uint64_t bytes) {
     memset(block, 0, LC_TAR_BLOCK);
     size_t length = strnlen(name, LC_TAR_NAME_MAX);
@@ -45,10 +50,11 @@ void lc_tar_header(unsigned char block[LC_TAR_BLOCK], const char *name, uint64_t
     put_octal(block + SIZE, 11, bytes);
     put_octal(block + MTIME, 11, (uint64_t)time(NULL));
     block[TYPE] = '0';
-    memcpy(block + MAGIC, "ustar", 6);
-    memcpy(block + VERSION, "00", 2);
-    memcpy(block + USER, "nobody", 6);
-    memcpy(block + GROUP_NAME, "users", 5);
+    /* NUL ends them: the block is zero. */
+    put_text(block + MAGIC, "ustar");
+    put_text(block + VERSION, "00");
+    put_text(block + USER, "nobody");
+    put_text(block + GROUP_NAME, "users");
     put_octal(block + CHECKSUM, 6, checksum(block));
     block[CHECKSUM + 7] = ' ';
 }
