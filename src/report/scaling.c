@@ -43,8 +43,11 @@ static double get(const json_t *object, const char *key, double otherwise) {
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-/* PE = avg U / T and TE = CP / T, so sum U = PE * N * CP / TE. */
+/* PE = avg U / T, so sum U = PE * N * T; where T is not told: TE = CP / T. */
 static double useful_of(const struct run *run) {
+    double elapsed = get(run->pop, "elapsed_s", 0.0);
+    if (elapsed > 0.0)
+        return get(run->pop, "parallel_efficiency", 1.0) * run->executors * elapsed;
     double transfer = get(run->pop, "transfer_efficiency", 1.0);
     return transfer > 0.0 ? get(run->pop, "parallel_efficiency", 1.0) * run->executors *
                                 get(run->pop, "critical_path_s", 0.0) / transfer

@@ -81,24 +81,75 @@ static void print_health(const struct lc_text *text) {
     }
 }
 
-void lc_text_audit(const struct lc_text *text) {
-    static const char *const numbers[] = {
-        "overhead_s", "messages_matched", "messages_total",         "clock_error_s",
-        "transport",  "violations",       "derived_metrics_skipped"};
-    print_object(text, "Coverage", json_object_get(text->meta, "coverage"));
-    bool titled = false;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        const json_t *value = json_object_get(text->meta, numbers[i]);
+static double number(const json_t *object, const char *key) {
+    return json_number_value(json_object_get(object, key));
+}
+
+static void print_label(const struct lc_text *text, const char *label) {
+    fputs("  ", text->out);
+    print_key(text->out, label);
+}
+
+static void print_overhead(const struct lc_text *text) {
+    const json_t *overhead = json_object_get(text->meta, "overhead");
+    char total[32];
+    if (!json_is_object(overhead))
+        return;
+    double total_s = number(overhead, "total_s");
+    print_label(text, "own overhead");
+    fprintf(text->out, "%.0f ns a call, %s in all (%.2f %% of the time)\n",
+            number(overhead, "call_ns"), lc_text_seconds(total_s, total),
+            lc_text_share(total_s, text->sums->total_time));
+}
+
+/* What went wrong with the data that travels with messages; nothing is printed where nothing did.
+ */
+static void print_matching(const struct lc_text *text) {
+    const char *key;
+    json_t *value;
+    if (json_object_get(text->meta, "messages_total") != NULL) {
+        print_label(text, "messages matched");
+        fprintf(text->out, "%.0f of %.0f", number(text->meta, "messages_matched"),
+                number(text->meta, "messages_total"));
+        json_object_foreach(json_object_get(text->meta, "piggyback"), key,
+                            value) if (json_number_value(value) > 0 &&
+                                       strcmp(key, "collectives") != 0)
+            fprintf(text->out, ", %s %.0f", key, json_number_value(value));
+        fputc('\n', text->out);
+    }
+    double error = number(text->meta, "clock_error_s");
+    char seconds[32];
+    if (error > 0.0) {
+        print_label(text, "clocks of the nodes agree");
+        fprintf(text->out, "within %s\n", lc_text_seconds(error, seconds));
+    }
+}
+
+static void print_measurement(const struct lc_text *text) {
+    static const char *const others[] = {"callpath", "transport", "violations",
+                                         "derived_metrics_skipped"};
+    bool any = json_object_get(text->meta, "overhead") != NULL ||
+               json_object_get(text->meta, "messages_total") != NULL;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        any = any || json_object_get(text->meta, others[i]) != NULL;
+    if (!any)
+        return;
+    lc_text_heading(text, "Measurement", NULL);
+    print_overhead(text);
+    print_matching(text);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const json_t *value = json_object_get(text->meta, others[i]);
         if (value == NULL || is_empty(value))
             continue;
-        if (!titled)
-            lc_text_heading(text, "Measurement", NULL);
-        titled = true;
-        fputs("  ", text->out);
-        print_key(text->out, numbers[i]);
+        print_label(text, others[i]);
         print_value(text->out, value);
         fputc('\n', text->out);
     }
+}
+
+void lc_text_audit(const struct lc_text *text) {
+    print_object(text, "Coverage", json_object_get(text->meta, "coverage"));
+    print_measurement(text);
     print_object(text, "Invariants", json_object_get(text->meta, "invariants"));
     print_health(text);
 }

@@ -69,6 +69,37 @@ static void print_shares(const struct lc_text *text) {
             sums->estimated ? " (estimated)" : "");
 }
 
+/* The cores that ranks may use: one text for all, or one per rank. */
+static void print_binding(const struct lc_text *text) {
+    const json_t *binding = json_object_get(text->meta, "binding");
+    const char *first = json_string_value(binding);
+    size_t i, told = 0;
+    json_t *item;
+    bool same = true;
+    json_array_foreach(binding, i, item) {
+        const char *cores = json_string_value(item);
+        if (i == 0)
+            first = cores;
+        same = same && cores != NULL && first != NULL && strcmp(cores, first) == 0;
+    }
+    if (first == NULL || first[0] == '\0')
+        return;
+    if (same) {
+        fprintf(text->out, "  binding: every rank may run on cores %s\n", first);
+        return;
+    }
+    fprintf(text->out, "  binding: cores");
+    json_array_foreach(binding, i, item) {
+        if (told++ == 8) {
+            fprintf(text->out, " ..");
+            break;
+        }
+        const char *cores = json_string_value(item);
+        fprintf(text->out, "%s %s (rank %zu)", i > 0 ? "," : "", cores != NULL ? cores : "?", i);
+    }
+    fputc('\n', text->out);
+}
+
 static void warn(const struct lc_text *text, const char *what) {
     fprintf(text->out, "  %s!%s %s\n", lc_text_alarm(text), lc_text_plain(text), what);
 }
@@ -128,8 +159,6 @@ void lc_text_header(const struct lc_text *text) {
     fputc('\n', text->out);
     print_size(text);
     print_shares(text);
-    join_strings(json_object_get(text->meta, "binding"), words, sizeof words);
-    if (words[0] != '\0')
-        fprintf(text->out, "  binding: %s\n", words);
+    print_binding(text);
     print_warnings(text);
 }
