@@ -16,6 +16,8 @@ static const struct lc_command commands[] = {
     {"compare", "both delay-cost models of one analysis side by side", lc_cmd_compare},
     {"scaling", "POP efficiency factors of several runs side by side", lc_cmd_scaling},
     {"dump", "snapshot of a running measurement", lc_cmd_dump},
+    {"recover", "result of a killed run", lc_cmd_recover},
+    {"doctor", "what this machine and program allow", lc_cmd_doctor},
     {"help", "help on a command", cmd_help},
 };
 

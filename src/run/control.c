@@ -94,3 +94,19 @@ enum lc_err lc_control_ask(const char *dir) {
     close(dir_fd);
     return err;
 }
+
+bool lc_control_is_running(const char *dir) {
+    struct sockaddr_un address;
+    int dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool running = false;
+    if (dir_fd >= 0 && fd >= 0) {
+        name_socket(&address, dir_fd);
+        running = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (dir_fd >= 0)
+        close(dir_fd);
+    return running;
+}

@@ -104,6 +104,12 @@ void lc_experiment_clean(const char *dir) {
     rmdir(dir); /* fails if there is a result, as it should */
 }
 
+bool lc_experiment_has_result(const char *dir) {
+    char path[PATH_MAX];
+    join(path, dir, "profile.cubex");
+    return access(path, R_OK) == 0;
+}
+
 /* Ranks of two nodes in one profile; texts of meta: what the second knows more is added. */
 static enum lc_err join_partial(struct lc_raw **all, struct lc_raw *more) {
     if (*all == NULL) {

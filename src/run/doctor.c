@@ -1,0 +1,289 @@
+#include "run/doctor.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "run/inspect.h"
+#include "run/run.h"
+
+static enum lc_err add(struct lc_findings *findings, enum lc_verdict verdict, const char *subject,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static enum lc_err add(struct lc_findings *findings, enum lc_verdict verdict, const char *subject,
+                       const char *format, ...) {
+    LC_TRY(lc_grow(&findings->items, &findings->cap_items, findings->n_items + 1,
+                   sizeof findings->items[0]));
+    struct lc_finding *finding = &findings->items[findings->n_items++];
+    finding->verdict = verdict;
+    finding->subject = subject;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(finding->text, sizeof finding->text, format, args);
+    va_end(args);
+    return LC_OK;
+}
+
+void lc_findings_free(struct lc_findings *findings) {
+    free(findings->items);
+    *findings = (struct lc_findings){0};
+}
+
+static enum lc_err look_at_library(struct lc_findings *f) {
+    static const char *const cores[] = {"openmpi", "mpich"};
+    char *stub, core[PATH_MAX];
+    if (lc_run_find_library(&stub) != LC_OK)
+        return add(f, LC_VERDICT_BAD, "library", "%s", lc_err_text());
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; err == LC_OK && i < 2; i++) {
+        snprintf(core, sizeof core, "%.*s/liblatecomer-core-%s.so",
+                 (int)(strrchr(stub, '/') - stub), stub, cores[i]);
+        bool there = access(core, R_OK) == 0;
+        err = there ? add(f, LC_VERDICT_OK, "library", "measures %s programs",
+                          lc_flavour_name(i == 0 ? LC_FLAVOUR_IS_OPENMPI : LC_FLAVOUR_IS_MPICH))
+                    : add(f, LC_VERDICT_NOTE, "library",
+                          "%s is missing: programs of that MPI run unmeasured: build it with that "
+                          "MPI installed",
+                          core);
+    }
+    free(stub);
+    return err;
+}
+
+static enum lc_err look_at_launchers(struct lc_findings *f) {
+    static const char *const names[] = {"mpirun.openmpi", "mpirun.mpich", "mpirun", "srun"};
+    char list[512] = "";
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = lc_find_executable(names[i]);
+        if (path != NULL)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                     list[0] == '\0' ? "" : ", ", path);
+        free(path);
+    }
+    if (list[0] == '\0')
+        return add(f, LC_VERDICT_BAD, "launcher",
+                   "none found: MPI programs start as one process: install an MPI (Debian: "
+                   "openmpi-bin or mpich)");
+    return add(f, LC_VERDICT_OK, "launcher", "%s", list);
+}
+
+static enum lc_err look_at_clock(struct lc_findings *f) {
+    enum { READS = 20000 };
+    lc_clock_init();
+    uint64_t begin = lc_monotonic_raw_ns();
+    for (int i = 0; i < READS; i++)
+        (void)lc_ticks();
+    double ns = (double)(lc_monotonic_raw_ns() - begin) / READS;
+    if (lc_clock.tsc)
+        return add(f, LC_VERDICT_OK, "clock", "processor's counter, constant rate: %.0f ns a read",
+                   ns);
+    return add(f, LC_VERDICT_NOTE, "clock",
+               "no invariant counter, system clock instead: %.0f ns a read: measuring costs a "
+               "little more per MPI call",
+               ns);
+}
+
+static enum lc_err look_at_cores(struct lc_findings *f) {
+    cpu_set_t set;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)online;
+    if (usable < online)
+        return add(f, LC_VERDICT_NOTE, "cores",
+                   "%d of %ld usable here: with more processes or threads than that, waiting "
+                   "includes waiting for a core: start fewer",
+                   usable, online);
+    return add(f, LC_VERDICT_OK, "cores",
+               "%d: with more processes or threads than that, waiting includes waiting for a core",
+               usable);
+}
+
+static enum lc_err look_at_memory(struct lc_findings *f) {
+    char path[64];
+    int fd = memfd_create("latecomer-doctor", MFD_CLOEXEC), again = -1;
+    if (fd >= 0) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+        again = open(path, O_RDWR | O_CLOEXEC);
+    }
+    enum lc_err err =
+        again >= 0 ? add(f, LC_VERDICT_OK, "shared memory", "results survive programs that die")
+                   : add(f, LC_VERDICT_BAD, "shared memory",
+                         "cannot be shared through /proc: programs run unmeasured: mount /proc, "
+                         "allow memfd_create");
+    if (again >= 0)
+        close(again);
+    if (fd >= 0)
+        close(fd);
+    return err;
+}
+
+static enum lc_err look_at_counters(struct lc_findings *f) {
+    int level = 99;
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    if (file == NULL)
+        return add(f, LC_VERDICT_NOTE, "counters",
+                   "the kernel has no performance events: none of the results here need them");
+    if (fscanf(file, "%d", &level) != 1)
+        level = 99;
+    fclose(file);
+    if (level <= 2 || geteuid() == 0)
+        return add(f, LC_VERDICT_OK, "counters", "performance events allowed (level %d)", level);
+    return add(f, LC_VERDICT_NOTE, "counters",
+               "performance events forbidden (perf_event_paranoid %d): none of the results here "
+               "need them",
+               level);
+}
+
+static enum lc_err look_at_place(struct lc_findings *f) {
+    if (access(".", W_OK | X_OK) == 0)
+        return LC_OK;
+    return add(f, LC_VERDICT_NOTE, "directory",
+               "the working directory cannot be written: results need another place: -o DIR");
+}
+
+/* What the ELF file itself tells: tables for unwinding, and an MPI of its own inside. */
+struct elf_facts {
+    bool unwindable, has_own_mpi, calls_pmpi;
+};
+
+static void look_at_symbols(Elf *elf, struct elf_facts *facts) {
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section != NULL;
+         section = elf_nextscn(elf, section)) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (gelf_getshdr(section, &header) == NULL || header.sh_entsize == 0 ||
+            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (name == NULL)
+                continue;
+            if (symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+                (strcmp(name, "MPI_Init") == 0 || strcmp(name, "PMPI_Init") == 0))
+                facts->has_own_mpi = true;
+            if (symbol.st_shndx == SHN_UNDEF && strncmp(name, "PMPI_", 5) == 0)
+                facts->calls_pmpi = true;
+        }
+    }
+}
+
+static struct elf_facts look_into(const char *path) {
+    struct elf_facts facts = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return facts;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    size_t count = 0;
+    if (elf != NULL && elf_getphdrnum(elf, &count) == 0) {
+        GElf_Phdr header;
+        for (size_t i = 0; i < count; i++)
+            if (gelf_getphdr(elf, (int)i, &header) != NULL && header.p_type == PT_GNU_EH_FRAME)
+                facts.unwindable = true;
+        look_at_symbols(elf, &facts);
+    }
+    elf_end(elf);
+    close(fd);
+    return facts;
+}
+
+static enum lc_err judge_names(struct lc_findings *f, const struct lc_program *program) {
+    if (program->has_debug)
+        return add(f, LC_VERDICT_OK, "names", "functions, files and lines");
+    if (program->has_symbols)
+        return add(f, LC_VERDICT_NOTE, "names",
+                   "functions, but no files and lines: compile with -g for them");
+    return add(f, LC_VERDICT_NOTE, "names",
+               "the program is stripped: only functions that its libraries export have names, the "
+               "others are shown as name+0x1a2b: do not strip it, or install its debug symbols");
+}
+
+static enum lc_err judge_elf(struct lc_findings *f, const struct lc_program *program) {
+    struct elf_facts facts = look_into(program->path);
+    if (program->is_static)
+        return add(f, LC_VERDICT_BAD, "program",
+                   "linked statically: nothing can be preloaded, it runs unmeasured: link it "
+                   "dynamically");
+    if (program->is_foreign)
+        return add(f, LC_VERDICT_BAD, "program",
+                   "made for another kind of machine: it runs unmeasured");
+    if (program->is_privileged)
+        LC_TRY(add(f, LC_VERDICT_BAD, "program",
+                   "set-user-id: nothing is preloaded, it runs unmeasured: copy it"));
+    if (facts.has_own_mpi)
+        LC_TRY(add(f, LC_VERDICT_BAD, "MPI",
+                   "MPI is linked into the program: its calls cannot be intercepted: link MPI "
+                   "dynamically"));
+    else if (program->mpi_library != NULL)
+        LC_TRY(add(f, LC_VERDICT_OK, "MPI", "%s (%s)", lc_flavour_name(program->flavour),
+                   program->mpi_library));
+    else
+        LC_TRY(add(f, LC_VERDICT_NOTE, "MPI",
+                   "the program needs no MPI library that is known here (Open MPI 4, MPICH 4): if "
+                   "it opens one itself, it is measured all the same"));
+    if (facts.calls_pmpi)
+        LC_TRY(add(f, LC_VERDICT_NOTE, "coverage",
+                   "it calls PMPI functions directly: measured like MPI functions"));
+    LC_TRY(judge_names(f, program));
+    if (facts.unwindable)
+        LC_TRY(add(f, LC_VERDICT_OK, "call paths", "the program has tables for unwinding"));
+    else
+        LC_TRY(add(f, LC_VERDICT_NOTE, "call paths",
+                   "no tables for unwinding: paths end early: compile with "
+                   "-fasynchronous-unwind-tables, or use --callpath=caller"));
+    if (program->uses_openmp)
+        LC_TRY(add(f, LC_VERDICT_NOTE, "OpenMP",
+                   "used: threads that call MPI are measured; parallel regions count as useful "
+                   "work of the thread that calls MPI"));
+    return LC_OK;
+}
+
+static enum lc_err look_at_program(struct lc_findings *f, const char *name) {
+    struct lc_program program;
+    LC_TRY(lc_program_inspect(&program, name));
+    enum lc_err err;
+    if (program.script)
+        err = add(f, LC_VERDICT_NOTE, "program",
+                  "a script for %s: what it starts is measured if it calls MPI; give -n its "
+                  "--launcher if there are several MPIs here",
+                  program.interpreter);
+    else if (!program.is_elf)
+        err = add(f, LC_VERDICT_NOTE, "program", "of a kind that is not known here");
+    else
+        err = judge_elf(f, &program);
+    lc_program_free(&program);
+    return err;
+}
+
+enum lc_err lc_doctor_look(struct lc_findings *findings, const char *program) {
+    *findings = (struct lc_findings){0};
+    enum lc_err err = look_at_library(findings);
+    if (err == LC_OK)
+        err = look_at_launchers(findings);
+    if (err == LC_OK)
+        err = look_at_clock(findings);
+    if (err == LC_OK)
+        err = look_at_cores(findings);
+    if (err == LC_OK)
+        err = look_at_memory(findings);
+    if (err == LC_OK)
+        err = look_at_counters(findings);
+    if (err == LC_OK)
+        err = look_at_place(findings);
+    if (err == LC_OK && program != NULL)
+        err = look_at_program(findings, program);
+    if (err != LC_OK)
+        lc_findings_free(findings);
+    return err;
+}

@@ -1,0 +1,27 @@
+/* What a machine and a program allow: `latecomer doctor`. Every finding says what is, why it
+ * matters, what to do. */
+#ifndef LC_RUN_DOCTOR_H
+#define LC_RUN_DOCTOR_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum lc_verdict { LC_VERDICT_OK, LC_VERDICT_NOTE, LC_VERDICT_BAD };
+
+struct lc_finding {
+    enum lc_verdict verdict;
+    const char *subject; /* static */
+    char text[512];      /* what is, and if it is not good: why it matters, what to do */
+};
+
+struct lc_findings {
+    struct lc_finding *items;
+    size_t n_items, cap_items;
+};
+
+/* Looks at the machine, and at `program` unless NULL. */
+enum lc_err lc_doctor_look(struct lc_findings *findings, const char *program);
+void lc_findings_free(struct lc_findings *findings);
+
+#endif
