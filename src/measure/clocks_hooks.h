@@ -1,139 +1,52 @@
-/* Logical clocks and piggyback: what happens at the points of hooks.h (called only with the mode
- * bit set). */
+/* Logical clocks and piggyback: what happens at the points of hooks.h (called only with the mode bit set). Budget per call with a
+ * message (x86, 2 ranks): 25 ns, of them 15 for the line that comes from the other core. */
 #ifndef LC_MEASURE_CLOCKS_HOOKS_H
 #define LC_MEASURE_CLOCKS_HOOKS_H
 
-static inline void lc_clocks_call_begin(struct lc_call *call) {
-    (void)call;
-}
-
-static inline void lc_clocks_call_end(struct lc_call *call) {
-    (void)call;
-}
-
-static inline void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
-static inline void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
-static inline void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
-static inline void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
-static inline void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
-static inline void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
+void lc_clocks_call_begin(struct lc_call *call);
+void lc_clocks_call_end(struct lc_call *call);
+void lc_clocks_send(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
+                         const MPI_Status *statuses);
+void lc_clocks_request_free(struct lc_call *call, struct lc_request *request);
+void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched);
+void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg);
+void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll);
+void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll);
+void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm);
+void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm);
+void lc_clocks_init(struct lc_call *call);
+void lc_clocks_finalize(struct lc_call *call);
+void lc_clocks_region_begin(struct lc_call *call);
+void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open);
+void lc_clocks_control(struct lc_call *call, bool on);
+void lc_clocks_thread_new(struct lc_call *call);
+void lc_clocks_thread_end(struct lc_call *call);
 
 static inline void lc_clocks_completing(struct lc_call *call, int n,
-                                        struct lc_request *const *requests) {
+                                        struct lc_request *const *requests)
+{
     (void)call;
     (void)n;
     (void)requests;
 }
 
-static inline void lc_clocks_completed(struct lc_call *call, int n,
-                                       struct lc_request *const *requests,
-                                       const MPI_Status *statuses) {
-    (void)call;
-    (void)n;
-    (void)requests;
-    (void)statuses;
-}
-
-static inline void lc_clocks_tested(struct lc_call *call, int n,
-                                    struct lc_request *const *requests) {
+static inline void lc_clocks_tested(struct lc_call *call, int n, struct lc_request *const *requests)
+{
     (void)call;
     (void)n;
     (void)requests;
 }
 
-static inline void lc_clocks_cancel(struct lc_call *call, struct lc_request *request) {
-    (void)call;
+static inline void lc_clocks_cancel(struct lc_call *call, struct lc_request *request)
+{
+    (void)call; /* settled when the request completes: only then it is known whether it was cancelled */
     (void)request;
-}
-
-static inline void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
-    (void)call;
-    (void)request;
-}
-
-static inline void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
-    (void)call;
-    (void)matched;
-}
-
-static inline void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched,
-                                   struct lc_msg *msg) {
-    (void)call;
-    (void)matched;
-    (void)msg;
-}
-
-static inline void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
-    (void)call;
-    (void)coll;
-}
-
-static inline void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
-    (void)call;
-    (void)coll;
-}
-
-static inline void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm) {
-    (void)call;
-    (void)comm;
-}
-
-static inline void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
-    (void)call;
-    (void)comm;
-}
-
-static inline void lc_clocks_init(struct lc_call *call) {
-    (void)call;
-}
-
-static inline void lc_clocks_finalize(struct lc_call *call) {
-    (void)call;
-}
-
-static inline void lc_clocks_region_begin(struct lc_call *call) {
-    (void)call;
-}
-
-static inline void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
-    (void)call;
-    (void)open;
-}
-
-static inline void lc_clocks_control(struct lc_call *call, bool on) {
-    (void)call;
-    (void)on;
-}
-
-static inline void lc_clocks_thread_new(struct lc_call *call) {
-    (void)call;
-}
-
-static inline void lc_clocks_thread_end(struct lc_call *call) {
-    (void)call;
 }
 
 #endif

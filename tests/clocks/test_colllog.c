@@ -48,7 +48,7 @@ static void check(struct shared *sh, struct lc_colllog *log, uint32_t member, ui
 
 static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t me, uint32_t entries) {
     struct lc_colllog log;
-    if (lc_colllog_init(&log, &areas[me], 77, RANKS, me, entries) != LC_OK)
+    if (lc_colllog_init(&log, &areas[me], 77, RANKS, me, entries, 0) != LC_OK)
         _exit(1);
     for (uint32_t i = 0; i < RANKS; i++)
         log.areas[i] = &areas[i];

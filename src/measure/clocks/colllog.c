@@ -8,7 +8,7 @@
 _Static_assert(sizeof(struct lc_log_entry) == 64, "an entry is one cache line");
 
 enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
-                            uint32_t me, uint32_t entries) {
+                            uint32_t me, uint32_t entries, uint64_t reuse) {
     memset(log, 0, sizeof *log);
     log->id = id;
     log->n = n;
@@ -21,10 +21,13 @@ enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64
         free(log->theirs);
         return err;
     }
-    uint64_t at =
-        mine
-            ? lc_area_take(mine, sizeof(struct lc_log_head) + entries * sizeof(struct lc_log_entry))
-            : 0;
+    uint64_t at = reuse;
+    if (at) {
+        struct lc_log_head *head = lc_area_at(mine, at);
+        atomic_store_explicit(&head->done, 0, memory_order_relaxed);
+    } else if (mine) {
+        at = lc_area_take(mine, sizeof(struct lc_log_head) + entries * sizeof(struct lc_log_entry));
+    }
     if (at && lc_area_set_log(mine, id, at))
         log->mine = lc_area_at(mine, at);
     return LC_OK;

@@ -43,8 +43,9 @@ struct lc_colllog {
     uint64_t n_skipped;
 };
 
+/* `reuse`: offset of the shared part of a freed log of the same number of entries, 0: none. */
 enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
-                            uint32_t me, uint32_t entries);
+                            uint32_t me, uint32_t entries, uint64_t reuse);
 /* Frees private memory; the shared part is handed back through *offset for use by another
  * communicator (0: none). */
 void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, uint64_t *offset);

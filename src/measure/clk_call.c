@@ -1,0 +1,112 @@
+/* Begin and end of every call and region, threads, intervals: where the clocks grow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clk.h"
+
+struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
+
+/* Useful time until now: outside MPI, spent in `node`. */
+static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node)
+{
+    if (lc_unlikely(k->epoch != lc_clk.epoch))
+        lc_clk_catch_up(k, now);
+    uint64_t last = k->l.last;
+    lc_logical_useful(&k->l, now, node);
+    if (lc_unlikely(k->l.vec.n_whatif > 0) && k->l.interval && now > last)
+        lc_logical_whatif(&k->l, now - last, lc_clk_whatif_of(node));
+}
+
+/* The innermost function that certainly ran since the last event (rule "Which code"). */
+static inline uint32_t node_before(const struct lc_call *call)
+{
+    return call->common ? call->entry->items[call->common - 1].node : 0;
+}
+
+void lc_clocks_call_begin(struct lc_call *call)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(k == NULL))
+        return;
+    useful(k, call->begin, node_before(call));
+    k->any_candidate = false;
+}
+
+void lc_clocks_call_end(struct lc_call *call)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(k == NULL))
+        return;
+    k->l.last = call->end;
+    k->l.in_mpi += call->end - call->begin;
+    if (lc_unlikely(k->any_candidate && k->worst.ticks > 0))
+        lc_clk_book(k, call->entry->path, &k->worst);
+}
+
+void lc_clocks_region_begin(struct lc_call *call)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k != NULL)
+        useful(k, call->begin, node_before(call));
+}
+
+void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open)
+{
+    (void)open;
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k != NULL)
+        useful(k, call->begin, node_before(call));
+}
+
+void lc_clocks_thread_new(struct lc_call *call)
+{
+    if (call->thread->clocks != NULL)
+        return;
+    struct lc_clk_thread *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return;
+    k->thread = call->thread;
+    k->l.last = k->l.origin = call->begin;
+    pthread_mutex_lock(&lc_clk.lock);
+    k->l.rank = lc_clk.rank;
+    uint32_t index = lc_clk.n_threads++;
+    lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index, lc_clk.n_whatif);
+    k->epoch = lc_clk.epoch;
+    if (lc_clk.on) { /* whoever made this thread had done the work before it */
+        lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
+        if (lc_clk.threads != NULL) {
+            k->l.useful = lc_clk.threads->l.useful;
+            k->l.vec.other = k->l.useful;
+            k->l.origin = lc_clk.threads->l.origin;
+        }
+    }
+    struct lc_clk_thread **at = &lc_clk.threads; /* the first one stays first */
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = k;
+    pthread_mutex_unlock(&lc_clk.lock);
+    call->thread->clocks = k;
+}
+
+void lc_clocks_thread_end(struct lc_call *call)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k != NULL) /* the record stays: its sums belong to the interval */
+        useful(k, call->begin, 0);
+}
+
+void lc_clocks_control(struct lc_call *call, bool on)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || !lc_clk.ready)
+        return;
+    pthread_mutex_lock(&lc_clk.lock);
+    if (on != lc_clk.on) {
+        if (on)
+            lc_clk_interval_begin(call->begin);
+        else
+            lc_clk_interval_end(call->begin);
+        lc_clk_catch_up(k, call->begin);
+    }
+    pthread_mutex_unlock(&lc_clk.lock);
+}

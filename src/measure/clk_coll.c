@@ -1,0 +1,314 @@
+/* Collectives: who writes, who reads, who waits for whom (spec: wait states 2.3, 2.4). Inside a node by logs in shared memory; members
+ * on several nodes: clk_mirror.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clk.h"
+#include "measure/hot.h"
+
+/* ---- v forms: which members send something to this one */
+
+static uint64_t count_at(const struct lc_coll *coll, const void *counts, int i)
+{
+    return lc_count_at(counts, coll->large, i);
+}
+
+static uint8_t *senders_to_me(const struct lc_coll *coll, int n)
+{
+    if (coll->recvcounts == NULL || (coll->kind != LC_COLL_V2V && coll->kind != LC_COLL_NEIGHBOR))
+        return NULL;
+    uint8_t *from = malloc(n > 0 ? (size_t)n : 1);
+    for (int i = 0; from != NULL && i < n; i++)
+        from[i] = count_at(coll, coll->recvcounts, i) > 0;
+    return from;
+}
+
+/* ---- neighbourhoods */
+
+static void take_graph(struct lc_clk_comm *c, MPI_Comm comm)
+{
+    int n_in = 0, n_out = 0, weighted = 0;
+    if (lc_real.Dist_graph_neighbors_count(comm, &n_in, &n_out, &weighted) != MPI_SUCCESS)
+        return;
+    int *ranks[4]; /* sources, their weights, targets, their weights */
+    for (int i = 0; i < 4; i++)
+        ranks[i] = calloc((size_t)(i < 2 ? n_in : n_out) + 1, sizeof *ranks[i]);
+    if (ranks[0] != NULL && ranks[1] != NULL && ranks[2] != NULL && ranks[3] != NULL &&
+        lc_real.Dist_graph_neighbors(comm, n_in, ranks[0], ranks[1], n_out, ranks[2], ranks[3]) ==
+            MPI_SUCCESS) {
+        c->sources = ranks[0];
+        c->n_sources = n_in;
+        c->targets = ranks[2];
+        c->n_targets = n_out;
+        ranks[0] = ranks[2] = NULL;
+    }
+    for (int i = 0; i < 4; i++)
+        free(ranks[i]);
+}
+
+static void take_cart(struct lc_clk_comm *c, MPI_Comm comm)
+{
+    int dims = 0;
+    if (lc_real.Cartdim_get(comm, &dims) != MPI_SUCCESS || dims <= 0)
+        return;
+    c->sources = calloc(2 * (size_t)dims, sizeof *c->sources);
+    if (c->sources == NULL)
+        return;
+    c->n_sources = 2 * dims;
+    for (int d = 0; d < dims; d++)
+        lc_real.Cart_shift(comm, d, 1, &c->sources[2 * d], &c->sources[2 * d + 1]);
+}
+
+static void take_old_graph(struct lc_clk_comm *c, MPI_Comm comm, int rank)
+{
+    int n = 0;
+    if (lc_real.Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS || n < 0)
+        return;
+    c->sources = calloc((size_t)n + 1, sizeof *c->sources);
+    if (c->sources == NULL)
+        return;
+    c->n_sources = n;
+    lc_real.Graph_neighbors(comm, rank, n, c->sources);
+}
+
+static void ask_neighbours(struct lc_clk_comm *c, const struct lc_comm *comm)
+{
+    int kind = MPI_UNDEFINED;
+    c->n_sources = 0;
+    if (lc_real.Topo_test(comm->handle, &kind) != MPI_SUCCESS)
+        return;
+    if (kind == MPI_DIST_GRAPH)
+        take_graph(c, comm->handle);
+    else if (kind == MPI_CART)
+        take_cart(c, comm->handle);
+    else if (kind == MPI_GRAPH)
+        take_old_graph(c, comm->handle, comm->rank);
+}
+
+/* ---- begin */
+
+static void roles(struct lc_clk_coll *x, const struct lc_coll *coll)
+{
+    bool inter = coll->comm->inter;
+    x->sends = x->receives = true;
+    switch (coll->kind) {
+    case LC_COLL_BARRIER:
+        break;
+    case LC_COLL_N2N:
+    case LC_COLL_V2V:
+    case LC_COLL_SCAN:
+    case LC_COLL_EXSCAN:
+    case LC_COLL_NEIGHBOR:
+        x->sends = coll->bytes_sent > 0;
+        x->receives = coll->bytes_rcvd > 0;
+        break;
+    case LC_COLL_ONE2N:
+        x->sends = coll->is_root && coll->bytes_sent > 0;
+        x->receives = !coll->is_root && coll->bytes_rcvd > 0 && (!inter || coll->root >= 0);
+        break;
+    case LC_COLL_N2ONE:
+        x->sends = !coll->is_root && coll->bytes_sent > 0 && (!inter || coll->root >= 0);
+        x->receives = coll->is_root && coll->bytes_rcvd > 0;
+        break;
+    }
+}
+
+static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll, struct lc_clk_coll *x)
+{
+    struct lc_stamp stamp;
+    x->kind = coll->kind;
+    x->root = coll->root;
+    x->is_root = coll->is_root;
+    roles(x, coll);
+    if (lc_unlikely(x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR)) {
+        if (x->kind == LC_COLL_NEIGHBOR && x->c->n_sources < 0)
+            ask_neighbours(x->c, coll->comm);
+        x->from = senders_to_me(coll, x->kind == LC_COLL_NEIGHBOR ? x->c->n_sources
+                                      : coll->comm->inter         ? coll->comm->remote_size
+                                                                  : coll->comm->size);
+    }
+    lc_clk_lock();
+    lc_clk.counts.collectives++;
+    x->op = lc_colllog_begin(&x->c->log);
+    lc_clk_unlock();
+    if (lc_unlikely(x->c->mirror)) {
+        lc_logical_stamp(&k->l, call->begin, &stamp);
+        lc_clk_mirror_begin(k, x, coll, &stamp);
+        return;
+    }
+    if (!x->sends)
+        return;
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_colllog_write(&x->c->log, x->op, &stamp);
+}
+
+/* ---- end: reading, edges, candidates */
+
+struct lc_coll_seen {
+    uint64_t latest, earliest; /* enter of those that were read */
+    uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
+    const struct lc_stamp *winner; /* largest clock of useful time above the own one */
+    uint32_t winner_rank;
+    uint32_t done, n;
+};
+
+static inline void look(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm, uint32_t member,
+                        uint64_t now, struct lc_coll_seen *seen)
+{
+    const struct lc_log_entry *entry = lc_colllog_read(&x->c->log, member, x->op);
+    if (entry == NULL)
+        return;
+    const struct lc_stamp *stamp = &entry->stamp;
+    uint32_t rank = (uint32_t)comm->world[member];
+    if (stamp->enter > seen->latest || seen->n == 0) {
+        seen->latest = stamp->enter;
+        seen->latest_rank = rank;
+        seen->latest_node = stamp->node;
+    }
+    if (stamp->enter < seen->earliest || seen->n == 0) {
+        seen->earliest = stamp->enter;
+        seen->earliest_rank = rank;
+        seen->earliest_node = stamp->node;
+    }
+    if (entry->done < seen->done)
+        seen->done = entry->done;
+    seen->n++;
+    if (lc_unlikely(k->l.vec.n_whatif > 0) && stamp->interval == k->l.interval)
+        lc_cpvec_whatif(&k->l.vec, &lc_clk.areas[rank], stamp->vector);
+    if (lc_logical_edge(&k->l, stamp, now)) { /* its vector is taken once, at the end */
+        seen->winner = stamp;
+        seen->winner_rank = rank;
+    }
+}
+
+static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
+                         uint64_t now, struct lc_coll_seen *seen)
+{
+    uint32_t n = x->c->log.n, me = x->c->log.me;
+    if (x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN)
+        n = (uint32_t)comm->rank;
+    if (x->kind == LC_COLL_ONE2N) {
+        if (x->root >= 0 && (uint32_t)x->root < n)
+            look(k, x, comm, (uint32_t)x->root, now, seen);
+        return;
+    }
+    if (x->kind == LC_COLL_NEIGHBOR) {
+        for (int i = 0; i < x->c->n_sources; i++)
+            if (x->c->sources[i] >= 0 && (uint32_t)x->c->sources[i] != me &&
+                (x->from == NULL || x->from[i]))
+                look(k, x, comm, (uint32_t)x->c->sources[i], now, seen);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (i != me && (x->from == NULL || x->from[i]))
+            look(k, x, comm, i, now, seen);
+}
+
+/* What this member waited for. The release is compared with the begin of the call: a latest member before it gives no wait. */
+void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
+                           uint64_t release, uint32_t rank, uint32_t node)
+{
+    static const uint8_t kinds[] = {
+        [LC_COLL_BARRIER] = LC_WAIT_BARRIER,     [LC_COLL_N2N] = LC_WAIT_NXN,
+        [LC_COLL_V2V] = LC_WAIT_NXN,             [LC_COLL_ONE2N] = LC_WAIT_LATEBROADCAST,
+        [LC_COLL_N2ONE] = LC_WAIT_EARLYREDUCE,   [LC_COLL_SCAN] = LC_WAIT_EARLYSCAN,
+        [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,    [LC_COLL_NEIGHBOR] = LC_WAIT_KINDS,
+    };
+    enum lc_wait_kind kind = kinds[x->kind];
+    if (kind == LC_WAIT_KINDS || (x->nonblocking && x->kind == LC_COLL_V2V) ||
+        (x->nonblocking && lc_clk.fn_class[call->fn] == LC_FN_OTHER))
+        return;
+    uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;
+    lc_clk_candidate(k, call, kind, ticks, rank, node);
+}
+
+static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
+                   struct lc_clk_coll *x)
+{
+    struct lc_coll_seen seen = {.done = UINT32_MAX};
+    if (x->receives) {
+        read_members(k, x, comm, call->end, &seen);
+        if (seen.winner != NULL) {
+            lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[seen.winner_rank], seen.winner->vector,
+                           seen.winner->useful);
+            k->l.stale = true;
+        }
+        if (seen.n > 0) {
+            bool first = x->kind == LC_COLL_N2ONE;
+            lc_clk_coll_candidate(k, call, x, first ? seen.earliest : seen.latest,
+                                  first ? seen.earliest_rank : seen.latest_rank,
+                                  first ? seen.earliest_node : seen.latest_node);
+        }
+    }
+    struct lc_colllog *log = &x->c->log;
+    if ((x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N) && seen.n + 1 >= log->n &&
+        log->me < log->n) {
+        uint32_t safe = seen.done < log->done ? seen.done : log->done;
+        if (safe > log->safe)
+            log->safe = safe;
+    }
+}
+
+/* ---- points */
+
+void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(coll->comm);
+    coll->clocks[0] = coll->clocks[1] = 0;
+    if (lc_unlikely(k == NULL || c == NULL || c->alone || !lc_clk.ready))
+        return;
+    struct lc_clk_coll *x = coll->nonblocking ? malloc(sizeof *x) : &k->blocking;
+    if (x == NULL)
+        return;
+    x->c = c;
+    x->from = NULL;
+    x->mirror = NULL;
+    x->nonblocking = coll->nonblocking;
+    begin(call, k, coll, x);
+    if (coll->nonblocking)
+        lc_colllog_keep_open(&c->log, x->op);
+    coll->clocks[0] = (uint64_t)(uintptr_t)x;
+}
+
+static void over(struct lc_clk_thread *k, struct lc_clk_coll *x)
+{
+    free(x->from);
+    if (x != &k->blocking)
+        free(x);
+}
+
+void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
+    if (lc_unlikely(x == NULL || k == NULL))
+        return;
+    if (coll->nonblocking && coll->request != NULL) {
+        coll->request->clocks[0] = coll->clocks[0];
+        return;
+    }
+    if (lc_unlikely(x->c->mirror))
+        lc_clk_mirror_end(k, call, x, !coll->nonblocking);
+    else
+        finish(call, k, coll->comm, x);
+    if (coll->nonblocking)
+        lc_colllog_close(&x->c->log, x->op);
+    else
+        lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
+void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r)
+{
+    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)r->clocks[0];
+    r->clocks[0] = 0;
+    if (x == NULL)
+        return;
+    if (x->c->mirror)
+        lc_clk_mirror_end(k, call, x, false);
+    else
+        finish(call, k, r->comm, x);
+    lc_colllog_close(&x->c->log, x->op);
+    over(k, x);
+}

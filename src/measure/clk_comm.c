@@ -1,0 +1,145 @@
+/* Communicators: a number that all members find without talking, the log of their collectives. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clk.h"
+
+enum { LC_LOG_ENTRIES_WORLD = 1024, LC_LOG_ENTRIES = 256 };
+
+struct lc_seen_group { /* how many communicators of one list of members were made */
+    uint64_t hash;
+    uint32_t count;
+};
+static struct lc_seen_group *groups;
+static size_t n_groups, cap_groups;
+
+static uint64_t hash_ranks(const int32_t *ranks, int32_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (int32_t i = 0; i < n; i++)
+        hash = (hash ^ (uint32_t)ranks[i]) * 0x100000001b3ull;
+    return hash ^ hash >> 29;
+}
+
+/* Members make communicators of the same list of members in the same order, as making one is collective over exactly them. So the list
+ * and its count name the communicator on all of them. Both groups of an intercommunicator find the same number. */
+static uint64_t make_id(const struct lc_comm *comm)
+{
+    const int32_t *local = comm->local_world != NULL ? comm->local_world : comm->world;
+    uint64_t a = hash_ranks(local, comm->size);
+    uint64_t b = comm->inter ? hash_ranks(comm->world, comm->remote_size) : 0;
+    uint64_t hash = comm->inter ? (a < b ? a * 31 + b : b * 31 + a) ^ 0x5bd1e995 : a;
+    size_t i = 0;
+    while (i < n_groups && groups[i].hash != hash)
+        i++;
+    if (i == n_groups) {
+        if (lc_grow(&groups, &cap_groups, n_groups + 1, sizeof *groups) != LC_OK)
+            return 0;
+        groups[n_groups++] = (struct lc_seen_group){.hash = hash};
+    }
+    uint64_t id = (hash + ++groups[i].count * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+    id ^= id >> 32;
+    return (uint32_t)id < LC_CONTEXT_FIRST ? id + LC_CONTEXT_FIRST : id;
+}
+
+struct lc_members { /* what decides how collectives travel; the same answer on all members */
+    bool strangers, elsewhere;
+};
+
+static struct lc_members look_at(const struct lc_comm *comm)
+{
+    struct lc_members m = {false, false};
+    const int32_t *partners = comm->world;
+    int32_t n = comm->inter ? comm->remote_size : comm->size;
+    uint32_t first = UINT32_MAX;
+    for (int32_t i = 0; i < n; i++) {
+        if (partners[i] < 0) {
+            m.strangers = true;
+            continue;
+        }
+        if (first == UINT32_MAX)
+            first = (uint32_t)partners[i];
+        m.elsewhere |= lc_clk.areas[first].head == NULL || lc_clk.areas[partners[i]].head == NULL;
+    }
+    return m;
+}
+
+static bool in_constructor(const struct lc_call *call)
+{
+    const char *name = lc_fn_names[call->fn];
+    return strncmp(name, "MPI_Wait", 8) != 0 && strncmp(name, "MPI_Test", 8) != 0;
+}
+
+void lc_clk_comm_make(struct lc_comm *comm, bool constructor)
+{
+    struct lc_clk_comm *c = calloc(1, sizeof *c);
+    if (c == NULL || comm->clocks != NULL) {
+        free(c);
+        return;
+    }
+    lc_clk_lock();
+    uint64_t id = make_id(comm);
+    struct lc_members members = look_at(comm);
+    uint32_t n = (uint32_t)(comm->inter ? comm->remote_size : comm->size);
+    c->context = (uint32_t)id;
+    c->copy = MPI_COMM_NULL;
+    c->n_sources = -1;
+    c->alone = !comm->inter && comm->size < 2;
+    bool logs = !c->alone && !members.elsewhere;
+    enum lc_err err = lc_colllog_init(&c->log, logs ? &lc_clk.mine : NULL, id, n,
+                                      comm->inter ? UINT32_MAX : (uint32_t)comm->rank,
+                                      comm->id == 0 ? LC_LOG_ENTRIES_WORLD : LC_LOG_ENTRIES,
+                                      logs && comm->id != 0 && lc_clk.n_free_logs > 0
+                                          ? lc_clk.free_logs[--lc_clk.n_free_logs]
+                                          : 0);
+    if (err == LC_OK && logs)
+        for (uint32_t i = 0; i < n; i++)
+            if (comm->world[i] >= 0 && lc_clk.areas[comm->world[i]].head != NULL)
+                c->log.areas[i] = &lc_clk.areas[comm->world[i]];
+    lc_clk_unlock();
+    if (id == 0 || err != LC_OK) {
+        free(c);
+        return;
+    }
+    if (members.elsewhere && !members.strangers && !comm->inter && !c->alone && constructor &&
+        lc_clk.records && lc_core.agreed) {
+        /* a copy without attributes, so that no callback of the program runs */
+        c->mirror = lc_real.Comm_split(comm->handle, 0, comm->rank, &c->copy) == MPI_SUCCESS;
+    } else if (members.elsewhere) {
+        c->alone = true; /* no transport: no edges */
+    }
+    comm->clocks = c;
+    if (comm->uid == 0)
+        comm->uid = id;
+}
+
+void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm)
+{
+    if (lc_clk.ready)
+        lc_clk_comm_make(comm, in_constructor(call));
+}
+
+void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm)
+{
+    struct lc_clk_comm *c = comm->clocks;
+    (void)call;
+    if (c == NULL || comm->id < 2)
+        return;
+    if (comm->refs > 0) /* requests still point here: it stays */
+        return;
+    comm->clocks = NULL;
+    lc_clk_lock();
+    uint64_t offset = 0;
+    size_t cap = lc_clk.cap_free_logs;
+    lc_colllog_free(&c->log, &lc_clk.mine, &offset);
+    if (offset && lc_grow(&lc_clk.free_logs, &cap, lc_clk.n_free_logs + 1, sizeof offset) == LC_OK)
+        lc_clk.free_logs[lc_clk.n_free_logs++] = offset;
+    lc_clk.cap_free_logs = (uint32_t)cap;
+    lc_clk_unlock();
+    if (c->copy != MPI_COMM_NULL && !lc_core.finalized)
+        lc_real.Comm_free(&c->copy);
+    free(c->sources);
+    free(c->targets);
+    free(c);
+}

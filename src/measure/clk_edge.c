@@ -1,0 +1,44 @@
+/* Edges that come in. */
+#include <string.h>
+
+#include "measure/clk.h"
+
+/* extra: number of items, 0, what-if clocks, items (key, ticks) */
+uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra)
+{
+    struct lc_cp_item items[LC_CP_ITEMS];
+    uint32_t n = lc_cpvec_pack(&k->l.vec, items, LC_RECORD_ITEMS);
+    extra[0] = n;
+    extra[1] = lc_clk.n_whatif;
+    memcpy(extra + 2, k->l.vec.whatif, sizeof k->l.vec.whatif);
+    memcpy(extra + 2 + LC_WHATIF_MAX, items, n * sizeof *items);
+    return 2 + LC_WHATIF_MAX + 2 * n;
+}
+
+void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won, uint64_t useful)
+{
+    if (n_extra < 2 + LC_WHATIF_MAX || extra[0] > LC_RECORD_ITEMS ||
+        n_extra < 2 + LC_WHATIF_MAX + 2 * extra[0])
+        return;
+    for (uint32_t s = 0; s < lc_clk.n_whatif && s < extra[1]; s++)
+        if (extra[2 + s] > k->l.vec.whatif[s])
+            k->l.vec.whatif[s] = extra[2 + s];
+    if (!won)
+        return;
+    struct lc_cp_item items[LC_RECORD_ITEMS];
+    memcpy(items, extra + 2 + LC_WHATIF_MAX, extra[0] * sizeof *items);
+    lc_cpvec_adopt_items(&k->l.vec, items, (uint32_t)extra[0], useful);
+    k->l.stale = true;
+}
+
+void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp, uint64_t now,
+                 const uint64_t *extra, uint32_t n_extra)
+{
+    if (lc_likely(n_extra == 0)) {
+        lc_logical_take(&k->l, stamp, now, &lc_clk.areas[source]);
+        return;
+    }
+    bool won = lc_logical_edge(&k->l, stamp, now);
+    if (stamp->interval == k->l.interval)
+        lc_clk_adopt_extra(k, extra, n_extra, won, stamp->useful);
+}

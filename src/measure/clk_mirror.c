@@ -1,0 +1,259 @@
+/* Collectives of communicators whose members share no memory: a nonblocking operation of the same shape on a private copy of the
+ * communicator carries the clocks, started before the program's own and completed after it, so that it costs about as many messages:
+ *   barrier, allreduce, ..   Iallreduce of maxima          bcast, scatter   Ibcast from the root
+ *   reduce, gather           Ireduce of maxima             scan, exscan     Iexscan of maxima
+ *   alltoallv/w, neighbours  Ialltoallv, a record where the program sends something
+ * A member that sends nothing contributes a neutral record. A nonblocking one that is not complete when the program's own operation is,
+ * is left behind (counted) and taken back later: nothing waits for it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clk.h"
+#include "measure/hot.h"
+
+struct lc_mirror_record {
+    uint64_t n; /* members that contributed */
+    double useful, outside_omp, phase_useful; /* ns */
+    uint32_t interval, phase;
+    double latest, earliest; /* ns of the global clock */
+    uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
+    uint64_t extra[LC_RECORD_EXTRA];
+};
+
+struct lc_mirror {
+    MPI_Request request;
+    struct lc_mirror *next;
+    struct lc_mirror_record in, out;
+    int *counts;                      /* alltoallv: counts and displacements of both sides */
+    struct lc_mirror_record *records; /* alltoallv: those received */
+    int n_records;
+};
+
+static MPI_Datatype record_type = MPI_DATATYPE_NULL;
+static MPI_Op record_max = MPI_OP_NULL;
+static struct lc_mirror *behind;
+
+static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b)
+{
+    if (a->n == 0)
+        return;
+    if (b->n == 0) {
+        *b = *a;
+        return;
+    }
+    if (a->latest > b->latest || (a->latest == b->latest && a->latest_rank < b->latest_rank)) {
+        b->latest = a->latest;
+        b->latest_rank = a->latest_rank;
+        b->latest_node = a->latest_node;
+    }
+    if (a->earliest < b->earliest || (a->earliest == b->earliest && a->earliest_rank < b->earliest_rank)) {
+        b->earliest = a->earliest;
+        b->earliest_rank = a->earliest_rank;
+        b->earliest_node = a->earliest_node;
+    }
+    b->n += a->n;
+    if (a->interval != b->interval && a->interval < b->interval)
+        return;
+    bool newer = a->interval > b->interval;
+    if (newer || a->outside_omp > b->outside_omp)
+        b->outside_omp = a->outside_omp;
+    if (newer || a->phase > b->phase || (a->phase == b->phase && a->phase_useful > b->phase_useful)) {
+        b->phase = a->phase;
+        b->phase_useful = a->phase_useful;
+    }
+    uint64_t whatif[LC_WHATIF_MAX];
+    for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
+        whatif[s] = newer || a->extra[2 + s] > b->extra[2 + s] ? a->extra[2 + s] : b->extra[2 + s];
+    if (newer || a->useful > b->useful) {
+        b->useful = a->useful;
+        b->interval = a->interval;
+        memcpy(b->extra, a->extra, sizeof b->extra);
+    }
+    memcpy(b->extra + 2, whatif, sizeof whatif);
+}
+
+static void merge_all(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        merge((const struct lc_mirror_record *)in + i, (struct lc_mirror_record *)inout + i);
+}
+
+void lc_clk_mirror_init(void)
+{
+    lc_real.Type_contiguous((int)sizeof(struct lc_mirror_record), MPI_BYTE, &record_type);
+    lc_real.Type_commit(&record_type);
+    lc_real.Op_create(merge_all, 1, &record_max);
+}
+
+static void drop(struct lc_mirror *m)
+{
+    free(m->counts);
+    free(m->records);
+    free(m);
+}
+
+static void collect_behind(void)
+{
+    struct lc_mirror **at = &behind;
+    while (*at != NULL) {
+        int done = 0;
+        struct lc_mirror *m = *at;
+        if (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done) {
+            *at = m->next;
+            drop(m);
+        } else {
+            at = &m->next;
+        }
+    }
+}
+
+void lc_clk_mirrors_finish(void)
+{
+    while (behind != NULL)
+        collect_behind();
+    if (record_max != MPI_OP_NULL)
+        lc_real.Op_free(&record_max);
+    if (record_type != MPI_DATATYPE_NULL)
+        lc_real.Type_free(&record_type);
+}
+
+static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp, struct lc_mirror_record *r)
+{
+    r->n = 1;
+    r->useful = (double)stamp->useful * lc_clk.ns_per_tick;
+    r->outside_omp = (double)stamp->outside_omp * lc_clk.ns_per_tick;
+    r->phase_useful = (double)stamp->phase_useful * lc_clk.ns_per_tick;
+    r->interval = stamp->interval;
+    r->phase = stamp->phase;
+    r->latest = r->earliest = lc_clk_to_global(stamp->enter);
+    r->latest_rank = r->earliest_rank = lc_clk.rank;
+    r->latest_node = r->earliest_node = stamp->node;
+    lc_clk_extra(k, r->extra);
+}
+
+/* Pairs that exchange something: to[i] and from[i] for every member. */
+static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll)
+{
+    int n = coll->comm->size, me = coll->comm->rank;
+    m->counts = calloc(4 * (size_t)n, sizeof *m->counts);
+    if (m->counts == NULL)
+        return MPI_ERR_OTHER;
+    int *to = m->counts, *to_at = to + n, *from = to_at + n, *from_at = from + n;
+    if (x->kind == LC_COLL_V2V) {
+        for (int i = 0; i < n; i++) {
+            to[i] = i != me && coll->sendcounts != NULL && !coll->in_place
+                        ? lc_count_at(coll->sendcounts, coll->large, i) > 0
+                        : i != me && coll->in_place && x->from != NULL && x->from[i];
+            from[i] = i != me && x->from != NULL && x->from[i];
+        }
+    } else {
+        const int32_t *targets = x->c->targets != NULL ? x->c->targets : x->c->sources;
+        int n_targets = x->c->targets != NULL ? x->c->n_targets : x->c->n_sources;
+        for (int i = 0; i < n_targets; i++)
+            if (targets[i] >= 0 && targets[i] != me)
+                to[targets[i]] = 1;
+        for (int i = 0; i < x->c->n_sources; i++)
+            if (x->c->sources[i] >= 0 && x->c->sources[i] != me)
+                from[x->c->sources[i]] = 1;
+    }
+    for (int i = 0; i < n; i++) {
+        from_at[i] = m->n_records;
+        m->n_records += from[i];
+    }
+    m->records = calloc((size_t)m->n_records + 1, sizeof *m->records);
+    if (m->records == NULL)
+        return MPI_ERR_OTHER;
+    return lc_real.Ialltoallv(&m->out, to, to_at, record_type, m->records, from, from_at, record_type,
+                              x->c->copy, &m->request);
+}
+
+static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll)
+{
+    switch (x->kind) {
+    case LC_COLL_BARRIER:
+    case LC_COLL_N2N:
+        return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, x->c->copy, &m->request);
+    case LC_COLL_ONE2N:
+        m->in = m->out;
+        return lc_real.Ibcast(&m->in, 1, record_type, x->root, x->c->copy, &m->request);
+    case LC_COLL_N2ONE:
+        return lc_real.Ireduce(&m->out, &m->in, 1, record_type, record_max, x->root, x->c->copy,
+                               &m->request);
+    case LC_COLL_SCAN:
+    case LC_COLL_EXSCAN:
+        return lc_real.Iexscan(&m->out, &m->in, 1, record_type, record_max, x->c->copy, &m->request);
+    case LC_COLL_V2V:
+    case LC_COLL_NEIGHBOR:
+        return start_pairs(m, x, coll);
+    }
+    return MPI_ERR_OTHER;
+}
+
+void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
+                         const struct lc_stamp *stamp)
+{
+    x->mirror = NULL;
+    if (behind != NULL)
+        collect_behind();
+    struct lc_mirror *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return;
+    if (x->sends)
+        fill(k, stamp, &m->out);
+    if (start(m, x, coll) != MPI_SUCCESS) {
+        lc_clk.counts.skipped++;
+        drop(m);
+        return;
+    }
+    x->mirror = m;
+}
+
+static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
+                  const struct lc_mirror_record *r)
+{
+    if (r->n == 0)
+        return;
+    struct lc_stamp stamp = {.enter = lc_clk_from_global(r->latest),
+                             .useful = (uint64_t)(r->useful / lc_clk.ns_per_tick),
+                             .outside_omp = (uint64_t)(r->outside_omp / lc_clk.ns_per_tick),
+                             .phase_useful = (uint64_t)(r->phase_useful / lc_clk.ns_per_tick),
+                             .interval = r->interval,
+                             .phase = r->phase};
+    lc_clk_edge(k, lc_clk.rank, &stamp, call->end, r->extra, LC_RECORD_EXTRA);
+    bool first = x->kind == LC_COLL_N2ONE;
+    uint32_t rank = first ? r->earliest_rank : r->latest_rank;
+    if (rank != lc_clk.rank)
+        lc_clk_coll_candidate(k, call, x, first ? lc_clk_from_global(r->earliest) : stamp.enter, rank,
+                              first ? r->earliest_node : r->latest_node);
+}
+
+void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x, bool blocking)
+{
+    struct lc_mirror *m = x->mirror;
+    int done = 0;
+    if (m == NULL)
+        return;
+    x->mirror = NULL;
+    if (blocking)
+        done = lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    for (int i = 0; i < 100 && !done && !blocking; i++)
+        if (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            break;
+    if (!done) {
+        lc_clk.counts.skipped++;
+        m->next = behind;
+        behind = m;
+        return;
+    }
+    bool reads = x->receives && !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) &&
+                                  x->c->log.me == 0);
+    if (reads) {
+        if (m->records != NULL) {
+            for (int i = 0; i < m->n_records; i++)
+                merge(&m->records[i], &m->in);
+        }
+        apply(k, call, x, &m->in);
+    }
+    drop(m);
+}

@@ -1,0 +1,405 @@
+/* Messages: the sender's entry, its pairing at the receiver, waits of both. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clk.h"
+#include "measure/hot.h"
+
+/* ---- sender */
+
+static struct lc_ring_out *ring_to(uint32_t to)
+{
+    struct lc_ring_out *out = &lc_clk.outs[to];
+    if (lc_unlikely(out->area == NULL)) {
+        lc_ring_out_init(out, &lc_clk.mine, to);
+        out->area = &lc_clk.mine;
+    }
+    return out;
+}
+
+/* Puts an entry on its way; its sequence number (0: lost) and place (NULL: none). */
+static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                    uint32_t context, int32_t tag, uint32_t bytes, struct lc_ring_entry **entry)
+{
+    struct lc_ring_out *out = &lc_clk.outs[to];
+    *entry = NULL;
+    if (lc_likely(lc_clk.areas[to].head != NULL)) {
+        out = ring_to(to);
+        *entry = lc_ring_put(out, stamp, context, tag, bytes);
+        return *entry != NULL ? out->seq : 0;
+    }
+    if (!lc_clk_record_send(k, to, stamp, context, tag, bytes, out->seq + 1)) {
+        out->n_lost++;
+        return 0;
+    }
+    return ++out->seq;
+}
+
+void lc_clocks_send(struct lc_call *call, struct lc_msg *msg)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
+    int32_t to = lc_clk_world(msg->comm, msg->peer);
+    msg->clocks[0] = msg->clocks[1] = 0;
+    if (lc_unlikely(k == NULL || c == NULL || to < 0))
+        return;
+    struct lc_stamp stamp;
+    struct lc_ring_entry *entry;
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_clk_lock();
+    lc_clk.counts.messages++;
+    uint32_t seq = put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, &entry);
+    lc_clk_unlock();
+    msg->clocks[0] = (uint64_t)(uintptr_t)entry;
+    msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->buffered || msg->ready) << 32;
+}
+
+void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg)
+{
+    (void)call; /* the request carries msg->clocks */
+    (void)msg;
+}
+
+/* A send of `to` that began and ended with this call: did it wait for the receive? */
+static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, uint32_t to, uint64_t sent,
+                          bool counts)
+{
+    uint32_t seq = (uint32_t)sent;
+    if (seq == 0 || to == lc_clk.rank)
+        return;
+    lc_clk_lock();
+    const struct lc_reply_slot *reply = lc_clk_find_reply(to, seq);
+    if (reply == NULL) {
+        lc_match_drain(&lc_clk.match, to);
+        reply = lc_clk_find_reply(to, seq);
+    }
+    if (reply == NULL) {
+        if (counts)
+            lc_clk_wait_later(k, call, to, seq);
+        lc_clk_unlock();
+        return;
+    }
+    struct lc_stamp post = reply->stamp;
+    lc_clk_unlock();
+    if (post.enter > call->begin && post.enter < call->end) {
+        if (counts)
+            lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to, post.node);
+        if (lc_clk.areas[to].head != NULL)
+            lc_clk_edge(k, to, &post, call->end, NULL, 0);
+    }
+}
+
+void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg)
+{
+    if (lc_likely(call->end - call->begin < lc_clk.slow_ticks))
+        return;
+    struct lc_clk_thread *k = call->thread->clocks;
+    int32_t to = lc_clk_world(msg->comm, msg->peer);
+    if (k == NULL || to < 0 || msg->clocks[1] >> 32)
+        return;
+    receiver_late(call, k, (uint32_t)to, msg->clocks[1], lc_clk.fn_class[call->fn] == LC_FN_PLAIN);
+}
+
+/* ---- receiver */
+
+static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post, uint32_t seq)
+{
+    struct lc_ring_entry *entry;
+    if (source != lc_clk.rank && lc_clk.areas[source].head != NULL)
+        put(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, &entry);
+}
+
+static bool is_late(const struct lc_ring_entry *entry, uint64_t posted)
+{
+    return posted > entry->stamp.enter + lc_clk.slow_ticks;
+}
+
+/* A receive is about to be posted; if its message is on its way already, the sender is told. */
+void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
+    msg->clocks[0] = msg->clocks[1] = 0;
+    if (lc_unlikely(k == NULL || c == NULL))
+        return;
+    int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
+    bool exact = source >= 0 && msg->tag != MPI_ANY_TAG;
+    if (lc_likely(exact)) {
+        lc_clk_lock();
+        const struct lc_ring_entry *entry =
+            lc_match_look(&lc_clk.match, (uint32_t)source, c->context, msg->tag);
+        if (lc_unlikely(entry != NULL && is_late(entry, call->begin))) {
+            struct lc_stamp post;
+            uint32_t seq = entry->seq;
+            lc_logical_stamp(&k->l, call->begin, &post);
+            reply_to(k, (uint32_t)source, &post, seq);
+        }
+        lc_clk_unlock();
+    }
+    if (msg->id == 0 && !lc_core.multiple && exact)
+        return; /* blocking, nobody else receives: no list is needed */
+    struct lc_clk_recv *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return;
+    r->recv.source = source < 0 ? LC_ANY : source;
+    r->recv.tag = msg->tag == MPI_ANY_TAG ? LC_ANY : msg->tag;
+    r->recv.context = c->context;
+    r->recv.post.enter = call->begin;
+    lc_clk_lock();
+    if (!exact) {
+        r->reply_later = true;
+        lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+    }
+    r->recv.order = ++lc_clk.next_order;
+    if (msg->id == 0) /* other threads must see it while this one is blocked */
+        lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+    msg->clocks[0] = (uint64_t)(uintptr_t)r;
+}
+
+void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg)
+{
+    (void)call;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    if (r == NULL)
+        return;
+    if (msg->request == NULL) { /* never heard of again: it holds its place in the stream */
+        r->recv.owner = NULL;
+    } else {
+        r->recv.owner = msg->request;
+        msg->request->clocks[0] = msg->clocks[0];
+    }
+    lc_clk_lock();
+    if (!r->is_given)
+        lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+}
+
+/* A receive got its message: edge, candidate. r NULL: blocking. */
+static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
+                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r)
+{
+    struct lc_clk_comm *c = lc_clk_comm_of(comm);
+    int32_t source = lc_clk_world(comm, peer);
+    if (c == NULL || source < 0)
+        return 0;
+    const struct lc_ring_entry *entry;
+    const struct lc_stashed *stashed = NULL;
+    uint64_t waited = 0;
+    lc_clk_lock();
+    if (lc_unlikely(r != NULL && r->is_given)) {
+        entry = r->has_given ? &r->given : NULL;
+    } else {
+        entry = lc_match_take(&lc_clk.match, (uint32_t)source, c->context, tag,
+                              r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)bytes);
+        stashed = lc_clk.match.sources[source].taken;
+    }
+    if (lc_likely(entry != NULL)) {
+        const struct lc_stamp stamp = entry->stamp;
+        if (lc_unlikely(r != NULL && r->reply_later && is_late(entry, r->recv.post.enter)))
+            reply_to(k, (uint32_t)source, &r->recv.post, entry->seq);
+        lc_clk_edge(k, (uint32_t)source, &stamp, call->end, stashed ? stashed->extra : NULL,
+                    stashed ? stashed->n_extra : 0);
+        if (lc_unlikely(stamp.enter > call->end))
+            lc_clk.counts.violations++;
+        if (source != (int32_t)lc_clk.rank) {
+            waited = stamp.enter > call->begin ? lc_min(stamp.enter, call->end) - call->begin : 0;
+            if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
+                lc_clk_candidate(k, call, LC_WAIT_LATESENDER, waited, (uint32_t)source, stamp.node);
+        }
+    }
+    lc_clk_unlock();
+    return waited;
+}
+
+static void close_recv(struct lc_clk_recv *r)
+{
+    lc_clk_lock();
+    lc_match_close(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+}
+
+void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    if (lc_unlikely(r != NULL))
+        close_recv(r);
+    if (lc_likely(k != NULL))
+        received(call, k, msg->comm, msg->peer, msg->tag, msg->bytes, r);
+    free(r);
+}
+
+void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched)
+{
+    struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
+    int32_t source = lc_clk_world(matched->comm, matched->peer);
+    (void)call;
+    matched->clocks[0] = 0;
+    if (c == NULL || source < 0)
+        return;
+    struct lc_clk_recv *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return;
+    r->is_given = true;
+    lc_clk_lock();
+    const struct lc_ring_entry *entry = lc_match_take(&lc_clk.match, (uint32_t)source, c->context,
+                                                      matched->tag, UINT64_MAX, (uint32_t)matched->bytes);
+    if (entry != NULL) {
+        memcpy(&r->given, entry, sizeof r->given);
+        r->has_given = true;
+    }
+    lc_clk_unlock();
+    matched->clocks[0] = (uint64_t)(uintptr_t)r;
+}
+
+void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg)
+{
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)matched->clocks[0];
+    msg->clocks[0] = matched->clocks[0];
+    msg->clocks[1] = 0;
+    matched->clocks[0] = 0;
+    if (r == NULL)
+        return;
+    struct lc_clk_thread *k = call->thread->clocks;
+    r->recv.post.enter = call->begin;
+    if (k != NULL && r->has_given) {
+        r->reply_later = true;
+        lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+    }
+}
+
+/* ---- completion */
+
+static void send_completed(struct lc_call *call, struct lc_clk_thread *k, const struct lc_request *r,
+                           const MPI_Status *status, bool blocked_by_message)
+{
+    uint64_t sent = r->clocks[1];
+    int32_t to = lc_clk_world(r->comm, r->peer);
+    if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
+        struct lc_ring_entry *entry = (struct lc_ring_entry *)(uintptr_t)r->clocks[0];
+        if (entry != NULL && entry->seq == (uint32_t)sent) /* its segment is not in use again */
+            atomic_store_explicit(&entry->context, LC_CONTEXT_VOID, memory_order_release);
+        return;
+    }
+    uint8_t class = lc_clk.fn_class[call->fn];
+    if (to < 0 || to == (int32_t)lc_clk.rank || class == LC_FN_OTHER)
+        return;
+    bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message);
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
+    if (slow && !(sent >> 32))
+        receiver_late(call, k, (uint32_t)to, sent, waits && class != LC_FN_WAITSOME);
+    if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */
+        const struct lc_reply_slot *reply = lc_clk_find_reply((uint32_t)to, (uint32_t)sent);
+        uint64_t ticks = 0;
+        if (reply != NULL && reply->stamp.enter > call->begin && reply->stamp.enter < call->end)
+            ticks = reply->stamp.enter - call->begin;
+        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, ticks, (uint32_t)to,
+                         reply != NULL ? reply->stamp.node : 0);
+    }
+}
+
+/* Completed receives in post order, so that earlier ones are off the list of open ones when later ones count it. */
+static uint64_t order_of(const struct lc_request *r)
+{
+    const struct lc_clk_recv *recv = (const struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    return recv != NULL ? recv->recv.order : 0;
+}
+
+static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
+                                  const MPI_Status *status)
+{
+    struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    uint64_t waited = 0;
+    r->clocks[0] = 0;
+    if (recv == NULL)
+        return 0;
+    close_recv(recv);
+    if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)
+        waited = received(call, k, r->comm, status->MPI_SOURCE, status->MPI_TAG,
+                          lc_status_bytes(status), recv);
+    free(recv);
+    return waited;
+}
+
+enum { LC_BLOCKERS = 32 };
+
+struct lc_blockers { /* processes whose messages this call waited for */
+    int32_t world[LC_BLOCKERS];
+    int n;
+};
+
+static bool is_receive(const struct lc_request *r)
+{
+    return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks[0] != 0;
+}
+
+/* The receive that was posted first; in post order, the usual case, the first that is left. */
+static int first_posted(int n, struct lc_request *const *requests, int from, bool ascending)
+{
+    int first = -1;
+    for (int i = ascending ? from : 0; i < n; i++)
+        if (is_receive(requests[i]) && (first < 0 || order_of(requests[i]) < order_of(requests[first]))) {
+            first = i;
+            if (ascending)
+                break;
+        }
+    return first;
+}
+
+static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int n,
+                              struct lc_request *const *requests, const MPI_Status *statuses,
+                              struct lc_blockers *blockers)
+{
+    bool ascending = true;
+    uint64_t newest = 0;
+    for (int i = 0; i < n; i++)
+        if (is_receive(requests[i])) {
+            ascending = ascending && order_of(requests[i]) >= newest;
+            newest = order_of(requests[i]);
+        }
+    int at = 0;
+    while ((at = first_posted(n, requests, at, ascending)) >= 0) {
+        struct lc_request *r = requests[at];
+        uint64_t waited = receive_completed(call, k, r, &statuses[at]);
+        if (waited > 0 && blockers->n < LC_BLOCKERS)
+            blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
+    }
+}
+
+void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
+                         const MPI_Status *statuses)
+{
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_blockers blockers = {.n = 0};
+    if (lc_unlikely(k == NULL || !lc_clk.ready))
+        return;
+    complete_receives(call, k, n, requests, statuses, &blockers);
+    for (int i = 0; i < n; i++) {
+        struct lc_request *r = requests[i];
+        if (r == NULL)
+            continue;
+        if (r->kind == LC_REQUEST_SEND) {
+            bool blocked = false;
+            int32_t to = lc_clk_world(r->comm, r->peer);
+            for (int b = 0; b < blockers.n; b++)
+                blocked |= blockers.world[b] == to;
+            send_completed(call, k, r, &statuses[i], blocked);
+        } else if (r->kind == LC_REQUEST_COLL) {
+            lc_clk_coll_completed(call, k, r);
+        }
+    }
+}
+
+/* A freed receive still gets its message: it stays open, so that it holds its place in the stream. */
+void lc_clocks_request_free(struct lc_call *call, struct lc_request *request)
+{
+    (void)call;
+    if (request->kind != LC_REQUEST_RECV || request->clocks[0] == 0)
+        return;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)request->clocks[0];
+    lc_clk_lock();
+    r->recv.owner = NULL;
+    lc_clk_unlock();
+    request->clocks[0] = 0;
+}
