@@ -1,12 +1,14 @@
-/* Logical clocks inside the wrappers: the process and thread data behind the points of clocks_hooks.h.
+/* Logical clocks inside the wrappers: the process and thread data behind the points of
+ * clocks_hooks.h.
  *
  * Nouns
- *   node       ranks that share memory (LATECOMER_TEST_NODES makes ranks believe that they are on several)
- *   transport  how an entry gets to another rank: ring in shared memory, or a message on a private communicator (record)
- *   late       what a receiver tells the sender of a message that was there before the receive was posted: a reply (ring.h)
- *   candidate  what a call may have waited for; the largest (MPI_Waitall) or smallest (MPI_Waitsome) is the wait state
- *   interval   measured interval of the process; the k-th of every rank belong together
- * Invariants: nothing here blocks a call that is local in MPI, except in constructors, MPI_Init and MPI_Finalize; what is lost is
+ *   node       ranks that share memory (LATECOMER_TEST_NODES makes ranks believe that they are on
+ * several) transport  how an entry gets to another rank: ring in shared memory, or a message on a
+ * private communicator (record) late       what a receiver tells the sender of a message that was
+ * there before the receive was posted: a reply (ring.h) candidate  what a call may have waited for;
+ * the largest (MPI_Waitall) or smallest (MPI_Waitsome) is the wait state interval   measured
+ * interval of the process; the k-th of every rank belong together Invariants: nothing here blocks a
+ * call that is local in MPI, except in constructors, MPI_Init and MPI_Finalize; what is lost is
  * counted. With MPI_THREAD_MULTIPLE everything but a thread's own clocks is under lc_clk.lock. */
 #ifndef LC_MEASURE_CLK_H
 #define LC_MEASURE_CLK_H
@@ -33,7 +35,7 @@ enum lc_wait_kind {
 /* What a function does with candidates. */
 enum lc_fn_class {
     LC_FN_OTHER,
-    LC_FN_PLAIN,    /* blocking receives, sends, MPI_Wait, MPI_Waitany: one candidate or the largest */
+    LC_FN_PLAIN, /* blocking receives, sends, MPI_Wait, MPI_Waitany: one candidate or the largest */
     LC_FN_WAITALL,  /* the largest */
     LC_FN_WAITSOME, /* the smallest */
     LC_FN_SENDRECV  /* receives only */
@@ -55,16 +57,16 @@ struct lc_clk_coll {
     enum lc_coll_kind kind;
     int32_t root;
     bool is_root, sends, receives, nonblocking;
-    uint8_t *from;          /* v forms: does data come from rank i? NULL: from all that send */
+    uint8_t *from;            /* v forms: does data come from rank i? NULL: from all that send */
     struct lc_mirror *mirror; /* transport by messages */
 };
 
 struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
-    uint32_t epoch;            /* of the intervals this thread has seen */
-    bool any_candidate;        /* of the call in progress */
-    struct lc_candidate worst; /* the chosen one so far */
+    uint32_t epoch;              /* of the intervals this thread has seen */
+    bool any_candidate;          /* of the call in progress */
+    struct lc_candidate worst;   /* the chosen one so far */
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_clk_thread *next;
 };
@@ -79,11 +81,12 @@ struct lc_clk_recv {
 
 struct lc_clk_comm {
     uint32_t context;
-    bool mirror;         /* members on several nodes: collectives by messages on `copy` */
-    bool alone;          /* one member: no edges */
-    MPI_Comm copy;       /* MPI_COMM_NULL: none */
+    bool mirror;   /* members on several nodes: collectives by messages on `copy` */
+    bool alone;    /* one member: no edges */
+    MPI_Comm copy; /* MPI_COMM_NULL: none */
     struct lc_colllog log;
-    int32_t *sources, n_sources; /* neighbourhood: ranks this one receives from; n -1: not asked yet */
+    int32_t *sources,
+        n_sources; /* neighbourhood: ranks this one receives from; n -1: not asked yet */
     int32_t *targets, n_targets; /* ranks it sends to; NULL: the same as sources */
 };
 
@@ -102,7 +105,7 @@ struct lc_pending { /* a send that ended before its reply was there */
 };
 
 struct lc_interval {
-    uint64_t begin, end; /* ticks */
+    uint64_t begin, end;                                                                 /* ticks */
     double useful_sum, useful_max, threads, process_max_sum, chain, outside_omp, in_mpi; /* ticks */
     double whatif[LC_WHATIF_MAX];
     struct lc_cp_item *items; /* of the thread with the longest chain */
@@ -127,12 +130,13 @@ struct lc_clk {
     uint64_t slow_ticks; /* 1 us: shorter sends did not wait for a receiver */
     /* nodes */
     uint32_t node, n_nodes;
-    uint32_t *node_of;     /* by rank */
-    double offset_ns, sync_error_ns; /* at MPI_Init: global time = local time + offset, and its bound */
-    double sync_local_ns;            /* local time then */
+    uint32_t *node_of; /* by rank */
+    double offset_ns,
+        sync_error_ns;    /* at MPI_Init: global time = local time + offset, and its bound */
+    double sync_local_ns; /* local time then */
     double bend_offset_ns, bend_drift;
     /* transports */
-    bool records;             /* messages may carry entries */
+    bool records; /* messages may carry entries */
     struct lc_area mine;
     struct lc_area *areas;    /* by rank; head NULL: by messages */
     struct lc_ring_out *outs; /* by rank, made at the first message */
@@ -158,63 +162,62 @@ struct lc_clk {
 };
 extern struct lc_clk lc_clk;
 
-static inline void lc_clk_lock(void)
-{
+static inline void lc_clk_lock(void) {
     if (lc_unlikely(lc_core.multiple))
         pthread_mutex_lock(&lc_clk.lock);
 }
 
-static inline void lc_clk_unlock(void)
-{
+static inline void lc_clk_unlock(void) {
     if (lc_unlikely(lc_core.multiple))
         pthread_mutex_unlock(&lc_clk.lock);
 }
 
-static inline struct lc_clk_comm *lc_clk_comm_of(const struct lc_comm *comm)
-{
+static inline struct lc_clk_comm *lc_clk_comm_of(const struct lc_comm *comm) {
     return comm->clocks;
 }
 
 /* World rank of a peer, -1 if it has none. */
-static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer)
-{
+static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer) {
     return peer >= 0 && peer < (comm->inter ? comm->remote_size : comm->size) ? comm->world[peer]
-                                                                            : -1;
+                                                                              : -1;
 }
 
-static inline uint64_t lc_min(uint64_t a, uint64_t b)
-{
+static inline uint64_t lc_min(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* clk_wait.c: a candidate of the call in progress (ticks 0 counts where the smallest is wanted), and its booking at the end. */
+/* clk_wait.c: a candidate of the call in progress (ticks 0 counts where the smallest is wanted),
+ * and its booking at the end. */
 void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum lc_wait_kind kind,
                       uint64_t ticks, uint32_t late_rank, uint32_t late_node);
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c);
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
 const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
-void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank, uint32_t seq);
+void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
+                       uint32_t seq);
 
 /* clk_coll.c: a nonblocking collective is complete */
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r);
 
 /* What the call waited for in an operation whose cause entered at `release`. */
-void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
-                           uint64_t release, uint32_t rank, uint32_t node);
+void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
+                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
+                           uint32_t node);
 
 /* clk_edge.c: the edge of one entry of `source`, at `now`. `extra`: the entry came as record. */
-void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp, uint64_t now,
-                 const uint64_t *extra, uint32_t n_extra);
+void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
+                 uint64_t now, const uint64_t *extra, uint32_t n_extra);
 
 /* clk_records.c: entries as messages. */
-bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp, uint32_t context,
-                        int32_t tag, uint32_t bytes, uint32_t seq);
+bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq);
 void lc_clk_record_pull(void *user, uint32_t source);
 void lc_clk_records_finish(void); /* collective */
 enum { LC_RECORD_ITEMS = 20, LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS };
 /* Vector and what-if clocks of the thread for a record; returns the number of words. */
 uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra);
-void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won, uint64_t useful);
+void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
+                        uint64_t useful);
 
 /* clk_mirror.c: collectives by messages. */
 void lc_clk_mirror_init(void);
@@ -222,14 +225,16 @@ void lc_clk_mirrors_finish(void); /* collective */
 void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
                          const struct lc_stamp *stamp);
 /* Reads the result if it is there (blocking: waits for it). */
-void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x, bool blocking);
+void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
+                       bool blocking);
 
 /* clk_time.c: the node's clock against the global one */
-double lc_clk_local_ns(uint64_t ticks);                   /* bent, since base_ticks */
-double lc_clk_to_global(uint64_t ticks);                  /* ns, by the offset of MPI_Init */
+double lc_clk_local_ns(uint64_t ticks);  /* bent, since base_ticks */
+double lc_clk_to_global(uint64_t ticks); /* ns, by the offset of MPI_Init */
 uint64_t lc_clk_from_global(double global_ns);
-void lc_clk_sync(double *offset_ns, double *error_ns);    /* collective: offset of this rank to rank 0 */
-void lc_clk_time_init(void);                              /* collective */
+void lc_clk_sync(double *offset_ns,
+                 double *error_ns); /* collective: offset of this rank to rank 0 */
+void lc_clk_time_init(void);        /* collective */
 
 /* clk_memory.c: areas of the ranks of a node; false: no shared memory */
 bool lc_clk_memory(void); /* collective */

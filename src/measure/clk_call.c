@@ -7,8 +7,7 @@
 struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 
 /* Useful time until now: outside MPI, spent in `node`. */
-static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node)
-{
+static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     if (lc_unlikely(k->epoch != lc_clk.epoch))
         lc_clk_catch_up(k, now);
     uint64_t last = k->l.last;
@@ -18,13 +17,11 @@ static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node)
 }
 
 /* The innermost function that certainly ran since the last event (rule "Which code"). */
-static inline uint32_t node_before(const struct lc_call *call)
-{
+static inline uint32_t node_before(const struct lc_call *call) {
     return call->common ? call->entry->items[call->common - 1].node : 0;
 }
 
-void lc_clocks_call_begin(struct lc_call *call)
-{
+void lc_clocks_call_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
@@ -32,10 +29,11 @@ void lc_clocks_call_begin(struct lc_call *call)
     k->any_candidate = false;
 }
 
-void lc_clocks_call_end(struct lc_call *call)
-{
+void lc_clocks_call_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
+        return;
+    if (lc_unlikely(call->end < k->l.last)) /* MPI_Init: the interval begins behind our own work */
         return;
     k->l.last = call->end;
     k->l.in_mpi += call->end - call->begin;
@@ -43,23 +41,20 @@ void lc_clocks_call_end(struct lc_call *call)
         lc_clk_book(k, call->entry->path, &k->worst);
 }
 
-void lc_clocks_region_begin(struct lc_call *call)
-{
+void lc_clocks_region_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k != NULL)
         useful(k, call->begin, node_before(call));
 }
 
-void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open)
-{
+void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
     (void)open;
     struct lc_clk_thread *k = call->thread->clocks;
     if (k != NULL)
         useful(k, call->begin, node_before(call));
 }
 
-void lc_clocks_thread_new(struct lc_call *call)
-{
+void lc_clocks_thread_new(struct lc_call *call) {
     if (call->thread->clocks != NULL)
         return;
     struct lc_clk_thread *k = calloc(1, sizeof *k);
@@ -70,7 +65,8 @@ void lc_clocks_thread_new(struct lc_call *call)
     pthread_mutex_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
     uint32_t index = lc_clk.n_threads++;
-    lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index, lc_clk.n_whatif);
+    lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
+                  lc_clk.n_whatif);
     k->epoch = lc_clk.epoch;
     if (lc_clk.on) { /* whoever made this thread had done the work before it */
         lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
@@ -88,15 +84,13 @@ void lc_clocks_thread_new(struct lc_call *call)
     call->thread->clocks = k;
 }
 
-void lc_clocks_thread_end(struct lc_call *call)
-{
+void lc_clocks_thread_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k != NULL) /* the record stays: its sums belong to the interval */
         useful(k, call->begin, 0);
 }
 
-void lc_clocks_control(struct lc_call *call, bool on)
-{
+void lc_clocks_control(struct lc_call *call, bool on) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || !lc_clk.ready)
         return;

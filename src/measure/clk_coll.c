@@ -1,20 +1,18 @@
-/* Collectives: who writes, who reads, who waits for whom (spec: wait states 2.3, 2.4). Inside a node by logs in shared memory; members
- * on several nodes: clk_mirror.c. */
+/* Collectives: who writes, who reads, who waits for whom (spec: wait states 2.3, 2.4). Inside a
+ * node by logs in shared memory; members on several nodes: clk_mirror.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/clk.h"
-#include "measure/hot.h"
+#include "measure/wrap.h"
 
 /* ---- v forms: which members send something to this one */
 
-static uint64_t count_at(const struct lc_coll *coll, const void *counts, int i)
-{
+static uint64_t count_at(const struct lc_coll *coll, const void *counts, int i) {
     return lc_count_at(counts, coll->large, i);
 }
 
-static uint8_t *senders_to_me(const struct lc_coll *coll, int n)
-{
+static uint8_t *senders_to_me(const struct lc_coll *coll, int n) {
     if (coll->recvcounts == NULL || (coll->kind != LC_COLL_V2V && coll->kind != LC_COLL_NEIGHBOR))
         return NULL;
     uint8_t *from = malloc(n > 0 ? (size_t)n : 1);
@@ -25,8 +23,7 @@ static uint8_t *senders_to_me(const struct lc_coll *coll, int n)
 
 /* ---- neighbourhoods */
 
-static void take_graph(struct lc_clk_comm *c, MPI_Comm comm)
-{
+static void take_graph(struct lc_clk_comm *c, MPI_Comm comm) {
     int n_in = 0, n_out = 0, weighted = 0;
     if (lc_real.Dist_graph_neighbors_count(comm, &n_in, &n_out, &weighted) != MPI_SUCCESS)
         return;
@@ -46,8 +43,7 @@ static void take_graph(struct lc_clk_comm *c, MPI_Comm comm)
         free(ranks[i]);
 }
 
-static void take_cart(struct lc_clk_comm *c, MPI_Comm comm)
-{
+static void take_cart(struct lc_clk_comm *c, MPI_Comm comm) {
     int dims = 0;
     if (lc_real.Cartdim_get(comm, &dims) != MPI_SUCCESS || dims <= 0)
         return;
@@ -59,8 +55,7 @@ static void take_cart(struct lc_clk_comm *c, MPI_Comm comm)
         lc_real.Cart_shift(comm, d, 1, &c->sources[2 * d], &c->sources[2 * d + 1]);
 }
 
-static void take_old_graph(struct lc_clk_comm *c, MPI_Comm comm, int rank)
-{
+static void take_old_graph(struct lc_clk_comm *c, MPI_Comm comm, int rank) {
     int n = 0;
     if (lc_real.Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS || n < 0)
         return;
@@ -71,8 +66,7 @@ static void take_old_graph(struct lc_clk_comm *c, MPI_Comm comm, int rank)
     lc_real.Graph_neighbors(comm, rank, n, c->sources);
 }
 
-static void ask_neighbours(struct lc_clk_comm *c, const struct lc_comm *comm)
-{
+static void ask_neighbours(struct lc_clk_comm *c, const struct lc_comm *comm) {
     int kind = MPI_UNDEFINED;
     c->n_sources = 0;
     if (lc_real.Topo_test(comm->handle, &kind) != MPI_SUCCESS)
@@ -87,8 +81,7 @@ static void ask_neighbours(struct lc_clk_comm *c, const struct lc_comm *comm)
 
 /* ---- begin */
 
-static void roles(struct lc_clk_coll *x, const struct lc_coll *coll)
-{
+static void roles(struct lc_clk_coll *x, const struct lc_coll *coll) {
     bool inter = coll->comm->inter;
     x->sends = x->receives = true;
     switch (coll->kind) {
@@ -113,8 +106,8 @@ static void roles(struct lc_clk_coll *x, const struct lc_coll *coll)
     }
 }
 
-static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll, struct lc_clk_coll *x)
-{
+static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
+                  struct lc_clk_coll *x) {
     struct lc_stamp stamp;
     x->kind = coll->kind;
     x->root = coll->root;
@@ -152,9 +145,8 @@ struct lc_coll_seen {
     uint32_t done, n;
 };
 
-static inline void look(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm, uint32_t member,
-                        uint64_t now, struct lc_coll_seen *seen)
-{
+static inline void look(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
+                        uint32_t member, uint64_t now, struct lc_coll_seen *seen) {
     const struct lc_log_entry *entry = lc_colllog_read(&x->c->log, member, x->op);
     if (entry == NULL)
         return;
@@ -182,8 +174,7 @@ static inline void look(struct lc_clk_thread *k, struct lc_clk_coll *x, const st
 }
 
 static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
-                         uint64_t now, struct lc_coll_seen *seen)
-{
+                         uint64_t now, struct lc_coll_seen *seen) {
     uint32_t n = x->c->log.n, me = x->c->log.me;
     if (x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN)
         n = (uint32_t)comm->rank;
@@ -204,15 +195,16 @@ static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
             look(k, x, comm, i, now, seen);
 }
 
-/* What this member waited for. The release is compared with the begin of the call: a latest member before it gives no wait. */
-void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
-                           uint64_t release, uint32_t rank, uint32_t node)
-{
+/* What this member waited for. The release is compared with the begin of the call: a latest member
+ * before it gives no wait. */
+void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
+                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
+                           uint32_t node) {
     static const uint8_t kinds[] = {
-        [LC_COLL_BARRIER] = LC_WAIT_BARRIER,     [LC_COLL_N2N] = LC_WAIT_NXN,
-        [LC_COLL_V2V] = LC_WAIT_NXN,             [LC_COLL_ONE2N] = LC_WAIT_LATEBROADCAST,
-        [LC_COLL_N2ONE] = LC_WAIT_EARLYREDUCE,   [LC_COLL_SCAN] = LC_WAIT_EARLYSCAN,
-        [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,    [LC_COLL_NEIGHBOR] = LC_WAIT_KINDS,
+        [LC_COLL_BARRIER] = LC_WAIT_BARRIER,   [LC_COLL_N2N] = LC_WAIT_NXN,
+        [LC_COLL_V2V] = LC_WAIT_NXN,           [LC_COLL_ONE2N] = LC_WAIT_LATEBROADCAST,
+        [LC_COLL_N2ONE] = LC_WAIT_EARLYREDUCE, [LC_COLL_SCAN] = LC_WAIT_EARLYSCAN,
+        [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_WAIT_KINDS,
     };
     enum lc_wait_kind kind = kinds[x->kind];
     if (kind == LC_WAIT_KINDS || (x->nonblocking && x->kind == LC_COLL_V2V) ||
@@ -223,8 +215,7 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call, const 
 }
 
 static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
-                   struct lc_clk_coll *x)
-{
+                   struct lc_clk_coll *x) {
     struct lc_coll_seen seen = {.done = UINT32_MAX};
     if (x->receives) {
         read_members(k, x, comm, call->end, &seen);
@@ -251,8 +242,7 @@ static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct l
 
 /* ---- points */
 
-void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll)
-{
+void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(coll->comm);
     coll->clocks[0] = coll->clocks[1] = 0;
@@ -271,15 +261,13 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll)
     coll->clocks[0] = (uint64_t)(uintptr_t)x;
 }
 
-static void over(struct lc_clk_thread *k, struct lc_clk_coll *x)
-{
+static void over(struct lc_clk_thread *k, struct lc_clk_coll *x) {
     free(x->from);
     if (x != &k->blocking)
         free(x);
 }
 
-void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll)
-{
+void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
     if (lc_unlikely(x == NULL || k == NULL))
@@ -299,8 +287,7 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll)
     over(k, x);
 }
 
-void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r)
-{
+void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r) {
     struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)r->clocks[0];
     r->clocks[0] = 0;
     if (x == NULL)

@@ -14,18 +14,17 @@ struct lc_seen_group { /* how many communicators of one list of members were mad
 static struct lc_seen_group *groups;
 static size_t n_groups, cap_groups;
 
-static uint64_t hash_ranks(const int32_t *ranks, int32_t n)
-{
+static uint64_t hash_ranks(const int32_t *ranks, int32_t n) {
     uint64_t hash = 0xcbf29ce484222325ull;
     for (int32_t i = 0; i < n; i++)
         hash = (hash ^ (uint32_t)ranks[i]) * 0x100000001b3ull;
     return hash ^ hash >> 29;
 }
 
-/* Members make communicators of the same list of members in the same order, as making one is collective over exactly them. So the list
- * and its count name the communicator on all of them. Both groups of an intercommunicator find the same number. */
-static uint64_t make_id(const struct lc_comm *comm)
-{
+/* Members make communicators of the same list of members in the same order, as making one is
+ * collective over exactly them. So the list and its count name the communicator on all of them.
+ * Both groups of an intercommunicator find the same number. */
+static uint64_t make_id(const struct lc_comm *comm) {
     const int32_t *local = comm->local_world != NULL ? comm->local_world : comm->world;
     uint64_t a = hash_ranks(local, comm->size);
     uint64_t b = comm->inter ? hash_ranks(comm->world, comm->remote_size) : 0;
@@ -47,8 +46,7 @@ struct lc_members { /* what decides how collectives travel; the same answer on a
     bool strangers, elsewhere;
 };
 
-static struct lc_members look_at(const struct lc_comm *comm)
-{
+static struct lc_members look_at(const struct lc_comm *comm) {
     struct lc_members m = {false, false};
     const int32_t *partners = comm->world;
     int32_t n = comm->inter ? comm->remote_size : comm->size;
@@ -65,14 +63,12 @@ static struct lc_members look_at(const struct lc_comm *comm)
     return m;
 }
 
-static bool in_constructor(const struct lc_call *call)
-{
+static bool in_constructor(const struct lc_call *call) {
     const char *name = lc_fn_names[call->fn];
     return strncmp(name, "MPI_Wait", 8) != 0 && strncmp(name, "MPI_Test", 8) != 0;
 }
 
-void lc_clk_comm_make(struct lc_comm *comm, bool constructor)
-{
+void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
     struct lc_clk_comm *c = calloc(1, sizeof *c);
     if (c == NULL || comm->clocks != NULL) {
         free(c);
@@ -87,12 +83,11 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor)
     c->n_sources = -1;
     c->alone = !comm->inter && comm->size < 2;
     bool logs = !c->alone && !members.elsewhere;
-    enum lc_err err = lc_colllog_init(&c->log, logs ? &lc_clk.mine : NULL, id, n,
-                                      comm->inter ? UINT32_MAX : (uint32_t)comm->rank,
-                                      comm->id == 0 ? LC_LOG_ENTRIES_WORLD : LC_LOG_ENTRIES,
-                                      logs && comm->id != 0 && lc_clk.n_free_logs > 0
-                                          ? lc_clk.free_logs[--lc_clk.n_free_logs]
-                                          : 0);
+    enum lc_err err = lc_colllog_init(
+        &c->log, logs ? &lc_clk.mine : NULL, id, n, comm->inter ? UINT32_MAX : (uint32_t)comm->rank,
+        comm->id == 0 ? LC_LOG_ENTRIES_WORLD : LC_LOG_ENTRIES,
+        logs && comm->id != 0 && lc_clk.n_free_logs > 0 ? lc_clk.free_logs[--lc_clk.n_free_logs]
+                                                        : 0);
     if (err == LC_OK && logs)
         for (uint32_t i = 0; i < n; i++)
             if (comm->world[i] >= 0 && lc_clk.areas[comm->world[i]].head != NULL)
@@ -114,14 +109,12 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor)
         comm->uid = id;
 }
 
-void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm)
-{
+void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm) {
     if (lc_clk.ready)
         lc_clk_comm_make(comm, in_constructor(call));
 }
 
-void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm)
-{
+void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
     struct lc_clk_comm *c = comm->clocks;
     (void)call;
     if (c == NULL || comm->id < 2)

@@ -4,8 +4,7 @@
 #include "measure/clk.h"
 
 /* extra: number of items, 0, what-if clocks, items (key, ticks) */
-uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra)
-{
+uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra) {
     struct lc_cp_item items[LC_CP_ITEMS];
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, LC_RECORD_ITEMS);
     extra[0] = n;
@@ -15,8 +14,8 @@ uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra)
     return 2 + LC_WHATIF_MAX + 2 * n;
 }
 
-void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won, uint64_t useful)
-{
+void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
+                        uint64_t useful) {
     if (n_extra < 2 + LC_WHATIF_MAX || extra[0] > LC_RECORD_ITEMS ||
         n_extra < 2 + LC_WHATIF_MAX + 2 * extra[0])
         return;
@@ -31,9 +30,8 @@ void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t
     k->l.stale = true;
 }
 
-void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp, uint64_t now,
-                 const uint64_t *extra, uint32_t n_extra)
-{
+void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
+                 uint64_t now, const uint64_t *extra, uint32_t n_extra) {
     if (lc_likely(n_extra == 0)) {
         lc_logical_take(&k->l, stamp, now, &lc_clk.areas[source]);
         return;

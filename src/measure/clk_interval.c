@@ -5,16 +5,15 @@
 #include "base/mem.h"
 #include "measure/clk.h"
 
-/* The thread sees that measurement was switched since its last event. Its useful time of the interval that ended was closed for it. */
-void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now)
-{
+/* The thread sees that measurement was switched since its last event. Its useful time of the
+ * interval that ended was closed for it. */
+void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now) {
     uint64_t begin = lc_clk.switch_ticks < now ? lc_clk.switch_ticks : now;
     lc_logical_begin(&k->l, lc_clk.on ? lc_clk.n_intervals : 0, begin);
     k->epoch = lc_clk.epoch;
 }
 
-void lc_clk_interval_begin(uint64_t now)
-{
+void lc_clk_interval_begin(uint64_t now) {
     size_t cap = lc_clk.cap_intervals;
     lc_clk.on = true;
     lc_clk.switch_ticks = now;
@@ -27,17 +26,16 @@ void lc_clk_interval_begin(uint64_t now)
     lc_clk.intervals[lc_clk.n_intervals - 1] = (struct lc_interval){.begin = now, .end = now};
 }
 
-static void keep_items(struct lc_interval *v, const struct lc_clk_thread *longest)
-{
+static void keep_items(struct lc_interval *v, const struct lc_clk_thread *longest) {
     uint32_t n = longest->l.vec.n;
     v->items = malloc((n ? n : 1) * sizeof *v->items);
     if (v->items != NULL)
         v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, n);
 }
 
-/* Sums over the threads of the process. Threads between two calls add their useful time until now. */
-void lc_clk_interval_end(uint64_t now)
-{
+/* Sums over the threads of the process. Threads between two calls add their useful time until now.
+ */
+void lc_clk_interval_end(uint64_t now) {
     uint32_t index = lc_clk.n_intervals - 1;
     lc_clk.on = false;
     lc_clk.switch_ticks = now;
@@ -48,7 +46,8 @@ void lc_clk_interval_end(uint64_t now)
         for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
             if (k->epoch != lc_clk.epoch || k->l.interval != lc_clk.n_intervals)
                 continue;
-            uint64_t rest = k->thread->depth == 0 && !k->thread->ended && now > k->l.last ? now - k->l.last : 0;
+            uint64_t rest =
+                k->thread->depth == 0 && !k->thread->ended && now > k->l.last ? now - k->l.last : 0;
             double own = (double)(k->l.own + rest), chain = (double)(k->l.useful + rest);
             if (rest > 0)
                 lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32, rest);

@@ -1,5 +1,5 @@
-/* Nodes, and the shared memory between the ranks of one: every rank makes an area, the others open it through /proc. Nothing has a name
- * in a file system, so nothing can be left behind. */
+/* Nodes, and the shared memory between the ranks of one: every rank makes an area, the others open
+ * it through /proc. Nothing has a name in a file system, so nothing can be left behind. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +11,12 @@
 #include "base/mem.h"
 #include "measure/clk.h"
 
-struct lc_hello { /* what ranks tell each other */
+struct lc_hello {     /* what ranks tell each other */
     uint64_t machine; /* equal where /proc shows each other's files */
     int32_t pid, fd;
 };
 
-static uint64_t machine_key(void)
-{
+static uint64_t machine_key(void) {
     char id[64] = "";
     struct stat space = {.st_ino = 0};
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -33,8 +32,7 @@ static uint64_t machine_key(void)
     return hash ^ (uint64_t)space.st_ino * 0x9e3779b97f4a7c15ull;
 }
 
-static void number_nodes(const struct lc_hello *all)
-{
+static void number_nodes(const struct lc_hello *all) {
     const char *test = getenv("LATECOMER_TEST_NODES");
     long nodes = test != NULL ? strtol(test, NULL, 10) : 0;
     if (nodes > 1) {
@@ -54,14 +52,13 @@ static void number_nodes(const struct lc_hello *all)
     lc_clk.node = lc_clk.node_of[lc_clk.rank];
 }
 
-static bool make_area(size_t bytes)
-{
+static bool make_area(size_t bytes) {
     int fd = memfd_create("latecomer-clocks", MFD_CLOEXEC);
     if (fd < 0)
         return false;
-    void *memory = ftruncate(fd, (off_t)bytes) == 0
-                       ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
-                       : MAP_FAILED;
+    void *memory = ftruncate(fd, (off_t)bytes) == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                                           MAP_SHARED | MAP_NORESERVE, fd, 0)
+                                                    : MAP_FAILED;
     if (memory == MAP_FAILED) {
         close(fd);
         return false;
@@ -71,8 +68,7 @@ static bool make_area(size_t bytes)
     return true;
 }
 
-static bool map_peer(uint32_t rank, const struct lc_hello *hello, size_t bytes)
-{
+static bool map_peer(uint32_t rank, const struct lc_hello *hello, size_t bytes) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", hello->pid, hello->fd);
     int fd = hello->fd >= 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
@@ -88,8 +84,7 @@ static bool map_peer(uint32_t rank, const struct lc_hello *hello, size_t bytes)
     return false;
 }
 
-static void unmap_peers(void)
-{
+static void unmap_peers(void) {
     for (uint32_t i = 0; i < lc_clk.size; i++)
         if (i != lc_clk.rank && lc_clk.areas[i].head != NULL) {
             munmap(lc_clk.areas[i].head, lc_clk.areas[i].bytes);
@@ -97,9 +92,9 @@ static void unmap_peers(void)
         }
 }
 
-/* Rings and logs between all ranks of a node, or between none: a pair must agree on the transport. */
-bool lc_clk_memory(void)
-{
+/* Rings and logs between all ranks of a node, or between none: a pair must agree on the transport.
+ */
+bool lc_clk_memory(void) {
     const char *transport = getenv("LATECOMER_TRANSPORT");
     bool share = transport == NULL || strcmp(transport, "mpi") != 0;
     lc_clk.records = transport == NULL || strcmp(transport, "shm") != 0;

@@ -1,18 +1,19 @@
-/* Collectives of communicators whose members share no memory: a nonblocking operation of the same shape on a private copy of the
- * communicator carries the clocks, started before the program's own and completed after it, so that it costs about as many messages:
- *   barrier, allreduce, ..   Iallreduce of maxima          bcast, scatter   Ibcast from the root
- *   reduce, gather           Ireduce of maxima             scan, exscan     Iexscan of maxima
- *   alltoallv/w, neighbours  Ialltoallv, a record where the program sends something
- * A member that sends nothing contributes a neutral record. A nonblocking one that is not complete when the program's own operation is,
- * is left behind (counted) and taken back later: nothing waits for it. */
+/* Collectives of communicators whose members share no memory: a nonblocking operation of the same
+ * shape on a private copy of the communicator carries the clocks, started before the program's own
+ * and completed after it, so that it costs about as many messages: barrier, allreduce, ..
+ * Iallreduce of maxima          bcast, scatter   Ibcast from the root reduce, gather Ireduce of
+ * maxima             scan, exscan     Iexscan of maxima alltoallv/w, neighbours  Ialltoallv, a
+ * record where the program sends something A member that sends nothing contributes a neutral
+ * record. A nonblocking one that is not complete when the program's own operation is, is left
+ * behind (counted) and taken back later: nothing waits for it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/clk.h"
-#include "measure/hot.h"
+#include "measure/wrap.h"
 
 struct lc_mirror_record {
-    uint64_t n; /* members that contributed */
+    uint64_t n;                               /* members that contributed */
     double useful, outside_omp, phase_useful; /* ns */
     uint32_t interval, phase;
     double latest, earliest; /* ns of the global clock */
@@ -33,8 +34,7 @@ static MPI_Datatype record_type = MPI_DATATYPE_NULL;
 static MPI_Op record_max = MPI_OP_NULL;
 static struct lc_mirror *behind;
 
-static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b)
-{
+static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b) {
     if (a->n == 0)
         return;
     if (b->n == 0) {
@@ -46,7 +46,8 @@ static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b)
         b->latest_rank = a->latest_rank;
         b->latest_node = a->latest_node;
     }
-    if (a->earliest < b->earliest || (a->earliest == b->earliest && a->earliest_rank < b->earliest_rank)) {
+    if (a->earliest < b->earliest ||
+        (a->earliest == b->earliest && a->earliest_rank < b->earliest_rank)) {
         b->earliest = a->earliest;
         b->earliest_rank = a->earliest_rank;
         b->earliest_node = a->earliest_node;
@@ -57,7 +58,8 @@ static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b)
     bool newer = a->interval > b->interval;
     if (newer || a->outside_omp > b->outside_omp)
         b->outside_omp = a->outside_omp;
-    if (newer || a->phase > b->phase || (a->phase == b->phase && a->phase_useful > b->phase_useful)) {
+    if (newer || a->phase > b->phase ||
+        (a->phase == b->phase && a->phase_useful > b->phase_useful)) {
         b->phase = a->phase;
         b->phase_useful = a->phase_useful;
     }
@@ -72,29 +74,25 @@ static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b)
     memcpy(b->extra + 2, whatif, sizeof whatif);
 }
 
-static void merge_all(void *in, void *inout, int *n, MPI_Datatype *type)
-{
+static void merge_all(void *in, void *inout, int *n, MPI_Datatype *type) {
     (void)type;
     for (int i = 0; i < *n; i++)
         merge((const struct lc_mirror_record *)in + i, (struct lc_mirror_record *)inout + i);
 }
 
-void lc_clk_mirror_init(void)
-{
+void lc_clk_mirror_init(void) {
     lc_real.Type_contiguous((int)sizeof(struct lc_mirror_record), MPI_BYTE, &record_type);
     lc_real.Type_commit(&record_type);
     lc_real.Op_create(merge_all, 1, &record_max);
 }
 
-static void drop(struct lc_mirror *m)
-{
+static void drop(struct lc_mirror *m) {
     free(m->counts);
     free(m->records);
     free(m);
 }
 
-static void collect_behind(void)
-{
+static void collect_behind(void) {
     struct lc_mirror **at = &behind;
     while (*at != NULL) {
         int done = 0;
@@ -108,8 +106,7 @@ static void collect_behind(void)
     }
 }
 
-void lc_clk_mirrors_finish(void)
-{
+void lc_clk_mirrors_finish(void) {
     while (behind != NULL)
         collect_behind();
     if (record_max != MPI_OP_NULL)
@@ -118,8 +115,8 @@ void lc_clk_mirrors_finish(void)
         lc_real.Type_free(&record_type);
 }
 
-static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp, struct lc_mirror_record *r)
-{
+static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
+                 struct lc_mirror_record *r) {
     r->n = 1;
     r->useful = (double)stamp->useful * lc_clk.ns_per_tick;
     r->outside_omp = (double)stamp->outside_omp * lc_clk.ns_per_tick;
@@ -133,8 +130,8 @@ static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp, struct l
 }
 
 /* Pairs that exchange something: to[i] and from[i] for every member. */
-static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll)
-{
+static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
+                       const struct lc_coll *coll) {
     int n = coll->comm->size, me = coll->comm->rank;
     m->counts = calloc(4 * (size_t)n, sizeof *m->counts);
     if (m->counts == NULL)
@@ -164,16 +161,16 @@ static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x, const s
     m->records = calloc((size_t)m->n_records + 1, sizeof *m->records);
     if (m->records == NULL)
         return MPI_ERR_OTHER;
-    return lc_real.Ialltoallv(&m->out, to, to_at, record_type, m->records, from, from_at, record_type,
-                              x->c->copy, &m->request);
+    return lc_real.Ialltoallv(&m->out, to, to_at, record_type, m->records, from, from_at,
+                              record_type, x->c->copy, &m->request);
 }
 
-static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll)
-{
+static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll) {
     switch (x->kind) {
     case LC_COLL_BARRIER:
     case LC_COLL_N2N:
-        return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, x->c->copy, &m->request);
+        return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, x->c->copy,
+                                  &m->request);
     case LC_COLL_ONE2N:
         m->in = m->out;
         return lc_real.Ibcast(&m->in, 1, record_type, x->root, x->c->copy, &m->request);
@@ -182,7 +179,8 @@ static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct 
                                &m->request);
     case LC_COLL_SCAN:
     case LC_COLL_EXSCAN:
-        return lc_real.Iexscan(&m->out, &m->in, 1, record_type, record_max, x->c->copy, &m->request);
+        return lc_real.Iexscan(&m->out, &m->in, 1, record_type, record_max, x->c->copy,
+                               &m->request);
     case LC_COLL_V2V:
     case LC_COLL_NEIGHBOR:
         return start_pairs(m, x, coll);
@@ -191,8 +189,7 @@ static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct 
 }
 
 void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
-                         const struct lc_stamp *stamp)
-{
+                         const struct lc_stamp *stamp) {
     x->mirror = NULL;
     if (behind != NULL)
         collect_behind();
@@ -210,8 +207,7 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
 }
 
 static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
-                  const struct lc_mirror_record *r)
-{
+                  const struct lc_mirror_record *r) {
     if (r->n == 0)
         return;
     struct lc_stamp stamp = {.enter = lc_clk_from_global(r->latest),
@@ -224,12 +220,12 @@ static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc
     bool first = x->kind == LC_COLL_N2ONE;
     uint32_t rank = first ? r->earliest_rank : r->latest_rank;
     if (rank != lc_clk.rank)
-        lc_clk_coll_candidate(k, call, x, first ? lc_clk_from_global(r->earliest) : stamp.enter, rank,
-                              first ? r->earliest_node : r->latest_node);
+        lc_clk_coll_candidate(k, call, x, first ? lc_clk_from_global(r->earliest) : stamp.enter,
+                              rank, first ? r->earliest_node : r->latest_node);
 }
 
-void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x, bool blocking)
-{
+void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
+                       bool blocking) {
     struct lc_mirror *m = x->mirror;
     int done = 0;
     if (m == NULL)
@@ -246,8 +242,8 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
         behind = m;
         return;
     }
-    bool reads = x->receives && !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) &&
-                                  x->c->log.me == 0);
+    bool reads = x->receives &&
+                 !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) && x->c->log.me == 0);
     if (reads) {
         if (m->records != NULL) {
             for (int i = 0; i < m->n_records; i++)

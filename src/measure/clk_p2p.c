@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "measure/clk.h"
-#include "measure/hot.h"
+#include "measure/wrap.h"
 
 /* ---- sender */
 
-static struct lc_ring_out *ring_to(uint32_t to)
-{
+static struct lc_ring_out *ring_to(uint32_t to) {
     struct lc_ring_out *out = &lc_clk.outs[to];
     if (lc_unlikely(out->area == NULL)) {
         lc_ring_out_init(out, &lc_clk.mine, to);
@@ -19,8 +18,7 @@ static struct lc_ring_out *ring_to(uint32_t to)
 
 /* Puts an entry on its way; its sequence number (0: lost) and place (NULL: none). */
 static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                    uint32_t context, int32_t tag, uint32_t bytes, struct lc_ring_entry **entry)
-{
+                    uint32_t context, int32_t tag, uint32_t bytes, struct lc_ring_entry **entry) {
     struct lc_ring_out *out = &lc_clk.outs[to];
     *entry = NULL;
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
@@ -35,8 +33,7 @@ static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp 
     return ++out->seq;
 }
 
-void lc_clocks_send(struct lc_call *call, struct lc_msg *msg)
-{
+void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
     int32_t to = lc_clk_world(msg->comm, msg->peer);
@@ -54,16 +51,14 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg)
     msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->buffered || msg->ready) << 32;
 }
 
-void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg)
-{
+void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
     (void)call; /* the request carries msg->clocks */
     (void)msg;
 }
 
 /* A send of `to` that began and ended with this call: did it wait for the receive? */
 static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, uint32_t to, uint64_t sent,
-                          bool counts)
-{
+                          bool counts) {
     uint32_t seq = (uint32_t)sent;
     if (seq == 0 || to == lc_clk.rank)
         return;
@@ -83,14 +78,14 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, uint32_
     lc_clk_unlock();
     if (post.enter > call->begin && post.enter < call->end) {
         if (counts)
-            lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to, post.node);
+            lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to,
+                             post.node);
         if (lc_clk.areas[to].head != NULL)
             lc_clk_edge(k, to, &post, call->end, NULL, 0);
     }
 }
 
-void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg)
-{
+void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     if (lc_likely(call->end - call->begin < lc_clk.slow_ticks))
         return;
     struct lc_clk_thread *k = call->thread->clocks;
@@ -102,21 +97,19 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg)
 
 /* ---- receiver */
 
-static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post, uint32_t seq)
-{
+static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
+                     uint32_t seq) {
     struct lc_ring_entry *entry;
     if (source != lc_clk.rank && lc_clk.areas[source].head != NULL)
         put(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, &entry);
 }
 
-static bool is_late(const struct lc_ring_entry *entry, uint64_t posted)
-{
+static bool is_late(const struct lc_ring_entry *entry, uint64_t posted) {
     return posted > entry->stamp.enter + lc_clk.slow_ticks;
 }
 
 /* A receive is about to be posted; if its message is on its way already, the sender is told. */
-void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg)
-{
+void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
     msg->clocks[0] = msg->clocks[1] = 0;
@@ -157,8 +150,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg)
     msg->clocks[0] = (uint64_t)(uintptr_t)r;
 }
 
-void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg)
-{
+void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
     (void)call;
     struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
     if (r == NULL)
@@ -177,8 +169,7 @@ void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg)
 
 /* A receive got its message: edge, candidate. r NULL: blocking. */
 static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
-                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r)
-{
+                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r) {
     struct lc_clk_comm *c = lc_clk_comm_of(comm);
     int32_t source = lc_clk_world(comm, peer);
     if (c == NULL || source < 0)
@@ -212,15 +203,13 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
     return waited;
 }
 
-static void close_recv(struct lc_clk_recv *r)
-{
+static void close_recv(struct lc_clk_recv *r) {
     lc_clk_lock();
     lc_match_close(&lc_clk.match, &r->recv);
     lc_clk_unlock();
 }
 
-void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg)
-{
+void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
     if (lc_unlikely(r != NULL))
@@ -230,8 +219,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg)
     free(r);
 }
 
-void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched)
-{
+void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
     int32_t source = lc_clk_world(matched->comm, matched->peer);
     (void)call;
@@ -243,8 +231,9 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched)
         return;
     r->is_given = true;
     lc_clk_lock();
-    const struct lc_ring_entry *entry = lc_match_take(&lc_clk.match, (uint32_t)source, c->context,
-                                                      matched->tag, UINT64_MAX, (uint32_t)matched->bytes);
+    const struct lc_ring_entry *entry =
+        lc_match_take(&lc_clk.match, (uint32_t)source, c->context, matched->tag, UINT64_MAX,
+                      (uint32_t)matched->bytes);
     if (entry != NULL) {
         memcpy(&r->given, entry, sizeof r->given);
         r->has_given = true;
@@ -253,8 +242,7 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched)
     matched->clocks[0] = (uint64_t)(uintptr_t)r;
 }
 
-void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg)
-{
+void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg) {
     struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)matched->clocks[0];
     msg->clocks[0] = matched->clocks[0];
     msg->clocks[1] = 0;
@@ -271,9 +259,9 @@ void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc
 
 /* ---- completion */
 
-static void send_completed(struct lc_call *call, struct lc_clk_thread *k, const struct lc_request *r,
-                           const MPI_Status *status, bool blocked_by_message)
-{
+static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
+                           const struct lc_request *r, const MPI_Status *status,
+                           bool blocked_by_message) {
     uint64_t sent = r->clocks[1];
     int32_t to = lc_clk_world(r->comm, r->peer);
     if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
@@ -299,16 +287,15 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k, const 
     }
 }
 
-/* Completed receives in post order, so that earlier ones are off the list of open ones when later ones count it. */
-static uint64_t order_of(const struct lc_request *r)
-{
+/* Completed receives in post order, so that earlier ones are off the list of open ones when later
+ * ones count it. */
+static uint64_t order_of(const struct lc_request *r) {
     const struct lc_clk_recv *recv = (const struct lc_clk_recv *)(uintptr_t)r->clocks[0];
     return recv != NULL ? recv->recv.order : 0;
 }
 
-static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
-                                  const MPI_Status *status)
-{
+static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
+                                  struct lc_request *r, const MPI_Status *status) {
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
     uint64_t waited = 0;
     r->clocks[0] = 0;
@@ -329,17 +316,16 @@ struct lc_blockers { /* processes whose messages this call waited for */
     int n;
 };
 
-static bool is_receive(const struct lc_request *r)
-{
+static bool is_receive(const struct lc_request *r) {
     return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks[0] != 0;
 }
 
 /* The receive that was posted first; in post order, the usual case, the first that is left. */
-static int first_posted(int n, struct lc_request *const *requests, int from, bool ascending)
-{
+static int first_posted(int n, struct lc_request *const *requests, int from, bool ascending) {
     int first = -1;
     for (int i = ascending ? from : 0; i < n; i++)
-        if (is_receive(requests[i]) && (first < 0 || order_of(requests[i]) < order_of(requests[first]))) {
+        if (is_receive(requests[i]) &&
+            (first < 0 || order_of(requests[i]) < order_of(requests[first]))) {
             first = i;
             if (ascending)
                 break;
@@ -349,8 +335,7 @@ static int first_posted(int n, struct lc_request *const *requests, int from, boo
 
 static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int n,
                               struct lc_request *const *requests, const MPI_Status *statuses,
-                              struct lc_blockers *blockers)
-{
+                              struct lc_blockers *blockers) {
     bool ascending = true;
     uint64_t newest = 0;
     for (int i = 0; i < n; i++)
@@ -368,8 +353,7 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
 }
 
 void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
-                         const MPI_Status *statuses)
-{
+                         const MPI_Status *statuses) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_blockers blockers = {.n = 0};
     if (lc_unlikely(k == NULL || !lc_clk.ready))
@@ -391,9 +375,9 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
     }
 }
 
-/* A freed receive still gets its message: it stays open, so that it holds its place in the stream. */
-void lc_clocks_request_free(struct lc_call *call, struct lc_request *request)
-{
+/* A freed receive still gets its message: it stays open, so that it holds its place in the stream.
+ */
+void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
     (void)call;
     if (request->kind != LC_REQUEST_RECV || request->clocks[0] == 0)
         return;

@@ -1,6 +1,7 @@
-/* Entries as messages, between ranks that share no memory: one record per message of the program, sent before it on a private
- * communicator, fetched by the receiver when it looks for the entry. Never waits: a receiver probes, a sender keeps the buffers of what
- * is still on its way. Times and clocks travel in nanoseconds of the global clock. */
+/* Entries as messages, between ranks that share no memory: one record per message of the program,
+ * sent before it on a private communicator, fetched by the receiver when it looks for the entry.
+ * Never waits: a receiver probes, a sender keeps the buffers of what is still on its way. Times and
+ * clocks travel in nanoseconds of the global clock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,19 +18,16 @@ struct lc_record {
 static struct lc_record *flying, *flying_last, *spare;
 static uint32_t n_flying;
 
-static uint64_t to_ns(uint64_t ticks)
-{
+static uint64_t to_ns(uint64_t ticks) {
     return (uint64_t)((double)ticks * lc_clk.ns_per_tick);
 }
 
-static uint64_t to_ticks(uint64_t ns)
-{
+static uint64_t to_ticks(uint64_t ns) {
     return (uint64_t)((double)ns / lc_clk.ns_per_tick);
 }
 
 /* Takes back buffers of records that have left, oldest first. */
-static void collect(void)
-{
+static void collect(void) {
     while (flying != NULL) {
         int done = 0;
         if (lc_real.Test(&flying->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
@@ -44,8 +42,7 @@ static void collect(void)
     }
 }
 
-static struct lc_record *take(void)
-{
+static struct lc_record *take(void) {
     if (n_flying >= 8)
         collect();
     if (n_flying >= LC_RECORDS_MAX)
@@ -58,9 +55,8 @@ static struct lc_record *take(void)
     return r;
 }
 
-bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp, uint32_t context,
-                        int32_t tag, uint32_t bytes, uint32_t seq)
-{
+bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq) {
     if (!lc_clk.records || lc_clk.comm == MPI_COMM_NULL || lc_core.finalized)
         return false;
     struct lc_record *r = take();
@@ -89,8 +85,7 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     return true;
 }
 
-static void add(uint32_t source, const uint64_t *words, int n)
-{
+static void add(uint32_t source, const uint64_t *words, int n) {
     double enter;
     if (n < LC_RECORD_HEAD)
         return;
@@ -108,28 +103,29 @@ static void add(uint32_t source, const uint64_t *words, int n)
         .tag = (int32_t)(uint32_t)words[6],
         .bytes = (uint32_t)words[7],
     };
-    lc_match_add(&lc_clk.match, source, &entry, words + LC_RECORD_HEAD, (uint32_t)(n - LC_RECORD_HEAD));
+    lc_match_add(&lc_clk.match, source, &entry, words + LC_RECORD_HEAD,
+                 (uint32_t)(n - LC_RECORD_HEAD));
 }
 
-void lc_clk_record_pull(void *user, uint32_t source)
-{
+void lc_clk_record_pull(void *user, uint32_t source) {
     (void)user;
     int there = 0, n = 0;
     MPI_Status status;
     uint64_t words[LC_RECORD_HEAD + LC_RECORD_EXTRA];
     if (lc_clk.comm == MPI_COMM_NULL || lc_core.finalized ||
-        lc_real.Iprobe((int)source, LC_RECORD_TAG, lc_clk.comm, &there, &status) != MPI_SUCCESS || !there)
+        lc_real.Iprobe((int)source, LC_RECORD_TAG, lc_clk.comm, &there, &status) != MPI_SUCCESS ||
+        !there)
         return;
-    if (lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, (int)source, LC_RECORD_TAG,
-                     lc_clk.comm, &status) != MPI_SUCCESS ||
+    if (lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, (int)source,
+                     LC_RECORD_TAG, lc_clk.comm, &status) != MPI_SUCCESS ||
         lc_real.Get_count(&status, MPI_UINT64_T, &n) != MPI_SUCCESS)
         return;
     add(source, words, n);
 }
 
-/* Receives what nobody asked for (messages that the program left), until every rank has got rid of its own. */
-void lc_clk_records_finish(void)
-{
+/* Receives what nobody asked for (messages that the program left), until every rank has got rid of
+ * its own. */
+void lc_clk_records_finish(void) {
     if (lc_clk.comm == MPI_COMM_NULL)
         return;
     MPI_Request barrier = MPI_REQUEST_NULL;
@@ -140,8 +136,8 @@ void lc_clk_records_finish(void)
         lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
         if (there) {
             uint64_t words[LC_RECORD_HEAD + LC_RECORD_EXTRA];
-            lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, status.MPI_SOURCE,
-                         LC_RECORD_TAG, lc_clk.comm, MPI_STATUS_IGNORE);
+            lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T,
+                         status.MPI_SOURCE, LC_RECORD_TAG, lc_clk.comm, MPI_STATUS_IGNORE);
             continue;
         }
         collect();

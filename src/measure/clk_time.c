@@ -1,7 +1,8 @@
-/* The clocks of the nodes. Ranks of a node share one counter and one rate (those of its lowest rank); nodes are synchronised in MPI_Init
- * and in MPI_Finalize along a binomial tree of their lowest ranks, by ping-pong (Cristian 1989):
- *   offset = t_parent - (t_before + t_after) / 2 of the fastest round, error <= (t_after - t_before) / 2
- * Errors add along the tree. Between the two, the offset is linear in time. */
+/* The clocks of the nodes. Ranks of a node share one counter and one rate (those of its lowest
+ * rank); nodes are synchronised in MPI_Init and in MPI_Finalize along a binomial tree of their
+ * lowest ranks, by ping-pong (Cristian 1989): offset = t_parent - (t_before + t_after) / 2 of the
+ * fastest round, error <= (t_after - t_before) / 2 Errors add along the tree. Between the two, the
+ * offset is linear in time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,39 +10,35 @@
 
 enum { LC_SYNC_ROUNDS = 60, LC_SYNC_TAG = 0x4c31 };
 
-double lc_clk_local_ns(uint64_t ticks)
-{
+double lc_clk_local_ns(uint64_t ticks) {
     double ns = (double)(int64_t)(ticks - lc_clk.base_ticks) * lc_clk.ns_per_tick;
     return ns * (1 + lc_clk.bend_drift) + lc_clk.bend_offset_ns;
 }
 
-double lc_clk_to_global(uint64_t ticks)
-{
+double lc_clk_to_global(uint64_t ticks) {
     return lc_clk_local_ns(ticks) + lc_clk.offset_ns;
 }
 
-uint64_t lc_clk_from_global(double global_ns)
-{
+uint64_t lc_clk_from_global(double global_ns) {
     double local = global_ns - lc_clk.offset_ns - lc_clk.bend_offset_ns;
     double ticks = local / (1 + lc_clk.bend_drift) / lc_clk.ns_per_tick;
     return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ticks);
 }
 
-static uint32_t leader_of(uint32_t node)
-{
+static uint32_t leader_of(uint32_t node) {
     uint32_t rank = 0;
     while (rank + 1 < lc_clk.size && lc_clk.node_of[rank] != node)
         rank++;
     return rank;
 }
 
-static void ask(int parent, double *offset_ns, double *error_ns)
-{
+static void ask(int parent, double *offset_ns, double *error_ns) {
     double best = INFINITY, from_parent[3];
     for (int i = 0; i < LC_SYNC_ROUNDS; i++) {
         double before = lc_clk_local_ns(lc_ticks());
         lc_real.Send(&before, 1, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm);
-        lc_real.Recv(from_parent, 3, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm, MPI_STATUS_IGNORE);
+        lc_real.Recv(from_parent, 3, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm,
+                     MPI_STATUS_IGNORE);
         double after = lc_clk_local_ns(lc_ticks());
         if (after - before < best) {
             best = after - before;
@@ -51,8 +48,7 @@ static void ask(int parent, double *offset_ns, double *error_ns)
     }
 }
 
-static void answer(int child, double offset_ns, double error_ns)
-{
+static void answer(int child, double offset_ns, double error_ns) {
     double ignored;
     for (int i = 0; i < LC_SYNC_ROUNDS; i++) {
         lc_real.Recv(&ignored, 1, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm, MPI_STATUS_IGNORE);
@@ -61,8 +57,7 @@ static void answer(int child, double offset_ns, double error_ns)
     }
 }
 
-void lc_clk_sync(double *offset_ns, double *error_ns)
-{
+void lc_clk_sync(double *offset_ns, double *error_ns) {
     *offset_ns = *error_ns = 0;
     if (lc_clk.n_nodes < 2)
         return;
@@ -84,14 +79,14 @@ void lc_clk_sync(double *offset_ns, double *error_ns)
     free(all);
 }
 
-void lc_clk_time_init(void)
-{
+void lc_clk_time_init(void) {
     lc_clock_calibrate();
     double mine[3] = {0, lc_clock.ns_per_tick, 0};
     uint64_t *bases = calloc(lc_clk.size, sizeof *bases);
     double *rates = calloc(lc_clk.size, sizeof *rates);
     if (bases != NULL && rates != NULL) {
-        lc_real.Allgather(&lc_clock.base_ticks, 1, MPI_UINT64_T, bases, 1, MPI_UINT64_T, lc_core.comm);
+        lc_real.Allgather(&lc_clock.base_ticks, 1, MPI_UINT64_T, bases, 1, MPI_UINT64_T,
+                          lc_core.comm);
         lc_real.Allgather(&mine[1], 1, MPI_DOUBLE, rates, 1, MPI_DOUBLE, lc_core.comm);
         lc_clk.base_ticks = bases[leader_of(lc_clk.node)];
         lc_clk.ns_per_tick = rates[leader_of(lc_clk.node)];

@@ -1,15 +1,16 @@
-/* Measured wait states: choice among the candidates of a call, booking per call path, blame, and late receivers that are known late.
+/* Measured wait states: choice among the candidates of a call, booking per call path, blame, and
+ * late receivers that are known late.
  *
- * A receiver that posts a receive for a message whose sender has entered already tells the sender when it posted (a reply, before its own
- * MPI call). So the reply is there when a send that waited for the receive ends. Only wild receives reply after the fact; the sender
- * then books later (struct lc_pending). */
+ * A receiver that posts a receive for a message whose sender has entered already tells the sender
+ * when it posted (a reply, before its own MPI call). So the reply is there when a send that waited
+ * for the receive ends. Only wild receives reply after the fact; the sender then books later
+ * (struct lc_pending). */
 #include <string.h>
 
 #include "measure/clk.h"
 
 void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum lc_wait_kind kind,
-                      uint64_t ticks, uint32_t late_rank, uint32_t late_node)
-{
+                      uint64_t ticks, uint32_t late_rank, uint32_t late_node) {
     uint8_t class = lc_clk.fn_class[call->fn];
     if (k->any_candidate &&
         (class == LC_FN_WAITSOME ? ticks >= k->worst.ticks : ticks <= k->worst.ticks))
@@ -19,8 +20,7 @@ void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum 
 }
 
 /* The record of waits of a path, in the state, so that it survives the process. */
-static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path)
-{
+static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path) {
     if (lc_likely(path->clocks != NULL))
         return path->clocks;
     uint64_t offset = 0;
@@ -38,8 +38,7 @@ static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *p
     return w;
 }
 
-void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c)
-{
+void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c) {
     if (!k->l.interval)
         return;
     struct lc_state_wait *w = waits_of(k, path);
@@ -47,25 +46,25 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
         w->ticks[c->kind] += c->ticks;
     lc_clk_lock();
     lc_clk.waited_ticks += c->ticks;
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = path->node, .late_rank = c->late_rank,
-                                                       .late_node = c->late_node, .rank = lc_clk.rank,
-                                                       .node = path->node, .ticks = c->ticks});
+    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = path->node,
+                                                       .late_rank = c->late_rank,
+                                                       .late_node = c->late_node,
+                                                       .rank = lc_clk.rank,
+                                                       .node = path->node,
+                                                       .ticks = c->ticks});
     lc_clk_unlock();
 }
 
-static uint32_t slot_of(uint32_t rank, uint32_t seq)
-{
+static uint32_t slot_of(uint32_t rank, uint32_t seq) {
     return (rank * 131 + seq) % LC_REPLY_SLOTS;
 }
 
-const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq)
-{
+const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq) {
     const struct lc_reply_slot *slot = &lc_clk.replies[slot_of(rank, seq)];
     return slot->seq == seq && slot->rank == rank ? slot : NULL;
 }
 
-static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp *post)
-{
+static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
     if (post->enter <= p->begin || post->enter >= p->end)
         return;
     uint64_t ticks = post->enter - p->begin;
@@ -78,15 +77,16 @@ static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp 
         w->ticks[p->instead_kind] -= p->instead_ticks;
     w->ticks[LC_WAIT_LATERECEIVER] += ticks;
     lc_clk.waited_ticks += ticks - p->instead_ticks;
-    lc_blame_add(&lc_clk.blame,
-                 &(struct lc_blame_row){.wait_key = p->path->node, .late_rank = source,
-                                        .late_node = post->node, .rank = lc_clk.rank,
-                                        .node = p->path->node, .ticks = ticks - p->instead_ticks});
+    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = p->path->node,
+                                                       .late_rank = source,
+                                                       .late_node = post->node,
+                                                       .rank = lc_clk.rank,
+                                                       .node = p->path->node,
+                                                       .ticks = ticks - p->instead_ticks});
 }
 
 /* With lc_clk.lock: called while rings are read. */
-void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry)
-{
+void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry) {
     (void)user;
     uint32_t seq = (uint32_t)entry->tag;
     lc_clk.replies[slot_of(source, seq)] =
@@ -99,15 +99,20 @@ void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry
         }
 }
 
-void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank, uint32_t seq)
-{
+void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
+                       uint32_t seq) {
     if (!k->l.interval)
         return;
-    static uint32_t victim; /* a full table: most have no reply, since the receive was posted before the send */
+    static uint32_t
+        victim; /* a full table: most have no reply, since the receive was posted before the send */
     uint32_t at = lc_clk.n_pending < LC_PENDING ? lc_clk.n_pending++ : victim++ % LC_PENDING;
-    lc_clk.pending[at] =
-        (struct lc_pending){.rank = rank, .seq = seq, .begin = call->begin, .end = call->end,
-                            .thread = k, .path = call->entry->path,
-                            .instead_kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS,
-                            .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
+    lc_clk.pending[at] = (struct lc_pending){
+        .rank = rank,
+        .seq = seq,
+        .begin = call->begin,
+        .end = call->end,
+        .thread = k,
+        .path = call->entry->path,
+        .instead_kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS,
+        .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
 }

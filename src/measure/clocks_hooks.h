@@ -1,5 +1,6 @@
-/* Logical clocks and piggyback: what happens at the points of hooks.h (called only with the mode bit set). Budget per call with a
- * message (x86, 2 ranks): 25 ns, of them 15 for the line that comes from the other core. */
+/* Logical clocks and piggyback: what happens at the points of hooks.h (called only with the mode
+ * bit set). Budget per call with a message (x86, 2 ranks): 25 ns, of them 15 for the line that
+ * comes from the other core. */
 #ifndef LC_MEASURE_CLOCKS_HOOKS_H
 #define LC_MEASURE_CLOCKS_HOOKS_H
 
@@ -29,23 +30,22 @@ void lc_clocks_thread_new(struct lc_call *call);
 void lc_clocks_thread_end(struct lc_call *call);
 
 static inline void lc_clocks_completing(struct lc_call *call, int n,
-                                        struct lc_request *const *requests)
-{
+                                        struct lc_request *const *requests) {
     (void)call;
     (void)n;
     (void)requests;
 }
 
-static inline void lc_clocks_tested(struct lc_call *call, int n, struct lc_request *const *requests)
-{
+static inline void lc_clocks_tested(struct lc_call *call, int n,
+                                    struct lc_request *const *requests) {
     (void)call;
     (void)n;
     (void)requests;
 }
 
-static inline void lc_clocks_cancel(struct lc_call *call, struct lc_request *request)
-{
-    (void)call; /* settled when the request completes: only then it is known whether it was cancelled */
+static inline void lc_clocks_cancel(struct lc_call *call, struct lc_request *request) {
+    (void)call; /* settled when the request completes: only then it is known whether it was
+                   cancelled */
     (void)request;
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "measure/core.h"
 #include "measure/hooks.h"
+#include "measure/clk.h"
 #include "measure/meta.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
@@ -288,9 +289,11 @@ static void write_file(struct gather *g, char *meta) {
     void *bytes = NULL;
     size_t n_bytes = 0;
     bool ok = fd >= 0 && !g->failed;
-    if (g->whole != NULL)
+    if (g->whole != NULL) {
         g->whole->meta = meta;
-    else
+        const char *pop = lc_clocks_pop_text();
+        g->whole->pop = pop != NULL ? strdup(pop) : NULL;
+    } else
         ok = false;
     if (ok && lc_raw_pack(g->whole, 1, &bytes, &n_bytes) != LC_OK)
         ok = false;

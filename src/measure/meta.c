@@ -1,4 +1,5 @@
 #include "measure/meta.h"
+#include "measure/clk.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -220,8 +221,12 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
                          (unsigned long long)sum.checked, (unsigned long long)sum.wrong);
     lc_strbuf_printf(&out, "}, \"overhead\": {\"call_ns\": %.1f, \"total_s\": %.9f}",
                      all[0].cost_ns, cost_s);
-    lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}}",
+    lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);
+    const char *clocks = lc_clocks_meta_text();
+    if (clocks != NULL)
+        lc_strbuf_printf(&out, ", %s", clocks);
+    lc_strbuf_putc(&out, '}');
     if (!lc_strbuf_ok(&out)) {
         lc_strbuf_free(&out);
         return NULL;

@@ -45,6 +45,9 @@ static void after_init(struct lc_call *call) {
     lc_comm_cold(call->thread, MPI_COMM_SELF);
     lc_agree();
     ring('i');
+    const char *clocks = getenv("LATECOMER_CLOCKS");
+    if (lc_core.agreed && (clocks == NULL || strcmp(clocks, "off") != 0))
+        lc_mode_change(0, LC_MODE_CLOCKS);
     call->mode = atomic_load_explicit(&call->thread->mode, memory_order_relaxed);
     if (call->mode & LC_MODE_LIVE)
         lc_hook_init(call);

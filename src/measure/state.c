@@ -1,6 +1,7 @@
 #include "measure/state.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,58 @@ static enum lc_err read_threads(struct reader *r) {
     return LC_OK;
 }
 
+static const char *const wait_metrics[LC_STATE_WAIT_KINDS] = {
+    "mpi_latesender",    "mpi_latereceiver", "mpi_wait_nxn",  "mpi_barrier_wait",
+    "mpi_latebroadcast", "mpi_earlyreduce",  "mpi_earlyscan", "critical_path_useful",
+};
+
+static enum lc_err add_value(struct reader *r, const struct lc_state_wait *w, const char *metric,
+                             double value) {
+    uint32_t name;
+    LC_TRY(lc_raw_add_name(r->out, metric, &name));
+    struct lc_raw_value out = {.metric = name,
+                               .node = r->node_map[w->node],
+                               .location = r->location[w->thread],
+                               .value = value};
+    return lc_raw_add_value(r->out, &out);
+}
+
+static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
+    char blame[48];
+    switch (w->what) {
+    case LC_STATE_WAIT_TIMES:
+        for (int kind = 0; kind < LC_STATE_WAIT_KINDS; kind++)
+            if (w->ticks[kind] > 0)
+                LC_TRY(add_value(r, w, wait_metrics[kind],
+                                 (double)w->ticks[kind] * r->ns_per_tick * 1e-9));
+        return LC_OK;
+    case LC_STATE_WAIT_BLAME:
+        snprintf(blame, sizeof blame, "blame.%u.wait", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
+    case LC_STATE_WAIT_LATE:
+        snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->index + 1);
+    default:
+        return LC_OK;
+    }
+}
+
+static enum lc_err read_waits(struct reader *r) {
+    uint64_t offset = atomic_load_explicit(&r->header->waits, memory_order_acquire);
+    /* Every record is at least its size away from the next; more than fit are an endless list. */
+    for (uint64_t left = r->bytes / sizeof(struct lc_state_wait); offset != 0 && left > 0; left--) {
+        if (offset % 64 != 0 || offset > r->bytes ||
+            r->bytes - offset < sizeof(struct lc_state_wait))
+            return LC_OK;
+        struct lc_state_wait copy = *(const struct lc_state_wait *)(r->map + offset);
+        if (copy.node >= r->n_nodes || copy.thread >= r->n_threads)
+            return LC_OK;
+        LC_TRY(read_wait(r, &copy));
+        offset = copy.next;
+    }
+    return LC_OK;
+}
+
 enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out) {
     const struct lc_state_header *h = map;
     if (bytes < sizeof *h || h->magic != LC_STATE_MAGIC || h->version != LC_STATE_VERSION ||
@@ -194,6 +247,8 @@ enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, st
     enum lc_err err = read_definitions(&r);
     if (err == LC_OK)
         err = read_threads(&r);
+    if (err == LC_OK)
+        err = read_waits(&r);
     free(r.node_map);
     free(r.module_map);
     free(r.name_map);

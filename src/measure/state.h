@@ -65,6 +65,7 @@ struct lc_state_header {
     uint64_t capacity;            /* bytes of the mapping */
     _Atomic uint64_t used;        /* bytes handed out from the pool of row chunks */
     _Atomic uint64_t lost;        /* calls that could not be booked for lack of memory */
+    _Atomic uint64_t waits;       /* offset of the newest struct lc_state_wait, 0: none */
     struct lc_state_table modules, names, nodes, threads, peers, text;
     char host[64];
     char why[128]; /* why it is unmeasured */
@@ -115,6 +116,22 @@ struct lc_state_row { /* one cache line; times in ticks */
     uint64_t count, sum, min, max;
     uint64_t bytes_sent, bytes_rcvd;
     uint64_t synced;
+};
+
+enum lc_state_wait_what { /* of a struct lc_state_wait */
+    LC_STATE_WAIT_TIMES, /* ticks: measured waits and critical_path_useful, lc_state_wait_metrics */
+    LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited ticks[0] ... */
+    LC_STATE_WAIT_LATE   /* ... for this node of this rank */
+};
+enum { LC_STATE_WAIT_KINDS = 8 };
+
+struct lc_state_wait { /* what the logical clocks found about one call path of one thread */
+    uint64_t next;     /* older one */
+    uint32_t node, thread;
+    uint32_t what, unused;
+    uint64_t index;
+    uint64_t ticks[LC_STATE_WAIT_KINDS];
+    uint64_t unused_too[4];
 };
 
 /* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,

@@ -1,0 +1,431 @@
+/* What the clocks give, merged over all ranks in MPI_Finalize by reductions (O(log P) messages per
+ * rank): factors per interval and of all intervals together, critical-path profile, blame,
+ * predictions, clock synchronisation, counts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clk.h"
+#include "model/pop.h"
+
+/* Values per interval, in seconds, reduced element by element. */
+enum {
+    MAX_BEGIN,
+    /* negative: the earliest */ MAX_END,
+    MAX_USEFUL,
+    MAX_CHAIN,
+    MAX_OMP,
+    MAX_THREADS,
+    MAX_MPI,
+    /* negative: the least */ MAX_NODE_MPI,
+    MAX_WHATIF,
+    N_MAX = MAX_WHATIF + LC_WHATIF_MAX
+};
+enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
+enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
+
+struct lc_clk_total { /* counts, summed over ranks */
+    uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
+    uint64_t collectives, skipped, overwritten, waited;
+};
+enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
+
+static struct lc_strbuf pop_text, meta_text;
+
+const char *lc_clocks_pop_text(void) {
+    return pop_text.length > 0 && lc_strbuf_ok(&pop_text) ? pop_text.text : NULL;
+}
+
+const char *lc_clocks_meta_text(void) {
+    return meta_text.length > 0 && lc_strbuf_ok(&meta_text) ? meta_text.text : NULL;
+}
+
+struct lc_clock_ends { /* offsets to the global clock at both ends of the run */
+    double offset_begin, offset_end, local_begin, local_end, error;
+};
+
+static double global_s(const struct lc_clock_ends *c, uint64_t ticks) {
+    double local = lc_clk_local_ns(ticks);
+    double part = c->local_end > c->local_begin
+                      ? (local - c->local_begin) / (c->local_end - c->local_begin)
+                      : 0;
+    return (local + c->offset_begin + (c->offset_end - c->offset_begin) * part) * 1e-9;
+}
+
+/* ---- factors */
+
+static void fill_interval(const struct lc_interval *v, const struct lc_clock_ends *c, double *max,
+                          double *sum) {
+    double s = lc_clk.ns_per_tick * 1e-9;
+    max[MAX_BEGIN] = -global_s(c, v->begin);
+    max[MAX_END] = global_s(c, v->end);
+    max[MAX_USEFUL] = v->useful_max * s;
+    max[MAX_CHAIN] = v->chain * s;
+    max[MAX_OMP] = v->outside_omp * s;
+    max[MAX_THREADS] = v->threads;
+    double mpi = v->threads > 0 ? v->in_mpi * s / v->threads : 0;
+    max[MAX_MPI] = -mpi;
+    for (uint32_t i = 0; i < lc_clk.n_whatif; i++)
+        max[MAX_WHATIF + i] = v->whatif[i] * s;
+    sum[SUM_THREADS] = v->threads;
+    sum[SUM_USEFUL] = v->useful_sum * s;
+    sum[SUM_PROCESS] = v->process_max_sum * s;
+    sum[SUM_MPI] = mpi;
+    sum[SUM_PRESENT] = 1;
+}
+
+/* Mean time in MPI of the processes of each node; the least of them. */
+static void node_means(double *max, const double *sum, uint32_t n) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (lc_real.Comm_split(lc_core.comm, (int)lc_clk.node, lc_core.rank, &comm) != MPI_SUCCESS)
+        return;
+    double pair[2];
+    for (uint32_t k = 0; k < n; k++) {
+        double mine[2] = {sum[k * N_SUM + SUM_MPI], sum[k * N_SUM + SUM_PRESENT]};
+        lc_real.Allreduce(mine, pair, 2, MPI_DOUBLE, MPI_SUM, comm);
+        max[k * N_MAX + MAX_NODE_MPI] = pair[1] > 0 ? -pair[0] / pair[1] : -INFINITY;
+    }
+    lc_real.Comm_free(&comm);
+}
+
+static void pop_sums(const double *max, const double *sum, struct lc_pop_sums *out) {
+    *out = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
+                                .useful_sum = sum[SUM_USEFUL],
+                                .useful_max = max[MAX_USEFUL],
+                                .process_max_sum = sum[SUM_PROCESS],
+                                .process_chain_max = max[MAX_USEFUL],
+                                .critical_path = max[MAX_CHAIN],
+                                .outside_omp_max = max[MAX_OMP],
+                                .elapsed = max[MAX_END] + max[MAX_BEGIN],
+                                .task_critical_path = max[MAX_CHAIN],
+                                .mpi_min = -max[MAX_MPI],
+                                .mpi_node_min = -max[MAX_NODE_MPI],
+                                .mpi_mean =
+                                    sum[SUM_MPI] / (sum[SUM_PRESENT] > 0 ? sum[SUM_PRESENT] : 1),
+                                .threads = max[MAX_THREADS] > 1};
+}
+
+/* Several intervals: everything is added; the threads are those of the interval with most. */
+static void add_sums(struct lc_pop_sums *total, const struct lc_pop_sums *one, double whatif[],
+                     const double *max) {
+    if (one->n_threads > total->n_threads)
+        total->n_threads = one->n_threads;
+    total->useful_sum += one->useful_sum;
+    total->useful_max += one->useful_max;
+    total->process_max_sum += one->process_max_sum;
+    total->process_chain_max += one->process_chain_max;
+    total->critical_path += one->critical_path;
+    total->outside_omp_max += one->outside_omp_max;
+    total->elapsed += one->elapsed;
+    total->task_critical_path += one->task_critical_path;
+    total->mpi_min += one->mpi_min;
+    total->mpi_node_min += one->mpi_node_min;
+    total->mpi_mean += one->mpi_mean;
+    total->threads |= one->threads;
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        whatif[s] += max[MAX_WHATIF + s];
+}
+
+static void put_intervals(const double *max, const double *sum, uint32_t n) {
+    lc_strbuf_printf(&pop_text, ", \"intervals\": [");
+    for (uint32_t k = 0; k < n; k++) {
+        struct lc_pop_sums sums;
+        struct lc_pop pop;
+        pop_sums(max + k * N_MAX, sum + k * N_SUM, &sums);
+        lc_pop_compute(&sums, &pop);
+        lc_strbuf_printf(&pop_text, "%s{\"elapsed_s\": %.17g, \"critical_path_s\": %.17g, ",
+                         k ? ", " : "", sums.elapsed, sums.critical_path);
+        lc_pop_factors_json("factors", &pop.all, &pop_text);
+        lc_strbuf_putc(&pop_text, '}');
+    }
+    lc_strbuf_putc(&pop_text, ']');
+}
+
+static void put_quoted(struct lc_strbuf *out, const char *text) {
+    lc_strbuf_putc(out, '"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
+            lc_strbuf_printf(out, "\\u%04x", (unsigned char)*text);
+        else
+            lc_strbuf_putc(out, *text);
+    lc_strbuf_putc(out, '"');
+}
+
+/* Predicted run time: what the critical path loses, the run loses; with a network that takes no
+ * time only the path is left. */
+static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
+    lc_strbuf_puts(&pop_text, ", \"what_if\": [");
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++) {
+        double rest = lc_clk_whatif_no_mpi(s) ? 0 : sums->elapsed - sums->critical_path;
+        lc_strbuf_printf(&pop_text, "%s{\"spec\": ", s ? ", " : "");
+        put_quoted(&pop_text, lc_clk_whatif_text(s));
+        lc_strbuf_printf(
+            &pop_text,
+            ", \"critical_path_s\": %.17g, \"predicted_s\": %.17g, \"measured_s\": %.17g}",
+            whatif[s], whatif[s] + rest, sums->elapsed);
+    }
+    lc_strbuf_putc(&pop_text, ']');
+}
+
+/* ---- critical-path profile: the longest chain of each interval, given back to the ranks whose
+ * code it is */
+
+static void book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index) {
+    uint64_t offset = 0;
+    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
+        return;
+    struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
+    if (w == NULL)
+        return;
+    w->node = node;
+    w->what = what;
+    w->index = index;
+    w->ticks[what == LC_STATE_WAIT_TIMES ? LC_WAIT_KINDS : 0] = ticks;
+    w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
+    atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
+}
+
+static double share_path(uint32_t n) {
+    double attributed = 0;
+    struct {
+        double chain;
+        int rank;
+    } mine, longest;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct lc_interval *v =
+            k < lc_clk.n_intervals && k < lc_clk.cap_intervals ? &lc_clk.intervals[k] : NULL;
+        struct lc_cp_item items[LC_CP_ITEMS] = {{0, 0}};
+        int count = v != NULL && v->items != NULL ? (int)v->n_items : 0;
+        mine.chain = v != NULL ? v->chain : 0;
+        mine.rank = lc_core.rank;
+        lc_real.Allreduce(&mine, &longest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
+        if (count > 0)
+            memcpy(items, v->items, (size_t)count * sizeof *items);
+        lc_real.Bcast(&count, 1, MPI_INT, longest.rank, lc_core.comm);
+        lc_real.Bcast(items, count * (int)sizeof *items, MPI_BYTE, longest.rank, lc_core.comm);
+        for (int i = 0; i < count; i++) {
+            attributed += (double)items[i].ticks * lc_clk.ns_per_tick * 1e-9;
+            if (items[i].key >> 32 == lc_clk.rank)
+                book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0);
+        }
+    }
+    return attributed;
+}
+
+/* ---- blame */
+
+static uint64_t text_hash(uint64_t hash, const char *text) {
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+/* The same on all ranks for the same call path. */
+static uint64_t path_hash(uint32_t node) {
+    const struct lc_state_header *h = lc_core.state;
+    const struct lc_state_node *nodes =
+        (const struct lc_state_node *)(lc_core.base + h->nodes.offset);
+    const struct lc_state_name *names =
+        (const struct lc_state_name *)(lc_core.base + h->names.offset);
+    const struct lc_state_module *modules =
+        (const struct lc_state_module *)(lc_core.base + h->modules.offset);
+    const char *text = lc_core.base + h->text.offset;
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
+         at = nodes[at].parent, deep++) {
+        hash = (hash ^ nodes[at].kind ^ nodes[at].offset << 3) * 0x100000001b3ull;
+        if (nodes[at].kind == LC_RAW_FRAME)
+            hash = text_hash(hash, text + modules[nodes[at].ref].path);
+        else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
+            hash = text_hash(hash, text + names[nodes[at].ref].text);
+    }
+    return hash;
+}
+
+static void merge_blame(void) {
+    struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
+                    *keyed = calloc(1, sizeof *keyed);
+    for (uint32_t i = 0; keyed != NULL && i < b->n; i++) {
+        struct lc_blame_row row = b->rows[i];
+        row.wait_key = path_hash((uint32_t)row.wait_key);
+        lc_blame_add(keyed, &row);
+    }
+    for (int mask = 1; mask < lc_core.size; mask <<= 1) {
+        struct lc_blame *from = other != NULL ? other : b; /* keeps in step without memory */
+        if (lc_core.rank & mask) {
+            lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, lc_core.rank - mask,
+                         LC_BLAME_TAG, lc_core.comm);
+            break;
+        }
+        if (lc_core.rank + mask < lc_core.size) {
+            lc_real.Recv(from, (int)sizeof *b, MPI_BYTE, lc_core.rank + mask, LC_BLAME_TAG,
+                         lc_core.comm, MPI_STATUS_IGNORE);
+            if (keyed != NULL && other != NULL)
+                lc_blame_merge(keyed, other);
+        }
+    }
+    struct lc_blame_row top[LC_BLAME_KEPT];
+    int n = 0;
+    if (lc_core.rank == 0 && keyed != NULL) {
+        lc_blame_sort(keyed);
+        while (n < LC_BLAME_KEPT && n < (int)keyed->n &&
+               keyed->rows[n].ticks > keyed->rows[n].error) {
+            top[n] = keyed->rows[n];
+            n++;
+        }
+    }
+    lc_real.Bcast(&n, 1, MPI_INT, 0, lc_core.comm);
+    lc_real.Bcast(top, n * (int)sizeof *top, MPI_BYTE, 0, lc_core.comm);
+    for (int i = 0; i < n; i++) {
+        if (top[i].rank == lc_clk.rank)
+            book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME, (uint64_t)i);
+        if (top[i].late_rank == lc_clk.rank)
+            book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i);
+    }
+    free(other);
+    free(keyed);
+}
+
+/* ---- counts and clocks of the nodes */
+
+static void put_clocks(const struct lc_clock_ends *c) {
+    double seconds = (c->local_end - c->local_begin) * 1e-9;
+    double mine[3] = {c->offset_begin, c->offset_end,
+                      seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0};
+    double *all = lc_core.rank == 0 ? malloc(3 * (size_t)lc_core.size * sizeof *all) : NULL;
+    int ok = lc_core.rank != 0 || all != NULL;
+    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
+    if (ok)
+        lc_real.Gather(mine, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, 0, lc_core.comm);
+    if (lc_core.rank != 0 || all == NULL)
+        return;
+    lc_strbuf_printf(&meta_text,
+                     ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"per_node\": [",
+                     lc_clk.n_nodes, c->error * 1e-9);
+    for (uint32_t node = 0, rank = 0; node < lc_clk.n_nodes; node++) {
+        for (rank = 0; rank + 1 < lc_clk.size && lc_clk.node_of[rank] != node;)
+            rank++;
+        /* of the node's clock against that of rank 0: what it shows more, and how much faster it
+         * runs */
+        lc_strbuf_printf(
+            &meta_text, "%s{\"offset_begin_s\": %.9f, \"offset_end_s\": %.9f, \"drift_ppm\": %.6f}",
+            node ? ", " : "", -all[3 * rank] * 1e-9, -all[3 * rank + 1] * 1e-9,
+            all[3 * rank + 2] * 1e3);
+    }
+    lc_strbuf_puts(&meta_text, "]}");
+    free(all);
+}
+
+static void put_counts(void) {
+    const struct lc_match_counts *m = &lc_clk.match.counts;
+    struct lc_clk_total mine = {.messages = lc_clk.counts.messages,
+                                .taken = m->taken,
+                                .absent = m->absent,
+                                .unsure = m->unsure,
+                                .mispaired = m->mispaired,
+                                .late = m->late,
+                                .void_entries = m->void_entries,
+                                .violations = lc_clk.counts.violations,
+                                .collectives = lc_clk.counts.collectives,
+                                .skipped = lc_clk.counts.skipped,
+                                .waited =
+                                    (uint64_t)((double)lc_clk.waited_ticks * lc_clk.ns_per_tick)};
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        mine.lost += lc_clk.outs[i].n_lost;
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        mine.overwritten += k->l.vec.n_overwritten;
+    struct lc_clk_total all = {0};
+    lc_real.Reduce(&mine, &all, N_TOTAL, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
+    if (lc_core.rank != 0)
+        return;
+    lc_strbuf_printf(
+        &meta_text,
+        "\"messages_total\": %llu, \"messages_matched\": %llu, \"piggyback\": {\"absent\": %llu, "
+        "\"unsure\": %llu, \"mispaired\": %llu, \"late\": %llu, \"void\": %llu, \"lost\": %llu, "
+        "\"order_violations\": %llu, \"collectives\": %llu, \"collectives_skipped\": %llu, "
+        "\"vectors_overwritten\": %llu}, \"waiting_measured_s\": %.9f",
+        (unsigned long long)all.messages, (unsigned long long)all.taken,
+        (unsigned long long)all.absent, (unsigned long long)all.unsure,
+        (unsigned long long)all.mispaired, (unsigned long long)all.late,
+        (unsigned long long)all.void_entries, (unsigned long long)all.lost,
+        (unsigned long long)all.violations, (unsigned long long)all.collectives,
+        (unsigned long long)all.skipped, (unsigned long long)all.overwritten,
+        (double)all.waited * 1e-9);
+}
+
+static void put_pop(uint32_t n, const double *max, const double *sum, double attributed) {
+    struct lc_pop_sums total = {0}, one;
+    double whatif[LC_WHATIF_MAX] = {0};
+    struct lc_pop pop;
+    for (uint32_t k = 0; k < n; k++) {
+        pop_sums(max + k * N_MAX, sum + k * N_SUM, &one);
+        add_sums(&total, &one, whatif, max + k * N_MAX);
+    }
+    if (!lc_pop_compute(&total, &pop))
+        return;
+    double rest = total.critical_path > 0 ? 1 - attributed / total.critical_path : 0;
+    lc_strbuf_putc(&pop_text, '{');
+    lc_pop_json(&pop, &pop_text);
+    lc_strbuf_printf(&pop_text, ", \"elapsed_s\": %.17g, \"not_attributed\": %.9g", total.elapsed,
+                     rest > 0 ? rest : 0);
+    if (n > 1)
+        put_intervals(max, sum, n);
+    if (lc_clk.n_whatif > 0)
+        put_whatif(&total, whatif);
+    lc_strbuf_putc(&pop_text, '}');
+    lc_strbuf_printf(&meta_text, ", \"unattributed_share\": %.9g", rest > 0 ? rest : 0);
+}
+
+static void reduce_intervals(const struct lc_clock_ends *c) {
+    uint32_t mine = lc_clk.n_intervals < LC_INTERVALS_MAX ? lc_clk.n_intervals : LC_INTERVALS_MAX,
+             n = 0;
+    lc_real.Allreduce(&mine, &n, 1, MPI_UINT32_T, MPI_MAX, lc_core.comm);
+    double *max = calloc(2 * (size_t)n * N_MAX + 1, sizeof *max);
+    double *sum = calloc(2 * (size_t)n * N_SUM + 1, sizeof *sum);
+    int ok = max != NULL && sum != NULL, all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (all_ok && n > 0) {
+        for (uint32_t i = 0; i < n * N_MAX; i++)
+            max[i] = -INFINITY;
+        for (uint32_t k = 0; k < mine && k < lc_clk.cap_intervals; k++)
+            fill_interval(&lc_clk.intervals[k], c, max + k * N_MAX, sum + k * N_SUM);
+        node_means(max, sum, n);
+        lc_real.Reduce(max, max + n * N_MAX, (int)(n * N_MAX), MPI_DOUBLE, MPI_MAX, 0,
+                       lc_core.comm);
+        lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
+                       lc_core.comm);
+        double attributed = share_path(n);
+        if (lc_core.rank == 0)
+            put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed);
+    }
+    free(max);
+    free(sum);
+}
+
+void lc_clocks_finalize(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (!lc_clk.ready || k == NULL || !lc_core.agreed)
+        return;
+    pthread_mutex_lock(&lc_clk.lock);
+    if (lc_clk.on)
+        lc_clk_interval_end(call->begin);
+    pthread_mutex_unlock(&lc_clk.lock);
+    /* replies that still lie in rings: late receivers of sends that ended before they were told */
+    for (uint32_t i = 0; i < lc_clk.size && lc_clk.n_pending > 0; i++)
+        lc_match_drain(&lc_clk.match, i);
+    struct lc_clock_ends c = {.offset_begin = lc_clk.offset_ns,
+                              .local_begin = lc_clk.sync_local_ns};
+    double error = 0;
+    lc_clk_sync(&c.offset_end, &error);
+    c.local_end = lc_clk_local_ns(lc_ticks());
+    c.error = error > lc_clk.sync_error_ns ? error : lc_clk.sync_error_ns;
+    put_counts();
+    put_clocks(&c);
+    if (lc_core.rank == 0)
+        lc_strbuf_printf(&meta_text, ", \"clock_error_s\": %.9g", c.error * 1e-9);
+    reduce_intervals(&c);
+    merge_blame();
+    lc_clk_mirrors_finish();
+    lc_clk_records_finish();
+}

@@ -1,0 +1,97 @@
+/* Begin of the clocks in MPI_Init. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clk.h"
+#include "measure/hot.h"
+
+static int status_of(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
+    (void)user;
+    const struct lc_request *request = recv->owner;
+    int flag = 0;
+    MPI_Status status;
+    if (request == NULL || request->handle == MPI_REQUEST_NULL || request->comm == NULL ||
+        lc_real.Request_get_status(request->handle, &flag, &status) != MPI_SUCCESS || !flag)
+        return 0;
+    *source = lc_clk_world(request->comm, status.MPI_SOURCE);
+    *tag = status.MPI_TAG;
+    return 1;
+}
+
+static const struct lc_match_calls match_calls = {status_of, lc_clk_record_pull, lc_clk_reply};
+
+static void classify(void) {
+    static const struct {
+        const char *name; /* after MPI_; also with _c, _replace behind it */
+        uint8_t class;
+    } classes[] = {
+        {"Recv", LC_FN_PLAIN},        {"Mrecv", LC_FN_PLAIN},
+        {"Send", LC_FN_PLAIN},        {"Ssend", LC_FN_PLAIN},
+        {"Wait", LC_FN_PLAIN},        {"Waitany", LC_FN_PLAIN},
+        {"Waitall", LC_FN_WAITALL},   {"Waitsome", LC_FN_WAITSOME},
+        {"Sendrecv", LC_FN_SENDRECV}, {"Sendrecv_replace", LC_FN_SENDRECV},
+    };
+    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
+        const char *name = lc_fn_names[fn] + strlen("MPI_");
+        size_t length = strlen(name);
+        if (length > 2 && strcmp(name + length - 2, "_c") == 0)
+            length -= 2;
+        for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+            if (strlen(classes[i].name) == length && strncmp(name, classes[i].name, length) == 0)
+                lc_clk.fn_class[fn] = classes[i].class;
+    }
+}
+
+static bool make_tables(void) {
+    int ok = lc_match_init(&lc_clk.match, lc_clk.size, &match_calls, NULL) == LC_OK;
+    int all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (!all_ok)
+        return false;
+    for (uint32_t i = 0; i < lc_clk.size; i++) {
+        struct lc_source *s = &lc_clk.match.sources[i];
+        s->messages = lc_clk.areas[i].head == NULL;
+        lc_ring_in_init(&s->ring, s->messages ? NULL : &lc_clk.areas[i], lc_clk.rank);
+        s->messages = s->messages && lc_clk.records;
+    }
+    return true;
+}
+
+/* The thread of MPI_Init and others that were seen before get clocks now. */
+static void adopt_threads(struct lc_call *call) {
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        k->l.rank = lc_clk.rank;
+    lc_clocks_thread_new(call);
+}
+
+void lc_clocks_init(struct lc_call *call) {
+    lc_clk.rank = (uint32_t)lc_core.rank;
+    lc_clk.size = (uint32_t)lc_core.size;
+    classify();
+    lc_clk_whatif_init();
+    if (!lc_core.agreed || !lc_clk_memory()) {
+        lc_mode_change(LC_MODE_CLOCKS, 0);
+        return;
+    }
+    lc_clk_time_init();
+    if (!make_tables() || lc_real.Comm_dup(lc_core.comm, &lc_clk.comm) != MPI_SUCCESS) {
+        lc_mode_change(LC_MODE_CLOCKS, 0);
+        return;
+    }
+    lc_clk_mirror_init();
+    lc_clk.ready = true;
+    adopt_threads(call);
+    lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);
+    lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF), true);
+    lc_real.Barrier(lc_core.comm);
+    struct lc_clk_thread *k = call->thread->clocks;
+    uint64_t now = lc_ticks();
+    if (!lc_core.start_stopped) {
+        pthread_mutex_lock(&lc_clk.lock);
+        lc_clk_interval_begin(now);
+        pthread_mutex_unlock(&lc_clk.lock);
+    }
+    if (k != NULL)
+        lc_clk_catch_up(k, now);
+}
