@@ -41,8 +41,10 @@ static void print_key(FILE *out, const char *key) {
     fprintf(out, "%*s ", width < 26 ? 26 - width : 1, "");
 }
 
+/* Nothing to tell: also a count of zero things. */
 static bool is_empty(const json_t *value) {
-    return json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0) ||
+    return (json_is_integer(value) && json_integer_value(value) == 0) || json_is_null(value) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
            (json_is_object(value) && json_object_size(value) == 0) ||
            (json_is_string(value) && json_string_value(value)[0] == '\0');
 }

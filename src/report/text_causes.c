@@ -47,13 +47,9 @@ static enum lc_err add_costs(struct lc_view *view, struct cause *cause, double *
 static void print_path_line(const struct lc_text *text, uint32_t path, const char *before,
                             const char *who) {
     char where[512], *full = lc_view_path(text->view, path);
-    fprintf(text->out, "  %s  %s%s%s", before, lc_text_bold(text),
-            lc_text_path(full != NULL ? full : "", text->width - strlen(before) - 6, where,
-                         sizeof where),
+    fprintf(text->out, "  %s  %s\n      %s%s%s\n", before, who, lc_text_bold(text),
+            lc_text_path(full != NULL ? full : "", text->width - 6, where, sizeof where),
             lc_text_plain(text));
-    if (who[0] != '\0')
-        fprintf(text->out, "\n%*s%s", (int)strlen(before) + 4, "", who);
-    fputc('\n', text->out);
     free(full);
 }
 

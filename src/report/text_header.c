@@ -28,6 +28,20 @@ static void join_strings(const json_t *value, char *buffer, size_t room) {
     }
 }
 
+/* " b c" of [a, b, c]: the program's name stands before. */
+static void join_arguments(const json_t *command, char *buffer, size_t room) {
+    size_t i, used = 0;
+    json_t *item;
+    buffer[0] = '\0';
+    json_array_foreach(command, i, item) {
+        const char *word = json_string_value(item);
+        int put = i > 0 && word != NULL ? snprintf(buffer + used, room - used, " %s", word) : 0;
+        if (put < 0 || (size_t)put >= room - used)
+            break;
+        used += (size_t)put;
+    }
+}
+
 static size_t count_nodes(const struct lc_view *view) {
     size_t nodes = 0;
     for (size_t n = 0; n < view->model->n_system_nodes; n++)
@@ -151,11 +165,9 @@ static void print_warnings(const struct lc_text *text) {
 void lc_text_header(const struct lc_text *text) {
     char words[512];
     const char *program = get_string(text->meta, "program");
-    join_strings(json_object_get(text->meta, "command"), words, sizeof words);
-    fprintf(text->out, "%s%s%s", lc_text_bold(text), program != NULL ? program : text->view->file,
-            lc_text_plain(text));
-    if (words[0] != '\0')
-        fprintf(text->out, "  %s", words);
+    join_arguments(json_object_get(text->meta, "command"), words, sizeof words);
+    fprintf(text->out, "%s%s%s%s", lc_text_bold(text), program != NULL ? program : text->view->file,
+            lc_text_plain(text), words);
     fputc('\n', text->out);
     print_size(text);
     print_shares(text);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "report/text_parts.h"
 
-enum { MOST_LINES = 45 };
+enum { MOST_LINES = 36 };
 
 struct tree {
     const struct lc_text *text;
@@ -151,7 +151,7 @@ enum lc_err lc_text_tree(const struct lc_text *text) {
     for (size_t i = 0; i < 4; i++)
         scols_table_new_column(tree.table, titles[i], 0, SCOLS_FL_RIGHT);
     tree.least_time = 0.01 * text->sums->total_time;
-    tree.least_waiting = 0.02 * text->sums->total_waiting;
+    tree.least_waiting = 0.05 * text->sums->total_waiting;
     while (count_lines(&tree) > MOST_LINES) {
         tree.least_time *= 1.5;
         tree.least_waiting *= 1.5;

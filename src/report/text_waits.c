@@ -7,7 +7,7 @@
 #include "report/text_parts.h"
 #include "report/tsv.h"
 
-enum { MOST_BLAMED = 6, MOST_PLACES = 10 };
+enum { MOST_BLAMED = 6, MOST_PLACES = 8 };
 
 struct blamed { /* one late place */
     const char *rank, *path, *from, *to;
@@ -124,17 +124,17 @@ enum lc_err lc_text_waits(const struct lc_text *text) {
         const struct lc_wait_place *place = &sums->places[i];
         const struct lc_wait_sum *wait = &sums->waits[place->wait];
         char seconds[32], who[256], where[512];
-        if (i > 0 && place->seconds < 0.005 * sums->total_waiting)
+        if (i > 0 && place->seconds < 0.01 * sums->total_waiting)
             break;
         char *path = lc_view_path(text->view, place->path);
         err = path != NULL ? lc_view_exclusive_row(text->view, wait->metric, place->path, row)
                            : LC_ERR_NOMEM;
         if (err == LC_OK) {
             lc_text_carriers(text, row, who, sizeof who);
-            fprintf(text->out, "  %-15s %s%8s %5.1f %%%s  %s\n%36s%s\n", wait->kind->label,
+            fprintf(text->out, "  %-16s %s%8s %5.1f %%%s  %s\n      %s\n", wait->kind->label,
                     lc_text_bold(text), lc_text_seconds(place->seconds, seconds),
-                    lc_text_share(place->seconds, sums->total_time), lc_text_plain(text),
-                    lc_text_path(path, text->width - 38, where, sizeof where), "", who);
+                    lc_text_share(place->seconds, sums->total_time), lc_text_plain(text), who,
+                    lc_text_path(path, text->width - 6, where, sizeof where));
         }
         free(path);
     }
