@@ -116,7 +116,8 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     h->flavour = 2;
 #endif
     atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
-    lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON);
+    lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON) |
+                   (lc_core.check_paths ? LC_MODE_CHECK : 0);
     lc_trace_start();
     stub->on_dlclose = library_closed;
     return true;

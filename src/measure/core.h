@@ -38,6 +38,7 @@ enum {
     LC_MODE_FLUSH_PATHS = 16, /* a library went away: forget the cache */
     LC_MODE_FLUSH_TYPES = 32,
     LC_MODE_FLUSH_COMMS = 64,
+    LC_MODE_CHECK = 256, /* compare every path of the cache with full unwinding */
     LC_MODE_RESUMED = 128, /* measurement was off: the time since the last event is not booked */
     LC_MODE_FLUSH =
         LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS | LC_MODE_RESUMED
@@ -275,6 +276,7 @@ lc_state_take(size_t bytes,
 /* path.c: cold half of the look-up */
 struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra, uint64_t frame);
 void lc_entry_transition(struct lc_thread *t, struct lc_entry *entry);
+void lc_entry_check(struct lc_thread *t, const struct lc_entry *entry, uint64_t frame); /* counts */
 struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key);
 struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node);
 enum lc_err lc_thread_paths_init(struct lc_thread *t);

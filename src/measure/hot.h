@@ -73,7 +73,7 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
     if (lc_unlikely(t == NULL || t->depth != 0))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
-    if (lc_unlikely((mode & (LC_MODE_LIVE | LC_MODE_ON | LC_MODE_FLUSH)) !=
+    if (lc_unlikely((mode & (LC_MODE_LIVE | LC_MODE_ON | LC_MODE_FLUSH | LC_MODE_CHECK)) !=
                     (LC_MODE_LIVE | LC_MODE_ON)))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
     call->thread = t;

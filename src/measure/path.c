@@ -399,6 +399,23 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     return e;
 }
 
+/* The judge: is the path of this entry what full unwinding finds? The region that a begin opens is not compared. */
+LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame)
+{
+    struct draft *d = t->draft;
+    if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL)
+        return;
+    draft_unwind(t, d, frame);
+    t->n_unwinds--;
+    t->n_checked++;
+    uint32_t n = d->n_items < e->n_items ? d->n_items : e->n_items;
+    bool equal = d->n_items == e->n_items || d->n_items + 1 == e->n_items;
+    for (uint32_t i = 0; i < n && equal; i++)
+        equal = d->items[i].node == e->items[i].node && d->items[i].slot == e->items[i].slot &&
+                d->items[i].value == e->items[i].value;
+    t->n_wrong += !equal;
+}
+
 LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     struct lc_entry *last = t->last;
     struct lc_state_row *row = e->gap_row[1];

@@ -173,6 +173,8 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
         call->entry = t->off_entry;
         t->last = t->off_entry;
     }
+    if (mode & LC_MODE_CHECK)
+        lc_entry_check(t, call->entry, frame);
     lc_book_gap(call);
     t->cold = false;
     call->begin = lc_ticks();
