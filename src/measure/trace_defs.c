@@ -117,6 +117,14 @@ void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent) {
     lc_strbuf_free(&rest);
 }
 
+void lc_trace_define_clock(uint64_t ticks, int64_t offset_ticks, uint64_t deviation_ticks) {
+    if (lc_trace.area == NULL)
+        return;
+    const struct lc_trace_clock clock = {ticks - lc_trace.area->base_ticks, offset_ticks,
+                                         deviation_ticks};
+    lc_trace_define(LC_DEF_CLOCK, &clock, sizeof(clock), NULL, 0);
+}
+
 void lc_trace_define_name(bool window, uint32_t id, const char *name) {
     uint32_t head[2] = {window, id};
     lc_trace_define(LC_DEF_NAME, head, sizeof(head), name, strlen(name) + 1);

@@ -119,10 +119,12 @@ static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struc
     } else if (r->kind == LC_REQUEST_SEND) {
         lc_trace_put1(s, lc_rec_word(LC_REC_ISEND_DONE, r->id));
     } else if (r->kind == LC_REQUEST_RECV) {
-        lc_trace_put4(s,
-                      lc_rec_pair(LC_REC_IRECV, lc_trace_comm_id(call, r->comm),
-                                  (uint32_t)status->MPI_SOURCE),
-                      (uint32_t)status->MPI_TAG, lc_status_bytes(status), r->id);
+        /* MPICH leaves the status of MPI_Isendrecv empty: what was asked for is what came. */
+        int source = r->peer >= 0 ? r->peer : status->MPI_SOURCE;
+        int tag = r->tag >= 0 ? r->tag : status->MPI_TAG;
+        uint64_t head =
+            lc_rec_pair(LC_REC_IRECV, lc_trace_comm_id(call, r->comm), (uint32_t)source);
+        lc_trace_put4(s, head, (uint32_t)tag, lc_status_bytes(status), r->id);
     }
 }
 

@@ -23,6 +23,9 @@ void lc_trace_renew(struct lc_trace_stream *stream); /* at the end of a call: ge
                                                         ones, flushing if need be */
 /* trace_defs.c */
 void lc_trace_define_process(void);
+/* A measured offset between this node's clock and that of rank 0: at `ticks` of this process (as
+ * lc_ticks gives them), global time - local time; nothing if no trace is written. */
+void lc_trace_define_clock(uint64_t ticks, int64_t offset_ticks, uint64_t deviation_ticks);
 void lc_trace_define_name(bool window, uint32_t id, const char *name);
 void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent);
 uint32_t lc_trace_define_string(const char *text);

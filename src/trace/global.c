@@ -245,7 +245,7 @@ static void write_first_groups(struct global *g) {
     }
 }
 
-/* Parents first does not matter to readers; numbers are those of the union. */
+/* Numbers are those of the union: parents first. */
 static void write_comms(struct global *g) {
     g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
     for (uint32_t i = 0; i < g->n_comms; i++) {
@@ -351,37 +351,25 @@ static void write_regions(struct global *g) {
     }
 }
 
-/* Where the region of each call path was called from, as far as it is known. Readers need parents
- * first. */
-static void write_context(struct global *g, uint32_t i, unsigned char *written,
-                          uint32_t *n_places) {
-    struct lc_union_context c;
-    if (written[i] || lc_union_context(g->u, i, &c) != LC_OK)
-        return;
-    written[i] = 1;
-    if (c.parent != LC_NONE)
-        write_context(g, c.parent, written, n_places);
-    uint32_t place = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
-    struct lc_trace_symbol symbol = {0};
-    const struct lc_trace_names *names = g->options->names;
-    if (names && c.call_site && *c.module)
-        names->line(names->context, c.module, c.build_id, c.call_site, &symbol);
-    if (symbol.file && symbol.line) {
-        place = (*n_places)++;
-        WRITE(g, SourceCodeLocation(g->w, place, string(g, symbol.file), symbol.line));
-    }
-    WRITE(g, CallingContext(g->w, i, c.region, place,
-                            c.parent == LC_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c.parent));
-}
-
+/* Where the region of each call path was called from, as far as it is known. */
 static void write_contexts(struct global *g) {
-    size_t n = lc_union_count(g->u, LC_UNION_CONTEXT);
-    unsigned char *written = calloc(n + 1, 1);
+    const struct lc_trace_names *names = g->options->names;
     uint32_t n_places = 0;
-    g->no_memory |= !written;
-    for (uint32_t i = 0; written && i < n; i++)
-        write_context(g, i, written, &n_places);
-    free(written);
+    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_CONTEXT); i++) {
+        struct lc_union_context c;
+        if (lc_union_context(g->u, i, &c) != LC_OK)
+            continue;
+        uint32_t place = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
+        struct lc_trace_symbol symbol = {0};
+        if (names && c.call_site && *c.module)
+            names->line(names->context, c.module, c.build_id, c.call_site, &symbol);
+        if (symbol.file && symbol.line) {
+            place = n_places++;
+            WRITE(g, SourceCodeLocation(g->w, place, string(g, symbol.file), symbol.line));
+        }
+        WRITE(g, CallingContext(g->w, i, c.region, place,
+                                c.parent == LC_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c.parent));
+    }
 }
 
 static void write_properties(struct global *g) {

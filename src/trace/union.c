@@ -1,5 +1,6 @@
 #include "trace/union.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,24 @@ static void region_key(const struct lc_trace_region *r, struct lc_strbuf *key,
     put(payload, &flags, flags ? sizeof(flags) : 0);
 }
 
+/* Readers need the parent of a communicator before it: so its generation is the first part of the
+ * key. The two sides of an intercommunicator know different parents, so it has none. */
+enum { INTER_GENERATION = 0x4000, MAX_GENERATION = 0xffff };
+
+static unsigned generation(const struct lc_trace_defs *d, uint32_t id) {
+    unsigned steps = 0;
+    while (steps < MAX_GENERATION - INTER_GENERATION) {
+        const struct lc_trace_comm *c = &d->comms[id];
+        if (c->head.flags & LC_COMM_INTER)
+            return INTER_GENERATION + steps;
+        if (c->head.parent >= id || !d->comms[c->head.parent].known)
+            break;
+        id = c->head.parent;
+        steps++;
+    }
+    return steps;
+}
+
 /* World, self, then the others: by the name the members agreed on; without one, by members and
  * order of creation among such. */
 static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key) {
@@ -86,7 +105,7 @@ static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbu
     } else if (c->head.flags & LC_COMM_SELF) {
         lc_strbuf_putc(key, '1');
     } else if (c->head.uid) {
-        lc_strbuf_printf(key, "2%016llx", (unsigned long long)c->head.uid);
+        lc_strbuf_printf(key, "2%04x%016llx", generation(d, id), (unsigned long long)c->head.uid);
     } else {
         size_t n = (size_t)c->head.n_local + c->head.n_remote;
         unsigned ordinal = 0;
@@ -96,7 +115,7 @@ static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbu
                        (size_t)o->head.n_local + o->head.n_remote == n &&
                        memcmp(o->world, c->world, n * 4) == 0;
         }
-        lc_strbuf_printf(key, "3%08x", ordinal);
+        lc_strbuf_printf(key, "2%04x%08x", generation(d, id), ordinal);
         put(key, c->world, n * 4);
     }
 }
@@ -104,7 +123,8 @@ static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbu
 static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *payload) {
     const struct lc_trace_comm *c = &d->comms[id];
     struct lc_strbuf parent = {0};
-    if (c->head.parent < d->n_comms && d->comms[c->head.parent].known)
+    bool inter = c->head.flags & LC_COMM_INTER;
+    if (!inter && c->head.parent < d->n_comms && d->comms[c->head.parent].known)
         comm_key(d, c->head.parent, &parent);
     uint32_t parent_bytes = (uint32_t)parent.length;
     put(payload, &c->head.flags, 4);
@@ -158,11 +178,18 @@ static void context_entry(const struct lc_trace_defs *d, const uint64_t (*hashes
     const struct lc_trace_node *node = &d->nodes[i];
     struct lc_strbuf region = {0}, none = {0};
     region_key(&d->regions[node->region], &region, &none);
+    char depth[8]; /* readers need the callers first */
+    snprintf(depth, sizeof(depth), "%04x", node->depth & 0xffffu);
+    put(key, depth, 4);
     put(key, hashes[i], 16);
     bool has_parent = node->parent != LC_NONE && d->nodes[node->parent].region != LC_NONE;
-    uint32_t parent_bytes = has_parent ? 16 : 0, region_bytes = (uint32_t)region.length;
+    uint32_t parent_bytes = has_parent ? 20 : 0, region_bytes = (uint32_t)region.length;
     put(payload, &parent_bytes, 4);
-    put(payload, has_parent ? hashes[node->parent] : NULL, parent_bytes);
+    if (has_parent) {
+        snprintf(depth, sizeof(depth), "%04x", (node->depth - 1) & 0xffffu);
+        put(payload, depth, 4);
+        put(payload, hashes[node->parent], 16);
+    }
     put(payload, &region_bytes, 4);
     put(payload, lc_strbuf_get(&region), region.length);
     const struct lc_trace_region *caller =
