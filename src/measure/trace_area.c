@@ -46,7 +46,7 @@ uint64_t lc_trace_buffer_bytes(void) {
 
 bool lc_trace_wanted(void) {
     const char *text = getenv("LATECOMER_TRACE");
-    return text && *text && strcmp(text, "0") != 0;
+    return text && *text && strcmp(text, "0") != 0 && strcmp(text, "off") != 0;
 }
 
 static struct lc_trace_chunk *chunk_at(uint32_t number) {

@@ -19,6 +19,7 @@
 #include "run/experiment.h"
 #include "run/meta.h"
 #include "run/run.h"
+#include "run/trace.h"
 
 enum { STEP_MS = 5, WAIT_FOR_WRITER_MS = 2500, WAIT_FOR_OTHERS_MS = 800 };
 
@@ -112,12 +113,13 @@ static void wait_for_others(struct lc_run *run) {
 
 static void write_as_writer(struct lc_run *run, const char *ending) {
     enum lc_err err = save_node(run, ending, false);
-    mark_saved(run);
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
     else
         lc_say("the program ended without MPI_Finalize (%s): partial result in %s", ending,
                run->dir.path);
+    lc_run_trace_salvage(run);
+    mark_saved(run);
 }
 
 static void end_unhappy(struct lc_run *run, const char *ending) {
@@ -144,13 +146,14 @@ static void end_well(struct lc_run *run) {
     json_decref(meta);
     if (err == LC_ERR_NOT_FOUND) /* the library could not write its file */
         err = save_node(run, "MPI_Finalize", false);
-    mark_saved(run);
     if (err != LC_OK) {
         lc_complain("%s", lc_err_text());
         lc_experiment_clean(run->dir.path);
-        return;
+    } else {
+        lc_say("result in %s: see it with `latecomer show %s`", run->dir.path, run->dir.path);
+        lc_run_trace_finish(run);
     }
-    lc_say("result in %s: see it with `latecomer show %s`", run->dir.path, run->dir.path);
+    mark_saved(run);
 }
 
 /* A rank other than 0 that fails after MPI_Finalize must not make the launcher kill rank 0's parent
@@ -189,10 +192,12 @@ void lc_run_finish(struct lc_run *run) {
     if (own == NULL || atomic_load(&own->measured) != LC_STATE_MEASURED) {
         unmeasured(run, own);
     } else if (atomic_load(&own->ending) == LC_ENDING_FINALIZE) {
-        if (own->rank == 0)
+        if (own->rank == 0) {
             end_well(run);
-        else
+        } else {
+            lc_run_trace_finish(run);
             wait_for_result(run);
+        }
     } else {
         char text[32] = "exit";
         if (atomic_load(&own->ending) == LC_ENDING_ABORT)

@@ -18,6 +18,8 @@ const struct lc_run_option lc_run_options[] = {
     {"filter", "FILE", 260, "Names of functions to leave out of traces", NULL},
     {"buffer", "SIZE", 261, "Memory for the trace of a process, e.g. 64M", NULL},
     {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop"},
+    {"trace-handles", NULL, 267, "In the trace: the making and freeing of handles as collectives",
+     NULL},
     {"start-stopped", NULL, 263, "Measure nothing until the program says so", NULL},
     {"what-if", "SPEC", 264, "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; repeatable", NULL},
     {"transport", "HOW", 265, "Between ranks: auto (default), shm or mpi", "auto|shm|mpi"},

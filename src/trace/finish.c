@@ -107,8 +107,17 @@ static void remove_raw(const char *dir, bool mine_only, int rank) {
     free(traces);
 }
 
+static void summarise(const struct lc_trace_rank_info *info, struct lc_trace_summary *summary) {
+    summary->bytes += info->evt_bytes;
+    summary->flushes += info->n_flushes;
+    summary->lost_records += info->lost_records;
+    for (uint32_t i = 0; info->locations && i < info->n_locations; i++)
+        summary->events += info->locations[i].n_events;
+}
+
 static enum lc_err finish_global(const struct lc_trace_rank *rank, const char *dir,
-                                 const struct lc_trace_options *options, double begin_s) {
+                                 const struct lc_trace_options *options, double begin_s,
+                                 struct lc_trace_summary *summary) {
     int n_ranks = rank->defs.process.size;
     struct lc_union u = {0};
     struct lc_trace_rank_info *infos = NULL;
@@ -120,17 +129,21 @@ static enum lc_err finish_global(const struct lc_trace_rank *rank, const char *d
         err = lc_trace_write_global(dir, &u, infos, n_ranks, &rank->defs, options);
     if (err == LC_OK)
         remove_raw(dir, false, 0);
-    for (int r = 0; r < n_ranks; r++)
+    for (int r = 0; r < n_ranks; r++) {
+        summarise(&infos[r], summary);
         lc_trace_info_free(&infos[r]);
+    }
     free(infos);
     lc_union_free(&u);
     return err;
 }
 
 enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
-                            const struct lc_trace_options *options) {
+                            const struct lc_trace_options *options,
+                            struct lc_trace_summary *summary) {
     const struct lc_trace_area *area = lc_trace_area_of(state, bytes);
     double begin_s = now_s();
+    *summary = (struct lc_trace_summary){.write_error = area ? (int)area->flush_failed : 0};
     if (!area || !atomic_load_explicit(&area->finalized, memory_order_acquire))
         return lc_fail(LC_ERR_NOT_FOUND,
                        "trace: the program did not reach MPI_Finalize: run `latecomer recover %s`",
@@ -148,7 +161,7 @@ enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
         remove_raw(dir, true, area->rank);
         tell(options, begin_s, "events are written", 0.5);
         if (area->rank == 0)
-            err = finish_global(&rank, dir, options, begin_s);
+            err = finish_global(&rank, dir, options, begin_s, summary);
     }
     lc_trace_info_free(&info);
     lc_trace_rank_free(&rank);

@@ -53,10 +53,17 @@ bool lc_trace_callpath_of(const char *text, int *callpath);
  * is damaged. */
 const struct lc_trace_area *lc_trace_area_of(const void *state, size_t bytes);
 
+struct lc_trace_summary { /* of all ranks */
+    uint64_t events, bytes, flushes, lost_records;
+    int write_error; /* errno of the first failure to write out a full buffer, of this rank */
+};
+
 /* After a good end (area->finalized): writes the event files of this rank; on rank 0 also the
- * definitions, when all ranks are done. `state` may be used by nobody else. */
+ * definitions, when all ranks are done. `state` may be used by nobody else. The summary is filled
+ * on rank 0. */
 enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
-                            const struct lc_trace_options *options);
+                            const struct lc_trace_options *options,
+                            struct lc_trace_summary *summary);
 
 /* After a bad end: saves what one rank left in memory to its raw files, for lc_trace_recover. Any
  * process of the node may call it. */

@@ -12,7 +12,7 @@
 #include "trace/record.h"
 #include "trace/union.h"
 
-enum { FAKE_CHUNKS = 64, FAKE_BASE = 1000000 };
+enum { FAKE_CHUNKS = 16, FAKE_BASE = 1000000 };
 
 struct fake_rank {
     char *state;
