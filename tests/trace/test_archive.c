@@ -269,7 +269,7 @@ static void make_rank(struct fake_rank *f, int rank) {
 }
 
 enum {
-    EVENTS = 40
+    EVENTS = 41
 }; /* one more than lines of some kinds: begins of collectives, ends of threads */
 static const char expected[] =
     "0:0@0 enter main\n0:1@0 enter main\n0:0@10 enter MPI_Init\n0:1@10 enter MPI_Init\n"
