@@ -1,5 +1,6 @@
 /* Who makes whom wait: blame in words, and the largest wait states with the ranks that carry them.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,27 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
     return err;
 }
 
+/* One line: all kinds, largest first. */
+static void print_kinds(const struct lc_text *text) {
+    const struct lc_sums *sums = text->sums;
+    double below = INFINITY;
+    int told = 0;
+    for (size_t i = 0; i < sums->n_waits; i++) {
+        const struct lc_wait_sum *best = NULL;
+        for (size_t w = 0; w < sums->n_waits; w++)
+            if (sums->waits[w].total < below &&
+                (best == NULL || sums->waits[w].total > best->total))
+                best = &sums->waits[w];
+        if (best == NULL || best->total < 0.01 * sums->total_waiting || best->total <= 0.0)
+            break;
+        fprintf(text->out, "%s%s %.1f %%", told++ > 0 ? ", " : "  in all: ", best->kind->label,
+                lc_text_share(best->total, sums->total_time));
+        below = best->total;
+    }
+    if (told > 0)
+        fputc('\n', text->out);
+}
+
 enum lc_err lc_text_waits(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     double *row;
@@ -118,6 +140,7 @@ enum lc_err lc_text_waits(const struct lc_text *text) {
         fprintf(text->out, "  none\n");
         return LC_OK;
     }
+    print_kinds(text);
     LC_TRY(lc_alloc(&row, text->view->model->n_locations, sizeof row[0]));
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < sums->n_places && i < MOST_PLACES; i++) {

@@ -65,7 +65,7 @@ for name in ("scorep-profile", "scalasca-scout", "scalasca-trace"):
     check(max(map(len, text.splitlines())) <= 110, "width")
 
 text = show(f"{GOLDEN}/cubex/scalasca-scout.cubex")
-first = " ".join(text.split("Largest wait states")[1].splitlines()[1:3])
+first = " ".join(text.split("Largest wait states")[1].splitlines()[2:4])
 check("Late Sender" in first and "particle_partition/MPI_Recv" in first, "largest wait state first: " + first)
 cause = " ".join(text.split("Root causes")[1].splitlines()[1:3])
 check("mesh_transform" in cause, "largest root cause first: " + cause)
