@@ -1,0 +1,222 @@
+#include "analyze/chains.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/place.h"
+#include "base/mem.h"
+
+enum { N_CAUSES = 50, CHAIN_LENGTH = 32, N_DETAILS = 4 };
+
+struct cause {
+    uint32_t location, cnode, local;
+    uint32_t n_waits; /* wait states that its code is to blame for */
+    double short_term, long_term;
+    double largest;      /* costs by the wait state below */
+    uint64_t state;
+    int64_t from, until; /* its interval */
+};
+
+static int compare_causes(const void *a, const void *b)
+{
+    const struct cause *x = a, *y = b;
+    double cost_x = x->short_term + x->long_term, cost_y = y->short_term + y->long_term;
+    if (cost_x != cost_y)
+        return cost_x > cost_y ? -1 : 1;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    return (x->cnode > y->cnode) - (x->cnode < y->cnode);
+}
+
+static double cost_at(const struct lc_costs *costs, size_t loc, enum lc_cost_metric metric, uint32_t local)
+{
+    double sum = 0;
+    for (int kind = 0; kind < LC_COST_KINDS; kind++) {
+        const double *row = costs->rows[loc][((size_t)metric * LC_MODELS + LC_PROPORTIONAL) * LC_COST_KINDS + (size_t)kind];
+        sum += row != NULL ? row[local] : 0;
+    }
+    return sum;
+}
+
+/* The most expensive ones of this rank, in causes[0 .. n). */
+static enum lc_err find_causes(const struct lc_delay *delay, struct cause **causes, size_t *n)
+{
+    const struct lc_timelines *lines = delay->lines;
+    size_t capacity = 0;
+    *n = 0;
+    for (size_t l = 0; l < lines->trace->n_locs; l++)
+        for (uint32_t k = 0; k < lines->lines[l].n_cnodes; k++) {
+            struct cause cause = {.location = lines->lines[l].loc->id, .cnode = lines->lines[l].cnodes[k], .local = k};
+            cause.short_term = cost_at(delay->costs, l, LC_SHORT_TERM, k);
+            cause.long_term = cost_at(delay->costs, l, LC_LONG_TERM, k);
+            if (cause.short_term + cause.long_term <= 0)
+                continue;
+            LC_TRY(lc_grow(causes, &capacity, *n + 1, sizeof **causes));
+            (*causes)[(*n)++] = cause;
+        }
+    if (*n > 1)
+        qsort(*causes, *n, sizeof **causes, compare_causes);
+    *n = *n < N_CAUSES ? *n : N_CAUSES;
+    return LC_OK;
+}
+
+/* Which single wait state cost most because of this code. */
+static void find_largest(const struct lc_delay *delay, const struct lc_long_term *long_term, struct cause *cause)
+{
+    size_t low = 0, high = delay->n_intervals;
+    while (low < high) { /* intervals are ordered by cause */
+        size_t middle = low + (high - low) / 2;
+        if (delay->intervals[middle].cause < cause->location)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < delay->n_intervals && delay->intervals[low].cause == cause->location; low++) {
+        const struct lc_interval *x = &delay->intervals[low];
+        for (uint64_t e = x->excess; e < x[1].excess; e++) {
+            if (delay->excess_cnode[e] != cause->local)
+                continue;
+            double cost = long_term->carried[low] * (double)delay->excess_ticks[e] / (double)(x->code + x->waits);
+            cause->n_waits++;
+            if (cost > cause->largest) {
+                cause->largest = cost;
+                cause->state = x->state;
+                cause->from = x->from;
+                cause->until = x->release;
+            }
+        }
+    }
+}
+
+/* States of the chain of each cause, first victim first; -1 behind the last. */
+static void follow(const struct lc_long_term *long_term, const struct cause *causes, size_t n, int64_t *states)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t state = (uint32_t)causes[i].state;
+        for (size_t k = 0; k < CHAIN_LENGTH && state != LC_NONE && causes[i].largest > 0; k++) {
+            states[i * CHAIN_LENGTH + k] = state;
+            state = long_term->handed_by[state];
+        }
+    }
+}
+
+static uint32_t location_of(const struct lc_timelines *lines, int64_t state)
+{
+    size_t low = 0, high = lines->trace->n_locations;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (lines->first_state[middle] <= (uint64_t)state)
+            low = middle;
+        else
+            high = middle;
+    }
+    while (lines->first_state[low + 1] <= (uint64_t)state)
+        low++;
+    return (uint32_t)low;
+}
+
+/* Owners tell call path, start, waiting time and kind of the states. */
+static void fill_details(const struct lc_timelines *lines, const int64_t *states, size_t n, int64_t *details)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (states[i] < 0)
+            continue;
+        const struct lc_timeline *line = lc_timeline_of(lines, location_of(lines, states[i]));
+        if (line == NULL)
+            continue;
+        const struct lc_state *s = &line->states[(uint64_t)states[i] - line->first_state];
+        details[i * N_DETAILS] = s->cnode;
+        details[i * N_DETAILS + 1] = s->start;
+        details[i * N_DETAILS + 2] = s->ticks;
+        details[i * N_DETAILS + 3] = lc_cost_kind_of(line->loc->waits[s->wait].kind);
+    }
+    lc_comm_allreduce_i64(lines->trace->comm, details, n * N_DETAILS, LC_OP_SUM);
+}
+
+static json_t *chain_json(const struct lc_timelines *lines, const int64_t *states, const int64_t *details)
+{
+    const struct lc_trace *trace = lines->trace;
+    json_t *chain = json_array();
+    for (size_t k = 0; k < CHAIN_LENGTH && states[k] >= 0; k++) {
+        const int64_t *d = &details[k * N_DETAILS];
+        json_t *victim = json_object();
+        lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[0]);
+        json_object_set_new(victim, "start_s", lc_place_time(trace, d[1]));
+        json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[2]));
+        json_object_set_new(victim, "kind", d[3] < LC_COST_KINDS ? json_string(lc_cost_kind_name((enum lc_cost_kind)d[3])) : json_string("other"));
+        json_array_append_new(chain, victim);
+    }
+    return chain;
+}
+
+static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *lines, const struct cause *causes, size_t n,
+                              const int64_t *states, const int64_t *details)
+{
+    const struct lc_trace *trace = lines->trace;
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *cause = json_object();
+        lc_place_set(cause, trace, causes[i].location, causes[i].cnode);
+        json_object_set_new(cause, "cost_s", lc_place_seconds(trace, causes[i].short_term + causes[i].long_term));
+        json_object_set_new(cause, "short_term_s", lc_place_seconds(trace, causes[i].short_term));
+        json_object_set_new(cause, "long_term_s", lc_place_seconds(trace, causes[i].long_term));
+        json_object_set_new(cause, "wait_states", json_integer(causes[i].n_waits));
+        json_object_set_new(cause, "from_s", lc_place_time(trace, causes[i].from));
+        json_object_set_new(cause, "to_s", lc_place_time(trace, causes[i].until));
+        json_object_set_new(cause, "chain",
+                            chain_json(lines, &states[i * CHAIN_LENGTH], &details[i * CHAIN_LENGTH * N_DETAILS]));
+        json_array_append_new(list, cause);
+    }
+    json_t *root = json_object();
+    json_object_set_new(root, "model", json_string("proportional"));
+    json_object_set_new(root, "root_causes", list);
+    return lc_place_dump(out, root);
+}
+
+/* Rank 0's causes become the most expensive ones of all ranks. */
+static enum lc_err gather_causes(const struct lc_comm *comm, struct cause **causes, size_t *n)
+{
+    struct cause *all = NULL;
+    size_t bytes = 0;
+    LC_TRY(lc_comm_gather(comm, *causes, *n * sizeof **causes, (void **)&all, &bytes, NULL));
+    if (comm->rank != 0)
+        return LC_OK;
+    free(*causes);
+    *causes = all;
+    *n = bytes / sizeof *all;
+    if (*n > 1)
+        qsort(all, *n, sizeof *all, compare_causes);
+    *n = *n < N_CAUSES ? *n : N_CAUSES;
+    return LC_OK;
+}
+
+enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay, const struct lc_long_term *long_term)
+{
+    const struct lc_timelines *lines = delay->lines;
+    const struct lc_comm *comm = lines->trace->comm;
+    struct cause *causes = NULL;
+    int64_t *states = NULL, *details = NULL;
+    size_t n = 0;
+    enum lc_err err = lc_comm_agree(comm, find_causes(delay, &causes, &n));
+    for (size_t i = 0; i < n && err == LC_OK; i++)
+        find_largest(delay, long_term, &causes[i]);
+    if (err == LC_OK)
+        err = gather_causes(comm, &causes, &n);
+    if (err == LC_OK)
+        err = lc_alloc(&states, N_CAUSES * CHAIN_LENGTH, sizeof *states);
+    if (err == LC_OK)
+        err = lc_alloc(&details, (size_t)N_CAUSES * CHAIN_LENGTH * N_DETAILS, sizeof *details);
+    err = lc_comm_agree(comm, err);
+    if (err == LC_OK) {
+        memset(states, 0xff, N_CAUSES * CHAIN_LENGTH * sizeof *states);
+        if (comm->rank == 0)
+            follow(long_term, causes, n, states);
+        lc_comm_bcast(comm, states, N_CAUSES * CHAIN_LENGTH * sizeof *states, 0);
+        fill_details(lines, states, N_CAUSES * CHAIN_LENGTH, details);
+        err = lc_comm_agree(comm, comm->rank == 0 ? write_json(json, lines, causes, n, states, details) : LC_OK);
+    }
+    free(causes);
+    free(states);
+    free(details);
+    return err;
+}

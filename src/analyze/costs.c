@@ -1,0 +1,161 @@
+#include "analyze/costs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/results.h"
+#include "base/mem.h"
+
+static const char *const long_names[LC_COST_KINDS] = {
+    [LC_COST_LS] = "latesender",         [LC_COST_LR] = "latereceiver", [LC_COST_BARRIER] = "barrier",
+    [LC_COST_N2N] = "n2n",               [LC_COST_12N] = "12n",         [LC_COST_N21] = "n21",
+    [LC_COST_SCAN] = "scan",             [LC_COST_MGMT] = "mgmt",       [LC_COST_OMPBARRIER] = "ompbarrier",
+    [LC_COST_OMPIDLE] = "ompidle",       [LC_COST_LOCK] = "lock",
+};
+static const char *const short_names[LC_COST_MPI_KINDS] = {"ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt"};
+static const char *const suffixes[LC_MODELS] = {"", "_waitfirst"};
+
+static const uint8_t cost_kinds[LC_WAIT_KINDS] = {
+    [LC_WAIT_LS] = LC_COST_LS,
+    [LC_WAIT_LR] = LC_COST_LR,
+    [LC_WAIT_BARRIER] = LC_COST_BARRIER,
+    [LC_WAIT_N2N] = LC_COST_N2N,
+    [LC_WAIT_12N] = LC_COST_12N,
+    [LC_WAIT_N21] = LC_COST_N21,
+    [LC_WAIT_SCAN] = LC_COST_SCAN,
+    [LC_WAIT_MGMT] = LC_COST_MGMT,
+    [LC_WAIT_OMP_EBARRIER] = LC_COST_OMPBARRIER,
+    [LC_WAIT_OMP_IBARRIER] = LC_COST_OMPBARRIER,
+    [LC_WAIT_OMP_CRITICAL] = LC_COST_LOCK,
+    [LC_WAIT_OMP_LOCK] = LC_COST_LOCK,
+    [LC_WAIT_PTHREAD_LOCK] = LC_COST_LOCK,
+    [LC_WAIT_OMP_IDLE] = LC_COST_OMPIDLE,
+    [LC_WAIT_RMA_CREATE] = LC_COST_UNNAMED,
+    [LC_WAIT_RMA_FREE] = LC_COST_UNNAMED,
+    [LC_WAIT_RMA_FENCE] = LC_COST_UNNAMED,
+    [LC_WAIT_RMA_EARLY_WAIT] = LC_COST_UNNAMED,
+    [LC_WAIT_RMA_LATE_POST] = LC_COST_UNNAMED,
+    [LC_WAIT_RMA_LOCK] = LC_COST_UNNAMED,
+    [LC_WAIT_IO] = LC_COST_UNNAMED,
+    [LC_WAIT_NEIGHBOR] = LC_COST_UNNAMED,
+    [LC_WAIT_TASKWAIT] = LC_COST_UNNAMED,
+    [LC_WAIT_INIT] = LC_COST_UNNAMED,
+    [LC_WAIT_FINALIZE] = LC_COST_UNNAMED,
+};
+
+enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind)
+{
+    return (enum lc_cost_kind)cost_kinds[wait_kind];
+}
+
+const char *lc_cost_kind_name(enum lc_cost_kind kind)
+{
+    return long_names[kind];
+}
+
+enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines)
+{
+    memset(costs, 0, sizeof *costs);
+    costs->lines = lines;
+    return lc_alloc(&costs->rows, lines->trace->n_locs, sizeof *costs->rows);
+}
+
+void lc_costs_free(struct lc_costs *costs)
+{
+    for (size_t i = 0; costs->rows != NULL && i < costs->lines->trace->n_locs; i++)
+        for (size_t k = 0; k < LC_COST_ROWS; k++)
+            free(costs->rows[i][k]);
+    free(costs->rows);
+    costs->rows = NULL;
+}
+
+static size_t row_of(enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind)
+{
+    return ((size_t)metric * LC_MODELS + model) * LC_COST_KINDS + kind;
+}
+
+enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric, enum lc_delay_model model,
+                         enum lc_cost_kind kind, uint32_t local_cnode, double ticks)
+{
+    double **row = &costs->rows[loc][row_of(metric, model, kind)];
+    if (*row == NULL)
+        LC_TRY(lc_alloc(row, costs->lines->lines[loc].n_cnodes, sizeof **row));
+    (*row)[local_cnode] += ticks;
+    return LC_OK;
+}
+
+uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode)
+{
+    for (uint32_t i = 0; i < line->n_cnodes; i++)
+        if (line->cnodes[i] == cnode)
+            return i;
+    return LC_NONE;
+}
+
+double lc_costs_total(const struct lc_costs *costs, enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind)
+{
+    double sum = 0;
+    for (size_t i = 0; i < costs->lines->trace->n_locs; i++) {
+        const double *row = costs->rows[i][row_of(metric, model, kind)];
+        for (uint32_t k = 0; row != NULL && k < costs->lines->lines[i].n_cnodes; k++)
+            sum += row[k];
+    }
+    return sum;
+}
+
+static void metric_name(char *name, size_t size, enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind)
+{
+    const char *suffix = suffixes[model];
+    switch (metric) {
+    case LC_SHORT_TERM:
+        snprintf(name, size, "delay_%s%s", long_names[kind], suffix);
+        break;
+    case LC_LONG_TERM:
+        snprintf(name, size, "delay_%s_longterm%s", long_names[kind], suffix);
+        break;
+    case LC_DIRECT:
+        snprintf(name, size, "mpi_wait_direct_%s%s", long_names[kind], suffix);
+        break;
+    case LC_INDIRECT:
+        snprintf(name, size, "mpi_wait_indirect_%s%s", long_names[kind], suffix);
+        break;
+    case LC_PROPAGATING:
+        snprintf(name, size, "mpi_wait_propagating_%s%s", short_names[kind], suffix);
+        break;
+    case LC_TERMINAL:
+    case LC_COST_METRICS:
+        snprintf(name, size, "mpi_wait_terminal_%s%s", short_names[kind], suffix);
+        break;
+    }
+}
+
+static enum lc_err publish_rows(const struct lc_costs *costs, struct lc_results *results, size_t row_index, uint32_t handle)
+{
+    for (size_t i = 0; i < costs->lines->trace->n_locs; i++) {
+        const struct lc_timeline *line = &costs->lines->lines[i];
+        const double *row = costs->rows[i][row_index];
+        for (uint32_t k = 0; row != NULL && k < line->n_cnodes; k++)
+            if (row[k] != 0)
+                LC_TRY(lc_results_add_ticks_real(results, handle, line->cnodes[k], line->loc->id, row[k]));
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results)
+{
+    for (int kind = 0; kind < LC_COST_KINDS; kind++) {
+        if (kind >= LC_COST_MPI_KINDS && !costs->lines->trace->omp)
+            continue;
+        int n_metrics = kind < LC_COST_MPI_KINDS ? LC_COST_METRICS : LC_DIRECT;
+        for (int model = 0; model < LC_MODELS; model++)
+            for (int metric = 0; metric < n_metrics; metric++) {
+                char name[64];
+                uint32_t handle;
+                metric_name(name, sizeof name, metric, model, kind);
+                LC_TRY(lc_results_metric(results, name, &handle));
+                LC_TRY(publish_rows(costs, results, row_of(metric, model, kind), handle));
+            }
+    }
+    return LC_OK;
+}

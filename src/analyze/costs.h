@@ -1,0 +1,68 @@
+/* Where costs are added up before they become metrics: rows of doubles per (location, metric), one value per call path that the location
+ * visits; a row exists once something was booked. Also the names of the metrics of root causes.
+ *
+ * Each value is booked by the owner of the location, in an order that does not depend on the number of ranks. Used by delay.c, long_term.c. */
+#ifndef LC_ANALYZE_COSTS_H
+#define LC_ANALYZE_COSTS_H
+
+#include "analyze/profile.h"
+
+enum lc_cost_kind {
+    LC_COST_LS,
+    LC_COST_LR,
+    LC_COST_BARRIER,
+    LC_COST_N2N,
+    LC_COST_12N,
+    LC_COST_N21,
+    LC_COST_SCAN,
+    LC_COST_MGMT,
+    LC_COST_MPI_KINDS, /* the kinds before have a classification (section 3.4), those behind only costs */
+    LC_COST_OMPBARRIER = LC_COST_MPI_KINDS,
+    LC_COST_OMPIDLE,
+    LC_COST_LOCK,
+    LC_COST_KINDS,
+    LC_COST_UNNAMED = LC_COST_KINDS /* a cause, but no metric for costs: passes on those of others */
+};
+
+enum lc_delay_model { LC_PROPORTIONAL, LC_WAIT_FIRST, LC_MODELS };
+
+enum lc_cost_metric {
+    LC_SHORT_TERM,
+    LC_LONG_TERM,
+    LC_DIRECT,
+    LC_INDIRECT,
+    LC_PROPAGATING,
+    LC_TERMINAL,
+    LC_COST_METRICS
+};
+
+enum { LC_COST_ROWS = LC_COST_METRICS * LC_MODELS * LC_COST_KINDS };
+
+struct lc_costs {
+    const struct lc_timelines *lines;
+    double *(*rows)[LC_COST_ROWS];      /* per location of this rank */
+    double waiting[LC_COST_KINDS];      /* waiting time with a cause, of this rank (filled by delay.c) */
+    double uncaused[LC_MODELS];         /* costs that ended at waiting without cause (on the rank that swept) */
+    int64_t n_circles;                  /* wait states in a circle (wrong clocks) */
+    int64_t n_short_of_blame;           /* w > D + W although not cut */
+};
+
+enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind);
+const char *lc_cost_kind_name(enum lc_cost_kind kind); /* "latesender" */
+
+enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines);
+void lc_costs_free(struct lc_costs *costs);
+
+/* Adds to the call path with this index in the timeline of the location. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric, enum lc_delay_model model,
+                         enum lc_cost_kind kind, uint32_t local_cnode, double ticks);
+/* Index of a call path in the timeline, LC_NONE if the location never visits it. */
+uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
+
+/* Sum over this rank's locations. */
+double lc_costs_total(const struct lc_costs *costs, enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind);
+
+/* Declares all metrics and moves the rows into the results. Collective in that all ranks declare the same. */
+enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results);
+
+#endif

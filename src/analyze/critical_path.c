@@ -1,0 +1,305 @@
+#include "analyze/critical_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct blocking {
+    int64_t start, end;
+    uint32_t location, cause;
+};
+
+/* What rank 0 needs to follow the path. */
+struct walk {
+    struct blocking *blockings; /* by location, then start */
+    size_t *first;              /* per location, n_locations + 1 */
+    struct lc_segment *segments;
+    size_t n_segments, cap_segments;
+    uint32_t *visited; /* at the current instant */
+    size_t n_visited, cap_visited;
+    int64_t instant;
+};
+
+/* Lowest location with the latest last event; *before: the latest last event of all others. */
+static uint32_t latest_location(const struct lc_path *path, int64_t *before)
+{
+    uint32_t n = (uint32_t)path->lines->trace->n_locations, last = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (path->last_event[i] > path->last_event[last])
+            last = i;
+    *before = path->lower;
+    for (uint32_t i = 0; i < n; i++)
+        if (i != last && path->last_event[i] > *before)
+            *before = path->last_event[i];
+    return last;
+}
+
+/* Section 4, "Bounds". *before: when the path could have ended elsewhere. */
+static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *before)
+{
+    const struct lc_trace *trace = path->lines->trace;
+    LC_TRY(lc_alloc(&path->last_event, trace->n_locations + 1, sizeof *path->last_event));
+    for (size_t i = 0; i < trace->n_locations; i++)
+        path->last_event[i] = INT64_MIN;
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        const struct lc_loc *loc = &trace->locs[i];
+        if (loc->n_transitions > 0)
+            path->last_event[loc->id] = loc->time[loc->n_transitions - 1];
+    }
+    lc_comm_allreduce_i64(trace->comm, path->last_event, trace->n_locations, LC_OP_MAX);
+    path->lower = trace->t0;
+    path->upper = trace->t1;
+    path->last = latest_location(path, before);
+    if (mpi_only && trace->init_enter_max != INT64_MIN)
+        path->lower = trace->init_enter_max;
+    if (mpi_only && trace->finalize_enter_max != INT64_MIN) {
+        path->upper = trace->finalize_enter_max;
+        path->last = trace->finalize_last;
+        *before = path->upper;
+    }
+    return LC_OK;
+}
+
+static int compare_blockings(const void *a, const void *b)
+{
+    const struct blocking *x = a, *y = b;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace)
+{
+    struct blocking *mine = NULL;
+    size_t n = 0, most = 0, n_all = 0;
+    for (size_t i = 0; i < trace->n_locs; i++)
+        most += trace->locs[i].n_waits;
+    enum lc_err err = lc_comm_agree(trace->comm, lc_alloc(&mine, most + 1, sizeof *mine));
+    if (err != LC_OK) {
+        free(mine);
+        return err;
+    }
+    for (size_t i = 0; i < trace->n_locs; i++)
+        for (size_t k = 0; k < trace->locs[i].n_waits; k++) {
+            const struct lc_wait *w = &trace->locs[i].waits[k];
+            if ((w->flags & LC_WAIT_BLOCKS) && w->cause != LC_NONE)
+                mine[n++] = (struct blocking){w->start, w->release, trace->locs[i].id, w->cause};
+        }
+    err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&walk->blockings, &n_all, NULL);
+    free(mine);
+    n_all /= sizeof *mine;
+    if (err == LC_OK && trace->comm->rank == 0) {
+        if (n_all > 0)
+            qsort(walk->blockings, n_all, sizeof *walk->blockings, compare_blockings);
+        err = lc_alloc(&walk->first, trace->n_locations + 1, sizeof *walk->first);
+        for (size_t i = 0; i < n_all && err == LC_OK; i++)
+            walk->first[walk->blockings[i].location + 1]++;
+        for (size_t i = 0; i < trace->n_locations && err == LC_OK; i++)
+            walk->first[i + 1] += walk->first[i];
+    }
+    return lc_comm_agree(trace->comm, err);
+}
+
+/* The last blocking of the location that starts before `time`, or NULL. */
+static const struct blocking *last_before(const struct walk *walk, uint32_t location, int64_t time)
+{
+    size_t low = walk->first[location], high = walk->first[location + 1], begin = low;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->blockings[middle].start >= time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low > begin ? &walk->blockings[low - 1] : NULL;
+}
+
+static enum lc_err visit(struct walk *walk, uint32_t location, int64_t time)
+{
+    if (walk->instant != time)
+        walk->n_visited = 0;
+    walk->instant = time;
+    LC_TRY(lc_grow(&walk->visited, &walk->cap_visited, walk->n_visited + 1, sizeof *walk->visited));
+    walk->visited[walk->n_visited++] = location;
+    return LC_OK;
+}
+
+static bool was_visited(const struct walk *walk, uint32_t location)
+{
+    for (size_t i = 0; i < walk->n_visited; i++)
+        if (walk->visited[i] == location)
+            return true;
+    return false;
+}
+
+static enum lc_err add_segment(struct walk *walk, uint32_t location, int64_t from, int64_t to, int64_t slack)
+{
+    LC_TRY(lc_grow(&walk->segments, &walk->cap_segments, walk->n_segments + 1, sizeof *walk->segments));
+    walk->segments[walk->n_segments++] = (struct lc_segment){.location = location, .from = from, .to = to, .slack = slack};
+    return LC_OK;
+}
+
+/* Section 4, "Extraction". */
+static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t before)
+{
+    uint32_t p = path->last;
+    int64_t t = path->upper, slack = t - before;
+    walk->instant = INT64_MIN;
+    for (;;) {
+        LC_TRY(visit(walk, p, t));
+        const struct blocking *b = last_before(walk, p, t);
+        if (b == NULL || b->end <= path->lower)
+            return add_segment(walk, p, path->lower, t, slack);
+        if (b->end <= t) {
+            LC_TRY(add_segment(walk, p, b->end, t, slack));
+            slack = b->end - b->start;
+            t = b->end;
+            p = b->cause;
+        } else if (!was_visited(walk, b->cause)) { /* wrong clocks */
+            p = b->cause;
+        } else {
+            return add_segment(walk, p, path->lower, t, slack);
+        }
+    }
+}
+
+static enum lc_err share_segments(struct lc_path *path, struct walk *walk)
+{
+    const struct lc_comm *comm = path->lines->trace->comm;
+    uint64_t n = walk->n_segments;
+    lc_comm_bcast(comm, &n, sizeof n, 0);
+    if (comm->rank == 0) {
+        path->segments = walk->segments;
+        walk->segments = NULL;
+    }
+    enum lc_err err = comm->rank == 0 ? LC_OK : lc_alloc(&path->segments, n + 1, sizeof *path->segments);
+    LC_TRY(lc_comm_agree(comm, err));
+    path->n_segments = n;
+    lc_comm_bcast(comm, path->segments, n * sizeof *path->segments, 0);
+    return LC_OK;
+}
+
+/* Adds a segment of the location with this index; local[cnode]: index of the call path in its timeline. */
+static void add_profile(struct lc_path *path, size_t l, const struct lc_segment *segment, struct lc_profile *profile,
+                        const uint32_t *local)
+{
+    lc_profile_window(profile, &path->lines->lines[l], segment->from, segment->to, true);
+    for (uint32_t i = 0; i < profile->n_touched; i++) {
+        uint32_t cnode = profile->touched[i];
+        int64_t ticks = profile->ticks[cnode];
+        path->on_path[l][local[cnode]] += ticks;
+        path->slack[l][local[cnode]] += ticks < segment->slack ? ticks : segment->slack;
+        path->total[cnode] += ticks;
+    }
+    lc_profile_clear(profile);
+}
+
+/* The segments of this rank as (index of the location << 32 | segment), ascending. */
+static size_t own_segments(const struct lc_path *path, uint64_t *own)
+{
+    const struct lc_trace *trace = path->lines->trace;
+    size_t n = 0;
+    for (size_t i = 0; i < path->n_segments; i++) {
+        const struct lc_loc *loc = lc_trace_loc(trace, path->segments[i].location);
+        if (loc != NULL)
+            own[n++] = (uint64_t)(loc - trace->locs) << 32 | i;
+    }
+    return n;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum lc_err allocate_sums(struct lc_path *path)
+{
+    const struct lc_timelines *lines = path->lines;
+    size_t n_locs = lines->trace->n_locs;
+    LC_TRY(lc_alloc(&path->on_path, n_locs + 1, sizeof *path->on_path));
+    LC_TRY(lc_alloc(&path->slack, n_locs + 1, sizeof *path->slack));
+    LC_TRY(lc_alloc(&path->total, lines->trace->n_cnodes + 1, sizeof *path->total));
+    for (size_t i = 0; i < n_locs; i++) {
+        LC_TRY(lc_alloc(&path->on_path[i], lines->lines[i].n_cnodes, sizeof **path->on_path));
+        LC_TRY(lc_alloc(&path->slack[i], lines->lines[i].n_cnodes, sizeof **path->slack));
+    }
+    return LC_OK;
+}
+
+static enum lc_err sum_segments(struct lc_path *path)
+{
+    const struct lc_timelines *lines = path->lines;
+    struct lc_profile profile = {0};
+    uint64_t *own = NULL;
+    uint32_t *local = NULL;
+    enum lc_err err = allocate_sums(path);
+    if (err == LC_OK)
+        err = lc_profile_new(&profile, lines->trace->n_cnodes);
+    if (err == LC_OK)
+        err = lc_alloc(&own, path->n_segments + 1, sizeof *own);
+    if (err == LC_OK)
+        err = lc_alloc(&local, lines->trace->n_cnodes + 1, sizeof *local);
+    size_t n = err == LC_OK ? own_segments(path, own) : 0, current = SIZE_MAX;
+    if (n > 1)
+        qsort(own, n, sizeof *own, compare_u64);
+    for (size_t i = 0; i < n; i++) {
+        size_t l = own[i] >> 32;
+        const struct lc_timeline *line = &lines->lines[l];
+        for (uint32_t k = 0; l != current && k < line->n_cnodes; k++)
+            local[line->cnodes[k]] = k;
+        current = l;
+        add_profile(path, l, &path->segments[(uint32_t)own[i]], &profile, local);
+    }
+    free(own);
+    free(local);
+    lc_profile_free(&profile);
+    return err;
+}
+
+enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines, bool mpi_only)
+{
+    const struct lc_trace *trace = lines->trace;
+    struct walk walk = {0};
+    int64_t before = 0;
+    *path = (struct lc_path){.lines = lines};
+    enum lc_err err = lc_comm_agree(trace->comm, find_bounds(path, mpi_only, &before));
+    if (err == LC_OK)
+        err = gather_blockings(&walk, trace);
+    if (err == LC_OK)
+        err = lc_comm_agree(trace->comm, trace->comm->rank == 0 ? follow(&walk, path, before) : LC_OK);
+    if (err == LC_OK)
+        err = share_segments(path, &walk);
+    if (err == LC_OK && path->n_segments > UINT32_MAX)
+        err = lc_fail(LC_ERR_RANGE, "critical path: more than 4294967295 segments: analyse a part of the run");
+    if (err == LC_OK)
+        err = lc_comm_agree(trace->comm, sum_segments(path));
+    if (err == LC_OK)
+        lc_comm_allreduce_i64(trace->comm, path->total, trace->n_cnodes, LC_OP_SUM);
+    free(walk.blockings);
+    free(walk.first);
+    free(walk.segments);
+    free(walk.visited);
+    if (err != LC_OK)
+        lc_path_free(path);
+    return err;
+}
+
+void lc_path_free(struct lc_path *path)
+{
+    for (size_t i = 0; path->lines != NULL && i < path->lines->trace->n_locs; i++) {
+        if (path->on_path != NULL)
+            free(path->on_path[i]);
+        if (path->slack != NULL)
+            free(path->slack[i]);
+    }
+    free(path->on_path);
+    free(path->slack);
+    free(path->segments);
+    free(path->total);
+    free(path->last_event);
+    *path = (struct lc_path){0};
+}

@@ -1,0 +1,69 @@
+/* Root causes of wait states (definitions of the wait states, sections 3.2 to 3.4): synchronisation intervals, difference profiles,
+ * short-term costs and classification, and what long_term.c needs to pass costs on.
+ *
+ * The interval of a wait state lives at the owner of its *cause*: there the excess of the cause per call path (D) and the waiting of the
+ * cause inside the interval (W) are known, and there costs are booked. The profile of the waiting location comes from its owner, a
+ * batch of windows at a time. Intervals are in order of (cause, release, start, waiting location), whatever the number of ranks. */
+#ifndef LC_ANALYZE_DELAY_H
+#define LC_ANALYZE_DELAY_H
+
+#include "analyze/costs.h"
+
+struct lc_interval {
+    uint64_t state;  /* number of the wait state in the trace */
+    int64_t from;    /* T* */
+    int64_t start;   /* s */
+    int64_t release; /* u */
+    int64_t ticks;   /* w */
+    int64_t code;    /* D */
+    int64_t waits;   /* W */
+    uint64_t excess; /* first entry of D[c]; the last: that of the next interval */
+    uint32_t waiting, cause;
+    uint32_t cause_cnode;
+    uint32_t first_v, n_v; /* the states of the cause in the interval, by index in its timeline */
+    uint8_t kind;          /* enum lc_cost_kind */
+    uint8_t cut;
+};
+
+struct lc_delay {
+    const struct lc_timelines *lines;
+    struct lc_costs *costs;
+    struct lc_interval *intervals; /* n_intervals + 1: the last one only closes `excess` */
+    size_t n_intervals;
+    uint32_t *excess_cnode; /* index in the timeline of the cause */
+    int64_t *excess_ticks;
+    size_t n_excess, cap_excess, cap_excess_ticks;
+    /* per state of this rank */
+    struct lc_state_blame {
+        int64_t code, waits; /* D and W of its interval; both 0 without cause */
+        double handed[LC_MODELS]; /* the largest share of a later wait state */
+    } *blame;
+};
+
+/* Intervals, short-term costs, classification. Collective. */
+enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines, struct lc_costs *costs);
+void lc_delay_free(struct lc_delay *delay);
+
+/* How the waiting of an interval is divided (section 3.3): shares of the code and of the waits of the cause; their sum is 1. */
+static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int64_t code, int64_t waits, double *to_code,
+                                   double *to_wait)
+{
+    *to_code = 1;
+    *to_wait = 0;
+    if (code + waits == 0)
+        return;
+    if (model == LC_PROPORTIONAL) {
+        *to_code = (double)code / (double)(code + waits);
+        *to_wait = (double)waits / (double)(code + waits);
+    } else {
+        int64_t handed = waits < ticks ? waits : ticks;
+        *to_code = (double)(ticks - handed) / (double)ticks;
+        *to_wait = (double)handed / (double)ticks;
+    }
+}
+
+/* Books `ticks` on the code of the cause, each call path by its part of the excess. */
+enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval, enum lc_cost_metric metric,
+                          enum lc_delay_model model, enum lc_cost_kind kind, double ticks);
+
+#endif

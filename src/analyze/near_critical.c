@@ -1,0 +1,108 @@
+#include "analyze/near_critical.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/place.h"
+#include "analyze/what_if.h"
+#include "base/mem.h"
+
+enum { MOST_SEGMENTS = 5000 };
+
+/* Slack per call path over all ranks. */
+static enum lc_err sum_slack(const struct lc_path *path, int64_t **slack)
+{
+    const struct lc_trace *trace = path->lines->trace;
+    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(slack, trace->n_cnodes + 1, sizeof **slack)));
+    for (size_t l = 0; l < trace->n_locs; l++)
+        for (uint32_t k = 0; k < path->lines->lines[l].n_cnodes; k++)
+            (*slack)[path->lines->lines[l].cnodes[k]] += path->slack[l][k];
+    lc_comm_allreduce_i64(trace->comm, *slack, trace->n_cnodes, LC_OP_SUM);
+    return LC_OK;
+}
+
+static json_t *callpaths_json(const struct lc_path *path, const int64_t *slack)
+{
+    const struct lc_trace *trace = path->lines->trace;
+    json_t *list = json_array();
+    for (uint32_t c = 0; c < trace->n_cnodes; c++) {
+        if (path->total[c] <= 0)
+            continue;
+        struct lc_strbuf text = {0};
+        lc_place_callpath(&text, trace, c);
+        json_t *entry = json_object();
+        json_t *name = json_string(lc_strbuf_get(&text));
+        json_object_set_new(entry, "callpath", name != NULL ? name : json_string("<not UTF-8>"));
+        json_object_set_new(entry, "on_path_s", lc_place_seconds(trace, (double)path->total[c]));
+        json_object_set_new(entry, "slack_s", lc_place_seconds(trace, (double)slack[c]));
+        json_array_append_new(list, entry);
+        lc_strbuf_free(&text);
+    }
+    return list;
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* The length that a segment must have to be among the longest MOST_SEGMENTS. */
+static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest)
+{
+    int64_t *lengths = NULL;
+    *shortest = 0;
+    if (path->n_segments <= MOST_SEGMENTS)
+        return LC_OK;
+    LC_TRY(lc_alloc(&lengths, path->n_segments, sizeof *lengths));
+    for (size_t i = 0; i < path->n_segments; i++)
+        lengths[i] = path->segments[i].to - path->segments[i].from;
+    qsort(lengths, path->n_segments, sizeof *lengths, compare_lengths);
+    *shortest = lengths[MOST_SEGMENTS - 1];
+    free(lengths);
+    return LC_OK;
+}
+
+/* In order of time; of a long path the longest segments. */
+static json_t *segments_json(const struct lc_path *path, int64_t shortest)
+{
+    const struct lc_trace *trace = path->lines->trace;
+    json_t *list = json_array();
+    for (size_t i = path->n_segments; i-- > 0 && json_array_size(list) < MOST_SEGMENTS;) {
+        const struct lc_segment *s = &path->segments[i];
+        if (s->to - s->from < shortest || s->to == s->from)
+            continue;
+        json_t *entry = json_object();
+        lc_place_set(entry, trace, s->location, LC_NONE);
+        json_object_set_new(entry, "from_s", lc_place_time(trace, s->from));
+        json_object_set_new(entry, "to_s", lc_place_time(trace, s->to));
+        json_object_set_new(entry, "slack_s", lc_place_seconds(trace, (double)s->slack));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+enum lc_err lc_near_critical_run(const struct lc_path *path, const char *what_if, struct lc_strbuf *json, struct lc_strbuf *lines)
+{
+    const struct lc_trace *trace = path->lines->trace;
+    int64_t *slack = NULL, shortest = 0;
+    json_t *root = NULL;
+    LC_TRY(sum_slack(path, &slack));
+    enum lc_err err = lc_comm_agree(trace->comm, shortest_kept(path, &shortest));
+    if (err == LC_OK) {
+        root = json_object();
+        json_object_set_new(root, "from_s", lc_place_time(trace, path->lower));
+        json_object_set_new(root, "to_s", lc_place_time(trace, path->upper));
+        json_object_set_new(root, "n_segments", json_integer((json_int_t)path->n_segments));
+        json_object_set_new(root, "segments", segments_json(path, shortest));
+        json_object_set_new(root, "callpaths", callpaths_json(path, slack));
+        if (what_if != NULL)
+            err = lc_what_if_run(path->lines, what_if, root, lines);
+    }
+    if (err == LC_OK && trace->comm->rank == 0)
+        err = lc_place_dump(json, root);
+    else
+        json_decref(root);
+    free(slack);
+    return lc_comm_agree(trace->comm, err);
+}

@@ -1,0 +1,80 @@
+#include "analyze/rootcause.h"
+
+#include <stdlib.h>
+
+#include "analyze/chains.h"
+#include "analyze/critical_path.h"
+#include "analyze/indicators.h"
+#include "analyze/invariants.h"
+#include "analyze/long_term.h"
+#include "analyze/near_critical.h"
+#include "analyze/partition.h"
+#include "base/mem.h"
+
+void lc_rootcause_output_free(struct lc_rootcause_output *output)
+{
+    lc_strbuf_free(&output->root_causes);
+    lc_strbuf_free(&output->critical_path);
+    lc_strbuf_free(&output->invariants);
+    lc_strbuf_free(&output->lines);
+}
+
+/* Costs and chains; the intervals and the graph are gone when this returns. */
+static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines *lines, struct lc_rootcause_output *output)
+{
+    struct lc_delay delay;
+    struct lc_long_term long_term;
+    LC_TRY(lc_delay_run(&delay, lines, costs));
+    enum lc_err err = lc_long_term_run(&long_term, &delay);
+    if (err == LC_OK) {
+        err = lc_chains_run(&output->root_causes, &delay, &long_term);
+        lc_long_term_free(&long_term);
+    }
+    lc_delay_free(&delay);
+    if (err == LC_OK)
+        err = lc_comm_agree(lines->trace->comm, lc_costs_publish(costs, lines->trace->results));
+    return err;
+}
+
+static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timelines *lines, const struct lc_rootcause_options *options,
+                            struct lc_rootcause_output *output)
+{
+    struct lc_trace *trace = lines->trace;
+    struct lc_indicator_sums sums;
+    uint32_t *partition = NULL;
+    if (options->partition != NULL) {
+        LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&partition, trace->n_locations + 1, sizeof *partition)));
+        enum lc_err err = lc_partition_find(trace, options->partition, partition);
+        if (err != LC_OK) {
+            free(partition);
+            return err;
+        }
+    }
+    struct lc_path path;
+    enum lc_err err = lc_path_find(&path, lines, options->mpi_only);
+    if (err == LC_OK) {
+        err = lc_indicators_run(&path, partition, trace->results, &sums);
+        if (err == LC_OK)
+            err = lc_near_critical_run(&path, options->what_if, &output->critical_path, &output->lines);
+        if (err == LC_OK)
+            err = lc_comm_agree(trace->comm, lc_invariants_check(costs, &path, &sums, &output->invariants, &output->lines));
+        lc_path_free(&path);
+    }
+    free(partition);
+    return err;
+}
+
+enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options, struct lc_rootcause_output *output)
+{
+    struct lc_timelines *lines = NULL;
+    struct lc_costs costs;
+    LC_TRY(lc_timelines_new(&lines, trace));
+    enum lc_err err = lc_comm_agree(trace->comm, lc_costs_new(&costs, lines));
+    if (err == LC_OK)
+        err = run_delays(&costs, lines, output);
+    if (err == LC_OK)
+        err = run_path(&costs, lines, options, output);
+    lc_costs_free(&costs);
+    lc_timelines_free(lines);
+    return err;
+}

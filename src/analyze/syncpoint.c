@@ -1,0 +1,310 @@
+#include "analyze/syncpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A message that r waited for, seen from one of the two. */
+struct pair_point {
+    uint32_t location, partner;
+    int64_t time;
+};
+
+struct listed_sync { /* on the way to another rank */
+    struct lc_sync sync;
+    uint32_t location, reserved;
+};
+
+struct sync_list {
+    const struct lc_sync *syncs;
+    size_t n;
+};
+
+struct finder {
+    const struct lc_timelines *lines;
+    int64_t origin;
+    struct pair_point *pairs; /* sorted */
+    size_t n_pairs;
+    struct listed_sync *foreign;
+    struct lc_sync *foreign_syncs; /* the same, without locations */
+    struct sync_list *lists;       /* per location of the trace; empty where nobody asked */
+    struct walked *walked;         /* per location of the trace, for the current r */
+};
+
+/* For the current r: how far the lists of r and this location were compared. */
+struct walked {
+    uint32_t stamp;
+    size_t until; /* points of r below this index were looked at ... */
+    int64_t found; /* ... and this is the latest common one */
+};
+
+int64_t lc_sync_origin(const struct lc_trace *trace)
+{
+    if (trace->init_enter_max != INT64_MIN && trace->init_enter_max <= trace->init_leave_min)
+        return trace->init_leave_min;
+    return trace->t0;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct pair_point *x = a, *y = b;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    if (x->partner != y->partner)
+        return x->partner < y->partner ? -1 : 1;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+static bool is_message_point(const struct lc_wait *w)
+{
+    return (w->kind == LC_WAIT_LS || w->kind == LC_WAIT_LR) && !(w->flags & LC_WAIT_CUT);
+}
+
+static enum lc_err find_pairs(struct finder *f)
+{
+    const struct lc_timelines *lines = f->lines;
+    struct lc_trace *trace = lines->trace;
+    struct pair_point *mine = NULL, *theirs = NULL;
+    uint32_t *dest = NULL;
+    size_t n = 0, n_theirs = 0;
+    enum lc_err err = lc_alloc(&mine, lines->n_states + 1, sizeof *mine);
+    if (err == LC_OK)
+        err = lc_alloc(&dest, lines->n_states + 1, sizeof *dest);
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++) {
+        const struct lc_timeline *line = &lines->lines[i];
+        for (uint32_t k = 0; k < line->n_states; k++) {
+            const struct lc_wait *w = &line->loc->waits[line->states[k].wait];
+            if (!is_message_point(w))
+                continue;
+            dest[n] = lc_trace_owner(trace, w->cause);
+            mine[n++] = (struct pair_point){w->cause, line->loc->id, w->end < w->cause_end ? w->end : w->cause_end};
+        }
+    }
+    err = lc_comm_agree(trace->comm, err);
+    if (err == LC_OK)
+        err = lc_comm_agree(trace->comm, lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine, (void **)&theirs, &n_theirs));
+    if (err == LC_OK)
+        err = lc_alloc(&f->pairs, n + n_theirs + 1, sizeof *f->pairs);
+    if (err == LC_OK) {
+        for (size_t i = 0; i < n; i++)
+            f->pairs[i] = (struct pair_point){mine[i].partner, mine[i].location, mine[i].time};
+        if (n_theirs > 0)
+            memcpy(f->pairs + n, theirs, n_theirs * sizeof *theirs);
+        f->n_pairs = n + n_theirs;
+        qsort(f->pairs, f->n_pairs, sizeof *f->pairs, compare_pairs);
+    }
+    free(mine);
+    free(theirs);
+    free(dest);
+    return lc_comm_agree(trace->comm, err);
+}
+
+/* Marks the causes of states of this rank that other ranks own; wanted[] lists them. */
+static size_t find_foreign(const struct lc_timelines *lines, uint8_t *marks, uint32_t *wanted)
+{
+    struct lc_trace *trace = lines->trace;
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        const struct lc_timeline *line = &lines->lines[i];
+        for (uint32_t k = 0; k < line->n_states; k++) {
+            uint32_t cause = line->loc->waits[line->states[k].wait].cause;
+            if (cause == LC_NONE || marks[cause] || lc_trace_owner(trace, cause) == trace->comm->rank)
+                continue;
+            marks[cause] = 1;
+            wanted[n++] = cause;
+        }
+    }
+    return n;
+}
+
+struct request {
+    uint32_t location, from;
+};
+
+/* What the other ranks asked for. */
+static enum lc_err answer(const struct lc_trace *trace, const struct request *requests, size_t n_requests, struct listed_sync **replies,
+                          uint32_t **dest, size_t *n)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n_requests; i++)
+        total += lc_trace_loc(trace, requests[i].location)->n_syncs;
+    LC_TRY(lc_alloc(replies, total + 1, sizeof **replies));
+    LC_TRY(lc_alloc(dest, total + 1, sizeof **dest));
+    *n = 0;
+    for (size_t i = 0; i < n_requests; i++) {
+        const struct lc_loc *loc = lc_trace_loc(trace, requests[i].location);
+        for (size_t k = 0; k < loc->n_syncs; k++) {
+            (*dest)[*n] = requests[i].from;
+            (*replies)[(*n)++] = (struct listed_sync){.sync = loc->syncs[k], .location = loc->id};
+        }
+    }
+    return LC_OK;
+}
+
+static enum lc_err index_foreign(struct finder *f, size_t n)
+{
+    LC_TRY(lc_alloc(&f->foreign_syncs, n + 1, sizeof *f->foreign_syncs));
+    for (size_t i = 0; i < n; i++) {
+        struct sync_list *list = &f->lists[f->foreign[i].location];
+        f->foreign_syncs[i] = f->foreign[i].sync;
+        if (list->n == 0) /* those of a location come one after another */
+            list->syncs = &f->foreign_syncs[i];
+        list->n++;
+    }
+    free(f->foreign);
+    f->foreign = NULL;
+    return LC_OK;
+}
+
+static enum lc_err fetch_foreign(struct finder *f)
+{
+    struct lc_trace *trace = f->lines->trace;
+    const struct lc_comm *comm = trace->comm;
+    uint8_t *marks = NULL;
+    uint32_t *wanted = NULL, *dest = NULL, *reply_dest = NULL;
+    struct request *asked = NULL, *requests = NULL;
+    struct listed_sync *replies = NULL;
+    size_t n = 0, n_requests = 0, n_replies = 0, n_foreign = 0;
+    enum lc_err err = lc_alloc(&marks, trace->n_locations, 1);
+    if (err == LC_OK)
+        err = lc_alloc(&wanted, trace->n_locations, sizeof *wanted);
+    if (err == LC_OK)
+        n = find_foreign(f->lines, marks, wanted);
+    if (err == LC_OK)
+        err = lc_alloc(&dest, n + 1, sizeof *dest);
+    if (err == LC_OK)
+        err = lc_alloc(&asked, n + 1, sizeof *asked);
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
+        dest[i] = lc_trace_owner(trace, wanted[i]);
+        asked[i] = (struct request){wanted[i], comm->rank};
+    }
+    err = lc_comm_agree(comm, err);
+    if (err == LC_OK)
+        err = lc_comm_agree(comm, lc_comm_exchange(comm, asked, dest, n, sizeof *asked, (void **)&requests, &n_requests));
+    if (err == LC_OK)
+        err = lc_comm_agree(comm, answer(trace, requests, n_requests, &replies, &reply_dest, &n_replies));
+    if (err == LC_OK)
+        err = lc_comm_agree(
+            comm, lc_comm_exchange(comm, replies, reply_dest, n_replies, sizeof *replies, (void **)&f->foreign, &n_foreign));
+    if (err == LC_OK)
+        err = lc_comm_agree(comm, index_foreign(f, n_foreign));
+    free(marks);
+    free(wanted);
+    free(dest);
+    free(asked);
+    free(requests);
+    free(replies);
+    free(reply_dest);
+    return err;
+}
+
+/* Latest message point of the pair at or before `time`; INT64_MIN if there is none. */
+static int64_t latest_message(const struct finder *f, uint32_t location, uint32_t partner, int64_t time)
+{
+    struct pair_point key = {location, partner, time};
+    size_t low = 0, high = f->n_pairs;
+    while (low < high) { /* first point behind the key */
+        size_t middle = low + (high - low) / 2;
+        if (compare_pairs(&f->pairs[middle], &key) > 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == 0 || f->pairs[low - 1].location != location || f->pairs[low - 1].partner != partner)
+        return INT64_MIN;
+    return f->pairs[low - 1].time;
+}
+
+static size_t points_until(const struct sync_list *list, int64_t time)
+{
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->syncs[middle].time > time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static int compare_syncs(const struct lc_sync *x, const struct lc_sync *y)
+{
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->instance != y->instance)
+        return x->instance < y->instance ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Latest common point of two lists at or before `time`. The states of r come in order of time: what lies before the
+ * last question about the same pair is known, so that all questions about a pair together walk its lists once. */
+static int64_t latest_common(struct finder *f, uint32_t stamp, const struct sync_list *a, uint32_t cause, int64_t time)
+{
+    const struct sync_list *b = &f->lists[cause];
+    struct walked *known = &f->walked[cause];
+    if (known->stamp != stamp)
+        *known = (struct walked){.stamp = stamp, .until = 0, .found = INT64_MIN};
+    size_t i = points_until(a, time), j = points_until(b, time), top = i;
+    int64_t found = known->found;
+    while (i > known->until && j > 0) {
+        int order = compare_syncs(&a->syncs[i - 1], &b->syncs[j - 1]);
+        if (order == 0) {
+            found = a->syncs[i - 1].time;
+            break;
+        }
+        if (order > 0)
+            i--;
+        else
+            j--;
+    }
+    known->until = top;
+    known->found = found;
+    return found;
+}
+
+static void find_starts(struct finder *f, int64_t *starts)
+{
+    const struct lc_timelines *lines = f->lines;
+    for (size_t i = 0; i < lines->trace->n_locs; i++) {
+        const struct lc_timeline *line = &lines->lines[i];
+        const struct sync_list *own = &f->lists[line->loc->id];
+        for (uint32_t k = 0; k < line->n_states; k++) {
+            const struct lc_wait *w = &line->loc->waits[line->states[k].wait];
+            int64_t *start = &starts[&line->states[k] - lines->states];
+            *start = INT64_MIN;
+            if (w->cause == LC_NONE)
+                continue;
+            int64_t message = latest_message(f, line->loc->id, w->cause, w->start);
+            int64_t common = latest_common(f, (uint32_t)i + 1, own, w->cause, w->start);
+            *start = message > common ? message : common;
+            *start = *start > f->origin ? *start : f->origin;
+        }
+    }
+}
+
+enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts)
+{
+    struct lc_trace *trace = lines->trace;
+    struct finder f = {.lines = lines, .origin = lc_sync_origin(trace)};
+    enum lc_err err = lc_alloc(&f.lists, trace->n_locations, sizeof *f.lists);
+    if (err == LC_OK)
+        err = lc_alloc(&f.walked, trace->n_locations, sizeof *f.walked);
+    err = lc_comm_agree(trace->comm, err);
+    if (err == LC_OK) {
+        for (size_t i = 0; i < trace->n_locs; i++)
+            f.lists[trace->locs[i].id] = (struct sync_list){trace->locs[i].syncs, trace->locs[i].n_syncs};
+        err = find_pairs(&f);
+    }
+    if (err == LC_OK && trace->comm->size > 1)
+        err = fetch_foreign(&f);
+    if (err == LC_OK)
+        find_starts(&f, starts);
+    free(f.pairs);
+    free(f.foreign);
+    free(f.foreign_syncs);
+    free(f.lists);
+    free(f.walked);
+    return err;
+}
