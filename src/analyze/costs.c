@@ -16,37 +16,37 @@ static const char *const long_names[LC_COST_KINDS] = {
 static const char *const short_names[LC_COST_MPI_KINDS] = {"ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt"};
 static const char *const suffixes[LC_MODELS] = {"", "_waitfirst"};
 
-static const uint8_t cost_kinds[LC_WAIT_KINDS] = {
-    [LC_WAIT_LS] = LC_COST_LS,
-    [LC_WAIT_LR] = LC_COST_LR,
-    [LC_WAIT_BARRIER] = LC_COST_BARRIER,
-    [LC_WAIT_N2N] = LC_COST_N2N,
-    [LC_WAIT_12N] = LC_COST_12N,
-    [LC_WAIT_N21] = LC_COST_N21,
-    [LC_WAIT_SCAN] = LC_COST_SCAN,
-    [LC_WAIT_MGMT] = LC_COST_MGMT,
-    [LC_WAIT_OMP_EBARRIER] = LC_COST_OMPBARRIER,
-    [LC_WAIT_OMP_IBARRIER] = LC_COST_OMPBARRIER,
-    [LC_WAIT_OMP_CRITICAL] = LC_COST_LOCK,
-    [LC_WAIT_OMP_LOCK] = LC_COST_LOCK,
-    [LC_WAIT_PTHREAD_LOCK] = LC_COST_LOCK,
-    [LC_WAIT_OMP_IDLE] = LC_COST_OMPIDLE,
-    [LC_WAIT_RMA_CREATE] = LC_COST_UNNAMED,
-    [LC_WAIT_RMA_FREE] = LC_COST_UNNAMED,
-    [LC_WAIT_RMA_FENCE] = LC_COST_UNNAMED,
-    [LC_WAIT_RMA_EARLY_WAIT] = LC_COST_UNNAMED,
-    [LC_WAIT_RMA_LATE_POST] = LC_COST_UNNAMED,
-    [LC_WAIT_RMA_LOCK] = LC_COST_UNNAMED,
-    [LC_WAIT_IO] = LC_COST_UNNAMED,
-    [LC_WAIT_NEIGHBOR] = LC_COST_UNNAMED,
-    [LC_WAIT_TASKWAIT] = LC_COST_UNNAMED,
-    [LC_WAIT_INIT] = LC_COST_UNNAMED,
-    [LC_WAIT_FINALIZE] = LC_COST_UNNAMED,
-};
-
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind)
 {
-    return (enum lc_cost_kind)cost_kinds[wait_kind];
+    switch (wait_kind) {
+    case LC_WAIT_LS:
+        return LC_COST_LS;
+    case LC_WAIT_LR:
+        return LC_COST_LR;
+    case LC_WAIT_BARRIER:
+        return LC_COST_BARRIER;
+    case LC_WAIT_N2N:
+        return LC_COST_N2N;
+    case LC_WAIT_12N:
+        return LC_COST_12N;
+    case LC_WAIT_N21:
+        return LC_COST_N21;
+    case LC_WAIT_SCAN:
+        return LC_COST_SCAN;
+    case LC_WAIT_MGMT:
+        return LC_COST_MGMT;
+    case LC_WAIT_OMP_EBARRIER:
+    case LC_WAIT_OMP_IBARRIER:
+        return LC_COST_OMPBARRIER;
+    case LC_WAIT_OMP_CRITICAL:
+    case LC_WAIT_OMP_LOCK:
+    case LC_WAIT_PTHREAD_LOCK:
+        return LC_COST_LOCK;
+    case LC_WAIT_OMP_IDLE:
+        return LC_COST_OMPIDLE;
+    default:
+        return LC_COST_UNNAMED;
+    }
 }
 
 const char *lc_cost_kind_name(enum lc_cost_kind kind)
