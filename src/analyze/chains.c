@@ -12,13 +12,12 @@ struct cause {
     uint32_t location, cnode, local;
     uint32_t n_waits; /* wait states that its code is to blame for */
     double short_term, long_term;
-    double largest;      /* costs by the wait state below */
+    double largest; /* costs by the wait state below */
     uint64_t state;
     int64_t from, until; /* its interval */
 };
 
-static int compare_causes(const void *a, const void *b)
-{
+static int compare_causes(const void *a, const void *b) {
     const struct cause *x = a, *y = b;
     double cost_x = x->short_term + x->long_term, cost_y = y->short_term + y->long_term;
     if (cost_x != cost_y)
@@ -28,25 +27,27 @@ static int compare_causes(const void *a, const void *b)
     return (x->cnode > y->cnode) - (x->cnode < y->cnode);
 }
 
-static double cost_at(const struct lc_costs *costs, size_t loc, enum lc_cost_metric metric, uint32_t local)
-{
+static double cost_at(const struct lc_costs *costs, size_t loc, enum lc_cost_metric metric,
+                      uint32_t local) {
     double sum = 0;
     for (int kind = 0; kind < LC_COST_KINDS; kind++) {
-        const double *row = costs->rows[loc][((size_t)metric * LC_MODELS + LC_PROPORTIONAL) * LC_COST_KINDS + (size_t)kind];
+        const double *row =
+            costs->rows[loc][lc_cost_row(metric, LC_PROPORTIONAL, (enum lc_cost_kind)kind)];
         sum += row != NULL ? row[local] : 0;
     }
     return sum;
 }
 
 /* The most expensive ones of this rank, in causes[0 .. n). */
-static enum lc_err find_causes(const struct lc_delay *delay, struct cause **causes, size_t *n)
-{
+static enum lc_err find_causes(const struct lc_delay *delay, struct cause **causes, size_t *n) {
     const struct lc_timelines *lines = delay->lines;
     size_t capacity = 0;
     *n = 0;
     for (size_t l = 0; l < lines->trace->n_locs; l++)
         for (uint32_t k = 0; k < lines->lines[l].n_cnodes; k++) {
-            struct cause cause = {.location = lines->lines[l].loc->id, .cnode = lines->lines[l].cnodes[k], .local = k};
+            struct cause cause = {.location = lines->lines[l].loc->id,
+                                  .cnode = lines->lines[l].cnodes[k],
+                                  .local = k};
             cause.short_term = cost_at(delay->costs, l, LC_SHORT_TERM, k);
             cause.long_term = cost_at(delay->costs, l, LC_LONG_TERM, k);
             if (cause.short_term + cause.long_term <= 0)
@@ -61,8 +62,8 @@ static enum lc_err find_causes(const struct lc_delay *delay, struct cause **caus
 }
 
 /* Which single wait state cost most because of this code. */
-static void find_largest(const struct lc_delay *delay, const struct lc_long_term *long_term, struct cause *cause)
-{
+static void find_largest(const struct lc_delay *delay, const struct lc_long_term *long_term,
+                         struct cause *cause) {
     size_t low = 0, high = delay->n_intervals;
     while (low < high) { /* intervals are ordered by cause */
         size_t middle = low + (high - low) / 2;
@@ -76,7 +77,8 @@ static void find_largest(const struct lc_delay *delay, const struct lc_long_term
         for (uint64_t e = x->excess; e < x[1].excess; e++) {
             if (delay->excess_cnode[e] != cause->local)
                 continue;
-            double cost = long_term->carried[low] * (double)delay->excess_ticks[e] / (double)(x->code + x->waits);
+            double cost = long_term->carried[low] * (double)delay->excess_ticks[e] /
+                          (double)(x->code + x->waits);
             cause->n_waits++;
             if (cost > cause->largest) {
                 cause->largest = cost;
@@ -89,8 +91,8 @@ static void find_largest(const struct lc_delay *delay, const struct lc_long_term
 }
 
 /* States of the chain of each cause, first victim first; -1 behind the last. */
-static void follow(const struct lc_long_term *long_term, const struct cause *causes, size_t n, int64_t *states)
-{
+static void follow(const struct lc_long_term *long_term, const struct cause *causes, size_t n,
+                   int64_t *states) {
     for (size_t i = 0; i < n; i++) {
         uint32_t state = (uint32_t)causes[i].state;
         for (size_t k = 0; k < CHAIN_LENGTH && state != LC_NONE && causes[i].largest > 0; k++) {
@@ -100,8 +102,7 @@ static void follow(const struct lc_long_term *long_term, const struct cause *cau
     }
 }
 
-static uint32_t location_of(const struct lc_timelines *lines, int64_t state)
-{
+static uint32_t location_of(const struct lc_timelines *lines, int64_t state) {
     size_t low = 0, high = lines->trace->n_locations;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -116,8 +117,8 @@ static uint32_t location_of(const struct lc_timelines *lines, int64_t state)
 }
 
 /* Owners tell call path, start, waiting time and kind of the states. */
-static void fill_details(const struct lc_timelines *lines, const int64_t *states, size_t n, int64_t *details)
-{
+static void fill_details(const struct lc_timelines *lines, const int64_t *states, size_t n,
+                         int64_t *details) {
     for (size_t i = 0; i < n; i++) {
         if (states[i] < 0)
             continue;
@@ -133,8 +134,8 @@ static void fill_details(const struct lc_timelines *lines, const int64_t *states
     lc_comm_allreduce_i64(lines->trace->comm, details, n * N_DETAILS, LC_OP_SUM);
 }
 
-static json_t *chain_json(const struct lc_timelines *lines, const int64_t *states, const int64_t *details)
-{
+static json_t *chain_json(const struct lc_timelines *lines, const int64_t *states,
+                          const int64_t *details) {
     const struct lc_trace *trace = lines->trace;
     json_t *chain = json_array();
     for (size_t k = 0; k < CHAIN_LENGTH && states[k] >= 0; k++) {
@@ -143,28 +144,33 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
         lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[0]);
         json_object_set_new(victim, "start_s", lc_place_time(trace, d[1]));
         json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[2]));
-        json_object_set_new(victim, "kind", d[3] < LC_COST_KINDS ? json_string(lc_cost_kind_name((enum lc_cost_kind)d[3])) : json_string("other"));
+        json_object_set_new(victim, "kind",
+                            d[3] < LC_COST_KINDS
+                                ? json_string(lc_cost_kind_name((enum lc_cost_kind)d[3]))
+                                : json_string("other"));
         json_array_append_new(chain, victim);
     }
     return chain;
 }
 
-static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *lines, const struct cause *causes, size_t n,
-                              const int64_t *states, const int64_t *details)
-{
+static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *lines,
+                              const struct cause *causes, size_t n, const int64_t *states,
+                              const int64_t *details) {
     const struct lc_trace *trace = lines->trace;
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         json_t *cause = json_object();
         lc_place_set(cause, trace, causes[i].location, causes[i].cnode);
-        json_object_set_new(cause, "cost_s", lc_place_seconds(trace, causes[i].short_term + causes[i].long_term));
+        json_object_set_new(cause, "cost_s",
+                            lc_place_seconds(trace, causes[i].short_term + causes[i].long_term));
         json_object_set_new(cause, "short_term_s", lc_place_seconds(trace, causes[i].short_term));
         json_object_set_new(cause, "long_term_s", lc_place_seconds(trace, causes[i].long_term));
         json_object_set_new(cause, "wait_states", json_integer(causes[i].n_waits));
         json_object_set_new(cause, "from_s", lc_place_time(trace, causes[i].from));
         json_object_set_new(cause, "to_s", lc_place_time(trace, causes[i].until));
-        json_object_set_new(cause, "chain",
-                            chain_json(lines, &states[i * CHAIN_LENGTH], &details[i * CHAIN_LENGTH * N_DETAILS]));
+        json_object_set_new(
+            cause, "chain",
+            chain_json(lines, &states[i * CHAIN_LENGTH], &details[i * CHAIN_LENGTH * N_DETAILS]));
         json_array_append_new(list, cause);
     }
     json_t *root = json_object();
@@ -174,8 +180,7 @@ static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *
 }
 
 /* Rank 0's causes become the most expensive ones of all ranks. */
-static enum lc_err gather_causes(const struct lc_comm *comm, struct cause **causes, size_t *n)
-{
+static enum lc_err gather_causes(const struct lc_comm *comm, struct cause **causes, size_t *n) {
     struct cause *all = NULL;
     size_t bytes = 0;
     LC_TRY(lc_comm_gather(comm, *causes, *n * sizeof **causes, (void **)&all, &bytes, NULL));
@@ -190,8 +195,8 @@ static enum lc_err gather_causes(const struct lc_comm *comm, struct cause **caus
     return LC_OK;
 }
 
-enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay, const struct lc_long_term *long_term)
-{
+enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
+                          const struct lc_long_term *long_term) {
     const struct lc_timelines *lines = delay->lines;
     const struct lc_comm *comm = lines->trace->comm;
     struct cause *causes = NULL;
@@ -213,7 +218,8 @@ enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay, 
             follow(long_term, causes, n, states);
         lc_comm_bcast(comm, states, N_CAUSES * CHAIN_LENGTH * sizeof *states, 0);
         fill_details(lines, states, N_CAUSES * CHAIN_LENGTH, details);
-        err = lc_comm_agree(comm, comm->rank == 0 ? write_json(json, lines, causes, n, states, details) : LC_OK);
+        err = lc_comm_agree(
+            comm, comm->rank == 0 ? write_json(json, lines, causes, n, states, details) : LC_OK);
     }
     free(causes);
     free(states);

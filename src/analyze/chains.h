@@ -1,5 +1,6 @@
-/* The most expensive root causes: which code of which location cost most waiting, and for its most expensive single wait state the chain
- * of victims: the waiting location, then the location that waited most because of that waiting, and so on. */
+/* The most expensive root causes: which code of which location cost most waiting, and for its most
+ * expensive single wait state the chain of victims: the waiting location, then the location that
+ * waited most because of that waiting, and so on. */
 #ifndef LC_ANALYZE_CHAINS_H
 #define LC_ANALYZE_CHAINS_H
 
@@ -7,6 +8,7 @@
 #include "base/strbuf.h"
 
 /* JSON text on rank 0 (proportional model). Collective. */
-enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay, const struct lc_long_term *long_term);
+enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
+                          const struct lc_long_term *long_term);
 
 #endif

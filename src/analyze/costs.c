@@ -1,5 +1,6 @@
 #include "analyze/costs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +9,23 @@
 #include "base/mem.h"
 
 static const char *const long_names[LC_COST_KINDS] = {
-    [LC_COST_LS] = "latesender",         [LC_COST_LR] = "latereceiver", [LC_COST_BARRIER] = "barrier",
-    [LC_COST_N2N] = "n2n",               [LC_COST_12N] = "12n",         [LC_COST_N21] = "n21",
-    [LC_COST_SCAN] = "scan",             [LC_COST_MGMT] = "mgmt",       [LC_COST_OMPBARRIER] = "ompbarrier",
-    [LC_COST_OMPIDLE] = "ompidle",       [LC_COST_LOCK] = "lock",
+    [LC_COST_LS] = "latesender",
+    [LC_COST_LR] = "latereceiver",
+    [LC_COST_BARRIER] = "barrier",
+    [LC_COST_N2N] = "n2n",
+    [LC_COST_12N] = "12n",
+    [LC_COST_N21] = "n21",
+    [LC_COST_SCAN] = "scan",
+    [LC_COST_MGMT] = "mgmt",
+    [LC_COST_OMPBARRIER] = "ompbarrier",
+    [LC_COST_OMPIDLE] = "ompidle",
+    [LC_COST_LOCK] = "lock",
 };
-static const char *const short_names[LC_COST_MPI_KINDS] = {"ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt"};
+static const char *const short_names[LC_COST_MPI_KINDS] = {"ls",  "lr",  "barrier", "n2n",
+                                                           "12n", "n21", "scan",    "mgmt"};
 static const char *const suffixes[LC_MODELS] = {"", "_waitfirst"};
 
-enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind)
-{
+enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind) {
     switch (wait_kind) {
     case LC_WAIT_LS:
         return LC_COST_LS;
@@ -49,20 +57,17 @@ enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind)
     }
 }
 
-const char *lc_cost_kind_name(enum lc_cost_kind kind)
-{
+const char *lc_cost_kind_name(enum lc_cost_kind kind) {
     return long_names[kind];
 }
 
-enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines)
-{
+enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines) {
     memset(costs, 0, sizeof *costs);
     costs->lines = lines;
     return lc_alloc(&costs->rows, lines->trace->n_locs, sizeof *costs->rows);
 }
 
-void lc_costs_free(struct lc_costs *costs)
-{
+void lc_costs_free(struct lc_costs *costs) {
     for (size_t i = 0; costs->rows != NULL && i < costs->lines->trace->n_locs; i++)
         for (size_t k = 0; k < LC_COST_ROWS; k++)
             free(costs->rows[i][k]);
@@ -70,42 +75,59 @@ void lc_costs_free(struct lc_costs *costs)
     costs->rows = NULL;
 }
 
-static size_t row_of(enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind)
-{
-    return ((size_t)metric * LC_MODELS + model) * LC_COST_KINDS + kind;
-}
-
-enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric, enum lc_delay_model model,
-                         enum lc_cost_kind kind, uint32_t local_cnode, double ticks)
-{
-    double **row = &costs->rows[loc][row_of(metric, model, kind)];
+enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric,
+                         enum lc_delay_model model, enum lc_cost_kind kind, uint32_t local_cnode,
+                         double ticks) {
+    double **row = &costs->rows[loc][lc_cost_row(metric, model, kind)];
     if (*row == NULL)
         LC_TRY(lc_alloc(row, costs->lines->lines[loc].n_cnodes, sizeof **row));
     (*row)[local_cnode] += ticks;
     return LC_OK;
 }
 
-uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode)
-{
+uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode) {
     for (uint32_t i = 0; i < line->n_cnodes; i++)
         if (line->cnodes[i] == cnode)
             return i;
     return LC_NONE;
 }
 
-double lc_costs_total(const struct lc_costs *costs, enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind)
-{
-    double sum = 0;
-    for (size_t i = 0; i < costs->lines->trace->n_locs; i++) {
-        const double *row = costs->rows[i][row_of(metric, model, kind)];
-        for (uint32_t k = 0; row != NULL && k < costs->lines->lines[i].n_cnodes; k++)
-            sum += row[k];
+static const double parts_per_tick = 1099511627776.0; /* 2^40 */
+
+void lc_exact_add(struct lc_exact *sum, double ticks) {
+    double whole = floor(ticks);
+    sum->whole += (int64_t)whole;
+    sum->parts += (int64_t)((ticks - whole) * parts_per_tick + 0.5);
+    if (sum->parts >= (int64_t)1 << 40) {
+        sum->parts -= (int64_t)1 << 40;
+        sum->whole++;
     }
-    return sum;
 }
 
-static void metric_name(char *name, size_t size, enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind)
-{
+void lc_exact_total(const struct lc_comm *comm, const struct lc_exact *sums, double *totals,
+                    size_t n) {
+    int64_t values[2 * LC_COST_ROWS];
+    for (size_t i = 0; i < n; i++) {
+        values[2 * i] = sums[i].whole;
+        values[2 * i + 1] = sums[i].parts;
+    }
+    lc_comm_allreduce_i64(comm, values, 2 * n, LC_OP_SUM);
+    for (size_t i = 0; i < n; i++)
+        totals[i] = (double)values[2 * i] + (double)values[2 * i + 1] / parts_per_tick;
+}
+
+void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]) {
+    struct lc_exact sums[LC_COST_ROWS] = {{0, 0}};
+    for (size_t i = 0; i < costs->lines->trace->n_locs; i++)
+        for (size_t r = 0; r < LC_COST_ROWS; r++)
+            for (uint32_t k = 0; costs->rows[i][r] != NULL && k < costs->lines->lines[i].n_cnodes;
+                 k++)
+                lc_exact_add(&sums[r], costs->rows[i][r][k]);
+    lc_exact_total(costs->lines->trace->comm, sums, totals, LC_COST_ROWS);
+}
+
+static void metric_name(char *name, size_t size, enum lc_cost_metric metric,
+                        enum lc_delay_model model, enum lc_cost_kind kind) {
     const char *suffix = suffixes[model];
     switch (metric) {
     case LC_SHORT_TERM:
@@ -130,20 +152,20 @@ static void metric_name(char *name, size_t size, enum lc_cost_metric metric, enu
     }
 }
 
-static enum lc_err publish_rows(const struct lc_costs *costs, struct lc_results *results, size_t row_index, uint32_t handle)
-{
+static enum lc_err publish_rows(const struct lc_costs *costs, struct lc_results *results,
+                                size_t row_index, uint32_t handle) {
     for (size_t i = 0; i < costs->lines->trace->n_locs; i++) {
         const struct lc_timeline *line = &costs->lines->lines[i];
         const double *row = costs->rows[i][row_index];
         for (uint32_t k = 0; row != NULL && k < line->n_cnodes; k++)
             if (row[k] != 0)
-                LC_TRY(lc_results_add_ticks_real(results, handle, line->cnodes[k], line->loc->id, row[k]));
+                LC_TRY(lc_results_add_ticks_real(results, handle, line->cnodes[k], line->loc->id,
+                                                 row[k]));
     }
     return LC_OK;
 }
 
-enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results)
-{
+enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results) {
     for (int kind = 0; kind < LC_COST_KINDS; kind++) {
         if (kind >= LC_COST_MPI_KINDS && !costs->lines->trace->omp)
             continue;
@@ -154,7 +176,7 @@ enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *re
                 uint32_t handle;
                 metric_name(name, sizeof name, metric, model, kind);
                 LC_TRY(lc_results_metric(results, name, &handle));
-                LC_TRY(publish_rows(costs, results, row_of(metric, model, kind), handle));
+                LC_TRY(publish_rows(costs, results, lc_cost_row(metric, model, kind), handle));
             }
     }
     return LC_OK;

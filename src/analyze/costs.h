@@ -1,7 +1,9 @@
-/* Where costs are added up before they become metrics: rows of doubles per (location, metric), one value per call path that the location
- * visits; a row exists once something was booked. Also the names of the metrics of root causes.
+/* Where costs are added up before they become metrics: rows of doubles per (location, metric), one
+ * value per call path that the location visits; a row exists once something was booked. Also the
+ * names of the metrics of root causes.
  *
- * Each value is booked by the owner of the location, in an order that does not depend on the number of ranks. Used by delay.c, long_term.c. */
+ * Each value is booked by the owner of the location, in an order that does not depend on the number
+ * of ranks. Used by delay.c, long_term.c. */
 #ifndef LC_ANALYZE_COSTS_H
 #define LC_ANALYZE_COSTS_H
 
@@ -16,12 +18,14 @@ enum lc_cost_kind {
     LC_COST_N21,
     LC_COST_SCAN,
     LC_COST_MGMT,
-    LC_COST_MPI_KINDS, /* the kinds before have a classification (section 3.4), those behind only costs */
+    LC_COST_MPI_KINDS, /* the kinds before have a classification (section 3.4), those behind only
+                          costs */
     LC_COST_OMPBARRIER = LC_COST_MPI_KINDS,
     LC_COST_OMPIDLE,
     LC_COST_LOCK,
     LC_COST_KINDS,
-    LC_COST_UNNAMED = LC_COST_KINDS /* a cause, but no metric for costs: passes on those of others */
+    LC_COST_UNNAMED =
+        LC_COST_KINDS /* a cause, but no metric for costs: passes on those of others */
 };
 
 enum lc_delay_model { LC_PROPORTIONAL, LC_WAIT_FIRST, LC_MODELS };
@@ -40,11 +44,11 @@ enum { LC_COST_ROWS = LC_COST_METRICS * LC_MODELS * LC_COST_KINDS };
 
 struct lc_costs {
     const struct lc_timelines *lines;
-    double *(*rows)[LC_COST_ROWS];      /* per location of this rank */
-    double waiting[LC_COST_KINDS];      /* waiting time with a cause, of this rank (filled by delay.c) */
-    double uncaused[LC_MODELS];         /* costs that ended at waiting without cause (on the rank that swept) */
-    int64_t n_circles;                  /* wait states in a circle (wrong clocks) */
-    int64_t n_short_of_blame;           /* w > D + W although not cut */
+    double *(*rows)[LC_COST_ROWS]; /* per location of this rank */
+    double uncaused[LC_MODELS];    /* costs that ended at waiting without cause (on the rank that
+                                      swept) */
+    int64_t n_circles;             /* wait states in a circle (wrong clocks) */
+    int64_t n_short_of_blame;      /* w > D + W although not cut */
 };
 
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind);
@@ -54,15 +58,32 @@ enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *line
 void lc_costs_free(struct lc_costs *costs);
 
 /* Adds to the call path with this index in the timeline of the location. Errors: LC_ERR_NOMEM. */
-enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric, enum lc_delay_model model,
-                         enum lc_cost_kind kind, uint32_t local_cnode, double ticks);
+enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric,
+                         enum lc_delay_model model, enum lc_cost_kind kind, uint32_t local_cnode,
+                         double ticks);
 /* Index of a call path in the timeline, LC_NONE if the location never visits it. */
 uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
 
-/* Sum over this rank's locations. */
-double lc_costs_total(const struct lc_costs *costs, enum lc_cost_metric metric, enum lc_delay_model model, enum lc_cost_kind kind);
+/* A sum of ticks that does not depend on the order of its parts: whole ticks and 2^-40 of a tick.
+ * Zero-initialise. */
+struct lc_exact {
+    int64_t whole, parts;
+};
+void lc_exact_add(struct lc_exact *sum, double ticks);
+/* Over all ranks: sums[i] becomes totals[i]; at most LC_COST_ROWS. Collective. */
+void lc_exact_total(const struct lc_comm *comm, const struct lc_exact *sums, double *totals,
+                    size_t n);
 
-/* Declares all metrics and moves the rows into the results. Collective in that all ranks declare the same. */
+/* Sums over all locations, by row (lc_cost_row). Collective. */
+void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]);
+
+static inline size_t lc_cost_row(enum lc_cost_metric metric, enum lc_delay_model model,
+                                 enum lc_cost_kind kind) {
+    return ((size_t)metric * LC_MODELS + model) * LC_COST_KINDS + kind;
+}
+
+/* Declares all metrics and moves the rows into the results. Collective in that all ranks declare
+ * the same. */
 enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results);
 
 #endif

@@ -22,8 +22,7 @@ struct walk {
 };
 
 /* Lowest location with the latest last event; *before: the latest last event of all others. */
-static uint32_t latest_location(const struct lc_path *path, int64_t *before)
-{
+static uint32_t latest_location(const struct lc_path *path, int64_t *before) {
     uint32_t n = (uint32_t)path->lines->trace->n_locations, last = 0;
     for (uint32_t i = 1; i < n; i++)
         if (path->last_event[i] > path->last_event[last])
@@ -36,8 +35,7 @@ static uint32_t latest_location(const struct lc_path *path, int64_t *before)
 }
 
 /* Section 4, "Bounds". *before: when the path could have ended elsewhere. */
-static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *before)
-{
+static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *before) {
     const struct lc_trace *trace = path->lines->trace;
     LC_TRY(lc_alloc(&path->last_event, trace->n_locations + 1, sizeof *path->last_event));
     for (size_t i = 0; i < trace->n_locations; i++)
@@ -61,8 +59,7 @@ static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *bef
     return LC_OK;
 }
 
-static int compare_blockings(const void *a, const void *b)
-{
+static int compare_blockings(const void *a, const void *b) {
     const struct blocking *x = a, *y = b;
     if (x->location != y->location)
         return x->location < y->location ? -1 : 1;
@@ -71,8 +68,7 @@ static int compare_blockings(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace)
-{
+static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace) {
     struct blocking *mine = NULL;
     size_t n = 0, most = 0, n_all = 0;
     for (size_t i = 0; i < trace->n_locs; i++)
@@ -88,7 +84,8 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
             if ((w->flags & LC_WAIT_BLOCKS) && w->cause != LC_NONE)
                 mine[n++] = (struct blocking){w->start, w->release, trace->locs[i].id, w->cause};
         }
-    err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&walk->blockings, &n_all, NULL);
+    err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&walk->blockings, &n_all,
+                         NULL);
     free(mine);
     n_all /= sizeof *mine;
     if (err == LC_OK && trace->comm->rank == 0) {
@@ -104,8 +101,8 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
 }
 
 /* The last blocking of the location that starts before `time`, or NULL. */
-static const struct blocking *last_before(const struct walk *walk, uint32_t location, int64_t time)
-{
+static const struct blocking *last_before(const struct walk *walk, uint32_t location,
+                                          int64_t time) {
     size_t low = walk->first[location], high = walk->first[location + 1], begin = low;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -117,8 +114,7 @@ static const struct blocking *last_before(const struct walk *walk, uint32_t loca
     return low > begin ? &walk->blockings[low - 1] : NULL;
 }
 
-static enum lc_err visit(struct walk *walk, uint32_t location, int64_t time)
-{
+static enum lc_err visit(struct walk *walk, uint32_t location, int64_t time) {
     if (walk->instant != time)
         walk->n_visited = 0;
     walk->instant = time;
@@ -127,24 +123,24 @@ static enum lc_err visit(struct walk *walk, uint32_t location, int64_t time)
     return LC_OK;
 }
 
-static bool was_visited(const struct walk *walk, uint32_t location)
-{
+static bool was_visited(const struct walk *walk, uint32_t location) {
     for (size_t i = 0; i < walk->n_visited; i++)
         if (walk->visited[i] == location)
             return true;
     return false;
 }
 
-static enum lc_err add_segment(struct walk *walk, uint32_t location, int64_t from, int64_t to, int64_t slack)
-{
-    LC_TRY(lc_grow(&walk->segments, &walk->cap_segments, walk->n_segments + 1, sizeof *walk->segments));
-    walk->segments[walk->n_segments++] = (struct lc_segment){.location = location, .from = from, .to = to, .slack = slack};
+static enum lc_err add_segment(struct walk *walk, uint32_t location, int64_t from, int64_t to,
+                               int64_t slack) {
+    LC_TRY(lc_grow(&walk->segments, &walk->cap_segments, walk->n_segments + 1,
+                   sizeof *walk->segments));
+    walk->segments[walk->n_segments++] =
+        (struct lc_segment){.location = location, .from = from, .to = to, .slack = slack};
     return LC_OK;
 }
 
 /* Section 4, "Extraction". */
-static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t before)
-{
+static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t before) {
     uint32_t p = path->last;
     int64_t t = path->upper, slack = t - before;
     walk->instant = INT64_MIN;
@@ -166,8 +162,7 @@ static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t
     }
 }
 
-static enum lc_err share_segments(struct lc_path *path, struct walk *walk)
-{
+static enum lc_err share_segments(struct lc_path *path, struct walk *walk) {
     const struct lc_comm *comm = path->lines->trace->comm;
     uint64_t n = walk->n_segments;
     lc_comm_bcast(comm, &n, sizeof n, 0);
@@ -175,17 +170,18 @@ static enum lc_err share_segments(struct lc_path *path, struct walk *walk)
         path->segments = walk->segments;
         walk->segments = NULL;
     }
-    enum lc_err err = comm->rank == 0 ? LC_OK : lc_alloc(&path->segments, n + 1, sizeof *path->segments);
+    enum lc_err err =
+        comm->rank == 0 ? LC_OK : lc_alloc(&path->segments, n + 1, sizeof *path->segments);
     LC_TRY(lc_comm_agree(comm, err));
     path->n_segments = n;
     lc_comm_bcast(comm, path->segments, n * sizeof *path->segments, 0);
     return LC_OK;
 }
 
-/* Adds a segment of the location with this index; local[cnode]: index of the call path in its timeline. */
-static void add_profile(struct lc_path *path, size_t l, const struct lc_segment *segment, struct lc_profile *profile,
-                        const uint32_t *local)
-{
+/* Adds a segment of the location with this index; local[cnode]: index of the call path in its
+ * timeline. */
+static void add_profile(struct lc_path *path, size_t l, const struct lc_segment *segment,
+                        struct lc_profile *profile, const uint32_t *local) {
     lc_profile_window(profile, &path->lines->lines[l], segment->from, segment->to, true);
     for (uint32_t i = 0; i < profile->n_touched; i++) {
         uint32_t cnode = profile->touched[i];
@@ -198,8 +194,7 @@ static void add_profile(struct lc_path *path, size_t l, const struct lc_segment 
 }
 
 /* The segments of this rank as (index of the location << 32 | segment), ascending. */
-static size_t own_segments(const struct lc_path *path, uint64_t *own)
-{
+static size_t own_segments(const struct lc_path *path, uint64_t *own) {
     const struct lc_trace *trace = path->lines->trace;
     size_t n = 0;
     for (size_t i = 0; i < path->n_segments; i++) {
@@ -210,14 +205,12 @@ static size_t own_segments(const struct lc_path *path, uint64_t *own)
     return n;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
+static int compare_u64(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-static enum lc_err allocate_sums(struct lc_path *path)
-{
+static enum lc_err allocate_sums(struct lc_path *path) {
     const struct lc_timelines *lines = path->lines;
     size_t n_locs = lines->trace->n_locs;
     LC_TRY(lc_alloc(&path->on_path, n_locs + 1, sizeof *path->on_path));
@@ -230,8 +223,7 @@ static enum lc_err allocate_sums(struct lc_path *path)
     return LC_OK;
 }
 
-static enum lc_err sum_segments(struct lc_path *path)
-{
+static enum lc_err sum_segments(struct lc_path *path) {
     const struct lc_timelines *lines = path->lines;
     struct lc_profile profile = {0};
     uint64_t *own = NULL;
@@ -260,8 +252,7 @@ static enum lc_err sum_segments(struct lc_path *path)
     return err;
 }
 
-enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines, bool mpi_only)
-{
+enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines, bool mpi_only) {
     const struct lc_trace *trace = lines->trace;
     struct walk walk = {0};
     int64_t before = 0;
@@ -270,11 +261,13 @@ enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines,
     if (err == LC_OK)
         err = gather_blockings(&walk, trace);
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm, trace->comm->rank == 0 ? follow(&walk, path, before) : LC_OK);
+        err = lc_comm_agree(trace->comm,
+                            trace->comm->rank == 0 ? follow(&walk, path, before) : LC_OK);
     if (err == LC_OK)
         err = share_segments(path, &walk);
     if (err == LC_OK && path->n_segments > UINT32_MAX)
-        err = lc_fail(LC_ERR_RANGE, "critical path: more than 4294967295 segments: analyse a part of the run");
+        err = lc_fail(LC_ERR_RANGE,
+                      "critical path: more than 4294967295 segments: analyse a part of the run");
     if (err == LC_OK)
         err = lc_comm_agree(trace->comm, sum_segments(path));
     if (err == LC_OK)
@@ -288,8 +281,7 @@ enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines,
     return err;
 }
 
-void lc_path_free(struct lc_path *path)
-{
+void lc_path_free(struct lc_path *path) {
     for (size_t i = 0; path->lines != NULL && i < path->lines->trace->n_locs; i++) {
         if (path->on_path != NULL)
             free(path->on_path[i]);

@@ -1,12 +1,14 @@
-/* The critical path (definitions of the wait states, section 4): the chain of activities that determines the length of the run.
+/* The critical path (definitions of the wait states, section 4): the chain of activities that
+ * determines the length of the run.
  *
  * Nouns
- *   blocking   a location cannot go on before its cause does something (wait states, n21 roots, MPI_Init, MPI_Finalize)
- *   segment    a part of the path on one location, [from, to); the segments follow each other without gap
- *   slack      of a segment: how long the next location on the path waited for it, so how much shorter the segment may get
- *              before the path runs elsewhere
- * The blockings are gathered on rank 0 (24 bytes each), which follows the path backwards; all ranks get the segments, and each sums up
- * those of its own locations. Ties go to the lowest location, so that the path is the same for any number of ranks. */
+ *   blocking   a location cannot go on before its cause does something (wait states, n21 roots,
+ * MPI_Init, MPI_Finalize) segment    a part of the path on one location, [from, to); the segments
+ * follow each other without gap slack      of a segment: how long the next location on the path
+ * waited for it, so how much shorter the segment may get before the path runs elsewhere The
+ * blockings are gathered on rank 0 (24 bytes each), which follows the path backwards; all ranks get
+ * the segments, and each sums up those of its own locations. Ties go to the lowest location, so
+ * that the path is the same for any number of ranks. */
 #ifndef LC_ANALYZE_CRITICAL_PATH_H
 #define LC_ANALYZE_CRITICAL_PATH_H
 
@@ -23,13 +25,14 @@ struct lc_path {
     uint32_t last;               /* where the path ends */
     struct lc_segment *segments; /* latest first */
     size_t n_segments;
-    int64_t **on_path; /* per location of this rank: ticks per call path of its timeline */
-    int64_t **slack;   /* the same: how much of it may go */
-    int64_t *total;    /* per call path of the trace: on_path of all locations (all ranks) */
+    int64_t **on_path;   /* per location of this rank: ticks per call path of its timeline */
+    int64_t **slack;     /* the same: how much of it may go */
+    int64_t *total;      /* per call path of the trace: on_path of all locations (all ranks) */
     int64_t *last_event; /* per location of the trace; INT64_MIN without events */
 };
 
-enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines, bool mpi_only); /* collective */
+enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines,
+                         bool mpi_only); /* collective */
 void lc_path_free(struct lc_path *path);
 
 #endif

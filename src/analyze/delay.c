@@ -37,8 +37,7 @@ struct measuring {
     size_t *first_entry;          /* per interval of the batch, BATCH + 1 */
 };
 
-static int compare_intervals(const void *a, const void *b)
-{
+static int compare_intervals(const void *a, const void *b) {
     const struct lc_interval *x = a, *y = b;
     if (x->cause != y->cause)
         return x->cause < y->cause ? -1 : 1;
@@ -50,8 +49,7 @@ static int compare_intervals(const void *a, const void *b)
 }
 
 /* Sends each wait state with a cause to the owner of the cause. */
-static enum lc_err send_intervals(struct lc_delay *delay)
-{
+static enum lc_err send_intervals(struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
     struct lc_trace *trace = lines->trace;
     int64_t *starts = NULL;
@@ -74,8 +72,6 @@ static enum lc_err send_intervals(struct lc_delay *delay)
             if (w->cause == LC_NONE)
                 continue;
             enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
-            if (kind < LC_COST_KINDS)
-                delay->costs->waiting[kind] += (double)s->ticks;
             dest[n] = lc_trace_owner(trace, w->cause);
             mine[n++] = (struct lc_interval){.state = line->first_state + k,
                                              .from = starts[s - lines->states],
@@ -92,26 +88,29 @@ static enum lc_err send_intervals(struct lc_delay *delay)
     free(starts);
     err = lc_comm_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine, (void **)&delay->intervals, &delay->n_intervals);
+        err = lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine, (void **)&delay->intervals,
+                               &delay->n_intervals);
     free(mine);
     free(dest);
     if (err == LC_OK) {
         size_t capacity = delay->n_intervals;
-        err = lc_grow(&delay->intervals, &capacity, delay->n_intervals + 1, sizeof *delay->intervals);
+        err =
+            lc_grow(&delay->intervals, &capacity, delay->n_intervals + 1, sizeof *delay->intervals);
     }
     if (err == LC_OK)
         qsort(delay->intervals, delay->n_intervals, sizeof *delay->intervals, compare_intervals);
     return lc_comm_agree(trace->comm, err);
 }
 
-enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval, enum lc_cost_metric metric,
-                          enum lc_delay_model model, enum lc_cost_kind kind, double ticks)
-{
+enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval,
+                          enum lc_cost_metric metric, enum lc_delay_model model,
+                          enum lc_cost_kind kind, double ticks) {
     const struct lc_timeline *line = lc_timeline_of(delay->lines, interval->cause);
     size_t loc = (size_t)(line - delay->lines->lines);
     if (interval->code == 0) { /* wrong clocks: the call that released */
         uint32_t local = lc_costs_local(line, interval->cause_cnode);
-        return lc_costs_add(delay->costs, loc, metric, model, kind, local == LC_NONE ? 0 : local, ticks);
+        return lc_costs_add(delay->costs, loc, metric, model, kind, local == LC_NONE ? 0 : local,
+                            ticks);
     }
     for (uint64_t i = interval->excess; i < interval[1].excess; i++)
         LC_TRY(lc_costs_add(delay->costs, loc, metric, model, kind, delay->excess_cnode[i],
@@ -120,8 +119,8 @@ enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *inte
 }
 
 /* P(d, [T*, u)): the same for all who wait for one release since one instant. */
-static void profile_cause(struct measuring *m, const struct lc_timeline *line, const struct lc_interval *x)
-{
+static void profile_cause(struct measuring *m, const struct lc_timeline *line,
+                          const struct lc_interval *x) {
     if (m->cause_location == x->cause && m->cause_from == x->from && m->cause_release == x->release)
         return;
     if (m->cause_location != x->cause)
@@ -135,12 +134,12 @@ static void profile_cause(struct measuring *m, const struct lc_timeline *line, c
 }
 
 /* D[c] = max(P(d)[c] - P(r)[c], 0) */
-static enum lc_err difference(struct measuring *m, struct lc_interval *x)
-{
+static enum lc_err difference(struct measuring *m, struct lc_interval *x) {
     struct lc_delay *delay = m->delay;
     size_t need = delay->n_excess + m->cause.n_touched;
     LC_TRY(lc_grow(&delay->excess_cnode, &delay->cap_excess, need, sizeof *delay->excess_cnode));
-    LC_TRY(lc_grow(&delay->excess_ticks, &delay->cap_excess_ticks, need, sizeof *delay->excess_ticks));
+    LC_TRY(
+        lc_grow(&delay->excess_ticks, &delay->cap_excess_ticks, need, sizeof *delay->excess_ticks));
     x->excess = delay->n_excess;
     x->code = 0;
     for (uint32_t i = 0; i < m->cause.n_touched; i++) {
@@ -155,9 +154,10 @@ static enum lc_err difference(struct measuring *m, struct lc_interval *x)
     return LC_OK;
 }
 
-/* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating, section 3.4). */
-static void overlaps(struct lc_delay *delay, const struct lc_timeline *line, struct lc_interval *x)
-{
+/* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating,
+ * section 3.4). */
+static void overlaps(struct lc_delay *delay, const struct lc_timeline *line,
+                     struct lc_interval *x) {
     uint32_t last;
     lc_states_within(line, x->from, x->release, &x->first_v, &last);
     x->n_v = last - x->first_v;
@@ -170,15 +170,15 @@ static void overlaps(struct lc_delay *delay, const struct lc_timeline *line, str
         double per_tick = (double)x->ticks * to_wait / (double)x->waits;
         for (uint32_t i = x->first_v; i < last; i++) {
             struct lc_state_blame *blame = &delay->blame[&line->states[i] - delay->lines->states];
-            double share = per_tick * (double)lc_state_overlap(&line->states[i], x->from, x->release);
+            double share =
+                per_tick * (double)lc_state_overlap(&line->states[i], x->from, x->release);
             if (share > blame->handed[model])
                 blame->handed[model] = share;
         }
     }
 }
 
-static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t index)
-{
+static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t index) {
     struct lc_delay *delay = m->delay;
     const struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
     const struct lc_timeline *own = lc_timeline_of(delay->lines, x->waiting);
@@ -203,7 +203,8 @@ static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t in
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         if (to_code > 0)
-            LC_TRY(lc_delay_book(delay, x, LC_SHORT_TERM, model, x->kind, (double)x->ticks * to_code));
+            LC_TRY(
+                lc_delay_book(delay, x, LC_SHORT_TERM, model, x->kind, (double)x->ticks * to_code));
     }
     uint64_t number = x->state - delay->lines->first_state[x->waiting];
     if (own != NULL) {
@@ -212,22 +213,23 @@ static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t in
         blame->waits = x->waits;
     } else {
         m->reply_dest[m->n_replies] = lc_trace_owner(delay->lines->trace, x->waiting);
-        m->replies[m->n_replies++] = (struct blame_reply){x->waiting, (uint32_t)number, x->code, x->waits};
+        m->replies[m->n_replies++] =
+            (struct blame_reply){x->waiting, (uint32_t)number, x->code, x->waits};
     }
     return LC_OK;
 }
 
 /* Profiles that other ranks asked for. */
-static enum lc_err answer(struct measuring *m, const struct window_query *queries, size_t n_queries, struct window_entry **entries,
-                          uint32_t **dest, size_t *n_entries)
-{
+static enum lc_err answer(struct measuring *m, const struct window_query *queries, size_t n_queries,
+                          struct window_entry **entries, uint32_t **dest, size_t *n_entries) {
     size_t capacity = 0, cap_dest = 0;
     *n_entries = 0;
     LC_TRY(lc_grow(entries, &capacity, 1, sizeof **entries));
     LC_TRY(lc_grow(dest, &cap_dest, 1, sizeof **dest));
     for (size_t i = 0; i < n_queries; i++) {
         const struct window_query *q = &queries[i];
-        lc_profile_window(&m->waiting, lc_timeline_of(m->delay->lines, q->location), q->from, q->to, false);
+        lc_profile_window(&m->waiting, lc_timeline_of(m->delay->lines, q->location), q->from, q->to,
+                          false);
         size_t need = *n_entries + m->waiting.n_touched;
         enum lc_err err = lc_grow(entries, &capacity, need, sizeof **entries);
         if (err == LC_OK)
@@ -235,7 +237,8 @@ static enum lc_err answer(struct measuring *m, const struct window_query *querie
         for (uint32_t k = 0; k < m->waiting.n_touched && err == LC_OK; k++) {
             uint32_t cnode = m->waiting.touched[k];
             (*dest)[*n_entries] = q->asker;
-            (*entries)[(*n_entries)++] = (struct window_entry){q->index, cnode, m->waiting.ticks[cnode]};
+            (*entries)[(*n_entries)++] =
+                (struct window_entry){q->index, cnode, m->waiting.ticks[cnode]};
         }
         lc_profile_clear(&m->waiting);
         LC_TRY(err);
@@ -244,8 +247,8 @@ static enum lc_err answer(struct measuring *m, const struct window_query *querie
 }
 
 /* Orders what arrived by interval of the batch (counting sort). */
-static enum lc_err order_entries(struct measuring *m, const struct window_entry *arrived, size_t n)
-{
+static enum lc_err order_entries(struct measuring *m, const struct window_entry *arrived,
+                                 size_t n) {
     LC_TRY(lc_alloc(&m->entries, n + 1, sizeof *m->entries));
     memset(m->first_entry, 0, (BATCH + 2) * sizeof *m->first_entry);
     for (size_t i = 0; i < n; i++)
@@ -258,8 +261,7 @@ static enum lc_err order_entries(struct measuring *m, const struct window_entry 
 }
 
 /* Asks for the windows of the waiting locations of other ranks, for the intervals [first, last). */
-static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last)
-{
+static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last) {
     const struct lc_delay *delay = m->delay;
     const struct lc_trace *trace = delay->lines->trace;
     struct window_query *queries = NULL, *asked = NULL;
@@ -275,16 +277,19 @@ static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last)
         if (owner == trace->comm->rank)
             continue;
         dest[n] = owner;
-        queries[n++] = (struct window_query){x->waiting, trace->comm->rank, x->from, x->start, (uint32_t)(i - first), 0};
+        queries[n++] = (struct window_query){x->waiting, trace->comm->rank,     x->from,
+                                             x->start,   (uint32_t)(i - first), 0};
     }
     err = lc_comm_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, queries, dest, n, sizeof *queries, (void **)&asked, &n_asked);
+        err = lc_comm_exchange(trace->comm, queries, dest, n, sizeof *queries, (void **)&asked,
+                               &n_asked);
     if (err == LC_OK)
         err = answer(m, asked, n_asked, &entries, &entry_dest, &n_entries);
     err = lc_comm_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, entries, entry_dest, n_entries, sizeof *entries, (void **)&arrived, &n_arrived);
+        err = lc_comm_exchange(trace->comm, entries, entry_dest, n_entries, sizeof *entries,
+                               (void **)&arrived, &n_arrived);
     if (err == LC_OK)
         err = order_entries(m, arrived, n_arrived);
     free(queries);
@@ -296,16 +301,17 @@ static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last)
     return lc_comm_agree(trace->comm, err);
 }
 
-static enum lc_err send_replies(struct measuring *m)
-{
+static enum lc_err send_replies(struct measuring *m) {
     struct lc_delay *delay = m->delay;
     const struct lc_trace *trace = delay->lines->trace;
     struct blame_reply *arrived = NULL;
     size_t n = 0;
-    LC_TRY(lc_comm_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies, sizeof *m->replies, (void **)&arrived, &n));
+    LC_TRY(lc_comm_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies,
+                            sizeof *m->replies, (void **)&arrived, &n));
     for (size_t i = 0; i < n; i++) {
         const struct lc_timeline *line = lc_timeline_of(delay->lines, arrived[i].location);
-        struct lc_state_blame *blame = &delay->blame[&line->states[arrived[i].index] - delay->lines->states];
+        struct lc_state_blame *blame =
+            &delay->blame[&line->states[arrived[i].index] - delay->lines->states];
         blame->code = arrived[i].code;
         blame->waits = arrived[i].waits;
     }
@@ -314,8 +320,7 @@ static enum lc_err send_replies(struct measuring *m)
     return LC_OK;
 }
 
-static enum lc_err measure_batch(struct measuring *m, size_t first, size_t last)
-{
+static enum lc_err measure_batch(struct measuring *m, size_t first, size_t last) {
     const struct lc_comm *comm = m->delay->lines->trace->comm;
     if (comm->size > 1)
         LC_TRY(fetch_windows(m, first, last));
@@ -330,8 +335,7 @@ static enum lc_err measure_batch(struct measuring *m, size_t first, size_t last)
     return err;
 }
 
-static enum lc_err measure_all(struct measuring *m)
-{
+static enum lc_err measure_all(struct measuring *m) {
     const struct lc_delay *delay = m->delay;
     const struct lc_comm *comm = delay->lines->trace->comm;
     for (size_t first = 0;;) {
@@ -346,8 +350,7 @@ static enum lc_err measure_all(struct measuring *m)
 }
 
 /* Section 3.4, on the waiting call. */
-static enum lc_err classify(struct lc_delay *delay)
-{
+static enum lc_err classify(struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
     uint32_t *local = NULL;
     LC_TRY(lc_alloc(&local, lines->trace->n_cnodes + 1, sizeof *local));
@@ -363,16 +366,20 @@ static enum lc_err classify(struct lc_delay *delay)
             enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
             uint32_t c = local[s->cnode];
             double ticks = (double)s->ticks;
-            for (int model = 0; model < LC_MODELS && kind < LC_COST_MPI_KINDS && err == LC_OK; model++) {
-                double to_code, to_wait, handed = blame->handed[model] < ticks ? blame->handed[model] : ticks;
+            for (int model = 0; model < LC_MODELS && kind < LC_COST_MPI_KINDS && err == LC_OK;
+                 model++) {
+                double to_code, to_wait,
+                    handed = blame->handed[model] < ticks ? blame->handed[model] : ticks;
                 lc_delay_shares(model, s->ticks, blame->code, blame->waits, &to_code, &to_wait);
                 err = lc_costs_add(delay->costs, i, LC_DIRECT, model, kind, c, ticks * to_code);
                 if (err == LC_OK)
-                    err = lc_costs_add(delay->costs, i, LC_INDIRECT, model, kind, c, ticks * to_wait);
+                    err =
+                        lc_costs_add(delay->costs, i, LC_INDIRECT, model, kind, c, ticks * to_wait);
                 if (err == LC_OK)
                     err = lc_costs_add(delay->costs, i, LC_PROPAGATING, model, kind, c, handed);
                 if (err == LC_OK)
-                    err = lc_costs_add(delay->costs, i, LC_TERMINAL, model, kind, c, ticks - handed);
+                    err =
+                        lc_costs_add(delay->costs, i, LC_TERMINAL, model, kind, c, ticks - handed);
             }
         }
     }
@@ -380,8 +387,7 @@ static enum lc_err classify(struct lc_delay *delay)
     return err;
 }
 
-static enum lc_err prepare(struct measuring *m)
-{
+static enum lc_err prepare(struct measuring *m) {
     size_t n_cnodes = m->delay->lines->trace->n_cnodes, n = m->delay->n_intervals;
     LC_TRY(lc_profile_new(&m->cause, n_cnodes));
     LC_TRY(lc_profile_new(&m->waiting, n_cnodes));
@@ -391,12 +397,13 @@ static enum lc_err prepare(struct measuring *m)
     return lc_alloc(&m->first_entry, BATCH + 2, sizeof *m->first_entry);
 }
 
-enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines, struct lc_costs *costs)
-{
+enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines,
+                         struct lc_costs *costs) {
     const struct lc_comm *comm = lines->trace->comm;
     *delay = (struct lc_delay){.lines = lines, .costs = costs};
     struct measuring m = {.delay = delay, .cause_location = LC_NONE};
-    enum lc_err err = lc_comm_agree(comm, lc_alloc(&delay->blame, lines->n_states + 1, sizeof *delay->blame));
+    enum lc_err err =
+        lc_comm_agree(comm, lc_alloc(&delay->blame, lines->n_states + 1, sizeof *delay->blame));
     if (err == LC_OK)
         err = send_intervals(delay);
     if (err == LC_OK)
@@ -416,8 +423,7 @@ enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *line
     return err;
 }
 
-void lc_delay_free(struct lc_delay *delay)
-{
+void lc_delay_free(struct lc_delay *delay) {
     free(delay->intervals);
     free(delay->excess_cnode);
     free(delay->excess_ticks);

@@ -1,9 +1,12 @@
-/* Root causes of wait states (definitions of the wait states, sections 3.2 to 3.4): synchronisation intervals, difference profiles,
- * short-term costs and classification, and what long_term.c needs to pass costs on.
+/* Root causes of wait states (definitions of the wait states, sections 3.2 to 3.4): synchronisation
+ * intervals, difference profiles, short-term costs and classification, and what long_term.c needs
+ * to pass costs on.
  *
- * The interval of a wait state lives at the owner of its *cause*: there the excess of the cause per call path (D) and the waiting of the
- * cause inside the interval (W) are known, and there costs are booked. The profile of the waiting location comes from its owner, a
- * batch of windows at a time. Intervals are in order of (cause, release, start, waiting location), whatever the number of ranks. */
+ * The interval of a wait state lives at the owner of its *cause*: there the excess of the cause per
+ * call path (D) and the waiting of the cause inside the interval (W) are known, and there costs are
+ * booked. The profile of the waiting location comes from its owner, a batch of windows at a time.
+ * Intervals are in order of (cause, release, start, waiting location), whatever the number of
+ * ranks. */
 #ifndef LC_ANALYZE_DELAY_H
 #define LC_ANALYZE_DELAY_H
 
@@ -35,19 +38,20 @@ struct lc_delay {
     size_t n_excess, cap_excess, cap_excess_ticks;
     /* per state of this rank */
     struct lc_state_blame {
-        int64_t code, waits; /* D and W of its interval; both 0 without cause */
+        int64_t code, waits;      /* D and W of its interval; both 0 without cause */
         double handed[LC_MODELS]; /* the largest share of a later wait state */
-    } *blame;
+    } * blame;
 };
 
 /* Intervals, short-term costs, classification. Collective. */
-enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines, struct lc_costs *costs);
+enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines,
+                         struct lc_costs *costs);
 void lc_delay_free(struct lc_delay *delay);
 
-/* How the waiting of an interval is divided (section 3.3): shares of the code and of the waits of the cause; their sum is 1. */
-static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int64_t code, int64_t waits, double *to_code,
-                                   double *to_wait)
-{
+/* How the waiting of an interval is divided (section 3.3): shares of the code and of the waits of
+ * the cause; their sum is 1. */
+static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int64_t code,
+                                   int64_t waits, double *to_code, double *to_wait) {
     *to_code = 1;
     *to_wait = 0;
     if (code + waits == 0)
@@ -63,7 +67,8 @@ static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int
 }
 
 /* Books `ticks` on the code of the cause, each call path by its part of the excess. */
-enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval, enum lc_cost_metric metric,
-                          enum lc_delay_model model, enum lc_cost_kind kind, double ticks);
+enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval,
+                          enum lc_cost_metric metric, enum lc_delay_model model,
+                          enum lc_cost_kind kind, double ticks);
 
 #endif

@@ -6,7 +6,8 @@
 #include "analyze/results.h"
 #include "base/mem.h"
 
-/* Sums over the locations of several ranks must not depend on who owns them: fractions of ticks are added as integers. */
+/* Sums over the locations of several ranks must not depend on who owns them: fractions of ticks are
+ * added as integers. */
 static const double parts_per_tick = 1099511627776.0; /* 2^40 */
 
 struct indicators {
@@ -16,33 +17,31 @@ struct indicators {
     struct lc_indicator_sums *sums;
     const uint32_t *partition; /* per location, or NULL */
     uint32_t n_partitions;
-    int64_t length;       /* |G| */
-    int64_t *life_total;  /* per call path: L of all locations */
-    int64_t *impact;      /* per call path: ticks and parts of the intra- and of the inter-partition impact */
-    int64_t *present;     /* per call path and partition: time on the path */
-    uint8_t *visited;     /* per call path, of one location */
+    int64_t length;      /* |G| */
+    int64_t *life_total; /* per call path: L of all locations */
+    int64_t *
+        impact; /* per call path: ticks and parts of the intra- and of the inter-partition impact */
+    int64_t *present;       /* per call path and partition: time on the path */
+    uint8_t *visited;       /* per call path, of one location */
     struct lc_profile life; /* L of one location */
     uint32_t h_path, h_imbalance, h_activities, h_other, h_impact, h_intra, h_inter;
 };
 
 enum { INTRA, INTER, N_PARTS };
 
-static void add_impact(struct indicators *in, uint32_t cnode, int part, double ticks)
-{
+static void add_impact(struct indicators *in, uint32_t cnode, int part, double ticks) {
     int64_t *sum = &in->impact[((size_t)cnode * N_PARTS + (size_t)part) * 2];
     int64_t whole = (int64_t)ticks;
     sum[0] += whole;
     sum[1] += (int64_t)((ticks - (double)whole) * parts_per_tick);
 }
 
-static double impact_of(const struct indicators *in, uint32_t cnode, int part)
-{
+static double impact_of(const struct indicators *in, uint32_t cnode, int part) {
     const int64_t *sum = &in->impact[((size_t)cnode * N_PARTS + (size_t)part) * 2];
     return (double)sum[0] + (double)sum[1] / parts_per_tick;
 }
 
-static enum lc_err declare(struct indicators *in)
-{
+static enum lc_err declare(struct indicators *in) {
     LC_TRY(lc_results_metric(in->results, "critical_path", &in->h_path));
     LC_TRY(lc_results_metric(in->results, "critical_path_imbalance", &in->h_imbalance));
     LC_TRY(lc_results_metric(in->results, "critical_path_activities", &in->h_activities));
@@ -52,9 +51,9 @@ static enum lc_err declare(struct indicators *in)
     return lc_results_metric(in->results, "inter_partition_imbalance", &in->h_inter);
 }
 
-/* L_p: the life of the location within the bounds. That of a worker thread begins with its first event. */
-static void profile_life(struct indicators *in, const struct lc_timeline *line)
-{
+/* L_p: the life of the location within the bounds. That of a worker thread begins with its first
+ * event. */
+static void profile_life(struct indicators *in, const struct lc_timeline *line) {
     int64_t from = in->path->lower, to = in->path->last_event[line->loc->id];
     if (to == INT64_MIN)
         return;
@@ -63,16 +62,16 @@ static void profile_life(struct indicators *in, const struct lc_timeline *line)
     lc_profile_window(&in->life, line, from, to < in->path->upper ? to : in->path->upper, true);
 }
 
-static bool is_elsewhere(const struct indicators *in, uint32_t location, uint32_t cnode)
-{
+static bool is_elsewhere(const struct indicators *in, uint32_t location, uint32_t cnode) {
     if (in->partition == NULL)
         return !in->visited[cnode];
     return in->present[(size_t)cnode * in->n_partitions + in->partition[location]] == 0;
 }
 
-/* x_p[c] = max(G[c] - L_p[c], 0), scaled so that all of it together is the waiting of the location. */
-static void add_headroom(struct indicators *in, uint32_t location, int64_t waiting, int64_t headroom)
-{
+/* x_p[c] = max(G[c] - L_p[c], 0), scaled so that all of it together is the waiting of the location.
+ */
+static void add_headroom(struct indicators *in, uint32_t location, int64_t waiting,
+                         int64_t headroom) {
     if (headroom <= 0)
         return;
     double factor = (double)waiting / (double)headroom;
@@ -83,8 +82,7 @@ static void add_headroom(struct indicators *in, uint32_t location, int64_t waiti
     }
 }
 
-static enum lc_err compare_life(struct indicators *in, const struct lc_timeline *line)
-{
+static enum lc_err compare_life(struct indicators *in, const struct lc_timeline *line) {
     const int64_t *total = in->path->total;
     int64_t lived = 0, common = 0;
     profile_life(in, line);
@@ -99,8 +97,7 @@ static enum lc_err compare_life(struct indicators *in, const struct lc_timeline 
         if (life > on_path)
             LC_TRY(lc_results_add_int(in->results, in->h_other, c, line->loc->id, life - on_path));
     }
-    in->sums->activities += (double)common;
-    in->sums->other_activities += (double)(lived - common);
+    in->sums->activities_ticks += lived;
     for (uint32_t k = 0; k < line->n_cnodes; k++)
         in->visited[line->cnodes[k]] = 1;
     add_headroom(in, line->loc->id, in->length - lived, in->length - common);
@@ -111,8 +108,7 @@ static enum lc_err compare_life(struct indicators *in, const struct lc_timeline 
 }
 
 /* Values per call path go to the locations in proportion to their parts of the path. */
-static enum lc_err spread(struct indicators *in, size_t l)
-{
+static enum lc_err spread(struct indicators *in, size_t l) {
     const struct lc_path *path = in->path;
     const struct lc_timeline *line = &path->lines->lines[l];
     for (uint32_t k = 0; k < line->n_cnodes; k++) {
@@ -121,13 +117,16 @@ static enum lc_err spread(struct indicators *in, size_t l)
         if (ticks <= 0)
             continue;
         double share = (double)ticks / (double)path->total[c];
-        double imbalance = (double)path->total[c] - (double)in->life_total[c] / (double)in->trace->n_locations;
+        double imbalance =
+            (double)path->total[c] - (double)in->life_total[c] / (double)in->trace->n_locations;
         double intra = impact_of(in, c, INTRA), inter = impact_of(in, c, INTER);
         LC_TRY(lc_results_add_int(in->results, in->h_path, c, id, ticks));
         if (imbalance > 0)
-            LC_TRY(lc_results_add_ticks_real(in->results, in->h_imbalance, c, id, imbalance * share));
+            LC_TRY(
+                lc_results_add_ticks_real(in->results, in->h_imbalance, c, id, imbalance * share));
         if (intra + inter > 0)
-            LC_TRY(lc_results_add_ticks_real(in->results, in->h_impact, c, id, (intra + inter) * share));
+            LC_TRY(lc_results_add_ticks_real(in->results, in->h_impact, c, id,
+                                             (intra + inter) * share));
         if (intra > 0)
             LC_TRY(lc_results_add_ticks_real(in->results, in->h_intra, c, id, intra * share));
         if (inter > 0)
@@ -136,8 +135,7 @@ static enum lc_err spread(struct indicators *in, size_t l)
     return LC_OK;
 }
 
-static enum lc_err allocate(struct indicators *in)
-{
+static enum lc_err allocate(struct indicators *in) {
     size_t n = in->trace->n_cnodes;
     for (size_t i = 0; in->partition != NULL && i < in->trace->n_locations; i++)
         if (in->partition[i] >= in->n_partitions)
@@ -150,19 +148,19 @@ static enum lc_err allocate(struct indicators *in)
     return declare(in);
 }
 
-static void find_present(struct indicators *in)
-{
+static void find_present(struct indicators *in) {
     const struct lc_path *path = in->path;
     for (size_t l = 0; l < in->trace->n_locs; l++) {
         const struct lc_timeline *line = &path->lines->lines[l];
         for (uint32_t k = 0; k < line->n_cnodes; k++)
-            in->present[(size_t)line->cnodes[k] * in->n_partitions + in->partition[line->loc->id]] += path->on_path[l][k];
+            in->present[(size_t)line->cnodes[k] * in->n_partitions +
+                        in->partition[line->loc->id]] += path->on_path[l][k];
     }
-    lc_comm_allreduce_i64(in->trace->comm, in->present, in->trace->n_cnodes * in->n_partitions, LC_OP_SUM);
+    lc_comm_allreduce_i64(in->trace->comm, in->present, in->trace->n_cnodes * in->n_partitions,
+                          LC_OP_SUM);
 }
 
-static enum lc_err run(struct indicators *in)
-{
+static enum lc_err run(struct indicators *in) {
     const struct lc_comm *comm = in->trace->comm;
     size_t n = in->trace->n_cnodes;
     enum lc_err err = LC_OK;
@@ -184,11 +182,11 @@ static enum lc_err run(struct indicators *in)
     return lc_comm_agree(comm, err);
 }
 
-enum lc_err lc_indicators_run(const struct lc_path *path, const uint32_t *partition, struct lc_results *results,
-                              struct lc_indicator_sums *sums)
-{
+enum lc_err lc_indicators_run(const struct lc_path *path, const uint32_t *partition,
+                              struct lc_results *results, struct lc_indicator_sums *sums) {
     const struct lc_trace *trace = path->lines->trace;
-    struct indicators in = {.path = path, .trace = trace, .results = results, .sums = sums, .partition = partition};
+    struct indicators in = {
+        .path = path, .trace = trace, .results = results, .sums = sums, .partition = partition};
     *sums = (struct lc_indicator_sums){0};
     enum lc_err err = lc_comm_agree(trace->comm, allocate(&in));
     if (err == LC_OK)

@@ -1,7 +1,9 @@
-/* What imbalance costs (definitions of the wait states, section 5): the critical path against the lives of all locations.
+/* What imbalance costs (definitions of the wait states, section 5): the critical path against the
+ * lives of all locations.
  *
- * Partitions: by default location p is in another partition than a call path if it never visits it. With partitions given by the user:
- * if p is in another partition than all locations where the call path is on the critical path. */
+ * Partitions: by default location p is in another partition than a call path if it never visits it.
+ * With partitions given by the user: if p is in another partition than all locations where the call
+ * path is on the critical path. */
 #ifndef LC_ANALYZE_INDICATORS_H
 #define LC_ANALYZE_INDICATORS_H
 
@@ -9,11 +11,13 @@
 
 /* In ticks, for the invariants. Activities: of this rank's locations; the others: of all ranks. */
 struct lc_indicator_sums {
-    double activities, other_activities, intra, inter;
+    int64_t activities_ticks; /* on and off the path */
+    double intra, inter;
 };
 
-/* partition[location], dense from 0, or NULL. Publishes all metrics of sections 4 and 5. Collective. */
-enum lc_err lc_indicators_run(const struct lc_path *path, const uint32_t *partition, struct lc_results *results,
-                              struct lc_indicator_sums *sums);
+/* partition[location], dense from 0, or NULL. Publishes all metrics of sections 4 and 5.
+ * Collective. */
+enum lc_err lc_indicators_run(const struct lc_path *path, const uint32_t *partition,
+                              struct lc_results *results, struct lc_indicator_sums *sums);
 
 #endif

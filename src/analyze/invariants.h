@@ -1,5 +1,6 @@
-/* The checks at the end of every run (definitions of the wait states, section 6), over all ranks: conservation of costs, classification,
- * blame, the length of the critical path, indicators, and that wait states do not overlap. */
+/* The checks at the end of every run (definitions of the wait states, section 6), over all ranks:
+ * conservation of costs, classification, blame, the length of the critical path, indicators, and
+ * that wait states do not overlap. */
 #ifndef LC_ANALYZE_INVARIANTS_H
 #define LC_ANALYZE_INVARIANTS_H
 
@@ -8,7 +9,8 @@
 #include "base/strbuf.h"
 
 /* JSON and lines for people on rank 0. Collective. */
-enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_path *path, const struct lc_indicator_sums *sums,
-                                struct lc_strbuf *json, struct lc_strbuf *lines);
+enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_path *path,
+                                const struct lc_indicator_sums *sums, struct lc_strbuf *json,
+                                struct lc_strbuf *lines);
 
 #endif

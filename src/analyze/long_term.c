@@ -11,7 +11,7 @@ struct node { /* a wait state */
     int64_t end, ticks;
 };
 
-struct link { /* its interval */
+struct link {                     /* its interval */
     uint32_t state, first_v, n_v; /* numbers in the trace */
     uint32_t kind;
     int64_t first_overlap, last_overlap; /* the others lie inside as a whole */
@@ -40,16 +40,16 @@ struct sweep {
     size_t n_links;
     uint64_t *first_link; /* per rank, of the gathered links */
     uint32_t n_ranks;
-    uint32_t *link_of;    /* per node, LC_NONE without cause */
-    uint32_t *open;       /* per node: later wait states that have not handed over yet */
-    uint32_t *slot;       /* per node: its vector + 1, 0 if nothing arrived */
-    uint8_t *state_of;    /* enum node_state */
-    uint32_t *order;      /* nodes by end, latest first */
-    uint64_t next; /* into `order`; from n_nodes on for a second time, for circles */
+    uint32_t *link_of; /* per node, LC_NONE without cause */
+    uint32_t *open;    /* per node: later wait states that have not handed over yet */
+    uint32_t *slot;    /* per node: its vector + 1, 0 if nothing arrived */
+    uint8_t *state_of; /* enum node_state */
+    uint32_t *order;   /* nodes by end, latest first */
+    uint64_t next;     /* into `order`; from n_nodes on for a second time, for circles */
     uint32_t *stack;
     size_t n_stack, cap_stack;
     struct vectors vectors;
-    uint32_t *handed_by;  /* or NULL */
+    uint32_t *handed_by; /* or NULL */
     double *handed_most;
     struct booking *out;
     uint32_t *out_rank;
@@ -60,8 +60,7 @@ struct sweep {
 
 enum node_state { NODE_NEW, NODE_DEFERRED, NODE_DONE };
 
-static enum lc_err vector_of(struct sweep *s, uint32_t node, double **vector)
-{
+static enum lc_err vector_of(struct sweep *s, uint32_t node, double **vector) {
     struct vectors *v = &s->vectors;
     if (s->slot[node] == 0) {
         uint32_t slot;
@@ -78,8 +77,7 @@ static enum lc_err vector_of(struct sweep *s, uint32_t node, double **vector)
     return LC_OK;
 }
 
-static enum lc_err release_vector(struct sweep *s, uint32_t node)
-{
+static enum lc_err release_vector(struct sweep *s, uint32_t node) {
     struct vectors *v = &s->vectors;
     if (s->slot[node] == 0)
         return LC_OK;
@@ -90,8 +88,7 @@ static enum lc_err release_vector(struct sweep *s, uint32_t node)
 }
 
 /* The rank that a gathered link came from. */
-static uint32_t rank_of_link(const struct sweep *s, uint64_t link)
-{
+static uint32_t rank_of_link(const struct sweep *s, uint64_t link) {
     uint32_t low = 0, high = s->n_ranks;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -103,8 +100,7 @@ static uint32_t rank_of_link(const struct sweep *s, uint64_t link)
     return low;
 }
 
-static enum lc_err emit(struct sweep *s, uint32_t link, const double *costs)
-{
+static enum lc_err emit(struct sweep *s, uint32_t link, const double *costs) {
     uint32_t rank = rank_of_link(s, link);
     for (uint32_t k = 0; k < LC_COST_KINDS; k++) {
         if (costs[k] == 0)
@@ -117,16 +113,18 @@ static enum lc_err emit(struct sweep *s, uint32_t link, const double *costs)
     return LC_OK;
 }
 
-/* Hands `costs` (all that x carries, own waiting included) over to the waits of its cause; those that wait for nobody else any more and
- * were passed already go on the stack. */
-static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct link *link, const double *costs, double to_wait)
-{
+/* Hands `costs` (all that x carries, own waiting included) over to the waits of its cause; those
+ * that wait for nobody else any more and were passed already go on the stack. */
+static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct link *link,
+                             const double *costs, double to_wait) {
     double total = 0;
     for (int k = 0; k < LC_COST_KINDS; k++)
         total += costs[k];
     for (uint32_t i = 0; i < link->n_v; i++) {
         uint32_t v = link->first_v + i;
-        int64_t overlap = i == 0 ? link->first_overlap : i + 1 == link->n_v ? link->last_overlap : s->nodes[v].ticks;
+        int64_t overlap = i == 0               ? link->first_overlap
+                          : i + 1 == link->n_v ? link->last_overlap
+                                               : s->nodes[v].ticks;
         double share = to_wait * (double)overlap / (double)link->waits;
         if (share > 0 && s->state_of[v] == NODE_DONE) {
             s->uncaused += total * share; /* a circle */
@@ -148,8 +146,7 @@ static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct link *lin
     return LC_OK;
 }
 
-static enum lc_err process(struct sweep *s, uint32_t x)
-{
+static enum lc_err process(struct sweep *s, uint32_t x) {
     double costs[LC_COST_KINDS] = {0};
     if (s->slot[x] != 0)
         memcpy(costs, s->vectors.values[s->slot[x] - 1], sizeof costs);
@@ -171,10 +168,10 @@ static enum lc_err process(struct sweep *s, uint32_t x)
     return hand_over(s, x, link, costs, to_wait);
 }
 
-/* Goes on until the output is full or everything is done. Normally each wait state lies before all that hand over to it; equal ends and
- * wrong clocks make exceptions, which wait for those. What still waits in the end is in a circle: it is processed as it is. */
-static enum lc_err advance(struct sweep *s)
-{
+/* Goes on until the output is full or everything is done. Normally each wait state lies before all
+ * that hand over to it; equal ends and wrong clocks make exceptions, which wait for those. What
+ * still waits in the end is in a circle: it is processed as it is. */
+static enum lc_err advance(struct sweep *s) {
     while (s->n_out < BLOCK) {
         uint32_t x;
         if (s->n_stack > 0) {
@@ -199,13 +196,11 @@ static enum lc_err advance(struct sweep *s)
     return LC_OK;
 }
 
-static bool is_finished(const struct sweep *s)
-{
+static bool is_finished(const struct sweep *s) {
     return s->n_stack == 0 && s->next >= 2 * (uint64_t)s->n_nodes && s->n_out == 0;
 }
 
-static int compare_ends(const void *a, const void *b, void *user)
-{
+static int compare_ends(const void *a, const void *b, void *user) {
     const struct node *nodes = user;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     if (nodes[x].end != nodes[y].end)
@@ -213,8 +208,7 @@ static int compare_ends(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-static enum lc_err prepare_sweep(struct sweep *s)
-{
+static enum lc_err prepare_sweep(struct sweep *s) {
     size_t n = (size_t)s->n_nodes + 1;
     LC_TRY(lc_alloc(&s->link_of, n, sizeof *s->link_of));
     LC_TRY(lc_alloc(&s->open, n, sizeof *s->open));
@@ -239,8 +233,7 @@ static enum lc_err prepare_sweep(struct sweep *s)
     return LC_OK;
 }
 
-static void free_sweep(struct sweep *s)
-{
+static void free_sweep(struct sweep *s) {
     free(s->nodes);
     free(s->links);
     free(s->first_link);
@@ -258,10 +251,10 @@ static void free_sweep(struct sweep *s)
     free(s->out_rank);
 }
 
-/* Gathers `records` of all ranks on rank `root`; first[] (size entries, may be NULL) where those of each rank begin. */
-static enum lc_err gather_on(const struct lc_comm *comm, uint32_t root, const void *records, size_t n, size_t bytes, void **all,
-                             size_t *n_all, uint64_t *first)
-{
+/* Gathers `records` of all ranks on rank `root`; first[] (size entries, may be NULL) where those of
+ * each rank begin. */
+static enum lc_err gather_on(const struct lc_comm *comm, uint32_t root, const void *records,
+                             size_t n, size_t bytes, void **all, size_t *n_all, uint64_t *first) {
     uint64_t *counts = NULL;
     enum lc_err err = lc_comm_agree(comm, lc_alloc(&counts, comm->size, sizeof *counts));
     if (err != LC_OK) {
@@ -280,16 +273,14 @@ static enum lc_err gather_on(const struct lc_comm *comm, uint32_t root, const vo
     return err;
 }
 
-static enum lc_err make_nodes(const struct lc_timelines *lines, struct node **nodes)
-{
+static enum lc_err make_nodes(const struct lc_timelines *lines, struct node **nodes) {
     LC_TRY(lc_alloc(nodes, lines->n_states + 1, sizeof **nodes));
     for (uint64_t i = 0; i < lines->n_states; i++)
         (*nodes)[i] = (struct node){lines->states[i].end, lines->states[i].ticks};
     return LC_OK;
 }
 
-static enum lc_err make_links(const struct lc_delay *delay, struct link **links)
-{
+static enum lc_err make_links(const struct lc_delay *delay, struct link **links) {
     LC_TRY(lc_alloc(links, delay->n_intervals + 1, sizeof **links));
     for (size_t i = 0; i < delay->n_intervals; i++) {
         const struct lc_interval *x = &delay->intervals[i];
@@ -303,15 +294,16 @@ static enum lc_err make_links(const struct lc_delay *delay, struct link **links)
                               .waits = x->waits};
         if (x->n_v > 0) {
             link->first_overlap = lc_state_overlap(&line->states[x->first_v], x->from, x->release);
-            link->last_overlap = lc_state_overlap(&line->states[x->first_v + x->n_v - 1], x->from, x->release);
+            link->last_overlap =
+                lc_state_overlap(&line->states[x->first_v + x->n_v - 1], x->from, x->release);
         }
     }
     return LC_OK;
 }
 
 /* Nodes arrive rank by rank; ranks may own any locations: puts them in order of their numbers. */
-static enum lc_err order_nodes(struct sweep *s, const struct lc_timelines *lines, struct node *arrived)
-{
+static enum lc_err order_nodes(struct sweep *s, const struct lc_timelines *lines,
+                               struct node *arrived) {
     const struct lc_trace *trace = lines->trace;
     LC_TRY(lc_alloc(&s->nodes, (size_t)s->n_nodes + 1, sizeof *s->nodes));
     size_t at = 0;
@@ -326,8 +318,7 @@ static enum lc_err order_nodes(struct sweep *s, const struct lc_timelines *lines
     return LC_OK;
 }
 
-static enum lc_err gather_graph(struct sweep *sweeps, const struct lc_delay *delay)
-{
+static enum lc_err gather_graph(struct sweep *sweeps, const struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
     const struct lc_comm *comm = lines->trace->comm;
     struct node *nodes = NULL;
@@ -345,9 +336,11 @@ static enum lc_err gather_graph(struct sweep *sweeps, const struct lc_delay *del
         s->n_ranks = comm->size;
         err = lc_comm_agree(comm, lc_alloc(&s->first_link, comm->size, sizeof *s->first_link));
         if (err == LC_OK)
-            err = gather_on(comm, root, nodes, lines->n_states, sizeof *nodes, (void **)&arrived, &n_arrived, NULL);
+            err = gather_on(comm, root, nodes, lines->n_states, sizeof *nodes, (void **)&arrived,
+                            &n_arrived, NULL);
         if (err == LC_OK)
-            err = gather_on(comm, root, links, delay->n_intervals, sizeof *links, (void **)&s->links, &s->n_links, s->first_link);
+            err = gather_on(comm, root, links, delay->n_intervals, sizeof *links,
+                            (void **)&s->links, &s->n_links, s->first_link);
         if (err == LC_OK && comm->rank == root) {
             s->n_nodes = (uint32_t)n_arrived;
             err = order_nodes(s, lines, arrived);
@@ -362,24 +355,25 @@ static enum lc_err gather_graph(struct sweep *sweeps, const struct lc_delay *del
     return err;
 }
 
-static enum lc_err book(struct lc_long_term *result, struct lc_delay *delay, const struct booking *arrived, size_t n,
-                        enum lc_delay_model model)
-{
+static enum lc_err book(struct lc_long_term *result, struct lc_delay *delay,
+                        const struct booking *arrived, size_t n, enum lc_delay_model model) {
     for (size_t i = 0; i < n; i++) {
         const struct lc_interval *x = &delay->intervals[arrived[i].interval];
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         if (to_code > 0)
-            LC_TRY(lc_delay_book(delay, x, LC_LONG_TERM, model, arrived[i].kind, arrived[i].value * to_code));
+            LC_TRY(lc_delay_book(delay, x, LC_LONG_TERM, model, arrived[i].kind,
+                                 arrived[i].value * to_code));
         if (model == LC_PROPORTIONAL)
             result->carried[arrived[i].interval] += arrived[i].value;
     }
     return LC_OK;
 }
 
-/* All models side by side: each sweep on its rank, bookings to the owners of the intervals, block by block. */
-static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *delay, struct sweep *sweeps)
-{
+/* All models side by side: each sweep on its rank, bookings to the owners of the intervals, block
+ * by block. */
+static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *delay,
+                              struct sweep *sweeps) {
     const struct lc_comm *comm = delay->lines->trace->comm;
     for (;;) {
         int64_t left = 0;
@@ -392,7 +386,8 @@ static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *dela
             struct sweep *s = &sweeps[model];
             struct booking *arrived = NULL;
             size_t n = 0;
-            LC_TRY(lc_comm_exchange(comm, s->out, s->out_rank, s->n_out, sizeof *s->out, (void **)&arrived, &n));
+            LC_TRY(lc_comm_exchange(comm, s->out, s->out_rank, s->n_out, sizeof *s->out,
+                                    (void **)&arrived, &n));
             s->n_out = 0;
             err = book(result, delay, arrived, n, model);
             free(arrived);
@@ -405,18 +400,20 @@ static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *dela
     }
 }
 
-enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay)
-{
+enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
     const struct lc_comm *comm = lines->trace->comm;
     struct sweep sweeps[LC_MODELS] = {0};
     memset(result, 0, sizeof *result);
     result->n_states = lines->first_state[lines->trace->n_locations];
     if (result->n_states >= LC_NONE)
-        return lc_fail(LC_ERR_RANGE, "root causes: more than 4294967294 wait states: analyse a part of the run");
-    enum lc_err err = lc_comm_agree(comm, lc_alloc(&result->carried, delay->n_intervals + 1, sizeof *result->carried));
+        return lc_fail(LC_ERR_RANGE,
+                       "root causes: more than 4294967294 wait states: analyse a part of the run");
+    enum lc_err err = lc_comm_agree(
+        comm, lc_alloc(&result->carried, delay->n_intervals + 1, sizeof *result->carried));
     for (size_t i = 0; i < delay->n_intervals && err == LC_OK; i++)
-        result->carried[i] = delay->intervals[i].kind < LC_COST_KINDS ? (double)delay->intervals[i].ticks : 0;
+        result->carried[i] =
+            delay->intervals[i].kind < LC_COST_KINDS ? (double)delay->intervals[i].ticks : 0;
     if (err == LC_OK)
         err = gather_graph(sweeps, delay);
     if (err == LC_OK)
@@ -434,8 +431,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
     return err;
 }
 
-void lc_long_term_free(struct lc_long_term *result)
-{
+void lc_long_term_free(struct lc_long_term *result) {
     free(result->carried);
     free(result->handed_by);
     result->carried = NULL;

@@ -10,8 +10,7 @@
 enum { MOST_SEGMENTS = 5000 };
 
 /* Slack per call path over all ranks. */
-static enum lc_err sum_slack(const struct lc_path *path, int64_t **slack)
-{
+static enum lc_err sum_slack(const struct lc_path *path, int64_t **slack) {
     const struct lc_trace *trace = path->lines->trace;
     LC_TRY(lc_comm_agree(trace->comm, lc_alloc(slack, trace->n_cnodes + 1, sizeof **slack)));
     for (size_t l = 0; l < trace->n_locs; l++)
@@ -21,8 +20,7 @@ static enum lc_err sum_slack(const struct lc_path *path, int64_t **slack)
     return LC_OK;
 }
 
-static json_t *callpaths_json(const struct lc_path *path, const int64_t *slack)
-{
+static json_t *callpaths_json(const struct lc_path *path, const int64_t *slack) {
     const struct lc_trace *trace = path->lines->trace;
     json_t *list = json_array();
     for (uint32_t c = 0; c < trace->n_cnodes; c++) {
@@ -41,15 +39,13 @@ static json_t *callpaths_json(const struct lc_path *path, const int64_t *slack)
     return list;
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
+static int compare_lengths(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x < y) - (x > y);
 }
 
 /* The length that a segment must have to be among the longest MOST_SEGMENTS. */
-static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest)
-{
+static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest) {
     int64_t *lengths = NULL;
     *shortest = 0;
     if (path->n_segments <= MOST_SEGMENTS)
@@ -64,8 +60,7 @@ static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest)
 }
 
 /* In order of time; of a long path the longest segments. */
-static json_t *segments_json(const struct lc_path *path, int64_t shortest)
-{
+static json_t *segments_json(const struct lc_path *path, int64_t shortest) {
     const struct lc_trace *trace = path->lines->trace;
     json_t *list = json_array();
     for (size_t i = path->n_segments; i-- > 0 && json_array_size(list) < MOST_SEGMENTS;) {
@@ -82,8 +77,8 @@ static json_t *segments_json(const struct lc_path *path, int64_t shortest)
     return list;
 }
 
-enum lc_err lc_near_critical_run(const struct lc_path *path, const char *what_if, struct lc_strbuf *json, struct lc_strbuf *lines)
-{
+enum lc_err lc_near_critical_run(const struct lc_path *path, const char *what_if,
+                                 struct lc_strbuf *json, struct lc_strbuf *lines) {
     const struct lc_trace *trace = path->lines->trace;
     int64_t *slack = NULL, shortest = 0;
     json_t *root = NULL;

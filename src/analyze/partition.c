@@ -6,8 +6,7 @@
 #include "base/mem.h"
 
 /* Processes by the region at the root of their call tree. */
-static void by_executable(const struct lc_trace *trace, int64_t *labels)
-{
+static void by_executable(const struct lc_trace *trace, int64_t *labels) {
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_loc *loc = &trace->locs[i];
         if (loc->id == trace->processes[loc->process].first_location && loc->root != LC_NONE)
@@ -16,11 +15,11 @@ static void by_executable(const struct lc_trace *trace, int64_t *labels)
     lc_comm_allreduce_i64(trace->comm, labels, trace->n_processes, LC_OP_MAX);
 }
 
-static void by_communicator(const struct lc_trace *trace, int64_t *labels)
-{
+static void by_communicator(const struct lc_trace *trace, int64_t *labels) {
     for (size_t c = trace->n_comms; c-- > 0;) {
         const struct lc_an_comm *comm = &trace->comms[c];
-        if (comm->self || comm->members == NULL || comm->n_members < 2 || comm->n_members >= trace->n_processes)
+        if (comm->self || comm->members == NULL || comm->n_members < 2 ||
+            comm->n_members >= trace->n_processes)
             continue;
         for (uint32_t i = 0; i < comm->n_members; i++)
             if (comm->members[i] != LC_NONE)
@@ -28,8 +27,7 @@ static void by_communicator(const struct lc_trace *trace, int64_t *labels)
     }
 }
 
-static enum lc_err by_list(const struct lc_trace *trace, const char *text, int64_t *labels)
-{
+static enum lc_err by_list(const struct lc_trace *trace, const char *text, int64_t *labels) {
     const char *at = text;
     for (int64_t label = 0; *at != '\0';) {
         char *end = NULL;
@@ -40,7 +38,9 @@ static enum lc_err by_list(const struct lc_trace *trace, const char *text, int64
         }
         if (end == at || first < 0 || last < first || (*end != ',' && *end != '/' && *end != '\0'))
             return lc_fail(LC_ERR_USAGE,
-                           "--partition=%s: neither executable, communicator nor a list: write ranks as in 0,1/2-5", text);
+                           "--partition=%s: neither executable, communicator nor a list: write "
+                           "ranks as in 0,1/2-5",
+                           text);
         for (size_t p = 0; p < trace->n_processes; p++)
             if (trace->processes[p].rank >= first && trace->processes[p].rank <= last)
                 labels[p] = label;
@@ -50,15 +50,14 @@ static enum lc_err by_list(const struct lc_trace *trace, const char *text, int64
     return LC_OK;
 }
 
-static int compare_labels(const void *a, const void *b)
-{
+static int compare_labels(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Labels of processes to dense numbers of locations. */
-static enum lc_err number(const struct lc_trace *trace, const int64_t *labels, uint32_t *partition)
-{
+static enum lc_err number(const struct lc_trace *trace, const int64_t *labels,
+                          uint32_t *partition) {
     int64_t *sorted = NULL;
     size_t n = 0;
     LC_TRY(lc_alloc(&sorted, trace->n_processes + 1, sizeof *sorted));
@@ -68,17 +67,18 @@ static enum lc_err number(const struct lc_trace *trace, const int64_t *labels, u
         if (n == 0 || sorted[i] != sorted[n - 1])
             sorted[n++] = sorted[i];
     for (size_t l = 0; l < trace->n_locations; l++) {
-        const int64_t *found = bsearch(&labels[trace->locations[l].process], sorted, n, sizeof *sorted, compare_labels);
+        const int64_t *found = bsearch(&labels[trace->locations[l].process], sorted, n,
+                                       sizeof *sorted, compare_labels);
         partition[l] = (uint32_t)(found - sorted);
     }
     free(sorted);
     return LC_OK;
 }
 
-enum lc_err lc_partition_find(const struct lc_trace *trace, const char *text, uint32_t *partition)
-{
+enum lc_err lc_partition_find(const struct lc_trace *trace, const char *text, uint32_t *partition) {
     int64_t *labels = NULL;
-    enum lc_err err = lc_comm_agree(trace->comm, lc_alloc(&labels, trace->n_processes + 1, sizeof *labels));
+    enum lc_err err =
+        lc_comm_agree(trace->comm, lc_alloc(&labels, trace->n_processes + 1, sizeof *labels));
     for (size_t i = 0; i < trace->n_processes && err == LC_OK; i++)
         labels[i] = -1;
     if (err == LC_OK && strcmp(text, "executable") == 0)

@@ -1,4 +1,5 @@
-/* Places of a trace as text and JSON: call paths, locations, times. Used for the miscellaneous members of the result. */
+/* Places of a trace as text and JSON: call paths, locations, times. Used for the miscellaneous
+ * members of the result. */
 #ifndef LC_ANALYZE_PLACE_H
 #define LC_ANALYZE_PLACE_H
 

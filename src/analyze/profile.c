@@ -8,8 +8,7 @@
 enum { MIN_SPACING = 64 };
 
 /* First index with times[i] > t, in an ascending array. */
-static uint32_t after(const int64_t *times, uint32_t n, int64_t t)
-{
+static uint32_t after(const int64_t *times, uint32_t n, int64_t t) {
     uint32_t low = 0, high = n;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -21,16 +20,15 @@ static uint32_t after(const int64_t *times, uint32_t n, int64_t t)
     return low;
 }
 
-int64_t lc_state_overlap(const struct lc_state *state, int64_t from, int64_t to)
-{
+int64_t lc_state_overlap(const struct lc_state *state, int64_t from, int64_t to) {
     int64_t a = state->start > from ? state->start : from;
     int64_t b = state->end < to ? state->end : to;
     int64_t covered = b > a ? b - a : 0;
     return covered < state->ticks ? covered : state->ticks;
 }
 
-void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first, uint32_t *last)
-{
+void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,
+                      uint32_t *last) {
     uint32_t low = 0, high = line->n_states;
     while (low < high) { /* first state that ends after `from` */
         uint32_t middle = low + (high - low) / 2;
@@ -51,8 +49,7 @@ void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, 
     *last = low;
 }
 
-enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes)
-{
+enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes) {
     memset(profile, 0, sizeof *profile);
     enum lc_err err = lc_alloc(&profile->ticks, n_cnodes, sizeof *profile->ticks);
     if (err == LC_OK)
@@ -64,16 +61,14 @@ enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes)
     return err;
 }
 
-void lc_profile_free(struct lc_profile *profile)
-{
+void lc_profile_free(struct lc_profile *profile) {
     free(profile->ticks);
     free(profile->touched);
     free(profile->is_touched);
     memset(profile, 0, sizeof *profile);
 }
 
-void lc_profile_clear(struct lc_profile *profile)
-{
+void lc_profile_clear(struct lc_profile *profile) {
     for (uint32_t i = 0; i < profile->n_touched; i++) {
         profile->ticks[profile->touched[i]] = 0;
         profile->is_touched[profile->touched[i]] = 0;
@@ -81,8 +76,7 @@ void lc_profile_clear(struct lc_profile *profile)
     profile->n_touched = 0;
 }
 
-static inline void add(struct lc_profile *profile, uint32_t cnode, int64_t ticks)
-{
+static inline void add(struct lc_profile *profile, uint32_t cnode, int64_t ticks) {
     profile->ticks[cnode] += ticks;
     if (!profile->is_touched[cnode]) {
         profile->is_touched[cnode] = 1;
@@ -91,8 +85,8 @@ static inline void add(struct lc_profile *profile, uint32_t cnode, int64_t ticks
 }
 
 /* Adds [from, to), which lies within the life of the location, transition by transition. */
-static void scan(struct lc_profile *profile, const struct lc_timeline *line, int64_t from, int64_t to)
-{
+static void scan(struct lc_profile *profile, const struct lc_timeline *line, int64_t from,
+                 int64_t to) {
     if (to <= from)
         return;
     const struct lc_loc *loc = line->loc;
@@ -115,8 +109,8 @@ static void scan(struct lc_profile *profile, const struct lc_timeline *line, int
 }
 
 /* Snapshots a <= b: adds what lies between them. */
-static void add_snapshots(struct lc_profile *profile, const struct lc_timeline *line, uint32_t a, uint32_t b)
-{
+static void add_snapshots(struct lc_profile *profile, const struct lc_timeline *line, uint32_t a,
+                          uint32_t b) {
     const int64_t *low = line->snapshots + (size_t)a * line->n_cnodes;
     const int64_t *high = line->snapshots + (size_t)b * line->n_cnodes;
     for (uint32_t i = 0; i < line->n_cnodes; i++)
@@ -124,8 +118,8 @@ static void add_snapshots(struct lc_profile *profile, const struct lc_timeline *
             add(profile, line->cnodes[i], high[i] - low[i]);
 }
 
-void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *line, int64_t from, int64_t to, bool with_outside)
-{
+void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *line, int64_t from,
+                       int64_t to, bool with_outside) {
     const struct lc_loc *loc = line->loc;
     if (to <= from || loc->n_transitions == 0)
         return;
@@ -161,8 +155,7 @@ void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *lin
 }
 
 /* The wait states of a location in compact form, and its waiting in MPI_Init and MPI_Finalize. */
-static uint32_t fill_states(struct lc_timeline *line, struct lc_state *states)
-{
+static uint32_t fill_states(struct lc_timeline *line, struct lc_state *states) {
     const struct lc_loc *loc = line->loc;
     uint32_t n = 0;
     for (size_t i = 0; i < loc->n_waits; i++) {
@@ -180,9 +173,9 @@ static uint32_t fill_states(struct lc_timeline *line, struct lc_state *states)
     return n;
 }
 
-/* Which call paths the location visits: local[cnode] becomes its index + 1 (0: none), for the time of building. */
-static enum lc_err find_cnodes(struct lc_timeline *line, uint32_t *local)
-{
+/* Which call paths the location visits: local[cnode] becomes its index + 1 (0: none), for the time
+ * of building. */
+static enum lc_err find_cnodes(struct lc_timeline *line, uint32_t *local) {
     const struct lc_loc *loc = line->loc;
     size_t capacity = 0;
     for (uint32_t i = 0; i < loc->n_transitions; i++) {
@@ -196,8 +189,7 @@ static enum lc_err find_cnodes(struct lc_timeline *line, uint32_t *local)
     return LC_OK;
 }
 
-static enum lc_err make_snapshots(struct lc_timeline *line, const uint32_t *local)
-{
+static enum lc_err make_snapshots(struct lc_timeline *line, const uint32_t *local) {
     const struct lc_loc *loc = line->loc;
     line->spacing = 4 * line->n_cnodes > MIN_SPACING ? 4 * line->n_cnodes : MIN_SPACING;
     if (loc->n_transitions <= line->spacing)
@@ -226,8 +218,7 @@ static enum lc_err make_snapshots(struct lc_timeline *line, const uint32_t *loca
     return LC_OK;
 }
 
-static enum lc_err build(struct lc_timelines *lines)
-{
+static enum lc_err build(struct lc_timelines *lines) {
     struct lc_trace *trace = lines->trace;
     uint32_t *local = NULL;
     LC_TRY(lc_alloc(&local, trace->n_cnodes + 1, sizeof *local));
@@ -245,8 +236,7 @@ static enum lc_err build(struct lc_timelines *lines)
 }
 
 /* Numbers the states of the whole trace by (location, time). */
-static enum lc_err number_states(struct lc_timelines *lines)
-{
+static enum lc_err number_states(struct lc_timelines *lines) {
     struct lc_trace *trace = lines->trace;
     int64_t *counts = NULL;
     LC_TRY(lc_alloc(&counts, trace->n_locations + 1, sizeof *counts));
@@ -264,8 +254,7 @@ static enum lc_err number_states(struct lc_timelines *lines)
     return LC_OK;
 }
 
-static enum lc_err build_states(struct lc_timelines *lines)
-{
+static enum lc_err build_states(struct lc_timelines *lines) {
     struct lc_trace *trace = lines->trace;
     size_t most = 0;
     for (size_t i = 0; i < trace->n_locs; i++)
@@ -284,8 +273,7 @@ static enum lc_err build_states(struct lc_timelines *lines)
     return LC_OK;
 }
 
-enum lc_err lc_timelines_new(struct lc_timelines **out, struct lc_trace *trace)
-{
+enum lc_err lc_timelines_new(struct lc_timelines **out, struct lc_trace *trace) {
     struct lc_timelines *lines = NULL;
     enum lc_err err = lc_alloc(&lines, 1, sizeof *lines);
     if (err == LC_OK) {
@@ -305,8 +293,7 @@ enum lc_err lc_timelines_new(struct lc_timelines **out, struct lc_trace *trace)
     return err;
 }
 
-void lc_timelines_free(struct lc_timelines *lines)
-{
+void lc_timelines_free(struct lc_timelines *lines) {
     if (lines == NULL)
         return;
     for (size_t i = 0; lines->lines != NULL && i < lines->trace->n_locs; i++) {
@@ -319,8 +306,7 @@ void lc_timelines_free(struct lc_timelines *lines)
     free(lines);
 }
 
-struct lc_timeline *lc_timeline_of(const struct lc_timelines *lines, uint32_t location)
-{
+struct lc_timeline *lc_timeline_of(const struct lc_timelines *lines, uint32_t location) {
     const struct lc_loc *loc = lc_trace_loc(lines->trace, location);
     return loc != NULL ? &lines->lines[loc - lines->trace->locs] : NULL;
 }

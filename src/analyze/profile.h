@@ -1,14 +1,16 @@
-/* Time profiles of windows: how long a location was in which call path between two instants, without its wait states (definitions of
- * the wait states, section 1: P(l, [a,b))).
+/* Time profiles of windows: how long a location was in which call path between two instants,
+ * without its wait states (definitions of the wait states, section 1: P(l, [a,b))).
  *
  * Nouns
- *   state     a wait state in compact form; the states of a location do not overlap and are in order of time. Its number in the trace
- *             (`first_state` of its location plus its index) is the same for any number of analysis ranks
- *   timeline  of one location of this rank: its states, the call paths it visits, and snapshots of the cumulative profile, so that a
- *             window costs no more than the number of call paths of the location, however long it is
- *   profile   the result of a query: ticks per call path, sparse
+ *   state     a wait state in compact form; the states of a location do not overlap and are in
+ * order of time. Its number in the trace
+ *             (`first_state` of its location plus its index) is the same for any number of analysis
+ * ranks timeline  of one location of this rank: its states, the call paths it visits, and snapshots
+ * of the cumulative profile, so that a window costs no more than the number of call paths of the
+ * location, however long it is profile   the result of a query: ticks per call path, sparse
  *
- * Invariant: snapshot k holds the profile of everything before transition k * spacing. Used by delay.c, critical_path.c, indicators.c. */
+ * Invariant: snapshot k holds the profile of everything before transition k * spacing. Used by
+ * delay.c, critical_path.c, indicators.c. */
 #ifndef LC_ANALYZE_PROFILE_H
 #define LC_ANALYZE_PROFILE_H
 
@@ -30,7 +32,8 @@ struct lc_timeline {
     uint32_t n_cnodes;
     uint32_t spacing, n_snapshots;
     int64_t *snapshots;         /* n_snapshots x n_cnodes */
-    struct lc_state outside[2]; /* waiting in MPI_Init and MPI_Finalize; no wait states, ticks 0 where there is none */
+    struct lc_state outside[2]; /* waiting in MPI_Init and MPI_Finalize; no wait states, ticks 0
+                                   where there is none */
 };
 
 struct lc_timelines {
@@ -59,12 +62,14 @@ enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes);
 void lc_profile_free(struct lc_profile *profile);
 void lc_profile_clear(struct lc_profile *profile);
 
-/* Adds P(location, [from, to)) to a cleared profile. with_outside: waiting in MPI_Init and MPI_Finalize is taken off as well (sections 4
- * and 5). Values are never negative. */
-void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *line, int64_t from, int64_t to, bool with_outside);
+/* Adds P(location, [from, to)) to a cleared profile. with_outside: waiting in MPI_Init and
+ * MPI_Finalize is taken off as well (sections 4 and 5). Values are never negative. */
+void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *line, int64_t from,
+                       int64_t to, bool with_outside);
 
 /* The states of the line that overlap [from, to): [*first, *last). */
-void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first, uint32_t *last);
+void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,
+                      uint32_t *last);
 
 /* How much of a state lies in [from, to), in ticks of waiting. */
 int64_t lc_state_overlap(const struct lc_state *state, int64_t from, int64_t to);

@@ -11,8 +11,7 @@
 #include "analyze/partition.h"
 #include "base/mem.h"
 
-void lc_rootcause_output_free(struct lc_rootcause_output *output)
-{
+void lc_rootcause_output_free(struct lc_rootcause_output *output) {
     lc_strbuf_free(&output->root_causes);
     lc_strbuf_free(&output->critical_path);
     lc_strbuf_free(&output->invariants);
@@ -20,8 +19,8 @@ void lc_rootcause_output_free(struct lc_rootcause_output *output)
 }
 
 /* Costs and chains; the intervals and the graph are gone when this returns. */
-static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines *lines, struct lc_rootcause_output *output)
-{
+static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines *lines,
+                              struct lc_rootcause_output *output) {
     struct lc_delay delay;
     struct lc_long_term long_term;
     LC_TRY(lc_delay_run(&delay, lines, costs));
@@ -36,14 +35,15 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
     return err;
 }
 
-static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timelines *lines, const struct lc_rootcause_options *options,
-                            struct lc_rootcause_output *output)
-{
+static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timelines *lines,
+                            const struct lc_rootcause_options *options,
+                            struct lc_rootcause_output *output) {
     struct lc_trace *trace = lines->trace;
     struct lc_indicator_sums sums;
     uint32_t *partition = NULL;
     if (options->partition != NULL) {
-        LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&partition, trace->n_locations + 1, sizeof *partition)));
+        LC_TRY(lc_comm_agree(trace->comm,
+                             lc_alloc(&partition, trace->n_locations + 1, sizeof *partition)));
         enum lc_err err = lc_partition_find(trace, options->partition, partition);
         if (err != LC_OK) {
             free(partition);
@@ -55,17 +55,20 @@ static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timeli
     if (err == LC_OK) {
         err = lc_indicators_run(&path, partition, trace->results, &sums);
         if (err == LC_OK)
-            err = lc_near_critical_run(&path, options->what_if, &output->critical_path, &output->lines);
+            err = lc_near_critical_run(&path, options->what_if, &output->critical_path,
+                                       &output->lines);
         if (err == LC_OK)
-            err = lc_comm_agree(trace->comm, lc_invariants_check(costs, &path, &sums, &output->invariants, &output->lines));
+            err = lc_comm_agree(
+                trace->comm,
+                lc_invariants_check(costs, &path, &sums, &output->invariants, &output->lines));
         lc_path_free(&path);
     }
     free(partition);
     return err;
 }
 
-enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options, struct lc_rootcause_output *output)
-{
+enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options,
+                             struct lc_rootcause_output *output) {
     struct lc_timelines *lines = NULL;
     struct lc_costs costs;
     LC_TRY(lc_timelines_new(&lines, trace));

@@ -1,7 +1,8 @@
-/* Everything that tells why: delay costs in two models, classification, chains, critical path, indicators, what-if. Runs after the wait
- * states are found, on any number of analysis ranks, with the same result to the last bit.
- * Reading order: profile.h (time per call path in a window), syncpoint.h (where intervals begin), delay.h (who is to blame),
- * long_term.h (passing costs on), chains.h, critical_path.h, indicators.h, what_if.h, invariants.h. */
+/* Everything that tells why: delay costs in two models, classification, chains, critical path,
+ * indicators, what-if. Runs after the wait states are found, on any number of analysis ranks, with
+ * the same result to the last bit. Reading order: profile.h (time per call path in a window),
+ * syncpoint.h (where intervals begin), delay.h (who is to blame), long_term.h (passing costs on),
+ * chains.h, critical_path.h, indicators.h, what_if.h, invariants.h. */
 #ifndef LC_ANALYZE_ROOTCAUSE_H
 #define LC_ANALYZE_ROOTCAUSE_H
 
@@ -16,14 +17,18 @@ struct lc_rootcause_options {
 
 /* Filled on rank 0; zero-initialise, freed with lc_rootcause_output_free. */
 struct lc_rootcause_output {
-    struct lc_strbuf root_causes;   /* JSON: the most expensive root causes with their chains (member root_causes.json) */
-    struct lc_strbuf critical_path; /* JSON: segments, near-critical call paths, what-if (member critical_path.json) */
+    struct lc_strbuf root_causes; /* JSON: the most expensive root causes with their chains (member
+                                     root_causes.json) */
+    struct lc_strbuf critical_path; /* JSON: segments, near-critical call paths, what-if (member
+                                       critical_path.json) */
     struct lc_strbuf invariants;    /* JSON object for meta.health */
     struct lc_strbuf lines;         /* for people, one per line, without "latecomer: " */
 };
 
-/* Collective. Metrics go to trace->results. Errors: LC_ERR_USAGE (options), LC_ERR_NOMEM, LC_ERR_RANGE. */
-enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options, struct lc_rootcause_output *output);
+/* Collective. Metrics go to trace->results. Errors: LC_ERR_USAGE (options), LC_ERR_NOMEM,
+ * LC_ERR_RANGE. */
+enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options,
+                             struct lc_rootcause_output *output);
 void lc_rootcause_output_free(struct lc_rootcause_output *output);
 
 #endif

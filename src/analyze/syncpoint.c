@@ -35,19 +35,17 @@ struct finder {
 /* For the current r: how far the lists of r and this location were compared. */
 struct walked {
     uint32_t stamp;
-    size_t until; /* points of r below this index were looked at ... */
+    size_t until;  /* points of r below this index were looked at ... */
     int64_t found; /* ... and this is the latest common one */
 };
 
-int64_t lc_sync_origin(const struct lc_trace *trace)
-{
+int64_t lc_sync_origin(const struct lc_trace *trace) {
     if (trace->init_enter_max != INT64_MIN && trace->init_enter_max <= trace->init_leave_min)
         return trace->init_leave_min;
     return trace->t0;
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
+static int compare_pairs(const void *a, const void *b) {
     const struct pair_point *x = a, *y = b;
     if (x->location != y->location)
         return x->location < y->location ? -1 : 1;
@@ -56,13 +54,11 @@ static int compare_pairs(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-static bool is_message_point(const struct lc_wait *w)
-{
+static bool is_message_point(const struct lc_wait *w) {
     return (w->kind == LC_WAIT_LS || w->kind == LC_WAIT_LR) && !(w->flags & LC_WAIT_CUT);
 }
 
-static enum lc_err find_pairs(struct finder *f)
-{
+static enum lc_err find_pairs(struct finder *f) {
     const struct lc_timelines *lines = f->lines;
     struct lc_trace *trace = lines->trace;
     struct pair_point *mine = NULL, *theirs = NULL;
@@ -78,12 +74,14 @@ static enum lc_err find_pairs(struct finder *f)
             if (!is_message_point(w))
                 continue;
             dest[n] = lc_trace_owner(trace, w->cause);
-            mine[n++] = (struct pair_point){w->cause, line->loc->id, w->end < w->cause_end ? w->end : w->cause_end};
+            mine[n++] = (struct pair_point){w->cause, line->loc->id,
+                                            w->end < w->cause_end ? w->end : w->cause_end};
         }
     }
     err = lc_comm_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm, lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine, (void **)&theirs, &n_theirs));
+        err = lc_comm_agree(trace->comm, lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine,
+                                                          (void **)&theirs, &n_theirs));
     if (err == LC_OK)
         err = lc_alloc(&f->pairs, n + n_theirs + 1, sizeof *f->pairs);
     if (err == LC_OK) {
@@ -101,15 +99,15 @@ static enum lc_err find_pairs(struct finder *f)
 }
 
 /* Marks the causes of states of this rank that other ranks own; wanted[] lists them. */
-static size_t find_foreign(const struct lc_timelines *lines, uint8_t *marks, uint32_t *wanted)
-{
+static size_t find_foreign(const struct lc_timelines *lines, uint8_t *marks, uint32_t *wanted) {
     struct lc_trace *trace = lines->trace;
     size_t n = 0;
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_timeline *line = &lines->lines[i];
         for (uint32_t k = 0; k < line->n_states; k++) {
             uint32_t cause = line->loc->waits[line->states[k].wait].cause;
-            if (cause == LC_NONE || marks[cause] || lc_trace_owner(trace, cause) == trace->comm->rank)
+            if (cause == LC_NONE || marks[cause] ||
+                lc_trace_owner(trace, cause) == trace->comm->rank)
                 continue;
             marks[cause] = 1;
             wanted[n++] = cause;
@@ -123,9 +121,9 @@ struct request {
 };
 
 /* What the other ranks asked for. */
-static enum lc_err answer(const struct lc_trace *trace, const struct request *requests, size_t n_requests, struct listed_sync **replies,
-                          uint32_t **dest, size_t *n)
-{
+static enum lc_err answer(const struct lc_trace *trace, const struct request *requests,
+                          size_t n_requests, struct listed_sync **replies, uint32_t **dest,
+                          size_t *n) {
     size_t total = 0;
     for (size_t i = 0; i < n_requests; i++)
         total += lc_trace_loc(trace, requests[i].location)->n_syncs;
@@ -142,8 +140,7 @@ static enum lc_err answer(const struct lc_trace *trace, const struct request *re
     return LC_OK;
 }
 
-static enum lc_err index_foreign(struct finder *f, size_t n)
-{
+static enum lc_err index_foreign(struct finder *f, size_t n) {
     LC_TRY(lc_alloc(&f->foreign_syncs, n + 1, sizeof *f->foreign_syncs));
     for (size_t i = 0; i < n; i++) {
         struct sync_list *list = &f->lists[f->foreign[i].location];
@@ -157,8 +154,7 @@ static enum lc_err index_foreign(struct finder *f, size_t n)
     return LC_OK;
 }
 
-static enum lc_err fetch_foreign(struct finder *f)
-{
+static enum lc_err fetch_foreign(struct finder *f) {
     struct lc_trace *trace = f->lines->trace;
     const struct lc_comm *comm = trace->comm;
     uint8_t *marks = NULL;
@@ -181,12 +177,15 @@ static enum lc_err fetch_foreign(struct finder *f)
     }
     err = lc_comm_agree(comm, err);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, lc_comm_exchange(comm, asked, dest, n, sizeof *asked, (void **)&requests, &n_requests));
+        err = lc_comm_agree(comm, lc_comm_exchange(comm, asked, dest, n, sizeof *asked,
+                                                   (void **)&requests, &n_requests));
     if (err == LC_OK)
-        err = lc_comm_agree(comm, answer(trace, requests, n_requests, &replies, &reply_dest, &n_replies));
+        err = lc_comm_agree(comm,
+                            answer(trace, requests, n_requests, &replies, &reply_dest, &n_replies));
     if (err == LC_OK)
-        err = lc_comm_agree(
-            comm, lc_comm_exchange(comm, replies, reply_dest, n_replies, sizeof *replies, (void **)&f->foreign, &n_foreign));
+        err = lc_comm_agree(comm,
+                            lc_comm_exchange(comm, replies, reply_dest, n_replies, sizeof *replies,
+                                             (void **)&f->foreign, &n_foreign));
     if (err == LC_OK)
         err = lc_comm_agree(comm, index_foreign(f, n_foreign));
     free(marks);
@@ -200,8 +199,8 @@ static enum lc_err fetch_foreign(struct finder *f)
 }
 
 /* Latest message point of the pair at or before `time`; INT64_MIN if there is none. */
-static int64_t latest_message(const struct finder *f, uint32_t location, uint32_t partner, int64_t time)
-{
+static int64_t latest_message(const struct finder *f, uint32_t location, uint32_t partner,
+                              int64_t time) {
     struct pair_point key = {location, partner, time};
     size_t low = 0, high = f->n_pairs;
     while (low < high) { /* first point behind the key */
@@ -216,8 +215,7 @@ static int64_t latest_message(const struct finder *f, uint32_t location, uint32_
     return f->pairs[low - 1].time;
 }
 
-static size_t points_until(const struct sync_list *list, int64_t time)
-{
+static size_t points_until(const struct sync_list *list, int64_t time) {
     size_t low = 0, high = list->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -229,8 +227,7 @@ static size_t points_until(const struct sync_list *list, int64_t time)
     return low;
 }
 
-static int compare_syncs(const struct lc_sync *x, const struct lc_sync *y)
-{
+static int compare_syncs(const struct lc_sync *x, const struct lc_sync *y) {
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     if (x->instance != y->instance)
@@ -238,10 +235,11 @@ static int compare_syncs(const struct lc_sync *x, const struct lc_sync *y)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Latest common point of two lists at or before `time`. The states of r come in order of time: what lies before the
- * last question about the same pair is known, so that all questions about a pair together walk its lists once. */
-static int64_t latest_common(struct finder *f, uint32_t stamp, const struct sync_list *a, uint32_t cause, int64_t time)
-{
+/* Latest common point of two lists at or before `time`. The states of r come in order of time: what
+ * lies before the last question about the same pair is known, so that all questions about a pair
+ * together walk its lists once. */
+static int64_t latest_common(struct finder *f, uint32_t stamp, const struct sync_list *a,
+                             uint32_t cause, int64_t time) {
     const struct sync_list *b = &f->lists[cause];
     struct walked *known = &f->walked[cause];
     if (known->stamp != stamp)
@@ -264,8 +262,7 @@ static int64_t latest_common(struct finder *f, uint32_t stamp, const struct sync
     return found;
 }
 
-static void find_starts(struct finder *f, int64_t *starts)
-{
+static void find_starts(struct finder *f, int64_t *starts) {
     const struct lc_timelines *lines = f->lines;
     for (size_t i = 0; i < lines->trace->n_locs; i++) {
         const struct lc_timeline *line = &lines->lines[i];
@@ -284,8 +281,7 @@ static void find_starts(struct finder *f, int64_t *starts)
     }
 }
 
-enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts)
-{
+enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts) {
     struct lc_trace *trace = lines->trace;
     struct finder f = {.lines = lines, .origin = lc_sync_origin(trace)};
     enum lc_err err = lc_alloc(&f.lists, trace->n_locations, sizeof *f.lists);
@@ -294,7 +290,8 @@ enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts)
     err = lc_comm_agree(trace->comm, err);
     if (err == LC_OK) {
         for (size_t i = 0; i < trace->n_locs; i++)
-            f.lists[trace->locs[i].id] = (struct sync_list){trace->locs[i].syncs, trace->locs[i].n_syncs};
+            f.lists[trace->locs[i].id] =
+                (struct sync_list){trace->locs[i].syncs, trace->locs[i].n_syncs};
         err = find_pairs(&f);
     }
     if (err == LC_OK && trace->comm->size > 1)

@@ -1,14 +1,17 @@
-/* Where the synchronisation interval of a wait state begins (definitions of the wait states, sections 3.1 and 3.2): T* = the latest
- * synchronisation point of the waiting location r and the cause d at or before the start of the wait, at least the origin.
+/* Where the synchronisation interval of a wait state begins (definitions of the wait states,
+ * sections 3.1 and 3.2): T* = the latest synchronisation point of the waiting location r and the
+ * cause d at or before the start of the wait, at least the origin.
  *
- * Points of messages are kept per pair of locations; points of collectives and teams are in the list of each member (lc_loc.syncs),
- * so that the latest common one is found by walking both lists backwards. Used by delay.c. */
+ * Points of messages are kept per pair of locations; points of collectives and teams are in the
+ * list of each member (lc_loc.syncs), so that the latest common one is found by walking both lists
+ * backwards. Used by delay.c. */
 #ifndef LC_ANALYZE_SYNCPOINT_H
 #define LC_ANALYZE_SYNCPOINT_H
 
 #include "analyze/profile.h"
 
-/* Fills starts[i] = T* for each state of this rank (in the order of lines->states; INT64_MIN for states without cause). Collective. */
+/* Fills starts[i] = T* for each state of this rank (in the order of lines->states; INT64_MIN for
+ * states without cause). Collective. */
 enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts);
 
 /* The origin of section 3.1. */

@@ -6,7 +6,8 @@
 #include "analyze/place.h"
 #include "base/mem.h"
 
-/* A blocking, with the time saved on the way to each of its instants: by r until its start and end, by d until the release. */
+/* A blocking, with the time saved on the way to each of its instants: by r until its start and end,
+ * by d until the release. */
 struct step {
     int64_t start, end, release;
     double saved_start, saved_end, saved_release;
@@ -34,14 +35,15 @@ struct front {
 
 /* --- which call paths change --- */
 
-static enum lc_err apply(const struct lc_trace *trace, const char *name, size_t length, double factor, double *gain, bool *found)
-{
+static enum lc_err apply(const struct lc_trace *trace, const char *name, size_t length,
+                         double factor, double *gain, bool *found) {
     for (uint32_t c = 0; c < trace->n_cnodes; c++) {
         const char *region = trace->regions[trace->cnodes[c].region].name;
         if (strlen(region) != length || strncmp(region, name, length) != 0)
             continue;
         *found = true;
-        for (uint32_t i = c; i <= trace->cnodes[c].last; i++) { /* outer ones come first: inner ones replace them */
+        for (uint32_t i = c; i <= trace->cnodes[c].last;
+             i++) { /* outer ones come first: inner ones replace them */
             const struct lc_an_cnode *node = &trace->cnodes[i];
             bool below_mpi = trace->regions[node->region].mpi;
             gain[i] = below_mpi ? 0 : 1 - factor;
@@ -51,19 +53,23 @@ static enum lc_err apply(const struct lc_trace *trace, const char *name, size_t 
 }
 
 /* gain[cnode]: the share of its time that goes. */
-static enum lc_err parse(const struct lc_trace *trace, const char *spec, double *gain)
-{
+static enum lc_err parse(const struct lc_trace *trace, const char *spec, double *gain) {
     for (const char *at = spec; *at != '\0';) {
         const char *equals = strchr(at, '=');
         char *end = NULL;
         double factor = equals != NULL ? strtod(equals + 1, &end) : -1;
-        if (equals == NULL || end == equals + 1 || (*end != ',' && *end != '\0') || !(factor >= 0 && factor <= 1000))
-            return lc_fail(LC_ERR_USAGE, "--what-if=%s: no list of REGION=FACTOR: write for example solve=0.5", spec);
+        if (equals == NULL || end == equals + 1 || (*end != ',' && *end != '\0') ||
+            !(factor >= 0 && factor <= 1000))
+            return lc_fail(LC_ERR_USAGE,
+                           "--what-if=%s: no list of REGION=FACTOR: write for example solve=0.5",
+                           spec);
         bool found = false;
         LC_TRY(apply(trace, at, (size_t)(equals - at), factor, gain, &found));
         if (!found)
-            return lc_fail(LC_ERR_USAGE, "--what-if=%s: the trace has no region %.*s: use a name that `latecomer show` prints", spec,
-                           (int)(equals - at), at);
+            return lc_fail(LC_ERR_USAGE,
+                           "--what-if=%s: the trace has no region %.*s: use a name that `latecomer "
+                           "show` prints",
+                           spec, (int)(equals - at), at);
         at = *end == ',' ? end + 1 : end;
     }
     return LC_OK;
@@ -72,17 +78,20 @@ static enum lc_err parse(const struct lc_trace *trace, const char *spec, double 
 /* --- what is saved until an instant --- */
 
 /* sums[i]: saved until transition i. */
-static enum lc_err sum_gains(const struct lc_loc *loc, const double *gain, double **sums, size_t *capacity)
-{
+static enum lc_err sum_gains(const struct lc_loc *loc, const double *gain, double **sums,
+                             size_t *capacity) {
     LC_TRY(lc_grow(sums, capacity, (size_t)loc->n_transitions + 1, sizeof **sums));
     (*sums)[0] = 0;
     for (uint32_t i = 0; i + 1 < loc->n_transitions; i++)
-        (*sums)[i + 1] = (*sums)[i] + (loc->cnode[i] != LC_NONE ? gain[loc->cnode[i]] * (double)(loc->time[i + 1] - loc->time[i]) : 0);
+        (*sums)[i + 1] =
+            (*sums)[i] + (loc->cnode[i] != LC_NONE
+                              ? gain[loc->cnode[i]] * (double)(loc->time[i + 1] - loc->time[i])
+                              : 0);
     return LC_OK;
 }
 
-static double saved_until(const struct lc_loc *loc, const double *gain, const double *sums, int64_t time)
-{
+static double saved_until(const struct lc_loc *loc, const double *gain, const double *sums,
+                          int64_t time) {
     uint32_t low = 0, high = loc->n_transitions;
     while (low < high) { /* first transition behind the instant */
         uint32_t middle = low + (high - low) / 2;
@@ -98,13 +107,12 @@ static double saved_until(const struct lc_loc *loc, const double *gain, const do
     return sums[low - 1] + gain[loc->cnode[low - 1]] * (double)(time - loc->time[low - 1]);
 }
 
-static bool is_mutual(const struct lc_wait *w)
-{
+static bool is_mutual(const struct lc_wait *w) {
     return w->kind == LC_WAIT_BARRIER || w->kind == LC_WAIT_N2N || w->kind == LC_WAIT_MGMT;
 }
 
-static enum lc_err make_steps(const struct lc_trace *trace, const double *gain, struct step **steps, size_t *n, struct saving **ends)
-{
+static enum lc_err make_steps(const struct lc_trace *trace, const double *gain, struct step **steps,
+                              size_t *n, struct saving **ends) {
     double *sums = NULL;
     size_t capacity = 0, most = 0;
     for (size_t l = 0; l < trace->n_locs; l++)
@@ -119,7 +127,8 @@ static enum lc_err make_steps(const struct lc_trace *trace, const double *gain, 
             free(sums);
             return err;
         }
-        (*ends)[l] = (struct saving){.ticks = loc->n_transitions > 0 ? sums[loc->n_transitions - 1] : 0, .index = loc->id};
+        (*ends)[l] = (struct saving){
+            .ticks = loc->n_transitions > 0 ? sums[loc->n_transitions - 1] : 0, .index = loc->id};
         for (size_t k = 0; k < loc->n_waits; k++) {
             const struct lc_wait *w = &loc->waits[k];
             if (!(w->flags & LC_WAIT_BLOCKS) || w->cause == LC_NONE)
@@ -139,16 +148,14 @@ static enum lc_err make_steps(const struct lc_trace *trace, const double *gain, 
     return LC_OK;
 }
 
-static int compare_releases(const void *a, const void *b)
-{
+static int compare_releases(const void *a, const void *b) {
     const struct release *x = a, *y = b;
     return (x->cause > y->cause) - (x->cause < y->cause);
 }
 
 /* Answers what other ranks (and this one) ask: time saved by the cause until the release. */
-static enum lc_err answer(const struct lc_trace *trace, const double *gain, struct release *asked, size_t n, struct saving **replies,
-                          uint32_t **dest)
-{
+static enum lc_err answer(const struct lc_trace *trace, const double *gain, struct release *asked,
+                          size_t n, struct saving **replies, uint32_t **dest) {
     double *sums = NULL;
     size_t capacity = 0;
     uint32_t current = LC_NONE;
@@ -164,15 +171,16 @@ static enum lc_err answer(const struct lc_trace *trace, const double *gain, stru
         if (err != LC_OK)
             break;
         current = asked[i].cause;
-        (*replies)[i] = (struct saving){.ticks = saved_until(loc, gain, sums, asked[i].time), .index = asked[i].index};
+        (*replies)[i] = (struct saving){.ticks = saved_until(loc, gain, sums, asked[i].time),
+                                        .index = asked[i].index};
         (*dest)[i] = asked[i].asker;
     }
     free(sums);
     return err;
 }
 
-static enum lc_err fetch_releases(const struct lc_trace *trace, const double *gain, struct step *steps, size_t n)
-{
+static enum lc_err fetch_releases(const struct lc_trace *trace, const double *gain,
+                                  struct step *steps, size_t n) {
     const struct lc_comm *comm = trace->comm;
     struct release *mine = NULL, *asked = NULL;
     struct saving *replies = NULL, *arrived = NULL;
@@ -182,7 +190,10 @@ static enum lc_err fetch_releases(const struct lc_trace *trace, const double *ga
     if (err == LC_OK)
         err = lc_alloc(&dest, n + 1, sizeof *dest);
     for (size_t i = 0; i < n && err == LC_OK; i++) {
-        mine[i] = (struct release){.time = steps[i].release, .cause = steps[i].cause, .asker = comm->rank, .index = (uint32_t)i};
+        mine[i] = (struct release){.time = steps[i].release,
+                                   .cause = steps[i].cause,
+                                   .asker = comm->rank,
+                                   .index = (uint32_t)i};
         dest[i] = lc_trace_owner(trace, steps[i].cause);
     }
     err = lc_comm_agree(comm, err);
@@ -191,7 +202,8 @@ static enum lc_err fetch_releases(const struct lc_trace *trace, const double *ga
     if (err == LC_OK)
         err = lc_comm_agree(comm, answer(trace, gain, asked, n_asked, &replies, &reply_dest));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, replies, reply_dest, n_asked, sizeof *replies, (void **)&arrived, &n_arrived);
+        err = lc_comm_exchange(comm, replies, reply_dest, n_asked, sizeof *replies,
+                               (void **)&arrived, &n_arrived);
     for (size_t i = 0; i < n_arrived && err == LC_OK; i++)
         steps[arrived[i].index].saved_release = arrived[i].ticks;
     free(mine);
@@ -205,8 +217,7 @@ static enum lc_err fetch_releases(const struct lc_trace *trace, const double *ga
 
 /* --- the replay, on rank 0 --- */
 
-static int compare_steps(const void *a, const void *b)
-{
+static int compare_steps(const void *a, const void *b) {
     const struct step *x = a, *y = b;
     if (x->release != y->release)
         return x->release < y->release ? -1 : 1;
@@ -215,14 +226,12 @@ static int compare_steps(const void *a, const void *b)
     return (x->location > y->location) - (x->location < y->location);
 }
 
-static double new_time(const struct front *front, int64_t at, double saved)
-{
+static double new_time(const struct front *front, int64_t at, double saved) {
     return front->now + (double)(at - front->at) - (saved - front->saved);
 }
 
 /* All of a group, or a single blocking: nobody goes on before the latest has come. */
-static void replay_group(struct front *fronts, const struct step *steps, size_t n)
-{
+static void replay_group(struct front *fronts, const struct step *steps, size_t n) {
     double met = new_time(&fronts[steps->cause], steps->release, steps->saved_release);
     for (size_t i = 0; i < n && n > 1; i++) {
         double start = new_time(&fronts[steps[i].location], steps[i].start, steps[i].saved_start);
@@ -237,9 +246,8 @@ static void replay_group(struct front *fronts, const struct step *steps, size_t 
         fronts[steps->cause] = (struct front){steps->release, steps->saved_release, met};
 }
 
-static double replay(const struct lc_trace *trace, struct step *steps, size_t n, const struct saving *ends, const int64_t *last,
-                     struct front *fronts)
-{
+static double replay(const struct lc_trace *trace, struct step *steps, size_t n,
+                     const struct saving *ends, const int64_t *last, struct front *fronts) {
     double length = 0;
     for (size_t i = 0; i < trace->n_locations; i++)
         fronts[i] = (struct front){trace->t0, 0, 0};
@@ -247,7 +255,8 @@ static double replay(const struct lc_trace *trace, struct step *steps, size_t n,
         qsort(steps, n, sizeof *steps, compare_steps);
     for (size_t i = 0; i < n;) {
         size_t end = i + 1;
-        while (steps[i].group != UINT64_MAX && end < n && steps[end].group == steps[i].group && steps[end].release == steps[i].release)
+        while (steps[i].group != UINT64_MAX && end < n && steps[end].group == steps[i].group &&
+               steps[end].release == steps[i].release)
             end++;
         replay_group(fronts, &steps[i], end - i);
         i = end;
@@ -260,8 +269,8 @@ static double replay(const struct lc_trace *trace, struct step *steps, size_t n,
     return length;
 }
 
-static enum lc_err replay_all(const struct lc_trace *trace, const struct step *steps, size_t n, const struct saving *ends, double *length)
-{
+static enum lc_err replay_all(const struct lc_trace *trace, const struct step *steps, size_t n,
+                              const struct saving *ends, double *length) {
     const struct lc_comm *comm = trace->comm;
     struct step *all = NULL;
     struct saving *all_ends = NULL;
@@ -282,7 +291,8 @@ static enum lc_err replay_all(const struct lc_trace *trace, const struct step *s
         err = lc_comm_gather(comm, steps, n * sizeof *steps, (void **)&all, &bytes, NULL);
     }
     if (err == LC_OK)
-        err = lc_comm_gather(comm, ends, trace->n_locs * sizeof *ends, (void **)&all_ends, &end_bytes, NULL);
+        err = lc_comm_gather(comm, ends, trace->n_locs * sizeof *ends, (void **)&all_ends,
+                             &end_bytes, NULL);
     if (err == LC_OK && comm->rank == 0)
         *length = replay(trace, all, bytes / sizeof *all, all_ends, last, fronts);
     free(all);
@@ -292,10 +302,11 @@ static enum lc_err replay_all(const struct lc_trace *trace, const struct step *s
     return lc_comm_agree(comm, err);
 }
 
-enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, json_t *object, struct lc_strbuf *text)
-{
+enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, json_t *object,
+                           struct lc_strbuf *text) {
     const struct lc_trace *trace = lines->trace;
-    double *gain = NULL, length = 0, now = (double)(trace->t1 - trace->t0), tps = (double)trace->ticks_per_second;
+    double *gain = NULL, length = 0, now = (double)(trace->t1 - trace->t0),
+           tps = (double)trace->ticks_per_second;
     struct step *steps = NULL;
     struct saving *ends = NULL;
     size_t n = 0;
@@ -315,8 +326,8 @@ enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, j
         json_object_set_new(result, "now_s", json_real(now / tps));
         json_object_set_new(result, "then_s", json_real(length / tps));
         json_object_set_new(object, "what_if", result);
-        lc_strbuf_printf(text, "what if %s: %.6g s instead of %.6g s (%+.1f %%)\n", spec, length / tps, now / tps,
-                         now > 0 ? 100 * (length - now) / now : 0);
+        lc_strbuf_printf(text, "what if %s: %.6g s instead of %.6g s (%+.1f %%)\n", spec,
+                         length / tps, now / tps, now > 0 ? 100 * (length - now) / now : 0);
     }
     free(gain);
     free(steps);

@@ -1,9 +1,12 @@
-/* --what-if: how long the run would take if some regions were faster or slower, by replaying the trace forwards.
+/* --what-if: how long the run would take if some regions were faster or slower, by replaying the
+ * trace forwards.
  *
- * SPEC is a list of REGION=FACTOR. The factor applies to the time of the region and of what it calls, MPI calls excepted (of nested regions
- * with a factor the innermost counts). Everything else keeps its duration; a blocked location goes on when its cause has come, members of
- * barriers and N-to-N operations when all have. Messages that nobody waited for in the trace are taken as free of waiting: an
- * optimistic estimate where the change is large. Only meaningful without clock errors. */
+ * SPEC is a list of REGION=FACTOR. The factor applies to the time of the region and of what it
+ * calls, MPI calls excepted (of nested regions with a factor the innermost counts). Everything else
+ * keeps its duration; a blocked location goes on when its cause has come, members of barriers and
+ * N-to-N operations when all have. Messages that nobody waited for in the trace are taken as free
+ * of waiting: an optimistic estimate where the change is large. Only meaningful without clock
+ * errors. */
 #ifndef LC_ANALYZE_WHAT_IF_H
 #define LC_ANALYZE_WHAT_IF_H
 
@@ -12,7 +15,9 @@
 #include "analyze/profile.h"
 #include "base/strbuf.h"
 
-/* Adds "what_if" to the object and a line for people, on rank 0. Collective. Errors: LC_ERR_USAGE. */
-enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, json_t *object, struct lc_strbuf *text);
+/* Adds "what_if" to the object and a line for people, on rank 0. Collective. Errors: LC_ERR_USAGE.
+ */
+enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, json_t *object,
+                           struct lc_strbuf *text);
 
 #endif

@@ -1,9 +1,12 @@
-/* Test driver of the trace analysis: analyses many archives in one run of the program and writes what it found as JSON, without the detour through
- * .cubex, so that thousands of small traces can be judged in a short time.
+/* Test driver of the trace analysis: analyses many archives in one run of the program and writes
+ * what it found as JSON, without the detour through .cubex, so that thousands of small traces can
+ * be judged in a short time.
  *
- *   dump_results NAME DIR..     analyses DIR/traces.otf2, writes DIR/NAME: {"ranks", "metrics", "mpi_only", "invariants"} as in the golden data
+ *   dump_results NAME DIR..     analyses DIR/traces.otf2, writes DIR/NAME: {"ranks", "metrics",
+ * "mpi_only", "invariants"} as in the golden data
  *
- * Call paths that are zero everywhere are left out; `time` is given exclusive as "exclusive_time". */
+ * Call paths that are zero everywhere are left out; `time` is given exclusive as "exclusive_time".
+ */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -17,18 +20,17 @@
 #include "analyze/results_private.h"
 #include "analyze/rootcause.h"
 #include "analyze/waits.h"
+#include "analyze/write.h"
 #include "model/metrics.h"
 
-static void check(enum lc_err err)
-{
+static void check(enum lc_err err) {
     if (err != LC_OK) {
         fprintf(stderr, "dump_results: %s\n", lc_err_text());
         lc_comm_abort(1);
     }
 }
 
-static const char *unit_of(const char *name)
-{
+static const char *unit_of(const char *name) {
     static struct lc_model *model;
     uint32_t id;
     if (model == NULL)
@@ -37,14 +39,13 @@ static const char *unit_of(const char *name)
     return model->metrics[id].unit;
 }
 
-static json_t *metric_json(const struct lc_trace *trace, const struct lc_result_metric *metric, const struct lc_result_cell *cells,
-                           size_t n)
-{
+static json_t *metric_json(const struct lc_trace *trace, const struct lc_result_metric *metric,
+                           bool real, const struct lc_result_cell *cells, size_t n) {
     bool seconds = strcmp(unit_of(metric->name), "sec") == 0;
     json_t *paths = json_object(), *result = json_object();
     double total = 0;
     for (size_t i = 0; i < n; i++) {
-        double value = metric->real ? cells[i].value.real : (double)cells[i].value.ticks;
+        double value = real ? cells[i].value.real : (double)cells[i].value.ticks;
         if (value == 0)
             continue;
         value /= seconds ? (double)trace->ticks_per_second : 1;
@@ -69,8 +70,7 @@ static json_t *metric_json(const struct lc_trace *trace, const struct lc_result_
     return result;
 }
 
-static int compare_cells(const void *a, const void *b)
-{
+static int compare_cells(const void *a, const void *b) {
     const struct lc_result_cell *x = a, *y = b;
     if (x->cnode != y->cnode)
         return x->cnode < y->cnode ? -1 : 1;
@@ -78,46 +78,49 @@ static int compare_cells(const void *a, const void *b)
 }
 
 /* All ranks' results on rank 0. */
-static json_t *results_json(const struct lc_trace *trace, const struct lc_results *results)
-{
+static json_t *results_json(const struct lc_trace *trace, const struct lc_results *results) {
     json_t *root = json_object();
     for (size_t m = 0; m < results->n_metrics; m++) {
         const struct lc_result_metric *metric = &results->metrics[m];
         struct lc_result_cell *all = NULL;
         size_t bytes = 0;
-        check(lc_comm_gather(trace->comm, metric->cells, metric->n_cells * sizeof *all, (void **)&all, &bytes, NULL));
+        int64_t real = metric->real; /* known where there are values */
+        lc_comm_allreduce_i64(trace->comm, &real, 1, LC_OP_MAX);
+        check(lc_comm_gather(trace->comm, metric->cells, metric->n_cells * sizeof *all,
+                             (void **)&all, &bytes, NULL));
         if (trace->comm->rank == 0) {
             size_t n = bytes / sizeof *all;
             if (n > 1)
                 qsort(all, n, sizeof *all, compare_cells);
             const char *name = strcmp(metric->name, "time") == 0 ? "exclusive_time" : metric->name;
-            json_object_set_new(root, name, metric_json(trace, metric, all, n));
+            json_object_set_new(root, name, metric_json(trace, metric, real != 0, all, n));
         }
         free(all);
     }
     return root;
 }
 
-static void write_file(const char *dir, const char *name, json_t *root)
-{
+static void write_file(const char *dir, const char *name, json_t *root) {
     struct lc_strbuf path = {0};
     lc_strbuf_printf(&path, "%s/%s", dir, name);
-    if (json_dump_file(root, lc_strbuf_get(&path), JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) != 0) {
+    if (json_dump_file(root, lc_strbuf_get(&path),
+                       JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) != 0) {
         fprintf(stderr, "dump_results: %s: cannot be written\n", lc_strbuf_get(&path));
         lc_comm_abort(1);
     }
     lc_strbuf_free(&path);
 }
 
-static void analyse(const struct lc_comm *comm, const char *dir, const char *name)
-{
+static void analyse(const struct lc_comm *comm, const char *dir, const char *name) {
     struct lc_strbuf path = {0};
     struct lc_health health;
     struct lc_trace *trace = NULL;
     lc_strbuf_printf(&path, "%s/traces.otf2", dir);
     lc_health_init(&health);
     check(lc_trace_read(&trace, comm, lc_strbuf_get(&path), &health, NULL, NULL));
+    check(lc_results_new(&trace->results));
     check(lc_waits_find(trace));
+    check(lc_cells_book(trace));
     struct lc_rootcause_options options = {0};
     struct lc_rootcause_output output = {0};
     check(lc_rootcause_run(trace, &options, &output));
@@ -139,7 +142,9 @@ static void analyse(const struct lc_comm *comm, const char *dir, const char *nam
     if (comm->rank == 0) {
         json_t *root = json_object();
         json_object_set_new(root, "ranks", json_integer((json_int_t)trace->n_locations));
-        json_object_set_new(root, "wall_time", json_real((double)(trace->t1 - trace->t0) / (double)trace->ticks_per_second));
+        json_object_set_new(
+            root, "wall_time",
+            json_real((double)(trace->t1 - trace->t0) / (double)trace->ticks_per_second));
         json_object_set_new(root, "metrics", metrics);
         json_object_set_new(root, "mpi_only", only);
         json_object_set_new(root, "invariants", invariants);
@@ -156,8 +161,7 @@ static void analyse(const struct lc_comm *comm, const char *dir, const char *nam
     lc_strbuf_free(&path);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct lc_comm comm;
     lc_comm_init(&comm, &argc, &argv);
     if (argc < 3) {
