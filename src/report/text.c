@@ -171,8 +171,7 @@ static enum lc_err write_sections(struct lc_text *text, const bool *metrics) {
     lc_text_header(text);
     LC_TRY(lc_text_blame(text));
     LC_TRY(lc_text_waits(text));
-    if (text->analysis)
-        LC_TRY(lc_text_causes(text));
+    LC_TRY(text->analysis ? lc_text_causes(text) : lc_text_useful_path(text));
     LC_TRY(lc_text_tree(text));
     lc_text_ranks(text);
     lc_text_pop(text);

@@ -87,9 +87,10 @@ static enum lc_err print_causes(const struct lc_text *text, double *row, double 
     return err;
 }
 
-static enum lc_err print_critical_path(const struct lc_text *text, double *row) {
+static enum lc_err print_critical_path(const struct lc_text *text, const char *name,
+                                       const char *remark, double *row) {
     struct lc_view *view = text->view;
-    uint32_t metric = lc_model_find_metric(view->model, "critical_path");
+    uint32_t metric = lc_model_find_metric(view->model, name);
     double all, *length;
     if (metric == LC_NONE)
         return LC_OK;
@@ -102,7 +103,7 @@ static enum lc_err print_critical_path(const struct lc_text *text, double *row) 
             length[p] += row[l];
     }
     if (err == LC_OK && all > 0.0)
-        lc_text_heading(text, "Critical path", "the code that determines the run time");
+        lc_text_heading(text, "Critical path", remark);
     for (size_t i = 0; err == LC_OK && i < MOST_SEGMENTS; i++) {
         char before[64], who[256], seconds[32];
         uint32_t best = LC_NONE;
@@ -157,10 +158,21 @@ enum lc_err lc_text_causes(const struct lc_text *text) {
     if (err == LC_OK)
         err = print_causes(text, row, sums);
     if (err == LC_OK)
-        err = print_critical_path(text, row);
+        err = print_critical_path(text, "critical_path", "the code that determines the run time",
+                                  row);
     if (err == LC_OK)
         print_indicators(text);
     free(row);
     free(sums);
+    return err;
+}
+
+enum lc_err lc_text_useful_path(const struct lc_text *text) {
+    double *row;
+    LC_TRY(lc_alloc(&row, text->view->model->n_locations, sizeof row[0]));
+    enum lc_err err = print_critical_path(
+        text, "critical_path_useful",
+        "the longest chain of useful work: its code, the ranks it runs on", row);
+    free(row);
     return err;
 }
