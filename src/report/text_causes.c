@@ -158,6 +158,8 @@ enum lc_err lc_text_causes(const struct lc_text *text) {
     if (err == LC_OK)
         err = print_causes(text, row, sums);
     if (err == LC_OK)
+        lc_text_chains(text);
+    if (err == LC_OK)
         err = print_critical_path(text, "critical_path", "the code that determines the run time",
                                   row);
     if (err == LC_OK)

@@ -37,6 +37,7 @@ void lc_text_header(const struct lc_text *text);
 enum lc_err lc_text_blame(const struct lc_text *text);
 enum lc_err lc_text_waits(const struct lc_text *text);
 enum lc_err lc_text_causes(const struct lc_text *text);
+void lc_text_chains(const struct lc_text *text);
 enum lc_err lc_text_useful_path(const struct lc_text *text); /* profiles */
 enum lc_err lc_text_tree(const struct lc_text *text);
 enum lc_err lc_text_metric_tree(const struct lc_text *text, const bool *metrics);

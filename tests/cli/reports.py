@@ -32,7 +32,7 @@ def make(content, cubex, **members):
     for name, text in members.items():
         with open(name, "w") as out:
             out.write(text)
-    subprocess.run([MAKE, "in.json", cubex] + [f"{n.replace('_tsv', '.tsv')}={n}" for n in members], check=True)
+    subprocess.run([MAKE, "in.json", cubex] + [f"{n.replace('_tsv', '.tsv').replace('_json', '.json')}={n}" for n in members], check=True)
 
 
 def result(ranks, useful, wall, serial=0.9):
@@ -110,7 +110,15 @@ check("has no POP factors" in latecomer("scaling", "bare", code=1), "scaling wit
 
 # Thesis table 3.3 (golden archive): costs of both models.
 spec = json.load(open(f"{GOLDEN}/synthetic/thesis_table_3_3/expected.json"))
-make(spec, "thesis/analysis.cubex")
+CHAINS = json.dumps({"model": "proportional", "root_causes": [
+    {"rank": 0, "thread": 0, "callpath": "main/g", "cost_s": 2.0, "chain": [
+        {"rank": 1, "thread": 0, "callpath": "main/MPI_Recv", "start_s": 2, "waiting_s": 2.0, "kind": "ls"},
+        {"rank": 2, "thread": 0, "callpath": "main/MPI_Recv", "start_s": 4, "waiting_s": 3.0, "kind": "ls"}]}]})
+make(spec, "thesis/analysis.cubex", root_causes_json=CHAINS)
+text = latecomer("show", "thesis")
+for wanted in ("rank 0 in main/g costs the others 2 s", "-> rank 2 waits 3 s in main/MPI_Recv", "Critical path", "Indicators",
+               "Profile: thesis/profile.cubex is not there"):
+    check(wanted in text, f"text lacks '{wanted}':\n{text}")
 models = json.loads(latecomer("compare", "--delay-models", "--json", "thesis"))
 for name, pair in models["metrics"].items():
     check(math.isclose(pair["proportional"], spec["metrics"][name]["total"], abs_tol=1e-12), name)
