@@ -25,6 +25,8 @@ def parse():
     parser.add_argument("--status", type=int, default=0, help="exit status that the bare run must have")
     parser.add_argument("--audit", metavar="REGEX", help="not measured, but meta (coverage audit) must hold this")
     parser.add_argument("--expect", action="append", default=[], metavar="REGEX", help="must be in meta.json or a tool's line")
+    parser.add_argument("--stdout-has", metavar="TEXT", help="in every rank's output of both runs")
+    parser.add_argument("--mpmd", metavar="PROGRAM", help="rank 0 runs this, the others the command, in one launch")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -33,6 +35,8 @@ def parse():
 def problems_of_result(args, space, measured):
     problems = []
     made = space.calls_made()
+    if args.audit and any(re.search(args.audit, line) for line in measured.tool_lines()):
+        return [] # named as not measurable: there need not be a result
     try:
         result = space.show("--metric", "visits")
     except (RuntimeError, ValueError) as error:
@@ -64,8 +68,15 @@ def main():
     args = parse()
     with Workspace(args.flavour, args.latecomer) as space:
         env = space.environment(**dict(pair.split("=", 1) for pair in args.env))
-        launcher = space.launcher(args.n) + args.before
-        bare = space.run([*launcher, *args.between, *args.command], args.timeout, env)
+
+        def launch(tool):
+            words = args.before + tool + args.between
+            if args.mpmd:
+                first = ["-n", "1", *words, args.mpmd, "first", ":"]
+                return space.launcher(None) + first + ["-n", str(args.n - 1), *words, *args.command]
+            return space.launcher(args.n) + words + args.command
+
+        bare = space.run(launch([]), args.timeout, env)
         problems = []
         if bare.status != args.status or any("FAILED" in line for line in bare.lines()):
             problems.append(f"the bare run failed (status {bare.status})")
@@ -74,7 +85,9 @@ def main():
             problems.append("the bare run counted no calls")
         measured = None
         if not args.bare and not problems:
-            measured = space.run([*launcher, *space.tool(*args.run_option), *args.between, *args.command], args.timeout, env)
+            measured = space.run(launch(space.tool(*args.run_option)), args.timeout, env)
+            if args.stdout_has and measured.out.count(args.stdout_has) != args.n:
+                problems.append(f"not in every rank's output: {args.stdout_has}")
             if measured.status != bare.status:
                 problems.append(f"exit status {measured.status}, bare {bare.status}")
             if measured.lines() != bare.lines():

@@ -56,10 +56,9 @@ static void persistent_collectives(void) {
     MPI_Info none = MPI_INFO_NULL;
     OK(MPI_Barrier_init(c, none, &r[n++]));
     OK(MPI_Bcast_init(b[0], 4, MPI_INT, 0, c, none, &r[n++]));
-    OK(MPI_Gather_init(a, 1, MPI_INT, b[1], 1, MPI_INT, 0, c, none, &r[n++]));
     OK(MPI_Gatherv_init(a, 1, MPI_INT, b[2], counts, displs, MPI_INT, 0, c, none, &r[n++]));
-    /* MPICH 4.0.2: a persistent MPI_Scatter fails with "invalid communicator" in the bare run too.
-     */
+    /* Not MPI_Gather_init and MPI_Scatter_init: MPICH 4.0.2 uses freed buffers in them, in the bare
+     * run too. */
     OK(MPI_Scatterv_init(a, counts, displs, MPI_INT, b[4], 1, MPI_INT, 0, c, none, &r[n++]));
     OK(MPI_Allgather_init(a, 1, MPI_INT, b[5], 1, MPI_INT, c, none, &r[n++]));
     OK(MPI_Allgatherv_init(a, 1, MPI_INT, b[6], counts, displs, MPI_INT, c, none, &r[n++]));

@@ -1,5 +1,6 @@
-/* A program that ends in the way its argument says, after a known number of calls: each rank makes ROUNDS of MPI_Allreduce and of
- * MPI_Sendrecv, tells that it is ready, and then meets its fate. Rank 1 is the victim where one rank is. */
+/* A program that ends in the way its argument says, after a known number of calls: each rank makes
+ * ROUNDS of MPI_Allreduce and of MPI_Sendrecv, tells that it is ready, and then meets its fate.
+ * Rank 1 is the victim where one rank is. */
 #include "program.h"
 
 #include <fenv.h>
@@ -10,8 +11,7 @@ enum { ROUNDS = 40, VICTIM = 1 };
 
 static volatile sig_atomic_t told;
 
-static void leave(int signal_number)
-{
+static void leave(int signal_number) {
     char text[] = "own handler of signal 00\n";
     text[22] = (char)('0' + signal_number / 10);
     text[23] = (char)('0' + signal_number % 10);
@@ -20,12 +20,12 @@ static void leave(int signal_number)
     _exit(10);
 }
 
-static void note(int signal_number)
-{
+static void note(int signal_number) {
     told = signal_number;
 }
 
-static void wait_for_fate(void) /* outside MPI; bounded, so that nothing stays behind a failed test */
+static void
+wait_for_fate(void) /* outside MPI; bounded, so that nothing stays behind a failed test */
 {
     for (int i = 0; i < 160 && !told; i++)
         nap_ms(50);
@@ -33,8 +33,7 @@ static void wait_for_fate(void) /* outside MPI; bounded, so that nothing stays b
         say("nothing happened");
 }
 
-static void write_pid(void)
-{
+static void write_pid(void) {
     const char *dir = getenv("TALLY_DIR");
     char path[4096];
     if (!dir)
@@ -47,21 +46,19 @@ static void write_pid(void)
     }
 }
 
-static void divide_by_zero(void)
-{
+static void divide_by_zero(void) {
     volatile int zero = 0;
     volatile int one = 1;
     one = one / zero;
 }
 
-static void write_where_not_allowed(void)
-{
-    volatile int *page = (volatile int *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static void write_where_not_allowed(void) {
+    volatile int *page =
+        (volatile int *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     *page = 1;
 }
 
-static int meet_fate(const char *fate)
-{
+static int meet_fate(const char *fate) {
     int mine = rank == VICTIM;
     if (strcmp(fate, "exit") == 0)
         exit(3);
@@ -85,11 +82,13 @@ static int meet_fate(const char *fate)
         divide_by_zero();
     if (strcmp(fate, "kill") == 0 && mine)
         raise(SIGKILL);
-    if (strcmp(fate, "wait") == 0) { /* MPICH's ranks ignore SIGHUP: then it ends as if nothing had been */
+    if (strcmp(fate, "wait") ==
+        0) { /* MPICH's ranks ignore SIGHUP: then it ends as if nothing had been */
         wait_for_fate();
         return end_program();
     }
-    if (strcmp(fate, "finish_on_term") == 0) { /* a program that saves its work when the batch system warns it */
+    if (strcmp(fate, "finish_on_term") ==
+        0) { /* a program that saves its work when the batch system warns it */
         wait_for_fate();
         say("told %d", (int)told);
         return end_program();
@@ -101,8 +100,7 @@ static int meet_fate(const char *fate)
     return 6;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int in = -1, sum = 0;
     const char *fate = argc > 1 ? argv[1] : "finalize";
     if (strcmp(fate, "finish_on_term") == 0)
@@ -110,8 +108,8 @@ int main(int argc, char **argv)
     start_program(&argc, &argv);
     write_pid();
     for (int i = 0; i < ROUNDS; i++) {
-        MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT,
+                     (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,8 +1,8 @@
-/* Prints the peak of the address space of a rank after the work of faults.c's beginning, for the test of memory limits. */
+/* Prints the peak of the address space of a rank after the work of faults.c's beginning, for the
+ * test of memory limits. */
 #include "program.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     char line[256];
     long peak = 0;
     int sum = 0;

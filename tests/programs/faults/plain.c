@@ -1,8 +1,7 @@
 /* No MPI at all; linked statically for the test of programs that nothing can be preloaded into. */
 #include <stdio.h>
 
-int main(void)
-{
+int main(void) {
     puts("plain");
     return 4;
 }
