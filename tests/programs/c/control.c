@@ -27,8 +27,8 @@ int main(int argc, char **argv) {
     if (start_stopped) {
         OK(MPI_Allreduce(&rank, &in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
         MPI_Pcontrol(7);
-        started();
         MPI_Pcontrol(1);
+        started();
     }
     for (int i = 0; i < 60; i++) {
         int off = i % (rank + 2) == 1, out = i * 10 + rank, got[2] = {-1, -1};
@@ -36,8 +36,8 @@ int main(int argc, char **argv) {
         OK(MPI_Irecv(&got[1], 1, MPI_INT, i % 2 ? MPI_ANY_SOURCE : from, 2, MPI_COMM_WORLD, &r[1]));
         if (off) { /* requests are pending; the messages are sent and completed while stopped */
             if (i % 2) {
-                stopped();
                 MPI_Pcontrol(0);
+                stopped();
             } else {
                 stopped();
                 latecomer_stop();
@@ -49,8 +49,8 @@ int main(int argc, char **argv) {
         if (i % 7 == 3)
             OK(MPI_Allreduce(&i, &in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
         if (off && i % 2) {
-            started();
             MPI_Pcontrol(1);
+            started();
         } else if (off) {
             started();
             latecomer_start();
