@@ -2,12 +2,15 @@
  * that alternate with rounds without waiting (a wait that is in every call would be invisible to a
  * minimum). Work is sleeping, so it needs no cores.
  *
- * With UNIT = 20 ms and ROUNDS = 10 imbalanced rounds, waiting per rank (P ranks):
- *   step_barrier     rank r works 2 * UNIT if r = P-1, else 1 UNIT: all but the last wait 1 UNIT in
- * MPI_Barrier step_allreduce   rank r works (r % 2 ? 1 : 3) UNIT: odd ranks wait 2 UNIT in
- * MPI_Allreduce step_message     even ranks send after 3 UNIT, their odd neighbours receive after 1
- * UNIT: they wait 2 UNIT in MPI_Recv Expected totals over the run are printed by rank 0 on request
- * (argument "expect"), as "metric callpath rank seconds". */
+ * With U = 20 ms and ROUNDS = 10 imbalanced rounds, waiting per rank (P ranks), built in:
+ *   step_barrier     rank P-1 works 2 U, the others 1 U: all but the last wait 1 U in MPI_Barrier
+ *   step_allreduce   even ranks work 3 U, odd ones 1 U: odd ranks wait 2 U in MPI_Allreduce
+ *   step_message     even ranks send after 3 U, their odd neighbours receive after 1 U: these wait
+ *                    2 U in MPI_Recv
+ * On a busy machine sleeping takes longer than asked. So the program looks at the clock around each
+ * of these calls, and with the argument "expect" rank 0 prints what waiting there really was, as
+ * "metric callpath rank built_in_s waited_s estimated_s": waited from the times of entering on all
+ * ranks, estimated from the durations and their minimum. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +18,24 @@
 #include <time.h>
 
 enum { ROUNDS = 10, CALM_ROUNDS = 5 };
+enum { BARRIER, ALLREDUCE, MESSAGE, STEPS };
 static double unit_s = 0.02;
 static int rank, ranks;
 
-/* The work measures itself: sleeping takes a little longer than asked, and by how much is nobody's
- * fault but the machine's. */
+/* When this rank entered and left the call of each step and round, in seconds of a clock that all
+ * processes of a node share. */
+struct call {
+    double enter, leave;
+};
+static struct call calls[STEPS][ROUNDS + CALM_ROUNDS];
+static double least_barrier_s = 1e9; /* of the barriers that align the ranks */
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 __attribute__((noinline)) static void work(double units) {
     struct timespec nap;
     double seconds = units * unit_s;
@@ -30,34 +46,46 @@ __attribute__((noinline)) static void work(double units) {
 
 /* Starts a step together, so that what follows does not depend on earlier lateness. */
 __attribute__((noinline)) static void align(void) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 2; i++) {
+        double enter = now_s();
+        MPI_Barrier(MPI_COMM_WORLD);
+        double length = now_s() - enter;
+        if (length < least_barrier_s)
+            least_barrier_s = length;
+    }
 }
 
-__attribute__((noinline)) static void step_barrier(int imbalanced) {
+__attribute__((noinline)) static void step_barrier(int imbalanced, struct call *call) {
     work(imbalanced && rank == ranks - 1 ? 2 : 1);
+    call->enter = now_s();
     MPI_Barrier(MPI_COMM_WORLD);
+    call->leave = now_s();
 }
 
-__attribute__((noinline)) static void step_allreduce(int imbalanced) {
+__attribute__((noinline)) static void step_allreduce(int imbalanced, struct call *call) {
     double mine = rank, sum = 0;
     work(imbalanced && rank % 2 == 0 ? 3 : 1);
+    call->enter = now_s();
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    call->leave = now_s();
     if (sum != ranks * (ranks - 1) / 2.0)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-__attribute__((noinline)) static void step_message(int imbalanced) {
+__attribute__((noinline)) static void step_message(int imbalanced, struct call *call) {
     int partner = rank ^ 1;
     int value = rank;
     if (partner >= ranks) {
         work(1);
     } else if (rank % 2 == 0) {
         work(imbalanced ? 3 : 1);
+        call->enter = now_s();
         MPI_Send(&value, 1, MPI_INT, partner, 7, MPI_COMM_WORLD);
     } else {
         work(imbalanced ? 1 : 2);
+        call->enter = now_s();
         MPI_Recv(&value, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        call->leave = now_s();
     }
 }
 
@@ -65,24 +93,67 @@ static void solve(void) {
     for (int i = 0; i < ROUNDS + CALM_ROUNDS; i++) {
         int imbalanced = i % 3 != 2; /* every third round is calm */
         align();
-        step_barrier(imbalanced);
+        step_barrier(imbalanced, &calls[BARRIER][i]);
         align();
-        step_allreduce(imbalanced);
+        step_allreduce(imbalanced, &calls[ALLREDUCE][i]);
         align();
-        step_message(imbalanced);
+        step_message(imbalanced, &calls[MESSAGE][i]);
     }
 }
 
-static void print_expectation(void) {
-    double unit = ROUNDS * unit_s;
-    for (int r = 0; r < ranks; r++) {
-        if (r != ranks - 1)
-            printf("mpi_barrier_wait step_barrier/MPI_Barrier %d %.6f\n", r, unit);
-        if (r % 2 == 1)
-            printf("mpi_wait_nxn step_allreduce/MPI_Allreduce %d %.6f\n", r, 2 * unit);
-        if (r % 2 == 1)
-            printf("mpi_latesender step_message/MPI_Recv %d %.6f\n", r, 2 * unit);
+/* all[r * STEPS * n + step * n + round] */
+static struct call *call_of(struct call *all, int r, int step, int round) {
+    int n = ROUNDS + CALM_ROUNDS;
+    return &all[(r * STEPS + step) * n + round];
+}
+
+/* When the last one came that rank r had to wait for. */
+static double release(struct call *all, int r, int step, int round) {
+    double latest = 0;
+    if (step == MESSAGE)
+        return call_of(all, r ^ 1, step, round)->enter;
+    for (int k = 0; k < ranks; k++)
+        if (call_of(all, k, step, round)->enter > latest)
+            latest = call_of(all, k, step, round)->enter;
+    return latest;
+}
+
+static void print_line(struct call *all, int r, int step, double built_in_s) {
+    static const char *const names[STEPS] = {"mpi_barrier_wait step_barrier/MPI_Barrier",
+                                             "mpi_wait_nxn step_allreduce/MPI_Allreduce",
+                                             "mpi_latesender step_message/MPI_Recv"};
+    double waited = 0, sum = 0, least = step == BARRIER ? least_barrier_s : 1e9;
+    for (int i = 0; i < ROUNDS + CALM_ROUNDS; i++) {
+        const struct call *own = call_of(all, r, step, i);
+        double wait = release(all, r, step, i) - own->enter, length = own->leave - own->enter;
+        waited += wait < 0 ? 0 : wait > length ? length : wait;
+        sum += length;
+        for (int k = 0; k < ranks; k++) { /* late senders: only this process's minimum counts */
+            const struct call *other = call_of(all, k, step, i);
+            if ((step != MESSAGE || k == r) && other->leave - other->enter < least)
+                least = other->leave - other->enter;
+        }
     }
+    printf("%s %d %.6f %.6f %.6f\n", names[step], r, built_in_s, waited,
+           sum - (ROUNDS + CALM_ROUNDS) * least);
+}
+
+static void print_expectation(void) {
+    struct call *all = malloc((size_t)ranks * sizeof calls);
+    double least = least_barrier_s;
+    if (all == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Reduce(&least, &least_barrier_s, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Gather(calls, sizeof calls, MPI_BYTE, all, sizeof calls, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (int r = 0; rank == 0 && r < ranks; r++) {
+        if (r != ranks - 1)
+            print_line(all, r, BARRIER, ROUNDS * unit_s);
+        if (r % 2 == 1)
+            print_line(all, r, ALLREDUCE, 2 * ROUNDS * unit_s);
+        if (r % 2 == 1)
+            print_line(all, r, MESSAGE, 2 * ROUNDS * unit_s);
+    }
+    free(all);
 }
 
 int main(int argc, char **argv) {
@@ -101,9 +172,9 @@ int main(int argc, char **argv) {
             fprintf(stderr, "latecomer-demo: the unit of work is a number of ms from 1 to 10000\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    if (expect && rank == 0)
-        print_expectation();
     solve();
+    if (expect)
+        print_expectation();
     if (rank == 0)
         printf("latecomer-demo: done, %d rounds on %d ranks\n", ROUNDS + CALM_ROUNDS, ranks);
     MPI_Finalize();

@@ -76,7 +76,7 @@ CASES = {
                    ["main", "LAMMPS_NS::Verlet::run", "LAMMPS_NS::Comm", "MPI_Allreduce"]),
     "hpcc": Case("openmpi", 4, ["hpcc"], [("hpccinf.txt", "hpccinf.txt")], "hpccoutf.txt", hpl_line, ["main", "hpcc+0x", "MPI_Recv"]),
     "scalapack": Case("mpich", 2, [SCALAPACK + "/xdllt"], [(SCALAPACK + "/LLT.dat", "LLT.dat")], None, scalapack_line,
-                      ["main", "pdpotrf_", "MPI_Recv"]),
+                      ["main", "pdpotrf_", "MPI_Bcast"]),
 }
 
 
@@ -119,7 +119,8 @@ def real(build, name):
 
 
 def demo(build, flavour):
-    """Waiting of known size: found on the right call path and rank within 2 % (of each built-in value)."""
+    """Waiting of known size: found on the right call path and rank within 2 % of what the program saw on its own clock,
+    which is the built-in value unless the machine is too busy to wake sleepers in time."""
     program = os.path.join(build, "bin/latecomer-demo-" + flavour)
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
@@ -129,13 +130,17 @@ def demo(build, flavour):
         if len(expected) != 7:
             fail(f"the program printed {len(expected)} expectations: {done.stdout}")
         metrics = show(build, out)["metrics"]
-    for metric, path, rank, seconds in expected:
-        for name in (metric + "_estimated", metric):
+    for metric, path, rank, built_in, waited, estimated in expected:
+        built_in, waited, estimated = float(built_in), float(waited), float(estimated)
+        if waited < 0.5 * built_in:
+            fail(f"{path} on rank {rank}: the program itself waited {waited:.4f} s only, built in {built_in} s")
+        for name, right in ((metric + "_estimated", estimated), (metric, waited)):
             if name not in metrics and name == metric:
                 continue  # measured waits are there only with clocks
             found = sum(v[int(rank)] for p, v in metrics[name]["callpaths"].items() if p.endswith(path))
-            if abs(found - float(seconds)) > 0.02 * float(seconds):
-                fail(f"{name} at {path} on rank {rank}: {found:.4f} s, built in {seconds} s")
+            print(f"{name} {path} rank {rank}: found {found:.4f} s, right {right:.4f} s, built in {built_in:.4f} s")
+            if abs(found - right) > 0.02 * built_in + 0.002:
+                fail(f"{name} at {path} on rank {rank}: {found:.4f} s, the program saw {right:.4f} s")
 
 
 def mpi4py(build):
