@@ -32,9 +32,9 @@ _Static_assert(sizeof(struct record) == RECORD_BYTES, "records lie at fixed plac
 static int announced_rank = -1;
 
 static uint64_t hash_options(void) {
-    static const char *const names[] = {"LATECOMER_CALLPATH",  "LATECOMER_TRACE",
+    static const char *const names[] = {"LATECOMER_CALLPATH", "LATECOMER_TRACE",
                                         "LATECOMER_TRANSPORT", "LATECOMER_WHAT_IF",
-                                        "LATECOMER_CLOCKS",    "LATECOMER_DIR"};
+                                        "LATECOMER_CLOCKS"};
     uint64_t hash = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = getenv(names[i]);
@@ -84,16 +84,28 @@ static bool announce(int rank) {
     return ok;
 }
 
-void lc_agree_announce(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                        "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
-        if (text != NULL) {
-            announce(atoi(text));
-            return;
-        }
+static int from_launcher(const char *const *names) {
+    for (; *names != NULL; names++) {
+        const char *text = getenv(*names);
+        if (text != NULL)
+            return atoi(text);
     }
+    return -1;
+}
+
+void lc_agree_announce(void) {
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID", NULL};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
+    int rank = from_launcher(ranks), size = from_launcher(sizes);
+    if (rank < 0)
+        return;
+    if (size > rank) {
+        lc_core.rank = lc_core.state->rank = rank;
+        lc_core.size = lc_core.state->size = size;
+    }
+    if (lc_core.dir != NULL)
+        announce(rank);
 }
 
 /* Records of all ranks that are there now; their number. */
@@ -130,6 +142,15 @@ static void fill_peers(const struct record *all) {
         if (all[i].magic != 0 && strcmp(all[i].node, all[lc_core.rank].node) == 0)
             peers[n++] = (struct lc_state_peer){.rank = i, .pid = all[i].pid, .fd = all[i].fd};
     atomic_store_explicit(&table->count, n, memory_order_release);
+}
+
+void lc_agree_peers(void) {
+    struct record *all = lc_core.size > 0 ? malloc((size_t)lc_core.size * sizeof *all) : NULL;
+    if (all == NULL)
+        return;
+    read_records(all, lc_core.size);
+    fill_peers(all);
+    free(all);
 }
 
 static void give_up(const struct record *all, const char *why) {

@@ -38,7 +38,7 @@ enum {
     LC_MODE_FLUSH_PATHS = 16, /* a library went away: forget the cache */
     LC_MODE_FLUSH_TYPES = 32,
     LC_MODE_FLUSH_COMMS = 64,
-    LC_MODE_CHECK = 256, /* compare every path of the cache with full unwinding */
+    LC_MODE_CHECK = 256,   /* compare every path of the cache with full unwinding */
     LC_MODE_RESUMED = 128, /* measurement was off: the time since the last event is not booked */
     LC_MODE_FLUSH =
         LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS | LC_MODE_RESUMED
@@ -93,6 +93,7 @@ struct lc_entry {
     uint32_t
         n_current; /* items that ran until this event: n_items, at the begin of a region one less */
     uint32_t n_previous; /* items that run after it: n_items, at the end of a region one less */
+    bool pass;           /* made by a language binding for itself: not the program's call */
     uint32_t serial;     /* unique per thread; context of what happens inside a region */
     /* the last two transitions: where the time since the previous event belongs */
     struct lc_entry *previous[2];
@@ -309,7 +310,9 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n);
 
 /* agree.c: after MPI_Init: do all ranks run under the tool with the same options? Sets
  * lc_core.agreed and lc_core.comm. */
-void lc_agree_announce(void); /* before MPI_Init */
+void lc_agree_announce(
+    void); /* before MPI_Init; without it (sessions) rank and size are those of the launcher */
+void lc_agree_peers(void); /* sessions: the ranks of the node that are known by now; no waiting */
 void lc_agree(void);
 
 /* comm.c */

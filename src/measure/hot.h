@@ -82,6 +82,10 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
     t->depth = 1;
     t->outer_frame = (uint64_t)frame;
     call->entry = lc_entry_find(t, fn, (uint64_t)ra, (uint64_t)frame);
+    if (lc_unlikely(call->entry->pass)) { /* a call that a Fortran binding makes for itself */
+        t->depth = 0;
+        return false;
+    }
     lc_book_gap(call);
     if (lc_unlikely(t->cold)) { /* unwinding is our own work: neither the program's nor MPI's */
         t->cold = false;

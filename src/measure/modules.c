@@ -1,5 +1,6 @@
 #include "measure/path.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -115,4 +116,30 @@ const struct lc_module *lc_module_find(uint64_t address) {
 
 void lc_modules_forget(void) {
     n_modules = 0;
+}
+
+bool lc_binding_own_call(uint64_t ra, const char *name) {
+    static const char *const bindings[] = {"libmpi_mpifh", "libmpi_usempi", "libmpichfort"};
+    Dl_info place;
+    if (dladdr((void *)(ra - 1), &place) == 0 || place.dli_fname == NULL)
+        return false;
+    const char *base = base_name(place.dli_fname);
+    bool inside = false;
+    for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)
+        inside = inside || strncmp(base, bindings[i], strlen(bindings[i])) == 0;
+    if (!inside)
+        return false;
+    size_t length = strlen(name);
+    if (length > 4 &&
+        (strcmp(name + length - 4, "_f2c") == 0 || strcmp(name + length - 4, "_c2f") == 0))
+        return true;
+    /* "_send_" in "_mpi_send__", "_ompi_send_f_", "_mpir_send_cdesc_": the binding of MPI_Send */
+    char wanted[128], caller[256];
+    snprintf(wanted, sizeof wanted, "%s_", strchr(name, '_'));
+    snprintf(caller, sizeof caller, "_%s_", place.dli_sname != NULL ? place.dli_sname : "");
+    for (char *c = wanted; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    for (char *c = caller; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return place.dli_sname != NULL && strstr(caller, wanted) == NULL;
 }

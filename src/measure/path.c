@@ -379,6 +379,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     e->frame = frame;
     e->fn_ctx = fn_ctx;
     e->serial = serial;
+    e->pass = fn < LC_FN_COUNT && lc_binding_own_call(ra, lc_fn_names[fn]);
     e->path = node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
                               : t->off_entry->path;
     e->n_current = e->n_previous = e->n_items;
@@ -399,9 +400,9 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     return e;
 }
 
-/* The judge: is the path of this entry what full unwinding finds? The region that a begin opens is not compared. */
-LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame)
-{
+/* The judge: is the path of this entry what full unwinding finds? The region that a begin opens is
+ * not compared. */
+LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame) {
     struct draft *d = t->draft;
     if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL)
         return;

@@ -41,6 +41,11 @@ struct lc_module {
 const struct lc_module *lc_module_find(uint64_t address);
 void lc_modules_forget(void);
 
+/* Does the code at this return address call MPI function `name` ("MPI_Send") for itself: a Fortran
+ * binding that converts handles, or makes data types for array sections, but is not the binding of
+ * that function? */
+bool lc_binding_own_call(uint64_t ra, const char *name);
+
 /* Interned names of regions; ids are dense. Regions by address are functions compiled with
  * -finstrument-functions. */
 struct lc_region_name {

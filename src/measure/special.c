@@ -151,6 +151,8 @@ int lc_wrap_session_init(uint32_t fn, void *frame, void *ra, MPI_Info info,
     struct lc_call call;
     if (!lc_enter(&call, fn, frame, ra))
         return lc_real.Session_init(info, errhandler, session);
+    if (!lc_core.initialised && lc_core.rank < 0)
+        lc_agree_announce();
     int result = lc_real.Session_init(info, errhandler, session);
     lc_stamp_end(&call);
     lc_leave(&call);
@@ -164,6 +166,10 @@ int lc_wrap_session_finalize(uint32_t fn, void *frame, void *ra, MPI_Session *se
     int result = lc_real.Session_finalize(session);
     lc_stamp_end(&call);
     lc_leave(&call);
+    if (!lc_core.initialised) {
+        lc_agree_peers();
+        ring('i');
+    }
     return result;
 }
 #endif

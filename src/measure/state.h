@@ -118,10 +118,12 @@ struct lc_state_row { /* one cache line; times in ticks */
     uint64_t synced;
 };
 
-enum lc_state_wait_what { /* of a struct lc_state_wait */
-    LC_STATE_WAIT_TIMES, /* ticks: measured waits and critical_path_useful, lc_state_wait_metrics */
-    LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited ticks[0] ... */
-    LC_STATE_WAIT_LATE   /* ... for this node of this rank */
+enum lc_state_wait_what {                      /* of a struct lc_state_wait */
+                          LC_STATE_WAIT_TIMES, /* ticks: measured waits and critical_path_useful,
+                                                  lc_state_wait_metrics */
+                          LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited
+                                                  ticks[0] ... */
+                          LC_STATE_WAIT_LATE   /* ... for this node of this rank */
 };
 enum { LC_STATE_WAIT_KINDS = 8 };
 

@@ -87,6 +87,15 @@ static int open_parents(void) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
+/* With a limit of address space (ulimit -v) the program needs what there is: only the smallest
+ * state then. */
+static size_t first_size(void) {
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+                   limit.rlim_cur < (rlim_t)64 << 30;
+    return limited ? sizeof sizes_mib / sizeof *sizes_mib - 1 : 0;
+}
+
 static enum lc_err claim(int fd) {
     struct stat info;
     if (fstat(fd, &info) != 0)
@@ -95,7 +104,7 @@ static enum lc_err claim(int fd) {
         return lc_fail(LC_ERR_EXISTS,
                        "measurement: another process of this command is measured already");
     size_t extra = extra_bytes();
-    for (size_t i = 0; i < sizeof sizes_mib / sizeof *sizes_mib; i++)
+    for (size_t i = first_size(); i < sizeof sizes_mib / sizeof *sizes_mib; i++)
         if (map_shared(fd, (sizes_mib[i] << 20) + extra))
             return LC_OK;
     return lc_fail(LC_ERR_NOMEM, "measurement: no address space for its state: limit of memory "

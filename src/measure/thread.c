@@ -173,6 +173,11 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
         call->entry = t->off_entry;
         t->last = t->off_entry;
     }
+    if (call->entry->pass) {
+        t->depth = 0;
+        t->cold = false;
+        return false;
+    }
     if (mode & LC_MODE_CHECK)
         lc_entry_check(t, call->entry, frame);
     lc_book_gap(call);
