@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "model/cubex_write.h"
 #include "model/metrics.h"
+#include "run/blame_table.h"
 #include "run/estimate.h"
 #include "run/functions.h"
 #include "run/rules.h"
@@ -399,6 +400,17 @@ static enum lc_err prepare(struct converter *c, const struct lc_conversion *job)
     return add_metrics(c);
 }
 
+static enum lc_err write_blame(struct converter *c) {
+    uint32_t *cnodes;
+    LC_TRY(lc_alloc(&cnodes, c->n_values + 1, sizeof cnodes[0]));
+    for (size_t i = 0; i < c->n_values; i++)
+        cnodes[i] = cnode_of_value(c, c->values[i]);
+    const struct lc_blame_table table = {c->defs, c->values, c->n_values, cnodes, c->model};
+    enum lc_err err = lc_blame_table_write(&table, c->writer);
+    free(cnodes);
+    return err;
+}
+
 static enum lc_err write_all(struct converter *c, const struct lc_conversion *job) {
     LC_TRY(describe(c, job->meta));
     LC_TRY(lc_cubex_writer_open(&c->writer, job->path, c->model));
@@ -407,6 +419,7 @@ static enum lc_err write_all(struct converter *c, const struct lc_conversion *jo
         LC_TRY(write_rule(c, &lc_rules[i]));
     LC_TRY(write_estimates(c));
     LC_TRY(write_given(c));
+    LC_TRY(write_blame(c));
     return write_size_table(c, job->path);
 }
 

@@ -1,0 +1,22 @@
+/* Who was late: the library's values `blame.<k>.wait` (waiting call path, seconds) and
+ * `blame.<k>.late` (the late rank and what it was in) as the member blame.tsv of the result,
+ * largest first. Called by the conversion of a raw profile. */
+#ifndef LC_RUN_BLAME_TABLE_H
+#define LC_RUN_BLAME_TABLE_H
+
+#include "model/cubex_write.h"
+#include "model/raw.h"
+
+struct lc_blame_table {
+    const struct lc_raw *defs;
+    const struct lc_raw_value *const *values;
+    size_t n_values;
+    const uint32_t *cnodes; /* per value: its call path in the model */
+    const struct lc_model *model;
+};
+
+/* Writes nothing where there is no blame. */
+enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
+                                 struct lc_cubex_writer *writer);
+
+#endif
