@@ -68,7 +68,8 @@ static void rows_are_sorted_and_complete(void **state) {
     assert_int_equal(lc_raw_new(&raw), LC_OK);
     for (int32_t rank = 0; rank < 2; rank++) {
         const struct lc_raw_location location = {.rank = 5 + rank};
-        assert_int_equal(lc_raw_add_location(raw, &location, NULL), LC_OK);
+        uint32_t id;
+        assert_int_equal(lc_raw_add_location(raw, &location, &id), LC_OK);
     }
     check_member(raw, NULL, NULL);
     add_value(raw, "blame.0.wait", 0, 1.0);
