@@ -80,6 +80,20 @@ const char *lc_text_path(const char *path, size_t width, char *buffer, size_t ro
     return buffer;
 }
 
+const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffer[160]) {
+    buffer[0] = '\0';
+    if (path == LC_NONE)
+        return buffer;
+    const struct lc_model *model = text->view->model;
+    uint32_t cnode = text->view->paths[path].first_cnode;
+    const struct lc_region *region = &model->regions[model->cnodes[cnode].region];
+    const char *slash = strrchr(region->module, '/');
+    const char *file = slash != NULL ? slash + 1 : region->module;
+    if (region->begin_line > 0 && file[0] != '\0')
+        snprintf(buffer, 160, " (%.120s:%lld)", file, (long long)region->begin_line);
+    return buffer;
+}
+
 void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room) {
     const struct lc_model *model = text->view->model;
     if (model->n_locations == model->n_processes)

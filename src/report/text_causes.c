@@ -46,10 +46,10 @@ static enum lc_err add_costs(struct lc_view *view, struct cause *cause, double *
 
 static void print_path_line(const struct lc_text *text, uint32_t path, const char *before,
                             const char *who) {
-    char where[512], *full = lc_view_path(text->view, path);
-    fprintf(text->out, "  %s  %s\n      %s%s%s\n", before, who, lc_text_bold(text),
-            lc_text_path(full != NULL ? full : "", text->width - 6, where, sizeof where),
-            lc_text_plain(text));
+    char where[512], source[160], *full = lc_view_path(text->view, path);
+    fprintf(text->out, "  %s  %s\n      %s%s%s%s\n", before, who, lc_text_bold(text),
+            lc_text_path(full != NULL ? full : "", text->width - 26, where, sizeof where),
+            lc_text_plain(text), lc_text_source(text, path, source));
     free(full);
 }
 

@@ -27,6 +27,8 @@ const char *lc_text_seconds(double seconds, char buffer[32]);
 /* The path with its begin cut off so that it fits: ".../solve/MPI_Recv"; '/' inside names as they
  * are. */
 const char *lc_text_path(const char *path, size_t width, char *buffer, size_t room);
+/* Where its function stands: " (solve.c:40)"; "" if unknown. */
+const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffer[160]);
 /* Who carries the values: "rank 3 (80 %), rank 1 (12 %)" or "all ranks alike". */
 void lc_text_carriers(const struct lc_text *text, const double *values, char *buffer, size_t room);
 void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room);

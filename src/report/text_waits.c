@@ -59,14 +59,15 @@ static int compare_blamed(const void *a, const void *b) {
 }
 
 static void print_blamed(const struct lc_text *text, const struct blamed *late) {
-    char seconds[32], where[512], victim[512];
+    char seconds[32], where[512], victim[512], source[160];
     double share =
         late->share > 0.0 ? late->share : lc_text_share(late->seconds, text->sums->total_waiting);
-    fprintf(text->out, "  %srank %s%s in %s%s%s cost the others %s%.0f %%%s of all waiting (%s)\n",
+    fprintf(text->out,
+            "  %srank %s%s in %s%s%s%s cost the others %s%.0f %%%s of all waiting (%s)\n",
             lc_text_bold(text), late->rank, lc_text_plain(text), lc_text_bold(text),
-            lc_text_path(late->path, text->width - 50, where, sizeof where), lc_text_plain(text),
-            lc_text_alarm(text), share, lc_text_plain(text),
-            lc_text_seconds(late->seconds, seconds));
+            lc_text_path(late->path, text->width - 60, where, sizeof where), lc_text_plain(text),
+            lc_text_source(text, lc_view_find(text->view, late->path), source), lc_text_alarm(text),
+            share, lc_text_plain(text), lc_text_seconds(late->seconds, seconds));
     if (late->from[0] != '\0' || late->to[0] != '\0')
         fprintf(text->out, "      between %s and %s\n", late->from[0] != '\0' ? late->from : "?",
                 late->to[0] != '\0' ? late->to : "?");

@@ -155,6 +155,34 @@ char *lc_view_path(const struct lc_view *view, uint32_t path) {
     return lc_model_callpath(view->model, view->paths[path].first_cnode);
 }
 
+/* The name of a path is the next component of `at`, in which '/' is %2F: its length there, 0 if it
+ * is not. */
+static size_t match_component(const char *at, const char *name) {
+    size_t length = 0;
+    for (; *name != '\0'; name++) {
+        bool slash = *name == '/';
+        if (slash ? strncmp(at + length, "%2F", 3) != 0 : at[length] != *name)
+            return 0;
+        length += slash ? 3 : 1;
+    }
+    return at[length] == '/' || at[length] == '\0' ? length : 0;
+}
+
+uint32_t lc_view_find(const struct lc_view *view, const char *name) {
+    uint32_t parent = LC_NONE;
+    for (uint32_t p = 0; p < view->n_paths; p++) { /* children come after their parent */
+        size_t length =
+            view->paths[p].parent == parent ? match_component(name, view->paths[p].name) : 0;
+        if (length == 0)
+            continue;
+        if (name[length] == '\0')
+            return p;
+        parent = p;
+        name += length + 1;
+    }
+    return LC_NONE;
+}
+
 int32_t lc_view_rank(const struct lc_view *view, uint32_t location) {
     return view->model->processes[view->model->locations[location].process].rank;
 }
