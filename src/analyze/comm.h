@@ -31,6 +31,9 @@ void lc_comm_bcast(const struct lc_comm *comm, void *data, size_t bytes, uint32_
  * source rank and then by the order at the source. `records` may be any order of destinations and stays unchanged. */
 enum lc_err lc_comm_exchange(const struct lc_comm *comm, const void *records, const uint32_t *dest, size_t count, size_t record_bytes,
                              void **in, size_t *n_in);
+/* The same; in_counts (size entries, may be NULL) tells how many came from each rank. */
+enum lc_err lc_comm_exchange_from(const struct lc_comm *comm, const void *records, const uint32_t *dest, size_t count, size_t record_bytes,
+                                  void **in, size_t *n_in, uint64_t *in_counts);
 /* The same where records already lie grouped by destination: counts[rank] records for each; in_counts (size entries, may be NULL) tells how many
  * came from each. */
 enum lc_err lc_comm_exchange_grouped(const struct lc_comm *comm, const void *records, const uint64_t *counts, size_t record_bytes, void **in,

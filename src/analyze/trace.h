@@ -60,6 +60,8 @@ struct lc_an_region { /* one per name */
     uint8_t fn;        /* enum lc_fn */
     bool mpi;          /* an MPI call */
     bool phase;        /* entries of it are phases of the run */
+    bool special;      /* fn or phase need attention at Enter and Leave */
+    bool artificial;   /* stands for the whole program */
 };
 
 struct lc_an_comm {
@@ -67,7 +69,8 @@ struct lc_an_comm {
     const uint32_t *members;  /* process index per rank; LC_NONE: not in the trace; NULL for MPI_COMM_SELF */
     uint32_t n_remote;        /* inter-communicators: the other group (messages go there), else 0 */
     const uint32_t *remote;
-    bool self;
+    bool self;                /* MPI_COMM_SELF: everybody its own */
+    bool window;              /* not a communicator, but a window on one */
 };
 
 struct lc_an_process {
@@ -101,7 +104,7 @@ struct lc_an_cnode {
 enum lc_wait_kind {
     LC_WAIT_LS, LC_WAIT_LR, LC_WAIT_BARRIER, LC_WAIT_N2N, LC_WAIT_12N, LC_WAIT_N21, LC_WAIT_SCAN, LC_WAIT_MGMT,
     LC_WAIT_OMP_EBARRIER, LC_WAIT_OMP_IBARRIER, LC_WAIT_OMP_CRITICAL, LC_WAIT_OMP_LOCK, LC_WAIT_PTHREAD_LOCK, LC_WAIT_OMP_IDLE,
-    LC_WAIT_RMA_CREATE, LC_WAIT_RMA_FREE, LC_WAIT_RMA_FENCE, LC_WAIT_RMA_EARLY_WAIT, LC_WAIT_RMA_LATE_POST, LC_WAIT_RMA_LOCK,
+    LC_WAIT_RMA_CREATE, LC_WAIT_RMA_FREE, LC_WAIT_RMA_FENCE, LC_WAIT_RMA_EARLY_WAIT, LC_WAIT_RMA_LATE_POST,
     LC_WAIT_IO, LC_WAIT_NEIGHBOR, LC_WAIT_TASKWAIT,
     LC_WAIT_INIT, LC_WAIT_FINALIZE, /* section 4 only */
     LC_WAIT_KINDS
@@ -112,7 +115,8 @@ enum { /* lc_wait.flags */
     LC_WAIT_BLOCKS = 2,   /* a blocking of section 4. Most have both bits; a root of n21 whose blocking differs has one entry for each */
     LC_WAIT_CUT = 4,      /* release lies after the end of the call (wrong clocks) */
     LC_WAIT_WO_SAME = 8, LC_WAIT_WO_DIFFERENT = 16, /* ls in wrong order */
-    LC_WAIT_NO_BYTES = 32 /* ls, lr: the message has none */
+    LC_WAIT_NO_BYTES = 32,   /* ls, lr: the message has none */
+    LC_WAIT_NONBLOCKING = 64 /* in a nonblocking collective operation */
 };
 
 /* One wait state (definitions: wait states, section 2.1): the location is blocked in a call from `start` until the cause does something at `release`.
@@ -153,8 +157,12 @@ struct lc_call {
     uint16_t reserved;
 };
 
-struct lc_p2p; /* p2p.h */
-struct lc_coll; /* collective.h */
+struct lc_p2p;       /* events.h */
+struct lc_coll;      /* events.h */
+struct lc_loc_extra; /* events.h */
+struct lc_match;     /* events.h */
+struct lc_coll_cause; /* events.h */
+struct lc_cell;
 
 /* The events of one location that this rank owns. */
 struct lc_loc {
@@ -169,12 +177,21 @@ struct lc_loc {
     size_t n_done, cap_done;
     struct lc_p2p *p2p;
     size_t n_p2p, cap_p2p;
+    struct lc_match *matches; /* of receives, see lc_p2p.link; while waits are found */
+    size_t n_matches, cap_matches;
+    struct lc_match *lates;   /* late receivers of sends */
+    size_t n_lates, cap_lates;
+    struct lc_coll_cause *causes; /* of waiting in collectives; n21: a second one, for section 4, behind it */
+    size_t n_causes, cap_causes;
     struct lc_coll *colls;
     size_t n_colls, cap_colls;
     struct lc_wait *waits; /* ascending start; complete after lc_waits_find */
     size_t n_waits, cap_waits;
     struct lc_sync *syncs; /* ascending time */
     size_t n_syncs, cap_syncs;
+    struct lc_cell *cells; /* counts and times per call path, until they are in the results */
+    size_t n_cells, cap_cells;
+    struct lc_loc_extra *extra; /* threads, locks, windows, phases; NULL: none */
     int64_t init_enter, init_leave, finalize_enter, finalize_leave; /* INT64_MIN where there is none */
     uint32_t init_cnode, finalize_cnode;
 };
@@ -214,5 +231,9 @@ static inline uint32_t lc_trace_owner(const struct lc_trace *trace, uint32_t loc
 
 /* The location of this rank with that id, or NULL. */
 struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location);
+
+
+/* Collective. First and last event, MPI_Init and MPI_Finalize; again after times were changed. */
+enum lc_err lc_trace_bounds(struct lc_trace *trace);
 
 #endif

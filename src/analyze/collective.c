@@ -1,0 +1,442 @@
+#include "analyze/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/aggregate.h"
+#include "analyze/health.h"
+#include "analyze/instances.h"
+#include "analyze/results.h"
+#include "base/mem.h"
+
+enum { WINDOW = 1 << 15 }; /* instances at a time */
+
+struct packed { /* an aggregate, or the earliest end of a synchronisation point, on its way */
+    uint64_t instance;
+    union {
+        struct lc_aggregate aggregate;
+        int64_t end;
+    } u;
+};
+
+struct scan_part { /* scans depend on the rank, so their members travel one by one */
+    uint64_t instance;
+    struct lc_who who;
+    uint32_t coll, sends;
+};
+
+struct window {
+    struct lc_trace *trace;
+    struct lc_instances in;
+    uint64_t begin, end;
+    struct lc_aggregate *aggregates; /* [WINDOW] */
+    int64_t *sync_end;               /* [WINDOW]: earliest end of the members of the synchronisation point */
+    uint32_t *used;                  /* instances with members of this rank */
+    size_t n_used;
+    struct scan_part *scans;
+    size_t n_scans, cap_scans;
+    uint32_t barrier_completion, nxn_completion; /* metrics */
+};
+
+static struct lc_who member(const struct lc_trace *trace, const struct lc_part *part, uint32_t rank)
+{
+    const struct lc_loc *loc = &trace->locs[part->loc];
+    const struct lc_coll *coll = &loc->colls[part->coll];
+    return (struct lc_who){coll->begin, coll->end, rank, loc->id,
+                           loc->cnode[loc->calls[coll->call].enter], 0};
+}
+
+/* Calls fn for every part of this rank in the window; `advance`: the cursors move behind it. */
+typedef enum lc_err part_fn(struct window *w, const struct lc_part *part, uint64_t instance,
+                            uint32_t rank);
+
+static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn)
+{
+    for (size_t p = 0; p < w->in.n_processes; p++) {
+        struct lc_process_runs cursor = w->in.processes[p];
+        const struct lc_part *part;
+        uint64_t instance;
+        uint32_t rank;
+        while ((part = lc_instances_peek(&cursor, w->end, &instance, &rank)) != NULL) {
+            LC_TRY(fn(w, part, instance, rank));
+            lc_instances_next(&cursor);
+        }
+        if (advance)
+            w->in.processes[p] = cursor;
+    }
+    return LC_OK;
+}
+
+static enum lc_err add_member(struct window *w, const struct lc_part *part, uint64_t instance,
+                              uint32_t rank)
+{
+    struct lc_aggregate *a = &w->aggregates[instance - w->begin];
+    const struct lc_coll *coll = &w->trace->locs[part->loc].colls[part->coll];
+    struct lc_who who = member(w->trace, part, rank);
+    if (!a->n_members)
+        w->used[w->n_used++] = (uint32_t)(instance - w->begin);
+    lc_aggregate_add(a, coll, &who);
+    if (coll->kind != LC_KIND_SCAN)
+        return LC_OK;
+    LC_TRY(lc_grow(&w->scans, &w->cap_scans, w->n_scans + 1, sizeof *w->scans));
+    w->scans[w->n_scans++] =
+        (struct scan_part){instance, who, part->coll, (coll->flags & LC_COLL_SENDS) != 0};
+    return LC_OK;
+}
+
+static uint32_t home_of(const struct window *w, uint64_t instance)
+{
+    return (uint32_t)(instance % w->trace->comm->size);
+}
+
+typedef void merge_fn(struct packed *into, const struct packed *from);
+
+static void merge_aggregate(struct packed *into, const struct packed *from)
+{
+    lc_aggregate_merge(&into->u.aggregate, &from->u.aggregate);
+}
+
+static void merge_end(struct packed *into, const struct packed *from)
+{
+    if (from->u.end < into->u.end)
+        into->u.end = from->u.end;
+}
+
+/* Home: takes the items of one instance together and gives all of them the result. `slot` is scratch of WINDOW zeroes. */
+static void merge_home(const struct window *w, struct packed *in, size_t n_in, uint32_t *slot,
+                       merge_fn *merge)
+{
+    for (size_t i = 0; i < n_in; i++) {
+        uint32_t *s = &slot[in[i].instance - w->begin];
+        if (*s)
+            merge(&in[*s - 1], &in[i]);
+        else
+            *s = (uint32_t)i + 1;
+    }
+    for (size_t i = 0; i < n_in; i++)
+        in[i] = in[slot[in[i].instance - w->begin] - 1];
+}
+
+/* items[], one per instance used here, are merged with those of the other ranks: out to the homes, and back (in any order) to everybody who
+ * sent. */
+static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t count,
+                               merge_fn *merge)
+{
+    const struct lc_comm *comm = w->trace->comm;
+    uint32_t *dest = NULL, *slot = NULL;
+    struct packed *in = NULL, *back = NULL;
+    uint64_t *from = NULL;
+    size_t n_in = 0, n_back = 0;
+    enum lc_err err = lc_alloc(&dest, count + 1, sizeof *dest);
+    if (err == LC_OK)
+        err = lc_alloc(&slot, WINDOW, sizeof *slot);
+    if (err == LC_OK)
+        err = lc_alloc(&from, comm->size, sizeof *from);
+    err = lc_comm_agree(comm, err);
+    for (size_t i = 0; i < count && err == LC_OK; i++)
+        dest[i] = (uint32_t)(items[i].instance % comm->size);
+    if (err == LC_OK)
+        err = lc_comm_exchange_from(comm, items, dest, count, sizeof *items, (void **)&in, &n_in,
+                                    from);
+    if (err == LC_OK) {
+        merge_home(w, in, n_in, slot, merge);
+        err = lc_comm_exchange_grouped(comm, in, from, sizeof *in, (void **)&back, &n_back, NULL);
+    }
+    if (err == LC_OK)
+        memcpy(items, back, (n_back < count ? n_back : count) * sizeof *items);
+    free(dest);
+    free(slot);
+    free(from);
+    free(in);
+    free(back);
+    return err;
+}
+
+static enum lc_err merge_aggregates(struct window *w)
+{
+    struct packed *items;
+    if (w->trace->comm->size == 1)
+        return LC_OK;
+    LC_TRY(lc_comm_agree(w->trace->comm, lc_alloc(&items, w->n_used, sizeof *items)));
+    for (size_t i = 0; i < w->n_used; i++) {
+        items[i].instance = w->begin + w->used[i];
+        items[i].u.aggregate = w->aggregates[w->used[i]];
+    }
+    enum lc_err err = merge_ranks(w, items, w->n_used, merge_aggregate);
+    for (size_t i = 0; i < w->n_used && err == LC_OK; i++)
+        w->aggregates[items[i].instance - w->begin] = items[i].u.aggregate;
+    free(items);
+    return err;
+}
+
+static enum lc_err merge_sync_ends(struct window *w)
+{
+    struct packed *items;
+    if (w->trace->comm->size == 1)
+        return LC_OK;
+    LC_TRY(lc_comm_agree(w->trace->comm, lc_alloc(&items, w->n_used, sizeof *items)));
+    for (size_t i = 0; i < w->n_used; i++) {
+        items[i].instance = w->begin + w->used[i];
+        items[i].u.end = w->sync_end[w->used[i]];
+    }
+    enum lc_err err = merge_ranks(w, items, w->n_used, merge_end);
+    for (size_t i = 0; i < w->n_used && err == LC_OK; i++)
+        w->sync_end[items[i].instance - w->begin] = items[i].u.end;
+    free(items);
+    return err;
+}
+
+static uint32_t expected(const struct window *w, uint64_t instance)
+{
+    size_t low = 0, high = w->in.n_streams;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (w->in.base[mid] <= instance)
+            low = mid;
+        else
+            high = mid;
+    }
+    return w->in.expected[low / LC_COLL_CLASSES];
+}
+
+/* Instances that are not whole lose their kind. The rank whose member is first (by location) reports; all see the same aggregate. */
+static void check_instances(struct window *w)
+{
+    struct lc_health *health = w->trace->health;
+    for (size_t i = 0; i < w->n_used; i++) {
+        uint64_t instance = w->begin + w->used[i];
+        struct lc_aggregate *a = &w->aggregates[w->used[i]];
+        bool whole = a->n_members == expected(w, instance);
+        if (whole && !a->mismatch)
+            continue;
+        a->kind = LC_KIND_NONE;
+        if (lc_trace_loc(w->trace, a->first_location))
+            lc_health_note(health, whole ? LC_HEALTH_COLL_MISMATCH : LC_HEALTH_COLL_INCOMPLETE,
+                           a->first_location);
+    }
+}
+
+static bool synchronising(const struct lc_aggregate *a)
+{
+    return a->latest_begin <= a->earliest_end;
+}
+
+static bool only_if_synchronising(uint32_t kind)
+{
+    return kind == LC_KIND_N2N_SYNC || kind == LC_KIND_MGMT || kind == LC_KIND_FENCE ||
+           kind == LC_KIND_WIN_CREATE || kind == LC_KIND_WIN_FREE || kind == LC_KIND_IO;
+}
+
+/* All members wait for the same one: the latest sender. */
+static bool barrier_like(uint32_t kind)
+{
+    return kind == LC_KIND_BARRIER || kind == LC_KIND_N2N || only_if_synchronising(kind);
+}
+
+static enum lc_err add_cause(struct lc_loc *loc, const struct lc_who *who, uint64_t instance)
+{
+    LC_TRY(lc_grow(&loc->causes, &loc->cap_causes, loc->n_causes + 1, sizeof *loc->causes));
+    loc->causes[loc->n_causes++] = (struct lc_coll_cause){
+        {who->begin, who->end, who->location, who->cnode}, instance};
+    return LC_OK;
+}
+
+/* Notes who ends the waiting of a member; whether it waits is known when its call is judged as a whole. */
+static enum lc_err set_cause(struct lc_loc *loc, uint32_t coll, const struct lc_who *by,
+                             const struct lc_who *blocking, uint64_t instance)
+{
+    LC_TRY(add_cause(loc, by, instance));
+    loc->colls[coll].root = (uint32_t)loc->n_causes;
+    return blocking ? add_cause(loc, blocking, instance) : LC_OK;
+}
+
+static enum lc_err book_completion(struct window *w, const struct lc_loc *loc,
+                                   const struct lc_coll *coll, const struct lc_aggregate *a)
+{
+    bool barrier = coll->kind == LC_KIND_BARRIER;
+    if (!barrier && coll->kind != LC_KIND_N2N && coll->kind != LC_KIND_N2N_SYNC)
+        return LC_OK;
+    if (coll->klass != LC_COLL_BLOCKING || !(coll->flags & LC_COLL_SENDS) ||
+        !(coll->flags & LC_COLL_RECEIVES) || a->latest.location == LC_NONE)
+        return LC_OK;
+    int64_t from = a->latest.begin > a->earliest_exchange_end ? a->latest.begin
+                                                              : a->earliest_exchange_end;
+    if (coll->end <= from)
+        return LC_OK;
+    return lc_results_add_int(w->trace->results,
+                              barrier ? w->barrier_completion : w->nxn_completion,
+                              loc->cnode[loc->calls[coll->call].enter], loc->id, coll->end - from);
+}
+
+static bool inside(const struct lc_coll *coll, const struct lc_loc *loc,
+                   const struct lc_aggregate *a)
+{
+    return coll->begin <= a->latest.begin && a->latest.begin <= coll->end &&
+           ((coll->flags & LC_COLL_RECEIVES) || a->latest.location == loc->id);
+}
+
+static enum lc_err judge_member(struct window *w, const struct lc_part *part, uint64_t instance,
+                                uint32_t rank)
+{
+    struct lc_loc *loc = &w->trace->locs[part->loc];
+    struct lc_coll *coll = &loc->colls[part->coll];
+    const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
+    uint32_t root = coll->root;
+    coll->root = 0;
+    coll->flags |= LC_COLL_JUDGED;
+    if (a->kind == LC_KIND_NONE || (only_if_synchronising(a->kind) && !synchronising(a)))
+        return LC_OK;
+    bool receives = (coll->flags & LC_COLL_RECEIVES) != 0;
+    if (barrier_like(a->kind)) {
+        LC_TRY(book_completion(w, loc, coll, a));
+        if (a->latest.location == LC_NONE)
+            return LC_OK;
+        int64_t *end = &w->sync_end[instance - w->begin];
+        if (coll->klass != LC_COLL_NONBLOCKING && inside(coll, loc, a) && coll->end < *end)
+            *end = coll->end;
+        if (receives && a->latest.rank != rank)
+            LC_TRY(set_cause(loc, part->coll, &a->latest, NULL, instance));
+    } else if (a->kind == LC_KIND_12N) {
+        if (receives && rank != root && a->root.location != LC_NONE)
+            LC_TRY(set_cause(loc, part->coll, &a->root, NULL, instance));
+    } else if (a->kind == LC_KIND_N21) {
+        if (receives && rank == root && a->earliest.location != LC_NONE)
+            LC_TRY(set_cause(loc, part->coll, &a->earliest, &a->latest, instance));
+    }
+    return LC_OK;
+}
+
+static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64_t instance,
+                            uint32_t rank)
+{
+    (void)rank;
+    struct lc_loc *loc = &w->trace->locs[part->loc];
+    const struct lc_coll *coll = &loc->colls[part->coll];
+    const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
+    if (w->sync_end[instance - w->begin] == INT64_MAX || !barrier_like(a->kind) ||
+        coll->klass == LC_COLL_NONBLOCKING || !inside(coll, loc, a))
+        return LC_OK;
+    LC_TRY(lc_grow(&loc->syncs, &loc->cap_syncs, loc->n_syncs + 1, sizeof *loc->syncs));
+    loc->syncs[loc->n_syncs++] =
+        (struct lc_sync){w->sync_end[instance - w->begin], instance, 0, 0};
+    return LC_OK;
+}
+
+static int by_instance_rank(const void *a, const void *b)
+{
+    const struct scan_part *x = a, *y = b;
+    if (x->instance != y->instance)
+        return x->instance < y->instance ? -1 : 1;
+    return x->who.rank < y->who.rank ? -1 : x->who.rank > y->who.rank;
+}
+
+struct scan_answer {
+    uint64_t instance;
+    struct lc_who by;
+    uint32_t location, coll;
+};
+
+/* Home: each member waits for the last sender of lower rank. */
+static enum lc_err answer_scans(struct window *w, struct scan_part *in, size_t n,
+                                struct scan_answer **answers, uint32_t **dest, size_t *n_answers)
+{
+    LC_TRY(lc_alloc(answers, n, sizeof **answers));
+    LC_TRY(lc_alloc(dest, n, sizeof **dest));
+    if (n)
+        qsort(in, n, sizeof *in, by_instance_rank);
+    struct lc_who last = {.location = LC_NONE};
+    *n_answers = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i && in[i].instance != in[i - 1].instance)
+            last.location = LC_NONE;
+        if (last.location != LC_NONE) {
+            (*dest)[*n_answers] = lc_trace_owner(w->trace, in[i].who.location);
+            (*answers)[(*n_answers)++] =
+                (struct scan_answer){in[i].instance, last, in[i].who.location, in[i].coll};
+        }
+        if (in[i].sends && (last.location == LC_NONE || in[i].who.begin > last.begin))
+            last = in[i].who;
+    }
+    return LC_OK;
+}
+
+static enum lc_err judge_scans(struct window *w)
+{
+    const struct lc_comm *comm = w->trace->comm;
+    int64_t any = w->n_scans > 0;
+    lc_comm_allreduce_i64(comm, &any, 1, LC_OP_MAX);
+    if (!any)
+        return LC_OK;
+    struct scan_part *in = NULL;
+    struct scan_answer *answers = NULL, *back = NULL;
+    uint32_t *dest = NULL, *answer_dest = NULL;
+    size_t n_in = 0, n_answers = 0, n_back = 0;
+    enum lc_err err = lc_comm_agree(comm, lc_alloc(&dest, w->n_scans, sizeof *dest));
+    for (size_t i = 0; i < w->n_scans && err == LC_OK; i++)
+        dest[i] = (uint32_t)(w->scans[i].instance % comm->size);
+    if (err == LC_OK)
+        err = lc_comm_exchange(comm, w->scans, dest, w->n_scans, sizeof *in, (void **)&in, &n_in);
+    if (err == LC_OK)
+        err = lc_comm_agree(comm,
+                            answer_scans(w, in, n_in, &answers, &answer_dest, &n_answers));
+    if (err == LC_OK)
+        err = lc_comm_exchange(comm, answers, answer_dest, n_answers, sizeof *back,
+                               (void **)&back, &n_back);
+    for (size_t i = 0; i < n_back && err == LC_OK; i++) {
+        struct lc_loc *loc = lc_trace_loc(w->trace, back[i].location);
+        const struct lc_aggregate *a = &w->aggregates[back[i].instance - w->begin];
+        if (a->kind == LC_KIND_SCAN && loc->colls[back[i].coll].flags & LC_COLL_RECEIVES)
+            err = set_cause(loc, back[i].coll, &back[i].by, NULL, back[i].instance);
+    }
+    free(dest);
+    free(in);
+    free(answers);
+    free(answer_dest);
+    free(back);
+    return lc_comm_agree(comm, err);
+}
+
+static enum lc_err run_window(struct window *w)
+{
+    const struct lc_comm *comm = w->trace->comm;
+    w->n_used = w->n_scans = 0;
+    for (size_t i = 0; i < WINDOW; i++) {
+        lc_aggregate_init(&w->aggregates[i]);
+        w->sync_end[i] = INT64_MAX;
+    }
+    LC_TRY(lc_comm_agree(comm, for_parts(w, false, add_member)));
+    LC_TRY(merge_aggregates(w));
+    check_instances(w);
+    LC_TRY(lc_comm_agree(comm, for_parts(w, false, judge_member)));
+    LC_TRY(judge_scans(w));
+    LC_TRY(merge_sync_ends(w));
+    return lc_comm_agree(comm, for_parts(w, true, add_sync));
+}
+
+static enum lc_err window_init(struct window *w)
+{
+    LC_TRY(lc_alloc(&w->aggregates, WINDOW, sizeof *w->aggregates));
+    LC_TRY(lc_alloc(&w->sync_end, WINDOW, sizeof *w->sync_end));
+    LC_TRY(lc_alloc(&w->used, WINDOW, sizeof *w->used));
+    struct lc_results *results = w->trace->results;
+    LC_TRY(lc_results_metric(results, "mpi_barrier_completion", &w->barrier_completion));
+    return lc_results_metric(results, "mpi_nxn_completion", &w->nxn_completion);
+}
+
+enum lc_err lc_collectives_match(struct lc_trace *trace)
+{
+    struct window w = {.trace = trace};
+    LC_TRY(lc_instances_build(&w.in, trace));
+    enum lc_err err = lc_comm_agree(trace->comm, window_init(&w));
+    uint64_t n_instances = w.in.base[w.in.n_streams];
+    for (w.begin = 0; w.begin < n_instances && err == LC_OK; w.begin = w.end) {
+        w.end = w.begin + WINDOW < n_instances ? w.begin + WINDOW : n_instances;
+        err = run_window(&w);
+    }
+    lc_instances_free(&w.in);
+    free(w.aggregates);
+    free(w.sync_end);
+    free(w.used);
+    free(w.scans);
+    return err;
+}

@@ -1,0 +1,30 @@
+/* A hash map from 64-bit ids (of definitions, requests) to 32-bit indices: open addressing, linear probing, no tombstones. Zero-initialise with {0}. */
+#ifndef LC_ANALYZE_IDMAP_H
+#define LC_ANALYZE_IDMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/model.h" /* LC_NONE */
+
+struct lc_idslot {
+    uint64_t key;
+    uint32_t value; /* LC_NONE: free */
+    uint32_t reserved;
+};
+
+struct lc_idmap {
+    struct lc_idslot *slots;
+    size_t capacity; /* power of two */
+    size_t count;
+};
+
+/* Sets the value of a key (value != LC_NONE); replaces. */
+enum lc_err lc_idmap_put(struct lc_idmap *map, uint64_t key, uint32_t value);
+uint32_t lc_idmap_get(const struct lc_idmap *map, uint64_t key); /* LC_NONE if absent */
+uint32_t lc_idmap_take(struct lc_idmap *map, uint64_t key);      /* the same, and removes it */
+void lc_idmap_clear(struct lc_idmap *map);                       /* keeps the memory */
+void lc_idmap_free(struct lc_idmap *map);
+
+#endif

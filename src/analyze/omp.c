@@ -1,0 +1,315 @@
+#include "analyze/omp.h"
+
+#include <stdlib.h>
+
+#include "analyze/events.h"
+#include "analyze/health.h"
+#include "analyze/locks.h"
+#include "analyze/results.h"
+#include "analyze/syncs.h"
+#include "analyze/waits.h"
+#include "base/mem.h"
+
+struct member { /* of a team: the part of one thread */
+    struct lc_loc *loc;
+    const struct lc_team_event *part;
+    uint32_t fork_location, fork; /* which team */
+    size_t call;                  /* next call to look at */
+};
+
+struct omp {
+    struct lc_trace *trace;
+    struct lc_loc *locs; /* of the process */
+    uint32_t n_locs;
+    struct member *members; /* sorted by team */
+    size_t n_members, cap_members;
+    uint64_t next_point;
+    uint32_t management, fork, limited; /* metrics */
+};
+
+static int64_t max_i64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t end_transition(const struct member *m)
+{
+    return m->part->end_transition == LC_NONE ? m->loc->n_transitions - 1
+                                              : m->part->end_transition;
+}
+
+static const struct lc_team_event *fork_of(const struct omp *o, const struct member *m)
+{
+    const struct lc_loc *loc = &o->locs[m->fork_location - o->locs[0].id];
+    return &loc->extra->teams[m->fork];
+}
+
+static int by_team(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    if (x->fork_location != y->fork_location)
+        return x->fork_location < y->fork_location ? -1 : 1;
+    if (x->fork != y->fork)
+        return x->fork < y->fork ? -1 : 1;
+    return x->loc->id < y->loc->id ? -1 : x->loc->id > y->loc->id;
+}
+
+static enum lc_err find_members(struct omp *o)
+{
+    o->n_members = 0;
+    for (uint32_t l = 0; l < o->n_locs; l++) {
+        struct lc_loc *loc = &o->locs[l];
+        for (size_t t = 0; loc->extra && t < loc->extra->n_teams; t++) {
+            const struct lc_team_event *part = &loc->extra->teams[t];
+            if (!part->begun || (!part->forked && part->fork_location == LC_NONE))
+                continue;
+            LC_TRY(lc_grow(&o->members, &o->cap_members, o->n_members + 1, sizeof *o->members));
+            o->members[o->n_members++] =
+                (struct member){loc, part, part->forked ? loc->id : part->fork_location,
+                                part->forked ? (uint32_t)t : part->fork, part->first_call};
+        }
+    }
+    if (o->n_members)
+        qsort(o->members, o->n_members, sizeof *o->members, by_team);
+    return LC_OK;
+}
+
+/* Fork: until the thread enters the parallel region; join: from leaving it until the join. */
+static enum lc_err book_management(struct omp *o, const struct member *m)
+{
+    const struct lc_team_event *fork = fork_of(o, m);
+    uint32_t first = m->part->first_transition, end = end_transition(m);
+    if (first >= end)
+        return LC_OK;
+    struct lc_results *r = o->trace->results;
+    uint32_t cnode = m->loc->cnode[first];
+    int64_t begin = m->loc->time[first] - fork->begin;
+    int64_t join = fork->end == INT64_MAX ? 0 : fork->end - m->loc->time[end - 1];
+    if (cnode == LC_NONE)
+        return LC_OK;
+    if (begin > 0)
+        LC_TRY(lc_results_add_int(r, o->fork, cnode, m->loc->id, begin));
+    return lc_results_add_int(r, o->management, cnode, m->loc->id,
+                              max_i64(begin, 0) + max_i64(join, 0));
+}
+
+static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; loc->extra && i < loc->extra->n_tasks; i++) {
+        const struct lc_span *task = &loc->extra->tasks[i];
+        sum += max_i64(0, min_i64(task->end, end) - max_i64(task->begin, begin));
+    }
+    return sum;
+}
+
+/* The member's next barrier that is not in a team nested inside this one; NULL: no more. */
+static const struct lc_call *next_barrier(struct member *m)
+{
+    const struct lc_loc *loc = m->loc;
+    size_t end = m->part->end_call == LC_NONE ? loc->n_calls : m->part->end_call;
+    while (m->call < end) {
+        size_t inner = 0;
+        for (const struct lc_team_event *t = m->part + 1;
+             t < loc->extra->teams + loc->extra->n_teams && t->first_call <= m->call; t++)
+            if (t->begun && m->call >= t->first_call && m->call < t->end_call)
+                inner = t->end_call;
+        if (inner) {
+            m->call = inner;
+            continue;
+        }
+        const struct lc_call *call = &loc->calls[m->call++];
+        if (call->fn == LC_FN_OMP_BARRIER || call->fn == LC_FN_OMP_IBARRIER)
+            return call;
+    }
+    return NULL;
+}
+
+static enum lc_err judge_barrier(struct omp *o, struct member *team,
+                                 const struct lc_call **calls, size_t n)
+{
+    size_t last = n;
+    int64_t earliest_end = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        if (!calls[i])
+            continue;
+        if (last == n || team[i].loc->time[calls[i]->enter] > team[last].loc->time[calls[last]->enter])
+            last = i;
+        earliest_end = min_i64(earliest_end, team[i].loc->time[calls[i]->leave]);
+    }
+    uint64_t point = o->next_point++;
+    int64_t release = team[last].loc->time[calls[last]->enter];
+    for (size_t i = 0; i < n; i++) {
+        if (!calls[i])
+            continue;
+        struct lc_loc *loc = team[i].loc;
+        LC_TRY(lc_sync_add(loc, earliest_end, point, 0));
+        struct lc_wait wait = {
+            .start = loc->time[calls[i]->enter],
+            .release = release,
+            .end = loc->time[calls[i]->leave],
+            .cause_end = team[last].loc->time[calls[last]->leave],
+            .instance = point,
+            .cnode = loc->cnode[calls[i]->enter],
+            .cause = team[last].loc->id,
+            .cause_cnode = team[last].loc->cnode[calls[last]->enter],
+            .kind = calls[i]->fn == LC_FN_OMP_BARRIER ? LC_WAIT_OMP_EBARRIER
+                                                      : LC_WAIT_OMP_IBARRIER,
+            .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+        wait.busy_ticks = tasks_within(loc, wait.start, min_i64(wait.release, wait.end));
+        if (wait.release > wait.end)
+            wait.flags |= LC_WAIT_CUT;
+        if (i != last && lc_wait_ticks(&wait) > 0)
+            LC_TRY(lc_wait_add(loc, &wait));
+    }
+    return LC_OK;
+}
+
+/* The j-th barrier of every member is the same one. */
+static enum lc_err judge_team(struct omp *o, struct member *team, size_t n)
+{
+    const struct lc_call **calls;
+    LC_TRY(lc_alloc(&calls, n, sizeof *calls));
+    int64_t begin = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const struct lc_loc *loc = team[i].loc;
+        if (team[i].part->first_transition < loc->n_transitions)
+            begin = min_i64(begin, loc->time[team[i].part->first_transition]);
+    }
+    enum lc_err err = LC_OK;
+    uint64_t point = o->next_point++;
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
+        err = book_management(o, &team[i]);
+        if (err == LC_OK && begin != INT64_MAX)
+            err = lc_sync_add(team[i].loc, begin, point, 0);
+    }
+    for (size_t found = 1; found && err == LC_OK;) {
+        found = 0;
+        for (size_t i = 0; i < n; i++)
+            found += (calls[i] = next_barrier(&team[i])) != NULL;
+        if (found)
+            err = judge_barrier(o, team, calls, n);
+    }
+    free(calls);
+    return err;
+}
+
+/* Idle time in parallel regions whose team is smaller than the largest. */
+static enum lc_err book_limited(struct omp *o, const struct lc_wait *wait, uint32_t location)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < o->n_members; i++) {
+        const struct lc_team_event *fork = o->members[i].part;
+        if (!fork->forked || o->members[i].loc->id != wait->cause || fork->end == INT64_MAX)
+            continue;
+        sum += max_i64(0, min_i64(fork->end, wait->release) - max_i64(fork->begin, wait->start));
+    }
+    return sum ? lc_results_add_int(o->trace->results, o->limited, wait->cnode, location, sum)
+               : LC_OK;
+}
+
+/* A worker is idle from the join of a team that it was in until the fork of the next one. */
+static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc)
+{
+    const struct lc_team_event *last = NULL;
+    for (size_t t = 0; loc->extra && t < loc->extra->n_teams; t++) {
+        const struct lc_team_event *part = &loc->extra->teams[t];
+        if (part->forked || part->fork_location == LC_NONE)
+            continue;
+        const struct lc_loc *master = &o->locs[part->fork_location - o->locs[0].id];
+        const struct lc_team_event *fork = &master->extra->teams[part->fork];
+        if (last && last->end != INT64_MAX && last->end_transition) {
+            const struct lc_loc *before = &o->locs[last->fork_location - o->locs[0].id];
+            const struct lc_team_event *joined = &before->extra->teams[last->fork];
+            struct lc_wait wait = {.start = joined->end == INT64_MAX
+                                                ? last->end
+                                                : max_i64(joined->end, last->end),
+                                   .release = fork->begin,
+                                   .end = part->begin,
+                                   .cause_end = fork->begin,
+                                   .instance = UINT64_MAX,
+                                   .cnode = loc->cnode[last->end_transition - 1],
+                                   .cause = master->id,
+                                   .cause_cnode = fork->cnode,
+                                   .kind = LC_WAIT_OMP_IDLE,
+                                   .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+            if (wait.cnode != LC_NONE && lc_wait_ticks(&wait) > 0) {
+                LC_TRY(lc_wait_add(loc, &wait));
+                LC_TRY(book_limited(o, &wait, loc->id));
+            }
+        }
+        last = part;
+    }
+    return LC_OK;
+}
+
+static enum lc_err judge_taskwaits(struct lc_loc *loc)
+{
+    for (size_t i = 0; i < loc->n_calls; i++) {
+        const struct lc_call *call = &loc->calls[i];
+        if (call->fn != LC_FN_OMP_TASKWAIT)
+            continue;
+        int64_t start = loc->time[call->enter], end = loc->time[call->leave];
+        struct lc_wait wait = {.start = start,
+                               .release = end,
+                               .end = end,
+                               .cause_end = end,
+                               .busy_ticks = tasks_within(loc, start, end),
+                               .instance = UINT64_MAX,
+                               .cnode = loc->cnode[call->enter],
+                               .cause = LC_NONE,
+                               .cause_cnode = LC_NONE,
+                               .kind = LC_WAIT_TASKWAIT,
+                               .flags = LC_WAIT_STATE};
+        if (lc_wait_ticks(&wait) > 0)
+            LC_TRY(lc_wait_add(loc, &wait));
+    }
+    return LC_OK;
+}
+
+static enum lc_err judge_process(struct omp *o)
+{
+    LC_TRY(find_members(o));
+    for (size_t i = 0; i < o->n_members;) {
+        size_t end = i;
+        while (end < o->n_members && o->members[end].fork_location == o->members[i].fork_location &&
+               o->members[end].fork == o->members[i].fork)
+            end++;
+        LC_TRY(judge_team(o, &o->members[i], end - i));
+        i = end;
+    }
+    for (uint32_t l = 0; l < o->n_locs; l++) {
+        LC_TRY(judge_idle(o, &o->locs[l]));
+        LC_TRY(judge_taskwaits(&o->locs[l]));
+    }
+    return lc_lock_waits(o->trace, o->locs, o->n_locs);
+}
+
+enum lc_err lc_omp_waits(struct lc_trace *trace)
+{
+    struct omp o = {.trace = trace};
+    struct lc_results *r = trace->results;
+    LC_TRY(lc_results_metric(r, "omp_management", &o.management));
+    LC_TRY(lc_results_metric(r, "omp_fork", &o.fork));
+    LC_TRY(lc_results_metric(r, "omp_limited_parallelism", &o.limited));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK;) {
+        o.locs = &trace->locs[i];
+        o.n_locs = trace->processes[trace->locs[i].process].n_locations;
+        /* Points of this process: apart from collective instances and from those of other processes. */
+        o.next_point = (uint64_t)1 << 63 | (uint64_t)o.locs[0].id << 40;
+        bool any = false;
+        for (uint32_t l = 0; l < o.n_locs; l++)
+            any |= o.locs[l].extra != NULL;
+        if (any)
+            err = judge_process(&o);
+        i += o.n_locs;
+    }
+    free(o.members);
+    return err;
+}

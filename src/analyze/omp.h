@@ -1,0 +1,10 @@
+/* Waiting of threads (definitions: wait states, section 2.6): barriers, locks, idle workers, taskwait; fork and join overhead. All threads of a process
+ * are on one analysis rank, so nothing is exchanged. Called by waits.c. */
+#ifndef LC_ANALYZE_OMP_H
+#define LC_ANALYZE_OMP_H
+
+#include "analyze/trace.h"
+
+enum lc_err lc_omp_waits(struct lc_trace *trace);
+
+#endif

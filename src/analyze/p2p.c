@@ -1,0 +1,367 @@
+#include "analyze/p2p.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/events.h"
+#include "analyze/health.h"
+#include "base/mem.h"
+
+enum { PIECE = 1 << 17 }; /* messages per rank that travel at once */
+
+struct channel {
+    uint32_t comm, source, destination, tag;
+    uint32_t head, tail; /* receives of this rank; LC_NONE: empty */
+    uint32_t used;
+};
+
+struct message { /* a send on its way to the receiver */
+    int64_t enter, leave;           /* sending call */
+    int64_t wait_start, wait_end;   /* call that may have waited for the receiver; start > end: none */
+    uint64_t bytes;
+    uint32_t comm, source, destination, tag;
+    uint32_t location, cnode, index; /* of the send */
+    uint32_t reserved;
+};
+
+struct reply { /* a late receiver, on its way to the sender */
+    struct lc_match match;
+    uint32_t location, index; /* of the send */
+};
+
+struct matcher {
+    struct lc_trace *trace;
+    struct channel *channels; /* hash table */
+    size_t n_channels, capacity;
+    uint32_t *first;          /* per location of this rank: number of its first operation */
+    struct reply *replies;
+    uint32_t *reply_dest;
+    size_t n_replies, cap_replies, cap_reply_dest;
+};
+
+static size_t find_channel(const struct matcher *m, uint32_t comm, uint32_t source,
+                           uint32_t destination, uint32_t tag)
+{
+    uint64_t h = ((uint64_t)comm << 32 | tag) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 29) ^ ((uint64_t)source << 32 | destination)) * 0xbf58476d1ce4e5b9u;
+    size_t i = (size_t)(h ^ (h >> 32)) & (m->capacity - 1);
+    for (; m->channels[i].used; i = (i + 1) & (m->capacity - 1)) {
+        const struct channel *c = &m->channels[i];
+        if (c->comm == comm && c->source == source && c->destination == destination &&
+            c->tag == tag)
+            break;
+    }
+    return i;
+}
+
+static enum lc_err grow_channels(struct matcher *m)
+{
+    struct matcher old = *m;
+    m->capacity = old.capacity ? 2 * old.capacity : 1024;
+    LC_TRY(lc_alloc(&m->channels, m->capacity, sizeof *m->channels));
+    for (size_t i = 0; i < old.capacity; i++) {
+        const struct channel *c = &old.channels[i];
+        if (c->used)
+            m->channels[find_channel(m, c->comm, c->source, c->destination, c->tag)] = *c;
+    }
+    free(old.channels);
+    return LC_OK;
+}
+
+/* Location and operation of a number: the locations of a process are neighbours. */
+static struct lc_p2p *operation(const struct matcher *m, uint32_t number, struct lc_loc *hint,
+                                struct lc_loc **loc)
+{
+    size_t i = (size_t)(hint - m->trace->locs);
+    while (i + 1 < m->trace->n_locs && number >= m->first[i + 1])
+        i++;
+    *loc = &m->trace->locs[i];
+    return &(*loc)->p2p[number - m->first[i]];
+}
+
+static struct lc_loc *first_location(const struct lc_trace *trace, uint32_t process)
+{
+    return lc_trace_loc(trace, trace->processes[process].first_location);
+}
+
+static enum lc_err post(struct matcher *m, struct lc_loc *loc, uint32_t index)
+{
+    struct lc_p2p *p2p = &loc->p2p[index];
+    if (!(p2p->flags & LC_P2P_RECV) || !(p2p->flags & LC_P2P_KNOWN))
+        return LC_OK;
+    if (2 * (m->n_channels + 1) > m->capacity)
+        LC_TRY(grow_channels(m));
+    size_t i = find_channel(m, p2p->comm, p2p->peer, loc->process, p2p->tag);
+    struct channel *c = &m->channels[i];
+    if (!c->used) {
+        *c = (struct channel){p2p->comm, p2p->peer, loc->process, p2p->tag, LC_NONE, LC_NONE, 1};
+        m->n_channels++;
+    }
+    uint32_t number = m->first[loc - m->trace->locs] + index;
+    p2p->link = LC_NONE;
+    if (c->head == LC_NONE) {
+        c->head = number;
+    } else {
+        struct lc_loc *at;
+        operation(m, c->tail, first_location(m->trace, loc->process), &at)->link = number;
+    }
+    c->tail = number;
+    return LC_OK;
+}
+
+struct started {
+    int64_t time;
+    uint32_t loc, index;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct started *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->loc != y->loc)
+        return x->loc < y->loc ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+typedef enum lc_err visit_fn(struct matcher *m, struct lc_loc *loc, uint32_t index);
+
+/* Visits the operations of a process in the order of their start; several threads are merged by time. */
+static enum lc_err visit_process(struct matcher *m, struct lc_loc *locs, uint32_t n_locs,
+                                 visit_fn *visit)
+{
+    size_t total = 0, active = 0;
+    for (uint32_t i = 0; i < n_locs; i++) {
+        total += locs[i].n_p2p;
+        active += locs[i].n_p2p > 0;
+    }
+    if (active <= 1) {
+        for (uint32_t i = 0; i < n_locs; i++)
+            for (size_t k = 0; k < locs[i].n_p2p; k++)
+                LC_TRY(visit(m, &locs[i], (uint32_t)k));
+        return LC_OK;
+    }
+    struct started *all;
+    LC_TRY(lc_alloc(&all, total, sizeof *all));
+    size_t n = 0;
+    for (uint32_t i = 0; i < n_locs; i++)
+        for (size_t k = 0; k < locs[i].n_p2p; k++)
+            all[n++] = (struct started){
+                locs[i].time[locs[i].calls[locs[i].p2p[k].call].enter], i, (uint32_t)k};
+    qsort(all, n, sizeof *all, by_start);
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < n && err == LC_OK; i++)
+        err = visit(m, &locs[all[i].loc], all[i].index);
+    free(all);
+    return err;
+}
+
+static enum lc_err visit_all(struct matcher *m, visit_fn *visit)
+{
+    struct lc_trace *trace = m->trace;
+    for (size_t i = 0; i < trace->n_locs;) {
+        uint32_t n = trace->processes[trace->locs[i].process].n_locations;
+        LC_TRY(visit_process(m, &trace->locs[i], n, visit));
+        i += n;
+    }
+    return LC_OK;
+}
+
+/* A sending call that lasted until after the receive was posted, and began before that, waited for it. */
+static enum lc_err answer(struct matcher *m, const struct message *message, struct lc_loc *loc,
+                          const struct lc_call *call)
+{
+    int64_t posted = loc->time[call->enter];
+    if (message->wait_start >= posted || message->wait_end <= posted)
+        return LC_OK;
+    LC_TRY(lc_grow(&m->replies, &m->cap_replies, m->n_replies + 1, sizeof *m->replies));
+    LC_TRY(lc_grow(&m->reply_dest, &m->cap_reply_dest, m->n_replies + 1, sizeof *m->reply_dest));
+    m->reply_dest[m->n_replies] = lc_trace_owner(m->trace, message->location);
+    m->replies[m->n_replies++] = (struct reply){
+        {posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]},
+        message->location,
+        message->index};
+    return LC_OK;
+}
+
+static enum lc_err deliver(struct matcher *m, const struct message *message)
+{
+    struct lc_trace *trace = m->trace;
+    size_t i = m->n_channels ? find_channel(m, message->comm, message->source,
+                                            message->destination, message->tag)
+                             : 0;
+    struct channel *c = m->n_channels ? &m->channels[i] : NULL;
+    if (!c || !c->used || c->head == LC_NONE) {
+        lc_health_note(trace->health, LC_HEALTH_SEND_UNMATCHED, message->location);
+        return LC_OK;
+    }
+    struct lc_loc *loc;
+    struct lc_p2p *recv =
+        operation(m, c->head, first_location(trace, message->destination), &loc);
+    c->head = recv->link;
+    if (recv->bytes != message->bytes)
+        lc_health_note(trace->health, LC_HEALTH_BYTES_DIFFER, loc->id);
+    if (loc->n_matches == loc->cap_matches)
+        LC_TRY(lc_grow(&loc->matches, &loc->cap_matches, loc->n_matches + 1,
+                       sizeof *loc->matches));
+    recv->link = (uint32_t)loc->n_matches;
+    recv->flags |= LC_P2P_MATCHED;
+    loc->matches[loc->n_matches++] =
+        (struct lc_match){message->enter, message->leave, message->location, message->cnode};
+    return answer(m, message, loc, &loc->calls[recv->call]);
+}
+
+static bool waits(uint32_t fn)
+{
+    return fn == LC_FN_MPI_WAIT || fn == LC_FN_MPI_WAITSOME;
+}
+
+static void describe_wait(const struct lc_loc *loc, const struct lc_p2p *send, struct message *out)
+{
+    const struct lc_call *call = &loc->calls[send->call], *by = NULL;
+    if (!(send->flags & LC_P2P_NONBLOCKING))
+        by = call->fn == LC_FN_MPI_SEND ? call : NULL;
+    else if (send->done != LC_NONE && call->fn != LC_FN_MPI_ISENDX &&
+             waits(loc->calls[send->done].fn))
+        by = &loc->calls[send->done];
+    out->wait_start = by ? loc->time[by->enter] : INT64_MAX;
+    out->wait_end = by ? loc->time[by->leave] : INT64_MIN;
+    if (send->flags & LC_P2P_SELF)
+        out->wait_start = INT64_MAX;
+}
+
+struct outbox {
+    struct matcher m; /* first, so that visitors can find the rest */
+    struct message *messages;
+    uint32_t *dest;
+    size_t count;
+    uint32_t n_rounds;
+};
+
+static enum lc_err take_replies(struct matcher *m)
+{
+    struct lc_trace *trace = m->trace;
+    struct reply *in;
+    size_t n;
+    LC_TRY(lc_comm_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies, sizeof *in,
+                            (void **)&in, &n));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
+        struct lc_loc *loc = lc_trace_loc(trace, in[i].location);
+        err = lc_grow(&loc->lates, &loc->cap_lates, loc->n_lates + 1, sizeof *loc->lates);
+        if (err != LC_OK)
+            break;
+        loc->lates[loc->n_lates++] = in[i].match;
+        loc->p2p[in[i].index].link = (uint32_t)loc->n_lates;
+    }
+    free(in);
+    m->n_replies = 0;
+    return lc_comm_agree(trace->comm, err);
+}
+
+/* Collective: sends what is in the outbox; *more tells whether any rank has more to come. */
+static enum lc_err flush(struct outbox *box, bool last, bool *more)
+{
+    struct matcher *m = &box->m;
+    struct message *in;
+    size_t n;
+    LC_TRY(lc_comm_exchange(m->trace->comm, box->messages, box->dest, box->count, sizeof *in,
+                            (void **)&in, &n));
+    box->count = 0;
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < n && err == LC_OK; i++)
+        err = deliver(m, &in[i]);
+    free(in);
+    LC_TRY(lc_comm_agree(m->trace->comm, err));
+    LC_TRY(take_replies(m));
+    int64_t open = !last;
+    lc_comm_allreduce_i64(m->trace->comm, &open, 1, LC_OP_MAX);
+    *more = open != 0;
+    return LC_OK;
+}
+
+static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index)
+{
+    struct outbox *box = (struct outbox *)m;
+    struct lc_p2p *p2p = &loc->p2p[index];
+    if (p2p->flags & LC_P2P_RECV || !(p2p->flags & LC_P2P_KNOWN))
+        return LC_OK;
+    const struct lc_call *call = &loc->calls[p2p->call];
+    p2p->link = 0;
+    struct message message = {.enter = loc->time[call->enter],
+                              .leave = loc->time[call->leave],
+                              .bytes = p2p->bytes,
+                              .comm = p2p->comm,
+                              .source = loc->process,
+                              .destination = p2p->peer,
+                              .tag = p2p->tag,
+                              .location = loc->id,
+                              .cnode = loc->cnode[call->enter],
+                              .index = index};
+    describe_wait(loc, p2p, &message);
+    uint32_t owner = m->trace->processes[p2p->peer].owner;
+    if (owner == m->trace->comm->rank)
+        return deliver(m, &message);
+    if (box->count == PIECE) {
+        bool more;
+        LC_TRY(flush(box, false, &more));
+    }
+    box->messages[box->count] = message;
+    box->dest[box->count++] = owner;
+    return LC_OK;
+}
+
+static enum lc_err number_operations(struct matcher *m)
+{
+    struct lc_trace *trace = m->trace;
+    LC_TRY(lc_alloc(&m->first, trace->n_locs + 1, sizeof *m->first));
+    uint64_t total = 0;
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        m->first[i] = (uint32_t)total;
+        total += trace->locs[i].n_p2p;
+    }
+    return total < LC_NONE ? LC_OK
+                           : lc_fail(LC_ERR_UNSUPPORTED,
+                                     "messages: %llu on one rank: use more analysis ranks (-n)",
+                                     (unsigned long long)total);
+}
+
+static void count_unmatched(struct lc_trace *trace)
+{
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        int64_t n = 0;
+        for (size_t k = 0; k < trace->locs[i].n_p2p; k++) {
+            uint64_t flags = trace->locs[i].p2p[k].flags;
+            n += flags & LC_P2P_RECV && flags & LC_P2P_KNOWN && !(flags & LC_P2P_MATCHED);
+        }
+        lc_health_add(trace->health, LC_HEALTH_RECV_UNMATCHED, trace->locs[i].id, n);
+    }
+}
+
+enum lc_err lc_p2p_match(struct lc_trace *trace)
+{
+    struct outbox box = {.m = {.trace = trace}};
+    enum lc_err err = number_operations(&box.m);
+    size_t room = trace->comm->size > 1 ? PIECE : 1;
+    if (err == LC_OK)
+        err = lc_alloc(&box.messages, room, sizeof *box.messages);
+    if (err == LC_OK)
+        err = lc_alloc(&box.dest, room, sizeof *box.dest);
+    if (err == LC_OK)
+        err = visit_all(&box.m, post);
+    err = lc_comm_agree(trace->comm, err);
+    if (err == LC_OK)
+        err = visit_all(&box.m, send);
+    bool more = err == LC_OK;
+    while (more && err == LC_OK)
+        err = flush(&box, true, &more);
+    if (err == LC_OK)
+        count_unmatched(trace);
+    free(box.messages);
+    free(box.dest);
+    free(box.m.channels);
+    free(box.m.first);
+    free(box.m.replies);
+    free(box.m.reply_dest);
+    return err;
+}

@@ -1,0 +1,416 @@
+#include "analyze/read.h"
+
+#include <otf2/otf2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/reader.h"
+#include "base/mem.h"
+
+enum { READ_STEP = 1 << 20 };
+
+/* libotf2 prints every error on its way; what matters comes back as a code. */
+static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const char *function,
+                             OTF2_ErrorCode code, const char *format, va_list arguments)
+{
+    (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    return code;
+}
+
+struct load {
+    uint64_t events;
+    uint32_t process;
+};
+
+static int by_load(const void *a, const void *b)
+{
+    const struct load *x = a, *y = b;
+    if (x->events != y->events)
+        return x->events > y->events ? -1 : 1;
+    return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* Processes to ranks: the largest first, each to the rank that has least so far. */
+static enum lc_err distribute(struct lc_trace *trace)
+{
+    struct load *loads;
+    uint64_t *sums;
+    LC_TRY(lc_alloc(&loads, trace->n_processes, sizeof *loads));
+    LC_TRY(lc_alloc(&sums, trace->comm->size, sizeof *sums));
+    for (size_t p = 0; p < trace->n_processes; p++) {
+        const struct lc_an_process *process = &trace->processes[p];
+        loads[p].process = (uint32_t)p;
+        for (uint32_t i = 0; i < process->n_locations; i++) {
+            uint64_t n = trace->locations[process->first_location + i].n_events;
+            loads[p].events += n < UINT32_MAX ? n : UINT32_MAX;
+        }
+    }
+    qsort(loads, trace->n_processes, sizeof *loads, by_load);
+    for (size_t i = 0; i < trace->n_processes; i++) {
+        uint32_t best = 0;
+        for (uint32_t r = 1; r < trace->comm->size; r++)
+            if (sums[r] < sums[best])
+                best = r;
+        sums[best] += loads[i].events + 1;
+        trace->processes[loads[i].process].owner = best;
+    }
+    free(loads);
+    free(sums);
+    return LC_OK;
+}
+
+static enum lc_err take_locations(struct lc_trace *trace)
+{
+    for (size_t p = 0; p < trace->n_processes; p++)
+        if (trace->processes[p].owner == trace->comm->rank)
+            trace->n_locs += trace->processes[p].n_locations;
+    LC_TRY(lc_alloc(&trace->locs, trace->n_locs + 1, sizeof *trace->locs));
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n_locations; i++) {
+        if (lc_trace_owner(trace, (uint32_t)i) != trace->comm->rank)
+            continue;
+        trace->locs[n++] = (struct lc_loc){.id = (uint32_t)i,
+                                           .process = trace->locations[i].process,
+                                           .root = LC_NONE,
+                                           .init_enter = INT64_MIN,
+                                           .init_leave = INT64_MIN,
+                                           .finalize_enter = INT64_MIN,
+                                           .finalize_leave = INT64_MIN};
+    }
+    return LC_OK;
+}
+
+static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc)
+{
+    reader->loc = loc;
+    reader->last = INT64_MIN;
+    reader->begun = false;
+    reader->node = reader->base = 0;
+    reader->depth = 0;
+    reader->n_touched = reader->n_counts = 0;
+    reader->coll_begin = INT64_MIN;
+    reader->comm_id = UINT64_MAX;
+    reader->comm = LC_NONE;
+    reader->waiting_depth = reader->task_depth = 0;
+    reader->n_events = 0;
+    reader->tree.next_first = (uint64_t)loc->id << 32;
+    memset(reader->phase_counts, 0, reader->n_defined * sizeof *reader->phase_counts);
+    return LC_OK;
+}
+
+static enum lc_err add_cell(struct lc_loc *loc, uint32_t node, uint32_t metric, int64_t value)
+{
+    if (!value)
+        return LC_OK;
+    LC_TRY(lc_grow(&loc->cells, &loc->cap_cells, loc->n_cells + 1, sizeof *loc->cells));
+    loc->cells[loc->n_cells++] = (struct lc_cell){node, metric, value};
+    return LC_OK;
+}
+
+/* Sums per call path become cells; the sums are cleared for the next location. */
+static enum lc_err collect(struct lc_reader *reader)
+{
+    for (size_t i = 0; i < reader->n_touched; i++) {
+        uint32_t node = reader->touched[i];
+        struct lc_node_sums *sums = &reader->sums[node];
+        if (node) {
+            LC_TRY(add_cell(reader->loc, node, LC_COUNTS, sums->visits));
+            LC_TRY(add_cell(reader->loc, node, LC_COUNTS + 1, sums->ticks));
+            for (uint32_t c = 0; sums->counts && c < LC_COUNTS; c++)
+                LC_TRY(add_cell(reader->loc, node, c, reader->counts[sums->counts - 1][c]));
+        }
+        *sums = (struct lc_node_sums){0};
+    }
+    return LC_OK;
+}
+
+static void shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes)
+{
+    void *old;
+    memcpy(&old, array, sizeof old);
+    if (!old || *capacity == count)
+        return;
+    void *small = realloc(old, (count ? count : 1) * elem_bytes);
+    if (small)
+        memcpy(array, &small, sizeof small);
+    *capacity = small ? count : *capacity;
+}
+
+/* Closes what is open, and gives back memory that is not needed. */
+static enum lc_err end_location(struct lc_reader *reader)
+{
+    struct lc_loc *loc = reader->loc;
+    if (!reader->begun && reader->n_events)
+        lc_reader_set_base(reader, reader->last, 0);
+    lc_health_add(reader->health, LC_HEALTH_ENTER_WITHOUT_LEAVE, loc->id, (int64_t)reader->depth);
+    while (reader->depth && reader->err == LC_OK)
+        lc_reader_leave(reader, reader->last);
+    if (reader->begun) {
+        reader->base = LC_NONE; /* a last transition in any case: the end of the location's life */
+        lc_reader_set_base(reader, reader->last, 0);
+    } else {
+        lc_health_note(reader->health, LC_HEALTH_NO_EVENTS, loc->id);
+    }
+    LC_TRY(reader->err);
+    for (uint32_t i = 0; i < loc->n_transitions && loc->root == LC_NONE; i++)
+        if (loc->cnode[i])
+            loc->root = loc->cnode[i];
+    LC_TRY(lc_read_mpi_end(reader));
+    LC_TRY(collect(reader));
+    size_t cap = loc->cap_transitions, cap2 = cap;
+    shrink(&loc->time, &cap, loc->n_transitions, sizeof *loc->time);
+    shrink(&loc->cnode, &cap2, loc->n_transitions, sizeof *loc->cnode);
+    loc->cap_transitions = loc->n_transitions;
+    shrink(&loc->calls, &loc->cap_calls, loc->n_calls, sizeof *loc->calls);
+    shrink(&loc->done, &loc->cap_done, loc->n_done, sizeof *loc->done);
+    shrink(&loc->p2p, &loc->cap_p2p, loc->n_p2p, sizeof *loc->p2p);
+    shrink(&loc->colls, &loc->cap_colls, loc->n_colls, sizeof *loc->colls);
+    reader->trace->n_events += reader->n_events;
+    return LC_OK;
+}
+
+static OTF2_EvtReaderCallbacks *callbacks_new(void)
+{
+    OTF2_EvtReaderCallbacks *callbacks = OTF2_EvtReaderCallbacks_New();
+    if (callbacks) {
+        lc_read_region_callbacks(callbacks);
+        lc_read_mpi_callbacks(callbacks);
+        lc_read_thread_callbacks(callbacks);
+        lc_read_rma_callbacks(callbacks);
+    }
+    return callbacks;
+}
+
+struct archive {
+    OTF2_Reader *otf2;
+    OTF2_EvtReaderCallbacks *callbacks;
+    lc_progress_fn *progress;
+    void *user;
+    uint64_t done, all;
+};
+
+/* Mapping tables and clock offsets: libotf2 applies them to the events once they have been read. */
+static void read_local_definitions(struct archive *archive, uint64_t id)
+{
+    OTF2_DefReader *reader = OTF2_Reader_GetDefReader(archive->otf2, id);
+    uint64_t n;
+    if (!reader)
+        return;
+    OTF2_Reader_ReadAllLocalDefinitions(archive->otf2, reader, &n);
+    OTF2_Reader_CloseDefReader(archive->otf2, reader);
+}
+
+static enum lc_err read_location(struct lc_reader *reader, struct archive *archive,
+                                 struct lc_loc *loc)
+{
+    const struct lc_an_location *location = &reader->trace->locations[loc->id];
+    LC_TRY(begin_location(reader, loc));
+    read_local_definitions(archive, location->otf2_id);
+    OTF2_EvtReader *events = OTF2_Reader_GetEvtReader(archive->otf2, location->otf2_id);
+    bool damaged = !events;
+    if (events) {
+        OTF2_Reader_RegisterEvtCallbacks(archive->otf2, events, archive->callbacks, reader);
+        uint64_t n = READ_STEP;
+        while (n == READ_STEP && reader->err == LC_OK && !damaged) {
+            OTF2_ErrorCode code =
+                OTF2_Reader_ReadLocalEvents(archive->otf2, events, READ_STEP, &n);
+            damaged = code != OTF2_SUCCESS && reader->err == LC_OK;
+            if (archive->progress)
+                archive->progress(archive->user, archive->done + reader->n_events, archive->all);
+        }
+        OTF2_Reader_CloseEvtReader(archive->otf2, events);
+    }
+    LC_TRY(reader->err);
+    archive->done += location->n_events;
+    if (damaged && location->n_events)
+        lc_health_note(reader->health, LC_HEALTH_DAMAGED, loc->id);
+    if (damaged && location->n_events > reader->n_events)
+        lc_health_add(reader->health, LC_HEALTH_LOST, loc->id,
+                      (int64_t)(location->n_events - reader->n_events));
+    return end_location(reader);
+}
+
+static enum lc_err read_events(struct lc_reader *reader, struct archive *archive)
+{
+    struct lc_trace *trace = reader->trace;
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        const struct lc_an_location *location = &trace->locations[trace->locs[i].id];
+        archive->all += location->n_events;
+        OTF2_Reader_SelectLocation(archive->otf2, location->otf2_id);
+    }
+    OTF2_Reader_OpenDefFiles(archive->otf2);
+    OTF2_Reader_OpenEvtFiles(archive->otf2);
+    for (size_t i = 0; i < trace->n_locs; i++)
+        LC_TRY(read_location(reader, archive, &trace->locs[i]));
+    return LC_OK;
+}
+
+static enum lc_err reader_init(struct lc_reader *reader, struct lc_defs *defs,
+                               struct lc_trace *trace)
+{
+    reader->trace = trace;
+    reader->defs = defs;
+    struct lc_an_region unknown = {.name = "<unknown>",
+                                   .mangled = "",
+                                   .file = "",
+                                   .paradigm = "unknown",
+                                   .role = "unknown"};
+    LC_TRY(lc_defs_region(defs, &unknown, &reader->unknown_region));
+    reader->n_defined = trace->n_regions;
+    LC_TRY(lc_alloc(&reader->phase_counts, trace->n_regions, sizeof *reader->phase_counts));
+    LC_TRY(lc_tree_init(&reader->tree));
+    /* Dense for the small ids that archives use. */
+    reader->n_region_of = 4 * trace->n_regions;
+    LC_TRY(lc_alloc(&reader->region_of, reader->n_region_of, sizeof *reader->region_of));
+    for (size_t i = 0; i < reader->n_region_of; i++)
+        reader->region_of[i] = lc_idmap_get(&defs->region_of, i);
+    return LC_OK;
+}
+
+static void reader_free(struct lc_reader *reader)
+{
+    lc_tree_free(&reader->tree);
+    free(reader->region_of);
+    free(reader->frames);
+    free(reader->sums);
+    free(reader->touched);
+    free(reader->counts);
+    free(reader->phase_counts);
+    free(reader->programs);
+    lc_idmap_free(&reader->sends);
+    lc_idmap_free(&reader->recvs);
+    lc_idmap_free(&reader->colls);
+}
+
+static int by_u64(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Programs without a region in the archive get the same number on all ranks: in the order of their strings. */
+static enum lc_err unify_programs(struct lc_reader *reader)
+{
+    struct lc_trace *trace = reader->trace;
+    uint64_t *all = NULL;
+    size_t bytes = 0;
+    LC_TRY(lc_comm_gather(trace->comm, reader->programs, reader->n_programs * sizeof *all,
+                          (void **)&all, &bytes, NULL));
+    int64_t count = 0;
+    if (bytes) {
+        qsort(all, bytes / sizeof *all, sizeof *all, by_u64);
+        for (size_t i = 0; i < bytes / sizeof *all; i++)
+            if (!count || all[count - 1] != all[i])
+                all[count++] = all[i];
+    }
+    lc_comm_allreduce_i64(trace->comm, &count, 1, LC_OP_MAX);
+    if (!count) {
+        free(all);
+        return LC_OK;
+    }
+    if (trace->comm->rank != 0)
+        LC_TRY(lc_alloc(&all, (size_t)count, sizeof *all));
+    lc_comm_bcast(trace->comm, all, (size_t)count * sizeof *all, 0);
+    for (size_t i = 1; i < reader->tree.n_nodes; i++) {
+        struct lc_tree_node *node = &reader->tree.nodes[i];
+        if (node->region < reader->n_defined)
+            continue;
+        const uint64_t *at = bsearch(&reader->programs[node->region - reader->n_defined], all,
+                                     (size_t)count, sizeof *all, by_u64);
+        node->region = (uint32_t)(reader->n_defined + (size_t)(at ? at - all : 0));
+    }
+    trace->n_regions = reader->n_defined;
+    enum lc_err err = LC_OK;
+    for (int64_t i = 0; i < count && err == LC_OK; i++)
+        err = lc_program_region_add(reader->defs, all[i]);
+    free(all);
+    return err;
+}
+
+static uint32_t mapped(const uint32_t *map, uint32_t node)
+{
+    return node == LC_NONE ? LC_NONE : map[node];
+}
+
+static void map_location(struct lc_loc *loc, const uint32_t *map)
+{
+    for (uint32_t i = 0; i < loc->n_transitions; i++)
+        loc->cnode[i] = map[loc->cnode[i]];
+    for (size_t i = 0; i < loc->n_cells; i++)
+        loc->cells[i].cnode = map[loc->cells[i].cnode];
+    loc->root = mapped(map, loc->root);
+    loc->init_cnode = mapped(map, loc->init_cnode);
+    loc->finalize_cnode = mapped(map, loc->finalize_cnode);
+    struct lc_loc_extra *extra = loc->extra;
+    for (size_t i = 0; extra && i < extra->n_teams; i++)
+        extra->teams[i].cnode = mapped(map, extra->teams[i].cnode);
+    for (size_t i = 0; extra && i < extra->n_locks; i++) {
+        extra->locks[i].cnode = mapped(map, extra->locks[i].cnode);
+        extra->locks[i].release_cnode = mapped(map, extra->locks[i].release_cnode);
+    }
+}
+
+static enum lc_err unify(struct lc_reader *reader)
+{
+    struct lc_trace *trace = reader->trace;
+    uint32_t *map = NULL;
+    LC_TRY(lc_comm_agree(trace->comm, unify_programs(reader)));
+    LC_TRY(lc_tree_unify(&reader->tree, trace, &map));
+    for (size_t i = 0; i < trace->n_locs; i++)
+        map_location(&trace->locs[i], map);
+    free(map);
+    return LC_OK;
+}
+
+static enum lc_err read_all(struct lc_trace *trace, const char *path, struct lc_reader *reader,
+                            struct lc_defs *defs, struct archive *archive)
+{
+    OTF2_Error_RegisterCallback(silent, NULL);
+    archive->otf2 = OTF2_Reader_Open(path);
+    if (!archive->otf2)
+        return lc_fail(LC_ERR_FORMAT, "%s: no readable OTF2 archive: is it complete (traces.otf2, "
+                                      "traces.def, traces/)?", path);
+    OTF2_Reader_SetSerialCollectiveCallbacks(archive->otf2);
+    LC_TRY(lc_defs_read(defs, archive->otf2, trace));
+    LC_TRY(distribute(trace));
+    LC_TRY(take_locations(trace));
+    LC_TRY(reader_init(reader, defs, trace));
+    archive->callbacks = callbacks_new();
+    if (!archive->callbacks)
+        return lc_fail(LC_ERR_NOMEM, "events: no memory for callbacks");
+    return read_events(reader, archive);
+}
+
+enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, const char *path,
+                          struct lc_health *health, lc_progress_fn *progress, void *user)
+{
+    struct lc_trace *trace;
+    struct lc_defs defs = {0};
+    struct lc_reader reader = {.health = health};
+    struct archive archive = {.progress = progress, .user = user};
+    enum lc_err err = lc_alloc(&trace, 1, sizeof *trace);
+    LC_TRY(lc_comm_agree(comm, err));
+    trace->comm = comm;
+    trace->health = health;
+    err = read_all(trace, path, &reader, &defs, &archive);
+    if (archive.callbacks)
+        OTF2_EvtReaderCallbacks_Delete(archive.callbacks);
+    if (archive.otf2)
+        OTF2_Reader_Close(archive.otf2);
+    if (comm->rank == 0)
+        lc_health_add(health, LC_HEALTH_NOT_CPU, LC_NONE, defs.skipped_locations);
+    err = lc_comm_agree(comm, err);
+    if (err == LC_OK)
+        err = unify(&reader);
+    if (err == LC_OK)
+        err = lc_trace_bounds(trace);
+    reader_free(&reader);
+    lc_defs_free(&defs);
+    if (err != LC_OK) {
+        lc_trace_free(trace);
+        trace = NULL;
+    }
+    *out = trace;
+    return err;
+}

@@ -1,0 +1,353 @@
+/* Enter, Leave, program begin: the call paths of a location. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/reader.h"
+#include "base/mem.h"
+
+/* Appends a transition. Unlike lc_grow this never touches memory that is not used yet: these are the largest arrays. */
+static void transition(struct lc_reader *reader, int64_t t, uint32_t node)
+{
+    struct lc_loc *loc = reader->loc;
+    if (__builtin_expect(loc->n_transitions >= loc->cap_transitions, 0)) {
+        uint64_t need = (uint64_t)loc->cap_transitions + loc->cap_transitions / 2 + 64;
+        if (need >= UINT32_MAX) {
+            reader->err = lc_fail(LC_ERR_UNSUPPORTED, "location %u: more than %u transitions",
+                                  loc->id, UINT32_MAX);
+            return;
+        }
+        int64_t *time = realloc(loc->time, need * sizeof *time);
+        loc->time = time ? time : loc->time;
+        uint32_t *cnode = realloc(loc->cnode, need * sizeof *cnode);
+        loc->cnode = cnode ? cnode : loc->cnode;
+        if (!time || !cnode) {
+            reader->err = lc_fail(LC_ERR_NOMEM, "events: no memory for %llu transitions",
+                                  (unsigned long long)need);
+            return;
+        }
+        loc->cap_transitions = (uint32_t)need;
+    }
+    loc->time[loc->n_transitions] = t;
+    loc->cnode[loc->n_transitions++] = node;
+}
+
+static struct lc_node_sums *sums_of(struct lc_reader *reader, uint32_t node)
+{
+    if (__builtin_expect(node >= reader->cap_sums, 0)) {
+        reader->err = lc_grow(&reader->sums, &reader->cap_sums, reader->tree.n_nodes + 64,
+                              sizeof *reader->sums);
+        if (reader->err != LC_OK)
+            return NULL;
+    }
+    struct lc_node_sums *sums = &reader->sums[node];
+    if (!sums->touched) {
+        reader->err = lc_grow(&reader->touched, &reader->cap_touched, reader->n_touched + 1,
+                              sizeof *reader->touched);
+        if (reader->err != LC_OK)
+            return NULL;
+        reader->touched[reader->n_touched++] = node;
+        sums->touched = true;
+    }
+    return sums;
+}
+
+/* From t on the location is in `node`: books the time of the call path left behind. */
+static inline void move(struct lc_reader *reader, int64_t t, uint32_t node)
+{
+    if (reader->begun) {
+        struct lc_node_sums *sums = sums_of(reader, reader->node);
+        if (sums)
+            sums->ticks += t - reader->change;
+    }
+    reader->begun = true;
+    reader->change = t;
+    reader->node = node;
+    transition(reader, t, node);
+}
+
+static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region)
+{
+    struct lc_loc *loc = reader->loc;
+    if (region->fn == LC_FN_MPI_INIT) {
+        if (loc->init_enter == INT64_MIN) {
+            loc->init_enter = t;
+            loc->init_cnode = reader->node;
+        } else {
+            lc_health_note(reader->health, LC_HEALTH_INIT_TWICE, loc->id);
+        }
+    } else if (region->fn == LC_FN_MPI_FINALIZE) {
+        if (loc->finalize_enter == INT64_MIN) {
+            loc->finalize_enter = t;
+            loc->finalize_cnode = reader->node;
+        } else {
+            lc_health_note(reader->health, LC_HEALTH_INIT_TWICE, loc->id);
+        }
+    }
+    if (region->phase) {
+        struct lc_loc_extra *extra = lc_reader_extra(reader);
+        uint32_t r = (uint32_t)(region - reader->trace->regions);
+        if (!extra)
+            return;
+        reader->err = lc_grow(&extra->phases, &extra->cap_phases, extra->n_phases + 1,
+                              sizeof *extra->phases);
+        if (reader->err == LC_OK)
+            extra->phases[extra->n_phases++] =
+                (struct lc_phase){t, INT64_MAX, r, reader->phase_counts[r]++};
+    }
+    if (region->fn == LC_FN_OMP_BARRIER || region->fn == LC_FN_OMP_IBARRIER ||
+        region->fn == LC_FN_OMP_TASKWAIT) {
+        lc_reader_call(reader);
+        if (!reader->waiting_depth)
+            reader->waiting_depth = (uint32_t)reader->depth;
+    } else if (region->fn == LC_FN_OMP_TASK && reader->waiting_depth && !reader->task_depth) {
+        reader->task_begin = t;
+        reader->task_depth = (uint32_t)reader->depth;
+    }
+}
+
+void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region)
+{
+    uint32_t node = lc_tree_child(&reader->tree, reader->node, region);
+    if (__builtin_expect(node == LC_NONE || reader->depth == reader->cap_frames, 0)) {
+        reader->err = node == LC_NONE ? LC_ERR_NOMEM
+                                      : lc_grow(&reader->frames, &reader->cap_frames,
+                                                reader->depth + 1, sizeof *reader->frames);
+        if (reader->err != LC_OK)
+            return;
+    }
+    struct lc_loc *loc = reader->loc;
+    reader->frames[reader->depth++] =
+        (struct lc_frame){node, loc->n_transitions, LC_NONE, region};
+    move(reader, t, node);
+    struct lc_node_sums *sums = sums_of(reader, node);
+    if (!sums)
+        return;
+    sums->visits++;
+    const struct lc_an_region *r = &reader->trace->regions[region];
+    if (r->special)
+        note_special(reader, t, r);
+}
+
+static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region)
+{
+    struct lc_loc *loc = reader->loc;
+    uint32_t node = reader->frames[reader->depth].node;
+    if (region->fn == LC_FN_MPI_INIT && loc->init_leave == INT64_MIN && node == loc->init_cnode)
+        loc->init_leave = t;
+    else if (region->fn == LC_FN_MPI_FINALIZE && loc->finalize_leave == INT64_MIN &&
+             node == loc->finalize_cnode)
+        loc->finalize_leave = t;
+    if (region->phase && loc->extra)
+        for (size_t i = loc->extra->n_phases; i-- > 0;)
+            if (loc->extra->phases[i].end == INT64_MAX &&
+                loc->extra->phases[i].region == (uint32_t)(region - reader->trace->regions)) {
+                loc->extra->phases[i].end = t;
+                break;
+            }
+    if (reader->depth < reader->waiting_depth)
+        reader->waiting_depth = 0;
+    if (reader->task_depth && reader->depth < reader->task_depth) {
+        struct lc_loc_extra *extra = lc_reader_extra(reader);
+        if (extra)
+            reader->err = lc_grow(&extra->tasks, &extra->cap_tasks, extra->n_tasks + 1,
+                                  sizeof *extra->tasks);
+        if (extra && reader->err == LC_OK)
+            extra->tasks[extra->n_tasks++] = (struct lc_span){reader->task_begin, t};
+        reader->task_depth = 0;
+    }
+}
+
+void lc_reader_leave(struct lc_reader *reader, int64_t t)
+{
+    struct lc_frame *frame = &reader->frames[--reader->depth];
+    struct lc_loc *loc = reader->loc;
+    for (uint32_t c = frame->call; c != LC_NONE && loc->calls[c].enter >= frame->enter; c--) {
+        if (loc->calls[c].enter == frame->enter)
+            loc->calls[c].leave = loc->n_transitions;
+        if (c == 0)
+            break;
+    }
+    move(reader, t, reader->depth ? reader->frames[reader->depth - 1].node : reader->base);
+    const struct lc_an_region *r = &reader->trace->regions[frame->region];
+    if (r->special)
+        end_special(reader, t, r);
+}
+
+void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node)
+{
+    if (reader->depth || (reader->begun && reader->base == node))
+        return;
+    reader->base = node;
+    move(reader, t, node);
+}
+
+uint32_t lc_reader_call(struct lc_reader *reader)
+{
+    struct lc_loc *loc = reader->loc;
+    if (!reader->depth) {
+        lc_health_note(reader->health, LC_HEALTH_RECORD_OUTSIDE, loc->id);
+        return LC_NONE;
+    }
+    struct lc_frame *frame = &reader->frames[reader->depth - 1];
+    /* After a call nested in this one, its records continue under a second number. */
+    if (frame->call != LC_NONE && frame->call + 1 == loc->n_calls)
+        return frame->call;
+    if (loc->n_calls == loc->cap_calls) {
+        reader->err =
+            lc_grow(&loc->calls, &loc->cap_calls, loc->n_calls + 1, sizeof *loc->calls);
+        if (reader->err != LC_OK)
+            return LC_NONE;
+    }
+    frame->call = (uint32_t)loc->n_calls;
+    loc->calls[loc->n_calls++] =
+        (struct lc_call){frame->enter, LC_NONE, (uint32_t)loc->n_done,
+                         reader->trace->regions[frame->region].fn, 0};
+    return frame->call;
+}
+
+void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value)
+{
+    struct lc_node_sums *sums = sums_of(reader, reader->node);
+    if (!sums)
+        return;
+    if (!sums->counts) {
+        reader->err = lc_grow(&reader->counts, &reader->cap_counts, reader->n_counts + 1,
+                              sizeof *reader->counts);
+        if (reader->err != LC_OK)
+            return;
+        memset(reader->counts[reader->n_counts], 0, sizeof *reader->counts);
+        sums->counts = (uint32_t)++reader->n_counts;
+    }
+    reader->counts[sums->counts - 1][count] += value;
+}
+
+struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader)
+{
+    if (!reader->loc->extra)
+        reader->err = lc_alloc(&reader->loc->extra, 1, sizeof *reader->loc->extra);
+    return reader->loc->extra;
+}
+
+static uint32_t region_of(struct lc_reader *reader, OTF2_RegionRef id)
+{
+    uint32_t region = id < reader->n_region_of ? reader->region_of[id]
+                                               : lc_idmap_get(&reader->defs->region_of, id);
+    if (__builtin_expect(region == LC_NONE, 0)) {
+        lc_health_note(reader->health, LC_HEALTH_UNKNOWN_REGION, reader->loc->id);
+        return reader->unknown_region;
+    }
+    return region;
+}
+
+static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id)
+{
+    (void)location, (void)position, (void)attributes;
+    struct lc_reader *reader = user;
+    lc_reader_enter(reader, lc_reader_time(reader, time), region_of(reader, id));
+    return lc_reader_end(reader);
+}
+
+static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id)
+{
+    (void)location, (void)position, (void)attributes;
+    struct lc_reader *reader = user;
+    int64_t t = lc_reader_time(reader, time);
+    uint32_t region = region_of(reader, id);
+    size_t depth = reader->depth;
+    while (depth && reader->frames[depth - 1].region != region)
+        depth--;
+    if (__builtin_expect(!depth, 0)) {
+        lc_health_note(reader->health, LC_HEALTH_LEAVE_WITHOUT_ENTER, reader->loc->id);
+        return OTF2_CALLBACK_SUCCESS;
+    }
+    if (__builtin_expect(depth != reader->depth, 0))
+        lc_health_add(reader->health, LC_HEALTH_ENTER_WITHOUT_LEAVE, reader->loc->id,
+                      (int64_t)(reader->depth - depth));
+    while (reader->depth >= depth)
+        lc_reader_leave(reader, t);
+    return lc_reader_end(reader);
+}
+
+enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string)
+{
+    const char *program = lc_defs_text(defs, string), *slash = strrchr(program, '/');
+    struct lc_an_region region = {.name = slash ? slash + 1 : program,
+                                  .mangled = program,
+                                  .file = "",
+                                  .paradigm = "measurement",
+                                  .role = "artificial"};
+    struct lc_trace *trace = defs->trace;
+    LC_TRY(lc_grow(&trace->regions, &defs->cap_regions, trace->n_regions + 1,
+                   sizeof *trace->regions));
+    trace->regions[trace->n_regions++] = region;
+    return LC_OK;
+}
+
+/* The region that stands for the program: role ARTIFICIAL with the command line as canonical name, else the base name. */
+static uint32_t program_region(struct lc_reader *reader, OTF2_StringRef name, uint32_t n_arguments,
+                               const OTF2_StringRef *arguments)
+{
+    struct lc_strbuf command = {0};
+    const char *program = lc_defs_text(reader->defs, name);
+    lc_strbuf_puts(&command, program);
+    for (uint32_t i = 0; i < n_arguments; i++)
+        lc_strbuf_printf(&command, " %s", lc_defs_text(reader->defs, arguments[i]));
+    uint32_t region = LC_NONE;
+    const struct lc_trace *trace = reader->trace;
+    for (size_t i = 0; i < reader->n_defined && region == LC_NONE; i++)
+        if (trace->regions[i].artificial &&
+            strcmp(trace->regions[i].mangled, lc_strbuf_get(&command)) == 0)
+            region = (uint32_t)i;
+    lc_strbuf_free(&command);
+    if (region != LC_NONE)
+        return region;
+    /* Not defined: an extra region, known by the string, so that all ranks can agree on its number later. */
+    for (size_t i = 0; i < reader->n_programs; i++)
+        if (reader->programs[i] == name)
+            return (uint32_t)(reader->n_defined + i);
+    reader->err = lc_grow(&reader->programs, &reader->cap_programs, reader->n_programs + 1,
+                          sizeof *reader->programs);
+    if (reader->err == LC_OK)
+        reader->err = lc_program_region_add(reader->defs, name);
+    if (reader->err != LC_OK)
+        return reader->unknown_region;
+    reader->programs[reader->n_programs] = name;
+    return (uint32_t)(reader->n_defined + reader->n_programs++);
+}
+
+static OTF2_CallbackCode on_program_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                          uint64_t position, void *user,
+                                          OTF2_AttributeList *attributes, OTF2_StringRef name,
+                                          uint32_t n_arguments, const OTF2_StringRef *arguments)
+{
+    (void)location, (void)position, (void)attributes;
+    struct lc_reader *reader = user;
+    int64_t t = lc_reader_time(reader, time);
+    lc_reader_enter(reader, t, program_region(reader, name, n_arguments, arguments));
+    return lc_reader_end(reader);
+}
+
+static OTF2_CallbackCode on_program_end(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                        uint64_t position, void *user,
+                                        OTF2_AttributeList *attributes, int64_t status)
+{
+    (void)location, (void)position, (void)attributes, (void)status;
+    struct lc_reader *reader = user;
+    int64_t t = lc_reader_time(reader, time);
+    if (reader->depth > 1)
+        lc_health_add(reader->health, LC_HEALTH_ENTER_WITHOUT_LEAVE, reader->loc->id,
+                      (int64_t)reader->depth - 1);
+    while (reader->depth)
+        lc_reader_leave(reader, t);
+    return lc_reader_end(reader);
+}
+
+void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks)
+{
+    OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, on_leave);
+    OTF2_EvtReaderCallbacks_SetProgramBeginCallback(callbacks, on_program_begin);
+    OTF2_EvtReaderCallbacks_SetProgramEndCallback(callbacks, on_program_end);
+}

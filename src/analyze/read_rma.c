@@ -1,0 +1,166 @@
+/* Records of windows and of collective file operations. */
+#include <string.h>
+
+#include "analyze/reader.h"
+#include "analyze/region.h"
+#include "base/mem.h"
+
+static OTF2_CallbackCode on_begin(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                  void *user, OTF2_AttributeList *attributes)
+{
+    (void)location, (void)position, (void)attributes;
+    struct lc_reader *reader = user;
+    reader->coll_begin = lc_reader_time(reader, time);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static uint8_t kind_of(OTF2_CollectiveOp op)
+{
+    switch (op) {
+    case OTF2_COLLECTIVE_OP_BARRIER:
+        return LC_KIND_FENCE;
+    case OTF2_COLLECTIVE_OP_CREATE_HANDLE:
+    case OTF2_COLLECTIVE_OP_ALLOCATE:
+    case OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE:
+        return LC_KIND_WIN_CREATE;
+    case OTF2_COLLECTIVE_OP_DESTROY_HANDLE:
+    case OTF2_COLLECTIVE_OP_DEALLOCATE:
+    case OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE:
+        return LC_KIND_WIN_FREE;
+    default:
+        return LC_KIND_NONE;
+    }
+}
+
+static OTF2_CallbackCode on_end(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                void *user, OTF2_AttributeList *attributes, OTF2_CollectiveOp op,
+                                OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, uint32_t root,
+                                uint64_t sent, uint64_t received)
+{
+    (void)location, (void)position, (void)attributes, (void)level, (void)root;
+    (void)sent, (void)received;
+    struct lc_reader *reader = user;
+    int64_t t = lc_reader_time(reader, time), begin = reader->coll_begin;
+    reader->coll_begin = INT64_MIN;
+    uint32_t call = lc_reader_call(reader);
+    uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
+    if (comm == LC_NONE)
+        lc_health_note(reader->health, LC_HEALTH_UNKNOWN_COMM, reader->loc->id);
+    if (call == LC_NONE || comm == LC_NONE)
+        return lc_reader_end(reader);
+    struct lc_loc *loc = reader->loc;
+    if (begin == INT64_MIN)
+        begin = loc->time[loc->calls[call].enter];
+    struct lc_coll coll = {begin,
+                           t,
+                           call,
+                           comm,
+                           LC_NONE,
+                           .op = op,
+                           .klass = LC_COLL_RMA,
+                           .kind = kind_of(op),
+                           .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
+    lc_reader_add_coll(reader, &coll);
+    return lc_reader_end(reader);
+}
+
+static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                       uint64_t position, void *user,
+                                       OTF2_AttributeList *attributes, OTF2_RmaSyncLevel level,
+                                       OTF2_RmaWinRef window, OTF2_GroupRef group)
+{
+    static const char *const names[] = {
+        [LC_RMA_POST] = "win_post",
+        [LC_RMA_START] = "win_start",
+        [LC_RMA_COMPLETE] = "win_complete",
+        [LC_RMA_WAIT] = "win_wait",
+    };
+    (void)location, (void)position, (void)attributes, (void)level;
+    struct lc_reader *reader = user;
+    lc_reader_time(reader, time);
+    struct lc_loc_extra *extra = lc_reader_extra(reader);
+    uint32_t call = lc_reader_call(reader);
+    uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
+    uint32_t g = lc_idmap_get(&reader->defs->group_of, group);
+    if (!extra || call == LC_NONE || comm == LC_NONE || g == LC_NONE)
+        return lc_reader_end(reader);
+    char name[64];
+    const struct lc_frame *frame = &reader->frames[reader->depth - 1];
+    if (!lc_region_mpi_name(reader->trace->regions[frame->region].name, name, sizeof name))
+        return lc_reader_end(reader);
+    for (uint32_t type = 0; type < sizeof names / sizeof *names; type++) {
+        if (strcmp(name, names[type]) != 0)
+            continue;
+        reader->err =
+            lc_grow(&extra->rma, &extra->cap_rma, extra->n_rma + 1, sizeof *extra->rma);
+        if (reader->err == LC_OK)
+            extra->rma[extra->n_rma++] =
+                (struct lc_rma){reader->defs->groups[g].processes,
+                                reader->defs->groups[g].n_members, comm, call, type};
+    }
+    return lc_reader_end(reader);
+}
+
+static OTF2_CallbackCode count_bytes(struct lc_reader *reader, OTF2_TimeStamp time,
+                                     enum lc_count count, uint64_t bytes)
+{
+    lc_reader_time(reader, time);
+    if (reader->depth)
+        lc_reader_count(reader, count, (int64_t)bytes);
+    return lc_reader_end(reader);
+}
+
+static OTF2_CallbackCode on_put(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                void *user, OTF2_AttributeList *attributes, OTF2_RmaWinRef window,
+                                uint32_t remote, uint64_t bytes, uint64_t matching)
+{
+    (void)location, (void)position, (void)attributes, (void)window, (void)remote, (void)matching;
+    return count_bytes(user, time, LC_COUNT_BYTES_PUT, bytes);
+}
+
+static OTF2_CallbackCode on_get(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                void *user, OTF2_AttributeList *attributes, OTF2_RmaWinRef window,
+                                uint32_t remote, uint64_t bytes, uint64_t matching)
+{
+    (void)location, (void)position, (void)attributes, (void)window, (void)remote, (void)matching;
+    return count_bytes(user, time, LC_COUNT_BYTES_GET, bytes);
+}
+
+/* A collective file operation: from Enter to Leave of the call, on the communicator of the file. */
+static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                               void *user, OTF2_AttributeList *attributes, OTF2_IoHandleRef handle,
+                               OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags,
+                               uint64_t bytes, uint64_t matching)
+{
+    (void)location, (void)position, (void)attributes, (void)mode, (void)bytes, (void)matching;
+    struct lc_reader *reader = user;
+    lc_reader_time(reader, time);
+    if (!(flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE))
+        return OTF2_CALLBACK_SUCCESS;
+    uint32_t comm = lc_idmap_get(&reader->defs->file_of, handle);
+    uint32_t call = lc_reader_call(reader);
+    if (comm == LC_NONE || call == LC_NONE)
+        return lc_reader_end(reader);
+    int64_t begin = reader->loc->time[reader->loc->calls[call].enter];
+    struct lc_coll coll = {begin,
+                           begin,
+                           call,
+                           comm,
+                           LC_NONE,
+                           .op = 0,
+                           .klass = LC_COLL_IO,
+                           .kind = LC_KIND_IO,
+                           .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
+    lc_reader_add_coll(reader, &coll);
+    return lc_reader_end(reader);
+}
+
+void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks)
+{
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(callbacks, on_begin);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(callbacks, on_end);
+    OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(callbacks, on_group_sync);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(callbacks, on_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(callbacks, on_get);
+    OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(callbacks, on_io);
+}

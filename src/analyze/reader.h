@@ -1,0 +1,109 @@
+/* Reading the events of one location at a time with libotf2: private to read*.c. The callbacks turn records into the arrays of struct lc_loc.
+ *
+ * Invariant: frames[0..depth) are the open regions; frames[depth - 1].node, or base when nothing is open, is the call path of the last transition. */
+#ifndef LC_ANALYZE_READER_H
+#define LC_ANALYZE_READER_H
+
+#include <otf2/otf2.h>
+
+#include "analyze/calltree.h"
+#include "analyze/defs.h"
+#include "analyze/events.h"
+#include "analyze/health.h"
+
+struct lc_frame {
+    uint32_t node;
+    uint32_t enter; /* transition */
+    uint32_t call;  /* of the location; LC_NONE: no record in it yet */
+    uint32_t region;
+};
+
+struct lc_node_sums { /* of the location being read */
+    int64_t ticks, visits;
+    uint32_t counts; /* index + 1 into counts[]; 0: none */
+    bool touched;
+};
+
+struct lc_reader {
+    struct lc_trace *trace;
+    struct lc_defs *defs;
+    struct lc_health *health;
+    struct lc_tree tree; /* of this rank */
+    uint32_t *region_of; /* OTF2 region -> region, dense for small ids */
+    size_t n_region_of;
+    uint32_t unknown_region;
+    size_t n_defined;   /* regions that all ranks have; behind them: programs */
+    uint64_t *programs; /* OTF2 strings */
+    size_t n_programs, cap_programs;
+    enum lc_err err; /* of a callback; ends reading */
+
+    /* the location being read */
+    struct lc_loc *loc;
+    int64_t last, change; /* last event, last transition */
+    bool begun;
+    uint32_t node, base;  /* current call path; that of an empty stack */
+    struct lc_frame *frames;
+    size_t depth, cap_frames;
+    struct lc_node_sums *sums; /* per node of the tree */
+    size_t cap_sums;
+    uint32_t *touched;
+    size_t n_touched, cap_touched;
+    int64_t (*counts)[LC_COUNTS];
+    size_t n_counts, cap_counts;
+    struct lc_idmap sends, recvs, colls; /* open requests -> p2p, p2p, colls */
+    int64_t coll_begin;                  /* INT64_MIN: no collective begun */
+    uint64_t comm_id;                    /* the communicator looked up last */
+    uint32_t comm;
+    uint32_t waiting_depth; /* depth of the outermost open barrier or taskwait, 0: none */
+    int64_t task_begin;     /* of a task executed inside it, INT64_MIN: none */
+    uint32_t task_depth;
+    uint64_t n_events;
+    uint32_t *phase_counts; /* per defined region */
+};
+
+/* Time of a record, never before the one before it. */
+static inline int64_t lc_reader_time(struct lc_reader *reader, uint64_t time)
+{
+    int64_t t = (int64_t)(time - reader->trace->global_offset);
+    reader->n_events++;
+    if (__builtin_expect(t < reader->last, 0)) {
+        lc_health_note(reader->health, LC_HEALTH_TIME_BACKWARDS, reader->loc->id);
+        t = reader->last;
+    }
+    reader->last = t;
+    return t;
+}
+
+static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader)
+{
+    return __builtin_expect(reader->err == LC_OK, 1) ? OTF2_CALLBACK_SUCCESS
+                                                     : OTF2_CALLBACK_INTERRUPT;
+}
+
+/* Enters and leaves regions (also those that have no record of their own). */
+void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region);
+void lc_reader_leave(struct lc_reader *reader, int64_t t);
+/* The call path of an empty stack changes (worker threads). */
+void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node);
+/* The activation around a record as a call; LC_NONE (counted) outside of any region. */
+uint32_t lc_reader_call(struct lc_reader *reader);
+/* Adds a blocking collective operation that the call around the record completes. */
+void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll *coll);
+void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value);
+/* Communicator of the trace; LC_NONE (counted) if undefined. */
+uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id);
+struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader);
+
+/* Appends the region of a program that has none in the archive. */
+enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string);
+
+/* Callbacks by subject. */
+void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+
+/* Begin and end of a location for the subjects. */
+enum lc_err lc_read_mpi_end(struct lc_reader *reader);
+
+#endif

@@ -1,0 +1,32 @@
+/* The inside of struct lc_results, for results.c and write.c. */
+#ifndef LC_ANALYZE_RESULTS_PRIVATE_H
+#define LC_ANALYZE_RESULTS_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "analyze/idmap.h"
+#include "analyze/results.h"
+
+struct lc_result_cell {
+    uint32_t cnode, location;
+    union {
+        int64_t ticks; /* or counts */
+        double real;
+    } value;
+};
+
+struct lc_result_metric {
+    char name[64];
+    bool real;
+    struct lc_result_cell *cells;
+    size_t n_cells, cap_cells;
+    uint32_t last;
+    struct lc_idmap index; /* location << 32 | cnode -> cells */
+};
+
+struct lc_results {
+    struct lc_result_metric *metrics;
+    size_t n_metrics, cap_metrics;
+};
+
+#endif

@@ -1,0 +1,236 @@
+#include "analyze/rma.h"
+
+#include <stdlib.h>
+
+#include "analyze/events.h"
+#include "analyze/waits.h"
+#include "base/mem.h"
+
+/* One side of an access epoch, on its way to the other side. Per (window, target, origin) the k-th post belongs to the k-th start, the k-th
+ * complete to the k-th wait. */
+struct side {
+    int64_t enter, leave;   /* of the call */
+    int64_t enter2, leave2; /* origins: of MPI_Win_complete */
+    uint32_t window, target, origin, number;
+    uint32_t location, cnode;
+    uint32_t local; /* at home: index of the call that may wait (MPI_Win_wait; epoch of the origin) */
+    uint32_t reserved;
+};
+
+struct epoch { /* of an origin: start and complete; of a target: post and wait */
+    struct lc_loc *loc;
+    const struct lc_rma *open, *close;
+};
+
+struct sides {
+    struct side *items;
+    uint32_t *dest;
+    size_t count, cap, cap_dest;
+};
+
+struct rma {
+    struct lc_trace *trace;
+    struct epoch *epochs;
+    size_t n_epochs, cap_epochs;
+    struct sides out, own; /* own: what the arrivals are compared with */
+};
+
+static int64_t enter_of(const struct lc_loc *loc, const struct lc_rma *rma)
+{
+    return loc->time[loc->calls[rma->call].enter];
+}
+
+static int64_t leave_of(const struct lc_loc *loc, const struct lc_rma *rma)
+{
+    return loc->time[loc->calls[rma->call].leave];
+}
+
+static enum lc_err add(struct sides *sides, const struct side *side, uint32_t dest)
+{
+    LC_TRY(lc_grow(&sides->items, &sides->cap, sides->count + 1, sizeof *sides->items));
+    LC_TRY(lc_grow(&sides->dest, &sides->cap_dest, sides->count + 1, sizeof *sides->dest));
+    sides->dest[sides->count] = dest;
+    sides->items[sides->count++] = *side;
+    return LC_OK;
+}
+
+/* Pairs the opening and closing calls of a location; the closing one follows in order. */
+static enum lc_err find_epochs(struct rma *r, struct lc_loc *loc)
+{
+    for (size_t i = 0; loc->extra && i < loc->extra->n_rma; i++) {
+        const struct lc_rma *open = &loc->extra->rma[i];
+        if (open->type != LC_RMA_POST && open->type != LC_RMA_START)
+            continue;
+        uint32_t closes = open->type == LC_RMA_POST ? LC_RMA_WAIT : LC_RMA_COMPLETE;
+        const struct lc_rma *close = NULL;
+        for (size_t k = i + 1; k < loc->extra->n_rma && !close; k++)
+            if (loc->extra->rma[k].type == closes && loc->extra->rma[k].window == open->window)
+                close = &loc->extra->rma[k];
+        if (!close)
+            continue;
+        LC_TRY(lc_grow(&r->epochs, &r->cap_epochs, r->n_epochs + 1, sizeof *r->epochs));
+        r->epochs[r->n_epochs++] = (struct epoch){loc, open, close};
+    }
+    return LC_OK;
+}
+
+static enum lc_err describe(struct rma *r, size_t index)
+{
+    const struct epoch *e = &r->epochs[index];
+    bool target = e->open->type == LC_RMA_POST;
+    for (uint32_t i = 0; i < e->open->n_members; i++) {
+        uint32_t other = e->open->members[i];
+        if (other == LC_NONE)
+            continue;
+        struct side side = {.enter = enter_of(e->loc, e->open),
+                            .leave = leave_of(e->loc, e->open),
+                            .enter2 = enter_of(e->loc, e->close),
+                            .leave2 = leave_of(e->loc, e->close),
+                            .window = e->open->window,
+                            .target = target ? e->loc->process : other,
+                            .origin = target ? other : e->loc->process,
+                            .location = e->loc->id,
+                            .local = (uint32_t)index};
+        const struct lc_rma *acts = target ? e->open : e->close;
+        side.cnode = e->loc->cnode[e->loc->calls[acts->call].enter];
+        LC_TRY(add(&r->out, &side, r->trace->processes[other].owner));
+        LC_TRY(add(&r->own, &side, 0));
+    }
+    return LC_OK;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct side *x = a, *y = b;
+    if (x->window != y->window)
+        return x->window < y->window ? -1 : 1;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    return x->enter < y->enter ? -1 : x->enter > y->enter;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct side *x = a, *y = b;
+    if (x->window != y->window)
+        return x->window < y->window ? -1 : 1;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void number(struct side *items, size_t n)
+{
+    if (n)
+        qsort(items, n, sizeof *items, by_pair);
+    for (size_t i = 0; i < n; i++) {
+        const struct side *before = i ? &items[i - 1] : NULL;
+        items[i].number = before && before->window == items[i].window &&
+                                  before->target == items[i].target &&
+                                  before->origin == items[i].origin &&
+                                  before->location == items[i].location
+                              ? before->number + 1
+                              : 0;
+    }
+}
+
+/* The partner that acts last per epoch. */
+static enum lc_err judge_epoch(struct rma *r, const struct epoch *e, const struct side *last)
+{
+    bool target = e->open->type == LC_RMA_POST;
+    int64_t release = target ? last->enter2 : last->enter;
+    const struct lc_rma *call = e->close;
+    if (!target && leave_of(e->loc, e->open) > release)
+        call = e->open;
+    struct lc_wait wait = {.start = enter_of(e->loc, call),
+                           .release = release,
+                           .end = leave_of(e->loc, call),
+                           .cause_end = target ? last->leave2 : last->leave,
+                           .instance = UINT64_MAX,
+                           .cnode = e->loc->cnode[e->loc->calls[call->call].enter],
+                           .cause = last->location,
+                           .cause_cnode = last->cnode,
+                           .kind = target ? LC_WAIT_RMA_EARLY_WAIT : LC_WAIT_RMA_LATE_POST,
+                           .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+    (void)r;
+    if (wait.release > wait.end)
+        wait.flags |= LC_WAIT_CUT;
+    return lc_wait_ticks(&wait) > 0 ? lc_wait_add(e->loc, &wait) : LC_OK;
+}
+
+static enum lc_err judge(struct rma *r, struct side *in, size_t n)
+{
+    struct side **last;
+    LC_TRY(lc_alloc(&last, r->n_epochs, sizeof *last));
+    number(in, n);
+    number(r->own.items, r->own.count);
+    if (n)
+        qsort(in, n, sizeof *in, by_number);
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < r->own.count; i++) {
+        const struct side *own = &r->own.items[i];
+        struct epoch *e = &r->epochs[own->local];
+        bool target = e->open->type == LC_RMA_POST;
+        size_t low = 0, high = n;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (by_number(&in[mid], own) < 0)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        /* Both sides of a process that is its own partner arrive here: the other role is the one. */
+        for (; low < n && by_number(&in[low], own) == 0; low++) {
+            struct side *other = &in[low];
+            uint32_t process = r->trace->locations[other->location].process;
+            if (process != (target ? own->origin : own->target))
+                continue;
+            struct side **best = &last[own->local];
+            int64_t at = target ? other->enter2 : other->enter;
+            int64_t so_far = !*best ? INT64_MIN : target ? (*best)->enter2 : (*best)->enter;
+            if (!*best || at > so_far || (at == so_far && other->location < (*best)->location))
+                *best = other;
+            break;
+        }
+    }
+    for (size_t i = 0; i < r->n_epochs && err == LC_OK; i++)
+        if (last[i])
+            err = judge_epoch(r, &r->epochs[i], last[i]);
+    free(last);
+    return err;
+}
+
+static enum lc_err prepare(struct rma *r)
+{
+    for (size_t i = 0; i < r->trace->n_locs; i++)
+        LC_TRY(find_epochs(r, &r->trace->locs[i]));
+    for (size_t i = 0; i < r->n_epochs; i++)
+        LC_TRY(describe(r, i));
+    return LC_OK;
+}
+
+enum lc_err lc_rma_waits(struct lc_trace *trace)
+{
+    struct rma r = {.trace = trace};
+    struct side *in = NULL;
+    size_t n = 0;
+    enum lc_err err = lc_comm_agree(trace->comm, prepare(&r));
+    if (err == LC_OK)
+        err = lc_comm_exchange(trace->comm, r.out.items, r.out.dest, r.out.count, sizeof *in,
+                               (void **)&in, &n);
+    if (err == LC_OK)
+        err = lc_comm_agree(trace->comm, judge(&r, in, n));
+    free(in);
+    free(r.epochs);
+    free(r.out.items);
+    free(r.out.dest);
+    free(r.own.items);
+    free(r.own.dest);
+    return err;
+}

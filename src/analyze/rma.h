@@ -1,0 +1,10 @@
+/* One-sided synchronisation in groups (MPI_Win_post/start/complete/wait): Late Post and Early Wait (definitions: wait states, section 2.6). Fences and
+ * windows are collectives (collective.c). Collective; called by waits.c. */
+#ifndef LC_ANALYZE_RMA_H
+#define LC_ANALYZE_RMA_H
+
+#include "analyze/trace.h"
+
+enum lc_err lc_rma_waits(struct lc_trace *trace);
+
+#endif

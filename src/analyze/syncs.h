@@ -1,0 +1,13 @@
+/* Synchronisation points (definitions: wait states, section 3.1) of operations whose members wait for a cause of their own: one-to-all, all-to-one, scans,
+ * everything nonblocking. M = the cause and all who wait because of it. Barrier-like ones are found by collective.c, teams by omp.c, messages stay in
+ * the waits. Collective; called by waits.c when all waits are known. */
+#ifndef LC_ANALYZE_SYNCS_H
+#define LC_ANALYZE_SYNCS_H
+
+#include "analyze/trace.h"
+
+enum lc_err lc_syncs_find(struct lc_trace *trace);
+
+enum lc_err lc_sync_add(struct lc_loc *loc, int64_t time, uint64_t instance, uint32_t group);
+
+#endif

@@ -1,0 +1,147 @@
+#include "analyze/trace.h"
+
+#include <stdlib.h>
+
+#include "analyze/events.h"
+#include "analyze/health.h"
+#include "analyze/read.h"
+
+const char *const lc_count_metrics[LC_COUNTS] = {
+    "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent", "bytes_rcvd", "syncs_coll",
+    "comms_csrc", "comms_cdst", "comms_cxch", "bytes_cout", "bytes_cin",  "bytes_put",  "bytes_get"};
+
+struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location)
+{
+    size_t low = 0, high = trace->n_locs;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (trace->locs[mid].id < location)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < trace->n_locs && trace->locs[low].id == location ? &trace->locs[low] : NULL;
+}
+
+/* The largest of values over all locations, and the lowest location that has it; INT64_MIN: none. */
+static void latest(const struct lc_trace *trace, const int64_t *values, int64_t *max,
+                   uint32_t *location)
+{
+    *max = INT64_MIN;
+    for (size_t i = 0; i < trace->n_locs; i++)
+        if (values[i] > *max)
+            *max = values[i];
+    lc_comm_allreduce_i64(trace->comm, max, 1, LC_OP_MAX);
+    int64_t lowest = INT64_MAX;
+    for (size_t i = 0; i < trace->n_locs && lowest == INT64_MAX; i++)
+        if (values[i] == *max)
+            lowest = trace->locs[i].id;
+    lc_comm_allreduce_i64(trace->comm, &lowest, 1, LC_OP_MIN);
+    *location = lowest == INT64_MAX ? LC_NONE : (uint32_t)lowest;
+}
+
+/* MPI_Init and MPI_Finalize count for the bounds only if every process has them. */
+static enum lc_err find_ends(struct lc_trace *trace)
+{
+    int64_t *init = malloc((trace->n_locs + 1) * sizeof *init);
+    int64_t *finalize = malloc((trace->n_locs + 1) * sizeof *finalize);
+    if (!init || !finalize) {
+        free(init);
+        free(finalize);
+        return lc_fail(LC_ERR_NOMEM, "bounds: no memory for %zu locations", trace->n_locs);
+    }
+    int64_t have[2] = {0, 0}, any = 0;
+    trace->init_leave_min = INT64_MAX;
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        const struct lc_loc *loc = &trace->locs[i];
+        init[i] = loc->init_enter;
+        finalize[i] = loc->finalize_enter;
+        have[0] += loc->init_enter != INT64_MIN;
+        have[1] += loc->finalize_enter != INT64_MIN;
+        if (loc->init_leave != INT64_MIN && loc->init_leave < trace->init_leave_min)
+            trace->init_leave_min = loc->init_leave;
+    }
+    lc_comm_allreduce_i64(trace->comm, have, 2, LC_OP_SUM);
+    lc_comm_allreduce_i64(trace->comm, &trace->init_leave_min, 1, LC_OP_MIN);
+    latest(trace, init, &trace->init_enter_max, &trace->init_last);
+    latest(trace, finalize, &trace->finalize_enter_max, &trace->finalize_last);
+    int64_t n = (int64_t)trace->n_processes;
+    any = have[0] + have[1];
+    if (trace->comm->rank == 0 && any)
+        lc_health_add(trace->health, LC_HEALTH_INIT_MISSING, LC_NONE,
+                      (have[0] < n ? n - have[0] : 0) + (have[1] < n ? n - have[1] : 0));
+    if (have[0] < n) {
+        trace->init_enter_max = trace->init_leave_min = INT64_MIN;
+        trace->init_last = LC_NONE;
+    }
+    if (have[1] < n) {
+        trace->finalize_enter_max = INT64_MIN;
+        trace->finalize_last = LC_NONE;
+    }
+    free(init);
+    free(finalize);
+    return LC_OK;
+}
+
+enum lc_err lc_trace_bounds(struct lc_trace *trace)
+{
+    int64_t t0 = INT64_MAX, last[2] = {INT64_MIN, 0}, n_events = (int64_t)trace->n_events;
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        const struct lc_loc *loc = &trace->locs[i];
+        if (!loc->n_transitions)
+            continue;
+        if (loc->time[0] < t0)
+            t0 = loc->time[0];
+        if (loc->time[loc->n_transitions - 1] > last[0])
+            last[0] = loc->time[loc->n_transitions - 1];
+        last[1] |= loc->extra != NULL && loc->extra->n_teams > 0;
+    }
+    lc_comm_allreduce_i64(trace->comm, &t0, 1, LC_OP_MIN);
+    lc_comm_allreduce_i64(trace->comm, last, 2, LC_OP_MAX);
+    lc_comm_allreduce_i64(trace->comm, &n_events, 1, LC_OP_SUM);
+    if (t0 > last[0])
+        return lc_fail(LC_ERR_FORMAT, "trace: holds no event that can be read: nothing to analyse");
+    trace->t0 = t0;
+    trace->t1 = last[0];
+    trace->omp = last[1] != 0;
+    trace->n_events = (uint64_t)n_events;
+    return lc_comm_agree(trace->comm, find_ends(trace));
+}
+
+static void free_location(struct lc_loc *loc)
+{
+    free(loc->time);
+    free(loc->cnode);
+    free(loc->calls);
+    free(loc->done);
+    free(loc->p2p);
+    free(loc->colls);
+    free(loc->waits);
+    free(loc->syncs);
+    free(loc->cells);
+    if (loc->extra) {
+        free(loc->extra->teams);
+        free(loc->extra->locks);
+        free(loc->extra->tasks);
+        free(loc->extra->phases);
+        free(loc->extra->rma);
+        free(loc->extra);
+    }
+}
+
+void lc_trace_free(struct lc_trace *trace)
+{
+    if (!trace)
+        return;
+    for (size_t i = 0; i < trace->n_locs; i++)
+        free_location(&trace->locs[i]);
+    free(trace->locs);
+    free(trace->regions);
+    free(trace->comms);
+    free(trace->processes);
+    free(trace->locations);
+    free(trace->system_nodes);
+    free(trace->cnodes);
+    lc_arena_free(&trace->arena);
+    free(trace);
+}

@@ -1,0 +1,233 @@
+#include "analyze/wait_call.h"
+
+#include <stdlib.h>
+
+#include "analyze/events.h"
+#include "analyze/waits.h"
+#include "base/mem.h"
+
+enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace)
+{
+    *judge = (struct lc_wait_judge){.trace = trace};
+    return lc_alloc(&judge->waited_for, trace->n_processes + 1, sizeof *judge->waited_for);
+}
+
+void lc_wait_judge_free(struct lc_wait_judge *judge)
+{
+    free(judge->waited_for);
+    free(judge->later);
+}
+
+/* One operation that a call completes: what it would have waited for. */
+struct candidate {
+    struct lc_wait wait;
+    int64_t ticks; /* <= 0: did not wait */
+    bool possible; /* may be the reason of the call's duration at all */
+};
+
+struct choice {
+    struct candidate best;
+    bool any, smallest; /* smallest: MPI_Waitsome returns with the first completion */
+};
+
+/* Ties: the candidate seen first. */
+static void consider(struct choice *choice, const struct candidate *c)
+{
+    if (!c->possible)
+        return;
+    int64_t ticks = c->ticks > 0 ? c->ticks : 0, best = choice->best.ticks;
+    if (choice->any && (choice->smallest ? ticks >= best : ticks <= best))
+        return;
+    choice->any = true;
+    choice->best = *c;
+    choice->best.ticks = ticks;
+}
+
+static const uint8_t wait_kind[] = {
+    [LC_KIND_BARRIER] = LC_WAIT_BARRIER, [LC_KIND_N2N] = LC_WAIT_N2N,
+    [LC_KIND_N2N_SYNC] = LC_WAIT_N2N,    [LC_KIND_12N] = LC_WAIT_12N,
+    [LC_KIND_N21] = LC_WAIT_N21,         [LC_KIND_SCAN] = LC_WAIT_SCAN,
+    [LC_KIND_MGMT] = LC_WAIT_MGMT,       [LC_KIND_FENCE] = LC_WAIT_RMA_FENCE,
+    [LC_KIND_WIN_CREATE] = LC_WAIT_RMA_CREATE, [LC_KIND_WIN_FREE] = LC_WAIT_RMA_FREE,
+    [LC_KIND_IO] = LC_WAIT_IO};
+
+static void set_wait(struct candidate *c, const struct lc_match *by, int64_t start, int64_t end)
+{
+    c->wait.start = start;
+    c->wait.end = end;
+    c->wait.release = by->enter;
+    c->wait.cause_end = by->leave;
+    c->wait.cause = by->location;
+    c->wait.cause_cnode = by->cnode;
+    c->ticks = lc_wait_ticks(&c->wait);
+}
+
+static bool is_wait(uint32_t fn)
+{
+    return fn == LC_FN_MPI_WAIT || fn == LC_FN_MPI_WAITSOME;
+}
+
+struct call_view {
+    const struct lc_loc *loc;
+    const struct lc_call *call;
+    int64_t enter, leave;
+    uint32_t cnode;
+};
+
+/* `blocking`: as section 4 sees it (roots of n21 wait for the last sender). */
+static struct candidate judge_coll(const struct call_view *v, uint32_t index, bool blocking)
+{
+    const struct lc_coll *coll = &v->loc->colls[index];
+    bool nonblocking = coll->klass == LC_COLL_NONBLOCKING;
+    struct candidate c = {.wait = {.cnode = v->cnode, .kind = wait_kind[coll->kind]}};
+    if ((nonblocking && !is_wait(v->call->fn)) || !(coll->flags & LC_COLL_JUDGED))
+        return c;
+    c.possible = true;
+    if (!coll->root)
+        return c;
+    const struct lc_coll_cause *cause = &v->loc->causes[coll->root - 1];
+    if (blocking && coll->kind == LC_KIND_N21)
+        cause++;
+    c.wait.instance = cause->instance;
+    c.wait.flags = nonblocking ? LC_WAIT_NONBLOCKING : 0;
+    set_wait(&c, &cause->by, nonblocking ? v->enter : coll->begin,
+             nonblocking ? v->leave : coll->end);
+    return c;
+}
+
+static struct candidate judge_recv(const struct call_view *v, const struct lc_p2p *p2p)
+{
+    struct candidate c = {
+        .wait = {.cnode = v->cnode, .kind = LC_WAIT_LS, .instance = UINT64_MAX}};
+    if (((p2p->flags & LC_P2P_NONBLOCKING) && !is_wait(v->call->fn)) ||
+        !(p2p->flags & LC_P2P_MATCHED) || (p2p->flags & LC_P2P_SELF))
+        return c;
+    c.possible = true;
+    c.wait.flags = p2p->bytes ? 0 : LC_WAIT_NO_BYTES;
+    set_wait(&c, &v->loc->matches[p2p->link], v->enter, v->leave);
+    return c;
+}
+
+/* A standard-mode nonblocking send may have been buffered: not if the same call had to wait for a message from the same process. */
+static struct candidate judge_send(const struct lc_wait_judge *judge, const struct call_view *v,
+                                   const struct lc_p2p *p2p)
+{
+    struct candidate c = {
+        .wait = {.cnode = v->cnode, .kind = LC_WAIT_LR, .instance = UINT64_MAX}};
+    bool nonblocking = (p2p->flags & LC_P2P_NONBLOCKING) != 0;
+    uint32_t started_by = v->loc->calls[p2p->call].fn;
+    if (!(p2p->flags & LC_P2P_KNOWN) || (p2p->flags & LC_P2P_SELF))
+        return c;
+    if (nonblocking ? !is_wait(v->call->fn) : v->call->fn != LC_FN_MPI_SEND)
+        return c;
+    if (nonblocking && started_by != LC_FN_MPI_ISSEND &&
+        judge->waited_for[p2p->peer] == judge->serial)
+        return c;
+    c.possible = true;
+    c.wait.flags = p2p->bytes ? 0 : LC_WAIT_NO_BYTES;
+    if (p2p->link)
+        set_wait(&c, &v->loc->lates[p2p->link - 1], v->enter, v->leave);
+    return c;
+}
+
+static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t flags)
+{
+    struct lc_wait wait = c->wait;
+    wait.flags |= flags;
+    if (wait.release > wait.end)
+        wait.flags |= LC_WAIT_CUT;
+    return lc_wait_add(loc, &wait);
+}
+
+/* The first message received by a later call that was sent before the one waited for. */
+static uint8_t wrong_order(const struct lc_wait_judge *judge, const struct lc_wait *wait)
+{
+    size_t low = 0, high = judge->n_later; /* stack: sent ascends from the bottom to the top */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (judge->later[mid].sent < wait->release)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low)
+        return 0;
+    uint32_t source = judge->trace->locations[wait->cause].process;
+    return judge->later[low - 1].process == source ? LC_WAIT_WO_SAME : LC_WAIT_WO_DIFFERENT;
+}
+
+static enum lc_err push_received(struct lc_wait_judge *judge, const struct lc_match *match)
+{
+    while (judge->n_later && judge->later[judge->n_later - 1].sent >= match->enter)
+        judge->n_later--;
+    if (judge->n_later == judge->cap_later)
+        LC_TRY(lc_grow(&judge->later, &judge->cap_later, judge->n_later + 1,
+                       sizeof *judge->later));
+    judge->later[judge->n_later++] = (struct lc_received){
+        match->enter, judge->trace->locations[match->location].process};
+    return LC_OK;
+}
+
+static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
+                              const struct lc_call *call, size_t end_done)
+{
+    struct call_view v = {loc, call, loc->time[call->enter], loc->time[call->leave],
+                          loc->cnode[call->enter]};
+    struct choice wait = {.smallest = call->fn == LC_FN_MPI_WAITSOME}, blocking = wait;
+    judge->serial++;
+    for (size_t i = call->first_done; i < end_done; i++) {
+        const struct lc_p2p *p2p = &loc->p2p[loc->done[i] >> 1];
+        if (!(loc->done[i] & 1) && (p2p->flags & LC_P2P_RECV) && judge_recv(&v, p2p).ticks > 0)
+            judge->waited_for[p2p->peer] = judge->serial;
+    }
+    for (size_t i = call->first_done; i < end_done; i++) {
+        uint32_t index = loc->done[i] >> 1;
+        if (loc->done[i] & 1) {
+            struct candidate a = judge_coll(&v, index, false), b = judge_coll(&v, index, true);
+            consider(&wait, &a);
+            consider(&blocking, &b);
+            continue;
+        }
+        const struct lc_p2p *p2p = &loc->p2p[index];
+        struct candidate c = p2p->flags & LC_P2P_RECV ? judge_recv(&v, p2p)
+                                                      : judge_send(judge, &v, p2p);
+        consider(&wait, &c);
+        consider(&blocking, &c);
+    }
+    bool waits = wait.any && wait.best.ticks > 0, blocks = blocking.any && blocking.best.ticks > 0;
+    bool same = waits && blocks && wait.best.wait.release == blocking.best.wait.release &&
+                wait.best.wait.cause == blocking.best.wait.cause &&
+                wait.best.wait.kind == blocking.best.wait.kind;
+    if (waits) {
+        if (wait.best.wait.kind == LC_WAIT_LS)
+            wait.best.wait.flags |= wrong_order(judge, &wait.best.wait);
+        LC_TRY(emit(loc, &wait.best, same ? LC_WAIT_STATE | LC_WAIT_BLOCKS : LC_WAIT_STATE));
+    }
+    if (blocks && !same)
+        LC_TRY(emit(loc, &blocking.best, LC_WAIT_BLOCKS));
+    for (size_t i = end_done; i-- > call->first_done;) {
+        const struct lc_p2p *p2p = &loc->p2p[loc->done[i] >> 1];
+        if (!(loc->done[i] & 1) && (p2p->flags & LC_P2P_RECV) && (p2p->flags & LC_P2P_MATCHED))
+            LC_TRY(push_received(judge, &loc->matches[p2p->link]));
+    }
+    return LC_OK;
+}
+
+/* From the last call to the first, so that the receives of later calls are known. */
+enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *loc)
+{
+    judge->n_later = 0;
+    size_t end = loc->n_done;
+    for (size_t i = loc->n_calls; i-- > 0;) {
+        const struct lc_call *call = &loc->calls[i];
+        if (end > call->first_done)
+            LC_TRY(judge_call(judge, loc, call, end));
+        end = call->first_done;
+    }
+    for (size_t i = 0, k = loc->n_waits; i + 1 < k; i++) {
+        struct lc_wait swap = loc->waits[i];
+        loc->waits[i] = loc->waits[--k];
+        loc->waits[k] = swap;
+    }
+    return LC_OK;
+}

@@ -1,0 +1,201 @@
+#include "analyze/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/collective.h"
+#include "analyze/events.h"
+#include "analyze/health.h"
+#include "analyze/omp.h"
+#include "analyze/order.h"
+#include "analyze/p2p.h"
+#include "analyze/results.h"
+#include "analyze/rma.h"
+#include "analyze/syncs.h"
+#include "analyze/wait_call.h"
+#include "base/mem.h"
+
+static const char *const metrics[LC_WAIT_KINDS] = {
+    [LC_WAIT_LS] = "mpi_latesender",
+    [LC_WAIT_LR] = "mpi_latereceiver",
+    [LC_WAIT_BARRIER] = "mpi_barrier_wait",
+    [LC_WAIT_N2N] = "mpi_wait_nxn",
+    [LC_WAIT_12N] = "mpi_latebroadcast",
+    [LC_WAIT_N21] = "mpi_earlyreduce",
+    [LC_WAIT_SCAN] = "mpi_earlyscan",
+    [LC_WAIT_MGMT] = "mpi_mgmt_comm_wait",
+    [LC_WAIT_OMP_EBARRIER] = "omp_ebarrier_wait",
+    [LC_WAIT_OMP_IBARRIER] = "omp_ibarrier_wait",
+    [LC_WAIT_OMP_CRITICAL] = "omp_lock_contention_critical",
+    [LC_WAIT_OMP_LOCK] = "omp_lock_contention_api",
+    [LC_WAIT_PTHREAD_LOCK] = "pthread_lock_contention_mutex_lock",
+    [LC_WAIT_OMP_IDLE] = "omp_idle_threads",
+    [LC_WAIT_RMA_CREATE] = "mpi_rma_wait_at_create",
+    [LC_WAIT_RMA_FREE] = "mpi_rma_wait_at_free",
+    [LC_WAIT_RMA_FENCE] = "mpi_rma_wait_at_fence",
+    [LC_WAIT_RMA_EARLY_WAIT] = "mpi_rma_early_wait",
+    [LC_WAIT_RMA_LATE_POST] = "mpi_rma_sync_late_post",
+    [LC_WAIT_IO] = "mpi_io_collective_wait",
+    [LC_WAIT_NEIGHBOR] = "mpi_neighbor_wait",
+    [LC_WAIT_TASKWAIT] = "omp_taskwait_wait",
+};
+
+const char *lc_wait_metric(enum lc_wait_kind kind)
+{
+    return metrics[kind];
+}
+
+enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait)
+{
+    if (loc->n_waits == loc->cap_waits)
+        LC_TRY(lc_grow(&loc->waits, &loc->cap_waits, loc->n_waits + 1, sizeof *loc->waits));
+    loc->waits[loc->n_waits++] = *wait;
+    return LC_OK;
+}
+
+/* MPI_Init and MPI_Finalize block until the last process enters (section 4); only the latter has a metric (2.5), as has the completion of
+ * MPI_Init. */
+static enum lc_err judge_ends(struct lc_trace *trace, struct lc_loc *loc)
+{
+    struct lc_results *results = trace->results;
+    uint32_t completion, finalize;
+    LC_TRY(lc_results_metric(results, "mpi_init_completion", &completion));
+    LC_TRY(lc_results_metric(results, "mpi_finalize_wait", &finalize));
+    struct lc_wait wait = {.instance = UINT64_MAX, .cause_end = INT64_MAX, .flags = LC_WAIT_BLOCKS};
+    if (trace->init_enter_max != INT64_MIN && loc->init_enter != INT64_MIN &&
+        loc->init_leave != INT64_MIN) {
+        int64_t from = trace->init_enter_max > trace->init_leave_min ? trace->init_enter_max
+                                                                     : trace->init_leave_min;
+        if (loc->init_leave > from)
+            LC_TRY(lc_results_add_int(results, completion, loc->init_cnode, loc->id,
+                                      loc->init_leave - from));
+        wait.kind = LC_WAIT_INIT;
+        wait.start = loc->init_enter;
+        wait.end = loc->init_leave;
+        wait.release = trace->init_enter_max;
+        wait.cnode = loc->init_cnode;
+        wait.cause = trace->init_last;
+        if (lc_wait_ticks(&wait) > 0)
+            LC_TRY(lc_wait_add(loc, &wait));
+    }
+    if (trace->finalize_enter_max != INT64_MIN && loc->finalize_enter != INT64_MIN &&
+        loc->finalize_leave != INT64_MIN) {
+        wait.kind = LC_WAIT_FINALIZE;
+        wait.start = loc->finalize_enter;
+        wait.end = loc->finalize_leave;
+        wait.release = trace->finalize_enter_max;
+        wait.cnode = loc->finalize_cnode;
+        wait.cause = trace->finalize_last;
+        if (lc_wait_ticks(&wait) > 0) {
+            LC_TRY(lc_wait_add(loc, &wait));
+            LC_TRY(lc_results_add_int(results, finalize, loc->finalize_cnode, loc->id,
+                                      lc_wait_ticks(&wait)));
+        }
+    }
+    return LC_OK;
+}
+
+struct handles {
+    uint32_t kind[LC_WAIT_KINDS];
+    uint32_t wo, wo_same, wo_different;
+    uint32_t count[2][3]; /* without, with bytes; late sender, late receiver, wrong order */
+};
+
+static enum lc_err make_handles(struct lc_trace *trace, struct handles *h)
+{
+    struct lc_results *r = trace->results;
+    static const char *const names[2][3] = {{"mpi_sls_count", "mpi_slr_count", "mpi_slswo_count"},
+                                            {"mpi_cls_count", "mpi_clr_count", "mpi_clswo_count"}};
+    for (int k = 0; k < LC_WAIT_KINDS; k++)
+        if (metrics[k])
+            LC_TRY(lc_results_metric(r, metrics[k], &h->kind[k]));
+    LC_TRY(lc_results_metric(r, "mpi_latesender_wo", &h->wo));
+    LC_TRY(lc_results_metric(r, "mpi_lswo_same", &h->wo_same));
+    LC_TRY(lc_results_metric(r, "mpi_lswo_different", &h->wo_different));
+    for (int b = 0; b < 2; b++)
+        for (int k = 0; k < 3; k++)
+            LC_TRY(lc_results_metric(r, names[b][k], &h->count[b][k]));
+    return LC_OK;
+}
+
+static enum lc_err book(struct lc_trace *trace, const struct handles *h, const struct lc_loc *loc,
+                        const struct lc_wait *wait)
+{
+    struct lc_results *r = trace->results;
+    int64_t w = lc_wait_ticks(wait);
+    if (!(wait->flags & LC_WAIT_STATE) || !metrics[wait->kind])
+        return LC_OK;
+    LC_TRY(lc_results_add_int(r, h->kind[wait->kind], wait->cnode, loc->id, w));
+    bool bytes = !(wait->flags & LC_WAIT_NO_BYTES);
+    if (wait->kind == LC_WAIT_LS || wait->kind == LC_WAIT_LR)
+        LC_TRY(lc_results_add_int(r, h->count[bytes][wait->kind == LC_WAIT_LR], wait->cnode,
+                                  loc->id, 1));
+    if (!(wait->flags & (LC_WAIT_WO_SAME | LC_WAIT_WO_DIFFERENT)))
+        return LC_OK;
+    LC_TRY(lc_results_add_int(r, h->wo, wait->cnode, loc->id, w));
+    LC_TRY(lc_results_add_int(r, h->count[bytes][2], wait->cnode, loc->id, 1));
+    return lc_results_add_int(r, wait->flags & LC_WAIT_WO_SAME ? h->wo_same : h->wo_different,
+                              wait->cnode, loc->id, w);
+}
+
+static enum lc_err finish_location(struct lc_trace *trace, const struct handles *h,
+                                   struct lc_loc *loc)
+{
+    LC_TRY(lc_order_waits(loc));
+    for (size_t i = 0; i < loc->n_waits; i++) {
+        const struct lc_wait *wait = &loc->waits[i];
+        LC_TRY(book(trace, h, loc, wait));
+        if ((wait->flags & LC_WAIT_CUT) && (wait->flags & LC_WAIT_STATE)) {
+            lc_health_note(trace->health,
+                           wait->kind == LC_WAIT_LS ? LC_HEALTH_VIOLATION_P2P
+                                                    : LC_HEALTH_VIOLATION_COLL,
+                           loc->id);
+            if (wait->release - wait->end > trace->health->largest_violation_ticks)
+                trace->health->largest_violation_ticks = wait->release - wait->end;
+        }
+    }
+    return LC_OK;
+}
+
+static void release_matching(struct lc_loc *loc)
+{
+    free(loc->matches);
+    free(loc->lates);
+    free(loc->causes);
+    loc->matches = loc->lates = NULL;
+    loc->causes = NULL;
+    loc->n_matches = loc->cap_matches = loc->n_lates = loc->cap_lates = 0;
+    loc->n_causes = loc->cap_causes = 0;
+}
+
+static enum lc_err judge_all(struct lc_trace *trace)
+{
+    struct lc_wait_judge judge;
+    LC_TRY(lc_wait_judge_init(&judge, trace));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++) {
+        struct lc_loc *loc = &trace->locs[i];
+        err = lc_wait_judge_location(&judge, loc);
+        if (err == LC_OK)
+            err = judge_ends(trace, loc);
+        release_matching(loc);
+    }
+    lc_wait_judge_free(&judge);
+    return err;
+}
+
+enum lc_err lc_waits_find(struct lc_trace *trace)
+{
+    struct handles h;
+    LC_TRY(make_handles(trace, &h));
+    LC_TRY(lc_p2p_match(trace));
+    LC_TRY(lc_collectives_match(trace));
+    LC_TRY(lc_comm_agree(trace->comm, judge_all(trace)));
+    LC_TRY(lc_comm_agree(trace->comm, lc_omp_waits(trace)));
+    LC_TRY(lc_rma_waits(trace));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
+        err = finish_location(trace, &h, &trace->locs[i]);
+    LC_TRY(lc_comm_agree(trace->comm, err));
+    return lc_syncs_find(trace);
+}
