@@ -84,11 +84,6 @@ static enum lc_err add_member(struct window *w, const struct lc_part *part, uint
     return LC_OK;
 }
 
-static uint32_t home_of(const struct window *w, uint64_t instance)
-{
-    return (uint32_t)(instance % w->trace->comm->size);
-}
-
 typedef void merge_fn(struct packed *into, const struct packed *from);
 
 static void merge_aggregate(struct packed *into, const struct packed *from)

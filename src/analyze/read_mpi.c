@@ -221,6 +221,19 @@ static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time,
     return lc_reader_end(reader);
 }
 
+/* A cancelled send is no message: it does not count. */
+static void cancel(struct lc_reader *reader, struct lc_p2p *p2p)
+{
+    if (!(p2p->flags & LC_P2P_RECV)) {
+        uint32_t node = reader->node;
+        reader->node = reader->loc->cnode[reader->loc->calls[p2p->call].enter];
+        lc_reader_count(reader, p2p->bytes ? LC_COUNT_COMMS_SEND : LC_COUNT_SYNCS_SEND, -1);
+        lc_reader_count(reader, LC_COUNT_BYTES_SENT, -(int64_t)p2p->bytes);
+        reader->node = node;
+    }
+    p2p->flags &= (uint16_t)~LC_P2P_KNOWN;
+}
+
 static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp time,
                                       uint64_t position, void *user, OTF2_AttributeList *attributes,
                                       uint64_t request)
@@ -234,8 +247,8 @@ static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp 
     if (index == LC_NONE)
         lc_health_note(reader->health, LC_HEALTH_REQUEST_UNKNOWN, reader->loc->id);
     else
-        reader->loc->p2p[index].flags &= (uint16_t)~LC_P2P_KNOWN;
-    return OTF2_CALLBACK_SUCCESS;
+        cancel(reader, &reader->loc->p2p[index]);
+    return lc_reader_end(reader);
 }
 
 static OTF2_CallbackCode on_tested(OTF2_LocationRef location, OTF2_TimeStamp time,

@@ -82,7 +82,8 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
     uint32_t call = lc_reader_call(reader);
     uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
     uint32_t g = lc_idmap_get(&reader->defs->group_of, group);
-    if (!extra || call == LC_NONE || comm == LC_NONE || g == LC_NONE)
+    if (!extra || call == LC_NONE || comm == LC_NONE || g == LC_NONE ||
+        !reader->defs->groups[g].processes)
         return lc_reader_end(reader);
     char name[64];
     const struct lc_frame *frame = &reader->frames[reader->depth - 1];

@@ -65,6 +65,11 @@ static enum lc_err find_ends(struct lc_trace *trace)
     lc_comm_allreduce_i64(trace->comm, &trace->init_leave_min, 1, LC_OP_MIN);
     latest(trace, init, &trace->init_enter_max, &trace->init_last);
     latest(trace, finalize, &trace->finalize_enter_max, &trace->finalize_last);
+    trace->some.init_enter_max = trace->init_enter_max;
+    trace->some.init_leave_min = trace->init_leave_min;
+    trace->some.finalize_enter_max = trace->finalize_enter_max;
+    trace->some.init_last = trace->init_last;
+    trace->some.finalize_last = trace->finalize_last;
     int64_t n = (int64_t)trace->n_processes;
     any = have[0] + have[1];
     if (trace->comm->rank == 0 && any)

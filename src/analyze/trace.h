@@ -219,6 +219,10 @@ struct lc_trace {
     /* MPI_Init, MPI_Finalize over all processes (INT64_MIN: not every process has the call) */
     int64_t init_enter_max, init_leave_min, finalize_enter_max;
     uint32_t init_last, finalize_last; /* location that enters last (lowest of equals) */
+    struct { /* the same over those processes that have the call */
+        int64_t init_enter_max, init_leave_min, finalize_enter_max;
+        uint32_t init_last, finalize_last;
+    } some;
     bool omp; /* has teams */
     struct lc_health *health;
     struct lc_results *results;

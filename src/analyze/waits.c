@@ -62,30 +62,30 @@ static enum lc_err judge_ends(struct lc_trace *trace, struct lc_loc *loc)
     LC_TRY(lc_results_metric(results, "mpi_init_completion", &completion));
     LC_TRY(lc_results_metric(results, "mpi_finalize_wait", &finalize));
     struct lc_wait wait = {.instance = UINT64_MAX, .cause_end = INT64_MAX, .flags = LC_WAIT_BLOCKS};
-    if (trace->init_enter_max != INT64_MIN && loc->init_enter != INT64_MIN &&
+    if (trace->some.init_enter_max != INT64_MIN && loc->init_enter != INT64_MIN &&
         loc->init_leave != INT64_MIN) {
-        int64_t from = trace->init_enter_max > trace->init_leave_min ? trace->init_enter_max
-                                                                     : trace->init_leave_min;
+        int64_t from = trace->some.init_enter_max > trace->some.init_leave_min ? trace->some.init_enter_max
+                                                                     : trace->some.init_leave_min;
         if (loc->init_leave > from)
             LC_TRY(lc_results_add_int(results, completion, loc->init_cnode, loc->id,
                                       loc->init_leave - from));
         wait.kind = LC_WAIT_INIT;
         wait.start = loc->init_enter;
         wait.end = loc->init_leave;
-        wait.release = trace->init_enter_max;
+        wait.release = trace->some.init_enter_max;
         wait.cnode = loc->init_cnode;
-        wait.cause = trace->init_last;
+        wait.cause = trace->some.init_last;
         if (lc_wait_ticks(&wait) > 0)
             LC_TRY(lc_wait_add(loc, &wait));
     }
-    if (trace->finalize_enter_max != INT64_MIN && loc->finalize_enter != INT64_MIN &&
+    if (trace->some.finalize_enter_max != INT64_MIN && loc->finalize_enter != INT64_MIN &&
         loc->finalize_leave != INT64_MIN) {
         wait.kind = LC_WAIT_FINALIZE;
         wait.start = loc->finalize_enter;
         wait.end = loc->finalize_leave;
-        wait.release = trace->finalize_enter_max;
+        wait.release = trace->some.finalize_enter_max;
         wait.cnode = loc->finalize_cnode;
-        wait.cause = trace->finalize_last;
+        wait.cause = trace->some.finalize_last;
         if (lc_wait_ticks(&wait) > 0) {
             LC_TRY(lc_wait_add(loc, &wait));
             LC_TRY(lc_results_add_int(results, finalize, loc->finalize_cnode, loc->id,

@@ -1,0 +1,22 @@
+/* Options that reach the analysis program. The command line for people is that of `latecomer analyze` (cli/cmd_analyze.c), which checks it and passes it
+ * on in this form: KEY=VALUE words, so that there is one parser of options. */
+#ifndef LC_ANALYZE_OPTIONS_H
+#define LC_ANALYZE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum lc_time_correct { LC_TIME_CORRECT_OFF, LC_TIME_CORRECT_ON, LC_TIME_CORRECT_AUTO };
+
+struct lc_analyze_options {
+    const char *archive; /* traces.otf2 */
+    const char *output;  /* analysis.cubex */
+    bool quiet, mpi_only;
+    enum lc_time_correct time_correct;
+    const char *partition, *what_if; /* NULL: none */
+};
+
+enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,109 @@
+#include "analyze/pipeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "analyze/health.h"
+#include "analyze/meta.h"
+#include "analyze/read.h"
+#include "analyze/results.h"
+#include "analyze/rootcause.h"
+#include "analyze/statistics.h"
+#include "analyze/time_correct.h"
+#include "analyze/waits.h"
+#include "analyze/write.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+struct bar {
+    bool shown;
+    int percent;
+};
+
+static void show_progress(void *user, uint64_t done, uint64_t all)
+{
+    struct bar *bar = user;
+    int percent = all ? (int)(100.0 * (double)done / (double)all) : 100;
+    if (!bar->shown || percent == bar->percent)
+        return;
+    bar->percent = percent > 100 ? 100 : percent;
+    fprintf(stderr, "\rlatecomer: reading [%-40.*s] %3d %%", bar->percent * 2 / 5,
+            "########################################", bar->percent);
+}
+
+static void end_progress(struct bar *bar)
+{
+    if (bar->shown && bar->percent >= 0)
+        fprintf(stderr, "\r%*s\r", 72, "");
+}
+
+static enum lc_err find_waits(struct lc_trace *trace, const struct lc_analyze_options *options,
+                              struct lc_correction *correction)
+{
+    LC_TRY(lc_time_correct(trace, options->time_correct, correction));
+    LC_TRY(lc_comm_agree(trace->comm, lc_cells_book(trace)));
+    return lc_waits_find(trace);
+}
+
+static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_options *options,
+                           struct lc_run_facts *facts)
+{
+    struct lc_statistics statistics = {0};
+    struct lc_rootcause_output root = {0};
+    struct lc_rootcause_options root_options = {options->mpi_only, options->partition,
+                                                options->what_if};
+    struct lc_correction correction = {0};
+    char *meta = NULL;
+    enum lc_err err = find_waits(trace, options, &correction);
+    facts->waits_ns = lc_monotonic_raw_ns();
+    if (err == LC_OK)
+        err = lc_statistics_make(trace, &statistics);
+    if (err == LC_OK)
+        err = lc_rootcause_run(trace, &root_options, &root);
+    if (err == LC_OK) {
+        facts->end_ns = lc_monotonic_raw_ns();
+        lc_health_reduce(trace->health, trace->comm);
+        err = lc_meta_make(trace, options, facts, &correction, lc_strbuf_get(&root.invariants),
+                           &meta);
+    }
+    if (err == LC_OK) {
+        const struct lc_member members[] = {{"wait_statistics.json", &statistics.json},
+                                            {"timeline.json", &statistics.timeline},
+                                            {"phases.json", &statistics.phases},
+                                            {"root_causes.json", &root.root_causes},
+                                            {"critical_path.json", &root.critical_path}};
+        err = lc_analysis_write(trace, options->output, meta, members,
+                                sizeof members / sizeof *members);
+    }
+    if (err == LC_OK && trace->comm->rank == 0)
+        lc_meta_say(trace, options, facts, &correction, lc_strbuf_get(&root.lines));
+    free(meta);
+    lc_statistics_free(&statistics);
+    lc_rootcause_output_free(&root);
+    return err;
+}
+
+enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_options *options)
+{
+    struct lc_health health;
+    struct lc_trace *trace = NULL;
+    struct lc_results *results = NULL;
+    struct lc_run_facts facts = {.begin_ns = lc_monotonic_raw_ns()};
+    struct bar bar = {.shown = comm->rank == 0 && !lc_log_is_quiet() && isatty(STDERR_FILENO),
+                      .percent = -1};
+    lc_health_init(&health);
+    enum lc_err err = lc_comm_agree(comm, lc_results_new(&results));
+    if (err == LC_OK)
+        err = lc_trace_read(&trace, comm, options->archive, &health, show_progress, &bar);
+    end_progress(&bar);
+    facts.read_ns = lc_monotonic_raw_ns();
+    if (err == LC_OK) {
+        trace->results = results;
+        err = analyse(trace, options, &facts);
+    }
+    lc_trace_free(trace);
+    lc_results_free(results);
+    return err;
+}

@@ -1,0 +1,10 @@
+/* The steps of an analysis in their order: read, find wait states, statistics, root causes, write. Collective; called by main.c. */
+#ifndef LC_ANALYZE_PIPELINE_H
+#define LC_ANALYZE_PIPELINE_H
+
+#include "analyze/comm.h"
+#include "analyze/options.h"
+
+enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_options *options);
+
+#endif

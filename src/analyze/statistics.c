@@ -1,0 +1,193 @@
+#include "analyze/statistics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/waits.h"
+#include "base/mem.h"
+
+struct severe { /* an instance, comparable without its rank's data */
+    int64_t ticks, start, release;
+    uint32_t location, cnode, cause, cause_cnode;
+};
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct severe *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks > y->ticks ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->location < y->location ? -1 : x->location > y->location;
+}
+
+void lc_put_text(struct lc_strbuf *json, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '/')
+            lc_strbuf_puts(json, "%2F");
+        else if (*text == '"' || *text == '\\')
+            lc_strbuf_printf(json, "\\%c", *text);
+        else if ((unsigned char)*text < 32)
+            lc_strbuf_printf(json, "\\u%04x", (unsigned)*text);
+        else
+            lc_strbuf_putc(json, *text);
+    }
+}
+
+void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode)
+{
+    if (cnode == LC_NONE)
+        return;
+    const struct lc_an_cnode *node = &trace->cnodes[cnode];
+    if (node->parent != LC_NONE) {
+        lc_put_callpath(json, trace, node->parent);
+        lc_strbuf_putc(json, '/');
+    }
+    lc_put_text(json, trace->regions[node->region].name);
+}
+
+static void put_place(struct lc_strbuf *json, const struct lc_trace *trace, const char *prefix,
+                      uint32_t location, uint32_t cnode)
+{
+    const struct lc_an_location *l = &trace->locations[location];
+    lc_strbuf_printf(json, "\"%srank\":%d,\"%sthread\":%d", prefix,
+                     trace->processes[l->process].rank, prefix, l->thread);
+    if (cnode == LC_NONE)
+        return;
+    lc_strbuf_printf(json, ",\"%scallpath\":\"", prefix);
+    lc_put_callpath(json, trace, cnode);
+    lc_strbuf_putc(json, '"');
+}
+
+static double seconds(const struct lc_trace *trace, int64_t ticks)
+{
+    return (double)ticks / (double)trace->ticks_per_second;
+}
+
+static void put_severest(struct lc_strbuf *json, const struct lc_trace *trace,
+                         const struct severe *all, size_t n)
+{
+    lc_strbuf_puts(json, ",\"severest\":[");
+    for (size_t i = 0; i < n && i < LC_SEVEREST; i++) {
+        lc_strbuf_printf(json, "%s{\"waiting_s\":%.17g,\"start_s\":%.17g,", i ? "," : "",
+                         seconds(trace, all[i].ticks), seconds(trace, all[i].start - trace->t0));
+        put_place(json, trace, "", all[i].location, all[i].cnode);
+        if (all[i].cause != LC_NONE) {
+            lc_strbuf_printf(json, ",\"release_s\":%.17g,",
+                             seconds(trace, all[i].release - trace->t0));
+            put_place(json, trace, "cause_", all[i].cause, all[i].cause_cnode);
+        }
+        lc_strbuf_putc(json, '}');
+    }
+    lc_strbuf_puts(json, "]}");
+}
+
+struct sample { /* the wait states of one kind on this rank */
+    int64_t *ticks;
+    size_t count, cap;
+    struct severe worst[LC_SEVEREST + 1];
+    size_t n_worst;
+    int64_t sum;
+};
+
+static void note_severe(struct sample *s, const struct severe *instance)
+{
+    if (s->n_worst == LC_SEVEREST &&
+        by_severity(instance, &s->worst[LC_SEVEREST - 1]) >= 0)
+        return;
+    size_t i = s->n_worst < LC_SEVEREST ? s->n_worst++ : LC_SEVEREST - 1;
+    for (; i && by_severity(instance, &s->worst[i - 1]) < 0; i--)
+        s->worst[i] = s->worst[i - 1];
+    s->worst[i] = *instance;
+}
+
+static enum lc_err take_sample(const struct lc_trace *trace, struct sample samples[LC_WAIT_KINDS])
+{
+    for (size_t i = 0; i < trace->n_locs; i++)
+        for (size_t k = 0; k < trace->locs[i].n_waits; k++) {
+            const struct lc_wait *w = &trace->locs[i].waits[k];
+            if (!(w->flags & LC_WAIT_STATE) || !lc_wait_metric(w->kind))
+                continue;
+            struct sample *s = &samples[w->kind];
+            struct severe instance = {lc_wait_ticks(w), w->start,  w->release,    trace->locs[i].id,
+                                      w->cnode,         w->cause, w->cause_cnode};
+            LC_TRY(lc_grow(&s->ticks, &s->cap, s->count + 1, sizeof *s->ticks));
+            s->ticks[s->count++] = instance.ticks;
+            s->sum += instance.ticks;
+            note_severe(s, &instance);
+        }
+    return LC_OK;
+}
+
+/* Quantile of type 7 of Hyndman and Fan from its two neighbours: position q (n - 1). */
+static double quantile(const struct lc_trace *trace, int64_t n, int quarters, int64_t low,
+                       int64_t high)
+{
+    double fraction = (double)(quarters * (n - 1) % 4) / 4;
+    return ((double)low + fraction * (double)(high - low)) / (double)trace->ticks_per_second;
+}
+
+static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int kind,
+                            const struct sample *s)
+{
+    const struct lc_comm *comm = trace->comm;
+    int64_t sums[2] = {(int64_t)s->count, s->sum};
+    lc_comm_allreduce_i64(comm, sums, 2, LC_OP_SUM);
+    int64_t n = sums[0], at[8], found[8];
+    if (!n)
+        return LC_OK;
+    at[0] = 0;
+    at[1] = n - 1;
+    for (int q = 1; q <= 3; q++) {
+        at[2 * q] = q * (n - 1) / 4;
+        at[2 * q + 1] = at[2 * q] + 1 < n ? at[2 * q] + 1 : n - 1;
+    }
+    LC_TRY(lc_select_i64(comm, s->ticks, s->count, at, 8, found));
+    struct severe *all = NULL;
+    size_t bytes = 0;
+    LC_TRY(lc_comm_gather(comm, s->worst, s->n_worst * sizeof *all, (void **)&all, &bytes, NULL));
+    if (comm->rank == 0) {
+        size_t n_all = bytes / sizeof *all;
+        qsort(all, n_all, sizeof *all, by_severity);
+        lc_strbuf_printf(json,
+                         "%s\"%s\":{\"count\":%lld,\"sum_s\":%.17g,\"mean_s\":%.17g,\"min_s\":"
+                         "%.17g,\"q1_s\":%.17g,\"median_s\":%.17g,\"q3_s\":%.17g,\"max_s\":%.17g",
+                         json->length > 1 ? ",\n" : "", lc_wait_metric((enum lc_wait_kind)kind),
+                         (long long)n, seconds(trace, sums[1]),
+                         seconds(trace, sums[1]) / (double)n, seconds(trace, found[0]),
+                         quantile(trace, n, 1, found[2], found[3]),
+                         quantile(trace, n, 2, found[4], found[5]),
+                         quantile(trace, n, 3, found[6], found[7]), seconds(trace, found[1]));
+        put_severest(json, trace, all, n_all);
+    }
+    free(all);
+    return LC_OK;
+}
+
+enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *statistics)
+{
+    struct sample *samples;
+    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&samples, LC_WAIT_KINDS, sizeof *samples)));
+    enum lc_err err = lc_comm_agree(trace->comm, take_sample(trace, samples));
+    lc_strbuf_putc(&statistics->json, '{');
+    for (int k = 0; k < LC_WAIT_KINDS && err == LC_OK; k++)
+        if (lc_wait_metric((enum lc_wait_kind)k))
+            err = put_kind(trace, &statistics->json, k, &samples[k]);
+    lc_strbuf_puts(&statistics->json, "}\n");
+    for (int k = 0; k < LC_WAIT_KINDS; k++)
+        free(samples[k].ticks);
+    free(samples);
+    if (err == LC_OK)
+        err = lc_timeline_make(trace, &statistics->timeline);
+    if (err == LC_OK)
+        err = lc_phases_make(trace, &statistics->phases);
+    return err;
+}
+
+void lc_statistics_free(struct lc_statistics *statistics)
+{
+    lc_strbuf_free(&statistics->json);
+    lc_strbuf_free(&statistics->timeline);
+    lc_strbuf_free(&statistics->phases);
+}

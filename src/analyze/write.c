@@ -1,0 +1,188 @@
+#include "analyze/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/events.h"
+#include "analyze/results_private.h"
+#include "base/mem.h"
+#include "model/cubex_write.h"
+#include "model/metrics.h"
+
+/* `time` is inclusive: what a call path takes belongs to its callers, too. */
+static enum lc_err book_time(struct lc_trace *trace, uint32_t metric, uint32_t location,
+                             const struct lc_cell *cell)
+{
+    for (uint32_t c = cell->cnode; c != LC_NONE; c = trace->cnodes[c].parent)
+        LC_TRY(lc_results_add_int(trace->results, metric, c, location, cell->value));
+    return LC_OK;
+}
+
+enum lc_err lc_cells_book(struct lc_trace *trace)
+{
+    uint32_t counts[LC_COUNTS], visits, time;
+    LC_TRY(lc_results_metric(trace->results, "time", &time));
+    LC_TRY(lc_results_metric(trace->results, "visits", &visits));
+    for (int c = 0; c < LC_COUNTS; c++)
+        LC_TRY(lc_results_metric(trace->results, lc_count_metrics[c], &counts[c]));
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        struct lc_loc *loc = &trace->locs[i];
+        for (size_t k = 0; k < loc->n_cells; k++) {
+            const struct lc_cell *cell = &loc->cells[k];
+            if (cell->metric == LC_COUNTS + 1)
+                LC_TRY(book_time(trace, time, loc->id, cell));
+            else
+                LC_TRY(lc_results_add_int(trace->results,
+                                          cell->metric == LC_COUNTS ? visits
+                                                                    : counts[cell->metric],
+                                          cell->cnode, loc->id, cell->value));
+        }
+        free(loc->cells);
+        loc->cells = NULL;
+        loc->n_cells = loc->cap_cells = 0;
+    }
+    return LC_OK;
+}
+
+static enum lc_err build_program(struct lc_model *model, const struct lc_trace *trace)
+{
+    uint32_t *map;
+    LC_TRY(lc_alloc(&map, trace->n_regions, sizeof *map));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < trace->n_cnodes && err == LC_OK; i++) {
+        const struct lc_an_cnode *cnode = &trace->cnodes[i];
+        const struct lc_an_region *r = &trace->regions[cnode->region];
+        uint32_t *region = &map[cnode->region]; /* id + 1 */
+        if (!*region) {
+            struct lc_region out = {.name = (char *)r->name,
+                                    .mangled = (char *)(*r->mangled ? r->mangled : r->name),
+                                    .module = (char *)r->file,
+                                    .paradigm = (char *)r->paradigm,
+                                    .role = (char *)r->role,
+                                    .begin_line = r->begin_line ? (int64_t)r->begin_line : -1,
+                                    .end_line = r->end_line ? (int64_t)r->end_line : -1};
+            err = lc_model_add_region(model, &out, region);
+            ++*region;
+        }
+        if (err == LC_OK)
+            err = lc_model_add_cnode(model, cnode->parent, *region - 1, NULL);
+    }
+    free(map);
+    return err;
+}
+
+static enum lc_err build_system(struct lc_model *model, const struct lc_trace *trace)
+{
+    for (size_t i = 0; i < trace->n_system_nodes; i++) {
+        const struct lc_an_system_node *n = &trace->system_nodes[i];
+        LC_TRY(lc_model_add_system_node(model, n->parent, n->name, n->class_name, NULL));
+    }
+    for (size_t p = 0; p < trace->n_processes; p++) {
+        const struct lc_an_process *process = &trace->processes[p];
+        LC_TRY(lc_model_add_process(model, process->system_node, process->rank, process->name,
+                                    NULL));
+    }
+    for (size_t l = 0; l < trace->n_locations; l++) {
+        const struct lc_an_location *location = &trace->locations[l];
+        LC_TRY(lc_model_add_location(model, location->process, location->thread, location->name,
+                                     NULL));
+    }
+    return LC_OK;
+}
+
+static enum lc_err build_model(struct lc_model **model, const struct lc_trace *trace,
+                               const char *meta)
+{
+    LC_TRY(lc_model_new(model));
+    enum lc_err err = build_program(*model, trace);
+    if (err == LC_OK)
+        err = build_system(*model, trace);
+    for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++)
+        err = lc_metrics_add(*model, trace->results->metrics[m].name, NULL);
+    if (err == LC_OK)
+        err = lc_model_set_attr(*model, "latecomer.meta", meta);
+    if (err == LC_OK)
+        return LC_OK;
+    lc_model_free(*model);
+    *model = NULL;
+    return err;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct lc_result_cell *x = a, *y = b;
+    if (x->cnode != y->cnode)
+        return x->cnode < y->cnode ? -1 : 1;
+    return x->location < y->location ? -1 : x->location > y->location;
+}
+
+static enum lc_err write_rows(struct lc_cubex_writer *writer, const struct lc_trace *trace,
+                              const struct lc_model *model, const struct lc_result_metric *metric,
+                              struct lc_result_cell *cells, size_t n)
+{
+    uint32_t id = lc_model_find_metric(model, metric->name);
+    const char *unit = model->metrics[id].unit;
+    double scale = strcmp(unit, "sec") == 0 ? (double)trace->ticks_per_second : 1;
+    double *row;
+    LC_TRY(lc_alloc(&row, trace->n_locations, sizeof *row));
+    enum lc_err err = lc_cubex_writer_metric(writer, id);
+    if (n)
+        qsort(cells, n, sizeof *cells, by_place);
+    for (size_t i = 0; i < n && err == LC_OK;) {
+        uint32_t cnode = cells[i].cnode;
+        memset(row, 0, trace->n_locations * sizeof *row);
+        for (; i < n && cells[i].cnode == cnode; i++)
+            row[cells[i].location] =
+                (metric->real ? cells[i].value.real : (double)cells[i].value.ticks) / scale;
+        err = lc_cubex_writer_row(writer, cnode, row);
+    }
+    free(row);
+    return err;
+}
+
+/* A metric takes reals if it does on any rank. */
+static void agree_kinds(struct lc_trace *trace)
+{
+    struct lc_results *results = trace->results;
+    for (size_t m = 0; m < results->n_metrics; m++) {
+        int64_t real = results->metrics[m].real;
+        lc_comm_allreduce_i64(trace->comm, &real, 1, LC_OP_MAX);
+        results->metrics[m].real = real != 0;
+    }
+}
+
+enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const char *meta,
+                              const struct lc_member *members, size_t n_members)
+{
+    const struct lc_comm *comm = trace->comm;
+    struct lc_model *model = NULL;
+    struct lc_cubex_writer *writer = NULL;
+    enum lc_err err = LC_OK;
+    if (comm->rank == 0) {
+        err = build_model(&model, trace, meta);
+        if (err == LC_OK)
+            err = lc_cubex_writer_open(&writer, path, model);
+    }
+    err = lc_comm_agree(comm, err);
+    agree_kinds(trace);
+    for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++) {
+        const struct lc_result_metric *metric = &trace->results->metrics[m];
+        struct lc_result_cell *cells = NULL;
+        size_t bytes = 0;
+        err = lc_comm_gather(comm, metric->cells, metric->n_cells * sizeof *cells,
+                             (void **)&cells, &bytes, NULL);
+        if (err == LC_OK && comm->rank == 0)
+            err = write_rows(writer, trace, model, metric, cells, bytes / sizeof *cells);
+        free(cells);
+        err = lc_comm_agree(comm, err);
+    }
+    for (size_t i = 0; i < n_members && err == LC_OK && comm->rank == 0; i++)
+        err = lc_cubex_writer_misc(writer, members[i].name, lc_strbuf_get(members[i].text),
+                                   members[i].text->length);
+    if (writer && err == LC_OK)
+        err = lc_cubex_writer_close(writer);
+    else if (writer)
+        lc_cubex_writer_abort(writer);
+    lc_model_free(model);
+    return lc_comm_agree(comm, err);
+}
