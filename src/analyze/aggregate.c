@@ -2,8 +2,7 @@
 
 static const struct lc_who nobody = {0, 0, LC_NONE, LC_NONE, LC_NONE, 0};
 
-void lc_aggregate_init(struct lc_aggregate *a)
-{
+void lc_aggregate_init(struct lc_aggregate *a) {
     *a = (struct lc_aggregate){.latest = nobody,
                                .earliest = nobody,
                                .root = nobody,
@@ -13,8 +12,7 @@ void lc_aggregate_init(struct lc_aggregate *a)
                                .root_rank = LC_NONE};
 }
 
-static void later(struct lc_who *a, const struct lc_who *b)
-{
+static void later(struct lc_who *a, const struct lc_who *b) {
     if (b->location == LC_NONE)
         return;
     if (a->location == LC_NONE || b->begin > a->begin ||
@@ -22,8 +20,7 @@ static void later(struct lc_who *a, const struct lc_who *b)
         *a = *b;
 }
 
-static void earlier(struct lc_who *a, const struct lc_who *b)
-{
+static void earlier(struct lc_who *a, const struct lc_who *b) {
     if (b->location == LC_NONE)
         return;
     if (a->location == LC_NONE || b->begin < a->begin ||
@@ -31,23 +28,20 @@ static void earlier(struct lc_who *a, const struct lc_who *b)
         *a = *b;
 }
 
-static int64_t min_i64(int64_t a, int64_t b)
-{
+static int64_t min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t max_i64(int64_t a, int64_t b)
-{
+static int64_t max_i64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static bool rooted(uint32_t kind)
-{
+static bool rooted(uint32_t kind) {
     return kind == LC_KIND_12N || kind == LC_KIND_N21;
 }
 
-void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll, const struct lc_who *member)
-{
+void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll,
+                      const struct lc_who *member) {
     struct lc_aggregate one;
     lc_aggregate_init(&one);
     one.n_members = 1;
@@ -68,8 +62,7 @@ void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll, const 
     lc_aggregate_merge(a, &one);
 }
 
-void lc_aggregate_merge(struct lc_aggregate *a, const struct lc_aggregate *b)
-{
+void lc_aggregate_merge(struct lc_aggregate *a, const struct lc_aggregate *b) {
     if (!b->n_members)
         return;
     if (!a->n_members) {

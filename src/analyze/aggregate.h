@@ -1,5 +1,6 @@
-/* What all members of a collective instance together tell each of them. Merging is associative and commutative (ties: lowest rank in the communicator),
- * so the order of merging does not matter. Used by collective.c. */
+/* What all members of a collective instance together tell each of them. Merging is associative and
+ * commutative (ties: lowest rank in the communicator), so the order of merging does not matter.
+ * Used by collective.c. */
 #ifndef LC_ANALYZE_AGGREGATE_H
 #define LC_ANALYZE_AGGREGATE_H
 
@@ -11,8 +12,8 @@ struct lc_who { /* a member; location LC_NONE: nobody */
 };
 
 struct lc_aggregate {
-    struct lc_who latest;        /* sender that begins last; rooted operations: last but the root */
-    struct lc_who earliest;      /* sender that begins first, without the root */
+    struct lc_who latest;   /* sender that begins last; rooted operations: last but the root */
+    struct lc_who earliest; /* sender that begins first, without the root */
     struct lc_who root;
     int64_t latest_begin, earliest_end; /* over all members */
     int64_t earliest_exchange_end;      /* over members that send and receive */
@@ -23,7 +24,8 @@ struct lc_aggregate {
 };
 
 void lc_aggregate_init(struct lc_aggregate *a);
-void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll, const struct lc_who *member);
+void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll,
+                      const struct lc_who *member);
 void lc_aggregate_merge(struct lc_aggregate *a, const struct lc_aggregate *b);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 
-enum lc_err lc_tree_init(struct lc_tree *tree)
-{
+enum lc_err lc_tree_init(struct lc_tree *tree) {
     *tree = (struct lc_tree){0};
     LC_TRY(lc_grow(&tree->nodes, &tree->cap_nodes, 64, sizeof *tree->nodes));
     tree->nodes[0] = (struct lc_tree_node){LC_NONE, LC_NONE, 0, LC_NONE, 0};
@@ -14,25 +13,21 @@ enum lc_err lc_tree_init(struct lc_tree *tree)
     return LC_OK;
 }
 
-void lc_tree_free(struct lc_tree *tree)
-{
+void lc_tree_free(struct lc_tree *tree) {
     free(tree->nodes);
     lc_idmap_free(&tree->children);
     *tree = (struct lc_tree){0};
 }
 
 static enum lc_err add_node(struct lc_tree *tree, uint32_t parent, uint32_t region, uint64_t first,
-                            uint32_t *id)
-{
+                            uint32_t *id) {
     LC_TRY(lc_grow(&tree->nodes, &tree->cap_nodes, tree->n_nodes + 1, sizeof *tree->nodes));
     *id = (uint32_t)tree->n_nodes;
-    tree->nodes[tree->n_nodes++] =
-        (struct lc_tree_node){parent, region, LC_NONE, LC_NONE, first};
+    tree->nodes[tree->n_nodes++] = (struct lc_tree_node){parent, region, LC_NONE, LC_NONE, first};
     return lc_idmap_put(&tree->children, (uint64_t)parent << 32 | region, *id);
 }
 
-uint32_t lc_tree_child_slow(struct lc_tree *tree, uint32_t parent, uint32_t region)
-{
+uint32_t lc_tree_child_slow(struct lc_tree *tree, uint32_t parent, uint32_t region) {
     uint32_t child = lc_idmap_get(&tree->children, (uint64_t)parent << 32 | region);
     if (child == LC_NONE && add_node(tree, parent, region, tree->next_first++, &child) != LC_OK)
         return LC_NONE;
@@ -47,15 +42,13 @@ struct packed_node {
 };
 
 /* Adds another rank's nodes to the union; parents come first. */
-static enum lc_err merge(struct lc_tree *all, const struct packed_node *nodes, size_t count)
-{
+static enum lc_err merge(struct lc_tree *all, const struct packed_node *nodes, size_t count) {
     uint32_t *map;
     LC_TRY(lc_alloc(&map, count + 1, sizeof *map));
     enum lc_err err = LC_OK;
     for (size_t i = 1; i < count && err == LC_OK; i++) {
         uint32_t parent = map[nodes[i].parent];
-        uint32_t id =
-            lc_idmap_get(&all->children, (uint64_t)parent << 32 | nodes[i].region);
+        uint32_t id = lc_idmap_get(&all->children, (uint64_t)parent << 32 | nodes[i].region);
         if (id == LC_NONE)
             err = add_node(all, parent, nodes[i].region, nodes[i].first, &id);
         else if (nodes[i].first < all->nodes[id].first)
@@ -71,17 +64,16 @@ struct sibling {
     uint32_t parent, node;
 };
 
-static int by_parent_first(const void *a, const void *b)
-{
+static int by_parent_first(const void *a, const void *b) {
     const struct sibling *x = a, *y = b;
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Pre-order numbering of the union without recursion; cnodes[k] and, per node of the union, nothing else is needed. */
-static enum lc_err number(const struct lc_tree *all, struct lc_an_cnode *cnodes)
-{
+/* Pre-order numbering of the union without recursion; cnodes[k] and, per node of the union, nothing
+ * else is needed. */
+static enum lc_err number(const struct lc_tree *all, struct lc_an_cnode *cnodes) {
     size_t n = all->n_nodes;
     struct sibling *order;
     uint32_t *begin, *stack_next, *stack_cnode;
@@ -90,8 +82,7 @@ static enum lc_err number(const struct lc_tree *all, struct lc_an_cnode *cnodes)
     LC_TRY(lc_alloc(&stack_next, n + 1, sizeof *stack_next));
     LC_TRY(lc_alloc(&stack_cnode, n + 1, sizeof *stack_cnode));
     for (size_t i = 1; i < n; i++) {
-        order[i - 1] =
-            (struct sibling){all->nodes[i].first, all->nodes[i].parent, (uint32_t)i};
+        order[i - 1] = (struct sibling){all->nodes[i].first, all->nodes[i].parent, (uint32_t)i};
         begin[all->nodes[i].parent + 1]++;
     }
     qsort(order, n - 1, sizeof *order, by_parent_first);
@@ -132,24 +123,21 @@ static enum lc_err number(const struct lc_tree *all, struct lc_an_cnode *cnodes)
 
 /* cnodes of this rank's nodes, by walking down the final tree from the roots. */
 static enum lc_err map_nodes(const struct lc_tree *tree, const struct lc_trace *trace,
-                             uint32_t *map)
-{
+                             uint32_t *map) {
     struct lc_idmap of = {0};
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < trace->n_cnodes && err == LC_OK; i++)
-        err = lc_idmap_put(&of,
-                           (uint64_t)trace->cnodes[i].parent << 32 | trace->cnodes[i].region,
+        err = lc_idmap_put(&of, (uint64_t)trace->cnodes[i].parent << 32 | trace->cnodes[i].region,
                            (uint32_t)i);
     map[0] = LC_NONE;
     for (size_t i = 1; i < tree->n_nodes && err == LC_OK; i++)
-        map[i] = lc_idmap_get(&of, (uint64_t)map[tree->nodes[i].parent] << 32 |
-                                       tree->nodes[i].region);
+        map[i] =
+            lc_idmap_get(&of, (uint64_t)map[tree->nodes[i].parent] << 32 | tree->nodes[i].region);
     lc_idmap_free(&of);
     return err;
 }
 
-static enum lc_err pack(const struct lc_tree *tree, struct packed_node **packed)
-{
+static enum lc_err pack(const struct lc_tree *tree, struct packed_node **packed) {
     LC_TRY(lc_alloc(packed, tree->n_nodes, sizeof **packed));
     for (size_t i = 0; i < tree->n_nodes; i++)
         (*packed)[i] = (struct packed_node){tree->nodes[i].first, tree->nodes[i].parent,
@@ -159,8 +147,7 @@ static enum lc_err pack(const struct lc_tree *tree, struct packed_node **packed)
 
 /* On rank 0: the union of all ranks' trees, numbered. */
 static enum lc_err unite(const struct lc_comm *comm, const struct packed_node *gathered,
-                         const uint64_t *bytes, struct lc_trace *trace)
-{
+                         const uint64_t *bytes, struct lc_trace *trace) {
     struct lc_tree all;
     LC_TRY(lc_tree_init(&all));
     enum lc_err err = LC_OK;
@@ -178,8 +165,7 @@ static enum lc_err unite(const struct lc_comm *comm, const struct packed_node *g
     return err;
 }
 
-enum lc_err lc_tree_unify(const struct lc_tree *tree, struct lc_trace *trace, uint32_t **map)
-{
+enum lc_err lc_tree_unify(const struct lc_tree *tree, struct lc_trace *trace, uint32_t **map) {
     const struct lc_comm *comm = trace->comm;
     struct packed_node *packed = NULL, *gathered = NULL;
     uint64_t *bytes = NULL;

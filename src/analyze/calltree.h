@@ -1,7 +1,9 @@
-/* The call tree of one analysis rank while it reads, and its unification over all ranks. Node 0 stands for "outside of all regions".
+/* The call tree of one analysis rank while it reads, and its unification over all ranks. Node 0
+ * stands for "outside of all regions".
  *
- * Invariant: a node is older than its children. Order of the final numbering: pre-order, children in the order in which they appear
- * first (lowest location, then order of events there): the same for any number of ranks. */
+ * Invariant: a node is older than its children. Order of the final numbering: pre-order, children
+ * in the order in which they appear first (lowest location, then order of events there): the same
+ * for any number of ranks. */
 #ifndef LC_ANALYZE_CALLTREE_H
 #define LC_ANALYZE_CALLTREE_H
 
@@ -27,13 +29,14 @@ void lc_tree_free(struct lc_tree *tree);
 /* LC_NONE without memory. */
 uint32_t lc_tree_child_slow(struct lc_tree *tree, uint32_t parent, uint32_t region);
 
-static inline uint32_t lc_tree_child(struct lc_tree *tree, uint32_t parent, uint32_t region)
-{
+static inline uint32_t lc_tree_child(struct lc_tree *tree, uint32_t parent, uint32_t region) {
     const struct lc_tree_node *node = &tree->nodes[parent];
-    return node->last_region == region ? node->last_child : lc_tree_child_slow(tree, parent, region);
+    return node->last_region == region ? node->last_child
+                                       : lc_tree_child_slow(tree, parent, region);
 }
 
-/* Collective. Merges the trees of all ranks into trace->cnodes; (*map)[node] is the cnode of a node of this rank, map[0] = LC_NONE (the caller frees it). */
+/* Collective. Merges the trees of all ranks into trace->cnodes; (*map)[node] is the cnode of a node
+ * of this rank, map[0] = LC_NONE (the caller frees it). */
 enum lc_err lc_tree_unify(const struct lc_tree *tree, struct lc_trace *trace, uint32_t **map);
 
 #endif

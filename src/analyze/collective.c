@@ -30,28 +30,27 @@ struct window {
     struct lc_instances in;
     uint64_t begin, end;
     struct lc_aggregate *aggregates; /* [WINDOW] */
-    int64_t *sync_end;               /* [WINDOW]: earliest end of the members of the synchronisation point */
-    uint32_t *used;                  /* instances with members of this rank */
+    int64_t *sync_end; /* [WINDOW]: earliest end of the members of the synchronisation point */
+    uint32_t *used;    /* instances with members of this rank */
     size_t n_used;
     struct scan_part *scans;
     size_t n_scans, cap_scans;
     uint32_t barrier_completion, nxn_completion; /* metrics */
 };
 
-static struct lc_who member(const struct lc_trace *trace, const struct lc_part *part, uint32_t rank)
-{
+static struct lc_who member(const struct lc_trace *trace, const struct lc_part *part,
+                            uint32_t rank) {
     const struct lc_loc *loc = &trace->locs[part->loc];
     const struct lc_coll *coll = &loc->colls[part->coll];
-    return (struct lc_who){coll->begin, coll->end, rank, loc->id,
-                           loc->cnode[loc->calls[coll->call].enter], 0};
+    return (struct lc_who){
+        coll->begin, coll->end, rank, loc->id, loc->cnode[loc->calls[coll->call].enter], 0};
 }
 
 /* Calls fn for every part of this rank in the window; `advance`: the cursors move behind it. */
 typedef enum lc_err part_fn(struct window *w, const struct lc_part *part, uint64_t instance,
                             uint32_t rank);
 
-static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn)
-{
+static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn) {
     for (size_t p = 0; p < w->in.n_processes; p++) {
         struct lc_process_runs cursor = w->in.processes[p];
         const struct lc_part *part;
@@ -68,8 +67,7 @@ static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn)
 }
 
 static enum lc_err add_member(struct window *w, const struct lc_part *part, uint64_t instance,
-                              uint32_t rank)
-{
+                              uint32_t rank) {
     struct lc_aggregate *a = &w->aggregates[instance - w->begin];
     const struct lc_coll *coll = &w->trace->locs[part->loc].colls[part->coll];
     struct lc_who who = member(w->trace, part, rank);
@@ -86,21 +84,19 @@ static enum lc_err add_member(struct window *w, const struct lc_part *part, uint
 
 typedef void merge_fn(struct packed *into, const struct packed *from);
 
-static void merge_aggregate(struct packed *into, const struct packed *from)
-{
+static void merge_aggregate(struct packed *into, const struct packed *from) {
     lc_aggregate_merge(&into->u.aggregate, &from->u.aggregate);
 }
 
-static void merge_end(struct packed *into, const struct packed *from)
-{
+static void merge_end(struct packed *into, const struct packed *from) {
     if (from->u.end < into->u.end)
         into->u.end = from->u.end;
 }
 
-/* Home: takes the items of one instance together and gives all of them the result. `slot` is scratch of WINDOW zeroes. */
+/* Home: takes the items of one instance together and gives all of them the result. `slot` is
+ * scratch of WINDOW zeroes. */
 static void merge_home(const struct window *w, struct packed *in, size_t n_in, uint32_t *slot,
-                       merge_fn *merge)
-{
+                       merge_fn *merge) {
     for (size_t i = 0; i < n_in; i++) {
         uint32_t *s = &slot[in[i].instance - w->begin];
         if (*s)
@@ -112,11 +108,10 @@ static void merge_home(const struct window *w, struct packed *in, size_t n_in, u
         in[i] = in[slot[in[i].instance - w->begin] - 1];
 }
 
-/* items[], one per instance used here, are merged with those of the other ranks: out to the homes, and back (in any order) to everybody who
- * sent. */
+/* items[], one per instance used here, are merged with those of the other ranks: out to the homes,
+ * and back (in any order) to everybody who sent. */
 static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t count,
-                               merge_fn *merge)
-{
+                               merge_fn *merge) {
     const struct lc_comm *comm = w->trace->comm;
     uint32_t *dest = NULL, *slot = NULL;
     struct packed *in = NULL, *back = NULL;
@@ -147,8 +142,7 @@ static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t co
     return err;
 }
 
-static enum lc_err merge_aggregates(struct window *w)
-{
+static enum lc_err merge_aggregates(struct window *w) {
     struct packed *items;
     if (w->trace->comm->size == 1)
         return LC_OK;
@@ -164,8 +158,7 @@ static enum lc_err merge_aggregates(struct window *w)
     return err;
 }
 
-static enum lc_err merge_sync_ends(struct window *w)
-{
+static enum lc_err merge_sync_ends(struct window *w) {
     struct packed *items;
     if (w->trace->comm->size == 1)
         return LC_OK;
@@ -181,8 +174,7 @@ static enum lc_err merge_sync_ends(struct window *w)
     return err;
 }
 
-static uint32_t expected(const struct window *w, uint64_t instance)
-{
+static uint32_t expected(const struct window *w, uint64_t instance) {
     size_t low = 0, high = w->in.n_streams;
     while (high - low > 1) {
         size_t mid = low + (high - low) / 2;
@@ -194,9 +186,9 @@ static uint32_t expected(const struct window *w, uint64_t instance)
     return w->in.expected[low / LC_COLL_CLASSES];
 }
 
-/* Instances that are not whole lose their kind. The rank whose member is first (by location) reports; all see the same aggregate. */
-static void check_instances(struct window *w)
-{
+/* Instances that are not whole lose their kind. The rank whose member is first (by location)
+ * reports; all see the same aggregate. */
+static void check_instances(struct window *w) {
     struct lc_health *health = w->trace->health;
     for (size_t i = 0; i < w->n_used; i++) {
         uint64_t instance = w->begin + w->used[i];
@@ -211,51 +203,46 @@ static void check_instances(struct window *w)
     }
 }
 
-static bool synchronising(const struct lc_aggregate *a)
-{
+static bool synchronising(const struct lc_aggregate *a) {
     return a->latest_begin <= a->earliest_end;
 }
 
-static bool only_if_synchronising(uint32_t kind)
-{
+static bool only_if_synchronising(uint32_t kind) {
     return kind == LC_KIND_N2N_SYNC || kind == LC_KIND_MGMT || kind == LC_KIND_FENCE ||
            kind == LC_KIND_WIN_CREATE || kind == LC_KIND_WIN_FREE || kind == LC_KIND_IO;
 }
 
 /* All members wait for the same one: the latest sender. */
-static bool barrier_like(uint32_t kind)
-{
+static bool barrier_like(uint32_t kind) {
     return kind == LC_KIND_BARRIER || kind == LC_KIND_N2N || only_if_synchronising(kind);
 }
 
-static enum lc_err add_cause(struct lc_loc *loc, const struct lc_who *who, uint64_t instance)
-{
+static enum lc_err add_cause(struct lc_loc *loc, const struct lc_who *who, uint64_t instance) {
     LC_TRY(lc_grow(&loc->causes, &loc->cap_causes, loc->n_causes + 1, sizeof *loc->causes));
-    loc->causes[loc->n_causes++] = (struct lc_coll_cause){
-        {who->begin, who->end, who->location, who->cnode}, instance};
+    loc->causes[loc->n_causes++] =
+        (struct lc_coll_cause){{who->begin, who->end, who->location, who->cnode}, instance};
     return LC_OK;
 }
 
-/* Notes who ends the waiting of a member; whether it waits is known when its call is judged as a whole. */
+/* Notes who ends the waiting of a member; whether it waits is known when its call is judged as a
+ * whole. */
 static enum lc_err set_cause(struct lc_loc *loc, uint32_t coll, const struct lc_who *by,
-                             const struct lc_who *blocking, uint64_t instance)
-{
+                             const struct lc_who *blocking, uint64_t instance) {
     LC_TRY(add_cause(loc, by, instance));
     loc->colls[coll].root = (uint32_t)loc->n_causes;
     return blocking ? add_cause(loc, blocking, instance) : LC_OK;
 }
 
 static enum lc_err book_completion(struct window *w, const struct lc_loc *loc,
-                                   const struct lc_coll *coll, const struct lc_aggregate *a)
-{
+                                   const struct lc_coll *coll, const struct lc_aggregate *a) {
     bool barrier = coll->kind == LC_KIND_BARRIER;
     if (!barrier && coll->kind != LC_KIND_N2N && coll->kind != LC_KIND_N2N_SYNC)
         return LC_OK;
     if (coll->klass != LC_COLL_BLOCKING || !(coll->flags & LC_COLL_SENDS) ||
         !(coll->flags & LC_COLL_RECEIVES) || a->latest.location == LC_NONE)
         return LC_OK;
-    int64_t from = a->latest.begin > a->earliest_exchange_end ? a->latest.begin
-                                                              : a->earliest_exchange_end;
+    int64_t from =
+        a->latest.begin > a->earliest_exchange_end ? a->latest.begin : a->earliest_exchange_end;
     if (coll->end <= from)
         return LC_OK;
     return lc_results_add_int(w->trace->results,
@@ -264,15 +251,13 @@ static enum lc_err book_completion(struct window *w, const struct lc_loc *loc,
 }
 
 static bool inside(const struct lc_coll *coll, const struct lc_loc *loc,
-                   const struct lc_aggregate *a)
-{
+                   const struct lc_aggregate *a) {
     return coll->begin <= a->latest.begin && a->latest.begin <= coll->end &&
            ((coll->flags & LC_COLL_RECEIVES) || a->latest.location == loc->id);
 }
 
 static enum lc_err judge_member(struct window *w, const struct lc_part *part, uint64_t instance,
-                                uint32_t rank)
-{
+                                uint32_t rank) {
     struct lc_loc *loc = &w->trace->locs[part->loc];
     struct lc_coll *coll = &loc->colls[part->coll];
     const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
@@ -302,8 +287,7 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
 }
 
 static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64_t instance,
-                            uint32_t rank)
-{
+                            uint32_t rank) {
     (void)rank;
     struct lc_loc *loc = &w->trace->locs[part->loc];
     const struct lc_coll *coll = &loc->colls[part->coll];
@@ -312,13 +296,11 @@ static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64
         coll->klass == LC_COLL_NONBLOCKING || !inside(coll, loc, a))
         return LC_OK;
     LC_TRY(lc_grow(&loc->syncs, &loc->cap_syncs, loc->n_syncs + 1, sizeof *loc->syncs));
-    loc->syncs[loc->n_syncs++] =
-        (struct lc_sync){w->sync_end[instance - w->begin], instance, 0, 0};
+    loc->syncs[loc->n_syncs++] = (struct lc_sync){w->sync_end[instance - w->begin], instance, 0, 0};
     return LC_OK;
 }
 
-static int by_instance_rank(const void *a, const void *b)
-{
+static int by_instance_rank(const void *a, const void *b) {
     const struct scan_part *x = a, *y = b;
     if (x->instance != y->instance)
         return x->instance < y->instance ? -1 : 1;
@@ -333,8 +315,7 @@ struct scan_answer {
 
 /* Home: each member waits for the last sender of lower rank. */
 static enum lc_err answer_scans(struct window *w, struct scan_part *in, size_t n,
-                                struct scan_answer **answers, uint32_t **dest, size_t *n_answers)
-{
+                                struct scan_answer **answers, uint32_t **dest, size_t *n_answers) {
     LC_TRY(lc_alloc(answers, n, sizeof **answers));
     LC_TRY(lc_alloc(dest, n, sizeof **dest));
     if (n)
@@ -355,8 +336,7 @@ static enum lc_err answer_scans(struct window *w, struct scan_part *in, size_t n
     return LC_OK;
 }
 
-static enum lc_err judge_scans(struct window *w)
-{
+static enum lc_err judge_scans(struct window *w) {
     const struct lc_comm *comm = w->trace->comm;
     int64_t any = w->n_scans > 0;
     lc_comm_allreduce_i64(comm, &any, 1, LC_OP_MAX);
@@ -372,11 +352,10 @@ static enum lc_err judge_scans(struct window *w)
     if (err == LC_OK)
         err = lc_comm_exchange(comm, w->scans, dest, w->n_scans, sizeof *in, (void **)&in, &n_in);
     if (err == LC_OK)
-        err = lc_comm_agree(comm,
-                            answer_scans(w, in, n_in, &answers, &answer_dest, &n_answers));
+        err = lc_comm_agree(comm, answer_scans(w, in, n_in, &answers, &answer_dest, &n_answers));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, answers, answer_dest, n_answers, sizeof *back,
-                               (void **)&back, &n_back);
+        err = lc_comm_exchange(comm, answers, answer_dest, n_answers, sizeof *back, (void **)&back,
+                               &n_back);
     for (size_t i = 0; i < n_back && err == LC_OK; i++) {
         struct lc_loc *loc = lc_trace_loc(w->trace, back[i].location);
         const struct lc_aggregate *a = &w->aggregates[back[i].instance - w->begin];
@@ -391,8 +370,7 @@ static enum lc_err judge_scans(struct window *w)
     return lc_comm_agree(comm, err);
 }
 
-static enum lc_err run_window(struct window *w)
-{
+static enum lc_err run_window(struct window *w) {
     const struct lc_comm *comm = w->trace->comm;
     w->n_used = w->n_scans = 0;
     for (size_t i = 0; i < WINDOW; i++) {
@@ -408,8 +386,7 @@ static enum lc_err run_window(struct window *w)
     return lc_comm_agree(comm, for_parts(w, true, add_sync));
 }
 
-static enum lc_err window_init(struct window *w)
-{
+static enum lc_err window_init(struct window *w) {
     LC_TRY(lc_alloc(&w->aggregates, WINDOW, sizeof *w->aggregates));
     LC_TRY(lc_alloc(&w->sync_end, WINDOW, sizeof *w->sync_end));
     LC_TRY(lc_alloc(&w->used, WINDOW, sizeof *w->used));
@@ -418,8 +395,7 @@ static enum lc_err window_init(struct window *w)
     return lc_results_metric(results, "mpi_nxn_completion", &w->nxn_completion);
 }
 
-enum lc_err lc_collectives_match(struct lc_trace *trace)
-{
+enum lc_err lc_collectives_match(struct lc_trace *trace) {
     struct window w = {.trace = trace};
     LC_TRY(lc_instances_build(&w.in, trace));
     enum lc_err err = lc_comm_agree(trace->comm, window_init(&w));

@@ -1,9 +1,11 @@
-/* Collective operations: the k-th of every member of a communicator (and class: blocking, nonblocking, construction, windows, files) is one instance.
- * Members are merged into one aggregate per instance on each rank, the aggregates of all ranks at the instance's home rank, and come back: memory and
- * messages grow with the number of instances in a window of constant size, not with members.
+/* Collective operations: the k-th of every member of a communicator (and class: blocking,
+ * nonblocking, construction, windows, files) is one instance. Members are merged into one aggregate
+ * per instance on each rank, the aggregates of all ranks at the instance's home rank, and come
+ * back: memory and messages grow with the number of instances in a window of constant size, not
+ * with members.
  *
- * Fills loc->causes (who ends a member's waiting) and the synchronisation points of barrier-like operations; books completion times.
- * Collective; called by waits.c. */
+ * Fills loc->causes (who ends a member's waiting) and the synchronisation points of barrier-like
+ * operations; books completion times. Collective; called by waits.c. */
 #ifndef LC_ANALYZE_COLLECTIVE_H
 #define LC_ANALYZE_COLLECTIVE_H
 

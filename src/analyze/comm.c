@@ -11,8 +11,7 @@
 /* Pieces of at most this many bytes, so that MPI's int counts hold for any array. */
 enum { PIECE_BYTES = 1 << 28 };
 
-static bool started_by_launcher(void)
-{
+static bool started_by_launcher(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMIX_RANK",
                                         "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -21,8 +20,7 @@ static bool started_by_launcher(void)
     return false;
 }
 
-void lc_comm_init(struct lc_comm *comm, int *argc, char ***argv)
-{
+void lc_comm_init(struct lc_comm *comm, int *argc, char ***argv) {
     *comm = (struct lc_comm){0, 1};
     if (!started_by_launcher())
         return;
@@ -33,29 +31,25 @@ void lc_comm_init(struct lc_comm *comm, int *argc, char ***argv)
     *comm = (struct lc_comm){(uint32_t)rank, (uint32_t)size};
 }
 
-static bool is_mpi(void)
-{
+static bool is_mpi(void) {
     int yes;
     MPI_Initialized(&yes);
     return yes != 0;
 }
 
-void lc_comm_finalize(struct lc_comm *comm)
-{
+void lc_comm_finalize(struct lc_comm *comm) {
     (void)comm;
     if (is_mpi())
         MPI_Finalize();
 }
 
-void lc_comm_abort(int code)
-{
+void lc_comm_abort(int code) {
     if (is_mpi())
         MPI_Abort(MPI_COMM_WORLD, code);
     exit(code);
 }
 
-enum lc_err lc_comm_agree(const struct lc_comm *comm, enum lc_err err)
-{
+enum lc_err lc_comm_agree(const struct lc_comm *comm, enum lc_err err) {
     if (comm->size == 1)
         return err;
     int64_t first = err == LC_OK ? INT64_MAX : (int64_t)comm->rank;
@@ -72,8 +66,8 @@ enum lc_err lc_comm_agree(const struct lc_comm *comm, enum lc_err err)
     return lc_fail((enum lc_err)message.code, "%s", message.text);
 }
 
-void lc_comm_allreduce_i64(const struct lc_comm *comm, int64_t *values, size_t count, enum lc_op op)
-{
+void lc_comm_allreduce_i64(const struct lc_comm *comm, int64_t *values, size_t count,
+                           enum lc_op op) {
     if (comm->size == 1)
         return;
     MPI_Op mpi_op = op == LC_OP_SUM ? MPI_SUM : op == LC_OP_MIN ? MPI_MIN : MPI_MAX;
@@ -84,8 +78,7 @@ void lc_comm_allreduce_i64(const struct lc_comm *comm, int64_t *values, size_t c
     }
 }
 
-void lc_comm_bcast(const struct lc_comm *comm, void *data, size_t bytes, uint32_t root)
-{
+void lc_comm_bcast(const struct lc_comm *comm, void *data, size_t bytes, uint32_t root) {
     if (comm->size == 1)
         return;
     for (size_t at = 0; at < bytes;) {
@@ -96,15 +89,13 @@ void lc_comm_bcast(const struct lc_comm *comm, void *data, size_t bytes, uint32_
 }
 
 enum lc_err lc_comm_exchange(const struct lc_comm *comm, const void *records, const uint32_t *dest,
-                             size_t count, size_t record_bytes, void **in, size_t *n_in)
-{
+                             size_t count, size_t record_bytes, void **in, size_t *n_in) {
     return lc_comm_exchange_from(comm, records, dest, count, record_bytes, in, n_in, NULL);
 }
 
 enum lc_err lc_comm_exchange_from(const struct lc_comm *comm, const void *records,
                                   const uint32_t *dest, size_t count, size_t record_bytes,
-                                  void **in, size_t *n_in, uint64_t *in_counts)
-{
+                                  void **in, size_t *n_in, uint64_t *in_counts) {
     uint64_t *counts = NULL, *at = NULL;
     char *grouped = NULL;
     enum lc_err err = lc_alloc(&counts, comm->size, sizeof *counts);
@@ -128,11 +119,11 @@ enum lc_err lc_comm_exchange_from(const struct lc_comm *comm, const void *record
     return err;
 }
 
-/* Pairwise exchange, one partner per step: the memory is that of the data, whatever the number of ranks. */
+/* Pairwise exchange, one partner per step: the memory is that of the data, whatever the number of
+ * ranks. */
 static void exchange_pairs(const struct lc_comm *comm, const char *out, const uint64_t *out_bytes,
                            const uint64_t *out_at, char *in, const uint64_t *in_bytes,
-                           const uint64_t *in_at)
-{
+                           const uint64_t *in_at) {
     for (uint32_t step = 0; step < comm->size; step++) {
         uint32_t to = (comm->rank + step) % comm->size;
         uint32_t from = (comm->rank + comm->size - step) % comm->size;
@@ -146,17 +137,23 @@ static void exchange_pairs(const struct lc_comm *comm, const char *out, const ui
             uint64_t n_in = at < in_bytes[from] ? in_bytes[from] - at : 0;
             n_out = n_out < PIECE_BYTES ? n_out : PIECE_BYTES;
             n_in = n_in < PIECE_BYTES ? n_in : PIECE_BYTES;
-            MPI_Sendrecv(n_out ? out + out_at[to] + at : NULL, (int)n_out, MPI_BYTE, (int)to, 0,
-                         n_in ? in + in_at[from] + at : NULL, (int)n_in, MPI_BYTE, (int)from, 0,
-                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Request requests[2];
+            MPI_Status statuses[2];
+            int n = 0;
+            if (n_in)
+                MPI_Irecv(in + in_at[from] + at, (int)n_in, MPI_BYTE, (int)from, 0, MPI_COMM_WORLD,
+                          &requests[n++]);
+            if (n_out)
+                MPI_Isend(out + out_at[to] + at, (int)n_out, MPI_BYTE, (int)to, 0, MPI_COMM_WORLD,
+                          &requests[n++]);
+            MPI_Waitall(n, requests, statuses);
         }
     }
 }
 
 enum lc_err lc_comm_exchange_grouped(const struct lc_comm *comm, const void *records,
                                      const uint64_t *counts, size_t record_bytes, void **in,
-                                     size_t *n_in, uint64_t *in_counts)
-{
+                                     size_t *n_in, uint64_t *in_counts) {
     uint64_t *table;
     size_t p = comm->size;
     LC_TRY(lc_comm_agree(comm, lc_alloc(&table, 4 * p, sizeof *table)));
@@ -190,8 +187,7 @@ enum lc_err lc_comm_exchange_grouped(const struct lc_comm *comm, const void *rec
 }
 
 enum lc_err lc_comm_gather(const struct lc_comm *comm, const void *data, size_t bytes, void **in,
-                           size_t *n_in, uint64_t *in_bytes)
-{
+                           size_t *n_in, uint64_t *in_bytes) {
     uint64_t *counts;
     LC_TRY(lc_comm_agree(comm, lc_alloc(&counts, comm->size, sizeof *counts)));
     counts[0] = bytes;

@@ -54,8 +54,7 @@ struct lc_def_raw {
 #define RAW_END(raw) ((raw)->err == LC_OK ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT)
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
-                                  uint64_t realtime)
-{
+                                  uint64_t realtime) {
     (void)length, (void)realtime;
     struct lc_trace *trace = ((struct lc_def_raw *)user)->defs->trace;
     trace->ticks_per_second = resolution;
@@ -63,8 +62,7 @@ static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offs
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_string(void *user, OTF2_StringRef id, const char *text)
-{
+static OTF2_CallbackCode on_string(void *user, OTF2_StringRef id, const char *text) {
     struct lc_def_raw *raw = user;
     struct lc_defs *defs = raw->defs;
     raw->err = lc_grow(&defs->texts, &defs->cap_texts, defs->n_texts + 1, sizeof *defs->texts);
@@ -78,8 +76,7 @@ static OTF2_CallbackCode on_string(void *user, OTF2_StringRef id, const char *te
 }
 
 static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef id, OTF2_StringRef name,
-                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
-{
+                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
     struct lc_def_raw *raw = user;
     struct raw_node *node = RAW_ADD(raw, nodes);
     if (node)
@@ -91,8 +88,7 @@ static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef id, OTF2_Str
 static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef id,
                                            OTF2_StringRef name, OTF2_LocationGroupType type,
                                            OTF2_SystemTreeNodeRef parent,
-                                           OTF2_LocationGroupRef creator)
-{
+                                           OTF2_LocationGroupRef creator) {
     (void)creator, (void)type;
     struct lc_def_raw *raw = user;
     struct raw_group *group = RAW_ADD(raw, groups);
@@ -103,8 +99,7 @@ static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef id,
 
 static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef id, OTF2_StringRef name,
                                      OTF2_LocationType type, uint64_t n_events,
-                                     OTF2_LocationGroupRef group)
-{
+                                     OTF2_LocationGroupRef group) {
     struct lc_def_raw *raw = user;
     if (type != OTF2_LOCATION_TYPE_CPU_THREAD) {
         raw->defs->skipped_locations++;
@@ -120,8 +115,7 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef id, OTF2_StringRef
                                    OTF2_StringRef canonical, OTF2_StringRef description,
                                    OTF2_RegionRole role, OTF2_Paradigm paradigm,
                                    OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
-                                   uint32_t end)
-{
+                                   uint32_t end) {
     (void)description;
     struct lc_def_raw *raw = user;
     struct lc_an_region region = {.name = lc_defs_text(raw->defs, name),
@@ -142,8 +136,7 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef id, OTF2_StringRef
 
 static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef id, OTF2_StringRef name,
                                   OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
-                                  uint32_t n_members, const uint64_t *members)
-{
+                                  uint32_t n_members, const uint64_t *members) {
     (void)name, (void)flags;
     struct lc_def_raw *raw = user;
     struct lc_defs *defs = raw->defs;
@@ -162,8 +155,7 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef id, OTF2_StringRef n
 }
 
 static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef id, OTF2_StringRef name,
-                                 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
-{
+                                 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags) {
     (void)name, (void)parent, (void)flags;
     struct lc_def_raw *raw = user;
     struct raw_comm *comm = RAW_ADD(raw, comms);
@@ -174,8 +166,7 @@ static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef id, OTF2_StringRef nam
 
 static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef id, OTF2_StringRef name,
                                        OTF2_GroupRef group_a, OTF2_GroupRef group_b,
-                                       OTF2_CommRef common, OTF2_CommFlag flags)
-{
+                                       OTF2_CommRef common, OTF2_CommFlag flags) {
     (void)name, (void)common, (void)flags;
     struct lc_def_raw *raw = user;
     struct raw_comm *comm = RAW_ADD(raw, comms);
@@ -185,8 +176,7 @@ static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef id, OTF2_StringR
 }
 
 static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef id, OTF2_StringRef name,
-                                   OTF2_CommRef of, OTF2_RmaWinFlag flags)
-{
+                                   OTF2_CommRef of, OTF2_RmaWinFlag flags) {
     (void)name, (void)flags;
     struct lc_def_raw *raw = user;
     struct raw_comm *comm = RAW_ADD(raw, comms);
@@ -198,8 +188,7 @@ static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef id, OTF2_StringRef
 static OTF2_CallbackCode on_file(void *user, OTF2_IoHandleRef id, OTF2_StringRef name,
                                  OTF2_IoFileRef file, OTF2_IoParadigmRef paradigm,
                                  OTF2_IoHandleFlag flags, OTF2_CommRef comm,
-                                 OTF2_IoHandleRef parent)
-{
+                                 OTF2_IoHandleRef parent) {
     (void)name, (void)file, (void)paradigm, (void)flags, (void)parent;
     struct lc_def_raw *raw = user;
     for (size_t i = 0; i < raw->n_comms && raw->err == LC_OK; i++)
@@ -208,22 +197,19 @@ static OTF2_CallbackCode on_file(void *user, OTF2_IoHandleRef id, OTF2_StringRef
     return RAW_END(raw);
 }
 
-const char *lc_defs_text(const struct lc_defs *defs, uint64_t id)
-{
+const char *lc_defs_text(const struct lc_defs *defs, uint64_t id) {
     uint32_t index = lc_idmap_get(&defs->strings, id);
     return index == LC_NONE ? "" : defs->texts[index];
 }
 
-static uint64_t hash_of(const char *text)
-{
+static uint64_t hash_of(const char *text) {
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
     for (; *text; text++)
         h = (h ^ (unsigned char)*text) * 0x100000001b3u;
     return h;
 }
 
-enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id)
-{
+enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id) {
     struct lc_trace *trace = defs->trace;
     uint64_t hash = hash_of(region->name);
     uint32_t found;
@@ -232,31 +218,27 @@ enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *regi
             *id = found;
             return LC_OK;
         }
-    LC_TRY(lc_grow(&trace->regions, &defs->cap_regions, trace->n_regions + 1,
-                   sizeof *trace->regions));
+    LC_TRY(
+        lc_grow(&trace->regions, &defs->cap_regions, trace->n_regions + 1, sizeof *trace->regions));
     *id = (uint32_t)trace->n_regions;
     trace->regions[trace->n_regions++] = *region;
     return lc_idmap_put(&defs->name_of, hash, *id);
 }
 
-static int by_group_order(const void *a, const void *b)
-{
+static int by_group_order(const void *a, const void *b) {
     const struct raw_group *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int by_location_id(const void *a, const void *b)
-{
+static int by_location_id(const void *a, const void *b) {
     const struct raw_location *x = a, *y = b;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-
 /* The group that lists the locations of a paradigm's ranks. */
-static const struct lc_def_group *rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm)
-{
+static const struct lc_def_group *rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm) {
     for (size_t i = 0; i < defs->n_groups; i++)
         if (defs->groups[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS &&
             defs->groups[i].paradigm == paradigm)
@@ -265,8 +247,7 @@ static const struct lc_def_group *rank_list(const struct lc_defs *defs, OTF2_Par
 }
 
 /* Ranks of processes: the position of their locations in MPI's list; others behind them. */
-static enum lc_err order_processes(struct lc_def_raw *raw)
-{
+static enum lc_err order_processes(struct lc_def_raw *raw) {
     struct lc_idmap group_of_location = {0}, group_index = {0};
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < raw->n_groups && err == LC_OK; i++)
@@ -291,8 +272,7 @@ static enum lc_err order_processes(struct lc_def_raw *raw)
     return err;
 }
 
-static enum lc_err build_nodes(struct lc_def_raw *raw)
-{
+static enum lc_err build_nodes(struct lc_def_raw *raw) {
     struct lc_trace *trace = raw->defs->trace;
     LC_TRY(lc_alloc(&trace->system_nodes, raw->n_nodes + 1, sizeof *trace->system_nodes));
     for (size_t i = 0; i < raw->n_nodes; i++) {
@@ -309,8 +289,7 @@ static enum lc_err build_nodes(struct lc_def_raw *raw)
     return LC_OK;
 }
 
-static enum lc_err build_places(struct lc_def_raw *raw)
-{
+static enum lc_err build_places(struct lc_def_raw *raw) {
     struct lc_trace *trace = raw->defs->trace;
     LC_TRY(order_processes(raw));
     LC_TRY(build_nodes(raw));
@@ -325,11 +304,11 @@ static enum lc_err build_places(struct lc_def_raw *raw)
             continue;
         uint32_t node = lc_idmap_get(&raw->node_of, group->system_node);
         group->process = (uint32_t)trace->n_processes++;
-        trace->processes[group->process] = (struct lc_an_process){
-            .rank = (int32_t)group->process,
-            .first_location = first,
-            .system_node = node == LC_NONE ? 0 : node,
-            .name = group->name};
+        trace->processes[group->process] =
+            (struct lc_an_process){.rank = (int32_t)group->process,
+                                   .first_location = first,
+                                   .system_node = node == LC_NONE ? 0 : node,
+                                   .name = group->name};
         first += group->n_locations;
     }
     struct lc_idmap process_of_group = {0};
@@ -355,9 +334,9 @@ static enum lc_err build_places(struct lc_def_raw *raw)
     return err;
 }
 
-/* Members of a group as processes. A COMM_GROUP names positions in the COMM_LOCATIONS group of its paradigm. */
-static enum lc_err resolve_group(struct lc_def_raw *raw, struct lc_def_group *group)
-{
+/* Members of a group as processes. A COMM_GROUP names positions in the COMM_LOCATIONS group of its
+ * paradigm. */
+static enum lc_err resolve_group(struct lc_def_raw *raw, struct lc_def_group *group) {
     if (group->type != OTF2_GROUP_TYPE_COMM_GROUP && group->type != OTF2_GROUP_TYPE_COMM_LOCATIONS)
         return LC_OK;
     const struct lc_def_group *ranks = rank_list(raw->defs, group->paradigm);
@@ -380,8 +359,7 @@ static enum lc_err resolve_group(struct lc_def_raw *raw, struct lc_def_group *gr
 }
 
 static void set_members(const struct lc_defs *defs, uint64_t group, uint32_t *n,
-                        const uint32_t **members, bool *self)
-{
+                        const uint32_t **members, bool *self) {
     uint32_t index = lc_idmap_get(&defs->group_of, group);
     if (index == LC_NONE)
         return;
@@ -395,8 +373,7 @@ static void set_members(const struct lc_defs *defs, uint64_t group, uint32_t *n,
     }
 }
 
-static enum lc_err build_comms(struct lc_def_raw *raw)
-{
+static enum lc_err build_comms(struct lc_def_raw *raw) {
     struct lc_defs *defs = raw->defs;
     struct lc_trace *trace = defs->trace;
     for (size_t i = 0; i < defs->n_groups; i++)
@@ -425,8 +402,7 @@ static enum lc_err build_comms(struct lc_def_raw *raw)
     return LC_OK;
 }
 
-static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader)
-{
+static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
     OTF2_GlobalDefReader *def_reader = OTF2_Reader_GetGlobalDefReader(reader);
     OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
     if (!def_reader || !callbacks)
@@ -456,8 +432,7 @@ static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader)
     return LC_OK;
 }
 
-enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_trace *trace)
-{
+enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_trace *trace) {
     *defs = (struct lc_defs){.trace = trace};
     struct lc_def_raw raw = {.defs = defs};
     enum lc_err err = read_all(&raw, reader);
@@ -479,8 +454,7 @@ enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_tr
     return err;
 }
 
-void lc_defs_free(struct lc_defs *defs)
-{
+void lc_defs_free(struct lc_defs *defs) {
     lc_idmap_free(&defs->strings);
     lc_idmap_free(&defs->region_of);
     lc_idmap_free(&defs->name_of);

@@ -1,7 +1,9 @@
-/* Global definitions of an archive: reads them with libotf2 and fills the definitions of struct lc_trace; keeps what
- * the event readers need. Every rank reads all of them, so all ids are the same everywhere. Called once, by read.c.
+/* Global definitions of an archive: reads them with libotf2 and fills the definitions of struct
+ * lc_trace; keeps what the event readers need. Every rank reads all of them, so all ids are the
+ * same everywhere. Called once, by read.c.
  *
- * Invariant: one region per name (call paths are equal if their names are); windows are kept as communicators. */
+ * Invariant: one region per name (call paths are equal if their names are); windows are kept as
+ * communicators. */
 #ifndef LC_ANALYZE_DEFS_H
 #define LC_ANALYZE_DEFS_H
 
@@ -37,7 +39,8 @@ struct lc_defs {
     int64_t skipped_locations; /* no CPU threads, or without a process */
 };
 
-/* Fills trace->regions, comms, processes, locations, system_nodes, ticks_per_second, global_offset. */
+/* Fills trace->regions, comms, processes, locations, system_nodes, ticks_per_second, global_offset.
+ */
 enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_trace *trace);
 void lc_defs_free(struct lc_defs *defs);
 

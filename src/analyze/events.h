@@ -1,16 +1,19 @@
-/* Records of a location besides its call-path transitions: messages, collective operations, and what is needed of threads, locks and windows. Filled by
- * the readers (read.c, read_mpi.c, read_threads.c), used by the matching (p2p.c, collective.c, omp.c, rma.c). Fixed-size records of at most 32 bytes. */
+/* Records of a location besides its call-path transitions: messages, collective operations, and
+ * what is needed of threads, locks and windows. Filled by the readers (read.c, read_mpi.c,
+ * read_threads.c), used by the matching (p2p.c, collective.c, omp.c, rma.c). Fixed-size records of
+ * at most 32 bytes. */
 #ifndef LC_ANALYZE_EVENTS_H
 #define LC_ANALYZE_EVENTS_H
 
 #include "analyze/trace.h"
 
-enum { /* lc_p2p.flags */
-    LC_P2P_RECV = 1,      /* else a send */
-    LC_P2P_NONBLOCKING = 2,
-    LC_P2P_KNOWN = 4,     /* communicator, peer and tag are known (a receive: it was completed) and not cancelled */
-    LC_P2P_SELF = 8,      /* to or from the own process */
-    LC_P2P_MATCHED = 16
+enum {                  /* lc_p2p.flags */
+       LC_P2P_RECV = 1, /* else a send */
+       LC_P2P_NONBLOCKING = 2,
+       LC_P2P_KNOWN = 4, /* communicator, peer and tag are known (a receive: it was completed) and
+                            not cancelled */
+       LC_P2P_SELF = 8,  /* to or from the own process */
+       LC_P2P_MATCHED = 16
 };
 
 /* One half of a message, in the order of starting (posting). */
@@ -22,12 +25,14 @@ struct lc_p2p {
     uint32_t peer; /* process */
     uint32_t comm;
     uint32_t tag;
-    uint32_t link; /* receives: next of the channel while matching, then index of the match; sends: index + 1 of the late receiver, 0: none */
+    uint32_t link; /* receives: next of the channel while matching, then index of the match; sends:
+                      index + 1 of the late receiver, 0: none */
 };
 
 /* The other half of a matched message, as the waiting side needs it. */
 struct lc_match {
-    int64_t enter, leave; /* of the sending call; late receivers: of the call that posted the receive */
+    int64_t enter,
+        leave; /* of the sending call; late receivers: of the call that posted the receive */
     uint32_t location, cnode;
 };
 
@@ -37,10 +42,27 @@ struct lc_coll_cause {
     uint64_t instance;
 };
 
-enum lc_coll_class { LC_COLL_BLOCKING, LC_COLL_NONBLOCKING, LC_COLL_CREATE, LC_COLL_RMA, LC_COLL_IO, LC_COLL_CLASSES };
+enum lc_coll_class {
+    LC_COLL_BLOCKING,
+    LC_COLL_NONBLOCKING,
+    LC_COLL_CREATE,
+    LC_COLL_RMA,
+    LC_COLL_IO,
+    LC_COLL_CLASSES
+};
 enum lc_coll_kind { /* how members wait for each other */
-    LC_KIND_NONE, LC_KIND_BARRIER, LC_KIND_N2N, LC_KIND_N2N_SYNC, LC_KIND_12N, LC_KIND_N21, LC_KIND_SCAN, LC_KIND_MGMT, LC_KIND_FENCE, LC_KIND_WIN_CREATE,
-    LC_KIND_WIN_FREE, LC_KIND_IO
+                    LC_KIND_NONE,
+                    LC_KIND_BARRIER,
+                    LC_KIND_N2N,
+                    LC_KIND_N2N_SYNC,
+                    LC_KIND_12N,
+                    LC_KIND_N21,
+                    LC_KIND_SCAN,
+                    LC_KIND_MGMT,
+                    LC_KIND_FENCE,
+                    LC_KIND_WIN_CREATE,
+                    LC_KIND_WIN_FREE,
+                    LC_KIND_IO
 };
 enum { LC_COLL_SENDS = 1, LC_COLL_RECEIVES = 2, LC_COLL_KNOWN = 4, LC_COLL_JUDGED = 8 };
 
@@ -54,22 +76,23 @@ struct lc_coll {
     uint32_t done : 8, op : 8, klass : 4, kind : 4, flags : 8;
 };
 
-/* Thread teams: a fork (on the forking location, with its own part in the team), or the part of a worker in a team. */
+/* Thread teams: a fork (on the forking location, with its own part in the team), or the part of a
+ * worker in a team. */
 struct lc_team_event {
-    int64_t begin, end;  /* fork and join; workers: begin and end of their part */
-    uint64_t team;       /* communicator of the archive */
-    uint32_t cnode;      /* call path of the fork */
+    int64_t begin, end; /* fork and join; workers: begin and end of their part */
+    uint64_t team;      /* communicator of the archive */
+    uint32_t cnode;     /* call path of the fork */
     uint32_t first_transition, end_transition; /* of the location's part */
-    uint32_t first_call, end_call;             /* calls (barriers among them) of the location's part */
-    uint32_t fork_location, fork;              /* workers: the fork, as index into teams of that location */
-    bool forked;                               /* by this location */
-    bool begun;                                /* has a part */
+    uint32_t first_call, end_call; /* calls (barriers among them) of the location's part */
+    uint32_t fork_location, fork;  /* workers: the fork, as index into teams of that location */
+    bool forked;                   /* by this location */
+    bool begun;                    /* has a part */
 };
 
 struct lc_lock_event {
-    int64_t enter;    /* of the acquiring region */
+    int64_t enter;              /* of the acquiring region */
     int64_t acquired, released; /* released: INT64_MAX while held */
-    uint64_t lock;    /* paradigm and id */
+    uint64_t lock;              /* paradigm and id */
     uint32_t order;
     uint32_t cnode, release_cnode;
     uint32_t fn;
@@ -85,7 +108,7 @@ struct lc_phase {
 };
 
 enum lc_rma_type { LC_RMA_POST, LC_RMA_START, LC_RMA_COMPLETE, LC_RMA_WAIT };
-struct lc_rma { /* a synchronisation of a group on a window */
+struct lc_rma {              /* a synchronisation of a group on a window */
     const uint32_t *members; /* processes */
     uint32_t n_members;
     uint32_t window; /* in trace->comms */
@@ -95,12 +118,26 @@ struct lc_rma { /* a synchronisation of a group on a window */
 
 /* What is counted per call path while reading; in the order of lc_count_metrics. */
 enum lc_count {
-    LC_COUNT_SYNCS_SEND, LC_COUNT_SYNCS_RECV, LC_COUNT_COMMS_SEND, LC_COUNT_COMMS_RECV, LC_COUNT_BYTES_SENT, LC_COUNT_BYTES_RCVD, LC_COUNT_SYNCS_COLL,
-    LC_COUNT_COMMS_CSRC, LC_COUNT_COMMS_CDST, LC_COUNT_COMMS_CXCH, LC_COUNT_BYTES_COUT, LC_COUNT_BYTES_CIN, LC_COUNT_BYTES_PUT, LC_COUNT_BYTES_GET, LC_COUNTS
+    LC_COUNT_SYNCS_SEND,
+    LC_COUNT_SYNCS_RECV,
+    LC_COUNT_COMMS_SEND,
+    LC_COUNT_COMMS_RECV,
+    LC_COUNT_BYTES_SENT,
+    LC_COUNT_BYTES_RCVD,
+    LC_COUNT_SYNCS_COLL,
+    LC_COUNT_COMMS_CSRC,
+    LC_COUNT_COMMS_CDST,
+    LC_COUNT_COMMS_CXCH,
+    LC_COUNT_BYTES_COUT,
+    LC_COUNT_BYTES_CIN,
+    LC_COUNT_BYTES_PUT,
+    LC_COUNT_BYTES_GET,
+    LC_COUNTS
 };
 extern const char *const lc_count_metrics[LC_COUNTS];
 
-struct lc_cell { /* one value of a location: metric LC_COUNTS is visits, LC_COUNTS + 1 exclusive time */
+struct lc_cell { /* one value of a location: metric LC_COUNTS is visits, LC_COUNTS + 1 exclusive
+                    time */
     uint32_t cnode, metric;
     int64_t value;
 };

@@ -12,16 +12,14 @@ static const struct {
 #undef LC_HEALTH_ROW
 };
 
-void lc_health_init(struct lc_health *health)
-{
+void lc_health_init(struct lc_health *health) {
     *health = (struct lc_health){0};
     for (int i = 0; i < LC_HEALTH_KINDS; i++)
         health->location[i] = INT64_MAX;
 }
 
 void lc_health_add(struct lc_health *health, enum lc_health_kind kind, uint32_t location,
-                   int64_t count)
-{
+                   int64_t count) {
     if (count <= 0)
         return;
     health->count[kind] += count;
@@ -29,30 +27,25 @@ void lc_health_add(struct lc_health *health, enum lc_health_kind kind, uint32_t 
         health->location[kind] = location;
 }
 
-void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t location)
-{
+void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t location) {
     lc_health_add(health, kind, location, 1);
 }
 
-void lc_health_reduce(struct lc_health *health, const struct lc_comm *comm)
-{
+void lc_health_reduce(struct lc_health *health, const struct lc_comm *comm) {
     lc_comm_allreduce_i64(comm, health->count, LC_HEALTH_KINDS, LC_OP_SUM);
     lc_comm_allreduce_i64(comm, health->location, LC_HEALTH_KINDS, LC_OP_MIN);
     lc_comm_allreduce_i64(comm, &health->largest_violation_ticks, 1, LC_OP_MAX);
 }
 
-const char *lc_health_text(enum lc_health_kind kind)
-{
+const char *lc_health_text(enum lc_health_kind kind) {
     return table[kind].text;
 }
 
-const char *lc_health_done(enum lc_health_kind kind)
-{
+const char *lc_health_done(enum lc_health_kind kind) {
     return table[kind].done;
 }
 
-const char *lc_health_name(enum lc_health_kind kind)
-{
+const char *lc_health_name(enum lc_health_kind kind) {
     static _Thread_local char name[40];
     size_t i = 0;
     for (; table[kind].name[i] && i < sizeof name - 1; i++)

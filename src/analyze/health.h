@@ -1,5 +1,6 @@
-/* Trace health: whatever is wrong with a trace is counted here by kind, with the first place, and skipped; the analysis goes on. The list is
- * printed at the end and kept in the result (meta.health). */
+/* Trace health: whatever is wrong with a trace is counted here by kind, with the first place, and
+ * skipped; the analysis goes on. The list is printed at the end and kept in the result
+ * (meta.health). */
 #ifndef LC_ANALYZE_HEALTH_H
 #define LC_ANALYZE_HEALTH_H
 
@@ -38,7 +39,8 @@
     X(INIT_TWICE, "further calls of MPI_Init or MPI_Finalize by a process", "ordinary calls")      \
     X(INIT_MISSING, "processes without MPI_Init or MPI_Finalize", "default bounds")                \
     X(VIOLATION_P2P, "messages received before they were sent", "waiting cut at the call's end")   \
-    X(VIOLATION_COLL, "collective waits released after their end", "waiting cut at the call's end") \
+    X(VIOLATION_COLL, "collective waits released after their end",                                 \
+      "waiting cut at the call's end")                                                             \
     X(TEAM_UNKNOWN, "thread teams without a fork", "below the root")                               \
     X(LOCK_ORDER, "lock acquisitions without a release before them", "without cause")
 
@@ -51,7 +53,8 @@ enum lc_health_kind {
 
 struct lc_health {
     int64_t count[LC_HEALTH_KINDS];
-    int64_t location[LC_HEALTH_KINDS]; /* lowest location concerned; INT64_MAX: none in particular */
+    int64_t
+        location[LC_HEALTH_KINDS]; /* lowest location concerned; INT64_MAX: none in particular */
     int64_t largest_violation_ticks;
 };
 

@@ -5,22 +5,19 @@
 
 #include "base/mem.h"
 
-static inline size_t home_of(const struct lc_idmap *map, uint64_t key)
-{
+static inline size_t home_of(const struct lc_idmap *map, uint64_t key) {
     uint64_t h = key * 0x9e3779b97f4a7c15u;
     return (size_t)(h ^ (h >> 32)) & (map->capacity - 1);
 }
 
-static size_t slot_of(const struct lc_idmap *map, uint64_t key)
-{
+static size_t slot_of(const struct lc_idmap *map, uint64_t key) {
     size_t i = home_of(map, key);
     while (map->slots[i].value != LC_NONE && map->slots[i].key != key)
         i = (i + 1) & (map->capacity - 1);
     return i;
 }
 
-static enum lc_err resize(struct lc_idmap *map, size_t capacity)
-{
+static enum lc_err resize(struct lc_idmap *map, size_t capacity) {
     struct lc_idmap old = *map;
     struct lc_idslot *slots = malloc(capacity * sizeof *slots);
     if (!slots)
@@ -36,8 +33,7 @@ static enum lc_err resize(struct lc_idmap *map, size_t capacity)
     return LC_OK;
 }
 
-enum lc_err lc_idmap_put(struct lc_idmap *map, uint64_t key, uint32_t value)
-{
+enum lc_err lc_idmap_put(struct lc_idmap *map, uint64_t key, uint32_t value) {
     if (2 * (map->count + 1) > map->capacity)
         LC_TRY(resize(map, map->capacity ? 2 * map->capacity : 16));
     struct lc_idslot *slot = &map->slots[slot_of(map, key)];
@@ -47,13 +43,11 @@ enum lc_err lc_idmap_put(struct lc_idmap *map, uint64_t key, uint32_t value)
     return LC_OK;
 }
 
-uint32_t lc_idmap_get(const struct lc_idmap *map, uint64_t key)
-{
+uint32_t lc_idmap_get(const struct lc_idmap *map, uint64_t key) {
     return map->count ? map->slots[slot_of(map, key)].value : LC_NONE;
 }
 
-uint32_t lc_idmap_take(struct lc_idmap *map, uint64_t key)
-{
+uint32_t lc_idmap_take(struct lc_idmap *map, uint64_t key) {
     if (!map->count)
         return LC_NONE;
     size_t hole = slot_of(map, key), mask = map->capacity - 1;
@@ -71,15 +65,13 @@ uint32_t lc_idmap_take(struct lc_idmap *map, uint64_t key)
     return value;
 }
 
-void lc_idmap_clear(struct lc_idmap *map)
-{
+void lc_idmap_clear(struct lc_idmap *map) {
     for (size_t i = 0; map->count && i < map->capacity; i++)
         map->slots[i].value = LC_NONE;
     map->count = 0;
 }
 
-void lc_idmap_free(struct lc_idmap *map)
-{
+void lc_idmap_free(struct lc_idmap *map) {
     free(map->slots);
     memset(map, 0, sizeof *map);
 }

@@ -1,4 +1,5 @@
-/* A hash map from 64-bit ids (of definitions, requests) to 32-bit indices: open addressing, linear probing, no tombstones. Zero-initialise with {0}. */
+/* A hash map from 64-bit ids (of definitions, requests) to 32-bit indices: open addressing, linear
+ * probing, no tombstones. Zero-initialise with {0}. */
 #ifndef LC_ANALYZE_IDMAP_H
 #define LC_ANALYZE_IDMAP_H
 

@@ -5,19 +5,16 @@
 #include "analyze/health.h"
 #include "base/mem.h"
 
-static uint32_t stream_of(const struct lc_coll *coll)
-{
+static uint32_t stream_of(const struct lc_coll *coll) {
     return coll->comm * LC_COLL_CLASSES + coll->klass;
 }
 
-static bool counts(const struct lc_coll *coll)
-{
+static bool counts(const struct lc_coll *coll) {
     return (coll->flags & LC_COLL_KNOWN) && coll->comm != LC_NONE;
 }
 
 /* Rank of a process in a communicator; LC_NONE if it is no member. */
-static uint32_t rank_of(const struct lc_an_comm *comm, uint32_t process)
-{
+static uint32_t rank_of(const struct lc_an_comm *comm, uint32_t process) {
     if (comm->self || !comm->members)
         return comm->self ? 0 : LC_NONE;
     if (process < comm->n_members && comm->members[process] == process)
@@ -33,8 +30,7 @@ struct timed_part {
     struct lc_part part;
 };
 
-static int by_begin(const void *a, const void *b)
-{
+static int by_begin(const void *a, const void *b) {
     const struct timed_part *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
@@ -44,13 +40,13 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Several threads of a process: their operations count in the order of time. */
-static enum lc_err order_threads(const struct lc_trace *trace, struct lc_part *parts, size_t count)
-{
+static enum lc_err order_threads(const struct lc_trace *trace, struct lc_part *parts,
+                                 size_t count) {
     struct timed_part *timed;
     LC_TRY(lc_alloc(&timed, count, sizeof *timed));
     for (size_t i = 0; i < count; i++)
-        timed[i] = (struct timed_part){trace->locs[parts[i].loc].colls[parts[i].coll].begin,
-                                       parts[i]};
+        timed[i] =
+            (struct timed_part){trace->locs[parts[i].loc].colls[parts[i].coll].begin, parts[i]};
     qsort(timed, count, sizeof *timed, by_begin);
     for (size_t i = 0; i < count; i++)
         parts[i] = timed[i].part;
@@ -59,17 +55,16 @@ static enum lc_err order_threads(const struct lc_trace *trace, struct lc_part *p
 }
 
 /* Streams that take no part: communicators of one process and inter-communicators. */
-static bool skipped(const struct lc_trace *trace, uint32_t stream)
-{
+static bool skipped(const struct lc_trace *trace, uint32_t stream) {
     const struct lc_an_comm *comm = &trace->comms[stream / LC_COLL_CLASSES];
     return comm->self || comm->n_remote || comm->n_members <= 1;
 }
 
-/* Sorts the parts of a process by stream (counting sort; `tally` has n_streams zeroed entries, and has them again at the end). */
+/* Sorts the parts of a process by stream (counting sort; `tally` has n_streams zeroed entries, and
+ * has them again at the end). */
 static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace,
                                  struct lc_process_runs *out, uint32_t first, uint32_t n_locs,
-                                 size_t *tally)
-{
+                                 size_t *tally) {
     size_t total = 0, active = 0, n_used = 0, cap_used = 0;
     uint32_t *used = NULL;
     enum lc_err err = LC_OK;
@@ -138,8 +133,7 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     return err;
 }
 
-static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace *trace)
-{
+static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace *trace) {
     int64_t *lengths;
     LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&lengths, in->n_streams, sizeof *lengths)));
     for (size_t p = 0; p < in->n_processes; p++)
@@ -158,8 +152,7 @@ static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace
     return LC_OK;
 }
 
-static enum lc_err build_all(struct lc_instances *in, struct lc_trace *trace)
-{
+static enum lc_err build_all(struct lc_instances *in, struct lc_trace *trace) {
     size_t *tally = NULL;
     LC_TRY(lc_alloc(&in->base, in->n_streams + 1, sizeof *in->base));
     LC_TRY(lc_alloc(&in->expected, trace->n_comms + 1, sizeof *in->expected));
@@ -178,8 +171,7 @@ static enum lc_err build_all(struct lc_instances *in, struct lc_trace *trace)
     return err;
 }
 
-enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace)
-{
+enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace) {
     *in = (struct lc_instances){.n_streams = trace->n_comms * LC_COLL_CLASSES};
     enum lc_err err = lc_comm_agree(trace->comm, build_all(in, trace));
     if (err == LC_OK)
@@ -189,8 +181,7 @@ enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace)
     return err;
 }
 
-void lc_instances_free(struct lc_instances *in)
-{
+void lc_instances_free(struct lc_instances *in) {
     for (size_t p = 0; in->processes && p < in->n_processes; p++) {
         free(in->processes[p].parts);
         free(in->processes[p].runs);

@@ -1,12 +1,12 @@
-/* Numbering of collective instances: stream = (communicator, class); an instance is the k-th operation of a stream. Instance ids are dense and equal on
- * all ranks. Used by collective.c. */
+/* Numbering of collective instances: stream = (communicator, class); an instance is the k-th
+ * operation of a stream. Instance ids are dense and equal on all ranks. Used by collective.c. */
 #ifndef LC_ANALYZE_INSTANCES_H
 #define LC_ANALYZE_INSTANCES_H
 
 #include "analyze/events.h"
 #include "analyze/trace.h"
 
-struct lc_part { /* of a process in an instance */
+struct lc_part {  /* of a process in an instance */
     uint32_t loc; /* index in trace->locs */
     uint32_t coll;
 };
@@ -39,8 +39,7 @@ void lc_instances_free(struct lc_instances *instances);
 
 /* The cursor's part and instance, if it lies before `end`; NULL otherwise. */
 static inline const struct lc_part *lc_instances_peek(const struct lc_process_runs *p, uint64_t end,
-                                                      uint64_t *instance, uint32_t *rank)
-{
+                                                      uint64_t *instance, uint32_t *rank) {
     if (p->run == p->n_runs)
         return NULL;
     const struct lc_run *run = &p->runs[p->run];
@@ -49,8 +48,7 @@ static inline const struct lc_part *lc_instances_peek(const struct lc_process_ru
     return *instance < end ? &p->parts[run->first + p->at] : NULL;
 }
 
-static inline void lc_instances_next(struct lc_process_runs *p)
-{
+static inline void lc_instances_next(struct lc_process_runs *p) {
     if (++p->at == p->runs[p->run].count) {
         p->at = 0;
         p->run++;

@@ -12,8 +12,7 @@ struct held {
     const struct lc_lock_event *event;
 };
 
-static int by_order(const void *a, const void *b)
-{
+static int by_order(const void *a, const void *b) {
     const struct held *x = a, *y = b;
     if (x->event->lock != y->event->lock)
         return x->event->lock < y->event->lock ? -1 : 1;
@@ -22,15 +21,14 @@ static int by_order(const void *a, const void *b)
     return x->loc->id < y->loc->id ? -1 : x->loc->id > y->loc->id;
 }
 
-static uint8_t kind_of(uint32_t fn)
-{
+static uint8_t kind_of(uint32_t fn) {
     return fn == LC_FN_PTHREAD_LOCK   ? LC_WAIT_PTHREAD_LOCK
            : fn == LC_FN_OMP_LOCK_API ? LC_WAIT_OMP_LOCK
                                       : LC_WAIT_OMP_CRITICAL;
 }
 
-static enum lc_err judge(struct lc_trace *trace, const struct held *before, const struct held *now)
-{
+static enum lc_err judge(struct lc_trace *trace, const struct held *before,
+                         const struct held *now) {
     const struct lc_lock_event *a = before->event, *b = now->event;
     if (a->lock != b->lock || a->order + 1 != b->order || a->released == INT64_MAX) {
         if (b->order > 1)
@@ -54,8 +52,7 @@ static enum lc_err judge(struct lc_trace *trace, const struct held *before, cons
     return lc_wait_ticks(&wait) > 0 ? lc_wait_add(now->loc, &wait) : LC_OK;
 }
 
-enum lc_err lc_lock_waits(struct lc_trace *trace, struct lc_loc *locs, uint32_t n_locs)
-{
+enum lc_err lc_lock_waits(struct lc_trace *trace, struct lc_loc *locs, uint32_t n_locs) {
     size_t total = 0, n = 0;
     struct held *all;
     for (uint32_t l = 0; l < n_locs; l++)

@@ -1,5 +1,5 @@
-/* Lock and critical-section contention: a thread waits from entering the acquiring region until the thread that held the lock before releases
- * it. Called by omp.c for each process. */
+/* Lock and critical-section contention: a thread waits from entering the acquiring region until the
+ * thread that held the lock before releases it. Called by omp.c for each process. */
 #ifndef LC_ANALYZE_LOCKS_H
 #define LC_ANALYZE_LOCKS_H
 

@@ -1,26 +1,23 @@
-/* latecomer-analyze-<flavour>: the analysis program. Started by `latecomer analyze` (cli/cmd_analyze.c), by a launcher or alone; every rank runs this. */
-#include <argp.h>
+/* latecomer-analyze-<flavour>: the analysis program. Started by `latecomer analyze`
+ * (cli/cmd_analyze.c), by a launcher or alone; every rank runs this. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "analyze/options.h"
 #include "analyze/pipeline.h"
 #include "base/log.h"
 
-/* Ends all ranks. Rank 0 speaks first; others only if it does not have the error as well. */
-static _Noreturn void fail(const struct lc_comm *comm, enum lc_err err)
-{
-    if (comm->rank != 0)
-        usleep(500000);
-    lc_complain("%s", lc_err_text());
-    lc_comm_abort(err == LC_ERR_USAGE ? 2 : 1);
+/* The exit code for `latecomer analyze`, where a launcher stands between; the program itself then
+ * ends with 0. */
+static int tell(const char *status, int code) {
+    FILE *file = status ? fopen(status, "w") : NULL;
+    if (!file)
+        return code;
+    fputc(code, file);
+    fclose(file);
+    return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct lc_comm comm;
     struct lc_analyze_options options;
     lc_comm_init(&comm, &argc, &argv);
@@ -29,8 +26,14 @@ int main(int argc, char **argv)
         lc_log_quiet(options.quiet);
         err = lc_analyze_run(&comm, &options);
     }
-    if (err != LC_OK)
-        fail(&comm, err);
+    int code = err == LC_OK ? 0 : err == LC_ERR_USAGE ? 2 : 1;
+    if (comm.rank == 0) {
+        if (err != LC_OK)
+            lc_complain("%s", lc_err_text());
+        code = tell(options.status, code);
+    } else if (options.status) {
+        code = 0;
+    }
     lc_comm_finalize(&comm);
-    return 0;
+    return code;
 }

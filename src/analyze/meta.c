@@ -10,8 +10,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 
-static void health_line(struct lc_strbuf *line, const struct lc_trace *trace, int kind)
-{
+static void health_line(struct lc_strbuf *line, const struct lc_trace *trace, int kind) {
     const struct lc_health *h = trace->health;
     lc_strbuf_clear(line);
     lc_strbuf_printf(line, "%" PRId64 " %s: %s", h->count[kind], lc_health_text(kind),
@@ -25,8 +24,7 @@ static void health_line(struct lc_strbuf *line, const struct lc_trace *trace, in
     }
 }
 
-static json_t *health_json(const struct lc_trace *trace)
-{
+static json_t *health_json(const struct lc_trace *trace) {
     json_t *array = json_array();
     struct lc_strbuf line = {0};
     for (int k = 0; k < LC_HEALTH_KINDS; k++) {
@@ -39,8 +37,7 @@ static json_t *health_json(const struct lc_trace *trace)
     return array;
 }
 
-static json_t *counts_json(const struct lc_trace *trace)
-{
+static json_t *counts_json(const struct lc_trace *trace) {
     json_t *object = json_object();
     for (int k = 0; k < LC_HEALTH_KINDS; k++)
         if (trace->health->count[k])
@@ -49,13 +46,11 @@ static json_t *counts_json(const struct lc_trace *trace)
     return object;
 }
 
-static double seconds(const struct lc_trace *trace, int64_t ticks)
-{
+static double seconds(const struct lc_trace *trace, int64_t ticks) {
     return (double)ticks / (double)trace->ticks_per_second;
 }
 
-static json_t *threads_json(const struct lc_trace *trace)
-{
+static json_t *threads_json(const struct lc_trace *trace) {
     json_t *array = json_array();
     for (size_t p = 0; p < trace->n_processes; p++)
         json_array_append_new(array, json_integer(trace->processes[p].n_locations));
@@ -63,19 +58,16 @@ static json_t *threads_json(const struct lc_trace *trace)
 }
 
 /* The name of the first root call path is the program's, where the trace has one. */
-static const char *program(const struct lc_trace *trace)
-{
+static const char *program(const struct lc_trace *trace) {
     return trace->n_cnodes ? trace->regions[trace->cnodes[0].region].name : "";
 }
 
-static json_t *clocks_json(const struct lc_trace *trace, const struct lc_correction *c)
-{
+static json_t *clocks_json(const struct lc_trace *trace, const struct lc_correction *c) {
     const struct lc_health *h = trace->health;
     json_t *object = json_object();
     json_object_set_new(object, "messages", json_integer(h->count[LC_HEALTH_VIOLATION_P2P]));
     json_object_set_new(object, "collectives", json_integer(h->count[LC_HEALTH_VIOLATION_COLL]));
-    json_object_set_new(object, "largest_s",
-                        json_real(seconds(trace, h->largest_violation_ticks)));
+    json_object_set_new(object, "largest_s", json_real(seconds(trace, h->largest_violation_ticks)));
     json_object_set_new(object, "corrected", json_boolean(c->done));
     if (c->done) {
         json_object_set_new(object, "before", json_integer(c->violations_before));
@@ -88,8 +80,7 @@ static json_t *clocks_json(const struct lc_trace *trace, const struct lc_correct
 
 enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options *options,
                          const struct lc_run_facts *facts, const struct lc_correction *correction,
-                         const char *invariants, char **meta)
-{
+                         const char *invariants, char **meta) {
     (void)facts;
     *meta = NULL;
     if (trace->comm->rank != 0)
@@ -115,8 +106,7 @@ enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options
     return *meta ? LC_OK : lc_fail(LC_ERR_NOMEM, "meta: no memory");
 }
 
-static void say_lines(const char *lines)
-{
+static void say_lines(const char *lines) {
     while (*lines) {
         size_t n = strcspn(lines, "\n");
         if (n)
@@ -125,8 +115,7 @@ static void say_lines(const char *lines)
     }
 }
 
-static void say_violations(const struct lc_trace *trace, const struct lc_correction *correction)
-{
+static void say_violations(const struct lc_trace *trace, const struct lc_correction *correction) {
     const struct lc_health *h = trace->health;
     int64_t n = h->count[LC_HEALTH_VIOLATION_P2P] + h->count[LC_HEALTH_VIOLATION_COLL];
     if (correction->done)
@@ -142,8 +131,7 @@ static void say_violations(const struct lc_trace *trace, const struct lc_correct
 
 void lc_meta_say(const struct lc_trace *trace, const struct lc_analyze_options *options,
                  const struct lc_run_facts *facts, const struct lc_correction *correction,
-                 const char *lines)
-{
+                 const char *lines) {
     struct lc_strbuf line = {0};
     double all = 1e-9 * (double)(facts->end_ns - facts->begin_ns);
     double waits = 1e-9 * (double)(facts->waits_ns - facts->begin_ns);

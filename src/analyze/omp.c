@@ -27,30 +27,24 @@ struct omp {
     uint32_t management, fork, limited; /* metrics */
 };
 
-static int64_t max_i64(int64_t a, int64_t b)
-{
+static int64_t max_i64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static int64_t min_i64(int64_t a, int64_t b)
-{
+static int64_t min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static uint32_t end_transition(const struct member *m)
-{
-    return m->part->end_transition == LC_NONE ? m->loc->n_transitions - 1
-                                              : m->part->end_transition;
+static uint32_t end_transition(const struct member *m) {
+    return m->part->end_transition == LC_NONE ? m->loc->n_transitions - 1 : m->part->end_transition;
 }
 
-static const struct lc_team_event *fork_of(const struct omp *o, const struct member *m)
-{
+static const struct lc_team_event *fork_of(const struct omp *o, const struct member *m) {
     const struct lc_loc *loc = &o->locs[m->fork_location - o->locs[0].id];
     return &loc->extra->teams[m->fork];
 }
 
-static int by_team(const void *a, const void *b)
-{
+static int by_team(const void *a, const void *b) {
     const struct member *x = a, *y = b;
     if (x->fork_location != y->fork_location)
         return x->fork_location < y->fork_location ? -1 : 1;
@@ -59,8 +53,7 @@ static int by_team(const void *a, const void *b)
     return x->loc->id < y->loc->id ? -1 : x->loc->id > y->loc->id;
 }
 
-static enum lc_err find_members(struct omp *o)
-{
+static enum lc_err find_members(struct omp *o) {
     o->n_members = 0;
     for (uint32_t l = 0; l < o->n_locs; l++) {
         struct lc_loc *loc = &o->locs[l];
@@ -80,8 +73,7 @@ static enum lc_err find_members(struct omp *o)
 }
 
 /* Fork: until the thread enters the parallel region; join: from leaving it until the join. */
-static enum lc_err book_management(struct omp *o, const struct member *m)
-{
+static enum lc_err book_management(struct omp *o, const struct member *m) {
     const struct lc_team_event *fork = fork_of(o, m);
     uint32_t first = m->part->first_transition, end = end_transition(m);
     if (first >= end)
@@ -98,8 +90,7 @@ static enum lc_err book_management(struct omp *o, const struct member *m)
                               max_i64(begin, 0) + max_i64(join, 0));
 }
 
-static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end)
-{
+static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end) {
     int64_t sum = 0;
     for (size_t i = 0; loc->extra && i < loc->extra->n_tasks; i++) {
         const struct lc_span *task = &loc->extra->tasks[i];
@@ -109,8 +100,7 @@ static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end
 }
 
 /* The member's next barrier that is not in a team nested inside this one; NULL: no more. */
-static const struct lc_call *next_barrier(struct member *m)
-{
+static const struct lc_call *next_barrier(struct member *m) {
     const struct lc_loc *loc = m->loc;
     size_t end = m->part->end_call == LC_NONE ? loc->n_calls : m->part->end_call;
     while (m->call < end) {
@@ -130,15 +120,15 @@ static const struct lc_call *next_barrier(struct member *m)
     return NULL;
 }
 
-static enum lc_err judge_barrier(struct omp *o, struct member *team,
-                                 const struct lc_call **calls, size_t n)
-{
+static enum lc_err judge_barrier(struct omp *o, struct member *team, const struct lc_call **calls,
+                                 size_t n) {
     size_t last = n;
     int64_t earliest_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
         if (!calls[i])
             continue;
-        if (last == n || team[i].loc->time[calls[i]->enter] > team[last].loc->time[calls[last]->enter])
+        if (last == n ||
+            team[i].loc->time[calls[i]->enter] > team[last].loc->time[calls[last]->enter])
             last = i;
         earliest_end = min_i64(earliest_end, team[i].loc->time[calls[i]->leave]);
     }
@@ -149,18 +139,17 @@ static enum lc_err judge_barrier(struct omp *o, struct member *team,
             continue;
         struct lc_loc *loc = team[i].loc;
         LC_TRY(lc_sync_add(loc, earliest_end, point, 0));
-        struct lc_wait wait = {
-            .start = loc->time[calls[i]->enter],
-            .release = release,
-            .end = loc->time[calls[i]->leave],
-            .cause_end = team[last].loc->time[calls[last]->leave],
-            .instance = point,
-            .cnode = loc->cnode[calls[i]->enter],
-            .cause = team[last].loc->id,
-            .cause_cnode = team[last].loc->cnode[calls[last]->enter],
-            .kind = calls[i]->fn == LC_FN_OMP_BARRIER ? LC_WAIT_OMP_EBARRIER
-                                                      : LC_WAIT_OMP_IBARRIER,
-            .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+        struct lc_wait wait = {.start = loc->time[calls[i]->enter],
+                               .release = release,
+                               .end = loc->time[calls[i]->leave],
+                               .cause_end = team[last].loc->time[calls[last]->leave],
+                               .instance = point,
+                               .cnode = loc->cnode[calls[i]->enter],
+                               .cause = team[last].loc->id,
+                               .cause_cnode = team[last].loc->cnode[calls[last]->enter],
+                               .kind = calls[i]->fn == LC_FN_OMP_BARRIER ? LC_WAIT_OMP_EBARRIER
+                                                                         : LC_WAIT_OMP_IBARRIER,
+                               .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
         wait.busy_ticks = tasks_within(loc, wait.start, min_i64(wait.release, wait.end));
         if (wait.release > wait.end)
             wait.flags |= LC_WAIT_CUT;
@@ -171,8 +160,7 @@ static enum lc_err judge_barrier(struct omp *o, struct member *team,
 }
 
 /* The j-th barrier of every member is the same one. */
-static enum lc_err judge_team(struct omp *o, struct member *team, size_t n)
-{
+static enum lc_err judge_team(struct omp *o, struct member *team, size_t n) {
     const struct lc_call **calls;
     LC_TRY(lc_alloc(&calls, n, sizeof *calls));
     int64_t begin = INT64_MAX;
@@ -200,8 +188,7 @@ static enum lc_err judge_team(struct omp *o, struct member *team, size_t n)
 }
 
 /* Idle time in parallel regions whose team is smaller than the largest. */
-static enum lc_err book_limited(struct omp *o, const struct lc_wait *wait, uint32_t location)
-{
+static enum lc_err book_limited(struct omp *o, const struct lc_wait *wait, uint32_t location) {
     int64_t sum = 0;
     for (size_t i = 0; i < o->n_members; i++) {
         const struct lc_team_event *fork = o->members[i].part;
@@ -214,8 +201,7 @@ static enum lc_err book_limited(struct omp *o, const struct lc_wait *wait, uint3
 }
 
 /* A worker is idle from the join of a team that it was in until the fork of the next one. */
-static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc)
-{
+static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc) {
     const struct lc_team_event *last = NULL;
     for (size_t t = 0; loc->extra && t < loc->extra->n_teams; t++) {
         const struct lc_team_event *part = &loc->extra->teams[t];
@@ -226,18 +212,17 @@ static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc)
         if (last && last->end != INT64_MAX && last->end_transition) {
             const struct lc_loc *before = &o->locs[last->fork_location - o->locs[0].id];
             const struct lc_team_event *joined = &before->extra->teams[last->fork];
-            struct lc_wait wait = {.start = joined->end == INT64_MAX
-                                                ? last->end
-                                                : max_i64(joined->end, last->end),
-                                   .release = fork->begin,
-                                   .end = part->begin,
-                                   .cause_end = fork->begin,
-                                   .instance = UINT64_MAX,
-                                   .cnode = loc->cnode[last->end_transition - 1],
-                                   .cause = master->id,
-                                   .cause_cnode = fork->cnode,
-                                   .kind = LC_WAIT_OMP_IDLE,
-                                   .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+            struct lc_wait wait = {
+                .start = joined->end == INT64_MAX ? last->end : max_i64(joined->end, last->end),
+                .release = fork->begin,
+                .end = part->begin,
+                .cause_end = fork->begin,
+                .instance = UINT64_MAX,
+                .cnode = loc->cnode[last->end_transition - 1],
+                .cause = master->id,
+                .cause_cnode = fork->cnode,
+                .kind = LC_WAIT_OMP_IDLE,
+                .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
             if (wait.cnode != LC_NONE && lc_wait_ticks(&wait) > 0) {
                 LC_TRY(lc_wait_add(loc, &wait));
                 LC_TRY(book_limited(o, &wait, loc->id));
@@ -248,8 +233,7 @@ static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc)
     return LC_OK;
 }
 
-static enum lc_err judge_taskwaits(struct lc_loc *loc)
-{
+static enum lc_err judge_taskwaits(struct lc_loc *loc) {
     for (size_t i = 0; i < loc->n_calls; i++) {
         const struct lc_call *call = &loc->calls[i];
         if (call->fn != LC_FN_OMP_TASKWAIT)
@@ -272,8 +256,7 @@ static enum lc_err judge_taskwaits(struct lc_loc *loc)
     return LC_OK;
 }
 
-static enum lc_err judge_process(struct omp *o)
-{
+static enum lc_err judge_process(struct omp *o) {
     LC_TRY(find_members(o));
     for (size_t i = 0; i < o->n_members;) {
         size_t end = i;
@@ -290,8 +273,7 @@ static enum lc_err judge_process(struct omp *o)
     return lc_lock_waits(o->trace, o->locs, o->n_locs);
 }
 
-enum lc_err lc_omp_waits(struct lc_trace *trace)
-{
+enum lc_err lc_omp_waits(struct lc_trace *trace) {
     struct omp o = {.trace = trace};
     struct lc_results *r = trace->results;
     LC_TRY(lc_results_metric(r, "omp_management", &o.management));
@@ -301,7 +283,8 @@ enum lc_err lc_omp_waits(struct lc_trace *trace)
     for (size_t i = 0; i < trace->n_locs && err == LC_OK;) {
         o.locs = &trace->locs[i];
         o.n_locs = trace->processes[trace->locs[i].process].n_locations;
-        /* Points of this process: apart from collective instances and from those of other processes. */
+        /* Points of this process: apart from collective instances and from those of other
+         * processes. */
         o.next_point = (uint64_t)1 << 63 | (uint64_t)o.locs[0].id << 40;
         bool any = false;
         for (uint32_t l = 0; l < o.n_locs; l++)

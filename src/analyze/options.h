@@ -1,5 +1,6 @@
-/* Options that reach the analysis program. The command line for people is that of `latecomer analyze` (cli/cmd_analyze.c), which checks it and passes it
- * on in this form: KEY=VALUE words, so that there is one parser of options. */
+/* Options that reach the analysis program. The command line for people is that of `latecomer
+ * analyze` (cli/cmd_analyze.c), which checks it and passes it on in this form: KEY=VALUE words, so
+ * that there is one parser of options. */
 #ifndef LC_ANALYZE_OPTIONS_H
 #define LC_ANALYZE_OPTIONS_H
 
@@ -15,6 +16,7 @@ struct lc_analyze_options {
     bool quiet, mpi_only;
     enum lc_time_correct time_correct;
     const char *partition, *what_if; /* NULL: none */
+    const char *status; /* file for the exit code, where a launcher stands between; NULL: none */
 };
 
 enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int argc, char **argv);

@@ -7,8 +7,7 @@
 
 typedef int compare_fn(const void *a, const void *b);
 
-static int compare_waits(const void *a, const void *b)
-{
+static int compare_waits(const void *a, const void *b) {
     const struct lc_wait *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
@@ -19,8 +18,7 @@ static int compare_waits(const void *a, const void *b)
     return (y->flags & LC_WAIT_STATE) - (x->flags & LC_WAIT_STATE);
 }
 
-static int compare_syncs(const void *a, const void *b)
-{
+static int compare_syncs(const void *a, const void *b) {
     const struct lc_sync *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
@@ -29,17 +27,16 @@ static int compare_syncs(const void *a, const void *b)
     return x->group < y->group ? -1 : x->group > y->group;
 }
 
-static size_t run_end(const char *items, size_t count, size_t bytes, size_t from, compare_fn *cmp)
-{
+static size_t run_end(const char *items, size_t count, size_t bytes, size_t from, compare_fn *cmp) {
     size_t i = from + 1;
     while (i < count && cmp(items + (i - 1) * bytes, items + i * bytes) <= 0)
         i++;
     return i < count ? i : count;
 }
 
-/* Natural merge sort, stable: the passes that filled the array were each in order, so there are few runs. */
-static enum lc_err sort(void *array, size_t count, size_t bytes, compare_fn *cmp)
-{
+/* Natural merge sort, stable: the passes that filled the array were each in order, so there are few
+ * runs. */
+static enum lc_err sort(void *array, size_t count, size_t bytes, compare_fn *cmp) {
     char *items = array, *scratch;
     if (run_end(items, count, bytes, 0, cmp) >= count)
         return LC_OK;
@@ -51,9 +48,9 @@ static enum lc_err sort(void *array, size_t count, size_t bytes, compare_fn *cmp
             size_t end = mid < count ? run_end(items, count, bytes, mid, cmp) : count;
             size_t a = at, b = mid;
             for (size_t k = at; k < end; k++) {
-                size_t from = b >= end || (a < mid && cmp(items + a * bytes, items + b * bytes) <= 0)
-                                  ? a++
-                                  : b++;
+                size_t from =
+                    b >= end || (a < mid && cmp(items + a * bytes, items + b * bytes) <= 0) ? a++
+                                                                                            : b++;
                 memcpy(scratch + k * bytes, items + from * bytes, bytes);
             }
             n_runs++;
@@ -67,12 +64,10 @@ static enum lc_err sort(void *array, size_t count, size_t bytes, compare_fn *cmp
     return LC_OK;
 }
 
-enum lc_err lc_order_waits(struct lc_loc *loc)
-{
+enum lc_err lc_order_waits(struct lc_loc *loc) {
     return sort(loc->waits, loc->n_waits, sizeof *loc->waits, compare_waits);
 }
 
-enum lc_err lc_order_syncs(struct lc_loc *loc)
-{
+enum lc_err lc_order_syncs(struct lc_loc *loc) {
     return sort(loc->syncs, loc->n_syncs, sizeof *loc->syncs, compare_syncs);
 }

@@ -5,6 +5,7 @@
 
 #include "analyze/events.h"
 #include "analyze/health.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 enum { PIECE = 1 << 17 }; /* messages per rank that travel at once */
@@ -15,9 +16,10 @@ struct channel {
     uint32_t used;
 };
 
-struct message { /* a send on its way to the receiver */
-    int64_t enter, leave;           /* sending call */
-    int64_t wait_start, wait_end;   /* call that may have waited for the receiver; start > end: none */
+struct message {          /* a send on its way to the receiver */
+    int64_t enter, leave; /* sending call */
+    int64_t wait_start,
+        wait_end; /* call that may have waited for the receiver; start > end: none */
     uint64_t bytes;
     uint32_t comm, source, destination, tag;
     uint32_t location, cnode, index; /* of the send */
@@ -33,15 +35,14 @@ struct matcher {
     struct lc_trace *trace;
     struct channel *channels; /* hash table */
     size_t n_channels, capacity;
-    uint32_t *first;          /* per location of this rank: number of its first operation */
+    uint32_t *first; /* per location of this rank: number of its first operation */
     struct reply *replies;
     uint32_t *reply_dest;
     size_t n_replies, cap_replies, cap_reply_dest;
 };
 
 static size_t find_channel(const struct matcher *m, uint32_t comm, uint32_t source,
-                           uint32_t destination, uint32_t tag)
-{
+                           uint32_t destination, uint32_t tag) {
     uint64_t h = ((uint64_t)comm << 32 | tag) * 0x9e3779b97f4a7c15u;
     h = (h ^ (h >> 29) ^ ((uint64_t)source << 32 | destination)) * 0xbf58476d1ce4e5b9u;
     size_t i = (size_t)(h ^ (h >> 32)) & (m->capacity - 1);
@@ -54,8 +55,7 @@ static size_t find_channel(const struct matcher *m, uint32_t comm, uint32_t sour
     return i;
 }
 
-static enum lc_err grow_channels(struct matcher *m)
-{
+static enum lc_err grow_channels(struct matcher *m) {
     struct matcher old = *m;
     m->capacity = old.capacity ? 2 * old.capacity : 1024;
     LC_TRY(lc_alloc(&m->channels, m->capacity, sizeof *m->channels));
@@ -70,8 +70,7 @@ static enum lc_err grow_channels(struct matcher *m)
 
 /* Location and operation of a number: the locations of a process are neighbours. */
 static struct lc_p2p *operation(const struct matcher *m, uint32_t number, struct lc_loc *hint,
-                                struct lc_loc **loc)
-{
+                                struct lc_loc **loc) {
     size_t i = (size_t)(hint - m->trace->locs);
     while (i + 1 < m->trace->n_locs && number >= m->first[i + 1])
         i++;
@@ -79,13 +78,11 @@ static struct lc_p2p *operation(const struct matcher *m, uint32_t number, struct
     return &(*loc)->p2p[number - m->first[i]];
 }
 
-static struct lc_loc *first_location(const struct lc_trace *trace, uint32_t process)
-{
+static struct lc_loc *first_location(const struct lc_trace *trace, uint32_t process) {
     return lc_trace_loc(trace, trace->processes[process].first_location);
 }
 
-static enum lc_err post(struct matcher *m, struct lc_loc *loc, uint32_t index)
-{
+static enum lc_err post(struct matcher *m, struct lc_loc *loc, uint32_t index) {
     struct lc_p2p *p2p = &loc->p2p[index];
     if (!(p2p->flags & LC_P2P_RECV) || !(p2p->flags & LC_P2P_KNOWN))
         return LC_OK;
@@ -114,8 +111,7 @@ struct started {
     uint32_t loc, index;
 };
 
-static int by_start(const void *a, const void *b)
-{
+static int by_start(const void *a, const void *b) {
     const struct started *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
@@ -126,10 +122,10 @@ static int by_start(const void *a, const void *b)
 
 typedef enum lc_err visit_fn(struct matcher *m, struct lc_loc *loc, uint32_t index);
 
-/* Visits the operations of a process in the order of their start; several threads are merged by time. */
+/* Visits the operations of a process in the order of their start; several threads are merged by
+ * time. */
 static enum lc_err visit_process(struct matcher *m, struct lc_loc *locs, uint32_t n_locs,
-                                 visit_fn *visit)
-{
+                                 visit_fn *visit) {
     size_t total = 0, active = 0;
     for (uint32_t i = 0; i < n_locs; i++) {
         total += locs[i].n_p2p;
@@ -146,8 +142,8 @@ static enum lc_err visit_process(struct matcher *m, struct lc_loc *locs, uint32_
     size_t n = 0;
     for (uint32_t i = 0; i < n_locs; i++)
         for (size_t k = 0; k < locs[i].n_p2p; k++)
-            all[n++] = (struct started){
-                locs[i].time[locs[i].calls[locs[i].p2p[k].call].enter], i, (uint32_t)k};
+            all[n++] = (struct started){locs[i].time[locs[i].calls[locs[i].p2p[k].call].enter], i,
+                                        (uint32_t)k};
     qsort(all, n, sizeof *all, by_start);
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < n && err == LC_OK; i++)
@@ -156,8 +152,7 @@ static enum lc_err visit_process(struct matcher *m, struct lc_loc *locs, uint32_
     return err;
 }
 
-static enum lc_err visit_all(struct matcher *m, visit_fn *visit)
-{
+static enum lc_err visit_all(struct matcher *m, visit_fn *visit) {
     struct lc_trace *trace = m->trace;
     for (size_t i = 0; i < trace->n_locs;) {
         uint32_t n = trace->processes[trace->locs[i].process].n_locations;
@@ -167,28 +162,27 @@ static enum lc_err visit_all(struct matcher *m, visit_fn *visit)
     return LC_OK;
 }
 
-/* A sending call that lasted until after the receive was posted, and began before that, waited for it. */
+/* A sending call that lasted until after the receive was posted, and began before that, waited for
+ * it. */
 static enum lc_err answer(struct matcher *m, const struct message *message, struct lc_loc *loc,
-                          const struct lc_call *call)
-{
+                          const struct lc_call *call) {
     int64_t posted = loc->time[call->enter];
     if (message->wait_start >= posted || message->wait_end <= posted)
         return LC_OK;
     LC_TRY(lc_grow(&m->replies, &m->cap_replies, m->n_replies + 1, sizeof *m->replies));
     LC_TRY(lc_grow(&m->reply_dest, &m->cap_reply_dest, m->n_replies + 1, sizeof *m->reply_dest));
     m->reply_dest[m->n_replies] = lc_trace_owner(m->trace, message->location);
-    m->replies[m->n_replies++] = (struct reply){
-        {posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]},
-        message->location,
-        message->index};
+    m->replies[m->n_replies++] =
+        (struct reply){{posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]},
+                       message->location,
+                       message->index};
     return LC_OK;
 }
 
-static enum lc_err deliver(struct matcher *m, const struct message *message)
-{
+static enum lc_err deliver(struct matcher *m, const struct message *message) {
     struct lc_trace *trace = m->trace;
-    size_t i = m->n_channels ? find_channel(m, message->comm, message->source,
-                                            message->destination, message->tag)
+    size_t i = m->n_channels ? find_channel(m, message->comm, message->source, message->destination,
+                                            message->tag)
                              : 0;
     struct channel *c = m->n_channels ? &m->channels[i] : NULL;
     if (!c || !c->used || c->head == LC_NONE) {
@@ -196,14 +190,12 @@ static enum lc_err deliver(struct matcher *m, const struct message *message)
         return LC_OK;
     }
     struct lc_loc *loc;
-    struct lc_p2p *recv =
-        operation(m, c->head, first_location(trace, message->destination), &loc);
+    struct lc_p2p *recv = operation(m, c->head, first_location(trace, message->destination), &loc);
     c->head = recv->link;
     if (recv->bytes != message->bytes)
         lc_health_note(trace->health, LC_HEALTH_BYTES_DIFFER, loc->id);
     if (loc->n_matches == loc->cap_matches)
-        LC_TRY(lc_grow(&loc->matches, &loc->cap_matches, loc->n_matches + 1,
-                       sizeof *loc->matches));
+        LC_TRY(lc_grow(&loc->matches, &loc->cap_matches, loc->n_matches + 1, sizeof *loc->matches));
     recv->link = (uint32_t)loc->n_matches;
     recv->flags |= LC_P2P_MATCHED;
     loc->matches[loc->n_matches++] =
@@ -211,13 +203,12 @@ static enum lc_err deliver(struct matcher *m, const struct message *message)
     return answer(m, message, loc, &loc->calls[recv->call]);
 }
 
-static bool waits(uint32_t fn)
-{
+static bool waits(uint32_t fn) {
     return fn == LC_FN_MPI_WAIT || fn == LC_FN_MPI_WAITSOME;
 }
 
-static void describe_wait(const struct lc_loc *loc, const struct lc_p2p *send, struct message *out)
-{
+static void describe_wait(const struct lc_loc *loc, const struct lc_p2p *send,
+                          struct message *out) {
     const struct lc_call *call = &loc->calls[send->call], *by = NULL;
     if (!(send->flags & LC_P2P_NONBLOCKING))
         by = call->fn == LC_FN_MPI_SEND ? call : NULL;
@@ -238,8 +229,7 @@ struct outbox {
     uint32_t n_rounds;
 };
 
-static enum lc_err take_replies(struct matcher *m)
-{
+static enum lc_err take_replies(struct matcher *m) {
     struct lc_trace *trace = m->trace;
     struct reply *in;
     size_t n;
@@ -260,8 +250,7 @@ static enum lc_err take_replies(struct matcher *m)
 }
 
 /* Collective: sends what is in the outbox; *more tells whether any rank has more to come. */
-static enum lc_err flush(struct outbox *box, bool last, bool *more)
-{
+static enum lc_err flush(struct outbox *box, bool last, bool *more) {
     struct matcher *m = &box->m;
     struct message *in;
     size_t n;
@@ -280,8 +269,7 @@ static enum lc_err flush(struct outbox *box, bool last, bool *more)
     return LC_OK;
 }
 
-static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index)
-{
+static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index) {
     struct outbox *box = (struct outbox *)m;
     struct lc_p2p *p2p = &loc->p2p[index];
     if (p2p->flags & LC_P2P_RECV || !(p2p->flags & LC_P2P_KNOWN))
@@ -311,8 +299,7 @@ static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index)
     return LC_OK;
 }
 
-static enum lc_err number_operations(struct matcher *m)
-{
+static enum lc_err number_operations(struct matcher *m) {
     struct lc_trace *trace = m->trace;
     LC_TRY(lc_alloc(&m->first, trace->n_locs + 1, sizeof *m->first));
     uint64_t total = 0;
@@ -326,8 +313,7 @@ static enum lc_err number_operations(struct matcher *m)
                                      (unsigned long long)total);
 }
 
-static void count_unmatched(struct lc_trace *trace)
-{
+static void count_unmatched(struct lc_trace *trace) {
     for (size_t i = 0; i < trace->n_locs; i++) {
         int64_t n = 0;
         for (size_t k = 0; k < trace->locs[i].n_p2p; k++) {
@@ -338,8 +324,7 @@ static void count_unmatched(struct lc_trace *trace)
     }
 }
 
-enum lc_err lc_p2p_match(struct lc_trace *trace)
-{
+enum lc_err lc_p2p_match(struct lc_trace *trace) {
     struct outbox box = {.m = {.trace = trace}};
     enum lc_err err = number_operations(&box.m);
     size_t room = trace->comm->size > 1 ? PIECE : 1;
@@ -352,6 +337,10 @@ enum lc_err lc_p2p_match(struct lc_trace *trace)
     err = lc_comm_agree(trace->comm, err);
     if (err == LC_OK)
         err = visit_all(&box.m, send);
+    if (err != LC_OK && trace->comm->size > 1) { /* others may wait in an exchange */
+        lc_complain("%s", lc_err_text());
+        lc_comm_abort(1);
+    }
     bool more = err == LC_OK;
     while (more && err == LC_OK)
         err = flush(&box, true, &more);

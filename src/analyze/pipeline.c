@@ -22,8 +22,7 @@ struct bar {
     int percent;
 };
 
-static void show_progress(void *user, uint64_t done, uint64_t all)
-{
+static void show_progress(void *user, uint64_t done, uint64_t all) {
     struct bar *bar = user;
     int percent = all ? (int)(100.0 * (double)done / (double)all) : 100;
     if (!bar->shown || percent == bar->percent)
@@ -33,23 +32,20 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
             "########################################", bar->percent);
 }
 
-static void end_progress(struct bar *bar)
-{
+static void end_progress(struct bar *bar) {
     if (bar->shown && bar->percent >= 0)
         fprintf(stderr, "\r%*s\r", 72, "");
 }
 
 static enum lc_err find_waits(struct lc_trace *trace, const struct lc_analyze_options *options,
-                              struct lc_correction *correction)
-{
+                              struct lc_correction *correction) {
     LC_TRY(lc_time_correct(trace, options->time_correct, correction));
     LC_TRY(lc_comm_agree(trace->comm, lc_cells_book(trace)));
     return lc_waits_find(trace);
 }
 
 static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_options *options,
-                           struct lc_run_facts *facts)
-{
+                           struct lc_run_facts *facts) {
     struct lc_statistics statistics = {0};
     struct lc_rootcause_output root = {0};
     struct lc_rootcause_options root_options = {options->mpi_only, options->partition,
@@ -85,8 +81,7 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     return err;
 }
 
-enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_options *options)
-{
+enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_options *options) {
     struct lc_health health;
     struct lc_trace *trace = NULL;
     struct lc_results *results = NULL;

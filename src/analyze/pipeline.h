@@ -1,4 +1,5 @@
-/* The steps of an analysis in their order: read, find wait states, statistics, root causes, write. Collective; called by main.c. */
+/* The steps of an analysis in their order: read, find wait states, statistics, root causes, write.
+ * Collective; called by main.c. */
 #ifndef LC_ANALYZE_PIPELINE_H
 #define LC_ANALYZE_PIPELINE_H
 

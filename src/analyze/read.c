@@ -12,8 +12,7 @@ enum { READ_STEP = 1 << 20 };
 
 /* libotf2 prints every error on its way; what matters comes back as a code. */
 static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const char *function,
-                             OTF2_ErrorCode code, const char *format, va_list arguments)
-{
+                             OTF2_ErrorCode code, const char *format, va_list arguments) {
     (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
     return code;
 }
@@ -23,8 +22,7 @@ struct load {
     uint32_t process;
 };
 
-static int by_load(const void *a, const void *b)
-{
+static int by_load(const void *a, const void *b) {
     const struct load *x = a, *y = b;
     if (x->events != y->events)
         return x->events > y->events ? -1 : 1;
@@ -32,8 +30,7 @@ static int by_load(const void *a, const void *b)
 }
 
 /* Processes to ranks: the largest first, each to the rank that has least so far. */
-static enum lc_err distribute(struct lc_trace *trace)
-{
+static enum lc_err distribute(struct lc_trace *trace) {
     struct load *loads;
     uint64_t *sums;
     LC_TRY(lc_alloc(&loads, trace->n_processes, sizeof *loads));
@@ -60,8 +57,7 @@ static enum lc_err distribute(struct lc_trace *trace)
     return LC_OK;
 }
 
-static enum lc_err take_locations(struct lc_trace *trace)
-{
+static enum lc_err take_locations(struct lc_trace *trace) {
     for (size_t p = 0; p < trace->n_processes; p++)
         if (trace->processes[p].owner == trace->comm->rank)
             trace->n_locs += trace->processes[p].n_locations;
@@ -81,8 +77,7 @@ static enum lc_err take_locations(struct lc_trace *trace)
     return LC_OK;
 }
 
-static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc)
-{
+static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) {
     reader->loc = loc;
     reader->last = INT64_MIN;
     reader->begun = false;
@@ -99,8 +94,7 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc)
     return LC_OK;
 }
 
-static enum lc_err add_cell(struct lc_loc *loc, uint32_t node, uint32_t metric, int64_t value)
-{
+static enum lc_err add_cell(struct lc_loc *loc, uint32_t node, uint32_t metric, int64_t value) {
     if (!value)
         return LC_OK;
     LC_TRY(lc_grow(&loc->cells, &loc->cap_cells, loc->n_cells + 1, sizeof *loc->cells));
@@ -109,8 +103,7 @@ static enum lc_err add_cell(struct lc_loc *loc, uint32_t node, uint32_t metric, 
 }
 
 /* Sums per call path become cells; the sums are cleared for the next location. */
-static enum lc_err collect(struct lc_reader *reader)
-{
+static enum lc_err collect(struct lc_reader *reader) {
     for (size_t i = 0; i < reader->n_touched; i++) {
         uint32_t node = reader->touched[i];
         struct lc_node_sums *sums = &reader->sums[node];
@@ -125,8 +118,7 @@ static enum lc_err collect(struct lc_reader *reader)
     return LC_OK;
 }
 
-static void shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes)
-{
+static void shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes) {
     void *old;
     memcpy(&old, array, sizeof old);
     if (!old || *capacity == count)
@@ -138,8 +130,7 @@ static void shrink(void *array, size_t *capacity, size_t count, size_t elem_byte
 }
 
 /* Closes what is open, and gives back memory that is not needed. */
-static enum lc_err end_location(struct lc_reader *reader)
-{
+static enum lc_err end_location(struct lc_reader *reader) {
     struct lc_loc *loc = reader->loc;
     if (!reader->begun && reader->n_events)
         lc_reader_set_base(reader, reader->last, 0);
@@ -170,8 +161,7 @@ static enum lc_err end_location(struct lc_reader *reader)
     return LC_OK;
 }
 
-static OTF2_EvtReaderCallbacks *callbacks_new(void)
-{
+static OTF2_EvtReaderCallbacks *callbacks_new(void) {
     OTF2_EvtReaderCallbacks *callbacks = OTF2_EvtReaderCallbacks_New();
     if (callbacks) {
         lc_read_region_callbacks(callbacks);
@@ -191,8 +181,7 @@ struct archive {
 };
 
 /* Mapping tables and clock offsets: libotf2 applies them to the events once they have been read. */
-static void read_local_definitions(struct archive *archive, uint64_t id)
-{
+static void read_local_definitions(struct archive *archive, uint64_t id) {
     OTF2_DefReader *reader = OTF2_Reader_GetDefReader(archive->otf2, id);
     uint64_t n;
     if (!reader)
@@ -202,8 +191,7 @@ static void read_local_definitions(struct archive *archive, uint64_t id)
 }
 
 static enum lc_err read_location(struct lc_reader *reader, struct archive *archive,
-                                 struct lc_loc *loc)
-{
+                                 struct lc_loc *loc) {
     const struct lc_an_location *location = &reader->trace->locations[loc->id];
     LC_TRY(begin_location(reader, loc));
     read_local_definitions(archive, location->otf2_id);
@@ -213,8 +201,7 @@ static enum lc_err read_location(struct lc_reader *reader, struct archive *archi
         OTF2_Reader_RegisterEvtCallbacks(archive->otf2, events, archive->callbacks, reader);
         uint64_t n = READ_STEP;
         while (n == READ_STEP && reader->err == LC_OK && !damaged) {
-            OTF2_ErrorCode code =
-                OTF2_Reader_ReadLocalEvents(archive->otf2, events, READ_STEP, &n);
+            OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(archive->otf2, events, READ_STEP, &n);
             damaged = code != OTF2_SUCCESS && reader->err == LC_OK;
             if (archive->progress)
                 archive->progress(archive->user, archive->done + reader->n_events, archive->all);
@@ -231,8 +218,7 @@ static enum lc_err read_location(struct lc_reader *reader, struct archive *archi
     return end_location(reader);
 }
 
-static enum lc_err read_events(struct lc_reader *reader, struct archive *archive)
-{
+static enum lc_err read_events(struct lc_reader *reader, struct archive *archive) {
     struct lc_trace *trace = reader->trace;
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_an_location *location = &trace->locations[trace->locs[i].id];
@@ -247,15 +233,11 @@ static enum lc_err read_events(struct lc_reader *reader, struct archive *archive
 }
 
 static enum lc_err reader_init(struct lc_reader *reader, struct lc_defs *defs,
-                               struct lc_trace *trace)
-{
+                               struct lc_trace *trace) {
     reader->trace = trace;
     reader->defs = defs;
-    struct lc_an_region unknown = {.name = "<unknown>",
-                                   .mangled = "",
-                                   .file = "",
-                                   .paradigm = "unknown",
-                                   .role = "unknown"};
+    struct lc_an_region unknown = {
+        .name = "<unknown>", .mangled = "", .file = "", .paradigm = "unknown", .role = "unknown"};
     LC_TRY(lc_defs_region(defs, &unknown, &reader->unknown_region));
     reader->n_defined = trace->n_regions;
     LC_TRY(lc_alloc(&reader->phase_counts, trace->n_regions, sizeof *reader->phase_counts));
@@ -268,8 +250,7 @@ static enum lc_err reader_init(struct lc_reader *reader, struct lc_defs *defs,
     return LC_OK;
 }
 
-static void reader_free(struct lc_reader *reader)
-{
+static void reader_free(struct lc_reader *reader) {
     lc_tree_free(&reader->tree);
     free(reader->region_of);
     free(reader->frames);
@@ -283,15 +264,14 @@ static void reader_free(struct lc_reader *reader)
     lc_idmap_free(&reader->colls);
 }
 
-static int by_u64(const void *a, const void *b)
-{
+static int by_u64(const void *a, const void *b) {
     const uint64_t *x = a, *y = b;
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Programs without a region in the archive get the same number on all ranks: in the order of their strings. */
-static enum lc_err unify_programs(struct lc_reader *reader)
-{
+/* Programs without a region in the archive get the same number on all ranks: in the order of their
+ * strings. */
+static enum lc_err unify_programs(struct lc_reader *reader) {
     struct lc_trace *trace = reader->trace;
     uint64_t *all = NULL;
     size_t bytes = 0;
@@ -328,13 +308,11 @@ static enum lc_err unify_programs(struct lc_reader *reader)
     return err;
 }
 
-static uint32_t mapped(const uint32_t *map, uint32_t node)
-{
+static uint32_t mapped(const uint32_t *map, uint32_t node) {
     return node == LC_NONE ? LC_NONE : map[node];
 }
 
-static void map_location(struct lc_loc *loc, const uint32_t *map)
-{
+static void map_location(struct lc_loc *loc, const uint32_t *map) {
     for (uint32_t i = 0; i < loc->n_transitions; i++)
         loc->cnode[i] = map[loc->cnode[i]];
     for (size_t i = 0; i < loc->n_cells; i++)
@@ -351,8 +329,7 @@ static void map_location(struct lc_loc *loc, const uint32_t *map)
     }
 }
 
-static enum lc_err unify(struct lc_reader *reader)
-{
+static enum lc_err unify(struct lc_reader *reader) {
     struct lc_trace *trace = reader->trace;
     uint32_t *map = NULL;
     LC_TRY(lc_comm_agree(trace->comm, unify_programs(reader)));
@@ -364,13 +341,14 @@ static enum lc_err unify(struct lc_reader *reader)
 }
 
 static enum lc_err read_all(struct lc_trace *trace, const char *path, struct lc_reader *reader,
-                            struct lc_defs *defs, struct archive *archive)
-{
+                            struct lc_defs *defs, struct archive *archive) {
     OTF2_Error_RegisterCallback(silent, NULL);
     archive->otf2 = OTF2_Reader_Open(path);
     if (!archive->otf2)
-        return lc_fail(LC_ERR_FORMAT, "%s: no readable OTF2 archive: is it complete (traces.otf2, "
-                                      "traces.def, traces/)?", path);
+        return lc_fail(LC_ERR_FORMAT,
+                       "%s: no readable OTF2 archive: is it complete (traces.otf2, "
+                       "traces.def, traces/)?",
+                       path);
     OTF2_Reader_SetSerialCollectiveCallbacks(archive->otf2);
     LC_TRY(lc_defs_read(defs, archive->otf2, trace));
     LC_TRY(distribute(trace));
@@ -383,8 +361,7 @@ static enum lc_err read_all(struct lc_trace *trace, const char *path, struct lc_
 }
 
 enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, const char *path,
-                          struct lc_health *health, lc_progress_fn *progress, void *user)
-{
+                          struct lc_health *health, lc_progress_fn *progress, void *user) {
     struct lc_trace *trace;
     struct lc_defs defs = {0};
     struct lc_reader reader = {.health = health};

@@ -1,11 +1,11 @@
-/* MPI records: messages, requests, collective operations. A record belongs to the innermost region open at its time. */
+/* MPI records: messages, requests, collective operations. A record belongs to the innermost region
+ * open at its time. */
 #include <stdlib.h>
 
 #include "analyze/reader.h"
 #include "base/mem.h"
 
-uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id)
-{
+uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id) {
     if (id != reader->comm_id) {
         reader->comm_id = id;
         reader->comm = lc_idmap_get(&reader->defs->comm_of, id);
@@ -15,17 +15,16 @@ uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id)
     return reader->comm;
 }
 
-static bool is_member(uint32_t n, const uint32_t *members, uint32_t process)
-{
+static bool is_member(uint32_t n, const uint32_t *members, uint32_t process) {
     for (uint32_t i = 0; i < n; i++)
         if (members[i] == process)
             return true;
     return false;
 }
 
-/* Process of a rank in messages of this process on a communicator: in an inter-communicator it is in the other group. */
-static uint32_t peer_of(struct lc_reader *reader, uint32_t comm_index, uint32_t rank)
-{
+/* Process of a rank in messages of this process on a communicator: in an inter-communicator it is
+ * in the other group. */
+static uint32_t peer_of(struct lc_reader *reader, uint32_t comm_index, uint32_t rank) {
     const struct lc_an_comm *comm = &reader->trace->comms[comm_index];
     uint32_t own = reader->loc->process, n = comm->n_members, peer = LC_NONE;
     const uint32_t *members = comm->members;
@@ -42,8 +41,7 @@ static uint32_t peer_of(struct lc_reader *reader, uint32_t comm_index, uint32_t 
     return peer;
 }
 
-static struct lc_p2p *add_p2p(struct lc_reader *reader, uint32_t call, uint64_t flags)
-{
+static struct lc_p2p *add_p2p(struct lc_reader *reader, uint32_t call, uint64_t flags) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_p2p == loc->cap_p2p) {
         reader->err = lc_grow(&loc->p2p, &loc->cap_p2p, loc->n_p2p + 1, sizeof *loc->p2p);
@@ -56,8 +54,7 @@ static struct lc_p2p *add_p2p(struct lc_reader *reader, uint32_t call, uint64_t 
 }
 
 /* Notes that the call around the record completes operation `index` (of colls or p2p). */
-static void add_done(struct lc_reader *reader, uint32_t index, bool coll)
-{
+static void add_done(struct lc_reader *reader, uint32_t index, bool coll) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_done == loc->cap_done) {
         reader->err = lc_grow(&loc->done, &loc->cap_done, loc->n_done + 1, sizeof *loc->done);
@@ -69,8 +66,7 @@ static void add_done(struct lc_reader *reader, uint32_t index, bool coll)
 
 /* Fills in who and how much. */
 static void describe(struct lc_reader *reader, struct lc_p2p *p2p, uint32_t rank, uint64_t comm_id,
-                     uint32_t tag, uint64_t bytes)
-{
+                     uint32_t tag, uint64_t bytes) {
     uint32_t comm = lc_reader_comm(reader, comm_id);
     if (comm == LC_NONE)
         return;
@@ -86,8 +82,7 @@ static void describe(struct lc_reader *reader, struct lc_p2p *p2p, uint32_t rank
         p2p->flags |= LC_P2P_SELF;
 }
 
-static void count_message(struct lc_reader *reader, bool recv, uint64_t bytes)
-{
+static void count_message(struct lc_reader *reader, bool recv, uint64_t bytes) {
     if (!bytes) {
         lc_reader_count(reader, recv ? LC_COUNT_SYNCS_RECV : LC_COUNT_SYNCS_SEND, 1);
         return;
@@ -97,8 +92,7 @@ static void count_message(struct lc_reader *reader, bool recv, uint64_t bytes)
 }
 
 static void open_request(struct lc_reader *reader, struct lc_idmap *map, uint64_t request,
-                         uint32_t index)
-{
+                         uint32_t index) {
     if (lc_idmap_get(map, request) != LC_NONE)
         lc_health_note(reader->health, LC_HEALTH_REQUEST_REUSED, reader->loc->id);
     reader->err = lc_idmap_put(map, request, index);
@@ -106,8 +100,7 @@ static void open_request(struct lc_reader *reader, struct lc_idmap *map, uint64_
 
 static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, uint32_t receiver,
-                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
+                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -126,8 +119,8 @@ static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time,
 
 static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                   void *user, OTF2_AttributeList *attributes, uint32_t receiver,
-                                  OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
+                                  OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
+                                  uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -145,8 +138,7 @@ static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time
 
 static OTF2_CallbackCode on_isend_complete(OTF2_LocationRef location, OTF2_TimeStamp time,
                                            uint64_t position, void *user,
-                                           OTF2_AttributeList *attributes, uint64_t request)
-{
+                                           OTF2_AttributeList *attributes, uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -164,8 +156,7 @@ static OTF2_CallbackCode on_isend_complete(OTF2_LocationRef location, OTF2_TimeS
 
 static OTF2_CallbackCode on_irecv_request(OTF2_LocationRef location, OTF2_TimeStamp time,
                                           uint64_t position, void *user,
-                                          OTF2_AttributeList *attributes, uint64_t request)
-{
+                                          OTF2_AttributeList *attributes, uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -180,8 +171,8 @@ static OTF2_CallbackCode on_irecv_request(OTF2_LocationRef location, OTF2_TimeSt
 
 static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                   void *user, OTF2_AttributeList *attributes, uint32_t sender,
-                                  OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
+                                  OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
+                                  uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -203,8 +194,7 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
 
 static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, uint32_t sender,
-                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
+                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -236,8 +226,7 @@ static void cancel(struct lc_reader *reader, struct lc_p2p *p2p)
 
 static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp time,
                                       uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                      uint64_t request)
-{
+                                      uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -253,8 +242,7 @@ static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp 
 
 static OTF2_CallbackCode on_tested(OTF2_LocationRef location, OTF2_TimeStamp time,
                                    uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                   uint64_t request)
-{
+                                   uint64_t request) {
     (void)location, (void)position, (void)attributes, (void)request;
     lc_reader_time(user, time);
     return OTF2_CALLBACK_SUCCESS;
@@ -280,8 +268,7 @@ static const uint8_t kind_of_op[] = {
     [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = LC_KIND_N2N,
 };
 
-static void count_collective(struct lc_reader *reader, uint64_t sent, uint64_t received)
-{
+static void count_collective(struct lc_reader *reader, uint64_t sent, uint64_t received) {
     lc_reader_count(reader,
                     sent && received ? LC_COUNT_COMMS_CXCH
                     : sent           ? LC_COUNT_COMMS_CSRC
@@ -300,17 +287,17 @@ struct coll_end {
     uint64_t sent, received;
 };
 
-/* Operation, root and roles, known only from the record at the end. Both sides of a barrier or construction wait. */
+/* Operation, root and roles, known only from the record at the end. Both sides of a barrier or
+ * construction wait. */
 static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64_t comm_id,
-                          const struct coll_end *end)
-{
+                          const struct coll_end *end) {
     coll->comm = lc_reader_comm(reader, comm_id);
     if (coll->comm == LC_NONE)
         return;
     coll->op = end->op;
     coll->root = end->root;
-    coll->flags = LC_COLL_KNOWN | (end->sent ? LC_COLL_SENDS : 0) |
-                  (end->received ? LC_COLL_RECEIVES : 0);
+    coll->flags =
+        LC_COLL_KNOWN | (end->sent ? LC_COLL_SENDS : 0) | (end->received ? LC_COLL_RECEIVES : 0);
     if (end->op < sizeof kind_of_op)
         coll->kind = kind_of_op[end->op];
     else
@@ -319,12 +306,10 @@ static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64
         coll->flags |= LC_COLL_SENDS | LC_COLL_RECEIVES;
 }
 
-static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll *coll)
-{
+static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll *coll) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_colls == loc->cap_colls) {
-        reader->err =
-            lc_grow(&loc->colls, &loc->cap_colls, loc->n_colls + 1, sizeof *loc->colls);
+        reader->err = lc_grow(&loc->colls, &loc->cap_colls, loc->n_colls + 1, sizeof *loc->colls);
         if (reader->err != LC_OK)
             return LC_NONE;
     }
@@ -332,8 +317,7 @@ static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll *coll)
     return (uint32_t)loc->n_colls++;
 }
 
-void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll *coll)
-{
+void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll *coll) {
     uint32_t index = add_coll(reader, coll);
     if (index != LC_NONE)
         add_done(reader, index, true);
@@ -341,8 +325,7 @@ void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll *coll)
 
 static OTF2_CallbackCode on_coll_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
                                        uint64_t position, void *user,
-                                       OTF2_AttributeList *attributes)
-{
+                                       OTF2_AttributeList *attributes) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -355,8 +338,7 @@ static OTF2_CallbackCode on_coll_begin(OTF2_LocationRef location, OTF2_TimeStamp
 static OTF2_CallbackCode on_coll_end(OTF2_LocationRef location, OTF2_TimeStamp time,
                                      uint64_t position, void *user, OTF2_AttributeList *attributes,
                                      OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
-                                     uint64_t sent, uint64_t received)
-{
+                                     uint64_t sent, uint64_t received) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time), begin = reader->coll_begin;
@@ -393,8 +375,7 @@ static OTF2_CallbackCode on_coll_end(OTF2_LocationRef location, OTF2_TimeStamp t
 
 static OTF2_CallbackCode on_nbc_request(OTF2_LocationRef location, OTF2_TimeStamp time,
                                         uint64_t position, void *user,
-                                        OTF2_AttributeList *attributes, uint64_t request)
-{
+                                        OTF2_AttributeList *attributes, uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -413,8 +394,7 @@ static OTF2_CallbackCode on_nbc_complete(OTF2_LocationRef location, OTF2_TimeSta
                                          uint64_t position, void *user,
                                          OTF2_AttributeList *attributes, OTF2_CollectiveOp op,
                                          OTF2_CommRef comm, uint32_t root, uint64_t sent,
-                                         uint64_t received, uint64_t request)
-{
+                                         uint64_t received, uint64_t request) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -437,9 +417,9 @@ static OTF2_CallbackCode on_nbc_complete(OTF2_LocationRef location, OTF2_TimeSta
     return lc_reader_end(reader);
 }
 
-/* The end of nonblocking operations (and of file operations) is that of their call, known only now; what is still open is counted. */
-enum lc_err lc_read_mpi_end(struct lc_reader *reader)
-{
+/* The end of nonblocking operations (and of file operations) is that of their call, known only now;
+ * what is still open is counted. */
+enum lc_err lc_read_mpi_end(struct lc_reader *reader) {
     struct lc_loc *loc = reader->loc;
     for (size_t i = 0; i < loc->n_colls; i++)
         if (loc->colls[i].klass == LC_COLL_NONBLOCKING || loc->colls[i].klass == LC_COLL_IO)
@@ -454,8 +434,7 @@ enum lc_err lc_read_mpi_end(struct lc_reader *reader)
     return LC_OK;
 }
 
-void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks)
-{
+void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks, on_send);
     OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks, on_isend);
     OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks, on_isend_complete);

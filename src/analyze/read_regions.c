@@ -5,9 +5,9 @@
 #include "analyze/reader.h"
 #include "base/mem.h"
 
-/* Appends a transition. Unlike lc_grow this never touches memory that is not used yet: these are the largest arrays. */
-static void transition(struct lc_reader *reader, int64_t t, uint32_t node)
-{
+/* Appends a transition. Unlike lc_grow this never touches memory that is not used yet: these are
+ * the largest arrays. */
+static void transition(struct lc_reader *reader, int64_t t, uint32_t node) {
     struct lc_loc *loc = reader->loc;
     if (__builtin_expect(loc->n_transitions >= loc->cap_transitions, 0)) {
         uint64_t need = (uint64_t)loc->cap_transitions + loc->cap_transitions / 2 + 64;
@@ -31,8 +31,7 @@ static void transition(struct lc_reader *reader, int64_t t, uint32_t node)
     loc->cnode[loc->n_transitions++] = node;
 }
 
-static struct lc_node_sums *sums_of(struct lc_reader *reader, uint32_t node)
-{
+static struct lc_node_sums *sums_of(struct lc_reader *reader, uint32_t node) {
     if (__builtin_expect(node >= reader->cap_sums, 0)) {
         reader->err = lc_grow(&reader->sums, &reader->cap_sums, reader->tree.n_nodes + 64,
                               sizeof *reader->sums);
@@ -52,8 +51,7 @@ static struct lc_node_sums *sums_of(struct lc_reader *reader, uint32_t node)
 }
 
 /* From t on the location is in `node`: books the time of the call path left behind. */
-static inline void move(struct lc_reader *reader, int64_t t, uint32_t node)
-{
+static inline void move(struct lc_reader *reader, int64_t t, uint32_t node) {
     if (reader->begun) {
         struct lc_node_sums *sums = sums_of(reader, reader->node);
         if (sums)
@@ -65,8 +63,7 @@ static inline void move(struct lc_reader *reader, int64_t t, uint32_t node)
     transition(reader, t, node);
 }
 
-static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region)
-{
+static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region) {
     struct lc_loc *loc = reader->loc;
     if (region->fn == LC_FN_MPI_INIT) {
         if (loc->init_enter == INT64_MIN) {
@@ -88,8 +85,8 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
         uint32_t r = (uint32_t)(region - reader->trace->regions);
         if (!extra)
             return;
-        reader->err = lc_grow(&extra->phases, &extra->cap_phases, extra->n_phases + 1,
-                              sizeof *extra->phases);
+        reader->err =
+            lc_grow(&extra->phases, &extra->cap_phases, extra->n_phases + 1, sizeof *extra->phases);
         if (reader->err == LC_OK)
             extra->phases[extra->n_phases++] =
                 (struct lc_phase){t, INT64_MAX, r, reader->phase_counts[r]++};
@@ -105,8 +102,7 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
     }
 }
 
-void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region)
-{
+void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
     uint32_t node = lc_tree_child(&reader->tree, reader->node, region);
     if (__builtin_expect(node == LC_NONE || reader->depth == reader->cap_frames, 0)) {
         reader->err = node == LC_NONE ? LC_ERR_NOMEM
@@ -116,8 +112,7 @@ void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region)
             return;
     }
     struct lc_loc *loc = reader->loc;
-    reader->frames[reader->depth++] =
-        (struct lc_frame){node, loc->n_transitions, LC_NONE, region};
+    reader->frames[reader->depth++] = (struct lc_frame){node, loc->n_transitions, LC_NONE, region};
     move(reader, t, node);
     struct lc_node_sums *sums = sums_of(reader, node);
     if (!sums)
@@ -128,8 +123,7 @@ void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region)
         note_special(reader, t, r);
 }
 
-static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region)
-{
+static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region) {
     struct lc_loc *loc = reader->loc;
     uint32_t node = reader->frames[reader->depth].node;
     if (region->fn == LC_FN_MPI_INIT && loc->init_leave == INT64_MIN && node == loc->init_cnode)
@@ -149,16 +143,15 @@ static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_
     if (reader->task_depth && reader->depth < reader->task_depth) {
         struct lc_loc_extra *extra = lc_reader_extra(reader);
         if (extra)
-            reader->err = lc_grow(&extra->tasks, &extra->cap_tasks, extra->n_tasks + 1,
-                                  sizeof *extra->tasks);
+            reader->err =
+                lc_grow(&extra->tasks, &extra->cap_tasks, extra->n_tasks + 1, sizeof *extra->tasks);
         if (extra && reader->err == LC_OK)
             extra->tasks[extra->n_tasks++] = (struct lc_span){reader->task_begin, t};
         reader->task_depth = 0;
     }
 }
 
-void lc_reader_leave(struct lc_reader *reader, int64_t t)
-{
+void lc_reader_leave(struct lc_reader *reader, int64_t t) {
     struct lc_frame *frame = &reader->frames[--reader->depth];
     struct lc_loc *loc = reader->loc;
     for (uint32_t c = frame->call; c != LC_NONE && loc->calls[c].enter >= frame->enter; c--) {
@@ -173,16 +166,14 @@ void lc_reader_leave(struct lc_reader *reader, int64_t t)
         end_special(reader, t, r);
 }
 
-void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node)
-{
+void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node) {
     if (reader->depth || (reader->begun && reader->base == node))
         return;
     reader->base = node;
     move(reader, t, node);
 }
 
-uint32_t lc_reader_call(struct lc_reader *reader)
-{
+uint32_t lc_reader_call(struct lc_reader *reader) {
     struct lc_loc *loc = reader->loc;
     if (!reader->depth) {
         lc_health_note(reader->health, LC_HEALTH_RECORD_OUTSIDE, loc->id);
@@ -193,20 +184,17 @@ uint32_t lc_reader_call(struct lc_reader *reader)
     if (frame->call != LC_NONE && frame->call + 1 == loc->n_calls)
         return frame->call;
     if (loc->n_calls == loc->cap_calls) {
-        reader->err =
-            lc_grow(&loc->calls, &loc->cap_calls, loc->n_calls + 1, sizeof *loc->calls);
+        reader->err = lc_grow(&loc->calls, &loc->cap_calls, loc->n_calls + 1, sizeof *loc->calls);
         if (reader->err != LC_OK)
             return LC_NONE;
     }
     frame->call = (uint32_t)loc->n_calls;
-    loc->calls[loc->n_calls++] =
-        (struct lc_call){frame->enter, LC_NONE, (uint32_t)loc->n_done,
-                         reader->trace->regions[frame->region].fn, 0};
+    loc->calls[loc->n_calls++] = (struct lc_call){frame->enter, LC_NONE, (uint32_t)loc->n_done,
+                                                  reader->trace->regions[frame->region].fn, 0};
     return frame->call;
 }
 
-void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value)
-{
+void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value) {
     struct lc_node_sums *sums = sums_of(reader, reader->node);
     if (!sums)
         return;
@@ -221,15 +209,13 @@ void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t valu
     reader->counts[sums->counts - 1][count] += value;
 }
 
-struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader)
-{
+struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader) {
     if (!reader->loc->extra)
         reader->err = lc_alloc(&reader->loc->extra, 1, sizeof *reader->loc->extra);
     return reader->loc->extra;
 }
 
-static uint32_t region_of(struct lc_reader *reader, OTF2_RegionRef id)
-{
+static uint32_t region_of(struct lc_reader *reader, OTF2_RegionRef id) {
     uint32_t region = id < reader->n_region_of ? reader->region_of[id]
                                                : lc_idmap_get(&reader->defs->region_of, id);
     if (__builtin_expect(region == LC_NONE, 0)) {
@@ -240,8 +226,7 @@ static uint32_t region_of(struct lc_reader *reader, OTF2_RegionRef id)
 }
 
 static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id)
-{
+                                  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_enter(reader, lc_reader_time(reader, time), region_of(reader, id));
@@ -249,8 +234,7 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
 }
 
 static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id)
-{
+                                  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -270,8 +254,7 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
     return lc_reader_end(reader);
 }
 
-enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string)
-{
+enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string) {
     const char *program = lc_defs_text(defs, string), *slash = strrchr(program, '/');
     struct lc_an_region region = {.name = slash ? slash + 1 : program,
                                   .mangled = program,
@@ -279,16 +262,16 @@ enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string)
                                   .paradigm = "measurement",
                                   .role = "artificial"};
     struct lc_trace *trace = defs->trace;
-    LC_TRY(lc_grow(&trace->regions, &defs->cap_regions, trace->n_regions + 1,
-                   sizeof *trace->regions));
+    LC_TRY(
+        lc_grow(&trace->regions, &defs->cap_regions, trace->n_regions + 1, sizeof *trace->regions));
     trace->regions[trace->n_regions++] = region;
     return LC_OK;
 }
 
-/* The region that stands for the program: role ARTIFICIAL with the command line as canonical name, else the base name. */
+/* The region that stands for the program: role ARTIFICIAL with the command line as canonical name,
+ * else the base name. */
 static uint32_t program_region(struct lc_reader *reader, OTF2_StringRef name, uint32_t n_arguments,
-                               const OTF2_StringRef *arguments)
-{
+                               const OTF2_StringRef *arguments) {
     struct lc_strbuf command = {0};
     const char *program = lc_defs_text(reader->defs, name);
     lc_strbuf_puts(&command, program);
@@ -303,7 +286,8 @@ static uint32_t program_region(struct lc_reader *reader, OTF2_StringRef name, ui
     lc_strbuf_free(&command);
     if (region != LC_NONE)
         return region;
-    /* Not defined: an extra region, known by the string, so that all ranks can agree on its number later. */
+    /* Not defined: an extra region, known by the string, so that all ranks can agree on its number
+     * later. */
     for (size_t i = 0; i < reader->n_programs; i++)
         if (reader->programs[i] == name)
             return (uint32_t)(reader->n_defined + i);
@@ -320,8 +304,7 @@ static uint32_t program_region(struct lc_reader *reader, OTF2_StringRef name, ui
 static OTF2_CallbackCode on_program_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
                                           uint64_t position, void *user,
                                           OTF2_AttributeList *attributes, OTF2_StringRef name,
-                                          uint32_t n_arguments, const OTF2_StringRef *arguments)
-{
+                                          uint32_t n_arguments, const OTF2_StringRef *arguments) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -331,8 +314,7 @@ static OTF2_CallbackCode on_program_begin(OTF2_LocationRef location, OTF2_TimeSt
 
 static OTF2_CallbackCode on_program_end(OTF2_LocationRef location, OTF2_TimeStamp time,
                                         uint64_t position, void *user,
-                                        OTF2_AttributeList *attributes, int64_t status)
-{
+                                        OTF2_AttributeList *attributes, int64_t status) {
     (void)location, (void)position, (void)attributes, (void)status;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -344,8 +326,7 @@ static OTF2_CallbackCode on_program_end(OTF2_LocationRef location, OTF2_TimeStam
     return lc_reader_end(reader);
 }
 
-void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks)
-{
+void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, on_enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, on_leave);
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(callbacks, on_program_begin);

@@ -6,16 +6,14 @@
 #include "base/mem.h"
 
 static OTF2_CallbackCode on_begin(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                  void *user, OTF2_AttributeList *attributes)
-{
+                                  void *user, OTF2_AttributeList *attributes) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     reader->coll_begin = lc_reader_time(reader, time);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static uint8_t kind_of(OTF2_CollectiveOp op)
-{
+static uint8_t kind_of(OTF2_CollectiveOp op) {
     switch (op) {
     case OTF2_COLLECTIVE_OP_BARRIER:
         return LC_KIND_FENCE;
@@ -35,8 +33,7 @@ static uint8_t kind_of(OTF2_CollectiveOp op)
 static OTF2_CallbackCode on_end(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                 void *user, OTF2_AttributeList *attributes, OTF2_CollectiveOp op,
                                 OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, uint32_t root,
-                                uint64_t sent, uint64_t received)
-{
+                                uint64_t sent, uint64_t received) {
     (void)location, (void)position, (void)attributes, (void)level, (void)root;
     (void)sent, (void)received;
     struct lc_reader *reader = user;
@@ -67,8 +64,7 @@ static OTF2_CallbackCode on_end(OTF2_LocationRef location, OTF2_TimeStamp time, 
 static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp time,
                                        uint64_t position, void *user,
                                        OTF2_AttributeList *attributes, OTF2_RmaSyncLevel level,
-                                       OTF2_RmaWinRef window, OTF2_GroupRef group)
-{
+                                       OTF2_RmaWinRef window, OTF2_GroupRef group) {
     static const char *const names[] = {
         [LC_RMA_POST] = "win_post",
         [LC_RMA_START] = "win_start",
@@ -92,8 +88,7 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
     for (uint32_t type = 0; type < sizeof names / sizeof *names; type++) {
         if (strcmp(name, names[type]) != 0)
             continue;
-        reader->err =
-            lc_grow(&extra->rma, &extra->cap_rma, extra->n_rma + 1, sizeof *extra->rma);
+        reader->err = lc_grow(&extra->rma, &extra->cap_rma, extra->n_rma + 1, sizeof *extra->rma);
         if (reader->err == LC_OK)
             extra->rma[extra->n_rma++] =
                 (struct lc_rma){reader->defs->groups[g].processes,
@@ -103,8 +98,7 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
 }
 
 static OTF2_CallbackCode count_bytes(struct lc_reader *reader, OTF2_TimeStamp time,
-                                     enum lc_count count, uint64_t bytes)
-{
+                                     enum lc_count count, uint64_t bytes) {
     lc_reader_time(reader, time);
     if (reader->depth)
         lc_reader_count(reader, count, (int64_t)bytes);
@@ -113,16 +107,14 @@ static OTF2_CallbackCode count_bytes(struct lc_reader *reader, OTF2_TimeStamp ti
 
 static OTF2_CallbackCode on_put(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                 void *user, OTF2_AttributeList *attributes, OTF2_RmaWinRef window,
-                                uint32_t remote, uint64_t bytes, uint64_t matching)
-{
+                                uint32_t remote, uint64_t bytes, uint64_t matching) {
     (void)location, (void)position, (void)attributes, (void)window, (void)remote, (void)matching;
     return count_bytes(user, time, LC_COUNT_BYTES_PUT, bytes);
 }
 
 static OTF2_CallbackCode on_get(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                 void *user, OTF2_AttributeList *attributes, OTF2_RmaWinRef window,
-                                uint32_t remote, uint64_t bytes, uint64_t matching)
-{
+                                uint32_t remote, uint64_t bytes, uint64_t matching) {
     (void)location, (void)position, (void)attributes, (void)window, (void)remote, (void)matching;
     return count_bytes(user, time, LC_COUNT_BYTES_GET, bytes);
 }
@@ -131,8 +123,7 @@ static OTF2_CallbackCode on_get(OTF2_LocationRef location, OTF2_TimeStamp time, 
 static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                void *user, OTF2_AttributeList *attributes, OTF2_IoHandleRef handle,
                                OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags,
-                               uint64_t bytes, uint64_t matching)
-{
+                               uint64_t bytes, uint64_t matching) {
     (void)location, (void)position, (void)attributes, (void)mode, (void)bytes, (void)matching;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -156,8 +147,7 @@ static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, u
     return lc_reader_end(reader);
 }
 
-void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks)
-{
+void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(callbacks, on_begin);
     OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(callbacks, on_end);
     OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(callbacks, on_group_sync);

@@ -1,9 +1,9 @@
-/* Thread records: fork and join, teams, locks. A worker's regions hang below the call path of the fork. */
+/* Thread records: fork and join, teams, locks. A worker's regions hang below the call path of the
+ * fork. */
 #include "analyze/reader.h"
 #include "base/mem.h"
 
-static struct lc_team_event *add_team(struct lc_reader *reader)
-{
+static struct lc_team_event *add_team(struct lc_reader *reader) {
     struct lc_loc_extra *extra = lc_reader_extra(reader);
     if (!extra)
         return NULL;
@@ -21,8 +21,7 @@ static struct lc_team_event *add_team(struct lc_reader *reader)
     return event;
 }
 
-static OTF2_CallbackCode fork_at(struct lc_reader *reader, OTF2_TimeStamp time)
-{
+static OTF2_CallbackCode fork_at(struct lc_reader *reader, OTF2_TimeStamp time) {
     int64_t t = lc_reader_time(reader, time);
     struct lc_team_event *event = add_team(reader);
     if (event) {
@@ -32,8 +31,7 @@ static OTF2_CallbackCode fork_at(struct lc_reader *reader, OTF2_TimeStamp time)
     return lc_reader_end(reader);
 }
 
-static OTF2_CallbackCode join_at(struct lc_reader *reader, OTF2_TimeStamp time)
-{
+static OTF2_CallbackCode join_at(struct lc_reader *reader, OTF2_TimeStamp time) {
     int64_t t = lc_reader_time(reader, time);
     struct lc_loc_extra *extra = lc_reader_extra(reader);
     for (size_t i = extra ? extra->n_teams : 0; i-- > 0;)
@@ -46,23 +44,21 @@ static OTF2_CallbackCode join_at(struct lc_reader *reader, OTF2_TimeStamp time)
 
 static OTF2_CallbackCode on_fork(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, OTF2_Paradigm model,
-                                 uint32_t n_threads)
-{
+                                 uint32_t n_threads) {
     (void)location, (void)position, (void)attributes, (void)model, (void)n_threads;
     return fork_at(user, time);
 }
 
 static OTF2_CallbackCode on_join(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                 void *user, OTF2_AttributeList *attributes, OTF2_Paradigm model)
-{
+                                 void *user, OTF2_AttributeList *attributes, OTF2_Paradigm model) {
     (void)location, (void)position, (void)attributes, (void)model;
     return join_at(user, time);
 }
 
-/* The fork of the same process whose life contains t. Masters have lower thread numbers and were read before. */
+/* The fork of the same process whose life contains t. Masters have lower thread numbers and were
+ * read before. */
 static const struct lc_team_event *find_fork(const struct lc_reader *reader, uint64_t team,
-                                             int64_t t, uint32_t *location, uint32_t *index)
-{
+                                             int64_t t, uint32_t *location, uint32_t *index) {
     const struct lc_trace *trace = reader->trace;
     for (const struct lc_loc *loc = reader->loc; loc-- > trace->locs;) {
         if (loc->process != reader->loc->process)
@@ -81,8 +77,7 @@ static const struct lc_team_event *find_fork(const struct lc_reader *reader, uin
 
 static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
                                        uint64_t position, void *user,
-                                       OTF2_AttributeList *attributes, OTF2_CommRef team)
-{
+                                       OTF2_AttributeList *attributes, OTF2_CommRef team) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -113,8 +108,7 @@ static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp
 
 static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp time,
                                      uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                     OTF2_CommRef team)
-{
+                                     OTF2_CommRef team) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -134,8 +128,7 @@ static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp t
 
 static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp time,
                                     uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                    OTF2_Paradigm model, uint32_t lock, uint32_t order)
-{
+                                    OTF2_Paradigm model, uint32_t lock, uint32_t order) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -161,8 +154,7 @@ static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp ti
 
 static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp time,
                                     uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                    OTF2_Paradigm model, uint32_t lock, uint32_t order)
-{
+                                    OTF2_Paradigm model, uint32_t lock, uint32_t order) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
@@ -179,8 +171,7 @@ static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp ti
 
 static OTF2_CallbackCode on_task(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, OTF2_CommRef team,
-                                 uint32_t thread, uint32_t generation)
-{
+                                 uint32_t thread, uint32_t generation) {
     (void)location, (void)position, (void)attributes, (void)team, (void)thread, (void)generation;
     lc_reader_time(user, time);
     return OTF2_CALLBACK_SUCCESS;
@@ -188,8 +179,7 @@ static OTF2_CallbackCode on_task(OTF2_LocationRef location, OTF2_TimeStamp time,
 
 static OTF2_CallbackCode on_comm_event(OTF2_LocationRef location, OTF2_TimeStamp time,
                                        uint64_t position, void *user,
-                                       OTF2_AttributeList *attributes, OTF2_CommRef comm)
-{
+                                       OTF2_AttributeList *attributes, OTF2_CommRef comm) {
     (void)location, (void)position, (void)attributes, (void)comm;
     lc_reader_time(user, time);
     return OTF2_CALLBACK_SUCCESS;
@@ -197,16 +187,14 @@ static OTF2_CallbackCode on_comm_event(OTF2_LocationRef location, OTF2_TimeStamp
 
 static OTF2_CallbackCode on_switched(OTF2_LocationRef location, OTF2_TimeStamp time,
                                      uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                     OTF2_MeasurementMode mode)
-{
+                                     OTF2_MeasurementMode mode) {
     (void)location, (void)position, (void)attributes, (void)mode;
     lc_reader_time(user, time);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_unknown(OTF2_LocationRef location, OTF2_TimeStamp time,
-                                    uint64_t position, void *user, OTF2_AttributeList *attributes)
-{
+                                    uint64_t position, void *user, OTF2_AttributeList *attributes) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -216,8 +204,7 @@ static OTF2_CallbackCode on_unknown(OTF2_LocationRef location, OTF2_TimeStamp ti
 
 static OTF2_CallbackCode on_sample(OTF2_LocationRef location, OTF2_TimeStamp time,
                                    uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                   OTF2_CallingContextRef context, uint32_t distance)
-{
+                                   OTF2_CallingContextRef context, uint32_t distance) {
     (void)location, (void)position, (void)attributes, (void)context, (void)distance;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
@@ -225,8 +212,7 @@ static OTF2_CallbackCode on_sample(OTF2_LocationRef location, OTF2_TimeStamp tim
     return OTF2_CALLBACK_SUCCESS;
 }
 
-void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks)
-{
+void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetThreadForkCallback(callbacks, on_fork);
     OTF2_EvtReaderCallbacks_SetThreadJoinCallback(callbacks, on_join);
     OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(callbacks, on_team_begin);

@@ -1,6 +1,8 @@
-/* Reading the events of one location at a time with libotf2: private to read*.c. The callbacks turn records into the arrays of struct lc_loc.
+/* Reading the events of one location at a time with libotf2: private to read*.c. The callbacks turn
+ * records into the arrays of struct lc_loc.
  *
- * Invariant: frames[0..depth) are the open regions; frames[depth - 1].node, or base when nothing is open, is the call path of the last transition. */
+ * Invariant: frames[0..depth) are the open regions; frames[depth - 1].node, or base when nothing is
+ * open, is the call path of the last transition. */
 #ifndef LC_ANALYZE_READER_H
 #define LC_ANALYZE_READER_H
 
@@ -41,7 +43,7 @@ struct lc_reader {
     struct lc_loc *loc;
     int64_t last, change; /* last event, last transition */
     bool begun;
-    uint32_t node, base;  /* current call path; that of an empty stack */
+    uint32_t node, base; /* current call path; that of an empty stack */
     struct lc_frame *frames;
     size_t depth, cap_frames;
     struct lc_node_sums *sums; /* per node of the tree */
@@ -62,8 +64,7 @@ struct lc_reader {
 };
 
 /* Time of a record, never before the one before it. */
-static inline int64_t lc_reader_time(struct lc_reader *reader, uint64_t time)
-{
+static inline int64_t lc_reader_time(struct lc_reader *reader, uint64_t time) {
     int64_t t = (int64_t)(time - reader->trace->global_offset);
     reader->n_events++;
     if (__builtin_expect(t < reader->last, 0)) {
@@ -74,8 +75,7 @@ static inline int64_t lc_reader_time(struct lc_reader *reader, uint64_t time)
     return t;
 }
 
-static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader)
-{
+static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader) {
     return __builtin_expect(reader->err == LC_OK, 1) ? OTF2_CALLBACK_SUCCESS
                                                      : OTF2_CALLBACK_INTERRUPT;
 }

@@ -9,65 +9,52 @@ static const struct {
     const char *name;
     uint8_t fn;
 } mpi_table[] = {
-    {"init", LC_FN_MPI_INIT},
-    {"init_thread", LC_FN_MPI_INIT},
-    {"finalize", LC_FN_MPI_FINALIZE},
-    {"send", LC_FN_MPI_SEND},
-    {"ssend", LC_FN_MPI_SEND},
-    {"bsend", LC_FN_MPI_SENDX},
-    {"rsend", LC_FN_MPI_SENDX},
-    {"sendrecv*", LC_FN_MPI_SENDX},
-    {"issend", LC_FN_MPI_ISSEND},
-    {"ibsend", LC_FN_MPI_ISENDX},
-    {"irsend", LC_FN_MPI_ISENDX},
-    {"isend", LC_FN_MPI_ISEND},
-    {"isendrecv*", LC_FN_MPI_ISEND},
-    {"start*", LC_FN_MPI_ISEND},
-    {"wait", LC_FN_MPI_WAIT},
-    {"waitany", LC_FN_MPI_WAIT},
-    {"waitall", LC_FN_MPI_WAIT},
-    {"waitsome", LC_FN_MPI_WAITSOME},
-    {"test*", LC_FN_MPI_TEST},
-    {"request_get_status*", LC_FN_MPI_TEST},
-    {"*probe", LC_FN_MPI_TEST},
-    {"win_*", LC_FN_MPI_WIN},
+    {"init", LC_FN_MPI_INIT},         {"init_thread", LC_FN_MPI_INIT},
+    {"finalize", LC_FN_MPI_FINALIZE}, {"send", LC_FN_MPI_SEND},
+    {"ssend", LC_FN_MPI_SEND},        {"bsend", LC_FN_MPI_SENDX},
+    {"rsend", LC_FN_MPI_SENDX},       {"sendrecv*", LC_FN_MPI_SENDX},
+    {"issend", LC_FN_MPI_ISSEND},     {"ibsend", LC_FN_MPI_ISENDX},
+    {"irsend", LC_FN_MPI_ISENDX},     {"isend", LC_FN_MPI_ISEND},
+    {"isendrecv*", LC_FN_MPI_ISEND},  {"start*", LC_FN_MPI_ISEND},
+    {"wait", LC_FN_MPI_WAIT},         {"waitany", LC_FN_MPI_WAIT},
+    {"waitall", LC_FN_MPI_WAIT},      {"waitsome", LC_FN_MPI_WAITSOME},
+    {"test*", LC_FN_MPI_TEST},        {"request_get_status*", LC_FN_MPI_TEST},
+    {"*probe", LC_FN_MPI_TEST},       {"win_*", LC_FN_MPI_WIN},
     {"file_*", LC_FN_MPI_IO},
 };
 
 static const char *const paradigm_names[] = {
-    [OTF2_PARADIGM_USER] = "user",       [OTF2_PARADIGM_COMPILER] = "compiler",
-    [OTF2_PARADIGM_OPENMP] = "openmp",   [OTF2_PARADIGM_MPI] = "mpi",
-    [OTF2_PARADIGM_PTHREAD] = "pthread", [OTF2_PARADIGM_MEASUREMENT_SYSTEM] = "measurement",
-    [OTF2_PARADIGM_CUDA] = "cuda",       [OTF2_PARADIGM_SHMEM] = "shmem",
+    [OTF2_PARADIGM_USER] = "user",        [OTF2_PARADIGM_COMPILER] = "compiler",
+    [OTF2_PARADIGM_OPENMP] = "openmp",    [OTF2_PARADIGM_MPI] = "mpi",
+    [OTF2_PARADIGM_PTHREAD] = "pthread",  [OTF2_PARADIGM_MEASUREMENT_SYSTEM] = "measurement",
+    [OTF2_PARADIGM_CUDA] = "cuda",        [OTF2_PARADIGM_SHMEM] = "shmem",
     [OTF2_PARADIGM_SAMPLING] = "sampling"};
 
-static const char *const role_names[] = {
-    [OTF2_REGION_ROLE_FUNCTION] = "function",
-    [OTF2_REGION_ROLE_WRAPPER] = "wrapper",
-    [OTF2_REGION_ROLE_LOOP] = "loop",
-    [OTF2_REGION_ROLE_CODE] = "code",
-    [OTF2_REGION_ROLE_PARALLEL] = "parallel",
-    [OTF2_REGION_ROLE_WORKSHARE] = "workshare",
-    [OTF2_REGION_ROLE_SINGLE] = "single",
-    [OTF2_REGION_ROLE_MASTER] = "master",
-    [OTF2_REGION_ROLE_CRITICAL] = "critical",
-    [OTF2_REGION_ROLE_ATOMIC] = "atomic",
-    [OTF2_REGION_ROLE_BARRIER] = "barrier",
-    [OTF2_REGION_ROLE_IMPLICIT_BARRIER] = "implicit barrier",
-    [OTF2_REGION_ROLE_TASK] = "task",
-    [OTF2_REGION_ROLE_TASK_CREATE] = "task create",
-    [OTF2_REGION_ROLE_TASK_WAIT] = "taskwait",
-    [OTF2_REGION_ROLE_COLL_ONE2ALL] = "one2all",
-    [OTF2_REGION_ROLE_COLL_ALL2ONE] = "all2one",
-    [OTF2_REGION_ROLE_COLL_ALL2ALL] = "all2all",
-    [OTF2_REGION_ROLE_COLL_OTHER] = "other collective",
-    [OTF2_REGION_ROLE_FILE_IO] = "file_io",
-    [OTF2_REGION_ROLE_POINT2POINT] = "point2point",
-    [OTF2_REGION_ROLE_RMA] = "rma",
-    [OTF2_REGION_ROLE_ARTIFICIAL] = "artificial"};
+static const char *const role_names[] = {[OTF2_REGION_ROLE_FUNCTION] = "function",
+                                         [OTF2_REGION_ROLE_WRAPPER] = "wrapper",
+                                         [OTF2_REGION_ROLE_LOOP] = "loop",
+                                         [OTF2_REGION_ROLE_CODE] = "code",
+                                         [OTF2_REGION_ROLE_PARALLEL] = "parallel",
+                                         [OTF2_REGION_ROLE_WORKSHARE] = "workshare",
+                                         [OTF2_REGION_ROLE_SINGLE] = "single",
+                                         [OTF2_REGION_ROLE_MASTER] = "master",
+                                         [OTF2_REGION_ROLE_CRITICAL] = "critical",
+                                         [OTF2_REGION_ROLE_ATOMIC] = "atomic",
+                                         [OTF2_REGION_ROLE_BARRIER] = "barrier",
+                                         [OTF2_REGION_ROLE_IMPLICIT_BARRIER] = "implicit barrier",
+                                         [OTF2_REGION_ROLE_TASK] = "task",
+                                         [OTF2_REGION_ROLE_TASK_CREATE] = "task create",
+                                         [OTF2_REGION_ROLE_TASK_WAIT] = "taskwait",
+                                         [OTF2_REGION_ROLE_COLL_ONE2ALL] = "one2all",
+                                         [OTF2_REGION_ROLE_COLL_ALL2ONE] = "all2one",
+                                         [OTF2_REGION_ROLE_COLL_ALL2ALL] = "all2all",
+                                         [OTF2_REGION_ROLE_COLL_OTHER] = "other collective",
+                                         [OTF2_REGION_ROLE_FILE_IO] = "file_io",
+                                         [OTF2_REGION_ROLE_POINT2POINT] = "point2point",
+                                         [OTF2_REGION_ROLE_RMA] = "rma",
+                                         [OTF2_REGION_ROLE_ARTIFICIAL] = "artificial"};
 
-bool lc_region_mpi_name(const char *name, char *out, size_t size)
-{
+bool lc_region_mpi_name(const char *name, char *out, size_t size) {
     if (strncasecmp(name, "MPI_", 4) != 0)
         return false;
     size_t n = strlen(name + 4);
@@ -81,8 +68,7 @@ bool lc_region_mpi_name(const char *name, char *out, size_t size)
     return true;
 }
 
-static bool matches(const char *pattern, const char *name)
-{
+static bool matches(const char *pattern, const char *name) {
     size_t n = strlen(pattern), m = strlen(name);
     if (pattern[0] == '*')
         return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
@@ -91,16 +77,14 @@ static bool matches(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0;
 }
 
-static uint8_t mpi_fn(const char *name)
-{
+static uint8_t mpi_fn(const char *name) {
     for (size_t i = 0; i < sizeof mpi_table / sizeof *mpi_table; i++)
         if (matches(mpi_table[i].name, name))
             return mpi_table[i].fn;
     return LC_FN_MPI_OTHER;
 }
 
-static uint8_t omp_fn(const char *name, OTF2_RegionRole role)
-{
+static uint8_t omp_fn(const char *name, OTF2_RegionRole role) {
     switch (role) {
     case OTF2_REGION_ROLE_PARALLEL:
         return LC_FN_OMP_PARALLEL;
@@ -119,12 +103,11 @@ static uint8_t omp_fn(const char *name, OTF2_RegionRole role)
         return LC_FN_OMP_TASK;
     default:
         return strncasecmp(name, "omp_set_", 8) == 0 && strstr(name, "lock") ? LC_FN_OMP_LOCK_API
-                                                                              : LC_FN_OMP_OTHER;
+                                                                             : LC_FN_OMP_OTHER;
     }
 }
 
-void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role)
-{
+void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role) {
     char name[128];
     bool named = lc_region_mpi_name(region->name, name, sizeof name);
     region->mpi = paradigm == OTF2_PARADIGM_MPI || named;

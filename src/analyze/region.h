@@ -1,4 +1,5 @@
-/* What a region is for the analysis: classified once by paradigm, role and name, so that event code compares small numbers. */
+/* What a region is for the analysis: classified once by paradigm, role and name, so that event code
+ * compares small numbers. */
 #ifndef LC_ANALYZE_REGION_H
 #define LC_ANALYZE_REGION_H
 
@@ -9,7 +10,8 @@
 /* Fills fn, mpi, paradigm, role from the rest and the OTF2 values. */
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role);
 
-/* The part of a name "MPI_Xyz", any case, without trailing "_"s, in lower case ("xyz"); false if it is no such name. */
+/* The part of a name "MPI_Xyz", any case, without trailing "_"s, in lower case ("xyz"); false if it
+ * is no such name. */
 bool lc_region_mpi_name(const char *name, char *out, size_t size);
 
 #endif

@@ -7,13 +7,11 @@
 #include "analyze/results_private.h"
 #include "base/mem.h"
 
-enum lc_err lc_results_new(struct lc_results **results)
-{
+enum lc_err lc_results_new(struct lc_results **results) {
     return lc_alloc(results, 1, sizeof **results);
 }
 
-void lc_results_free(struct lc_results *results)
-{
+void lc_results_free(struct lc_results *results) {
     if (!results)
         return;
     for (size_t m = 0; m < results->n_metrics; m++) {
@@ -24,8 +22,7 @@ void lc_results_free(struct lc_results *results)
     free(results);
 }
 
-enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint32_t *handle)
-{
+enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint32_t *handle) {
     for (size_t m = 0; m < results->n_metrics; m++)
         if (strcmp(results->metrics[m].name, name) == 0) {
             *handle = (uint32_t)m;
@@ -40,10 +37,10 @@ enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint
     return LC_OK;
 }
 
-/* The cell of (cnode, location), new ones zero. Additions for one place come one after the other as a rule. */
+/* The cell of (cnode, location), new ones zero. Additions for one place come one after the other as
+ * a rule. */
 static enum lc_err find_cell(struct lc_result_metric *metric, uint32_t cnode, uint32_t location,
-                             struct lc_result_cell **cell)
-{
+                             struct lc_result_cell **cell) {
     if (metric->n_cells && metric->last < metric->n_cells) {
         *cell = &metric->cells[metric->last];
         if ((*cell)->cnode == cnode && (*cell)->location == location)
@@ -64,8 +61,7 @@ static enum lc_err find_cell(struct lc_result_metric *metric, uint32_t cnode, ui
 }
 
 enum lc_err lc_results_add_int(struct lc_results *results, uint32_t handle, uint32_t cnode,
-                               uint32_t location, int64_t value)
-{
+                               uint32_t location, int64_t value) {
     struct lc_result_metric *metric = &results->metrics[handle];
     struct lc_result_cell *cell;
     LC_TRY(find_cell(metric, cnode, location, &cell));
@@ -74,8 +70,7 @@ enum lc_err lc_results_add_int(struct lc_results *results, uint32_t handle, uint
 }
 
 enum lc_err lc_results_add_ticks_real(struct lc_results *results, uint32_t handle, uint32_t cnode,
-                                      uint32_t location, double ticks)
-{
+                                      uint32_t location, double ticks) {
     struct lc_result_metric *metric = &results->metrics[handle];
     struct lc_result_cell *cell;
     metric->real = true;

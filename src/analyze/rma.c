@@ -6,14 +6,15 @@
 #include "analyze/waits.h"
 #include "base/mem.h"
 
-/* One side of an access epoch, on its way to the other side. Per (window, target, origin) the k-th post belongs to the k-th start, the k-th
- * complete to the k-th wait. */
+/* One side of an access epoch, on its way to the other side. Per (window, target, origin) the k-th
+ * post belongs to the k-th start, the k-th complete to the k-th wait. */
 struct side {
     int64_t enter, leave;   /* of the call */
     int64_t enter2, leave2; /* origins: of MPI_Win_complete */
     uint32_t window, target, origin, number;
     uint32_t location, cnode;
-    uint32_t local; /* at home: index of the call that may wait (MPI_Win_wait; epoch of the origin) */
+    uint32_t
+        local; /* at home: index of the call that may wait (MPI_Win_wait; epoch of the origin) */
     uint32_t reserved;
 };
 
@@ -35,18 +36,15 @@ struct rma {
     struct sides out, own; /* own: what the arrivals are compared with */
 };
 
-static int64_t enter_of(const struct lc_loc *loc, const struct lc_rma *rma)
-{
+static int64_t enter_of(const struct lc_loc *loc, const struct lc_rma *rma) {
     return loc->time[loc->calls[rma->call].enter];
 }
 
-static int64_t leave_of(const struct lc_loc *loc, const struct lc_rma *rma)
-{
+static int64_t leave_of(const struct lc_loc *loc, const struct lc_rma *rma) {
     return loc->time[loc->calls[rma->call].leave];
 }
 
-static enum lc_err add(struct sides *sides, const struct side *side, uint32_t dest)
-{
+static enum lc_err add(struct sides *sides, const struct side *side, uint32_t dest) {
     LC_TRY(lc_grow(&sides->items, &sides->cap, sides->count + 1, sizeof *sides->items));
     LC_TRY(lc_grow(&sides->dest, &sides->cap_dest, sides->count + 1, sizeof *sides->dest));
     sides->dest[sides->count] = dest;
@@ -55,8 +53,7 @@ static enum lc_err add(struct sides *sides, const struct side *side, uint32_t de
 }
 
 /* Pairs the opening and closing calls of a location; the closing one follows in order. */
-static enum lc_err find_epochs(struct rma *r, struct lc_loc *loc)
-{
+static enum lc_err find_epochs(struct rma *r, struct lc_loc *loc) {
     for (size_t i = 0; loc->extra && i < loc->extra->n_rma; i++) {
         const struct lc_rma *open = &loc->extra->rma[i];
         if (open->type != LC_RMA_POST && open->type != LC_RMA_START)
@@ -74,8 +71,7 @@ static enum lc_err find_epochs(struct rma *r, struct lc_loc *loc)
     return LC_OK;
 }
 
-static enum lc_err describe(struct rma *r, size_t index)
-{
+static enum lc_err describe(struct rma *r, size_t index) {
     const struct epoch *e = &r->epochs[index];
     bool target = e->open->type == LC_RMA_POST;
     for (uint32_t i = 0; i < e->open->n_members; i++) {
@@ -99,8 +95,7 @@ static enum lc_err describe(struct rma *r, size_t index)
     return LC_OK;
 }
 
-static int by_pair(const void *a, const void *b)
-{
+static int by_pair(const void *a, const void *b) {
     const struct side *x = a, *y = b;
     if (x->window != y->window)
         return x->window < y->window ? -1 : 1;
@@ -113,8 +108,7 @@ static int by_pair(const void *a, const void *b)
     return x->enter < y->enter ? -1 : x->enter > y->enter;
 }
 
-static int by_number(const void *a, const void *b)
-{
+static int by_number(const void *a, const void *b) {
     const struct side *x = a, *y = b;
     if (x->window != y->window)
         return x->window < y->window ? -1 : 1;
@@ -125,24 +119,21 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void number(struct side *items, size_t n)
-{
+static void number(struct side *items, size_t n) {
     if (n)
         qsort(items, n, sizeof *items, by_pair);
     for (size_t i = 0; i < n; i++) {
         const struct side *before = i ? &items[i - 1] : NULL;
-        items[i].number = before && before->window == items[i].window &&
-                                  before->target == items[i].target &&
-                                  before->origin == items[i].origin &&
-                                  before->location == items[i].location
-                              ? before->number + 1
-                              : 0;
+        items[i].number =
+            before && before->window == items[i].window && before->target == items[i].target &&
+                    before->origin == items[i].origin && before->location == items[i].location
+                ? before->number + 1
+                : 0;
     }
 }
 
 /* The partner that acts last per epoch. */
-static enum lc_err judge_epoch(struct rma *r, const struct epoch *e, const struct side *last)
-{
+static enum lc_err judge_epoch(struct rma *r, const struct epoch *e, const struct side *last) {
     bool target = e->open->type == LC_RMA_POST;
     int64_t release = target ? last->enter2 : last->enter;
     const struct lc_rma *call = e->close;
@@ -164,8 +155,7 @@ static enum lc_err judge_epoch(struct rma *r, const struct epoch *e, const struc
     return lc_wait_ticks(&wait) > 0 ? lc_wait_add(e->loc, &wait) : LC_OK;
 }
 
-static enum lc_err judge(struct rma *r, struct side *in, size_t n)
-{
+static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
     struct side **last;
     LC_TRY(lc_alloc(&last, r->n_epochs, sizeof *last));
     number(in, n);
@@ -185,7 +175,8 @@ static enum lc_err judge(struct rma *r, struct side *in, size_t n)
             else
                 high = mid;
         }
-        /* Both sides of a process that is its own partner arrive here: the other role is the one. */
+        /* Both sides of a process that is its own partner arrive here: the other role is the one.
+         */
         for (; low < n && by_number(&in[low], own) == 0; low++) {
             struct side *other = &in[low];
             uint32_t process = r->trace->locations[other->location].process;
@@ -206,8 +197,7 @@ static enum lc_err judge(struct rma *r, struct side *in, size_t n)
     return err;
 }
 
-static enum lc_err prepare(struct rma *r)
-{
+static enum lc_err prepare(struct rma *r) {
     for (size_t i = 0; i < r->trace->n_locs; i++)
         LC_TRY(find_epochs(r, &r->trace->locs[i]));
     for (size_t i = 0; i < r->n_epochs; i++)
@@ -215,8 +205,7 @@ static enum lc_err prepare(struct rma *r)
     return LC_OK;
 }
 
-enum lc_err lc_rma_waits(struct lc_trace *trace)
-{
+enum lc_err lc_rma_waits(struct lc_trace *trace) {
     struct rma r = {.trace = trace};
     struct side *in = NULL;
     size_t n = 0;

@@ -1,19 +1,17 @@
-/* Order statistics of values that lie on many ranks: from the highest byte to the lowest, histograms of the values that agree with the bytes found so
- * far. */
+/* Order statistics of values that lie on many ranks: from the highest byte to the lowest,
+ * histograms of the values that agree with the bytes found so far. */
 #include <string.h>
 
 #include "analyze/statistics.h"
 
 enum { MAX_AT = 8 };
 
-static size_t byte_of(int64_t value, int shift)
-{
+static size_t byte_of(int64_t value, int shift) {
     return (size_t)((uint64_t)value >> shift) & 255;
 }
 
 enum lc_err lc_select_i64(const struct lc_comm *comm, const int64_t *values, size_t count,
-                          const int64_t *at, size_t n_at, int64_t *found)
-{
+                          const int64_t *at, size_t n_at, int64_t *found) {
     int64_t rest[MAX_AT], tally[MAX_AT][256], max = 0;
     if (n_at > MAX_AT)
         return lc_fail(LC_ERR_RANGE, "statistics: %zu order statistics at once", n_at);

@@ -11,8 +11,7 @@ struct severe { /* an instance, comparable without its rank's data */
     uint32_t location, cnode, cause, cause_cnode;
 };
 
-static int by_severity(const void *a, const void *b)
-{
+static int by_severity(const void *a, const void *b) {
     const struct severe *x = a, *y = b;
     if (x->ticks != y->ticks)
         return x->ticks > y->ticks ? -1 : 1;
@@ -21,8 +20,7 @@ static int by_severity(const void *a, const void *b)
     return x->location < y->location ? -1 : x->location > y->location;
 }
 
-void lc_put_text(struct lc_strbuf *json, const char *text)
-{
+void lc_put_text(struct lc_strbuf *json, const char *text) {
     for (; *text; text++) {
         if (*text == '/')
             lc_strbuf_puts(json, "%2F");
@@ -35,8 +33,7 @@ void lc_put_text(struct lc_strbuf *json, const char *text)
     }
 }
 
-void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode)
-{
+void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode) {
     if (cnode == LC_NONE)
         return;
     const struct lc_an_cnode *node = &trace->cnodes[cnode];
@@ -48,8 +45,7 @@ void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint3
 }
 
 static void put_place(struct lc_strbuf *json, const struct lc_trace *trace, const char *prefix,
-                      uint32_t location, uint32_t cnode)
-{
+                      uint32_t location, uint32_t cnode) {
     const struct lc_an_location *l = &trace->locations[location];
     lc_strbuf_printf(json, "\"%srank\":%d,\"%sthread\":%d", prefix,
                      trace->processes[l->process].rank, prefix, l->thread);
@@ -60,14 +56,12 @@ static void put_place(struct lc_strbuf *json, const struct lc_trace *trace, cons
     lc_strbuf_putc(json, '"');
 }
 
-static double seconds(const struct lc_trace *trace, int64_t ticks)
-{
+static double seconds(const struct lc_trace *trace, int64_t ticks) {
     return (double)ticks / (double)trace->ticks_per_second;
 }
 
 static void put_severest(struct lc_strbuf *json, const struct lc_trace *trace,
-                         const struct severe *all, size_t n)
-{
+                         const struct severe *all, size_t n) {
     lc_strbuf_puts(json, ",\"severest\":[");
     for (size_t i = 0; i < n && i < LC_SEVEREST; i++) {
         lc_strbuf_printf(json, "%s{\"waiting_s\":%.17g,\"start_s\":%.17g,", i ? "," : "",
@@ -91,10 +85,8 @@ struct sample { /* the wait states of one kind on this rank */
     int64_t sum;
 };
 
-static void note_severe(struct sample *s, const struct severe *instance)
-{
-    if (s->n_worst == LC_SEVEREST &&
-        by_severity(instance, &s->worst[LC_SEVEREST - 1]) >= 0)
+static void note_severe(struct sample *s, const struct severe *instance) {
+    if (s->n_worst == LC_SEVEREST && by_severity(instance, &s->worst[LC_SEVEREST - 1]) >= 0)
         return;
     size_t i = s->n_worst < LC_SEVEREST ? s->n_worst++ : LC_SEVEREST - 1;
     for (; i && by_severity(instance, &s->worst[i - 1]) < 0; i--)
@@ -102,15 +94,14 @@ static void note_severe(struct sample *s, const struct severe *instance)
     s->worst[i] = *instance;
 }
 
-static enum lc_err take_sample(const struct lc_trace *trace, struct sample samples[LC_WAIT_KINDS])
-{
+static enum lc_err take_sample(const struct lc_trace *trace, struct sample samples[LC_WAIT_KINDS]) {
     for (size_t i = 0; i < trace->n_locs; i++)
         for (size_t k = 0; k < trace->locs[i].n_waits; k++) {
             const struct lc_wait *w = &trace->locs[i].waits[k];
             if (!(w->flags & LC_WAIT_STATE) || !lc_wait_metric(w->kind))
                 continue;
             struct sample *s = &samples[w->kind];
-            struct severe instance = {lc_wait_ticks(w), w->start,  w->release,    trace->locs[i].id,
+            struct severe instance = {lc_wait_ticks(w), w->start, w->release,    trace->locs[i].id,
                                       w->cnode,         w->cause, w->cause_cnode};
             LC_TRY(lc_grow(&s->ticks, &s->cap, s->count + 1, sizeof *s->ticks));
             s->ticks[s->count++] = instance.ticks;
@@ -122,15 +113,13 @@ static enum lc_err take_sample(const struct lc_trace *trace, struct sample sampl
 
 /* Quantile of type 7 of Hyndman and Fan from its two neighbours: position q (n - 1). */
 static double quantile(const struct lc_trace *trace, int64_t n, int quarters, int64_t low,
-                       int64_t high)
-{
+                       int64_t high) {
     double fraction = (double)(quarters * (n - 1) % 4) / 4;
     return ((double)low + fraction * (double)(high - low)) / (double)trace->ticks_per_second;
 }
 
 static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int kind,
-                            const struct sample *s)
-{
+                            const struct sample *s) {
     const struct lc_comm *comm = trace->comm;
     int64_t sums[2] = {(int64_t)s->count, s->sum};
     lc_comm_allreduce_i64(comm, sums, 2, LC_OP_SUM);
@@ -154,9 +143,8 @@ static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int 
                          "%s\"%s\":{\"count\":%lld,\"sum_s\":%.17g,\"mean_s\":%.17g,\"min_s\":"
                          "%.17g,\"q1_s\":%.17g,\"median_s\":%.17g,\"q3_s\":%.17g,\"max_s\":%.17g",
                          json->length > 1 ? ",\n" : "", lc_wait_metric((enum lc_wait_kind)kind),
-                         (long long)n, seconds(trace, sums[1]),
-                         seconds(trace, sums[1]) / (double)n, seconds(trace, found[0]),
-                         quantile(trace, n, 1, found[2], found[3]),
+                         (long long)n, seconds(trace, sums[1]), seconds(trace, sums[1]) / (double)n,
+                         seconds(trace, found[0]), quantile(trace, n, 1, found[2], found[3]),
                          quantile(trace, n, 2, found[4], found[5]),
                          quantile(trace, n, 3, found[6], found[7]), seconds(trace, found[1]));
         put_severest(json, trace, all, n_all);
@@ -165,8 +153,7 @@ static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int 
     return LC_OK;
 }
 
-enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *statistics)
-{
+enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *statistics) {
     struct sample *samples;
     LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&samples, LC_WAIT_KINDS, sizeof *samples)));
     enum lc_err err = lc_comm_agree(trace->comm, take_sample(trace, samples));
@@ -185,8 +172,7 @@ enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *sta
     return err;
 }
 
-void lc_statistics_free(struct lc_statistics *statistics)
-{
+void lc_statistics_free(struct lc_statistics *statistics) {
     lc_strbuf_free(&statistics->json);
     lc_strbuf_free(&statistics->timeline);
     lc_strbuf_free(&statistics->phases);

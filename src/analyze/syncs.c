@@ -11,16 +11,14 @@ struct link { /* a wait, on its way to the owner of its cause; and back, with ti
     uint32_t cause, waiting;
 };
 
-enum lc_err lc_sync_add(struct lc_loc *loc, int64_t time, uint64_t instance, uint32_t group)
-{
+enum lc_err lc_sync_add(struct lc_loc *loc, int64_t time, uint64_t instance, uint32_t group) {
     if (loc->n_syncs == loc->cap_syncs)
         LC_TRY(lc_grow(&loc->syncs, &loc->cap_syncs, loc->n_syncs + 1, sizeof *loc->syncs));
     loc->syncs[loc->n_syncs++] = (struct lc_sync){time, instance, group, 0};
     return LC_OK;
 }
 
-static bool links(const struct lc_wait *w)
-{
+static bool links(const struct lc_wait *w) {
     if (w->instance == UINT64_MAX || !(w->flags & LC_WAIT_STATE) || (w->flags & LC_WAIT_CUT))
         return false;
     return (w->flags & LC_WAIT_NONBLOCKING) || w->kind == LC_WAIT_12N || w->kind == LC_WAIT_N21 ||
@@ -28,8 +26,7 @@ static bool links(const struct lc_wait *w)
 }
 
 static enum lc_err collect(const struct lc_trace *trace, struct link **out, uint32_t **dest,
-                           size_t *n)
-{
+                           size_t *n) {
     size_t count = 0;
     for (size_t i = 0; i < trace->n_locs; i++)
         for (size_t k = 0; k < trace->locs[i].n_waits; k++)
@@ -43,15 +40,14 @@ static enum lc_err collect(const struct lc_trace *trace, struct link **out, uint
             if (!links(w))
                 continue;
             (*dest)[*n] = lc_trace_owner(trace, w->cause);
-            (*out)[(*n)++] = (struct link){w->instance,
-                                           w->end < w->cause_end ? w->end : w->cause_end, w->cause,
-                                           trace->locs[i].id};
+            (*out)[(*n)++] =
+                (struct link){w->instance, w->end < w->cause_end ? w->end : w->cause_end, w->cause,
+                              trace->locs[i].id};
         }
     return LC_OK;
 }
 
-static int by_point(const void *a, const void *b)
-{
+static int by_point(const void *a, const void *b) {
     const struct link *x = a, *y = b;
     if (x->instance != y->instance)
         return x->instance < y->instance ? -1 : 1;
@@ -60,9 +56,9 @@ static int by_point(const void *a, const void *b)
     return x->waiting < y->waiting ? -1 : x->waiting > y->waiting;
 }
 
-/* Owner of the causes: one point per (instance, cause); its time goes into all its links and into the cause's list. */
-static enum lc_err settle(struct lc_trace *trace, struct link *in, size_t n, uint32_t *dest)
-{
+/* Owner of the causes: one point per (instance, cause); its time goes into all its links and into
+ * the cause's list. */
+static enum lc_err settle(struct lc_trace *trace, struct link *in, size_t n, uint32_t *dest) {
     if (n)
         qsort(in, n, sizeof *in, by_point);
     for (size_t i = 0; i < n;) {
@@ -79,8 +75,7 @@ static enum lc_err settle(struct lc_trace *trace, struct link *in, size_t n, uin
     return LC_OK;
 }
 
-enum lc_err lc_syncs_find(struct lc_trace *trace)
-{
+enum lc_err lc_syncs_find(struct lc_trace *trace) {
     const struct lc_comm *comm = trace->comm;
     struct link *out = NULL, *in = NULL, *back = NULL;
     uint32_t *dest = NULL, *back_dest = NULL;

@@ -1,4 +1,5 @@
-/* Correction of recorded times where they contradict the order of messages: a controlled logical clock with backward amortisation. */
+/* Correction of recorded times where they contradict the order of messages: a controlled logical
+ * clock with backward amortisation. */
 #ifndef LC_ANALYZE_TIME_CORRECT_H
 #define LC_ANALYZE_TIME_CORRECT_H
 

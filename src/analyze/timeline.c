@@ -11,12 +11,12 @@ enum { BINS = LC_TIMELINE_BINS };
 
 struct bins {
     int64_t edge[BINS + 1];
-    int64_t part[LC_WAIT_KINDS][BINS];     /* waiting that covers a part of the bin */
-    int64_t whole[LC_WAIT_KINDS][BINS + 1]; /* difference array of the number of waits that cover all of it */
+    int64_t part[LC_WAIT_KINDS][BINS]; /* waiting that covers a part of the bin */
+    int64_t whole[LC_WAIT_KINDS]
+                 [BINS + 1]; /* difference array of the number of waits that cover all of it */
 };
 
-static size_t bin_of(const struct bins *b, int64_t t)
-{
+static size_t bin_of(const struct bins *b, int64_t t) {
     size_t low = 0, high = BINS;
     while (high - low > 1) {
         size_t mid = (low + high) / 2;
@@ -28,8 +28,7 @@ static size_t bin_of(const struct bins *b, int64_t t)
     return low;
 }
 
-static void add_wait(struct bins *b, int kind, int64_t begin, int64_t end)
-{
+static void add_wait(struct bins *b, int kind, int64_t begin, int64_t end) {
     size_t first = bin_of(b, begin), last = bin_of(b, end);
     if (first == last) {
         b->part[kind][first] += end - begin;
@@ -41,13 +40,11 @@ static void add_wait(struct bins *b, int kind, int64_t begin, int64_t end)
     b->whole[kind][last]--;
 }
 
-static double seconds(const struct lc_trace *trace, int64_t ticks)
-{
+static double seconds(const struct lc_trace *trace, int64_t ticks) {
     return (double)ticks / (double)trace->ticks_per_second;
 }
 
-enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json)
-{
+enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json) {
     struct bins *b;
     LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&b, 1, sizeof *b)));
     int64_t length = trace->t1 - trace->t0;
@@ -91,8 +88,7 @@ struct phase_sums {
     int64_t ticks[LC_WAIT_KINDS];
 };
 
-static void add_phases(const struct lc_loc *loc, const int64_t *first, struct phase_sums *sums)
-{
+static void add_phases(const struct lc_loc *loc, const int64_t *first, struct phase_sums *sums) {
     for (size_t i = 0; i < loc->extra->n_phases; i++) {
         const struct lc_phase *p = &loc->extra->phases[i];
         int64_t end = p->end == INT64_MAX ? loc->time[loc->n_transitions - 1] : p->end;
@@ -117,8 +113,7 @@ static void add_phases(const struct lc_loc *loc, const int64_t *first, struct ph
 }
 
 static void put_phases(struct lc_strbuf *json, const struct lc_trace *trace, const int64_t *first,
-                       const struct phase_sums *sums)
-{
+                       const struct phase_sums *sums) {
     lc_strbuf_putc(json, '{');
     const char *separator = "";
     for (size_t r = 0; r < trace->n_regions; r++) {
@@ -149,16 +144,14 @@ static void put_phases(struct lc_strbuf *json, const struct lc_trace *trace, con
 }
 
 /* Sums over all ranks: times with MAX (begin negated), waiting with SUM. */
-static void reduce(const struct lc_trace *trace, struct phase_sums *sums, size_t n)
-{
+static void reduce(const struct lc_trace *trace, struct phase_sums *sums, size_t n) {
     for (size_t i = 0; i < n; i++) {
         lc_comm_allreduce_i64(trace->comm, &sums[i].begin, 2, LC_OP_MAX);
         lc_comm_allreduce_i64(trace->comm, sums[i].ticks, LC_WAIT_KINDS, LC_OP_SUM);
     }
 }
 
-enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json)
-{
+enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
     int64_t *first;
     LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&first, trace->n_regions + 1, sizeof *first)));
     for (size_t l = 0; l < trace->n_locs; l++) {

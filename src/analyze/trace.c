@@ -7,11 +7,11 @@
 #include "analyze/read.h"
 
 const char *const lc_count_metrics[LC_COUNTS] = {
-    "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent", "bytes_rcvd", "syncs_coll",
-    "comms_csrc", "comms_cdst", "comms_cxch", "bytes_cout", "bytes_cin",  "bytes_put",  "bytes_get"};
+    "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent",
+    "bytes_rcvd", "syncs_coll", "comms_csrc", "comms_cdst", "comms_cxch",
+    "bytes_cout", "bytes_cin",  "bytes_put",  "bytes_get"};
 
-struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location)
-{
+struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location) {
     size_t low = 0, high = trace->n_locs;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -23,10 +23,10 @@ struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location)
     return low < trace->n_locs && trace->locs[low].id == location ? &trace->locs[low] : NULL;
 }
 
-/* The largest of values over all locations, and the lowest location that has it; INT64_MIN: none. */
+/* The largest of values over all locations, and the lowest location that has it; INT64_MIN: none.
+ */
 static void latest(const struct lc_trace *trace, const int64_t *values, int64_t *max,
-                   uint32_t *location)
-{
+                   uint32_t *location) {
     *max = INT64_MIN;
     for (size_t i = 0; i < trace->n_locs; i++)
         if (values[i] > *max)
@@ -41,8 +41,7 @@ static void latest(const struct lc_trace *trace, const int64_t *values, int64_t 
 }
 
 /* MPI_Init and MPI_Finalize count for the bounds only if every process has them. */
-static enum lc_err find_ends(struct lc_trace *trace)
-{
+static enum lc_err find_ends(struct lc_trace *trace) {
     int64_t *init = malloc((trace->n_locs + 1) * sizeof *init);
     int64_t *finalize = malloc((trace->n_locs + 1) * sizeof *finalize);
     if (!init || !finalize) {
@@ -88,8 +87,7 @@ static enum lc_err find_ends(struct lc_trace *trace)
     return LC_OK;
 }
 
-enum lc_err lc_trace_bounds(struct lc_trace *trace)
-{
+enum lc_err lc_trace_bounds(struct lc_trace *trace) {
     int64_t t0 = INT64_MAX, last[2] = {INT64_MIN, 0}, n_events = (int64_t)trace->n_events;
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_loc *loc = &trace->locs[i];
@@ -113,8 +111,7 @@ enum lc_err lc_trace_bounds(struct lc_trace *trace)
     return lc_comm_agree(trace->comm, find_ends(trace));
 }
 
-static void free_location(struct lc_loc *loc)
-{
+static void free_location(struct lc_loc *loc) {
     free(loc->time);
     free(loc->cnode);
     free(loc->calls);
@@ -134,8 +131,7 @@ static void free_location(struct lc_loc *loc)
     }
 }
 
-void lc_trace_free(struct lc_trace *trace)
-{
+void lc_trace_free(struct lc_trace *trace) {
     if (!trace)
         return;
     for (size_t i = 0; i < trace->n_locs; i++)

@@ -6,14 +6,12 @@
 #include "analyze/waits.h"
 #include "base/mem.h"
 
-enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace)
-{
+enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace) {
     *judge = (struct lc_wait_judge){.trace = trace};
     return lc_alloc(&judge->waited_for, trace->n_processes + 1, sizeof *judge->waited_for);
 }
 
-void lc_wait_judge_free(struct lc_wait_judge *judge)
-{
+void lc_wait_judge_free(struct lc_wait_judge *judge) {
     free(judge->waited_for);
     free(judge->later);
 }
@@ -31,8 +29,7 @@ struct choice {
 };
 
 /* Ties: the candidate seen first. */
-static void consider(struct choice *choice, const struct candidate *c)
-{
+static void consider(struct choice *choice, const struct candidate *c) {
     if (!c->possible)
         return;
     int64_t ticks = c->ticks > 0 ? c->ticks : 0, best = choice->best.ticks;
@@ -43,16 +40,19 @@ static void consider(struct choice *choice, const struct candidate *c)
     choice->best.ticks = ticks;
 }
 
-static const uint8_t wait_kind[] = {
-    [LC_KIND_BARRIER] = LC_WAIT_BARRIER, [LC_KIND_N2N] = LC_WAIT_N2N,
-    [LC_KIND_N2N_SYNC] = LC_WAIT_N2N,    [LC_KIND_12N] = LC_WAIT_12N,
-    [LC_KIND_N21] = LC_WAIT_N21,         [LC_KIND_SCAN] = LC_WAIT_SCAN,
-    [LC_KIND_MGMT] = LC_WAIT_MGMT,       [LC_KIND_FENCE] = LC_WAIT_RMA_FENCE,
-    [LC_KIND_WIN_CREATE] = LC_WAIT_RMA_CREATE, [LC_KIND_WIN_FREE] = LC_WAIT_RMA_FREE,
-    [LC_KIND_IO] = LC_WAIT_IO};
+static const uint8_t wait_kind[] = {[LC_KIND_BARRIER] = LC_WAIT_BARRIER,
+                                    [LC_KIND_N2N] = LC_WAIT_N2N,
+                                    [LC_KIND_N2N_SYNC] = LC_WAIT_N2N,
+                                    [LC_KIND_12N] = LC_WAIT_12N,
+                                    [LC_KIND_N21] = LC_WAIT_N21,
+                                    [LC_KIND_SCAN] = LC_WAIT_SCAN,
+                                    [LC_KIND_MGMT] = LC_WAIT_MGMT,
+                                    [LC_KIND_FENCE] = LC_WAIT_RMA_FENCE,
+                                    [LC_KIND_WIN_CREATE] = LC_WAIT_RMA_CREATE,
+                                    [LC_KIND_WIN_FREE] = LC_WAIT_RMA_FREE,
+                                    [LC_KIND_IO] = LC_WAIT_IO};
 
-static void set_wait(struct candidate *c, const struct lc_match *by, int64_t start, int64_t end)
-{
+static void set_wait(struct candidate *c, const struct lc_match *by, int64_t start, int64_t end) {
     c->wait.start = start;
     c->wait.end = end;
     c->wait.release = by->enter;
@@ -62,8 +62,7 @@ static void set_wait(struct candidate *c, const struct lc_match *by, int64_t sta
     c->ticks = lc_wait_ticks(&c->wait);
 }
 
-static bool is_wait(uint32_t fn)
-{
+static bool is_wait(uint32_t fn) {
     return fn == LC_FN_MPI_WAIT || fn == LC_FN_MPI_WAITSOME;
 }
 
@@ -75,8 +74,7 @@ struct call_view {
 };
 
 /* `blocking`: as section 4 sees it (roots of n21 wait for the last sender). */
-static struct candidate judge_coll(const struct call_view *v, uint32_t index, bool blocking)
-{
+static struct candidate judge_coll(const struct call_view *v, uint32_t index, bool blocking) {
     const struct lc_coll *coll = &v->loc->colls[index];
     bool nonblocking = coll->klass == LC_COLL_NONBLOCKING;
     struct candidate c = {.wait = {.cnode = v->cnode, .kind = wait_kind[coll->kind]}};
@@ -95,10 +93,8 @@ static struct candidate judge_coll(const struct call_view *v, uint32_t index, bo
     return c;
 }
 
-static struct candidate judge_recv(const struct call_view *v, const struct lc_p2p *p2p)
-{
-    struct candidate c = {
-        .wait = {.cnode = v->cnode, .kind = LC_WAIT_LS, .instance = UINT64_MAX}};
+static struct candidate judge_recv(const struct call_view *v, const struct lc_p2p *p2p) {
+    struct candidate c = {.wait = {.cnode = v->cnode, .kind = LC_WAIT_LS, .instance = UINT64_MAX}};
     if (((p2p->flags & LC_P2P_NONBLOCKING) && !is_wait(v->call->fn)) ||
         !(p2p->flags & LC_P2P_MATCHED) || (p2p->flags & LC_P2P_SELF))
         return c;
@@ -108,12 +104,11 @@ static struct candidate judge_recv(const struct call_view *v, const struct lc_p2
     return c;
 }
 
-/* A standard-mode nonblocking send may have been buffered: not if the same call had to wait for a message from the same process. */
+/* A standard-mode nonblocking send may have been buffered: not if the same call had to wait for a
+ * message from the same process. */
 static struct candidate judge_send(const struct lc_wait_judge *judge, const struct call_view *v,
-                                   const struct lc_p2p *p2p)
-{
-    struct candidate c = {
-        .wait = {.cnode = v->cnode, .kind = LC_WAIT_LR, .instance = UINT64_MAX}};
+                                   const struct lc_p2p *p2p) {
+    struct candidate c = {.wait = {.cnode = v->cnode, .kind = LC_WAIT_LR, .instance = UINT64_MAX}};
     bool nonblocking = (p2p->flags & LC_P2P_NONBLOCKING) != 0;
     uint32_t started_by = v->loc->calls[p2p->call].fn;
     if (!(p2p->flags & LC_P2P_KNOWN) || (p2p->flags & LC_P2P_SELF))
@@ -130,8 +125,7 @@ static struct candidate judge_send(const struct lc_wait_judge *judge, const stru
     return c;
 }
 
-static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t flags)
-{
+static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t flags) {
     struct lc_wait wait = c->wait;
     wait.flags |= flags;
     if (wait.release > wait.end)
@@ -140,8 +134,7 @@ static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t f
 }
 
 /* The first message received by a later call that was sent before the one waited for. */
-static uint8_t wrong_order(const struct lc_wait_judge *judge, const struct lc_wait *wait)
-{
+static uint8_t wrong_order(const struct lc_wait_judge *judge, const struct lc_wait *wait) {
     size_t low = 0, high = judge->n_later; /* stack: sent ascends from the bottom to the top */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -156,21 +149,18 @@ static uint8_t wrong_order(const struct lc_wait_judge *judge, const struct lc_wa
     return judge->later[low - 1].process == source ? LC_WAIT_WO_SAME : LC_WAIT_WO_DIFFERENT;
 }
 
-static enum lc_err push_received(struct lc_wait_judge *judge, const struct lc_match *match)
-{
+static enum lc_err push_received(struct lc_wait_judge *judge, const struct lc_match *match) {
     while (judge->n_later && judge->later[judge->n_later - 1].sent >= match->enter)
         judge->n_later--;
     if (judge->n_later == judge->cap_later)
-        LC_TRY(lc_grow(&judge->later, &judge->cap_later, judge->n_later + 1,
-                       sizeof *judge->later));
-    judge->later[judge->n_later++] = (struct lc_received){
-        match->enter, judge->trace->locations[match->location].process};
+        LC_TRY(lc_grow(&judge->later, &judge->cap_later, judge->n_later + 1, sizeof *judge->later));
+    judge->later[judge->n_later++] =
+        (struct lc_received){match->enter, judge->trace->locations[match->location].process};
     return LC_OK;
 }
 
 static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
-                              const struct lc_call *call, size_t end_done)
-{
+                              const struct lc_call *call, size_t end_done) {
     struct call_view v = {loc, call, loc->time[call->enter], loc->time[call->leave],
                           loc->cnode[call->enter]};
     struct choice wait = {.smallest = call->fn == LC_FN_MPI_WAITSOME}, blocking = wait;
@@ -189,8 +179,8 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
             continue;
         }
         const struct lc_p2p *p2p = &loc->p2p[index];
-        struct candidate c = p2p->flags & LC_P2P_RECV ? judge_recv(&v, p2p)
-                                                      : judge_send(judge, &v, p2p);
+        struct candidate c =
+            p2p->flags & LC_P2P_RECV ? judge_recv(&v, p2p) : judge_send(judge, &v, p2p);
         consider(&wait, &c);
         consider(&blocking, &c);
     }
@@ -214,8 +204,7 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
 }
 
 /* From the last call to the first, so that the receives of later calls are known. */
-enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *loc)
-{
+enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *loc) {
     judge->n_later = 0;
     size_t end = loc->n_done;
     for (size_t i = loc->n_calls; i-- > 0;) {

@@ -40,34 +40,35 @@ static const char *const metrics[LC_WAIT_KINDS] = {
     [LC_WAIT_TASKWAIT] = "omp_taskwait_wait",
 };
 
-const char *lc_wait_metric(enum lc_wait_kind kind)
-{
+const char *lc_wait_metric(enum lc_wait_kind kind) {
     return metrics[kind];
 }
 
-enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait)
-{
+enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait) {
     if (loc->n_waits == loc->cap_waits)
         LC_TRY(lc_grow(&loc->waits, &loc->cap_waits, loc->n_waits + 1, sizeof *loc->waits));
     loc->waits[loc->n_waits++] = *wait;
     return LC_OK;
 }
 
-/* MPI_Init and MPI_Finalize block until the last process enters (section 4); only the latter has a metric (2.5), as has the completion of
- * MPI_Init. */
-static enum lc_err judge_ends(struct lc_trace *trace, struct lc_loc *loc)
-{
+struct handles {
+    uint32_t kind[LC_WAIT_KINDS];
+    uint32_t wo, wo_same, wo_different, init_completion, finalize_wait;
+    uint32_t count[2][3]; /* without, with bytes; late sender, late receiver, wrong order */
+};
+
+/* MPI_Init and MPI_Finalize block until the last process enters (section 4); only the latter has a
+ * metric (2.5), as has the completion of MPI_Init. */
+static enum lc_err judge_ends(struct lc_trace *trace, const struct handles *h, struct lc_loc *loc) {
     struct lc_results *results = trace->results;
-    uint32_t completion, finalize;
-    LC_TRY(lc_results_metric(results, "mpi_init_completion", &completion));
-    LC_TRY(lc_results_metric(results, "mpi_finalize_wait", &finalize));
     struct lc_wait wait = {.instance = UINT64_MAX, .cause_end = INT64_MAX, .flags = LC_WAIT_BLOCKS};
     if (trace->some.init_enter_max != INT64_MIN && loc->init_enter != INT64_MIN &&
         loc->init_leave != INT64_MIN) {
-        int64_t from = trace->some.init_enter_max > trace->some.init_leave_min ? trace->some.init_enter_max
-                                                                     : trace->some.init_leave_min;
+        int64_t from = trace->some.init_enter_max > trace->some.init_leave_min
+                           ? trace->some.init_enter_max
+                           : trace->some.init_leave_min;
         if (loc->init_leave > from)
-            LC_TRY(lc_results_add_int(results, completion, loc->init_cnode, loc->id,
+            LC_TRY(lc_results_add_int(results, h->init_completion, loc->init_cnode, loc->id,
                                       loc->init_leave - from));
         wait.kind = LC_WAIT_INIT;
         wait.start = loc->init_enter;
@@ -88,27 +89,23 @@ static enum lc_err judge_ends(struct lc_trace *trace, struct lc_loc *loc)
         wait.cause = trace->some.finalize_last;
         if (lc_wait_ticks(&wait) > 0) {
             LC_TRY(lc_wait_add(loc, &wait));
-            LC_TRY(lc_results_add_int(results, finalize, loc->finalize_cnode, loc->id,
+            LC_TRY(lc_results_add_int(results, h->finalize_wait, loc->finalize_cnode, loc->id,
                                       lc_wait_ticks(&wait)));
         }
     }
     return LC_OK;
 }
 
-struct handles {
-    uint32_t kind[LC_WAIT_KINDS];
-    uint32_t wo, wo_same, wo_different;
-    uint32_t count[2][3]; /* without, with bytes; late sender, late receiver, wrong order */
-};
-
-static enum lc_err make_handles(struct lc_trace *trace, struct handles *h)
-{
+static enum lc_err make_handles(struct lc_trace *trace, struct handles *h) {
     struct lc_results *r = trace->results;
     static const char *const names[2][3] = {{"mpi_sls_count", "mpi_slr_count", "mpi_slswo_count"},
                                             {"mpi_cls_count", "mpi_clr_count", "mpi_clswo_count"}};
     for (int k = 0; k < LC_WAIT_KINDS; k++)
         if (metrics[k])
             LC_TRY(lc_results_metric(r, metrics[k], &h->kind[k]));
+    /* All metrics on all ranks, in the same order, also where a rank has no location. */
+    LC_TRY(lc_results_metric(r, "mpi_init_completion", &h->init_completion));
+    LC_TRY(lc_results_metric(r, "mpi_finalize_wait", &h->finalize_wait));
     LC_TRY(lc_results_metric(r, "mpi_latesender_wo", &h->wo));
     LC_TRY(lc_results_metric(r, "mpi_lswo_same", &h->wo_same));
     LC_TRY(lc_results_metric(r, "mpi_lswo_different", &h->wo_different));
@@ -119,8 +116,7 @@ static enum lc_err make_handles(struct lc_trace *trace, struct handles *h)
 }
 
 static enum lc_err book(struct lc_trace *trace, const struct handles *h, const struct lc_loc *loc,
-                        const struct lc_wait *wait)
-{
+                        const struct lc_wait *wait) {
     struct lc_results *r = trace->results;
     int64_t w = lc_wait_ticks(wait);
     if (!(wait->flags & LC_WAIT_STATE) || !metrics[wait->kind])
@@ -139,8 +135,7 @@ static enum lc_err book(struct lc_trace *trace, const struct handles *h, const s
 }
 
 static enum lc_err finish_location(struct lc_trace *trace, const struct handles *h,
-                                   struct lc_loc *loc)
-{
+                                   struct lc_loc *loc) {
     LC_TRY(lc_order_waits(loc));
     for (size_t i = 0; i < loc->n_waits; i++) {
         const struct lc_wait *wait = &loc->waits[i];
@@ -157,8 +152,7 @@ static enum lc_err finish_location(struct lc_trace *trace, const struct handles 
     return LC_OK;
 }
 
-static void release_matching(struct lc_loc *loc)
-{
+static void release_matching(struct lc_loc *loc) {
     free(loc->matches);
     free(loc->lates);
     free(loc->causes);
@@ -168,8 +162,7 @@ static void release_matching(struct lc_loc *loc)
     loc->n_causes = loc->cap_causes = 0;
 }
 
-static enum lc_err judge_all(struct lc_trace *trace)
-{
+static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
     struct lc_wait_judge judge;
     LC_TRY(lc_wait_judge_init(&judge, trace));
     enum lc_err err = LC_OK;
@@ -177,20 +170,19 @@ static enum lc_err judge_all(struct lc_trace *trace)
         struct lc_loc *loc = &trace->locs[i];
         err = lc_wait_judge_location(&judge, loc);
         if (err == LC_OK)
-            err = judge_ends(trace, loc);
+            err = judge_ends(trace, h, loc);
         release_matching(loc);
     }
     lc_wait_judge_free(&judge);
     return err;
 }
 
-enum lc_err lc_waits_find(struct lc_trace *trace)
-{
+enum lc_err lc_waits_find(struct lc_trace *trace) {
     struct handles h;
     LC_TRY(make_handles(trace, &h));
     LC_TRY(lc_p2p_match(trace));
     LC_TRY(lc_collectives_match(trace));
-    LC_TRY(lc_comm_agree(trace->comm, judge_all(trace)));
+    LC_TRY(lc_comm_agree(trace->comm, judge_all(trace, &h)));
     LC_TRY(lc_comm_agree(trace->comm, lc_omp_waits(trace)));
     LC_TRY(lc_rma_waits(trace));
     enum lc_err err = LC_OK;

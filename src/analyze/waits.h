@@ -1,5 +1,6 @@
-/* Wait states of all kinds (definitions: wait states, section 2): matches messages and collectives, judges every call, adds those of threads and
- * windows, books the metrics. After it each location has waits[] and syncs[] in the order of time. Collective; called by main.c. */
+/* Wait states of all kinds (definitions: wait states, section 2): matches messages and collectives,
+ * judges every call, adds those of threads and windows, books the metrics. After it each location
+ * has waits[] and syncs[] in the order of time. Collective; called by main.c. */
 #ifndef LC_ANALYZE_WAITS_H
 #define LC_ANALYZE_WAITS_H
 

@@ -11,15 +11,13 @@
 
 /* `time` is inclusive: what a call path takes belongs to its callers, too. */
 static enum lc_err book_time(struct lc_trace *trace, uint32_t metric, uint32_t location,
-                             const struct lc_cell *cell)
-{
+                             const struct lc_cell *cell) {
     for (uint32_t c = cell->cnode; c != LC_NONE; c = trace->cnodes[c].parent)
         LC_TRY(lc_results_add_int(trace->results, metric, c, location, cell->value));
     return LC_OK;
 }
 
-enum lc_err lc_cells_book(struct lc_trace *trace)
-{
+enum lc_err lc_cells_book(struct lc_trace *trace) {
     uint32_t counts[LC_COUNTS], visits, time;
     LC_TRY(lc_results_metric(trace->results, "time", &time));
     LC_TRY(lc_results_metric(trace->results, "visits", &visits));
@@ -33,8 +31,7 @@ enum lc_err lc_cells_book(struct lc_trace *trace)
                 LC_TRY(book_time(trace, time, loc->id, cell));
             else
                 LC_TRY(lc_results_add_int(trace->results,
-                                          cell->metric == LC_COUNTS ? visits
-                                                                    : counts[cell->metric],
+                                          cell->metric == LC_COUNTS ? visits : counts[cell->metric],
                                           cell->cnode, loc->id, cell->value));
         }
         free(loc->cells);
@@ -44,8 +41,7 @@ enum lc_err lc_cells_book(struct lc_trace *trace)
     return LC_OK;
 }
 
-static enum lc_err build_program(struct lc_model *model, const struct lc_trace *trace)
-{
+static enum lc_err build_program(struct lc_model *model, const struct lc_trace *trace) {
     uint32_t *map;
     LC_TRY(lc_alloc(&map, trace->n_regions, sizeof *map));
     enum lc_err err = LC_OK;
@@ -71,16 +67,15 @@ static enum lc_err build_program(struct lc_model *model, const struct lc_trace *
     return err;
 }
 
-static enum lc_err build_system(struct lc_model *model, const struct lc_trace *trace)
-{
+static enum lc_err build_system(struct lc_model *model, const struct lc_trace *trace) {
     for (size_t i = 0; i < trace->n_system_nodes; i++) {
         const struct lc_an_system_node *n = &trace->system_nodes[i];
         LC_TRY(lc_model_add_system_node(model, n->parent, n->name, n->class_name, NULL));
     }
     for (size_t p = 0; p < trace->n_processes; p++) {
         const struct lc_an_process *process = &trace->processes[p];
-        LC_TRY(lc_model_add_process(model, process->system_node, process->rank, process->name,
-                                    NULL));
+        LC_TRY(
+            lc_model_add_process(model, process->system_node, process->rank, process->name, NULL));
     }
     for (size_t l = 0; l < trace->n_locations; l++) {
         const struct lc_an_location *location = &trace->locations[l];
@@ -91,8 +86,7 @@ static enum lc_err build_system(struct lc_model *model, const struct lc_trace *t
 }
 
 static enum lc_err build_model(struct lc_model **model, const struct lc_trace *trace,
-                               const char *meta)
-{
+                               const char *meta) {
     LC_TRY(lc_model_new(model));
     enum lc_err err = build_program(*model, trace);
     if (err == LC_OK)
@@ -108,8 +102,7 @@ static enum lc_err build_model(struct lc_model **model, const struct lc_trace *t
     return err;
 }
 
-static int by_place(const void *a, const void *b)
-{
+static int by_place(const void *a, const void *b) {
     const struct lc_result_cell *x = a, *y = b;
     if (x->cnode != y->cnode)
         return x->cnode < y->cnode ? -1 : 1;
@@ -118,8 +111,7 @@ static int by_place(const void *a, const void *b)
 
 static enum lc_err write_rows(struct lc_cubex_writer *writer, const struct lc_trace *trace,
                               const struct lc_model *model, const struct lc_result_metric *metric,
-                              struct lc_result_cell *cells, size_t n)
-{
+                              struct lc_result_cell *cells, size_t n) {
     uint32_t id = lc_model_find_metric(model, metric->name);
     const char *unit = model->metrics[id].unit;
     double scale = strcmp(unit, "sec") == 0 ? (double)trace->ticks_per_second : 1;
@@ -141,8 +133,7 @@ static enum lc_err write_rows(struct lc_cubex_writer *writer, const struct lc_tr
 }
 
 /* A metric takes reals if it does on any rank. */
-static void agree_kinds(struct lc_trace *trace)
-{
+static void agree_kinds(struct lc_trace *trace) {
     struct lc_results *results = trace->results;
     for (size_t m = 0; m < results->n_metrics; m++) {
         int64_t real = results->metrics[m].real;
@@ -152,8 +143,7 @@ static void agree_kinds(struct lc_trace *trace)
 }
 
 enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const char *meta,
-                              const struct lc_member *members, size_t n_members)
-{
+                              const struct lc_member *members, size_t n_members) {
     const struct lc_comm *comm = trace->comm;
     struct lc_model *model = NULL;
     struct lc_cubex_writer *writer = NULL;
@@ -169,8 +159,8 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
         const struct lc_result_metric *metric = &trace->results->metrics[m];
         struct lc_result_cell *cells = NULL;
         size_t bytes = 0;
-        err = lc_comm_gather(comm, metric->cells, metric->n_cells * sizeof *cells,
-                             (void **)&cells, &bytes, NULL);
+        err = lc_comm_gather(comm, metric->cells, metric->n_cells * sizeof *cells, (void **)&cells,
+                             &bytes, NULL);
         if (err == LC_OK && comm->rank == 0)
             err = write_rows(writer, trace, model, metric, cells, bytes / sizeof *cells);
         free(cells);

@@ -1,4 +1,5 @@
-/* The result file: results of all ranks, collected metric by metric on rank 0, into analysis.cubex. Called by main.c. */
+/* The result file: results of all ranks, collected metric by metric on rank 0, into analysis.cubex.
+ * Called by main.c. */
 #ifndef LC_ANALYZE_WRITE_H
 #define LC_ANALYZE_WRITE_H
 

@@ -12,6 +12,7 @@ static int cmd_help(int argc, char **argv);
 /* In the order in which people need them. */
 static const struct lc_command commands[] = {
     {"run", "measure a program", lc_cmd_run},
+    {"analyze", "wait states, root causes, critical path of an OTF2 trace", lc_cmd_analyze},
     {"show", "terminal view or JSON of a result: who waits for whom", lc_cmd_show},
     {"compare", "both delay-cost models of one analysis side by side", lc_cmd_compare},
     {"scaling", "POP efficiency factors of several runs side by side", lc_cmd_scaling},

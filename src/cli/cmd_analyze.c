@@ -1,0 +1,275 @@
+/* latecomer analyze: starts the analysis program on as many ranks as wanted and waits for it. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "cli/cmd.h"
+#include "cli/options.h"
+
+struct settings {
+    long ranks; /* 0: as many as cores */
+    const char *output, *operand, *time_correct, *partition, *what_if;
+    bool mpi_only;
+};
+
+enum { KEY_MPI_ONLY = 256, KEY_TIME_CORRECT, KEY_PARTITION, KEY_WHAT_IF };
+
+static const struct argp_option options[] = {
+    {NULL, 'n', "RANKS", 0, "Analysis ranks (default: one per core)", 0},
+    {NULL, 'o', "FILE", 0, "Result (default: analysis.cubex beside the archive)", 0},
+    {"mpi-only", KEY_MPI_ONLY, NULL, 0,
+     "Critical path from MPI_Init to MPI_Finalize only (the classical bounds)", 0},
+    {"time-correct", KEY_TIME_CORRECT, "off|on|auto", 0,
+     "Restore the order of messages where clocks contradict it (default: off)", 0},
+    {"partition", KEY_PARTITION, "P", 0,
+     "Partitions for the imbalance costs: executable, communicator or a list of ranks", 0},
+    {"what-if", KEY_WHAT_IF, "NAME=F,..", 0,
+     "Predict the run time if the function NAME took F times as long", 0},
+    {0}};
+
+static long parse_ranks(const char *text) {
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 1 || n > 1000000)
+        lc_cli_usage("analyze: -n %s: not a number of ranks: give 1 or more", text);
+    return n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    struct settings *s = state->input;
+    switch (key) {
+    case 'n':
+        s->ranks = parse_ranks(arg);
+        break;
+    case 'o':
+        s->output = arg;
+        break;
+    case KEY_MPI_ONLY:
+        s->mpi_only = true;
+        break;
+    case KEY_TIME_CORRECT:
+        if (strcmp(arg, "off") != 0 && strcmp(arg, "on") != 0 && strcmp(arg, "auto") != 0)
+            lc_cli_usage("analyze: --time-correct=%s: unknown: give off, on or auto", arg);
+        s->time_correct = arg;
+        break;
+    case KEY_PARTITION:
+        s->partition = arg;
+        break;
+    case KEY_WHAT_IF:
+        s->what_if = arg;
+        break;
+    case ARGP_KEY_ARG:
+        if (s->operand != NULL)
+            lc_cli_usage("analyze: %s: more than one operand: give one archive", arg);
+        s->operand = arg;
+        break;
+    case ARGP_KEY_NO_ARGS:
+        lc_cli_usage("analyze: no archive: give an experiment directory or a traces.otf2");
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "DIR|TRACES.OTF2",
+    "Finds the wait states of an OTF2 trace (own or Score-P's), their root causes and the "
+    "critical path, and writes analysis.cubex. Also under mpirun or srun, with the ranks found "
+    "there.",
+    NULL,
+    NULL,
+    NULL};
+
+/* The operand's archive: a directory stands for the traces.otf2 in it. */
+static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) {
+    struct stat info;
+    if (stat(operand, &info) != 0)
+        return lc_fail_errno(LC_ERR_NOT_FOUND, "analyze: %s", operand);
+    lc_strbuf_puts(archive, operand);
+    if (S_ISDIR(info.st_mode)) {
+        lc_strbuf_puts(archive, operand[strlen(operand) - 1] == '/' ? "" : "/");
+        lc_strbuf_puts(archive, "traces.otf2");
+        if (stat(lc_strbuf_get(archive), &info) != 0)
+            return lc_fail(LC_ERR_NOT_FOUND,
+                           "analyze: %s: no traces.otf2 in it: record one with `latecomer run "
+                           "--trace`",
+                           operand);
+    }
+    if (access(lc_strbuf_get(archive), R_OK) != 0)
+        return lc_fail_errno(LC_ERR_IO, "analyze: %s", lc_strbuf_get(archive));
+    return LC_OK;
+}
+
+static void default_output(const char *archive, struct lc_strbuf *output) {
+    const char *slash = strrchr(archive, '/');
+    if (slash)
+        lc_strbuf_add(output, archive, (size_t)(slash - archive) + 1);
+    lc_strbuf_puts(output, "analysis.cubex");
+}
+
+static long cores(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* The flavour of the launcher that started us; NULL: none did. */
+static const char *launched_by(void) {
+    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK"))
+        return "openmpi";
+    return getenv("PMI_RANK") || getenv("PMI_FD") || getenv("SLURM_PROCID") ? "mpich" : NULL;
+}
+
+static bool in_path(const char *name) {
+    const char *path = getenv("PATH");
+    struct lc_strbuf file = {0};
+    bool found = false;
+    while (path && *path && !found) {
+        size_t n = strcspn(path, ":");
+        lc_strbuf_clear(&file);
+        lc_strbuf_add(&file, path, n);
+        lc_strbuf_printf(&file, "/%s", name);
+        found = access(lc_strbuf_get(&file), X_OK) == 0;
+        path += n + (path[n] == ':');
+    }
+    lc_strbuf_free(&file);
+    return found;
+}
+
+/* <prefix>/libexec/latecomer-analyze-FLAVOUR, seen from <prefix>/bin/latecomer. */
+static enum lc_err find_program(const char *flavour, struct lc_strbuf *program) {
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return lc_fail_errno(LC_ERR_SYSTEM, "analyze: /proc/self/exe");
+    self[n] = 0;
+    for (int up = 0; up < 2 && strrchr(self, '/'); up++)
+        *strrchr(self, '/') = 0;
+    lc_strbuf_printf(program, "%s/libexec/latecomer-analyze-%s", self, flavour);
+    if (access(lc_strbuf_get(program), X_OK) != 0)
+        return lc_fail_errno(LC_ERR_NOT_FOUND, "analyze: %s", lc_strbuf_get(program));
+    return LC_OK;
+}
+
+struct words {
+    char *word[40];
+    int n;
+};
+
+static void add_word(struct words *words, const char *key, const char *value) {
+    struct lc_strbuf text = {0};
+    if (!value || words->n >= 38)
+        return;
+    lc_strbuf_printf(&text, *key ? "%s=%s" : "%s%s", key, value);
+    words->word[words->n++] = lc_strbuf_take(&text);
+}
+
+static void add_launcher(struct words *words, const char *flavour, long ranks) {
+    char n[32];
+    snprintf(n, sizeof n, "%ld", ranks);
+    bool openmpi = strcmp(flavour, "openmpi") == 0;
+    add_word(words, "", openmpi ? "mpirun.openmpi" : "mpirun.mpich");
+    if (openmpi) {
+        add_word(words, "", "-q");
+        add_word(words, "", "--oversubscribe");
+        if (geteuid() == 0)
+            add_word(words, "", "--allow-run-as-root");
+        if (ranks > cores()) {
+            add_word(words, "", "--bind-to");
+            add_word(words, "", "none");
+        }
+    }
+    add_word(words, "", "-n");
+    add_word(words, "", n);
+}
+
+static void add_options(struct words *words, const struct settings *s, const char *archive,
+                        const char *output) {
+    add_word(words, "archive", archive);
+    add_word(words, "output", output);
+    add_word(words, "quiet", lc_log_is_quiet() ? "1" : "0");
+    add_word(words, "mpi-only", s->mpi_only ? "1" : "0");
+    add_word(words, "time-correct", s->time_correct);
+    add_word(words, "partition", s->partition);
+    add_word(words, "what-if", s->what_if);
+}
+
+/* Runs the launcher. Launchers print pages about programs that fail, so the program ends with 0 and
+ * tells its exit code through a file. */
+static int run_launcher(struct words *words) {
+    int fd = memfd_create("latecomer-status", MFD_CLOEXEC), status = 0;
+    char path[64], code = LC_EXIT_ERROR;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    add_word(words, "status", path);
+    words->word[words->n] = NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* the launcher must not outlive this command */
+        execvp(words->word[0], words->word);
+        lc_complain("analyze: %s: %s: install it or use -n 1", words->word[0], strerror(errno));
+        _exit(LC_EXIT_ERROR);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    bool told = fd >= 0 && pread(fd, &code, 1, 0) == 1;
+    if (!told && child > 0 && !WIFEXITED(status))
+        lc_complain("analyze: %s: ended by signal %d", words->word[0], WTERMSIG(status));
+    if (fd >= 0)
+        close(fd);
+    return told ? code : LC_EXIT_ERROR;
+}
+
+static int start(const struct settings *s, const char *archive, const char *output) {
+    struct words words = {.n = 0};
+    struct lc_strbuf program = {0};
+    const char *flavour = launched_by();
+    long ranks = flavour ? 1 : s->ranks ? s->ranks : cores();
+    if (flavour && s->ranks)
+        lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n away", s->ranks);
+    bool launch = ranks > 1;
+    if (!flavour)
+        flavour = in_path("mpirun.openmpi") || !in_path("mpirun.mpich") ? "openmpi" : "mpich";
+    if (launch)
+        add_launcher(&words, flavour, ranks);
+    if (find_program(flavour, &program) != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        return LC_EXIT_ERROR;
+    }
+    add_word(&words, "", lc_strbuf_get(&program));
+    add_options(&words, s, archive, output);
+    words.word[words.n] = NULL;
+    if (launch)
+        return run_launcher(&words);
+    execv(words.word[0], words.word);
+    lc_complain("analyze: %s: %s", words.word[0], strerror(errno));
+    return LC_EXIT_ERROR;
+}
+
+int lc_cmd_analyze(int argc, char **argv) {
+    struct settings s = {0};
+    struct lc_strbuf archive = {0}, output = {0};
+    int code = lc_cli_parse(&argp, 0, argc, argv, &s);
+    if (code != LC_EXIT_OK)
+        return code;
+    if (find_archive(s.operand, &archive) != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        return LC_EXIT_ERROR;
+    }
+    default_output(lc_strbuf_get(&archive), &output);
+    code = start(&s, lc_strbuf_get(&archive), s.output ? s.output : lc_strbuf_get(&output));
+    lc_strbuf_free(&archive);
+    lc_strbuf_free(&output);
+    return code;
+}
