@@ -212,8 +212,7 @@ static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time,
 }
 
 /* A cancelled send is no message: it does not count. */
-static void cancel(struct lc_reader *reader, struct lc_p2p *p2p)
-{
+static void cancel(struct lc_reader *reader, struct lc_p2p *p2p) {
     if (!(p2p->flags & LC_P2P_RECV)) {
         uint32_t node = reader->node;
         reader->node = reader->loc->cnode[reader->loc->calls[p2p->call].enter];

@@ -119,11 +119,9 @@ static double quantile(const struct lc_trace *trace, int64_t n, int quarters, in
 }
 
 static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int kind,
-                            const struct sample *s) {
+                            const struct sample *s, const int64_t *sums) {
     const struct lc_comm *comm = trace->comm;
-    int64_t sums[2] = {(int64_t)s->count, s->sum};
-    lc_comm_allreduce_i64(comm, sums, 2, LC_OP_SUM);
-    int64_t n = sums[0], at[8], found[8];
+    int64_t n = sums[0], at[8], found[8]; /* sums: number and sum on all ranks */
     if (!n)
         return LC_OK;
     at[0] = 0;
@@ -157,10 +155,16 @@ enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *sta
     struct sample *samples;
     LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&samples, LC_WAIT_KINDS, sizeof *samples)));
     enum lc_err err = lc_comm_agree(trace->comm, take_sample(trace, samples));
+    int64_t sums[LC_WAIT_KINDS][2] = {{0}};
+    for (int k = 0; k < LC_WAIT_KINDS && err == LC_OK; k++) {
+        sums[k][0] = (int64_t)samples[k].count;
+        sums[k][1] = samples[k].sum;
+    }
+    lc_comm_allreduce_i64(trace->comm, sums[0], 2 * LC_WAIT_KINDS, LC_OP_SUM);
     lc_strbuf_putc(&statistics->json, '{');
     for (int k = 0; k < LC_WAIT_KINDS && err == LC_OK; k++)
         if (lc_wait_metric((enum lc_wait_kind)k))
-            err = put_kind(trace, &statistics->json, k, &samples[k]);
+            err = put_kind(trace, &statistics->json, k, &samples[k], sums[k]);
     lc_strbuf_puts(&statistics->json, "}\n");
     for (int k = 0; k < LC_WAIT_KINDS; k++)
         free(samples[k].ticks);

@@ -83,9 +83,9 @@ enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json) {
 
 enum { MAX_PHASES = 100000 };
 
-struct phase_sums {
-    int64_t begin, end; /* begin negated while it is reduced with MAX */
-    int64_t ticks[LC_WAIT_KINDS];
+struct phase_sums {                  /* arrays over phases */
+    int64_t (*life)[2];              /* begin, negated so that both are reduced with MAX; end */
+    int64_t (*ticks)[LC_WAIT_KINDS]; /* waiting */
 };
 
 static void add_phases(const struct lc_loc *loc, const int64_t *first, struct phase_sums *sums) {
@@ -95,9 +95,9 @@ static void add_phases(const struct lc_loc *loc, const int64_t *first, struct ph
         int64_t index = first[p->region] + p->number;
         if (index >= first[p->region + 1])
             continue;
-        struct phase_sums *s = &sums[index];
-        s->begin = -p->begin > s->begin ? -p->begin : s->begin;
-        s->end = end > s->end ? end : s->end;
+        int64_t *life = sums->life[index];
+        life[0] = -p->begin > life[0] ? -p->begin : life[0];
+        life[1] = end > life[1] ? end : life[1];
         size_t low = 0, high = loc->n_waits;
         while (low < high) {
             size_t mid = low + (high - low) / 2;
@@ -108,7 +108,7 @@ static void add_phases(const struct lc_loc *loc, const int64_t *first, struct ph
         }
         for (; low < loc->n_waits && loc->waits[low].start < end; low++)
             if (loc->waits[low].flags & LC_WAIT_STATE)
-                s->ticks[loc->waits[low].kind] += lc_wait_ticks(&loc->waits[low]);
+                sums->ticks[index][loc->waits[low].kind] += lc_wait_ticks(&loc->waits[low]);
     }
 }
 
@@ -124,16 +124,16 @@ static void put_phases(struct lc_strbuf *json, const struct lc_trace *trace, con
         lc_put_text(json, trace->regions[r].name);
         lc_strbuf_puts(json, "\":[");
         for (int64_t i = first[r]; i < first[r + 1]; i++) {
-            const struct phase_sums *s = &sums[i];
+            const int64_t *life = sums->life[i], *ticks = sums->ticks[i];
             lc_strbuf_printf(json, "%s{\"begin_s\":%.17g,\"end_s\":%.17g,\"waits\":{",
-                             i > first[r] ? ",\n" : "", seconds(trace, -s->begin - trace->t0),
-                             seconds(trace, s->end - trace->t0));
+                             i > first[r] ? ",\n" : "", seconds(trace, -life[0] - trace->t0),
+                             seconds(trace, life[1] - trace->t0));
             const char *comma = "";
             for (int k = 0; k < LC_WAIT_KINDS; k++) {
-                if (!s->ticks[k] || !lc_wait_metric((enum lc_wait_kind)k))
+                if (!ticks[k] || !lc_wait_metric((enum lc_wait_kind)k))
                     continue;
                 lc_strbuf_printf(json, "%s\"%s\":%.17g", comma,
-                                 lc_wait_metric((enum lc_wait_kind)k), seconds(trace, s->ticks[k]));
+                                 lc_wait_metric((enum lc_wait_kind)k), seconds(trace, ticks[k]));
                 comma = ",";
             }
             lc_strbuf_puts(json, "}}");
@@ -141,14 +141,6 @@ static void put_phases(struct lc_strbuf *json, const struct lc_trace *trace, con
         lc_strbuf_putc(json, ']');
     }
     lc_strbuf_puts(json, "}\n");
-}
-
-/* Sums over all ranks: times with MAX (begin negated), waiting with SUM. */
-static void reduce(const struct lc_trace *trace, struct phase_sums *sums, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        lc_comm_allreduce_i64(trace->comm, &sums[i].begin, 2, LC_OP_MAX);
-        lc_comm_allreduce_i64(trace->comm, sums[i].ticks, LC_WAIT_KINDS, LC_OP_SUM);
-    }
 }
 
 enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
@@ -169,18 +161,25 @@ enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
             first[r + 1] = first[r];
     }
     size_t n = (size_t)first[trace->n_regions];
-    struct phase_sums *sums;
-    enum lc_err err = lc_comm_agree(trace->comm, lc_alloc(&sums, n, sizeof *sums));
+    struct phase_sums sums = {NULL, NULL};
+    enum lc_err err = lc_alloc(&sums.life, n, sizeof *sums.life);
+    if (err == LC_OK)
+        err = lc_alloc(&sums.ticks, n, sizeof *sums.ticks);
+    err = lc_comm_agree(trace->comm, err);
     for (size_t i = 0; i < n && err == LC_OK; i++)
-        sums[i].begin = sums[i].end = INT64_MIN;
+        sums.life[i][0] = sums.life[i][1] = INT64_MIN;
     for (size_t l = 0; l < trace->n_locs && err == LC_OK; l++)
         if (trace->locs[l].extra)
-            add_phases(&trace->locs[l], first, sums);
+            add_phases(&trace->locs[l], first, &sums);
     if (err == LC_OK) {
-        reduce(trace, sums, n);
-        put_phases(json, trace, first, sums);
+        if (n) {
+            lc_comm_allreduce_i64(trace->comm, sums.life[0], 2 * n, LC_OP_MAX);
+            lc_comm_allreduce_i64(trace->comm, sums.ticks[0], n * LC_WAIT_KINDS, LC_OP_SUM);
+        }
+        put_phases(json, trace, first, &sums);
     }
-    free(sums);
+    free(sums.life);
+    free(sums.ticks);
     free(first);
     return err;
 }

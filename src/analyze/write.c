@@ -132,14 +132,23 @@ static enum lc_err write_rows(struct lc_cubex_writer *writer, const struct lc_tr
     return err;
 }
 
-/* A metric takes reals if it does on any rank. */
-static void agree_kinds(struct lc_trace *trace) {
+/* A metric takes reals if it does on any rank. cells[m]: on all ranks together. */
+static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
     struct lc_results *results = trace->results;
-    for (size_t m = 0; m < results->n_metrics; m++) {
-        int64_t real = results->metrics[m].real;
-        lc_comm_allreduce_i64(trace->comm, &real, 1, LC_OP_MAX);
-        results->metrics[m].real = real != 0;
+    size_t n = results->n_metrics;
+    int64_t counts[2] = {(int64_t)n, -(int64_t)n};
+    lc_comm_allreduce_i64(trace->comm, counts, 2, LC_OP_MAX);
+    if (counts[0] != -counts[1])
+        return lc_fail(LC_ERR_RANGE, "results: ranks disagree about the metrics: please report");
+    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(cells, 2 * n, sizeof **cells)));
+    for (size_t m = 0; m < n; m++) {
+        (*cells)[m] = (int64_t)results->metrics[m].n_cells;
+        (*cells)[n + m] = results->metrics[m].real;
     }
+    lc_comm_allreduce_i64(trace->comm, *cells, 2 * n, LC_OP_SUM);
+    for (size_t m = 0; m < n; m++)
+        results->metrics[m].real = (*cells)[n + m] != 0;
+    return LC_OK;
 }
 
 enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const char *meta,
@@ -154,8 +163,12 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
             err = lc_cubex_writer_open(&writer, path, model);
     }
     err = lc_comm_agree(comm, err);
-    agree_kinds(trace);
+    int64_t *n_cells = NULL;
+    if (err == LC_OK)
+        err = agree_metrics(trace, &n_cells);
     for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++) {
+        if (!n_cells[m])
+            continue;
         const struct lc_result_metric *metric = &trace->results->metrics[m];
         struct lc_result_cell *cells = NULL;
         size_t bytes = 0;
@@ -174,5 +187,6 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
     else if (writer)
         lc_cubex_writer_abort(writer);
     lc_model_free(model);
+    free(n_cells);
     return lc_comm_agree(comm, err);
 }
