@@ -122,20 +122,27 @@ static void write_as_writer(struct lc_run *run, const char *ending) {
     mark_saved(run);
 }
 
-static void end_unhappy(struct lc_run *run, const char *ending) {
+/* True if this process is the writer now; false if another one has saved this rank, or does not
+ * come to an end. */
+static bool wait_for_turn(struct lc_run *run) {
     const struct lc_state_header *own = own_state(run);
-    lc_rundir_unlink(&run->dir);
     for (int waited = 0; waited < WAIT_FOR_WRITER_MS; waited += STEP_MS) {
         if (atomic_load(&own->saved) != 0)
-            return;
-        if (become_writer(run)) {
-            if (WIFEXITED(run->wait_status))
-                wait_for_others(run);
-            write_as_writer(run, ending);
-            return;
-        }
+            return false;
+        if (become_writer(run))
+            return true;
         nap();
     }
+    return false;
+}
+
+static void end_unhappy(struct lc_run *run, const char *ending) {
+    lc_rundir_unlink(&run->dir);
+    if (!wait_for_turn(run))
+        return;
+    if (WIFEXITED(run->wait_status))
+        wait_for_others(run);
+    write_as_writer(run, ending);
 }
 
 /* Rank 0, after MPI_Finalize. */
@@ -213,7 +220,7 @@ void lc_run_finish(struct lc_run *run) {
 void lc_run_save_before_abort(struct lc_run *run) {
     if (run->peers.n_states == 0)
         lc_peers_map(run);
-    if (run->peers.n_states != 0 && become_writer(run))
+    if (run->peers.n_states != 0 && wait_for_turn(run))
         write_as_writer(run, "MPI_Abort");
 }
 
@@ -221,5 +228,11 @@ enum lc_err lc_run_dump(struct lc_run *run) {
     lc_peers_map(run);
     if (run->peers.n_states == 0)
         return lc_fail(LC_ERR_NOT_FOUND, "%s: nothing was measured yet: try later", run->dir.path);
-    return save_node(run, "running", true);
+    _Atomic uint32_t *writer = &run->peers.states[0].header->writer;
+    if (atomic_load(&own_state(run)->saved) != 0 || !become_writer(run))
+        return lc_fail(LC_ERR_EXISTS, "%s: the run is just ending: its result is being written",
+                       run->dir.path);
+    enum lc_err err = save_node(run, "running", true);
+    atomic_store(writer, 0); /* whoever ends may write now */
+    return err;
 }

@@ -84,7 +84,10 @@ int lc_run_main(char **argv) {
                          .control_fd = -1,
                          .timer_fd = -1,
                          .threads = wanted_threads()};
+    sigset_t all;
     fill_standard_descriptors();
+    sigfillset(&all); /* what comes before the program has started is forwarded then */
+    sigprocmask(SIG_BLOCK, &all, &run.mask);
     lc_launch_detect(&run.launch);
     if (lc_program_inspect(&run.program, argv[0]) != LC_OK) {
         lc_complain("%s", lc_err_text());

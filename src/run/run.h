@@ -13,6 +13,7 @@
 #ifndef LC_RUN_RUN_H
 #define LC_RUN_RUN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,7 @@ struct lc_run {
     int bell[2];
     int control_fd; /* listening for `latecomer dump`, or -1 */
     int timer_fd;   /* --dump-every, or -1 */
+    sigset_t mask;  /* of signals, as we were given it: the program's */
     pid_t child;
     struct lc_sentinel sentinel;
     struct lc_peers peers;
@@ -66,7 +68,7 @@ int lc_run_main(char **argv);
 /* Steps of it. */
 enum lc_err lc_run_find_library(char **path); /* liblatecomer.so beside this program's folder */
 enum lc_err
-lc_run_spawn(struct lc_run *run); /* starts the program; signals are blocked here from now on */
+lc_run_spawn(struct lc_run *run); /* starts the program; all signals are blocked here already */
 void lc_run_watch(struct lc_run *run); /* until the program has ended */
 int lc_run_exit_like(
     const struct lc_run *run);          /* dies by the program's signal or returns its status */

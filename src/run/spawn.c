@@ -69,7 +69,7 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
 }
 
 /* In the new process: never returns. */
-static void become_program(const struct lc_run *run, pid_t parent, const sigset_t *mask,
+static void become_program(const struct lc_run *run, pid_t parent,
                            const struct sigaction *old_chld) {
     /* If this process is killed for good, so is the program: launchers know us only. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -78,7 +78,7 @@ static void become_program(const struct lc_run *run, pid_t parent, const sigset_
     if (run->measure)
         set_environment(run, parent);
     sigaction(SIGCHLD, old_chld, NULL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, &run->mask, NULL);
     execvp(run->argv[0], run->argv);
     lc_fail_errno(LC_ERR_SYSTEM, "%s: cannot be run", run->argv[0]);
     lc_complain("%s", lc_err_text());
@@ -111,14 +111,11 @@ static void listen_to_all_signals(void) {
 }
 
 enum lc_err lc_run_spawn(struct lc_run *run) {
-    sigset_t all, mask;
     struct sigaction old_chld, chld = {.sa_handler = SIG_DFL};
     if (run->measure && make_state(run) != LC_OK) {
         lc_complain("%s: running unmeasured", lc_err_text());
         run->measure = false;
     }
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &mask);
     sigaction(SIGCHLD, &chld, &old_chld); /* ignored, ends would not be reported */
     lc_sentinel_start(&run->sentinel);
     pid_t parent = getpid();
@@ -126,11 +123,11 @@ enum lc_err lc_run_spawn(struct lc_run *run) {
     run->begin_realtime_ns = lc_realtime_ns();
     run->child = fork();
     if (run->child == 0)
-        become_program(run, parent, &mask, &old_chld);
+        become_program(run, parent, &old_chld);
     if (run->child < 0) {
         enum lc_err err = lc_fail_errno(LC_ERR_SYSTEM, "%s: cannot start a process", run->argv[0]);
         lc_sentinel_stop(&run->sentinel);
-        sigprocmask(SIG_SETMASK, &mask, NULL);
+        sigprocmask(SIG_SETMASK, &run->mask, NULL);
         return err;
     }
     listen_to_all_signals();
