@@ -88,7 +88,7 @@ static enum lc_err list_members(struct lc_cubex *cube) {
         LC_TRY(read_at(cube, block, sizeof block, offset));
         if (block[0] == '\0')
             return LC_OK; /* the end mark */
-        struct lc_tar_member member;
+        struct lc_tar_member member = {0};
         if (!lc_tar_is_header(block))
             return lc_fail(LC_ERR_FORMAT,
                            offset == 0 ? "%s: is no .cubex file: give a file of "

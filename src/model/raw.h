@@ -38,7 +38,8 @@ struct lc_raw_module {
 struct lc_raw_node {
     uint32_t parent; /* LC_NONE for node 0 */
     uint32_t kind;   /* enum lc_raw_kind */
-    uint32_t ref;    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into names); else 0 */
+    uint32_t ref;    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into
+                        names); else 0 */
     uint32_t flags;  /* LC_RAW_NODE_* */
     uint64_t offset; /* FRAME: address in the module's ELF address space, begin of the function */
     uint64_t call_site; /* FRAME: one address inside it from which the child was called (ELF address
@@ -59,9 +60,10 @@ enum {
     LC_RAW_ROW_ROOT = 1,     /* flags: calls as root of a rooted collective (own minimum) */
     LC_RAW_ROW_RECV = 2,     /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
     LC_RAW_ROW_SEND = 4,     /* flags: the call completed a send of its own (MPI_Wait*) */
-    LC_RAW_ROW_NULL = 8,     /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
-    /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall, Waitsome, Testall, Testsome,
-     * Startall, Sendrecv*): count = received with bytes, sum_ns = received without, min_ns = sent with, max_ns = sent without. */
+    LC_RAW_ROW_NULL = 8, /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
+    /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall,
+     * Waitsome, Testall, Testsome, Startall, Sendrecv*): count = received with bytes, sum_ns =
+     * received without, min_ns = sent with, max_ns = sent without. */
     LC_RAW_CLASS_MESSAGES = 254
 };
 
