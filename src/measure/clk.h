@@ -98,9 +98,8 @@ struct lc_reply_slot {
 struct lc_pending { /* a send that ended before its reply was there */
     uint32_t rank, seq;
     uint64_t begin, end;
-    struct lc_clk_thread *thread;
-    struct lc_path *path;
-    uint32_t instead_kind; /* LC_WAIT_KINDS: nothing was booked */
+    struct lc_state_wait *wait; /* of the call path that waited */
+    uint32_t instead_kind;      /* LC_WAIT_KINDS: nothing was booked */
     uint64_t instead_ticks;
 };
 

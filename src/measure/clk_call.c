@@ -86,8 +86,13 @@ void lc_clocks_thread_new(struct lc_call *call) {
 
 void lc_clocks_thread_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
-    if (k != NULL) /* the record stays: its sums belong to the interval */
-        useful(k, call->begin, 0);
+    if (k == NULL)
+        return;
+    useful(k, call->begin, 0);
+    pthread_mutex_lock(&lc_clk.lock);
+    k->thread = NULL; /* the record stays: its sums belong to the interval */
+    pthread_mutex_unlock(&lc_clk.lock);
+    call->thread->clocks = NULL;
 }
 
 void lc_clocks_control(struct lc_call *call, bool on) {

@@ -32,11 +32,13 @@ void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t
 
 void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
                  uint64_t now, const uint64_t *extra, uint32_t n_extra) {
-    if (lc_likely(n_extra == 0)) {
+    if (lc_likely(lc_clk.areas[source].head != NULL && n_extra == 0)) {
         lc_logical_take(&k->l, stamp, now, &lc_clk.areas[source]);
         return;
     }
     bool won = lc_logical_edge(&k->l, stamp, now);
-    if (stamp->interval == k->l.interval)
+    if (won && n_extra == 0) /* matched by MPI_Mprobe: its vector is gone */
+        lc_cpvec_adopt_items(&k->l.vec, NULL, 0, stamp->useful);
+    else if (stamp->interval == k->l.interval)
         lc_clk_adopt_extra(k, extra, n_extra, won, stamp->useful);
 }

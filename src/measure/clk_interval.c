@@ -47,7 +47,7 @@ void lc_clk_interval_end(uint64_t now) {
             if (k->epoch != lc_clk.epoch || k->l.interval != lc_clk.n_intervals)
                 continue;
             uint64_t rest =
-                k->thread->depth == 0 && !k->thread->ended && now > k->l.last ? now - k->l.last : 0;
+                k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;
             double own = (double)(k->l.own + rest), chain = (double)(k->l.useful + rest);
             if (rest > 0)
                 lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32, rest);

@@ -93,6 +93,7 @@ static void drop(struct lc_mirror *m) {
 }
 
 static void collect_behind(void) {
+    lc_clk_lock();
     struct lc_mirror **at = &behind;
     while (*at != NULL) {
         int done = 0;
@@ -104,6 +105,7 @@ static void collect_behind(void) {
             at = &m->next;
         }
     }
+    lc_clk_unlock();
 }
 
 void lc_clk_mirrors_finish(void) {
@@ -237,9 +239,11 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
         if (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             break;
     if (!done) {
+        lc_clk_lock();
         lc_clk.counts.skipped++;
         m->next = behind;
         behind = m;
+        lc_clk_unlock();
         return;
     }
     bool reads = x->receives &&

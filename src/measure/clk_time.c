@@ -8,7 +8,7 @@
 
 #include "measure/clk.h"
 
-enum { LC_SYNC_ROUNDS = 60, LC_SYNC_TAG = 0x4c31 };
+enum { LC_SYNC_ROUNDS = 500, LC_SYNC_LEAST = 20, LC_SYNC_NS = 40000000, LC_SYNC_TAG = 0x4c31 };
 
 double lc_clk_local_ns(uint64_t ticks) {
     double ns = (double)(int64_t)(ticks - lc_clk.base_ticks) * lc_clk.ns_per_tick;
@@ -32,8 +32,10 @@ static uint32_t leader_of(uint32_t node) {
     return rank;
 }
 
+/* The child rings until it has had enough: many rounds on a quiet machine are over soon, on a busy
+ * one time decides. */
 static void ask(int parent, double *offset_ns, double *error_ns) {
-    double best = INFINITY, from_parent[3];
+    double best = INFINITY, from_parent[3], begin = lc_clk_local_ns(lc_ticks());
     for (int i = 0; i < LC_SYNC_ROUNDS; i++) {
         double before = lc_clk_local_ns(lc_ticks());
         lc_real.Send(&before, 1, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm);
@@ -45,13 +47,19 @@ static void ask(int parent, double *offset_ns, double *error_ns) {
             *offset_ns = from_parent[0] - (before + after) / 2 + from_parent[1];
             *error_ns = best / 2 + from_parent[2];
         }
+        if (i >= LC_SYNC_LEAST && after - begin > LC_SYNC_NS)
+            break;
     }
+    double enough = INFINITY;
+    lc_real.Send(&enough, 1, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm);
 }
 
 static void answer(int child, double offset_ns, double error_ns) {
-    double ignored;
-    for (int i = 0; i < LC_SYNC_ROUNDS; i++) {
-        lc_real.Recv(&ignored, 1, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm, MPI_STATUS_IGNORE);
+    for (;;) {
+        double theirs;
+        lc_real.Recv(&theirs, 1, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm, MPI_STATUS_IGNORE);
+        if (isinf(theirs))
+            return;
         double mine[3] = {lc_clk_local_ns(lc_ticks()), offset_ns, error_ns};
         lc_real.Send(mine, 3, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm);
     }

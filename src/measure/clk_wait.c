@@ -70,18 +70,16 @@ static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp 
     uint64_t ticks = post->enter - p->begin;
     if (ticks <= p->instead_ticks)
         return;
-    struct lc_state_wait *w = waits_of(p->thread, p->path);
-    if (w == NULL)
-        return;
+    struct lc_state_wait *w = p->wait;
     if (p->instead_kind < LC_WAIT_KINDS)
         w->ticks[p->instead_kind] -= p->instead_ticks;
     w->ticks[LC_WAIT_LATERECEIVER] += ticks;
     lc_clk.waited_ticks += ticks - p->instead_ticks;
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = p->path->node,
+    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = w->node,
                                                        .late_rank = source,
                                                        .late_node = post->node,
                                                        .rank = lc_clk.rank,
-                                                       .node = p->path->node,
+                                                       .node = w->node,
                                                        .ticks = ticks - p->instead_ticks});
 }
 
@@ -101,18 +99,18 @@ void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry
 
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
                        uint32_t seq) {
-    if (!k->l.interval)
+    /* a full table: most have no reply, since the receive was posted before the send */
+    static uint32_t victim;
+    struct lc_state_wait *w = k->l.interval ? waits_of(k, call->entry->path) : NULL;
+    if (w == NULL)
         return;
-    static uint32_t
-        victim; /* a full table: most have no reply, since the receive was posted before the send */
     uint32_t at = lc_clk.n_pending < LC_PENDING ? lc_clk.n_pending++ : victim++ % LC_PENDING;
     lc_clk.pending[at] = (struct lc_pending){
         .rank = rank,
         .seq = seq,
         .begin = call->begin,
         .end = call->end,
-        .thread = k,
-        .path = call->entry->path,
+        .wait = w,
         .instead_kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS,
         .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
 }

@@ -77,7 +77,7 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
                           uint64_t useful) {
     if (n > LC_CP_ITEMS)
         n = LC_CP_ITEMS;
-    if (items != vec->items)
+    if (items != vec->items && n > 0)
         memcpy(vec->items, items, n * sizeof *items);
     vec->n = n;
     uint64_t sum = sum_of(vec->items, n);
