@@ -47,8 +47,10 @@ struct lc_costs {
     double *(*rows)[LC_COST_ROWS]; /* per location of this rank */
     double uncaused[LC_MODELS];    /* costs that ended at waiting without cause (on the rank that
                                       swept) */
-    int64_t n_circles;             /* wait states in a circle (wrong clocks) */
-    int64_t n_short_of_blame;      /* w > D + W although not cut */
+    int64_t n_judged,
+        n_indirect;           /* wait states with a cause; those of them with an indirect part */
+    int64_t n_circles;        /* wait states in a circle (wrong clocks) */
+    int64_t n_short_of_blame; /* w > D + W although not cut */
 };
 
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind);

@@ -366,6 +366,8 @@ static enum lc_err classify(struct lc_delay *delay) {
             enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
             uint32_t c = local[s->cnode];
             double ticks = (double)s->ticks;
+            delay->costs->n_judged += w->cause != LC_NONE;
+            delay->costs->n_indirect += blame->waits > 0;
             for (int model = 0; model < LC_MODELS && kind < LC_COST_MPI_KINDS && err == LC_OK;
                  model++) {
                 double to_code, to_wait,

@@ -139,8 +139,9 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_pa
     struct check check = {.trace = trace, .broken = json_array(), .lines = lines};
     double waiting = 0, booked[LC_MODELS] = {0, 0}, uncaused[LC_MODELS], totals[LC_COST_ROWS],
            tps = (double)trace->ticks_per_second;
-    int64_t counts[2] = {costs->n_short_of_blame, costs->n_circles}, of_kind[LC_COST_KINDS] = {0},
-            all = 0;
+    int64_t counts[4] = {costs->n_short_of_blame, costs->n_circles, costs->n_judged,
+                         costs->n_indirect},
+            of_kind[LC_COST_KINDS] = {0}, all = 0;
     waiting_time(costs->lines, of_kind, &all);
     check.scale = (double)all;
     struct lc_exact lost[LC_MODELS] = {{0, 0}};
@@ -155,7 +156,7 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_pa
     for (int model = 0; model < LC_MODELS; model++)
         equal(&check, "all costs + costs that end at waiting without a cause = waiting",
               model ? "wait-first" : "", booked[model] + uncaused[model], waiting);
-    lc_comm_allreduce_i64(trace->comm, counts, 2, LC_OP_SUM);
+    lc_comm_allreduce_i64(trace->comm, counts, 4, LC_OP_SUM);
     none(&check, "wait states longer than what their cause can be blamed for", counts[0]);
     none(&check, "wait states that hand costs over in a circle", counts[1]);
     none(&check, "wait states of a location that overlap", count_overlaps(costs->lines));
@@ -170,6 +171,8 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_pa
                      (double)(path->upper - path->lower) / tps, check.n_checks,
                      json_array_size(check.broken));
     json_t *root = summary(&check, all, waiting, booked, uncaused[LC_PROPORTIONAL], path);
+    json_object_set_new(root, "wait_states_with_cause", json_integer(counts[2]));
+    json_object_set_new(root, "indirect_wait_states", json_integer(counts[3]));
     json_decref(check.broken);
     return lc_place_dump(json, root);
 }

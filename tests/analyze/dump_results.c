@@ -92,8 +92,7 @@ static json_t *results_json(const struct lc_trace *trace, const struct lc_result
             size_t n = bytes / sizeof *all;
             if (n > 1)
                 qsort(all, n, sizeof *all, compare_cells);
-            const char *name = strcmp(metric->name, "time") == 0 ? "exclusive_time" : metric->name;
-            json_object_set_new(root, name, metric_json(trace, metric, real != 0, all, n));
+            json_object_set_new(root, metric->name, metric_json(trace, metric, real != 0, all, n));
         }
         free(all);
     }

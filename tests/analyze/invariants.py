@@ -44,9 +44,3 @@ def broken(result, wall_time, exact_clocks=True, relative=1e-9):
                 lines.append("%s %s: negative or no number" % (name, path))
     return lines
 
-
-def indirect_share(result):
-    """Waiting time of all kinds, and the indirect part of it."""
-    metrics = result["metrics"]
-    waiting = sum(metrics[name]["total"] for name in KINDS.values())
-    return waiting, sum(metrics["mpi_wait_indirect_" + LONG_NAME.get(k, k)]["total"] for k in KINDS)
