@@ -235,8 +235,9 @@ def descendants(pid):
 
 
 def kill_tree(pid):
-    """All at once: stopped first, so that nobody sees another one end."""
-    everybody = descendants(pid)
+    """All at once: stopped first, so that nobody sees another one end; children first, since the kernel wakes up stopped
+    groups that lose their parents."""
+    everybody = descendants(pid)[::-1]
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for one in everybody:
             try:
