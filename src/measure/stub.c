@@ -209,6 +209,24 @@ static bool wake(void) {
     return true;
 }
 
+/* At the end of a process that never woke although it holds an MPI library: named, since calls
+ * through RTLD_DEEPBIND or an address from dlsym(library) do not come by here. One rank says so. */
+__attribute__((destructor)) static void still_asleep(void) {
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    if (atomic_load(&state) != ASLEEP || getenv("LATECOMER_STATE") == NULL)
+        return;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        const char *rank = getenv(ranks[i]);
+        if (rank != NULL && strcmp(rank, "0") != 0)
+            return;
+    }
+    struct library mpi = {0};
+    dl_iterate_phdr(visit, &mpi);
+    if (mpi.flavour != NULL)
+        say("the MPI library is loaded",
+            "no call came by (RTLD_DEEPBIND and dlsym go past the tool)");
+}
+
 static void nothing(void) {
 }
 

@@ -63,6 +63,7 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
     setenv("LD_PRELOAD", joined != NULL ? joined : run->library, 1);
     free(joined);
     setenv("LATECOMER_PRELOADED", run->library, 1);
+    unsetenv("LATECOMER_OUTPUT"); /* ours alone */
     setenv("LATECOMER_DIR", run->dir.path, 1);
     set_path_variable("LATECOMER_STATE", parent, run->state_fd);
     set_path_variable("LATECOMER_BELL", parent, run->bell[1]);
