@@ -41,18 +41,23 @@ static void print_key(FILE *out, const char *key) {
     fprintf(out, "%*s ", width < 26 ? 26 - width : 1, "");
 }
 
-/* Nothing to tell: also a count of zero things. */
+/* Nothing to tell: also a count of zero things, and an object of such. */
 static bool is_empty(const json_t *value) {
-    return (json_is_integer(value) && json_integer_value(value) == 0) || json_is_null(value) ||
-           (json_is_array(value) && json_array_size(value) == 0) ||
-           (json_is_object(value) && json_object_size(value) == 0) ||
-           (json_is_string(value) && json_string_value(value)[0] == '\0');
+    const char *key;
+    json_t *member;
+    if (!json_is_object(value))
+        return json_is_null(value) || json_is_false(value) ||
+               (json_is_number(value) && json_number_value(value) == 0.0) ||
+               (json_is_array(value) && json_array_size(value) == 0) ||
+               (json_is_string(value) && json_string_value(value)[0] == '\0');
+    json_object_foreach((json_t *)value, key, member) if (!is_empty(member)) return false;
+    return true;
 }
 
 static void print_object(const struct lc_text *text, const char *title, const json_t *object) {
     const char *key;
     json_t *value;
-    if (!json_is_object(object) || json_object_size(object) == 0)
+    if (!json_is_object(object) || is_empty(object))
         return;
     lc_text_heading(text, title, NULL);
     json_object_foreach((json_t *)object, key, value) {

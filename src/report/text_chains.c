@@ -15,13 +15,23 @@ static const char *path_of(const json_t *place, size_t width, char buffer[512]) 
     return lc_text_path(path != NULL ? path : "?", width, buffer, 512);
 }
 
+static const char *who_is(const struct lc_text *text, const json_t *place, char buffer[64]) {
+    const struct lc_model *model = text->view->model;
+    if (model->n_locations == model->n_processes)
+        snprintf(buffer, 64, "rank %.0f", number(place, "rank"));
+    else
+        snprintf(buffer, 64, "rank %.0f thread %.0f", number(place, "rank"),
+                 number(place, "thread"));
+    return buffer;
+}
+
 static void print_chain(const struct lc_text *text, const json_t *cause) {
-    char where[512], cost[32];
+    char where[512], cost[32], who[64];
     const json_t *chain = json_object_get(cause, "chain");
     size_t i;
     json_t *victim;
-    fprintf(text->out, "  %srank %.0f%s in %s%s%s costs the others %s\n", lc_text_bold(text),
-            number(cause, "rank"), lc_text_plain(text), lc_text_bold(text),
+    fprintf(text->out, "  %s%s%s in %s%s%s costs the others %s\n", lc_text_bold(text),
+            who_is(text, cause, who), lc_text_plain(text), lc_text_bold(text),
             path_of(cause, text->width - 40, where), lc_text_plain(text),
             lc_text_seconds(number(cause, "cost_s"), cost));
     json_array_foreach(chain, i, victim) {
@@ -29,7 +39,7 @@ static void print_chain(const struct lc_text *text, const json_t *cause) {
             fprintf(text->out, "      .. and %zu more\n", json_array_size(chain) - i);
             break;
         }
-        fprintf(text->out, "      -> rank %.0f waits %s in %s\n", number(victim, "rank"),
+        fprintf(text->out, "      -> %s waits %s in %s\n", who_is(text, victim, who),
                 lc_text_seconds(number(victim, "waiting_s"), cost),
                 path_of(victim, text->width - 40, where));
     }
