@@ -46,7 +46,7 @@ static bool is_empty(const json_t *value) {
     const char *key;
     json_t *member;
     if (!json_is_object(value))
-        return json_is_null(value) || json_is_false(value) ||
+        return value == NULL || json_is_null(value) || json_is_false(value) ||
                (json_is_number(value) && json_number_value(value) == 0.0) ||
                (json_is_array(value) && json_array_size(value) == 0) ||
                (json_is_string(value) && json_string_value(value)[0] == '\0');
@@ -138,7 +138,7 @@ static void print_measurement(const struct lc_text *text) {
     bool any = json_object_get(text->meta, "overhead") != NULL ||
                json_object_get(text->meta, "messages_total") != NULL;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        any = any || json_object_get(text->meta, others[i]) != NULL;
+        any = any || !is_empty(json_object_get(text->meta, others[i]));
     if (!any)
         return;
     lc_text_heading(text, "Measurement", NULL);
