@@ -27,6 +27,7 @@ def parse():
     parser.add_argument("--expect", action="append", default=[], metavar="REGEX", help="must be in meta.json or a tool's line")
     parser.add_argument("--stdout-has", metavar="TEXT", help="in every rank's output of both runs")
     parser.add_argument("--mpmd", metavar="PROGRAM", help="rank 0 runs this, the others the command, in one launch")
+    parser.add_argument("--sanitizer", metavar="LIBRARY", help="preload this run-time library of a sanitizer; its reports are problems")
     parser.add_argument("--ending", help="meta.ending; other than MPI_Finalize: an incomplete result")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
@@ -69,9 +70,15 @@ def main():
     args = parse()
     with Workspace(args.flavour, args.latecomer) as space:
         env = space.environment(**dict(pair.split("=", 1) for pair in args.env))
+        before = args.before
+        if args.sanitizer:
+            common = f"log_path={space.root}/san exitcode=0"
+            env.update(TSAN_OPTIONS=common, UBSAN_OPTIONS=f"{common} print_stacktrace=1",
+                       ASAN_OPTIONS=f"{common} detect_leaks=0 verify_asan_link_order=0")
+            before = [*before, "env", f"LD_PRELOAD={args.sanitizer}"]
 
         def launch(tool):
-            words = args.before + tool + args.between
+            words = before + tool + args.between
             if args.mpmd:
                 first = ["-n", "1", *words, args.mpmd, "first", ":"]
                 return space.launcher(None) + first + ["-n", str(args.n - 1), *words, *args.command]
@@ -97,6 +104,7 @@ def main():
             if len(measured.tool_lines()) > 6:
                 problems.append(f"{len(measured.tool_lines())} lines of messages")
             problems += problems_of_result(args, space, measured)
+            problems += [f"sanitizer: {report[:1500]}" for report in space.sanitizer_reports()[:3]]
             problems += [f"left behind: {name}" for name in space.leftovers()]
             problems += [f"still running: {p}" for p in survivors(space.root)]
         for problem in problems:

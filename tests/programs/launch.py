@@ -1,6 +1,7 @@
 """Starting MPI programs of either flavour, bare or under the tool, in a directory of their own; reading results with `show --json`."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -100,6 +101,20 @@ class Workspace:
         if done.returncode != 0:
             raise RuntimeError(f"show: exit status {done.returncode}: {done.stderr.strip()}")
         return json.loads(done.stdout)
+
+    def sanitizer_reports(self):
+        """Reports of a sanitizer (log_path=.../san) about the tool's code: an access whose innermost frame is ours, or any finding of
+        UBSan in it. Races and lock orders inside the MPI libraries are theirs."""
+        found = []
+        for path in sorted(self.root.glob("san.*")):
+            for report in path.read_text(errors="replace").split("=================="):
+                accesses = [part for part in report.split("\n\n") if re.search(r" of size \d|acquired here|runtime error|ERROR: Addr", part)]
+                for access in accesses:
+                    frames = [line for line in access.splitlines() if re.match(r" *#\d", line) and "libsanitizer" not in line]
+                    if (frames and re.search(r"liblatecomer|/src/(measure|base|model|trace)/", frames[0])) or "runtime error" in access:
+                        found.append(report.strip())
+                        break
+        return found
 
     def leftovers(self):
         """What the tool must not leave behind: anything in this test's temporary directory or in shared memory with its name."""
