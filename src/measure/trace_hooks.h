@@ -126,7 +126,9 @@ static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg) {
  * begin of the call. */
 static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_likely(s != NULL))
+    int members = msg->comm->inter ? msg->comm->remote_size : msg->comm->size;
+    if (lc_likely(s != NULL) &&
+        lc_likely((unsigned)msg->peer < (unsigned)members)) /* else: refused */
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_SEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
             (uint32_t)msg->tag, msg->bytes);

@@ -50,6 +50,8 @@ void lc_run_trace_finish(struct lc_run *run) {
     if (err == LC_OK) {
         struct lc_trace_names names = lc_trace_names_of(symbols);
         fill_options(&options, &names);
+        if (own->rank != 0)
+            options.progress = NULL;
         err = lc_trace_finish(own->header, own->bytes, run->dir.path, &options, &summary);
     }
     if (err == LC_OK && own->rank == 0)

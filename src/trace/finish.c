@@ -31,10 +31,15 @@ static double now_s(void) {
     return (double)lc_monotonic_raw_ns() * 1e-9;
 }
 
+/* Rank 0, after 2 s, every few seconds. */
 static void tell(const struct lc_trace_options *options, double begin_s, const char *what,
                  double fraction) {
-    if (options->progress && now_s() - begin_s > 2)
-        options->progress(what, fraction);
+    static double next_s = 2;
+    double passed_s = now_s() - begin_s;
+    if (options->progress == NULL || passed_s < next_s)
+        return;
+    next_s = passed_s + 5;
+    options->progress(what, fraction);
 }
 
 static void nap(void) {

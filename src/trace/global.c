@@ -259,10 +259,7 @@ static void write_comms(struct global *g) {
         if (c.flags & LC_COMM_INTER) {
             uint32_t a = group(g, c.world, c.n_local),
                      b = group(g, c.world + c.n_local, c.n_remote);
-            bool swap = c.n_local && c.n_remote &&
-                        c.world[0] > c.world[c.n_local]; /* each side calls itself local */
-            WRITE(g, InterComm(g->w, i, name, swap ? b : a, swap ? a : b, parent,
-                               OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
+            WRITE(g, InterComm(g->w, i, name, a, b, parent, OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
         } else {
             uint32_t members = c.flags & LC_COMM_SELF ? 1 : group(g, c.world, c.n_local);
             WRITE(g, Comm(g->w, i, name, members, parent, OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));

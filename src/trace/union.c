@@ -96,6 +96,22 @@ static unsigned generation(const struct lc_trace_defs *d, uint32_t id) {
     return steps;
 }
 
+/* The two groups of an intercommunicator, the one with the lower first member first: both sides
+ * must mean the same. */
+static void put_members(const struct lc_trace_comm *c, struct lc_strbuf *out) {
+    uint32_t a = c->head.n_local, b = c->head.n_remote;
+    bool swap = a && b && c->world[0] > c->world[a];
+    put(out, c->world + (swap ? a : 0), (size_t)(swap ? b : a) * 4);
+    put(out, c->world + (swap ? 0 : a), (size_t)(swap ? a : b) * 4);
+}
+
+static void put_sizes(const struct lc_trace_comm *c, struct lc_strbuf *out) {
+    uint32_t a = c->head.n_local, b = c->head.n_remote;
+    bool swap = a && b && c->world[0] > c->world[a];
+    put(out, swap ? &b : &a, 4);
+    put(out, swap ? &a : &b, 4);
+}
+
 /* World, self, then the others: by the name the members agreed on; without one, by members and
  * order of creation among such. */
 static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key) {
@@ -107,16 +123,23 @@ static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbu
     } else if (c->head.uid) {
         lc_strbuf_printf(key, "2%04x%016llx", generation(d, id), (unsigned long long)c->head.uid);
     } else {
-        size_t n = (size_t)c->head.n_local + c->head.n_remote;
+        struct lc_strbuf own = {0}, other = {0};
         unsigned ordinal = 0;
+        put_sizes(c, &own);
+        put_members(c, &own);
         for (uint32_t i = 0; i < id; i++) {
             const struct lc_trace_comm *o = &d->comms[i];
-            ordinal += o->known && o->head.uid == 0 &&
-                       (size_t)o->head.n_local + o->head.n_remote == n &&
-                       memcmp(o->world, c->world, n * 4) == 0;
+            if (!o->known || o->head.uid || ((o->head.flags ^ c->head.flags) & LC_COMM_INTER))
+                continue;
+            lc_strbuf_clear(&other);
+            put_sizes(o, &other);
+            put_members(o, &other);
+            ordinal += other.length == own.length && memcmp(other.text, own.text, own.length) == 0;
         }
         lc_strbuf_printf(key, "2%04x%08x", generation(d, id), ordinal);
-        put(key, c->world, n * 4);
+        put(key, own.text, own.length);
+        lc_strbuf_free(&own);
+        lc_strbuf_free(&other);
     }
 }
 
@@ -128,14 +151,13 @@ static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_s
         comm_key(d, c->head.parent, &parent);
     uint32_t parent_bytes = (uint32_t)parent.length;
     put(payload, &c->head.flags, 4);
-    put(payload, &c->head.n_local, 4);
-    put(payload, &c->head.n_remote, 4);
+    put_sizes(c, payload);
     if (c->head.flags & LC_COMM_SELF) {
         uint32_t none[2] = {0, 0}; /* the same on all ranks: the group COMM_SELF has no members */
         payload->length -= 8;
         put(payload, none, 8);
     } else {
-        put(payload, c->world, ((size_t)c->head.n_local + c->head.n_remote) * 4);
+        put_members(c, payload);
     }
     put(payload, &parent_bytes, 4);
     put(payload, lc_strbuf_get(&parent), parent.length);

@@ -1,0 +1,171 @@
+"""Traces of real runs. test_runs.py --latecomer FILE --flavour openmpi|mpich MODE ...
+
+golden SOURCES ARCHIVES    the pattern programs, compiled here and run under the tool: the same records per location as in the golden archive
+programs DIR RANKS NAME..  programs of tests/programs (a name may carry arguments: "random 1 30"): true archive, every call is one Enter
+killed SLEEPER             a rank is killed: what was flushed or in memory becomes an archive by `latecomer recover`
+full SLEEPER               a small buffer: flushed and marked, or stopped
+modes SLEEPER              --trace-callpath=context and none, a filter
+"""
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
+import check_trace  # noqa: E402
+import launch  # noqa: E402
+import sequences  # noqa: E402
+
+# archive: program, arguments, ranks; functions that other tools do not see in these programs (not instrumented there: `HIDDEN`)
+GOLDEN = {
+    "late_sender": ("late_sender", [], 4),
+    "late_sender_wait": ("late_sender_wait", [], 2),
+    "late_sender_waitany": ("late_sender_waitany", [], 3),
+    "wrong_order_same": ("wrong_order_same", [], 2),
+    "late_receiver_ssend": ("late_receiver_ssend", [], 4),
+    "late_receiver_isend": ("late_receiver_isend", [], 3),
+    "zero_byte_messages": ("zero_byte_messages", [], 2),
+    "wait_at_nxn_allgather": ("wait_at_nxn_allgather", [], 4),
+    "collectives_zero_bytes": ("collectives_zero_bytes", [], 4),
+    "late_broadcast_bcast": ("late_broadcast_bcast", [], 4),
+    "early_reduce_reduce": ("early_reduce_reduce", [], 4),
+    "early_scan": ("early_scan", [], 4),
+    "unanalysed": ("unanalysed", [], 4),
+    "delay_late_sender_1": ("delay_chain", ["late_sender", "1"], 3),
+    "delay_barrier_2": ("delay_chain", ["barrier", "2"], 3),
+}
+HIDDEN = {"meet"}
+POLLED = {"MPI_Test", "work_between_tests"}  # how often a loop polls is chance
+
+
+class Failure(Exception):
+    pass
+
+
+def need(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def run(ws, ranks, program, *options, status=0, timeout=200):
+    outcome = ws.finish(*begin(ws, ranks, program, *options), timeout)
+    need(status is None or outcome.status == status, f"{program}: status {outcome.status}: {outcome.err[-2000:]}")
+    return outcome
+
+
+def begin(ws, ranks, program, *options):
+    import time
+    command = ws.launcher(ranks) + ws.tool("--trace", *options) + [str(w) for w in program]
+    return ws.start(command), time.monotonic()
+
+
+def archive(ws):
+    return ws.root / "exp" / "traces.otf2"
+
+
+def true_archive(ws, **options):
+    checker = check_trace.check(archive(ws), **options)
+    need(not checker.problems, f"{len(checker.problems)} problems: " + "; ".join(checker.problems[:10]))
+    return checker
+
+
+def without(records, names):
+    return [r for r in records if not (r[0] in ("Enter", "Leave") and r[1] in names)]
+
+
+def golden(args):
+    sources, archives = Path(args.rest[0]), Path(args.rest[1])
+    wrong = []
+    for name, (program, arguments, ranks) in GOLDEN.items():
+        with launch.Workspace(args.flavour, args.latecomer) as ws:
+            binary = ws.root / program
+            subprocess.run([f"mpicc.{args.flavour}", "-w", "-g", "-O1", "-finstrument-functions", "-o", str(binary),
+                            str(sources / f"{program}.c")], check=True)
+            run(ws, ranks, [binary, *arguments], "--trace-handles")
+            ours = sequences.read(archive(ws), True)
+            theirs = sequences.read(archives / name / "traces.otf2", True)
+            hidden = HIDDEN | (POLLED if name == "late_sender_waitany" else set())
+            found = sequences.differences({k: without(v, hidden) for k, v in ours.items()},
+                                          {k: without(v, hidden) for k, v in theirs.items()})
+            records = sum(len(v) for v in theirs.values())
+            print(f"{name}: {len(found)} differences in {records} records")
+            wrong += [f"{name}: {line}" for line in found[:5]]
+    need(not wrong, "\n".join(wrong))
+
+
+def programs(args):
+    directory, ranks = Path(args.rest[0]), int(args.rest[1])
+    for words in args.rest[2:]:
+        name, *arguments = words.split()
+        with launch.Workspace(args.flavour, args.latecomer) as ws:
+            run(ws, ranks, [directory / f"{name}-{args.flavour}", *arguments])
+            checker = true_archive(ws, tally=ws.root / "tally")
+            print(f"{words}: {sum(checker.events.values())} events in {len(checker.locations)} locations")
+
+
+def recover(args, ws):
+    done = subprocess.run([args.latecomer, "recover", str(ws.root / "exp")], capture_output=True, text=True, check=False)
+    need(done.returncode == 0, f"recover: {done.stderr}")
+
+
+def killed(args):
+    rounds = 1000
+    for options in ([], ["--buffer", "1M"]):
+        with launch.Workspace(args.flavour, args.latecomer) as ws:
+            outcome = run(ws, 3, [args.rest[0], 1, rounds], *options, status=None)
+            need(outcome.status != 0, "a killed rank must not go unnoticed")
+            need(not archive(ws).exists(), "an archive of a killed run must not look complete")
+            recover(args, ws)
+            checker = true_archive(ws, partial=True)
+            names = [checker.locations[r].calls["MPI_Allreduce"] for r in sorted(checker.locations)]
+            print(f"killed {options}: calls of MPI_Allreduce per rank {names}")
+            need(len(names) == 3, f"3 ranks, but {len(names)} in the archive")
+            need(names[1] == rounds, f"the killed rank made {rounds} calls, {names[1]} are in the archive")
+            recover(args, ws)  # again: nothing to do, no error
+
+
+def full(args):
+    calls = 5 * 3000
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        run(ws, 2, [args.rest[0]], "--buffer", "1M", "--on-full", "flush")
+        checker = true_archive(ws)
+        need(checker.events["BufferFlush"] > 0, "no BufferFlush in the archive")
+        need(sum(checker.locations[0].calls.values()) == calls - 3000 + 4, f"calls are missing: {checker.locations[0].calls}")
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        outcome = run(ws, 2, [args.rest[0]], "--buffer", "1M", "--on-full", "stop")
+        checker = true_archive(ws, partial=True)
+        need(checker.events["BufferFlush"] == 0 and checker.events["MeasurementOnOff"] == 2, f"records: {checker.events}")
+        need("missing" in outcome.err, "what is missing must be said")
+
+
+def modes(args):
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        run(ws, 2, [args.rest[0]], "--trace-callpath=context")
+        checker = true_archive(ws)
+        need(checker.events["Enter"] == 0 and checker.events["CallingContextEnter"] > 12000, f"records: {checker.events}")
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        rules = ws.root / "filter"
+        rules.write_text("exclude exchange MPI_Comm_*\nmax-bytes 3\n")
+        run(ws, 2, [args.rest[0]], "--filter", str(rules))
+        checker = true_archive(ws)
+        need(checker.events["MpiIsend"] == 0 and checker.events["MpiIrecv"] == 0, "messages of 4 bytes are excluded")
+        need(checker.events["MpiCollectiveEnd"] == 6000, "collectives are not")
+        need("MPI_Comm_rank" not in checker.locations[0].calls, "MPI_Comm_rank is excluded")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latecomer", required=True)
+    parser.add_argument("--flavour", required=True)
+    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes"])
+    parser.add_argument("rest", nargs="*")
+    args = parser.parse_args()
+    try:
+        globals()[args.mode](args)
+    except Failure as failure:
+        print(f"FAILED: {failure}")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
