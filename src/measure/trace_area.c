@@ -22,7 +22,7 @@ struct lc_trace lc_trace = {.lock = PTHREAD_MUTEX_INITIALIZER,
 
 static __thread uint64_t sink[8]; /* where a stopped stream writes */
 
-enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 1 << 20 };
+enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 1 << 18 };
 
 uint64_t lc_trace_buffer_bytes(void) {
     const char *text = getenv("LATECOMER_BUFFER");
