@@ -54,7 +54,7 @@ def is_handle(event):
 
 def read(path, handles):
     sequences, requests, begins = {}, {}, {}
-    with otf2.reader.open(path) as trace:
+    with otf2.reader.open(str(path)) as trace:
         for location, event in trace.events:
             key = location._ref
             if isinstance(event, KNOWN):
