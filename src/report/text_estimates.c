@@ -47,6 +47,11 @@ static int compare_cells(const void *a, const void *b) {
     return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* A file may say anything; classes are 0 to 64. */
+static int class_of(double number) {
+    return number >= 0.0 && number <= 64.0 ? (int)number : 0;
+}
+
 /* Sorted by function, class, rank; lines of several call paths joined. */
 static size_t collect(const struct lc_text *text, const struct lc_tsv *tsv, struct cell *cells) {
     int path = lc_tsv_column(tsv, "callpath"), location = lc_tsv_column(tsv, "location");
@@ -63,7 +68,7 @@ static size_t collect(const struct lc_text *text, const struct lc_tsv *tsv, stru
         if (!is_local(function) || where < 0 || where >= (double)text->view->model->n_locations)
             continue;
         cells[n++] = (struct cell){.function = function,
-                                   .size_class = (int)lc_tsv_number(tsv, r, class),
+                                   .size_class = class_of(lc_tsv_number(tsv, r, class)),
                                    .rank = lc_view_rank(text->view, (uint32_t)where),
                                    .count = lc_tsv_number(tsv, r, count),
                                    .least = lc_tsv_number(tsv, r, least)};

@@ -40,7 +40,7 @@ static size_t add_up(const struct lc_tsv *tsv, const struct blame_columns *at,
         while (i < n && (strcmp(list[i].rank, rank) != 0 || strcmp(list[i].path, path) != 0))
             i++;
         if (i == n)
-            list[n++] = (struct blamed){.rank = rank, .path = path};
+            list[n++] = (struct blamed){.rank = rank, .path = path, .from = "", .to = ""};
         list[i].seconds += seconds;
         list[i].share += 100.0 * lc_tsv_number(tsv, r, at->share);
         if (seconds > list[i].victim_seconds) {

@@ -64,7 +64,8 @@ def result(ranks, useful, wall, serial=0.9):
 
 BLAME = ("waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\n"
          "main/solve<a%2Fb>/MPI_Barrier\t3\tmain/solve<a%2Fb>\tsolve.c:10\tsolve.c:20\t2.4\t0.8\n"
-         "main/solve<a%2Fb>/MPI_Barrier\t1\tmain/solve<a%2Fb>\t\t\t0.6\t0.2\n")
+         "main/solve<a%2Fb>/MPI_Barrier\t1\tmain/solve<a%2Fb>\t\t\t0.6\t0.2\n"
+         "main\t2\tno/such/path\n")  # hurt by a careless hand: nothing may break
 CLASSES = ("callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\n"
            "main/MPI_Recv\t0\t9\t100\t1.0\t0.000002\t0.1\t25600\n"
            "main/MPI_Recv\t1\t9\t100\t1.5\t0.012\t0.1\t25600\n")
