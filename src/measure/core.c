@@ -71,7 +71,6 @@ static void take_slots(struct lc_stub *stub) {
     void *const api[] = {(void *)lc_api_begin,          (void *)lc_api_end,
                          (void *)lc_api_start,          (void *)lc_api_stop,
                          (void *)lc_api_begin_fortran,  (void *)lc_api_end_fortran,
-                         (void *)lc_api_start,          (void *)lc_api_stop,
                          (void *)lc_api_function_enter, (void *)lc_api_function_exit};
     for (size_t i = 0; i < sizeof api / sizeof *api; i++)
         stub->slots[stub->n_mpi + i] = api[i];

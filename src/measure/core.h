@@ -230,12 +230,12 @@ struct lc_core {
     bool agreed; /* all ranks are measured with the same options: collective work of our own is
                     allowed */
     int32_t rank, size;
-    MPI_Comm comm;        /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
-    uint32_t mode;        /* of new threads */
-    const char *dir;      /* the experiment's directory, NULL if none */
-    const char *bell;     /* LATECOMER_BELL */
-    const char *parent;   /* LATECOMER_STATE */
-    pthread_mutex_t lock; /* of everything cold: tables of the state, threads, communicators */
+    MPI_Comm comm; /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
+    _Atomic uint32_t mode; /* of new threads */
+    const char *dir;       /* the experiment's directory, NULL if none */
+    const char *bell;      /* LATECOMER_BELL */
+    const char *parent;    /* LATECOMER_STATE */
+    pthread_mutex_t lock;  /* of everything cold: tables of the state, threads, communicators */
     struct lc_thread *threads;
     uint32_t n_threads;
     _Atomic uint64_t n_pcontrol_ignored, n_region_errors;

@@ -12,10 +12,8 @@ enum { LC_STUB_ABI = 1 };
     X(latecomer_end)                                                                               \
     X(latecomer_start)                                                                             \
     X(latecomer_stop)                                                                              \
-    X(latecomer_begin_)                                                                            \
-    X(latecomer_end_)                                                                              \
-    X(latecomer_start_)                                                                            \
-    X(latecomer_stop_)                                                                             \
+    X(latecomer_begin_fortran)                                                                     \
+    X(latecomer_end_fortran)                                                                       \
     X(__cyg_profile_func_enter)                                                                    \
     X(__cyg_profile_func_exit)
 
