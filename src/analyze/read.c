@@ -380,8 +380,12 @@ enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, con
     err = lc_comm_agree(comm, err);
     if (err == LC_OK)
         err = unify(&reader);
-    if (err == LC_OK)
+    if (err == LC_OK) {
+        int64_t n_events = (int64_t)trace->n_events;
+        lc_comm_allreduce_i64(comm, &n_events, 1, LC_OP_SUM);
+        trace->n_events = (uint64_t)n_events;
         err = lc_trace_bounds(trace);
+    }
     reader_free(&reader);
     lc_defs_free(&defs);
     if (err != LC_OK) {

@@ -71,7 +71,7 @@ static enum lc_err find_ends(struct lc_trace *trace) {
     trace->some.finalize_last = trace->finalize_last;
     int64_t n = (int64_t)trace->n_processes;
     any = have[0] + have[1];
-    if (trace->comm->rank == 0 && any)
+    if (trace->comm->rank == 0 && any && !trace->health->count[LC_HEALTH_INIT_MISSING])
         lc_health_add(trace->health, LC_HEALTH_INIT_MISSING, LC_NONE,
                       (have[0] < n ? n - have[0] : 0) + (have[1] < n ? n - have[1] : 0));
     if (have[0] < n) {
@@ -88,7 +88,7 @@ static enum lc_err find_ends(struct lc_trace *trace) {
 }
 
 enum lc_err lc_trace_bounds(struct lc_trace *trace) {
-    int64_t t0 = INT64_MAX, last[2] = {INT64_MIN, 0}, n_events = (int64_t)trace->n_events;
+    int64_t t0 = INT64_MAX, last[2] = {INT64_MIN, 0};
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_loc *loc = &trace->locs[i];
         if (!loc->n_transitions)
@@ -101,13 +101,11 @@ enum lc_err lc_trace_bounds(struct lc_trace *trace) {
     }
     lc_comm_allreduce_i64(trace->comm, &t0, 1, LC_OP_MIN);
     lc_comm_allreduce_i64(trace->comm, last, 2, LC_OP_MAX);
-    lc_comm_allreduce_i64(trace->comm, &n_events, 1, LC_OP_SUM);
     if (t0 > last[0])
         return lc_fail(LC_ERR_FORMAT, "trace: holds no event that can be read: nothing to analyse");
     trace->t0 = t0;
     trace->t1 = last[0];
     trace->omp = last[1] != 0;
-    trace->n_events = (uint64_t)n_events;
     return lc_comm_agree(trace->comm, find_ends(trace));
 }
 
@@ -145,4 +143,14 @@ void lc_trace_free(struct lc_trace *trace) {
     free(trace->cnodes);
     lc_arena_free(&trace->arena);
     free(trace);
+}
+
+void lc_loc_forget_matches(struct lc_loc *loc) {
+    free(loc->matches);
+    free(loc->lates);
+    free(loc->causes);
+    loc->matches = loc->lates = NULL;
+    loc->causes = NULL;
+    loc->n_matches = loc->cap_matches = loc->n_lates = loc->cap_lates = 0;
+    loc->n_causes = loc->cap_causes = 0;
 }

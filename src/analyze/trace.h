@@ -264,6 +264,9 @@ static inline uint32_t lc_trace_owner(const struct lc_trace *trace, uint32_t loc
 /* The location of this rank with that id, or NULL. */
 struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location);
 
+/* Frees what the matching left in a location. */
+void lc_loc_forget_matches(struct lc_loc *loc);
+
 /* Collective. First and last event, MPI_Init and MPI_Finalize; again after times were changed. */
 enum lc_err lc_trace_bounds(struct lc_trace *trace);
 

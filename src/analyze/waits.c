@@ -152,16 +152,6 @@ static enum lc_err finish_location(struct lc_trace *trace, const struct handles 
     return LC_OK;
 }
 
-static void release_matching(struct lc_loc *loc) {
-    free(loc->matches);
-    free(loc->lates);
-    free(loc->causes);
-    loc->matches = loc->lates = NULL;
-    loc->causes = NULL;
-    loc->n_matches = loc->cap_matches = loc->n_lates = loc->cap_lates = 0;
-    loc->n_causes = loc->cap_causes = 0;
-}
-
 static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
     struct lc_wait_judge judge;
     LC_TRY(lc_wait_judge_init(&judge, trace));
@@ -171,7 +161,7 @@ static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
         err = lc_wait_judge_location(&judge, loc);
         if (err == LC_OK)
             err = judge_ends(trace, h, loc);
-        release_matching(loc);
+        lc_loc_forget_matches(loc);
     }
     lc_wait_judge_free(&judge);
     return err;
