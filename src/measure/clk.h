@@ -14,6 +14,7 @@
 #define LC_MEASURE_CLK_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "measure/clocks/blame.h"
 #include "measure/clocks/colllog.h"
@@ -126,6 +127,7 @@ struct lc_clk {
     struct lc_interval *intervals;
     double ns_per_tick; /* as known at MPI_Init; used for all times that go to other nodes */
     uint64_t base_ticks;
+    double base_ns;      /* CLOCK_MONOTONIC_RAW of the node at base_ticks */
     uint64_t slow_ticks; /* 1 us: shorter sends did not wait for a receiver */
     /* nodes */
     uint32_t node, n_nodes;
@@ -157,6 +159,7 @@ struct lc_clk {
     /* what-if */
     uint32_t n_whatif;
     struct lc_clk_counts counts;
+    FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
     pthread_mutex_t lock;
 };
 extern struct lc_clk lc_clk;
@@ -170,6 +173,15 @@ static inline void lc_clk_unlock(void) {
     if (lc_unlikely(lc_core.multiple))
         pthread_mutex_unlock(&lc_clk.lock);
 }
+
+/* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
+ * (received), X context number kind root sends receives (collective begins), Y context number (is
+ * over); then C function begin end: the call that they belong to. */
+#define LC_CLK_LOG(...)                                                                            \
+    do {                                                                                           \
+        if (lc_unlikely(lc_clk.log != NULL))                                                       \
+            fprintf(lc_clk.log, __VA_ARGS__);                                                      \
+    } while (0)
 
 static inline struct lc_clk_comm *lc_clk_comm_of(const struct lc_comm *comm) {
     return comm->clocks;
@@ -228,7 +240,7 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
                        bool blocking);
 
 /* clk_time.c: the node's clock against the global one */
-double lc_clk_local_ns(uint64_t ticks);  /* bent, since base_ticks */
+double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
 double lc_clk_to_global(uint64_t ticks); /* ns, by the offset of MPI_Init */
 uint64_t lc_clk_from_global(double global_ns);
 void lc_clk_sync(double *offset_ns,

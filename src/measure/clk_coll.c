@@ -124,6 +124,8 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     lc_clk.counts.collectives++;
     x->op = lc_colllog_begin(&x->c->log);
     lc_clk_unlock();
+    LC_CLK_LOG("X %u %u %d %d %d %d\n", x->c->context, x->op, (int)x->kind, x->root, x->sends,
+               x->receives);
     if (lc_unlikely(x->c->mirror)) {
         lc_logical_stamp(&k->l, call->begin, &stamp);
         lc_clk_mirror_begin(k, x, coll, &stamp);
@@ -262,6 +264,7 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
 }
 
 static void over(struct lc_clk_thread *k, struct lc_clk_coll *x) {
+    LC_CLK_LOG("Y %u %u\n", x->c->context, x->op);
     free(x->from);
     if (x != &k->blocking)
         free(x);

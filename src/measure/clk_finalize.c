@@ -310,8 +310,7 @@ static void put_clocks(const struct lc_clock_ends *c) {
          * runs */
         lc_strbuf_printf(
             &meta_text, "%s{\"offset_begin_s\": %.9f, \"offset_end_s\": %.9f, \"drift_ppm\": %.6f}",
-            node ? ", " : "", -all[3 * rank] * 1e-9, -all[3 * rank + 1] * 1e-9,
-            all[3 * rank + 2] * 1e3);
+            node ? ", " : "", -all[3 * rank] * 1e-9, -all[3 * rank + 1] * 1e-9, all[3 * rank + 2]);
     }
     lc_strbuf_puts(&meta_text, "]}");
     free(all);
@@ -407,6 +406,10 @@ void lc_clocks_finalize(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (!lc_clk.ready || k == NULL || !lc_core.agreed)
         return;
+    LC_CLK_LOG("E %llu\n", (unsigned long long)call->begin);
+    if (lc_clk.log != NULL)
+        fclose(lc_clk.log);
+    lc_clk.log = NULL;
     pthread_mutex_lock(&lc_clk.lock);
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);

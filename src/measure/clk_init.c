@@ -85,6 +85,10 @@ void lc_clocks_init(struct lc_call *call) {
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF), true);
     lc_real.Barrier(lc_core.comm);
+    const char *log = getenv("LATECOMER_CLOCKS_LOG");
+    char path[4096];
+    if (log != NULL && snprintf(path, sizeof path, "%s.%u", log, lc_clk.rank) < (int)sizeof path)
+        lc_clk.log = fopen(path, "we");
     struct lc_clk_thread *k = call->thread->clocks;
     uint64_t now = lc_ticks();
     if (!lc_core.start_stopped) {
@@ -94,4 +98,5 @@ void lc_clocks_init(struct lc_call *call) {
     }
     if (k != NULL)
         lc_clk_catch_up(k, now);
+    LC_CLK_LOG("B %llu %.17g\n", (unsigned long long)now, lc_clk.ns_per_tick);
 }

@@ -42,6 +42,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         return;
     struct lc_stamp stamp;
     struct lc_ring_entry *entry;
+    LC_CLK_LOG("S %d %u %d\n", to, c->context, msg->tag);
     lc_logical_stamp(&k->l, call->begin, &stamp);
     lc_clk_lock();
     lc_clk.counts.messages++;
@@ -117,6 +118,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         return;
     int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
     bool exact = source >= 0 && msg->tag != MPI_ANY_TAG;
+    LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, c->context, exact ? msg->tag : -1);
     if (lc_likely(exact)) {
         lc_clk_lock();
         const struct lc_ring_entry *entry =
@@ -174,6 +176,7 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
     int32_t source = lc_clk_world(comm, peer);
     if (c == NULL || source < 0)
         return 0;
+    LC_CLK_LOG("R %d %u %d\n", source, c->context, tag);
     const struct lc_ring_entry *entry;
     const struct lc_stashed *stashed = NULL;
     uint64_t waited = 0;

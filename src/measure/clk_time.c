@@ -8,11 +8,17 @@
 
 #include "measure/clk.h"
 
-enum { LC_SYNC_ROUNDS = 500, LC_SYNC_LEAST = 20, LC_SYNC_NS = 40000000, LC_SYNC_TAG = 0x4c31 };
+enum {
+    LC_SYNC_ROUNDS = 2000,
+    LC_SYNC_LEAST = 20,
+    LC_SYNC_NS = 40000000,
+    LC_SYNC_GOOD_NS = 100000,
+    LC_SYNC_TAG = 0x4c31
+};
 
 double lc_clk_local_ns(uint64_t ticks) {
     double ns = (double)(int64_t)(ticks - lc_clk.base_ticks) * lc_clk.ns_per_tick;
-    return ns * (1 + lc_clk.bend_drift) + lc_clk.bend_offset_ns;
+    return lc_clk.base_ns + ns * (1 + lc_clk.bend_drift) + lc_clk.bend_offset_ns;
 }
 
 double lc_clk_to_global(uint64_t ticks) {
@@ -20,7 +26,7 @@ double lc_clk_to_global(uint64_t ticks) {
 }
 
 uint64_t lc_clk_from_global(double global_ns) {
-    double local = global_ns - lc_clk.offset_ns - lc_clk.bend_offset_ns;
+    double local = global_ns - lc_clk.offset_ns - lc_clk.bend_offset_ns - lc_clk.base_ns;
     double ticks = local / (1 + lc_clk.bend_drift) / lc_clk.ns_per_tick;
     return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ticks);
 }
@@ -47,7 +53,8 @@ static void ask(int parent, double *offset_ns, double *error_ns) {
             *offset_ns = from_parent[0] - (before + after) / 2 + from_parent[1];
             *error_ns = best / 2 + from_parent[2];
         }
-        if (i >= LC_SYNC_LEAST && after - begin > LC_SYNC_NS)
+        if (i >= LC_SYNC_LEAST &&
+            after - begin > (best < LC_SYNC_GOOD_NS ? LC_SYNC_NS : 10 * LC_SYNC_NS))
             break;
     }
     double enough = INFINITY;
@@ -89,18 +96,18 @@ void lc_clk_sync(double *offset_ns, double *error_ns) {
 
 void lc_clk_time_init(void) {
     lc_clock_calibrate();
-    double mine[3] = {0, lc_clock.ns_per_tick, 0};
-    uint64_t *bases = calloc(lc_clk.size, sizeof *bases);
-    double *rates = calloc(lc_clk.size, sizeof *rates);
-    if (bases != NULL && rates != NULL) {
-        lc_real.Allgather(&lc_clock.base_ticks, 1, MPI_UINT64_T, bases, 1, MPI_UINT64_T,
-                          lc_core.comm);
-        lc_real.Allgather(&mine[1], 1, MPI_DOUBLE, rates, 1, MPI_DOUBLE, lc_core.comm);
-        lc_clk.base_ticks = bases[leader_of(lc_clk.node)];
-        lc_clk.ns_per_tick = rates[leader_of(lc_clk.node)];
+    struct {
+        uint64_t base_ticks;
+        double base_ns, ns_per_tick;
+    } mine = {lc_clock.base_ticks, (double)lc_clock.base_ns, lc_clock.ns_per_tick}, leader = mine;
+    MPI_Comm node = MPI_COMM_NULL;
+    if (lc_real.Comm_split(lc_core.comm, (int)lc_clk.node, lc_core.rank, &node) == MPI_SUCCESS) {
+        lc_real.Bcast(&leader, (int)sizeof leader, MPI_BYTE, 0, node);
+        lc_real.Comm_free(&node);
     }
-    free(bases);
-    free(rates);
+    lc_clk.base_ticks = leader.base_ticks;
+    lc_clk.base_ns = leader.base_ns;
+    lc_clk.ns_per_tick = leader.ns_per_tick;
     const char *bend = getenv("LATECOMER_TEST_CLOCK");
     char *rest = NULL;
     if (bend != NULL) {

@@ -28,6 +28,7 @@ static bool no_mpi[LC_WHATIF_MAX];
 
 struct lc_node_factors {
     bool known;
+    uint32_t applied; /* terms: each counts once, however often its name is in the path */
     float factors[LC_WHATIF_MAX];
 };
 static struct lc_node_factors *nodes;
@@ -148,12 +149,15 @@ static LC_COLD void work_out(uint32_t node) {
     uint32_t parent = all[node].parent;
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
         f->factors[s] = 1;
-    if (parent != LC_NONE && parent < node)
-        memcpy(f->factors, lc_clk_whatif_of(parent), sizeof f->factors);
-    f = &nodes[node]; /* the look-up of the parent may have moved them */
+    if (parent != LC_NONE && parent < node) {
+        lc_clk_whatif_of(parent);
+        *f = nodes[parent];
+    }
     for (uint32_t i = 0; i < n_terms; i++)
-        if (node_is(&all[node], terms[i].name))
+        if (!(f->applied & 1u << i) && node_is(&all[node], terms[i].name)) {
             f->factors[terms[i].scenario] *= terms[i].factor;
+            f->applied |= 1u << i;
+        }
     f->known = true;
 }
 

@@ -1,0 +1,192 @@
+/* Patterns whose efficiencies are known: known PATTERN [WORK_FACTOR]. Work is naps, so that ranks need no cores. Rank 0 prints the naps of each rank
+ * as its own clock saw them. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "latecomer.h"
+
+static int rank, size;
+static double napped, factor = 1;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void nap(double ms)
+{
+    struct timespec t = {.tv_nsec = (long)(ms * 1e6)};
+    double begin = seconds();
+    nanosleep(&t, NULL);
+    napped += seconds() - begin;
+}
+
+__attribute__((noinline)) void work(double ms)
+{
+    latecomer_begin("work");
+    nap(ms * factor);
+    latecomer_end("work");
+}
+
+static void chain(void) /* one after the other: SerE = 1 / n */
+{
+    int token = 0;
+    if (rank > 0)
+        MPI_Recv(&token, 1, MPI_INT, rank - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    work(40);
+    if (rank + 1 < size)
+        MPI_Send(&token, 1, MPI_INT, rank + 1, 3, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void imbalance(void) /* always the same rank: LB = mean / max */
+{
+    for (int i = 0; i < 3; i++) {
+        work(rank == size - 1 ? 60 : 20);
+        MPI_Allreduce(MPI_IN_PLACE, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+}
+
+static void rotating(void) /* another rank each time: LB = 1, SerE = mean / max */
+{
+    for (int i = 0; i < size; i++) {
+        work(rank == i ? 60 : 20);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static void sleepy(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)in;
+    (void)inout;
+    (void)n;
+    (void)type;
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+}
+
+static void transfer(void) /* time inside MPI: TE < 1 */
+{
+    MPI_Op op;
+    int x = rank, y = 0;
+    MPI_Op_create(sleepy, 1, &op);
+    for (int i = 0; i < 2; i++) {
+        work(30);
+        MPI_Reduce(&x, &y, 1, MPI_INT, op, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Op_free(&op);
+}
+
+static void farm(void) /* wild receives */
+{
+    int job = 0, last = 2 * (size - 1), done = 0;
+    MPI_Status status;
+    if (rank == 0) {
+        while (done < size - 1) {
+            MPI_Recv(&job, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+            int next = last-- > 0;
+            done += !next;
+            nap(5);
+            MPI_Send(&next, 1, MPI_INT, status.MPI_SOURCE, 5, MPI_COMM_WORLD);
+        }
+        return;
+    }
+    for (;;) {
+        MPI_Send(&rank, 1, MPI_INT, 0, rank, MPI_COMM_WORLD);
+        MPI_Recv(&job, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &status);
+        if (!job)
+            return;
+        work(20 + 5 * rank);
+    }
+}
+
+static void mixture(void) /* every kind of wait */
+{
+    int a[2] = {rank, 0}, sum[2] = {0, 0}, big[20000] = {0};
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    MPI_Request r[4];
+    MPI_Status s[4];
+    for (int i = 0; i < 3; i++) {
+        work(10 + 10 * ((rank + i) % size));
+        MPI_Irecv(&a[1], 1, MPI_INT, left, 1, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(&sum[0], 1, MPI_INT, right, 2, MPI_COMM_WORLD, &r[1]);
+        nap(2);
+        MPI_Isend(&rank, 1, MPI_INT, right, 1, MPI_COMM_WORLD, &r[2]);
+        MPI_Isend(&rank, 1, MPI_INT, left, 2, MPI_COMM_WORLD, &r[3]);
+        MPI_Waitall(4, r, s);
+        if (rank == i % size)
+            nap(15);
+        MPI_Bcast(a, 2, MPI_INT, i % size, MPI_COMM_WORLD);
+        nap(rank == 1 ? 10 : 2);
+        MPI_Reduce(a, sum, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+        nap(3 * (size - rank));
+        MPI_Scan(a, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        nap(3 * rank);
+        if (rank == 0)
+            MPI_Ssend(a, 2, MPI_INT, 1, 9, MPI_COMM_WORLD);
+        if (rank == 1) {
+            nap(10);
+            MPI_Recv(a, 2, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        if (size > 2 && rank == 2)
+            MPI_Send(big, 20000, MPI_INT, 0, 10, MPI_COMM_WORLD);
+        if (size > 2 && rank == 0) {
+            nap(8);
+            MPI_Recv(big, 20000, MPI_INT, 2, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Iallreduce(&rank, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, r);
+        nap(4);
+        MPI_Wait(r, s);
+        MPI_Sendrecv(a, 1, MPI_INT, right, 4, sum, 1, MPI_INT, left, 4, MPI_COMM_WORLD, s);
+    }
+}
+
+static void stopped(void) /* two intervals, and work between them that does not count */
+{
+    work(30);
+    MPI_Barrier(MPI_COMM_WORLD);
+    latecomer_stop();
+    nap(30);
+    MPI_Barrier(MPI_COMM_WORLD);
+    latecomer_start();
+    work(rank == 0 ? 60 : 20);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void drift(void) /* two seconds of work in turn */
+{
+    for (int i = 0; i < 20; i++) {
+        work(i % size == rank ? 60 : 30);
+        MPI_Allreduce(MPI_IN_PLACE, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} patterns[] = {{"chain", chain}, {"imbalance", imbalance}, {"rotating", rotating}, {"transfer", transfer},
+                {"farm", farm}, {"mixture", mixture}, {"stopped", stopped}, {"drift", drift}};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 2)
+        factor = atof(argv[2]);
+    double all[64] = {0};
+    for (size_t i = 0; argc > 1 && i < sizeof patterns / sizeof *patterns; i++)
+        if (strcmp(patterns[i].name, argv[1]) == 0)
+            patterns[i].run();
+    MPI_Gather(&napped, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        for (int i = 0; i < size; i++)
+            printf("napped %d %.9f\n", i, all[i]);
+    MPI_Finalize();
+    return 0;
+}

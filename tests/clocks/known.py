@@ -1,0 +1,289 @@
+"""Known patterns under the tool, judged by an own computation from the log of time stamps: clocks and factors by the rules of the spec, waits by those
+of waitstates 2.1 to 2.4. Usage: known.py LATECOMER PROGRAM FLAVOUR (the program is tests/clocks/known.c)."""
+import json
+import os
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
+import launch  # noqa: E402
+
+BARRIER, N2N, V2V, ONE2N, N2ONE, SCAN, EXSCAN = range(7)
+COLL_WAIT = {BARRIER: "mpi_barrier_wait", N2N: "mpi_wait_nxn", ONE2N: "mpi_latebroadcast", N2ONE: "mpi_earlyreduce", SCAN: "mpi_earlyscan"}
+WAITS = ("MPI_Recv", "MPI_Wait", "MPI_Waitall", "MPI_Sendrecv")
+
+
+class Call:
+    def __init__(self, rank, lines, words):
+        self.rank, self.function = rank, words[1]
+        self.begin, self.end, self.interval = map(int, words[2:5])
+        self.marks = defaultdict(list)
+        for line in lines:
+            self.marks[line[0]].append(tuple(map(int, line[1:])))
+
+
+def read(path, size):
+    ranks, rates = [], []
+    for rank in range(size):
+        calls, pending, begin, end = [], [], None, None
+        for words in map(str.split, Path(f"{path}.{rank}").read_text().splitlines()):
+            if words[0] == "B":
+                begin, rate = int(words[1]), float(words[2]) * 1e-9
+            elif words[0] == "E":
+                end = int(words[1])
+            elif words[0] == "C":
+                if begin is not None and words[1] != "MPI_Init":
+                    calls.append(Call(rank, pending, words))
+                pending = []
+            else:
+                pending.append(words)
+        ranks.append((begin, end, calls))
+        rates.append(rate)
+    return ranks, rates[0]
+
+
+def streams(ranks):
+    """Calls of the k-th send, post and reception of every stream; collectives by (context, number)."""
+    sent, posted, got, coll = defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(dict)
+    for _, _, calls in ranks:
+        for call in calls:
+            for to, context, tag in call.marks["S"]:
+                sent[call.rank, to, context, tag].append(call)
+            for source, context, tag in call.marks["P"]:
+                posted[source, call.rank, context, tag].append(call)
+            for source, context, tag in call.marks["R"]:
+                got[source, call.rank, context, tag].append(call)
+            for context, number, kind, root, sends, receives in call.marks["X"]:
+                coll[context, number][call.rank] = (call, kind, root, sends, receives)
+    return sent, posted, got, coll
+
+
+def sources(me, members):
+    """Those whose entry an operation's member reads."""
+    _, kind, root, _, receives = members[me]
+    ranks = [r for r, m in members.items() if r != me and m[3]]
+    if not receives:
+        return kind, []
+    if kind == ONE2N:
+        ranks = [r for r in ranks if r == root]
+    if kind in (SCAN, EXSCAN):
+        ranks = [r for r in ranks if r < me]
+    return kind, ranks
+
+
+class Judge:
+    def __init__(self, path, size):
+        self.ranks, self.rate = read(path, size)
+        self.sent, self.posted, self.got, self.coll = streams(self.ranks)
+        self.index = {}
+        for name, table in (("S", self.sent), ("R", self.got), ("P", self.posted)):
+            count = defaultdict(int)
+            for key, calls in table.items():
+                for call in calls:
+                    self.index.setdefault((name, id(call)), []).append((key, count[key]))
+                    count[key] += 1
+        self.before, self.after = {}, {}
+        self.waits = defaultdict(float)
+
+    def clock_at(self, call):
+        """useful at the entry of a call: what the previous one left, and the work since."""
+        if id(call) in self.before:
+            return self.before[id(call)]
+        begin, _, calls = self.ranks[call.rank]
+        at = self.place[id(call)]
+        if at == 0:
+            value, last = 0, begin
+        else:
+            value, last = self.clock_after(calls[at - 1]), calls[at - 1].end
+        self.before[id(call)] = value + call.begin - last
+        return self.before[id(call)]
+
+    def reply(self, key, number, call):
+        """The call that posted the receive of a message that this sender waited for, or None."""
+        posts = self.posted.get(key, [])
+        if number < len(posts) and call.begin < posts[number].begin < call.end and posts[number].begin > self.sent[key][number].begin:
+            return posts[number]
+        return None
+
+    def clock_after(self, call):
+        if id(call) in self.after:
+            return self.after[id(call)]
+        value = self.clock_at(call)
+        candidates = []
+        for key, number in self.index.get(("R", id(call)), []):
+            sender = self.sent[key][number]
+            value = max(value, self.clock_at(sender))
+            if key[0] != key[1]:
+                candidates.append((min(sender.begin, call.end) - call.begin, "mpi_latesender"))
+        if call.function in ("MPI_Send", "MPI_Ssend"):
+            for key, number in self.index.get(("S", id(call)), []):
+                post = self.reply(key, number, call)
+                if post is not None:
+                    value = max(value, self.clock_at(post))
+                    candidates.append((post.begin - call.begin, "mpi_latereceiver"))
+        for operation in call.marks["Y"]:
+            kind, ranks = sources(call.rank, self.coll[operation])
+            enters = [self.coll[operation][r][0].begin for r in ranks]
+            for r in ranks:
+                value = max(value, self.clock_at(self.coll[operation][r][0]))
+            if enters:
+                release = min(enters) if kind == N2ONE else max(enters)
+                candidates.append((min(release, call.end) - call.begin, COLL_WAIT[kind]))
+        ticks, metric = max(candidates, default=(0, None))
+        if ticks > 0:
+            self.waits[call.rank, call.function, metric] += ticks * self.rate
+        self.after[id(call)] = value
+        return value
+
+    def result(self):
+        sys.setrecursionlimit(100000)
+        self.place = {id(c): i for _, _, calls in self.ranks for i, c in enumerate(calls)}
+        useful, chains = [], []
+        for begin, end, calls in self.ranks:
+            inside = sum(min(c.end, end) - c.begin for c in calls if c.begin < end)
+            useful.append((end - begin - inside) * self.rate)
+            last = calls[-1] if calls[-1].begin < end else calls[-2]
+            chains.append((self.clock_after(last) + end - last.end) * self.rate)
+        elapsed = (max(e for _, e, _ in self.ranks) - min(b for b, _, _ in self.ranks)) * self.rate
+        return useful, max(chains), elapsed
+
+
+def near(found, what, is_value, wanted, tolerance):
+    if abs(is_value - wanted) > tolerance:
+        found.append(f"{what}: {is_value:.6f} instead of {wanted:.6f}")
+
+
+def check_judged(found, label, log, size, result, skew):
+    judge = Judge(log, size)
+    useful, chain, elapsed = judge.result()
+    pop = result["pop"]
+    mean = sum(useful) / size
+    near(found, f"{label} load balance", pop["load_balance"], mean / max(useful), 0.01)
+    near(found, f"{label} serialisation", pop["serialisation_efficiency"], max(useful) / chain, 0.01)
+    near(found, f"{label} transfer", pop["transfer_efficiency"], chain / elapsed, 0.01)
+    near(found, f"{label} parallel efficiency", pop["parallel_efficiency"], mean / elapsed, 0.01)
+    near(found, f"{label} identities", pop["identity_error"], 0, 1e-9)
+    path = sum(sum(v) for v in result["metrics"].get("critical_path_useful", {"callpaths": {}})["callpaths"].values())
+    near(found, f"{label} critical path by call path", path, pop["critical_path_s"] * (1 - pop["not_attributed"]), 1e-3 * elapsed)
+    near(found, f"{label} not attributed", pop["not_attributed"], 0, 0.01)
+    measured = defaultdict(float)
+    for metric in ("mpi_latesender", "mpi_latereceiver", *COLL_WAIT.values()):
+        for callpath, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
+            for rank, value in enumerate(values):
+                measured[rank, callpath.rsplit("/", 1)[-1], metric] += value
+    for key in set(measured) | set(judge.waits):
+        near(found, f"{label} {key}", measured.get(key, 0), judge.waits.get(key, 0), max(1e-3 * elapsed, 20 * skew))
+    return useful, elapsed
+
+
+def check_naps(found, label, out, useful):
+    naps = {int(w[1]): float(w[2]) for w in map(str.split, out.splitlines()) if w[:1] == ["napped"]}
+    for rank, value in enumerate(useful):
+        if value < naps[rank] * 0.999:
+            found.append(f"{label}: rank {rank} worked {value:.4f} s, napped {naps[rank]:.4f} s")
+
+
+def run(work, program, size, words, **env):
+    name = "-".join([str(size), *words, *map(str, env.values())]).replace("/", "_").replace(",", "_")
+    log = work.root / f"log-{name}"
+    done = work.run(work.launcher(size) + work.tool(directory=f"exp-{name}") + [program, *words],
+                    env=work.environment(LATECOMER_CLOCKS_LOG=log, **env))
+    if done.status != 0:
+        raise RuntimeError(f"{name}: status {done.status}\n{done.out[-500:]}{done.err[-1500:]}")
+    return log, done, work.show(directory=f"exp-{name}")
+
+
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("rotating", 8))
+
+
+def patterns(work, program, flavour, transport):
+    found = []
+    for pattern, size in PATTERNS:
+        label = f"{pattern} {size} {flavour} {transport}"
+        log, done, result = run(work, program, size, [pattern], LATECOMER_TRANSPORT=transport)
+        if transport == "mpi" and pattern == "mixture":
+            # a record goes with the message, nothing comes back: receivers that are late are not known to the sender
+            continue
+        useful, elapsed = check_judged(found, label, log, size, result, 0)
+        check_naps(found, label, done.out, useful)
+        meta = result["meta"]
+        if meta["messages_matched"] != meta["messages_total"]:
+            found.append(f"{label}: {meta['messages_matched']} of {meta['messages_total']} messages matched")
+        print(f"{label}: {elapsed:.3f} s, " + ", ".join(f"{k} {result['pop'][k]:.4f}" for k in
+              ("load_balance", "serialisation_efficiency", "transfer_efficiency")))
+    return found
+
+
+def prediction(work, program, flavour):
+    """work=0.5 predicted against really halved work, by the function and by the region of that name."""
+    found = []
+    _, _, result = run(work, program, 4, ["drift"], LATECOMER_WHAT_IF="work=0.5;mpi=0")
+    _, _, halved = run(work, program, 4, ["drift", "0.5"])
+    predicted = result["pop"]["what_if"][0]
+    path, really = predicted["critical_path_s"], halved["pop"]["critical_path_s"]
+    whole = result["pop"]["critical_path_s"]  # nearly all of it is work
+    if not 0.499 * whole <= path <= 0.55 * whole:
+        found.append(f"what-if {flavour}: critical path {path:.4f} s predicted with half the work of {whole:.4f} s")
+    if abs(path - really) > 0.2 * really:  # naps are longer than asked for where cores are busy
+        found.append(f"what-if {flavour}: critical path {path:.4f} s predicted, {really:.4f} s when work is halved")
+    near(found, f"what-if mpi=0 {flavour}", result["pop"]["what_if"][1]["predicted_s"], result["pop"]["critical_path_s"], 1e-6)
+    print(f"what-if {flavour}: path {path:.4f} predicted {predicted['predicted_s']:.4f}, really {really:.4f} {halved['pop']['elapsed_s']:.4f}")
+    return found
+
+
+def intervals(work, program, flavour):
+    found = []
+    _, _, result = run(work, program, 2, ["stopped"])
+    pop = result["pop"]
+    if len(pop.get("intervals", [])) != 2:
+        return [f"intervals {flavour}: {pop.get('intervals')}"]
+    if pop["elapsed_s"] < 0.085:
+        found.append(f"intervals {flavour}: {pop['elapsed_s']} s in all")
+    near(found, f"intervals {flavour}", sum(i["elapsed_s"] for i in pop["intervals"]), pop["elapsed_s"], 1e-9)
+    return found
+
+
+def bent(work, program, flavour):
+    """Two believed nodes, the clock of the second one shows 5 ms more and runs 50 ppm faster: both are recovered within the bound that the result
+    states, and the factors are those of the stamps."""
+    found = []
+    offset_ns, drift_ppm, size = 5000000, 50, 4
+    script = work.root / "bend.sh"
+    script.write_text('#!/bin/sh\nr=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n[ "$r" -ge 2 ] && export LATECOMER_TEST_CLOCK='
+                      f'{offset_ns},{drift_ppm}\nexec "$@"\n')
+    script.chmod(0o755)
+    log = work.root / "log-bent"
+    done = work.run([*work.launcher(size), str(script), *work.tool(directory="exp-bent"), program, "drift"],
+                    env=work.environment(LATECOMER_CLOCKS_LOG=log, LATECOMER_TEST_NODES=2))
+    if done.status != 0:
+        return [f"bent {flavour}: status {done.status}\n{done.err[-1500:]}"]
+    result = work.show(directory="exp-bent")
+    sync = result["meta"]["clock_sync"]
+    node, bound = sync["per_node"][1], sync["error_s"]
+    elapsed = result["pop"]["elapsed_s"]
+    print(f"bent {flavour}: {sync}, {elapsed:.2f} s")
+    near(found, f"bent {flavour} offset at begin", node["offset_begin_s"] - sync["per_node"][0]["offset_begin_s"], offset_ns * 1e-9, bound + 100e-6)
+    near(found, f"bent {flavour} drift", node["drift_ppm"], drift_ppm, 1 + 2e6 * bound / elapsed)
+    check_judged(found, f"bent {flavour}", log, size, result, 2 * bound + drift_ppm * 1e-6 * elapsed + 1e-4)
+    return found
+
+
+def main():
+    latecomer, program, flavour, what = sys.argv[1:]
+    with launch.Workspace(flavour, os.path.abspath(latecomer)) as work:
+        program = os.path.abspath(program)
+        if what in ("shm", "mpi"):
+            found = patterns(work, program, flavour, what)
+        elif what == "bent":
+            found = bent(work, program, flavour)
+        elif what == "prediction":
+            found = prediction(work, program, flavour) + intervals(work, program, flavour)
+        else:
+            sys.exit(f"{what}?")
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
