@@ -90,7 +90,7 @@ uint32_t lc_region_by_name(const char *name) {
 }
 
 uint32_t lc_region_by_address(uint64_t address) {
-    return region_get(address, NULL);
+    return region_get(address, "");
 }
 
 struct lc_region_name lc_region_get(uint32_t id) {

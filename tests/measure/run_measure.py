@@ -4,7 +4,6 @@ run_measure.py LATECOMER FLAVOUR CHECK PROGRAM [ARGS..]   CHECK: torture, thread
 """
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,9 +33,13 @@ def visits_of(result):
     return counts
 
 
+class Wrong(Exception):
+    """A check failed."""
+
+
 def expect(ok, what):
     if not ok:
-        sys.exit(f"wrong: {what}")
+        raise Wrong(what)
 
 
 def check_counts(output, result):
@@ -93,11 +96,15 @@ CHECKS = {"torture": (check_torture, {"LATECOMER_CHECK_PATHS": "1"}), "threads":
 def main():
     latecomer, flavour, name, *command = sys.argv[1:]
     check, extra = CHECKS[name]
-    scratch = tempfile.mkdtemp()
-    try:
-        check(*run(latecomer, flavour, command, extra, scratch))
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    attempts = 4 if name == "code" else 1  # naps are measured anew where the machine was busy between two clocks
+    for _ in range(attempts):
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                check(*run(latecomer, flavour, command, extra, scratch))
+                return
+            except Wrong as wrong:
+                print(f"wrong: {wrong}")
+    sys.exit(1)
 
 
 main()
