@@ -108,16 +108,14 @@ struct view {
     const char *texts;
 };
 
-/* Takes `count` elements off the front of what is left. */
-static enum lc_err take(const unsigned char **at, size_t *left, uint64_t count, size_t elem_bytes,
-                        const void *array) {
-    if (count > *left / elem_bytes)
-        return damaged("its counts exceed its length");
+/* Takes `count` elements off the front of what is left; NULL if there are not as many. */
+static const void *take(const unsigned char **at, size_t *left, uint64_t count, size_t elem_bytes) {
     const unsigned char *begin = *at;
-    memcpy((void *)(uintptr_t)array, &begin, sizeof begin);
+    if (count > *left / elem_bytes)
+        return NULL;
     *at += count * elem_bytes;
     *left -= count * elem_bytes;
-    return LC_OK;
+    return begin;
 }
 
 /* Checks one block at the begin of `bytes` (aligned to 8) and finds its arrays. */
@@ -126,19 +124,25 @@ static enum lc_err view_block(struct view *view, const void *bytes, size_t n_byt
     size_t left;
     if (n_bytes < sizeof(struct header))
         return damaged("it ends too early");
-    view->header = bytes;
-    const struct header *header = view->header;
+    const struct header *header = bytes;
+    *view = (struct view){.header = header};
     if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0 || header->byte_order != 0x01020304)
         return damaged("no raw profile");
     if (header->n_bytes > n_bytes || header->n_bytes < sizeof *header || header->n_bytes % 8 != 0)
         return damaged("it ends too early");
     left = (size_t)header->n_bytes - sizeof *header;
     at += sizeof *header;
-    LC_TRY(take(&at, &left, header->n_nodes, sizeof view->nodes[0], &view->nodes));
-    LC_TRY(take(&at, &left, header->n_locations, sizeof view->locations[0], &view->locations));
-    LC_TRY(take(&at, &left, header->n_rows, sizeof view->rows[0], &view->rows));
-    LC_TRY(take(&at, &left, header->n_values, sizeof view->values[0], &view->values));
-    LC_TRY(take(&at, &left, header->n_text_bytes, 1, &view->texts));
+    view->nodes = take(&at, &left, header->n_nodes, sizeof view->nodes[0]);
+    if (view->nodes != NULL)
+        view->locations = take(&at, &left, header->n_locations, sizeof view->locations[0]);
+    if (view->locations != NULL)
+        view->rows = take(&at, &left, header->n_rows, sizeof view->rows[0]);
+    if (view->rows != NULL)
+        view->values = take(&at, &left, header->n_values, sizeof view->values[0]);
+    if (view->values != NULL)
+        view->texts = take(&at, &left, header->n_text_bytes, 1);
+    if (view->texts == NULL)
+        return damaged("its counts exceed its length");
     /* Each string takes a byte at least. */
     if (header->n_modules > header->n_text_bytes / 2 || header->n_names > header->n_text_bytes)
         return damaged("its counts exceed its length");
@@ -219,7 +223,7 @@ static enum lc_err add_contents(struct lc_raw *raw, const struct lc_raw_row *row
 }
 
 enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes) {
-    struct view view;
+    struct view view = {0};
     void *copy = NULL;
     *raw = NULL;
     if ((uintptr_t)bytes % 8 != 0) { /* messages may come at any address */
@@ -232,7 +236,7 @@ enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes
         err = lc_raw_new(raw);
     if (err == LC_OK)
         err = read_definitions(*raw, &view);
-    if (err == LC_OK)
+    if (err == LC_OK && view.header != NULL)
         err = add_contents(*raw, view.rows, (size_t)view.header->n_rows, view.values,
                            (size_t)view.header->n_values);
     if (err == LC_OK && (*raw)->n_nodes != 0)
@@ -297,7 +301,7 @@ static enum lc_err check_part(const struct lc_raw *defs, const struct part *part
 static enum lc_err read_parts(struct lc_raw_file *file) {
     size_t at = 0;
     while (at < file->n_bytes) {
-        struct view view;
+        struct view view = {0};
         LC_TRY(view_block(&view, (const unsigned char *)file->map + at, file->n_bytes - at));
         if (file->n_parts == 0) {
             LC_TRY(read_definitions(file->defs, &view));

@@ -30,7 +30,8 @@ static enum lc_err add(struct lc_findings *findings, enum lc_verdict verdict, co
     finding->subject = subject;
     va_list args;
     va_start(args, format);
-    vsnprintf(finding->text, sizeof finding->text, format, args);
+    vsnprintf(finding->text, sizeof finding->text, format, // NOLINT(clang-analyzer-valist.*)
+              args);
     va_end(args);
     return LC_OK;
 }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static bool is_nonblocking_collective(const char *plain) {
     char blocking[64];
     if (plain[0] != 'I' || plain[1] == '\0')
         return false;
-    strcpy(blocking, plain + 1);
+    snprintf(blocking, sizeof blocking, "%s", plain + 1);
     blocking[0] = (char)toupper((unsigned char)blocking[0]);
     const struct entry *entry = find_plain(blocking);
     return entry != NULL && entry->what.traffic == LC_TRAFFIC_COLLECTIVE;

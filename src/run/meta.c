@@ -14,8 +14,6 @@
 #include "measure/state.h"
 #include "run/options.h"
 
-extern char **environ;
-
 static json_t *time_text(uint64_t realtime_ns) {
     char text[64];
     time_t seconds = (time_t)(realtime_ns / 1000000000u);
@@ -62,9 +60,9 @@ json_t *lc_meta_start(const struct lc_run *run) {
     struct utsname system;
     char text[512], cwd[PATH_MAX];
     uname(&system);
+    const char *base = strrchr(run->argv[0], '/');
     for (char **arg = run->argv; *arg != NULL; arg++)
         json_array_append_new(command, json_string(*arg));
-    const char *base = strrchr(run->argv[0], '/');
     json_object_set_new(meta, "program", json_string(base == NULL ? run->argv[0] : base + 1));
     json_object_set_new(meta, "executable", json_string(run->program.path));
     json_object_set_new(meta, "command", command);

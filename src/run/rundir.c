@@ -53,8 +53,8 @@ static bool read_choice(struct lc_rundir *dir, const char *base) {
     if (length <= 0)
         return false;
     target[length] = '\0';
-    char *path;
-    if (format_path(&path, "%s/%s", base, target) != LC_OK)
+    char *path = NULL;
+    if (format_path(&path, "%s/%s", base, target) != LC_OK || path == NULL)
         return false;
     struct stat status;
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
@@ -75,7 +75,7 @@ static enum lc_err make_first_free(struct lc_rundir *dir, const char *base, cons
         if (length >= (int)sizeof numbered)
             return lc_fail(LC_ERR_RANGE, "%s: the name is too long", name);
         LC_TRY(format_path(&dir->path, "%s/%s", base, numbered));
-        enum lc_err err = make_directory(dir->path);
+        enum lc_err err = dir->path == NULL ? LC_ERR_NOMEM : make_directory(dir->path);
         if (err == LC_OK)
             return i == 1 ? LC_OK : lc_strdup(&dir->wanted, name);
         free(dir->path);
@@ -100,7 +100,7 @@ static enum lc_err choose(struct lc_rundir *dir, const struct lc_launch *launch,
     }
     LC_TRY(make_first_free(dir, base, name));
     dir->founder = true;
-    if (dir->link == NULL)
+    if (dir->link == NULL || dir->path == NULL)
         return LC_OK;
     const char *mine = strrchr(dir->path, '/') + 1;
     if (symlink(mine, dir->link) == 0)

@@ -130,7 +130,7 @@ enum lc_err lc_start_job(long ranks, char **argv, bool quiet) {
                       lc_flavour_name(program.flavour));
     if (err == LC_OK)
         err = make_command(&words, launcher, ranks, argv, quiet);
-    if (err == LC_OK) {
+    if (err == LC_OK && launcher != NULL && words.items != NULL) {
         unsetenv("LATECOMER_RANKS");
         fflush(NULL);
         execv(launcher, words.items);

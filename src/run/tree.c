@@ -1,5 +1,6 @@
 #include "run/tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,14 +148,9 @@ static enum lc_err make_drafts(struct builder *b) {
         const struct lc_raw_node *node = &b->raw->nodes[i];
         uint32_t region, parent;
         LC_TRY(region_of(b, node, &region));
-        if (i == 0)
-            parent = LC_NONE;
-        else if (node->parent == 0 && (node->flags & LC_RAW_NODE_MAIN))
-            parent = LC_NONE;
-        else if (node->parent == 0 && region == main_region)
-            parent = LC_NONE;
-        else
-            parent = b->draft_of[node->parent];
+        bool top = i == 0 || (node->parent == 0 &&
+                              ((node->flags & LC_RAW_NODE_MAIN) || region == main_region));
+        parent = top ? LC_NONE : b->draft_of[node->parent];
         LC_TRY(child_draft(b, parent, region, &b->draft_of[i]));
         if (node->kind == LC_RAW_MPI)
             b->drafts[b->draft_of[i]].mpi_name = node->ref;
