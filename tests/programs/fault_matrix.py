@@ -109,8 +109,8 @@ class Row:
         for _ in range(4): # what the launcher makes of several dying ranks is a race in the bare run too
             if self.measured.status not in self.statuses and self.again:
                 self.statuses.add(self.again().status)
-        if self.flavour == "mpich": # its launcher joins the statuses of ranks that it had to kill by a bitwise or
-            self.statuses |= {status | 9 for status in self.statuses if status and status > 0}
+        if self.flavour == "mpich" and self.bare.status: # its launcher joins the statuses of ranks that it had to kill (9) by bitwise or,
+            self.statuses |= {9} | {status | 9 for status in self.statuses if status and status > 0} # or tells one: a race
         if self.measured.status not in self.statuses:
             self.problems.append(f"exit status {self.measured.status}, bare {sorted(map(str, self.statuses))}")
         own = [line for line in self.bare.lines() if re.match(r"\[\d\] |own|plain", line)]
