@@ -149,12 +149,12 @@ static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t
         const struct blocking *b = last_before(walk, p, t);
         if (b == NULL || b->end <= path->lower)
             return add_segment(walk, p, path->lower, t, slack);
-        if (b->end <= t) {
+        if (b->end < t || (b->end == t && !was_visited(walk, b->cause))) {
             LC_TRY(add_segment(walk, p, b->end, t, slack));
             slack = b->end - b->start;
             t = b->end;
             p = b->cause;
-        } else if (!was_visited(walk, b->cause)) { /* wrong clocks */
+        } else if (b->end > t && !was_visited(walk, b->cause)) { /* wrong clocks */
             p = b->cause;
         } else {
             return add_segment(walk, p, path->lower, t, slack);
