@@ -103,17 +103,17 @@ class Workspace:
         return json.loads(done.stdout)
 
     def sanitizer_reports(self):
-        """Reports of a sanitizer (log_path=.../san) about the tool's code: an access whose innermost frame is ours, or any finding of
-        UBSan in it. Races and lock orders inside the MPI libraries are theirs."""
+        """Reports of a sanitizer (log_path=.../san) about the tool's code: all accesses' innermost frames are ours, or any finding of
+        UBSan. Races and lock orders inside the MPI libraries, and between them and a stack that we used before, are theirs."""
         found = []
         for path in sorted(self.root.glob("san.*")):
             for report in path.read_text(errors="replace").split("=================="):
                 accesses = [part for part in report.split("\n\n") if re.search(r" of size \d|acquired here|runtime error|ERROR: Addr", part)]
-                for access in accesses:
-                    frames = [line for line in access.splitlines() if re.match(r" *#\d", line) and "libsanitizer" not in line]
-                    if (frames and re.search(r"liblatecomer|/src/(measure|base|model|trace)/", frames[0])) or "runtime error" in access:
-                        found.append(report.strip())
-                        break
+                innermost = [next((line for line in part.splitlines() if re.match(r" *#\d", line) and "libsanitizer" not in line), "")
+                             for part in accesses]
+                ours = [bool(re.search(r"liblatecomer|/src/(measure|base|model|trace)/", frame)) for frame in innermost]
+                if (ours and all(ours)) or "runtime error" in report:
+                    found.append(report.strip())
         return found
 
     def leftovers(self):
