@@ -1,6 +1,6 @@
 /* Statistics over wait states: per metric the number, mean, exact quartiles, extremes and the
  * severest instances; severity over time and per phase. All from integers, so the same for any
- * number of ranks. Formats of the members: docs/analysis-members.md. Called by pipeline.c. */
+ * number of ranks. Formats of the members: docs/trace-analysis.md. Called by pipeline.c. */
 #ifndef LC_ANALYZE_STATISTICS_H
 #define LC_ANALYZE_STATISTICS_H
 
