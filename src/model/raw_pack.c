@@ -152,7 +152,7 @@ static enum lc_err view_block(struct view *view, const void *bytes, size_t n_byt
 /* The next string, or NULL if the texts end before it does. */
 static const char *next_text(const char **at, size_t *left) {
     const char *text = *at;
-    const char *end = *left == 0 ? NULL : memchr(text, '\0', *left);
+    const char *end = *left == 0 || text == NULL ? NULL : memchr(text, '\0', *left);
     if (end == NULL)
         return NULL;
     *left -= (size_t)(end + 1 - text);
@@ -234,7 +234,7 @@ enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes
     enum lc_err err = view_block(&view, bytes, n_bytes);
     if (err == LC_OK)
         err = lc_raw_new(raw);
-    if (err == LC_OK)
+    if (err == LC_OK && view.header != NULL)
         err = read_definitions(*raw, &view);
     if (err == LC_OK && view.header != NULL)
         err = add_contents(*raw, view.rows, (size_t)view.header->n_rows, view.values,
@@ -287,11 +287,11 @@ static enum lc_err map_file(struct lc_raw_file *file, const char *path) {
 
 /* References of a slice against the definitions of the file. */
 static enum lc_err check_part(const struct lc_raw *defs, const struct part *part) {
-    for (size_t i = 0; i < part->n_rows; i++)
+    for (size_t i = 0; part->rows != NULL && i < part->n_rows; i++)
         if (part->rows[i].node >= defs->n_nodes || part->rows[i].location >= defs->n_locations ||
             part->rows[i].size_class > LC_RAW_CLASS_TIME)
             return damaged("a row is out of range");
-    for (size_t i = 0; i < part->n_values; i++)
+    for (size_t i = 0; part->values != NULL && i < part->n_values; i++)
         if (part->values[i].node >= defs->n_nodes || part->values[i].metric >= defs->n_names ||
             part->values[i].location >= defs->n_locations)
             return damaged("a value is out of range");

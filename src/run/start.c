@@ -136,7 +136,7 @@ enum lc_err lc_start_job(long ranks, char **argv, bool quiet) {
         execv(launcher, words.items);
         err = lc_fail_errno(LC_ERR_SYSTEM, "%s: cannot be run", launcher);
     }
-    for (size_t i = 0; i < words.n_items; i++)
+    for (size_t i = 0; words.items != NULL && i < words.n_items; i++)
         free(words.items[i]);
     free(words.items);
     free(launcher);

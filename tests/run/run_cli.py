@@ -244,6 +244,8 @@ def kill_tree(pid):
                 os.kill(one, number)
             except ProcessLookupError:
                 pass
+    for one in everybody[:-1]:  # the last one is our own child, waited for elsewhere
+        wait_until(lambda one=one: not os.path.exists(f"/proc/{one}/exe"))
 
 
 def start_slow(flavour, *options):
