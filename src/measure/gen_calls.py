@@ -388,6 +388,48 @@ def t_comm_name(c):
     return "", "    lc_comm_named(&call, result, comm, comm_name);\n"
 
 
+def t_rma_win(c):
+    c.has("comm", "win")
+    return "", "    lc_win_new_end(&call, result, comm, win);\n"
+
+
+def t_rma_free(c):
+    c.has("win")
+    return "    lc_win_free_begin(&call, *win);\n", ""
+
+
+def t_rma_name(c):
+    c.has("win", "win_name")
+    return "", "    lc_win_named(&call, result, win, win_name);\n"
+
+
+def t_rma_op(c):
+    """Bytes to the target, and bytes back."""
+    c.has("target_rank", "win")
+    name = c.short[:-2] if c.large else c.short
+    single = "datatype" in c.names
+    sent = "1, datatype" if single else "(uint64_t)origin_count, origin_datatype"
+    back = "1, datatype" if single else "0, MPI_DATATYPE_NULL"
+    if "result_count" in c.names:
+        back = "(uint64_t)result_count, result_datatype"
+    what = {"Put": "PUT", "Rput": "PUT", "Get": "GET", "Rget": "GET", "Compare_and_swap": "SWAP"}.get(name)
+    what = what or ("ACCUMULATE" if name in ("Accumulate", "Raccumulate") else "FETCH")
+    return f"    lc_rma_begin(&call, LC_RMA_{what}, win, target_rank, {sent}, {back});\n", ""
+
+
+def t_rma_sync(c):
+    c.has("win")
+    rank = "rank" if "rank" in c.names else "-1"
+    group = "group" if "group" in c.names else "MPI_GROUP_NULL"
+    shared = "lock_type == MPI_LOCK_SHARED" if "lock_type" in c.names else "true"
+    done = "*flag" if "flag" in c.names else "true"
+    what = "LC_WIN_" + c.short[4:].upper().replace("_LOCAL", "").replace("TEST", "WAIT")
+    return (
+        f"    lc_win_sync_begin(&call, {what}, win);\n",
+        f"    lc_win_sync_end(&call, result, {what}, win, {rank}, {group}, {shared}, {done});\n",
+    )
+
+
 def t_comm_idup(c):
     c.has("newcomm", "request")
     return "", "    lc_comm_idup_end(&call, result, newcomm, request);\n"

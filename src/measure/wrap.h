@@ -215,6 +215,49 @@ void lc_comm_idup_end(struct lc_call *call, int result, const MPI_Comm *comm,
                       const MPI_Request *request);
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm);
 
+/* Windows and one-sided operations: of interest to the event trace only (trace_rma.c). */
+enum lc_rma_kind { LC_RMA_PUT, LC_RMA_GET, LC_RMA_ACCUMULATE, LC_RMA_FETCH, LC_RMA_SWAP };
+enum lc_win_sync {
+    LC_WIN_FENCE,
+    LC_WIN_LOCK,
+    LC_WIN_LOCK_ALL,
+    LC_WIN_UNLOCK,
+    LC_WIN_UNLOCK_ALL,
+    LC_WIN_FLUSH,
+    LC_WIN_FLUSH_ALL,
+    LC_WIN_START,
+    LC_WIN_POST,
+    LC_WIN_COMPLETE,
+    LC_WIN_WAIT
+};
+void lc_win_new_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_Win *win);
+void lc_win_free_begin(struct lc_call *call, MPI_Win win);
+void lc_win_named(struct lc_call *call, int result, MPI_Win win, const char *name);
+void lc_trace_rma(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win, int target,
+                  uint64_t bytes, uint64_t bytes_back);
+void lc_trace_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win);
+void lc_trace_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win, int rank,
+                      MPI_Group group, bool shared);
+
+static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
+                                int target, uint64_t count, MPI_Datatype type, uint64_t back_count,
+                                MPI_Datatype back_type) {
+    if (lc_unlikely(call->mode & LC_MODE_TRACE))
+        lc_trace_rma(call, kind, win, target, count * lc_type_bytes(call->thread, type),
+                     back_count ? back_count * lc_type_bytes(call->thread, back_type) : 0);
+}
+
+static inline void lc_win_sync_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win) {
+    if (lc_unlikely(call->mode & LC_MODE_TRACE))
+        lc_trace_win_begin(call, what, win);
+}
+
+static inline void lc_win_sync_end(struct lc_call *call, int result, enum lc_win_sync what,
+                                   MPI_Win win, int rank, MPI_Group group, bool shared, bool done) {
+    if (lc_unlikely(call->mode & LC_MODE_TRACE) && result == MPI_SUCCESS && done)
+        lc_trace_win_end(call, what, win, rank, group, shared);
+}
+
 #include "measure/complete.h"
 #include "measure/coll.h"
 

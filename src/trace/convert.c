@@ -10,6 +10,11 @@ struct open_coll { /* nonblocking collectives in progress, by request */
     uint64_t words[3];
 };
 
+struct open_rma { /* one-sided operations that are not known to be complete */
+    uint32_t win, target;
+    uint64_t number;
+};
+
 struct frame {
     uint32_t node;
     bool region; /* begun by REGION_IN: ends with REGION_OUT, not by comparison of paths */
@@ -35,6 +40,9 @@ struct state {
     size_t n_done, cap_done;
     struct open_coll *icolls;
     size_t n_icolls, cap_icolls;
+    struct open_rma *rmas;
+    size_t n_rmas, cap_rmas;
+    uint64_t next_rma; /* matching number */
     uint64_t
         *dropped; /* requests of sends that the filter left out, ascending; top bit: complete */
     size_t n_dropped, cap_dropped, n_dropped_open;
@@ -264,6 +272,18 @@ static void end_icoll(struct state *s, uint64_t request) {
     s->c->n_bad++;
 }
 
+static void end_rmas(struct state *s, uint32_t win, uint32_t target) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_rmas; i++) {
+        const struct open_rma *o = &s->rmas[i];
+        if (o->win == win && (target == LC_NONE || o->target == target))
+            note(s, OTF2_EvtWriter_RmaOpCompleteRemote(s->w, NULL, s->now, win, o->number));
+        else
+            s->rmas[kept++] = *o;
+    }
+    s->n_rmas = kept;
+}
+
 /* What a call completed; happens at its end. */
 static void completion(struct state *s, const uint64_t *words) {
     uint64_t t = s->now, w = words[0], request = lc_rec_payload(w);
@@ -311,11 +331,7 @@ static void completion(struct state *s, const uint64_t *words) {
         note(s, OTF2_EvtWriter_RmaWinDestroy(s->w, NULL, t, lc_rec_comm(w)));
         break;
     case LC_REC_RMA_DONE:
-        if (lc_rec_peer(w))
-            note(s, OTF2_EvtWriter_RmaOpCompleteBlocking(s->w, NULL, t, lc_rec_comm(w), words[1]));
-        else
-            note(s,
-                 OTF2_EvtWriter_RmaOpCompleteNonBlocking(s->w, NULL, t, lc_rec_comm(w), words[1]));
+        end_rmas(s, lc_rec_comm(w), lc_rec_peer(w));
         break;
     case LC_REC_RMA_LOCK: {
         OTF2_LockType type = words[1] >> 8 & 1 ? OTF2_LOCK_SHARED : OTF2_LOCK_EXCLUSIVE;
@@ -379,6 +395,22 @@ static void finish_call(struct state *s, uint64_t time) {
     s->call_node = LC_NONE;
 }
 
+static enum lc_err begin_rma(struct state *s, enum lc_rec_kind kind, const uint64_t *words) {
+    uint32_t win = lc_rec_comm(words[0]), target = lc_rec_peer(words[0]);
+    uint64_t number = ++s->next_rma;
+    LC_TRY(lc_grow(&s->rmas, &s->cap_rmas, s->n_rmas + 1, sizeof(*s->rmas)));
+    s->rmas[s->n_rmas++] = (struct open_rma){win, target, number};
+    if (kind == LC_REC_RMA_PUT)
+        note(s, OTF2_EvtWriter_RmaPut(s->w, NULL, s->now, win, target, words[1], number));
+    else if (kind == LC_REC_RMA_GET)
+        note(s, OTF2_EvtWriter_RmaGet(s->w, NULL, s->now, win, target, words[1], number));
+    else
+        note(s, OTF2_EvtWriter_RmaAtomic(s->w, NULL, s->now, win, target,
+                                         (OTF2_RmaAtomicType)(words[3] >> 56), words[1],
+                                         lc_rec_payload(words[3]), number));
+    return LC_OK;
+}
+
 /* What a call starts; happens at its begin. */
 static enum lc_err beginning(struct state *s, const uint64_t *words) {
     uint64_t t = s->now, w = words[0];
@@ -412,6 +444,8 @@ static enum lc_err beginning(struct state *s, const uint64_t *words) {
         }
         break;
     case LC_REC_RMA_COLL:
+        if (words[1] >> 56 != OTF2_COLLECTIVE_OP_BARRIER && !s->c->handles)
+            break;
         memcpy(s->rma_coll, words, sizeof(s->rma_coll));
         note(s, OTF2_EvtWriter_RmaCollectiveBegin(s->w, NULL, t));
         break;
@@ -422,16 +456,9 @@ static enum lc_err beginning(struct state *s, const uint64_t *words) {
         note(s, OTF2_EvtWriter_NonBlockingCollectiveRequest(s->w, NULL, t, words[3]));
         break;
     case LC_REC_RMA_PUT:
-        note(s, OTF2_EvtWriter_RmaPut(s->w, NULL, t, comm, peer, words[1], words[2]));
-        break;
     case LC_REC_RMA_GET:
-        note(s, OTF2_EvtWriter_RmaGet(s->w, NULL, t, comm, peer, words[1], words[2]));
-        break;
     case LC_REC_RMA_ATOMIC:
-        note(s, OTF2_EvtWriter_RmaAtomic(s->w, NULL, t, comm, peer,
-                                         (OTF2_RmaAtomicType)(words[3] >> 56), words[1],
-                                         lc_rec_payload(words[3]), words[2]));
-        break;
+        return begin_rma(s, kind, words);
     default:
         s->c->n_bad++;
     }
@@ -571,6 +598,7 @@ enum lc_err lc_convert_run(struct lc_convert *c) {
     free(s.chain);
     free(s.done);
     free(s.icolls);
+    free(s.rmas);
     free(s.dropped);
     return err;
 }

@@ -44,10 +44,10 @@ enum lc_rec_kind {
     LC_REC_WIN_MADE,   /* C */
     LC_REC_WIN_FREED,  /* C */
     LC_REC_RMA_COLL,   /* C; operation << 56 | level: ends with the call */
-    LC_REC_RMA_PUT,    /* CP; bytes; matching number */
-    LC_REC_RMA_GET,    /* CP; bytes; matching number */
-    LC_REC_RMA_ATOMIC, /* CP; bytes sent; matching number; type << 56 | bytes received */
-    LC_REC_RMA_DONE,   /* C, 1 if it blocked; matching number */
+    LC_REC_RMA_PUT,    /* CP; bytes; 0 */
+    LC_REC_RMA_GET,    /* CP; bytes; 0 */
+    LC_REC_RMA_ATOMIC, /* CP; bytes sent; 0; type << 56 | bytes received */
+    LC_REC_RMA_DONE,   /* CP, all ones for any rank; 0: operations there are complete */
     LC_REC_RMA_LOCK,   /* CP; enum lc_rec_lock | shared << 8 */
     LC_REC_RMA_GROUP,  /* C, group; level */
     LC_REC_RMA_SYNC,   /* CP; type */

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Cost of a trace beside that of EZTrace (Debian package eztrace): the same program, machine and run, alternating.
+
+usage: trace.py BUILD_DIR [--flavour openmpi|mpich] [--ranks 1] [--runs 5] [--iterations N]
+
+Prints, per operation of tests/bench/overhead/ops.c, the bare time and what profile, trace and EZTrace add to it (medians over the runs), and
+for both traces their events and bytes per event on disk. One rank by default: nothing is hidden in waiting, and no scheduler takes part.
+self is three MPI calls (Irecv, Send, Wait), solo one.
+"""
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CALLS = {"self": 3, "solo": 1, "pair": 1, "allreduce": 1, "barrier": 1, "bcast": 1, "waitall": 3}
+
+
+def launcher(args):
+    words = [f"mpirun.{args.flavour}", "-n", str(args.ranks)]
+    if args.flavour == "openmpi":
+        words[1:1] = ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+    return words
+
+
+def run(args, words, env=None):
+    command = launcher(args) + words + [f"{args.build}/bin/overhead-ops-{args.flavour}", str(args.iterations), "4"]
+    done = subprocess.run(command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False, timeout=900)
+    if done.returncode != 0:
+        sys.exit(f"trace.py: {' '.join(command)}: {done.stderr.strip()[-500:]}")
+    return {m[1]: float(m[2]) for m in re.finditer(r"^(\w+) ([\d.]+)$", done.stdout, re.M)}
+
+
+def size(directory):
+    """Events and bytes of the archive's event files."""
+    anchor = next(directory.rglob("*.otf2"))
+    shown = subprocess.run(["otf2-print", str(anchor)], capture_output=True, text=True, check=False).stdout
+    events = len(re.findall(r"^[A-Z_]+ +\d+ +\d+ ", shown, re.M))  # the definitions of EZTrace tell wrong numbers
+    return events, sum(f.stat().st_size for f in directory.rglob("*.evt"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--flavour", default="openmpi")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--iterations", type=int, default=20000)
+    args = parser.parse_args()
+    if not shutil.which("eztrace"):
+        sys.exit("trace.py: eztrace is not installed: apt-get install eztrace")
+    samples = {"bare": [], "profile": [], "trace": [], "eztrace": []}
+    sizes = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for i in range(args.runs):
+            ours, theirs = Path(scratch) / f"ours{i}", Path(scratch) / f"ez{i}"
+            tool = [f"{args.build}/bin/latecomer", "run", "-q"]
+            samples["bare"].append(run(args, []))
+            samples["profile"].append(run(args, [*tool, "-o", f"{scratch}/profile{i}", "--"]))
+            samples["trace"].append(run(args, [*tool, "--trace", "-o", str(ours), "--"]))
+            samples["eztrace"].append(run(args, ["eztrace", "-t", args.flavour, "-o", str(theirs)]))
+            sizes = {"trace": size(ours), "eztrace": size(theirs)}
+            shutil.rmtree(ours)
+            shutil.rmtree(theirs)
+    medians = {mode: {op: statistics.median(s[op] for s in runs) for op in runs[0]} for mode, runs in samples.items()}
+    print(f"{'operation':<11}{'bare ns':>9}{'profile +':>11}{'trace +':>9}{'eztrace +':>11}{'trace - profile per MPI call':>30}")
+    for op, bare in medians["bare"].items():
+        if op not in CALLS:
+            continue
+        added = [medians[m][op] - bare for m in ("profile", "trace", "eztrace")]
+        print(f"{op:<11}{bare:>9.1f}{added[0]:>11.1f}{added[1]:>9.1f}{added[2]:>11.1f}{(added[1] - added[0]) / CALLS[op]:>30.1f}")
+    for mode, (events, written) in sizes.items():
+        print(f"{mode}: {events} events, {written} bytes, {written / max(events, 1):.1f} bytes per event")
+
+
+if __name__ == "__main__":
+    main()
