@@ -93,7 +93,7 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c) {
-    uint32_t head[2];
+    uint32_t head[2] = {0, 0};
     const void *bytes = cursor_take(c, sizeof(head));
     if (bytes)
         memcpy(head, bytes, sizeof(head));
@@ -107,7 +107,7 @@ static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
-    uint32_t head[2];
+    uint32_t head[2] = {0, 0};
     const void *bytes = cursor_take(c, sizeof(head));
     const char *name = bytes ? keep_text(d, c) : NULL;
     if (!name)
@@ -121,7 +121,7 @@ static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
-    uint32_t head[2];
+    uint32_t head[2] = {0, 0};
     const void *bytes = cursor_take(c, sizeof(head));
     if (bytes)
         memcpy(head, bytes, sizeof(head));
@@ -138,7 +138,7 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
-    uint32_t head[2];
+    uint32_t head[2] = {0, 0};
     const void *bytes = cursor_take(c, sizeof(head));
     const char *text = bytes ? keep_text(d, c) : NULL;
     if (text)
@@ -173,7 +173,7 @@ static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 static enum lc_err parse_map(struct lc_trace_defs *d, struct cursor *c) {
-    uint32_t head[2];
+    uint32_t head[2] = {0, 0};
     const void *bytes = cursor_take(c, sizeof(head));
     if (bytes)
         memcpy(head, bytes, sizeof(head));

@@ -1,5 +1,5 @@
-/* Messages and collectives without end: to be killed. argv[1]: rank that kills itself, argv[2]: after so many rounds (-1: never);
- * ends by itself after 1500 rounds. */
+/* Messages and collectives without end: to be killed. argv[1]: rank that kills itself, argv[2]:
+ * after so many rounds (-1: never); ends by itself after 1500 rounds. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
