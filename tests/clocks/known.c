@@ -1,5 +1,5 @@
-/* Patterns whose efficiencies are known: known PATTERN [WORK_FACTOR]. Work is naps, so that ranks need no cores. Rank 0 prints the naps of each rank
- * as its own clock saw them. */
+/* Patterns whose efficiencies are known: known PATTERN [WORK_FACTOR]. Work is naps, so that ranks
+ * need no cores. Rank 0 prints the naps of each rank as its own clock saw them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +11,20 @@
 static int rank, size;
 static double napped, factor = 1;
 
-static double seconds(void)
-{
+static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void nap(double ms)
-{
+static void nap(double ms) {
     struct timespec t = {.tv_nsec = (long)(ms * 1e6)};
     double begin = seconds();
     nanosleep(&t, NULL);
     napped += seconds() - begin;
 }
 
-__attribute__((noinline)) void work(double ms)
-{
+__attribute__((noinline)) void work(double ms) {
     latecomer_begin("work");
     nap(ms * factor);
     latecomer_end("work");
@@ -60,8 +57,7 @@ static void rotating(void) /* another rank each time: LB = 1, SerE = mean / max 
     }
 }
 
-static void sleepy(void *in, void *inout, int *n, MPI_Datatype *type)
-{
+static void sleepy(void *in, void *inout, int *n, MPI_Datatype *type) {
     (void)in;
     (void)inout;
     (void)n;
@@ -169,11 +165,11 @@ static void drift(void) /* two seconds of work in turn */
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain}, {"imbalance", imbalance}, {"rotating", rotating}, {"transfer", transfer},
-                {"farm", farm}, {"mixture", mixture}, {"stopped", stopped}, {"drift", drift}};
+} patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
+                {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
+                {"stopped", stopped},   {"drift", drift}};
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,12 +1,12 @@
-/* Prints a raw profile as JSON: pop, meta, locations, values and times per path. Functions are module+offset (no symbols are needed here). */
+/* Prints a raw profile as JSON: pop, meta, locations, values and times per path. Functions are
+ * module+offset (no symbols are needed here). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/raw.h"
 
-static void put_path(const struct lc_raw *raw, uint32_t node)
-{
+static void put_path(const struct lc_raw *raw, uint32_t node) {
     const struct lc_raw_node *n = &raw->nodes[node];
     if (n->parent != LC_NONE && n->parent != 0) {
         put_path(raw, n->parent);
@@ -23,8 +23,7 @@ static void put_path(const struct lc_raw *raw, uint32_t node)
     }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct lc_raw *raw;
     if (argc != 2 || lc_raw_read_file(&raw, argv[1]) != LC_OK) {
         fprintf(stderr, "raw_json: %s\n", argc != 2 ? "FILE?" : lc_err_text());
@@ -49,7 +48,8 @@ int main(int argc, char **argv)
             continue;
         printf("%s\n[%d, \"", n++ ? "," : "", raw->locations[r->location].rank);
         put_path(raw, r->node);
-        printf("\", %u, %llu, %.9f]", r->size_class, (unsigned long long)r->count, (double)r->sum_ns * 1e-9);
+        printf("\", %u, %llu, %.9f]", r->size_class, (unsigned long long)r->count,
+               (double)r->sum_ns * 1e-9);
     }
     printf("]}\n");
     lc_raw_free(raw);
