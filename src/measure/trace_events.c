@@ -1,5 +1,6 @@
 /* Records that are seldom, or of which a call may write many. */
 #include "measure/hot.h"
+#include "measure/path.h"
 #include "measure/trace_area.h"
 
 /* Operations by OTF2's numbers (OTF2_CollectiveOp), which are part of its format. */
@@ -211,6 +212,22 @@ void lc_trace_finalize(struct lc_call *call) {
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, 0, 1));
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 0, 0));
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 1, 0));
+}
+
+void lc_trace_phase(struct lc_call *call) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    struct lc_path *path = call->entry->path;
+    uint32_t code = (uint32_t)call->entry->fn_ctx;
+    if (s == NULL || code < lc_region_fn(0, false))
+        return;
+    if (path->trace == NULL) {
+        struct lc_region_name region = lc_region_get((code - lc_region_fn(0, false)) / 2);
+        if (region.address != 0 || region.text == NULL)
+            return; /* a function */
+        path->trace = (void *)((uintptr_t)lc_trace_define_string(region.text) + 1);
+    }
+    lc_trace_put2(s, lc_rec_word(LC_REC_PHASE, call->begin - s->base_ticks),
+                  (uintptr_t)path->trace - 1);
 }
 
 void lc_trace_control(struct lc_call *call, bool on) {

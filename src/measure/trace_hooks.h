@@ -231,11 +231,17 @@ void lc_trace_control(struct lc_call *call, bool on);
 void lc_trace_thread_new(struct lc_call *call);
 void lc_trace_thread_end(struct lc_call *call);
 
+/* An outermost region by name is a phase: its name becomes a parameter. */
+void lc_trace_phase(struct lc_call *call);
+
 static inline void lc_trace_region_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_likely(s != NULL))
-        lc_trace_put2(s, lc_rec_word(LC_REC_REGION_IN, call->begin - s->base_ticks),
-                      call->entry->path->node | (uint64_t)call->common << 32);
+    if (lc_unlikely(s == NULL))
+        return;
+    lc_trace_put2(s, lc_rec_word(LC_REC_REGION_IN, call->begin - s->base_ticks),
+                  call->entry->path->node | (uint64_t)call->common << 32);
+    if (call->thread->n_regions == 0)
+        lc_trace_phase(call);
 }
 
 static inline void lc_trace_region_end(struct lc_call *call, struct lc_region_open *open) {

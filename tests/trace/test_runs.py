@@ -4,6 +4,7 @@ golden SOURCES ARCHIVES    the pattern programs, compiled here and run under the
 programs DIR RANKS NAME..  programs of tests/programs (a name may carry arguments: "random 1 30"): true archive, every call is one Enter
 killed SLEEPER             a rank is killed: what was flushed or in memory becomes an archive by `latecomer recover`
 full SLEEPER               a small buffer: flushed and marked, or stopped
+phases PROGRAM             named phases, and measurement off for a while
 modes SLEEPER              --trace-callpath=context and none, a filter
 """
 import argparse
@@ -153,11 +154,20 @@ def modes(args):
         need("MPI_Comm_rank" not in checker.locations[0].calls, "MPI_Comm_rank is excluded")
 
 
+def phases(args):
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        run(ws, 2, [args.rest[0]])
+        checker = true_archive(ws)
+        need(checker.events["ParameterString"] == 2 * 4, f"4 phases per rank: {checker.events}")
+        need(checker.events["MeasurementOnOff"] == 2 * 2, f"off and on once per rank: {checker.events}")
+        need(checker.locations[0].calls["MPI_Barrier"] == 5, f"5 of 6 barriers: {checker.locations[0].calls}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latecomer", required=True)
     parser.add_argument("--flavour", required=True)
-    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes"])
+    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "phases"])
     parser.add_argument("rest", nargs="*")
     args = parser.parse_args()
     try:
