@@ -145,6 +145,7 @@ struct lc_clk {
     MPI_Comm comm; /* private, for records */
     struct lc_match match;
     uint64_t next_order;
+    struct lc_clk_recv *spare_recv;
     uint64_t *free_logs; /* offsets of logs of freed communicators, all of the small size */
     uint32_t n_free_logs, cap_free_logs;
     /* waiting */

@@ -77,10 +77,8 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, uint32_
     }
     struct lc_stamp post = reply->stamp;
     lc_clk_unlock();
-    if (post.enter > call->begin && post.enter < call->end) {
-        if (counts)
-            lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to,
-                             post.node);
+    if (counts && post.enter > call->begin && post.enter < call->end) {
+        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to, post.node);
         if (lc_clk.areas[to].head != NULL)
             lc_clk_edge(k, to, &post, call->end, NULL, 0);
     }
@@ -97,6 +95,31 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
 }
 
 /* ---- receiver */
+
+/* Records of receives are used again: no allocation once the program is in its stride. */
+static struct lc_clk_recv *take_recv(void) {
+    lc_clk_lock();
+    struct lc_clk_recv *r = lc_clk.spare_recv;
+    if (lc_likely(r != NULL))
+        lc_clk.spare_recv = (struct lc_clk_recv *)r->recv.next;
+    lc_clk_unlock();
+    if (lc_unlikely(r == NULL))
+        r = malloc(sizeof *r);
+    if (r != NULL) {
+        r->recv.open = r->is_given = r->has_given = r->reply_later = false;
+        r->recv.order = 0;
+    }
+    return r;
+}
+
+static void give_recv(struct lc_clk_recv *r) {
+    if (r == NULL)
+        return;
+    lc_clk_lock();
+    r->recv.next = (struct lc_recv *)lc_clk.spare_recv;
+    lc_clk.spare_recv = r;
+    lc_clk_unlock();
+}
 
 static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
                      uint32_t seq) {
@@ -133,13 +156,14 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     }
     if (msg->id == 0 && !lc_core.multiple && exact)
         return; /* blocking, nobody else receives: no list is needed */
-    struct lc_clk_recv *r = calloc(1, sizeof *r);
+    struct lc_clk_recv *r = take_recv();
     if (r == NULL)
         return;
     r->recv.source = source < 0 ? LC_ANY : source;
     r->recv.tag = msg->tag == MPI_ANY_TAG ? LC_ANY : msg->tag;
     r->recv.context = c->context;
     r->recv.post.enter = call->begin;
+    r->recv.owner = NULL;
     lc_clk_lock();
     if (!exact) {
         r->reply_later = true;
@@ -219,7 +243,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
         close_recv(r);
     if (lc_likely(k != NULL))
         received(call, k, msg->comm, msg->peer, msg->tag, msg->bytes, r);
-    free(r);
+    give_recv(r);
 }
 
 void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
@@ -229,7 +253,7 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     matched->clocks[0] = 0;
     if (c == NULL || source < 0)
         return;
-    struct lc_clk_recv *r = calloc(1, sizeof *r);
+    struct lc_clk_recv *r = take_recv();
     if (r == NULL)
         return;
     r->is_given = true;
@@ -278,8 +302,8 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
         return;
     bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message);
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
-    if (slow && !(sent >> 32))
-        receiver_late(call, k, (uint32_t)to, sent, waits && class != LC_FN_WAITSOME);
+    if (slow && waits)
+        receiver_late(call, k, (uint32_t)to, sent, class != LC_FN_WAITSOME);
     if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */
         const struct lc_reply_slot *reply = lc_clk_find_reply((uint32_t)to, (uint32_t)sent);
         uint64_t ticks = 0;
@@ -308,7 +332,7 @@ static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
     if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)
         waited = received(call, k, r->comm, status->MPI_SOURCE, status->MPI_TAG,
                           lc_status_bytes(status), recv);
-    free(recv);
+    give_recv(recv);
     return waited;
 }
 

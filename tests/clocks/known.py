@@ -106,6 +106,15 @@ class Judge:
             return posts[number]
         return None
 
+    def started(self, call):
+        """Streams and numbers of the nonblocking sends that a call completes."""
+        calls = self.ranks[call.rank][2]
+        for before in reversed(calls[: self.place[id(call)]]):
+            if before.function == "MPI_Waitall":
+                return
+            if before.function == "MPI_Isend":
+                yield from self.index.get(("S", id(before)), [])
+
     def clock_after(self, call):
         if id(call) in self.after:
             return self.after[id(call)]
@@ -120,6 +129,13 @@ class Judge:
             for key, number in self.index.get(("S", id(call)), []):
                 post = self.reply(key, number, call)
                 if post is not None:
+                    value = max(value, self.clock_at(post))
+                    candidates.append((post.begin - call.begin, "mpi_latereceiver"))
+        if call.function == "MPI_Waitall":  # sends started since the last one; not those to a process whose message was waited for
+            waited = {key[0] for key, number in self.index.get(("R", id(call)), []) if self.sent[key][number].begin > call.begin}
+            for key, number in self.started(call):
+                post = self.reply(key, number, call)
+                if key[1] not in waited and post is not None:
                     value = max(value, self.clock_at(post))
                     candidates.append((post.begin - call.begin, "mpi_latereceiver"))
         for operation in call.marks["Y"]:
