@@ -44,6 +44,8 @@ static bool look_after_child(struct lc_run *run) {
 
 static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
     int signo = (int)info->ssi_signo;
+    if (info->ssi_pid == (uint32_t)getpid())
+        return; /* SIGXFSZ, SIGPIPE of our own writes: nobody sent it to the program */
     if (signo == SIGCONT) {
         if (run->sentinel.pid != 0)
             kill(run->sentinel.pid, SIGCONT);

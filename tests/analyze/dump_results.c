@@ -156,6 +156,7 @@ static void analyse(const struct lc_comm *comm, const char *dir, const char *nam
         json_decref(invariants);
         json_decref(causes);
     }
+    lc_results_free(trace->results);
     lc_trace_free(trace);
     lc_strbuf_free(&path);
 }
