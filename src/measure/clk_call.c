@@ -69,6 +69,7 @@ void lc_clocks_thread_new(struct lc_call *call) {
     uint32_t index = lc_clk.n_threads++;
     lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
                   lc_clk.n_whatif);
+    k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
     k->epoch = lc_clk.epoch;
     if (lc_clk.on) { /* whoever made this thread had done the work before it */
         lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);

@@ -222,8 +222,7 @@ static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct l
     if (x->receives) {
         read_members(k, x, comm, call->end, &seen);
         if (seen.winner != NULL) {
-            lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[seen.winner_rank], seen.winner->vector,
-                           seen.winner->useful);
+            lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[seen.winner_rank], seen.winner);
             k->l.stale = true;
         }
         if (seen.n > 0) {

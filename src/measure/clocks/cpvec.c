@@ -89,19 +89,26 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
     vec->other = useful > sum ? useful - sum : 0;
 }
 
-void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version,
-                    uint64_t useful) {
+void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
+                    const struct lc_stamp *stamp) {
     struct lc_cp_circle *circle = NULL;
-    struct lc_cp_version *v = version_at(theirs, version, &circle);
+    struct lc_cp_version *v = version_at(theirs, stamp->vector, &circle);
     uint32_t n = 0;
-    if (v && !copy(v, version, vec->items, &n)) {
+    uint64_t other = v ? __atomic_load_n(&v->other, __ATOMIC_RELAXED) : 0;
+    bool exact = v && copy(v, stamp->vector, vec->items, &n);
+    if (v && !exact) {
         vec->n_overwritten++;
         n = 0;
         uint32_t latest = atomic_load_explicit(&circle->latest, memory_order_relaxed);
         if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n))
             n = 0;
     }
-    lc_cpvec_adopt_items(vec, vec->items, n, useful);
+    lc_cpvec_adopt_items(vec, vec->items, n, stamp->useful);
+    if (exact && vec->other > other) {
+        uint64_t since = vec->other - other;
+        vec->other = other;
+        lc_cpvec_add(vec, (uint64_t)theirs->head->rank << 32 | stamp->node, since);
+    }
 }
 
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {

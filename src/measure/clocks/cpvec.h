@@ -85,9 +85,10 @@ static inline uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     return version;
 }
 
-/* Takes over the vector that a stamp of another thread names, for a clock of `useful` ticks. */
-void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version,
-                    uint64_t useful);
+/* Takes over the vector that a stamp of another thread names. What the thread worked since it
+ * published belongs to where it was last. */
+void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
+                    const struct lc_stamp *stamp);
 /* The same from n items (other ranks of other nodes). */
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
                           uint64_t useful);

@@ -23,8 +23,10 @@ struct lc_logical {
     uint32_t interval; /* 0: not measuring */
     uint32_t phase;
     uint32_t rank;
-    uint32_t node; /* where the last useful time was spent */
-    bool stale;    /* useful time was added since the vector was published */
+    uint32_t node;  /* where the last useful time was spent */
+    uint64_t grain; /* less new work than this is not published: a receiver books it on `node` */
+    uint64_t published; /* useful, when the vector was published last */
+    bool stale;         /* useful time was added since the vector was published */
     uint32_t version;
     struct lc_cpvec vec;
 };
@@ -61,8 +63,9 @@ static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct l
     stamp->interval = l->interval;
     stamp->phase = l->phase;
     stamp->node = l->node;
-    if (l->stale) {
+    if (l->stale && (l->useful - l->published >= l->grain || !l->version)) {
         l->version = lc_cpvec_publish(&l->vec);
+        l->published = l->useful;
         l->stale = false;
     }
     stamp->vector = l->version;
@@ -91,7 +94,7 @@ static inline void lc_logical_take(struct lc_logical *l, const struct lc_stamp *
     if (__builtin_expect(l->vec.n_whatif > 0, 0) && stamp->interval == l->interval)
         lc_cpvec_whatif(&l->vec, theirs, stamp->vector);
     if (won) {
-        lc_cpvec_adopt(&l->vec, theirs, stamp->vector, stamp->useful);
+        lc_cpvec_adopt(&l->vec, theirs, stamp);
         l->stale = true;
     }
 }
