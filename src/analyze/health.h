@@ -34,6 +34,8 @@
     X(COLL_INCOMPLETE, "collective operations that not all members took part in", "skipped")       \
     X(COLL_MISMATCH, "collective operations whose members name different operations or roots",     \
       "skipped")                                                                                   \
+    X(COLL_REALIGNED, "members with missing or superfluous collective records",                    \
+      "the others matched by operation, root and time")                                            \
     X(COLL_UNKNOWN, "collective operations of unknown kinds", "without wait states")               \
     X(COLL_INTER, "collective operations on inter-communicators", "without wait states")           \
     X(INIT_TWICE, "further calls of MPI_Init or MPI_Finalize by a process", "ordinary calls")      \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/health.h"
+#include "analyze/realign.h"
 #include "base/mem.h"
 
 static uint32_t stream_of(const struct lc_coll *coll) {
@@ -95,7 +96,7 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     for (uint32_t s = 0, seen = 0; s < in->n_streams && seen < n_used; s++) {
         if (!tally[s])
             continue;
-        out->runs[seen++] = (struct lc_run){0, at, tally[s], 0, s};
+        out->runs[seen++] = (struct lc_run){.first = at, .count = tally[s], .stream = s};
         size_t n = tally[s];
         tally[s] = at;
         at += n;
@@ -139,8 +140,10 @@ static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace
     for (size_t p = 0; p < in->n_processes; p++)
         for (size_t r = 0; r < in->processes[p].n_runs; r++) {
             const struct lc_run *run = &in->processes[p].runs[r];
-            if ((int64_t)run->count > lengths[run->stream])
-                lengths[run->stream] = (int64_t)run->count;
+            int64_t length =
+                (int64_t)(run->slots ? run->slots[run->count - 1] + (size_t)1 : run->count);
+            if (length > lengths[run->stream])
+                lengths[run->stream] = length;
         }
     lc_comm_allreduce_i64(trace->comm, lengths, in->n_streams, LC_OP_MAX);
     for (size_t s = 0; s < in->n_streams; s++)
@@ -175,6 +178,8 @@ enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace) 
     *in = (struct lc_instances){.n_streams = trace->n_comms * LC_COLL_CLASSES};
     enum lc_err err = lc_comm_agree(trace->comm, build_all(in, trace));
     if (err == LC_OK)
+        err = lc_realign(in, trace);
+    if (err == LC_OK)
         err = number_streams(in, trace);
     if (err != LC_OK)
         lc_instances_free(in);
@@ -183,6 +188,8 @@ enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace) 
 
 void lc_instances_free(struct lc_instances *in) {
     for (size_t p = 0; in->processes && p < in->n_processes; p++) {
+        for (size_t r = 0; in->processes[p].runs && r < in->processes[p].n_runs; r++)
+            free(in->processes[p].runs[r].slots);
         free(in->processes[p].parts);
         free(in->processes[p].runs);
     }

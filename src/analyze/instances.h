@@ -1,5 +1,6 @@
 /* Numbering of collective instances: stream = (communicator, class); an instance is the k-th
- * operation of a stream. Instance ids are dense and equal on all ranks. Used by collective.c. */
+ * operation of a stream (where members have not the same records: realign.h). Instance ids are
+ * dense and equal on all ranks. Used by collective.c. */
 #ifndef LC_ANALYZE_INSTANCES_H
 #define LC_ANALYZE_INSTANCES_H
 
@@ -14,6 +15,7 @@ struct lc_part {  /* of a process in an instance */
 struct lc_run { /* the parts of a process in one stream, in order */
     uint64_t first_instance;
     size_t first, count; /* parts */
+    uint32_t *slots;     /* ascending: numbers of the parts in the stream; NULL: 0, 1, .. */
     uint32_t rank;       /* of the process in the communicator */
     uint32_t stream;
 };
@@ -43,7 +45,7 @@ static inline const struct lc_part *lc_instances_peek(const struct lc_process_ru
     if (p->run == p->n_runs)
         return NULL;
     const struct lc_run *run = &p->runs[p->run];
-    *instance = run->first_instance + p->at;
+    *instance = run->first_instance + (run->slots ? run->slots[p->at] : p->at);
     *rank = run->rank;
     return *instance < end ? &p->parts[run->first + p->at] : NULL;
 }

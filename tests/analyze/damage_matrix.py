@@ -5,11 +5,13 @@ analysed as before.
 damage_matrix.py LATECOMER [--table]
 
 The whole trace: 4 ranks; rank 0 receives from rank 1, which sends 40 later (Late Sender 40); rank 2 receives from rank 3
-(Late Sender 30); a barrier (rank 0 last, the others wait 10 each), an allreduce (rank 3 last, the others wait 20 each).
+(Late Sender 30); a barrier (rank 0 last, the others wait 10 each), an allreduce (rank 3 last, the others wait 20 each), three
+barriers (rank 3 last, the others wait 5 each), a broadcast (root 3 late, the others wait 5 each).
 """
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -46,8 +48,12 @@ def healthy():
     for r, t in ((0, 130), (1, 130), (2, 130), (3, 150)):
         coll(r, t, 155, "MPI_Allreduce", "ALLREDUCE")
     for r in range(N):
-        call(r, 160, 170, "MPI_Finalize")
-        ranks[r].append((180, "leave", "main"))
+        late = 5 if r == 3 else 0
+        for t in (170, 190, 210):
+            coll(r, t + late, t + 10, "MPI_Barrier", "BARRIER", sent=0, received=0)
+        coll(r, 230 + late, 240, "MPI_Bcast", "BCAST", root=3, sent=8 if r == 3 else 0, received=0 if r == 3 else 8)
+        call(r, 260, 270, "MPI_Finalize")
+        ranks[r].append((280, "leave", "main"))
     return ranks
 
 
@@ -103,11 +109,12 @@ def without(rank, *kinds_and_names):
     return damage
 
 
-def drop_call(rank, name):
+def drop_call(rank, name, begin=None):
+    """All calls of that name, or the one that begins then."""
     def damage(ranks):
         out, inside = [], False
         for record in ranks[rank]:
-            if record[1:] == ("enter", name):
+            if record[1:] == ("enter", name) and begin in (None, record[0]):
                 inside = True
             if not inside:
                 out.append(record)
@@ -129,26 +136,74 @@ def insert(rank, index, *records):
     return damage
 
 
+def both(*damages):
+    return lambda ranks: [damage(ranks) for damage in damages]
+
+
+def barrier(rank, begin):
+    """One more barrier than the other ranks have."""
+    def damage(ranks):
+        at = next(i for i, r in enumerate(ranks[rank]) if r[0] >= begin)
+        ranks[rank][at:at] = [(begin, "enter", "MPI_Barrier"), (begin, "mpi_collective_begin"),
+                              (begin, "mpi_collective_end", "BARRIER", 0, NONE, 0, 0), (begin, "leave", "MPI_Barrier")]
+    return damage
+
+
+def patch(file, at, old, new):
+    """Bytes of a file of the archive: those `at` behind the only place that has `old`."""
+    def damage(trace):
+        path = next(os.path.join(d, file) for d, _, names in os.walk(trace) if file in names)
+        with open(path, "rb") as f:
+            data = bytearray(f.read())
+        assert data.count(old) == 1, (file, old, data.count(old))
+        where = data.index(old) + at
+        data[where:where + len(new)] = new
+        with open(path, "wb") as f:
+            f.write(data)
+    return damage
+
+
+def timestamp(time):
+    """As OTF2 writes it: tag 5, 8 bytes; the record behind it begins with its kind."""
+    return b"\x05" + struct.pack("<Q", time)
+
+
+def cut(file, keep):
+    def damage(trace):
+        path = next(os.path.join(d, file) for d, _, names in os.walk(trace) if file in names)
+        os.truncate(path, int(os.path.getsize(path) * keep))
+    return damage
+
+
+def remove(file):
+    return lambda trace: [os.unlink(os.path.join(d, file)) for d, _, names in os.walk(trace) if file in names]
+
+
 def truncate(rank, keep):
     def damage(ranks):
         del ranks[rank][keep:]
     return damage
 
 
-ALL = {"mpi_latesender": 70, "mpi_barrier_wait": 30, "mpi_wait_nxn": 60}
+ALL = {"mpi_latesender": 70, "mpi_barrier_wait": 75, "mpi_wait_nxn": 60, "mpi_latebroadcast": 15}
+NO_COLL = {**ALL, "mpi_barrier_wait": 0, "mpi_wait_nxn": 0, "mpi_latebroadcast": 0}
 # damage, {kind of health: number}, {metric: sum in ticks}
 MATRIX = [
     ("nothing", lambda r: None, {}, ALL),
     ("a send is missing", drop_call(1, "MPI_Send"), {"recv_unmatched": 1}, {**ALL, "mpi_latesender": 30}),
     ("a receive is missing", drop_call(0, "MPI_Recv"), {"send_unmatched": 1}, {**ALL, "mpi_latesender": 30}),
-    ("half a collective", drop_call(2, "MPI_Allreduce"), {"coll_incomplete": 1}, {**ALL, "mpi_wait_nxn": 0}),
+    ("half a collective", drop_call(2, "MPI_Allreduce"), {"coll_incomplete": 1, "coll_realigned": 1}, {**ALL, "mpi_wait_nxn": 0}),
     ("members disagree", replace(2, "ALLREDUCE", "ALLGATHER"), {"coll_mismatch": 1}, {**ALL, "mpi_wait_nxn": 0}),
     ("unknown operation", lambda ranks: [replace(r, "ALLREDUCE", 99)(ranks) for r in range(N)], {"coll_unknown": 4},
      {**ALL, "mpi_wait_nxn": 0}),
-    ("truncated location", truncate(2, 9), {"coll_incomplete": 2, "enter_without_leave": 2, "init_missing": 1},
-     {"mpi_latesender": 70, "mpi_barrier_wait": 0, "mpi_wait_nxn": 0}),
-    ("empty location", truncate(2, 0), {"no_events": 1, "send_unmatched": 1, "coll_incomplete": 2, "init_missing": 2},
-     {"mpi_latesender": 40, "mpi_barrier_wait": 0, "mpi_wait_nxn": 0}),
+    ("a collective in the middle is missing", drop_call(1, "MPI_Barrier", 190), {"coll_incomplete": 1, "coll_realigned": 1},
+     {**ALL, "mpi_barrier_wait": 60}),
+    ("different ones are missing", both(drop_call(1, "MPI_Barrier", 190), drop_call(0, "MPI_Allreduce")),
+     {"coll_incomplete": 2, "coll_realigned": 2}, {**ALL, "mpi_barrier_wait": 60, "mpi_wait_nxn": 0}),
+    ("a collective too many", barrier(2, 185), {"coll_incomplete": 1, "coll_realigned": 3}, ALL),
+    ("truncated location", truncate(2, 9), {"coll_incomplete": 6, "enter_without_leave": 2, "init_missing": 1}, NO_COLL),
+    ("empty location", truncate(2, 0), {"no_events": 1, "send_unmatched": 1, "coll_incomplete": 6, "init_missing": 2},
+     {**NO_COLL, "mpi_latesender": 40}),
     ("a Leave is missing", without(0, ("leave", "f")), {"enter_without_leave": 1}, ALL),
     ("an Enter is missing", without(0, ("enter", "f")), {"leave_without_enter": 1}, ALL),
     ("no MPI_Init", lambda ranks: [drop_call(r, "MPI_Init")(ranks) for r in range(N)], {"init_missing": 4}, ALL),
@@ -166,42 +221,71 @@ MATRIX = [
     ("a record outside of any region", insert(0, 0, (0, "mpi_irecv_request", 98)), {"record_outside": 1}, ALL),
     ("an unknown rank", insert(0, 6, (10, "enter", "MPI_Send"), (10, "mpi_send", 17, 0, 1, 1), (10, "leave", "MPI_Send")),
      {"unknown_comm": 1}, ALL),
-    ("the end of a collective alone", without(1, ("mpi_collective_begin", None)), {"coll_end_alone": 3}, ALL),
+    ("the end of a collective alone", without(1, ("mpi_collective_begin", None)), {"coll_end_alone": 7}, ALL),
     ("the begin of a collective alone", lambda ranks: ranks.__setitem__(1, [r for r in ranks[1] if r[1:3] != ("mpi_collective_end", "BARRIER")]),
-     {"coll_begin_alone": 1, "coll_incomplete": 1, "coll_mismatch": 1}, {**ALL, "mpi_barrier_wait": 0, "mpi_wait_nxn": 0}),
+     {"coll_begin_alone": 4, "coll_incomplete": 4, "coll_realigned": 1}, {**ALL, "mpi_barrier_wait": 0}),
     ("another length received", replace(0, 100, 90), {"bytes_differ": 1}, ALL),
     ("received before it was sent", lambda ranks: ranks.__setitem__(1, [(t + 10 if 60 <= t <= 62 else t, *x) for t, *x in ranks[1]]),
      {"violation_p2p": 1}, {**ALL, "mpi_latesender": 75}),
     ("a GPU stream", "gpu", {"not_cpu": 1}, ALL),
 ]
+# The same for the files of the archive.
+FILES = [
+    ("time runs backwards", patch("1.evt", 1, timestamp(61), struct.pack("<Q", 31)), {"time_backwards": 1}, ALL),
+    ("a record of an unknown kind", patch("1.evt", 9, timestamp(61), b"\xc8"), {"unknown_record": 1, "recv_unmatched": 1},
+     {**ALL, "mpi_latesender": 30}),
+    ("the events of a location are missing", remove("2.evt"), {"no_events": 1, "damaged": 1, "lost": None, "send_unmatched": 1,
+                                                               "coll_incomplete": 6, "init_missing": 2},
+     {**NO_COLL, "mpi_latesender": 40}),
+    ("cut definitions", cut("traces.def", 0.5), None, "global definitions: "),
+    ("no definitions", remove("traces.def"), None, "global definitions: cannot be opened"),
+    ("an empty anchor", cut("traces.otf2", 0), None, "no readable OTF2 archive"),
+]
+
+
+def judge(done, out, health, metrics, latecomer):
+    """(as expected, what was reported)."""
+    if health is None:  # an error: its text is in `metrics`
+        lines = done.stderr.splitlines()
+        good = done.returncode == 1 and len(lines) == 1 and metrics in lines[0] and not os.path.exists(out)
+        return good, f"exit 1: {metrics.rstrip(': ')}" if good else f"exit {done.returncode}: {done.stderr}"
+    if done.returncode != 0:
+        return False, f"exit {done.returncode}: {done.stderr}"
+    shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, timeout=60, check=True)
+    result = json.loads(shown.stdout)
+    counts = result["meta"]["health_counts"]
+    sums = {m: round(result["metrics"][m]["total"] * 1000) for m in metrics}
+    expected = {kind: counts.get(kind) if n is None else n for kind, n in health.items()}
+    if counts != expected or sums != metrics:
+        return False, f"health {counts}, expected {expected}; waits {sums}, expected {metrics}"
+    return True, "; ".join(result["meta"]["health"]) or "-"
 
 
 def main():
     latecomer, table = sys.argv[1], "--table" in sys.argv
     bad = 0
     with tempfile.TemporaryDirectory() as tmp:
-        for name, damage, health, metrics in MATRIX:
+        for name, damage, health, metrics in MATRIX + FILES:
             trace, out = f"{tmp}/t", f"{tmp}/a.cubex"
-            shutil.rmtree(trace, ignore_errors=True)
+            for old in (trace, out):
+                shutil.rmtree(old) if os.path.isdir(old) else os.path.exists(old) and os.unlink(old)
             ranks = healthy()
-            if damage != "gpu":
+            in_files = name in (row[0] for row in FILES)
+            if damage != "gpu" and not in_files:
                 damage(ranks)
             write(trace, ranks, gpu=damage == "gpu")
-            done = subprocess.run([latecomer, "analyze", "-n", "1", "-o", out, trace], capture_output=True, text=True, timeout=60)
-            if done.returncode != 0:
-                print(f"{name}: exit {done.returncode}: {done.stderr}")
-                bad += 1
-                continue
-            shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, timeout=60, check=True)
-            result = json.loads(shown.stdout)
-            counts = result["meta"]["health_counts"]
-            sums = {m: round(result["metrics"][m]["total"] * 1000) for m in metrics}
+            if in_files:
+                damage(trace)
+            for n in ("3", "1") if health and "coll_realigned" in health else "1":
+                done = subprocess.run([latecomer, "analyze", "-n", n, "-o", out, trace], capture_output=True, text=True,
+                                      timeout=60)
+                good, reported = judge(done, out, health, metrics, latecomer)
+                bad += not good
             if table:
-                print(f"| {name} | {'; '.join(result['meta']['health']) or '-'} |")
-            if counts != health or sums != metrics:
-                bad += 1
-                print(f"{name}: health {counts}, expected {health}; waits {sums}, expected {metrics}")
-    print(f"{len(MATRIX)} kinds of damage, {bad} not as expected")
+                print(f"| {name} | {reported} |")
+            elif not good:
+                print(f"{name}: {reported}")
+    print(f"{len(MATRIX) + len(FILES)} kinds of damage, {bad} not as expected")
     sys.exit(bad != 0)
 
 

@@ -1,0 +1,13 @@
+/* Collective records are matched by their number (the k-th of every member, instances.h). Where a
+ * member lacks a record, or has one too many, all its later ones would meet the wrong partners:
+ * such members are found here, and aligned with the longest one (align.h). Called by instances.c.
+ */
+#ifndef LC_ANALYZE_REALIGN_H
+#define LC_ANALYZE_REALIGN_H
+
+#include "analyze/instances.h"
+
+/* Collective. Sets lc_run.slots where the number of a record is not its place. */
+enum lc_err lc_realign(struct lc_instances *instances, struct lc_trace *trace);
+
+#endif
