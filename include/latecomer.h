@@ -9,6 +9,9 @@
  * Fortran: the same names as external subroutines, with the small static library
  * liblatecomer-fortran.a linked: call latecomer_begin('solve')  ...  call latecomer_end('solve')
  *
+ * Outermost regions of the thread that called MPI_Init are phases: the result has efficiency
+ * factors per phase, and where one repeats, per iteration.
+ *
  * Regions that a thread begins inside a callback of MPI are ignored. */
 #ifndef LATECOMER_H
 #define LATECOMER_H

@@ -122,8 +122,10 @@ struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
     uint32_t rank, size;
-    uint32_t epoch, n_intervals, cap_intervals;
+    uint32_t epoch, n_intervals, cap_intervals; /* epoch: of intervals and phases */
     uint64_t switch_ticks;
+    uint32_t phase; /* in progress, as in stamps; 0: none */
+    uint64_t phase_ticks;
     struct lc_interval *intervals;
     double ns_per_tick; /* as known at MPI_Init; used for all times that go to other nodes */
     uint64_t base_ticks;
@@ -177,7 +179,8 @@ static inline void lc_clk_unlock(void) {
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is
- * over); then C function begin end: the call that they belong to. */
+ * over); then C function begin end: the call that they belong to. F 1|0 time name: a phase begins,
+ * ends. */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \
@@ -259,13 +262,33 @@ void lc_clk_interval_begin(uint64_t now);
 void lc_clk_interval_end(uint64_t now);
 void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now);
 
+/* clk_phase.c: an outermost region of the first thread begins or ends; the interval does (with
+ * lc_clk.lock held); a thread sees the change at its next event. */
+void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call);
+void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call);
+void lc_clk_phase_interval(bool on, uint64_t now);
+void lc_clk_phase_catch_up(struct lc_clk_thread *k);
+struct lc_strbuf;
+struct lc_clock_ends { /* offsets to the global clock at both ends of the run, ns */
+    double offset_begin, offset_end, local_begin, local_end, error;
+};
+double lc_clk_global_s(const struct lc_clock_ends *c, uint64_t ticks);
+/* Collective; adds `, "phases": [..]` on rank 0. */
+void lc_clk_phases_put(const struct lc_clock_ends *c, struct lc_strbuf *out);
+
 /* clk_whatif.c: factors of a node, one per scenario */
 void lc_clk_whatif_init(void);
 const float *lc_clk_whatif_of(uint32_t node);
 const char *lc_clk_whatif_text(uint32_t scenario);
 bool lc_clk_whatif_no_mpi(uint32_t scenario);
 
-/* clk_finalize.c: JSON texts on rank 0 after the finalize point; NULL: none */
+/* clk_blame.c: collective; the rows that are kept go to the state of the ranks they name */
+void lc_clk_merge_blame(void);
+/* An index-ed value of a node in the state; what: enum lc_state_wait_what. */
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index);
+
+/* clk_finalize.c: a JSON string; JSON texts on rank 0 after the finalize point; NULL: none */
+void lc_clk_put_quoted(struct lc_strbuf *out, const char *text);
 const char *lc_clocks_pop_text(void);
 const char *lc_clocks_meta_text(void); /* members without braces */
 

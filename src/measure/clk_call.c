@@ -25,7 +25,13 @@ void lc_clocks_call_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
+    uint64_t last = k->l.last;
     useful(k, call->begin, node_before(call));
+    if (lc_unlikely(k->l.longest > 0)) {
+        if (k->l.longest > call->begin - last)
+            k->l.node = k->l.longest_node;
+        k->l.longest = 0;
+    }
     k->any_candidate = false;
 }
 
@@ -43,17 +49,34 @@ void lc_clocks_call_end(struct lc_call *call) {
         lc_clk_book(k, call->entry->path, &k->worst);
 }
 
+/* Regions cut the time between two calls; who waits for this rank wants to know the largest part.
+ */
+static void part(struct lc_clk_thread *k, const struct lc_call *call) {
+    uint64_t last = k->l.last;
+    useful(k, call->begin, node_before(call));
+    if (call->begin - last >= k->l.longest) {
+        k->l.longest = call->begin - last;
+        k->l.longest_node = k->l.node;
+    }
+}
+
 void lc_clocks_region_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
-    if (k != NULL)
-        useful(k, call->begin, node_before(call));
+    if (k == NULL)
+        return;
+    part(k, call);
+    if (call->thread->n_regions == 0)
+        lc_clk_phase_begin(k, call);
 }
 
 void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
     (void)open;
     struct lc_clk_thread *k = call->thread->clocks;
-    if (k != NULL)
-        useful(k, call->begin, node_before(call));
+    if (k == NULL)
+        return;
+    part(k, call);
+    if (call->thread->n_regions == 0)
+        lc_clk_phase_end(k, call);
 }
 
 void lc_clocks_thread_new(struct lc_call *call) {

@@ -1,6 +1,6 @@
 /* What the clocks give, merged over all ranks in MPI_Finalize by reductions (O(log P) messages per
- * rank): factors per interval and of all intervals together, critical-path profile, blame,
- * predictions, clock synchronisation, counts. */
+ * rank): factors per interval and of all intervals together, critical-path profile, predictions,
+ * clock synchronisation, counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@ enum {
     N_MAX = MAX_WHATIF + LC_WHATIF_MAX
 };
 enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
-enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
@@ -41,11 +40,7 @@ const char *lc_clocks_meta_text(void) {
     return meta_text.length > 0 && lc_strbuf_ok(&meta_text) ? meta_text.text : NULL;
 }
 
-struct lc_clock_ends { /* offsets to the global clock at both ends of the run */
-    double offset_begin, offset_end, local_begin, local_end, error;
-};
-
-static double global_s(const struct lc_clock_ends *c, uint64_t ticks) {
+double lc_clk_global_s(const struct lc_clock_ends *c, uint64_t ticks) {
     double local = lc_clk_local_ns(ticks);
     double part = c->local_end > c->local_begin
                       ? (local - c->local_begin) / (c->local_end - c->local_begin)
@@ -79,8 +74,8 @@ static void tell_trace(const struct lc_clock_ends *c) {
 static void fill_interval(const struct lc_interval *v, const struct lc_clock_ends *c, double *max,
                           double *sum) {
     double s = lc_clk.ns_per_tick * 1e-9;
-    max[MAX_BEGIN] = -global_s(c, v->begin);
-    max[MAX_END] = global_s(c, v->end);
+    max[MAX_BEGIN] = -lc_clk_global_s(c, v->begin);
+    max[MAX_END] = lc_clk_global_s(c, v->end);
     max[MAX_USEFUL] = v->useful_max * s;
     max[MAX_CHAIN] = v->chain * s;
     max[MAX_OMP] = v->outside_omp * s;
@@ -163,7 +158,7 @@ static void put_intervals(const double *max, const double *sum, uint32_t n) {
     lc_strbuf_putc(&pop_text, ']');
 }
 
-static void put_quoted(struct lc_strbuf *out, const char *text) {
+void lc_clk_put_quoted(struct lc_strbuf *out, const char *text) {
     lc_strbuf_putc(out, '"');
     for (; *text; text++)
         if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
@@ -180,7 +175,7 @@ static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++) {
         double rest = lc_clk_whatif_no_mpi(s) ? 0 : sums->elapsed - sums->critical_path;
         lc_strbuf_printf(&pop_text, "%s{\"spec\": ", s ? ", " : "");
-        put_quoted(&pop_text, lc_clk_whatif_text(s));
+        lc_clk_put_quoted(&pop_text, lc_clk_whatif_text(s));
         lc_strbuf_printf(
             &pop_text,
             ", \"critical_path_s\": %.17g, \"predicted_s\": %.17g, \"measured_s\": %.17g}",
@@ -191,21 +186,6 @@ static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
 
 /* ---- critical-path profile: the longest chain of each interval, given back to the ranks whose
  * code it is */
-
-static void book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index) {
-    uint64_t offset = 0;
-    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
-        return;
-    struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
-    if (w == NULL)
-        return;
-    w->node = node;
-    w->what = what;
-    w->index = index;
-    w->ticks[what == LC_STATE_WAIT_TIMES ? LC_WAIT_KINDS : 0] = ticks;
-    w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
-    atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
-}
 
 static double share_path(uint32_t n) {
     double attributed = 0;
@@ -228,84 +208,10 @@ static double share_path(uint32_t n) {
         for (int i = 0; i < count; i++) {
             attributed += (double)items[i].ticks * lc_clk.ns_per_tick * 1e-9;
             if (items[i].key >> 32 == lc_clk.rank)
-                book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0);
+                lc_clk_book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0);
         }
     }
     return attributed;
-}
-
-/* ---- blame */
-
-static uint64_t text_hash(uint64_t hash, const char *text) {
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
-/* The same on all ranks for the same call path. */
-static uint64_t path_hash(uint32_t node) {
-    const struct lc_state_header *h = lc_core.state;
-    const struct lc_state_node *nodes =
-        (const struct lc_state_node *)(lc_core.base + h->nodes.offset);
-    const struct lc_state_name *names =
-        (const struct lc_state_name *)(lc_core.base + h->names.offset);
-    const struct lc_state_module *modules =
-        (const struct lc_state_module *)(lc_core.base + h->modules.offset);
-    const char *text = lc_core.base + h->text.offset;
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
-         at = nodes[at].parent, deep++) {
-        hash = (hash ^ nodes[at].kind ^ nodes[at].offset << 3) * 0x100000001b3ull;
-        if (nodes[at].kind == LC_RAW_FRAME)
-            hash = text_hash(hash, text + modules[nodes[at].ref].path);
-        else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
-            hash = text_hash(hash, text + names[nodes[at].ref].text);
-    }
-    return hash;
-}
-
-static void merge_blame(void) {
-    struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
-                    *keyed = calloc(1, sizeof *keyed);
-    for (uint32_t i = 0; keyed != NULL && i < b->n; i++) {
-        struct lc_blame_row row = b->rows[i];
-        row.wait_key = path_hash((uint32_t)row.wait_key);
-        lc_blame_add(keyed, &row);
-    }
-    for (int mask = 1; mask < lc_core.size; mask <<= 1) {
-        struct lc_blame *from = other != NULL ? other : b; /* keeps in step without memory */
-        if (lc_core.rank & mask) {
-            lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, lc_core.rank - mask,
-                         LC_BLAME_TAG, lc_core.comm);
-            break;
-        }
-        if (lc_core.rank + mask < lc_core.size) {
-            lc_real.Recv(from, (int)sizeof *b, MPI_BYTE, lc_core.rank + mask, LC_BLAME_TAG,
-                         lc_core.comm, MPI_STATUS_IGNORE);
-            if (keyed != NULL && other != NULL)
-                lc_blame_merge(keyed, other);
-        }
-    }
-    struct lc_blame_row top[LC_BLAME_KEPT];
-    int n = 0;
-    if (lc_core.rank == 0 && keyed != NULL) {
-        lc_blame_sort(keyed);
-        while (n < LC_BLAME_KEPT && n < (int)keyed->n &&
-               keyed->rows[n].ticks > keyed->rows[n].error) {
-            top[n] = keyed->rows[n];
-            n++;
-        }
-    }
-    lc_real.Bcast(&n, 1, MPI_INT, 0, lc_core.comm);
-    lc_real.Bcast(top, n * (int)sizeof *top, MPI_BYTE, 0, lc_core.comm);
-    for (int i = 0; i < n; i++) {
-        if (top[i].rank == lc_clk.rank)
-            book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME, (uint64_t)i);
-        if (top[i].late_rank == lc_clk.rank)
-            book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i);
-    }
-    free(other);
-    free(keyed);
 }
 
 /* ---- counts and clocks of the nodes */
@@ -374,7 +280,8 @@ static void put_counts(void) {
         (double)all.waited * 1e-9);
 }
 
-static void put_pop(uint32_t n, const double *max, const double *sum, double attributed) {
+/* Without the closing brace. */
+static bool put_pop(uint32_t n, const double *max, const double *sum, double attributed) {
     struct lc_pop_sums total = {0}, one;
     double whatif[LC_WHATIF_MAX] = {0};
     struct lc_pop pop;
@@ -383,7 +290,7 @@ static void put_pop(uint32_t n, const double *max, const double *sum, double att
         add_sums(&total, &one, whatif, max + k * N_MAX);
     }
     if (!lc_pop_compute(&total, &pop))
-        return;
+        return false;
     double rest = total.critical_path > 0 ? 1 - attributed / total.critical_path : 0;
     lc_strbuf_putc(&pop_text, '{');
     lc_pop_json(&pop, &pop_text);
@@ -393,8 +300,8 @@ static void put_pop(uint32_t n, const double *max, const double *sum, double att
         put_intervals(max, sum, n);
     if (lc_clk.n_whatif > 0)
         put_whatif(&total, whatif);
-    lc_strbuf_putc(&pop_text, '}');
     lc_strbuf_printf(&meta_text, ", \"unattributed_share\": %.9g", rest > 0 ? rest : 0);
+    return true;
 }
 
 static void reduce_intervals(const struct lc_clock_ends *c) {
@@ -416,8 +323,14 @@ static void reduce_intervals(const struct lc_clock_ends *c) {
         lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
                        lc_core.comm);
         double attributed = share_path(n);
-        if (lc_core.rank == 0)
-            put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed);
+        bool any = lc_core.rank == 0 && put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed);
+        struct lc_strbuf phases = {0};
+        lc_clk_phases_put(c, &phases);
+        if (any) {
+            lc_strbuf_puts(&pop_text, lc_strbuf_ok(&phases) ? lc_strbuf_get(&phases) : "");
+            lc_strbuf_putc(&pop_text, '}');
+        }
+        lc_strbuf_free(&phases);
     }
     free(max);
     free(sum);
@@ -450,7 +363,7 @@ void lc_clocks_finalize(struct lc_call *call) {
     if (lc_core.rank == 0)
         lc_strbuf_printf(&meta_text, ", \"clock_error_s\": %.9g", c.error * 1e-9);
     reduce_intervals(&c);
-    merge_blame();
+    lc_clk_merge_blame();
     lc_clk_mirrors_finish();
     lc_clk_records_finish();
 }

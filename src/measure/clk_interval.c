@@ -5,11 +5,13 @@
 #include "base/mem.h"
 #include "measure/clk.h"
 
-/* The thread sees that measurement was switched since its last event. Its useful time of the
- * interval that ended was closed for it. */
+/* The thread sees that measurement was switched, or a phase began or ended, since its last event.
+ * Its useful time of the interval that ended was closed for it. */
 void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now) {
-    uint64_t begin = lc_clk.switch_ticks < now ? lc_clk.switch_ticks : now;
-    lc_logical_begin(&k->l, lc_clk.on ? lc_clk.n_intervals : 0, begin);
+    uint32_t interval = lc_clk.on ? lc_clk.n_intervals : 0;
+    if (k->l.interval != interval)
+        lc_logical_begin(&k->l, interval, lc_min(lc_clk.switch_ticks, now));
+    lc_clk_phase_catch_up(k);
     k->epoch = lc_clk.epoch;
 }
 
@@ -24,6 +26,7 @@ void lc_clk_interval_begin(uint64_t now) {
         return;
     lc_clk.cap_intervals = (uint32_t)cap;
     lc_clk.intervals[lc_clk.n_intervals - 1] = (struct lc_interval){.begin = now, .end = now};
+    lc_clk_phase_interval(true, now);
 }
 
 static void keep_items(struct lc_interval *v, const struct lc_clk_thread *longest) {
@@ -37,6 +40,7 @@ static void keep_items(struct lc_interval *v, const struct lc_clk_thread *longes
  */
 void lc_clk_interval_end(uint64_t now) {
     uint32_t index = lc_clk.n_intervals - 1;
+    lc_clk_phase_interval(false, now);
     lc_clk.on = false;
     lc_clk.switch_ticks = now;
     if (index < lc_clk.cap_intervals && index < LC_INTERVALS_MAX) {
@@ -44,7 +48,7 @@ void lc_clk_interval_end(uint64_t now) {
         const struct lc_clk_thread *longest = NULL;
         v->end = now;
         for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
-            if (k->epoch != lc_clk.epoch || k->l.interval != lc_clk.n_intervals)
+            if (k->l.interval != lc_clk.n_intervals)
                 continue;
             uint64_t rest =
                 k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;

@@ -233,8 +233,10 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
     if (m == NULL)
         return;
     x->mirror = NULL;
-    if (blocking)
+    if (blocking) { /* this wait is part of the call, not work of the program */
         done = lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+        call->end = lc_ticks();
+    }
     for (int i = 0; i < 100 && !done && !blocking; i++)
         if (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             break;

@@ -98,6 +98,7 @@ struct lc_entry {
     /* the last two transitions: where the time since the previous event belongs */
     struct lc_entry *previous[2];
     struct lc_state_row *gap_row[2];
+    uint64_t gap_ticks[2];  /* time since the previous event, not yet in the thread's sites */
     uint32_t gap_common[2]; /* leading items of the same activation in both */
     uint32_t gap_node[2];
     struct lc_item *items;
@@ -195,6 +196,7 @@ struct lc_thread {
     struct lc_state_chunk *chunk; /* newest */
     struct lc_pool *pool;         /* memory of entries */
     void *draft;                  /* of path.c */
+    struct lc_sites *sites;       /* path.h */
     struct lc_request **scratch_requests;
     MPI_Status *scratch_statuses;
     MPI_Request *scratch_handles;

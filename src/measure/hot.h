@@ -51,7 +51,9 @@ static inline void lc_book_gap(struct lc_call *call) {
     struct lc_entry *e = call->entry;
     if (lc_unlikely(e->previous[0] != t->last))
         lc_entry_transition(t, e);
-    e->gap_row[0]->sum += call->begin - t->last_ticks;
+    uint64_t gap = call->begin - t->last_ticks;
+    e->gap_row[0]->sum += gap;
+    e->gap_ticks[0] += gap;
     call->common = e->gap_common[0];
 }
 

@@ -428,7 +428,11 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
                 break;
         node = common == 0 ? 0 : e->items[common - 1].node;
         row = lc_time_row(t, node);
+        lc_sites_take(t, e, 1);
     }
+    uint64_t ticks = e->gap_ticks[1];
+    e->gap_ticks[1] = e->gap_ticks[0];
+    e->gap_ticks[0] = ticks;
     e->previous[1] = e->previous[0];
     e->gap_row[1] = e->gap_row[0];
     e->gap_common[1] = e->gap_common[0];
@@ -497,6 +501,8 @@ void lc_thread_paths_free(struct lc_thread *t) {
     free(t->scratch_entry);
     free(t->void_row);
     free(t->spill_row);
+    free(t->sites);
+    t->sites = NULL;
     lc_pool_free(t->pool);
     t->buckets = NULL;
     t->paths = NULL;
@@ -514,6 +520,7 @@ void lc_thread_paths_flush(struct lc_thread *t) {
     struct lc_pool *fresh = lc_pool_new();
     if (fresh == NULL)
         return;
+    lc_sites_take_all(t);
     memset(t->buckets, 0, LC_BUCKETS * sizeof(struct lc_entry *));
     for (uint32_t i = 0; i < t->n_regions; i++) {
         const struct lc_entry *old = t->regions[i].entry;

@@ -1,5 +1,5 @@
 /* The parts of the call-path code: unwind.c (the stack as frames), modules.c (addresses to
- * modules), path.c (entries, items, nodes). */
+ * modules), path.c (entries, items, nodes), sites.c (between which calls time was spent). */
 #ifndef LC_MEASURE_PATH_H
 #define LC_MEASURE_PATH_H
 
@@ -45,6 +45,14 @@ void lc_modules_forget(void);
  * binding that converts handles, or makes data types for array sections, but is not the binding of
  * that function? */
 bool lc_binding_own_call(uint64_t ra, const char *name);
+
+/* Between which two call sites the time of a node was spent, per thread: sums over the transitions
+ * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used
+ * again. */
+void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot);
+void lc_sites_take_all(struct lc_thread *t);
+/* The pair that took most of the node's time in all threads, as run-time addresses; false: none. */
+bool lc_sites_most(uint32_t node, uint64_t *from, uint64_t *to);
 
 /* Interned names of regions; ids are dense. Regions by address are functions compiled with
  * -finstrument-functions. */

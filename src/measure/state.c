@@ -206,7 +206,13 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
         return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_LATE:
         snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
-        return add_value(r, w, blame, (double)w->index + 1);
+        LC_TRY(add_value(r, w, blame, (double)w->index + 1));
+        if (w->ticks[LC_STATE_LATE_TO] == 0)
+            return LC_OK;
+        snprintf(blame, sizeof blame, "blame.%u.from", (uint32_t)w->index);
+        LC_TRY(add_value(r, w, blame, (double)w->ticks[LC_STATE_LATE_FROM]));
+        snprintf(blame, sizeof blame, "blame.%u.to", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->ticks[LC_STATE_LATE_TO]);
     default:
         return LC_OK;
     }

@@ -123,8 +123,11 @@ enum lc_state_wait_what {                      /* of a struct lc_state_wait */
                                                   lc_state_wait_metrics */
                           LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited
                                                   ticks[0] ... */
-                          LC_STATE_WAIT_LATE   /* ... for this node of this rank */
+                          LC_STATE_WAIT_LATE   /* ... for this node of this rank, most of it between
+                                                  the call sites (ELF addresses, 0 unknown)
+                                                  ticks[LC_STATE_LATE_FROM] and _TO */
 };
+enum { LC_STATE_LATE_FROM = 1, LC_STATE_LATE_TO = 2 };
 enum { LC_STATE_WAIT_KINDS = 8 };
 
 struct lc_state_wait { /* what the logical clocks found about one call path of one thread */

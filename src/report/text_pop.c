@@ -1,4 +1,5 @@
 /* The POP factors as a tree, with what is bad about them and where to look next. */
+#include <math.h>
 #include <string.h>
 
 #include "report/text_parts.h"
@@ -15,7 +16,7 @@ static const struct factor {
      "ranks wait in turn: see the largest wait states"},
     {"transfer_efficiency", "Transfer", 2, "MPI itself: fewer or larger messages, network"},
 };
-enum { N_FACTORS = sizeof factors / sizeof factors[0] };
+enum { N_FACTORS = sizeof factors / sizeof factors[0], MOST_PHASES = 8 };
 
 static double get(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -85,26 +86,64 @@ static void print_what_if(const struct lc_text *text) {
     }
 }
 
+/* First, best, median, worst of the iterations, and what they gain from the first to the last. */
+static void print_iterations(const struct lc_text *text, const json_t *phase) {
+    const json_t *all = json_object_get(phase, "iterations");
+    const json_t *own = json_object_get(all, "parallel_efficiency");
+    const json_t *time = json_object_get(all, "elapsed_s");
+    char first[32], median[32], worst[32];
+    if (!json_is_object(own) || !json_is_object(time))
+        return;
+    fprintf(
+        text->out,
+        "      efficiency per iteration: first %.1f %%, best %.1f %% (no. %.0f), median %.1f %%, "
+        "worst %.1f %% (no. %.0f)",
+        100.0 * get(own, "first"), 100.0 * get(own, "best"), get(own, "best_at"),
+        100.0 * get(own, "median"), 100.0 * get(own, "worst"), get(own, "worst_at"));
+    double drift = 100.0 * get(own, "drift");
+    if (drift > 1.0 || drift < -1.0)
+        fprintf(text->out, ", %s by %.1f points from first to last", drift < 0 ? "falls" : "rises",
+                drift < 0 ? -drift : drift);
+    fprintf(text->out, "\n      time per iteration: first %s, median %s, longest %s (no. %.0f)\n",
+            lc_text_seconds(get(time, "first"), first),
+            lc_text_seconds(get(time, "median"), median),
+            lc_text_seconds(get(time, "worst"), worst), get(time, "worst_at"));
+}
+
+static void print_phase(const struct lc_text *text, const json_t *phase) {
+    const char *name = json_string_value(json_object_get(phase, "name"));
+    const json_t *own = json_object_get(phase, "factors");
+    double count = get(phase, "count"), kept = get(phase, "kept");
+    char elapsed[32];
+    fprintf(text->out,
+            "  phase %s%s%s, %s in %.0f iteration%s: efficiency %.1f %%, balance %.1f %%, "
+            "serialisation %.1f %%, transfer %.1f %%\n",
+            lc_text_bold(text), name != NULL ? name : "?", lc_text_plain(text),
+            lc_text_seconds(get(phase, "elapsed_s"), elapsed), kept, kept > 1 ? "s" : "",
+            100.0 * get(own, "parallel_efficiency"), 100.0 * get(own, "load_balance"),
+            100.0 * get(own, "serialisation_efficiency"), 100.0 * get(own, "transfer_efficiency"));
+    if (kept < count)
+        fprintf(text->out, "      of %.0f iterations in all: the first ones are kept\n", count);
+    if (kept > 1)
+        print_iterations(text, phase);
+}
+
+/* The longest phases first, at most MOST_PHASES. */
 static void print_phases(const struct lc_text *text) {
-    size_t i;
-    json_t *phase;
-    json_array_foreach(json_object_get(text->pop, "phases"), i, phase) {
-        const char *name = json_string_value(json_object_get(phase, "name"));
-        const json_t *own = json_object_get(phase, "factors");
-        const json_t *repeats = json_object_get(phase, "iterations");
-        fprintf(text->out,
-                "  phase %s (%.0f times): efficiency %.1f %%, balance %.1f %%, "
-                "serialisation %.1f %%, transfer %.1f %%\n",
-                name != NULL ? name : "?", get(phase, "count"),
-                100.0 * get(own, "parallel_efficiency"), 100.0 * get(own, "load_balance"),
-                100.0 * get(own, "serialisation_efficiency"),
-                100.0 * get(own, "transfer_efficiency"));
-        if (json_is_object(repeats) && json_is_number(json_object_get(repeats, "median")))
-            fprintf(text->out,
-                    "      per iteration: first %.1f %%, best %.1f %%, median %.1f %%, "
-                    "worst %.1f %%\n",
-                    100.0 * get(repeats, "first"), 100.0 * get(repeats, "best"),
-                    100.0 * get(repeats, "median"), 100.0 * get(repeats, "worst"));
+    const json_t *phases = json_object_get(text->pop, "phases");
+    double below = INFINITY;
+    for (int told = 0; told < MOST_PHASES; told++) {
+        const json_t *best = NULL;
+        for (size_t i = 0; i < json_array_size(phases); i++) {
+            const json_t *phase = json_array_get(phases, i);
+            double elapsed = get(phase, "elapsed_s");
+            if (elapsed < below && (best == NULL || elapsed > get(best, "elapsed_s")))
+                best = phase;
+        }
+        if (best == NULL)
+            return;
+        print_phase(text, best);
+        below = get(best, "elapsed_s");
     }
 }
 

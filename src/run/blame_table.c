@@ -11,8 +11,12 @@ enum { MOST_ROWS = 65536 }; /* the library keeps far fewer: what is beyond is no
 struct blame {
     uint32_t wait_cnode, late_cnode; /* LC_NONE: has not come */
     int32_t late_rank;
+    uint32_t late_node;
     double seconds;
+    double sites[2]; /* addresses; 0: unknown */
 };
+
+enum part { PART_WAIT, PART_LATE, PART_FROM, PART_TO, N_PARTS };
 
 static bool is_wait_metric(const char *name) {
     static const char *const waits[] = {"mpi_latesender",   "mpi_latereceiver",  "mpi_wait_nxn",
@@ -24,14 +28,35 @@ static bool is_wait_metric(const char *name) {
     return false;
 }
 
-/* "blame.<k>.wait" or "blame.<k>.late". */
-static bool parse_name(const char *name, size_t *k, bool *wait) {
+/* "blame.<k>.wait" and so on. */
+static bool parse_name(const char *name, size_t *k, enum part *part) {
+    static const char *const ends[N_PARTS] = {".wait", ".late", ".from", ".to"};
     char *end;
     if (strncmp(name, "blame.", 6) != 0 || name[6] < '0' || name[6] > '9')
         return false;
     *k = strtoul(name + 6, &end, 10);
-    *wait = strcmp(end, ".wait") == 0;
-    return *k < MOST_ROWS && (*wait || strcmp(end, ".late") == 0);
+    int i = 0;
+    while (i < N_PARTS && strcmp(end, ends[i]) != 0)
+        i++;
+    *part = (enum part)i;
+    return *k < MOST_ROWS && i < N_PARTS;
+}
+
+static void take(const struct lc_blame_table *table, size_t i, enum part part, struct blame *row) {
+    const struct lc_raw_value *value = table->values[i];
+    switch (part) {
+    case PART_WAIT:
+        row->wait_cnode = table->cnodes[i];
+        row->seconds += value->value;
+        break;
+    case PART_LATE:
+        row->late_cnode = table->cnodes[i];
+        row->late_node = value->node;
+        row->late_rank = table->defs->locations[value->location].rank;
+        break;
+    default:
+        row->sites[part - PART_FROM] = value->value;
+    }
 }
 
 static enum lc_err collect(const struct lc_blame_table *table, struct blame **rows, size_t *n_rows,
@@ -41,22 +66,15 @@ static enum lc_err collect(const struct lc_blame_table *table, struct blame **ro
         const struct lc_raw_value *value = table->values[i];
         const char *name = table->defs->names[value->metric];
         size_t k;
-        bool wait;
+        enum part part;
         if (is_wait_metric(name))
             *all += value->value;
-        if (!parse_name(name, &k, &wait))
+        if (!parse_name(name, &k, &part))
             continue;
         LC_TRY(lc_grow(rows, &capacity, k + 1, sizeof **rows));
         for (; *n_rows <= k; ++*n_rows)
             (*rows)[*n_rows] = (struct blame){.wait_cnode = LC_NONE, .late_cnode = LC_NONE};
-        struct blame *row = &(*rows)[k];
-        if (wait) {
-            row->wait_cnode = table->cnodes[i];
-            row->seconds += value->value;
-        } else {
-            row->late_cnode = table->cnodes[i];
-            row->late_rank = table->defs->locations[value->location].rank;
-        }
+        take(table, i, part, &(*rows)[k]);
     }
     return LC_OK;
 }
@@ -68,13 +86,38 @@ static int compare_rows(const void *a, const void *b) {
     return (x->late_rank > y->late_rank) - (x->late_rank < y->late_rank);
 }
 
+/* "solve.c:42", "" if unknown; the code is in the module of the innermost function of `node`. */
+static enum lc_err print_site(const struct lc_blame_table *table, uint32_t node, double address,
+                              struct lc_strbuf *text) {
+    const struct lc_raw *defs = table->defs;
+    const char *file = "";
+    int64_t line = -1;
+    bool known = address >= 1 && address < 0x1p53;
+    while (known && node != LC_NONE && defs->nodes[node].kind != LC_RAW_FRAME)
+        node = defs->nodes[node].parent;
+    if (known && node != LC_NONE && defs->nodes[node].ref != LC_NONE) {
+        const struct lc_raw_module *module = &defs->modules[defs->nodes[node].ref];
+        LC_TRY(lc_symbols_line(table->symbols, module->path, module->build_id, (uint64_t)address,
+                               &file, &line));
+    }
+    const char *slash = strrchr(file, '/');
+    lc_strbuf_putc(text, '\t');
+    if (*file != '\0' && line > 0)
+        lc_strbuf_printf(text, "%s:%lld", slash != NULL ? slash + 1 : file, (long long)line);
+    return LC_OK;
+}
+
 static enum lc_err print_row(const struct lc_blame_table *table, const struct blame *row,
                              double all, struct lc_strbuf *text) {
     char *wait = lc_model_callpath(table->model, row->wait_cnode);
     char *late = lc_model_callpath(table->model, row->late_cnode);
     enum lc_err err = wait != NULL && late != NULL ? LC_OK : LC_ERR_NOMEM;
     if (err == LC_OK)
-        lc_strbuf_printf(text, "%s\t%d\t%s\t%.9f\t%.9f\n", wait, row->late_rank, late, row->seconds,
+        lc_strbuf_printf(text, "%s\t%d\t%s", wait, row->late_rank, late);
+    for (int i = 0; err == LC_OK && i < 2; i++)
+        err = print_site(table, row->late_node, row->sites[i], text);
+    if (err == LC_OK)
+        lc_strbuf_printf(text, "\t%.9f\t%.9f\n", row->seconds,
                          all > 0.0 ? row->seconds / all : 0.0);
     free(wait);
     free(late);
@@ -90,7 +133,8 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
     enum lc_err err = collect(table, &rows, &n_rows, &all);
     if (n_rows > 0)
         qsort(rows, n_rows, sizeof rows[0], compare_rows);
-    lc_strbuf_puts(&text, "waiting_callpath\tlate_rank\tlate_callpath\tseconds\tshare\n");
+    lc_strbuf_puts(&text, "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
+                          "late_call_site_end\tseconds\tshare\n");
     size_t n_complete = 0;
     for (size_t i = 0; err == LC_OK && i < n_rows; i++)
         if (rows[i].wait_cnode != LC_NONE && rows[i].late_cnode != LC_NONE &&

@@ -1,11 +1,13 @@
-/* Who was late: the library's values `blame.<k>.wait` (waiting call path, seconds) and
- * `blame.<k>.late` (the late rank and what it was in) as the member blame.tsv of the result,
- * largest first. Called by the conversion of a raw profile. */
+/* Who was late: the library's values `blame.<k>.wait` (waiting call path, seconds),
+ * `blame.<k>.late` (the late rank and what it was in), `blame.<k>.from` and `.to` (the call sites
+ * between which it was, ELF addresses in the module of that function) as the member blame.tsv of
+ * the result, largest first. Called by the conversion of a raw profile. */
 #ifndef LC_RUN_BLAME_TABLE_H
 #define LC_RUN_BLAME_TABLE_H
 
 #include "model/cubex_write.h"
 #include "model/raw.h"
+#include "run/symbols.h"
 
 struct lc_blame_table {
     const struct lc_raw *defs;
@@ -13,6 +15,7 @@ struct lc_blame_table {
     size_t n_values;
     const uint32_t *cnodes; /* per value: its call path in the model */
     const struct lc_model *model;
+    struct lc_symbols *symbols;
 };
 
 /* Writes nothing where there is no blame. */

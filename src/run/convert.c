@@ -405,7 +405,8 @@ static enum lc_err write_blame(struct converter *c) {
     LC_TRY(lc_alloc(&cnodes, c->n_values + 1, sizeof cnodes[0]));
     for (size_t i = 0; i < c->n_values; i++)
         cnodes[i] = cnode_of_value(c, c->values[i]);
-    const struct lc_blame_table table = {c->defs, c->values, c->n_values, cnodes, c->model};
+    const struct lc_blame_table table = {c->defs, c->values, c->n_values,
+                                         cnodes,  c->model,  c->symbols};
     enum lc_err err = lc_blame_table_write(&table, c->writer);
     free(cnodes);
     return err;

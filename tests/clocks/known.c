@@ -1,6 +1,7 @@
-/* Patterns whose efficiencies are known: known PATTERN [WORK_FACTOR]. Work is naps, so that ranks
- * need no cores. Rank 0 prints the naps of each rank as its own clock saw them. */
+/* Patterns whose efficiencies are known: known PATTERN [WORK_FACTOR [ROUNDS]]. Work is naps, so
+ * that ranks need no cores. Rank 0 prints the naps of each rank as its own clock saw them. */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 #include "latecomer.h"
 
-static int rank, size;
+static int rank, size, rounds = 20;
 static double napped, factor = 1;
 
 static double seconds(void) {
@@ -24,10 +25,15 @@ static void nap(double ms) {
     napped += seconds() - begin;
 }
 
+/* With -DFUNCTIONS the function itself is the region (-finstrument-functions). */
 __attribute__((noinline)) void work(double ms) {
+#ifndef FUNCTIONS
     latecomer_begin("work");
+#endif
     nap(ms * factor);
+#ifndef FUNCTIONS
     latecomer_end("work");
+#endif
 }
 
 static void chain(void) /* one after the other: SerE = 1 / n */
@@ -154,12 +160,40 @@ static void stopped(void) /* two intervals, and work between them that does not 
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void drift(void) /* two seconds of work in turn */
+static void drift(void) /* work in turn */
 {
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < rounds; i++) {
         work(i % size == rank ? 60 : 30);
         MPI_Allreduce(MPI_IN_PLACE, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
+}
+
+/* Work in turn, whose sum is as asked: what the nap of one was too long, that of the next one on
+ * the critical path leaves out. */
+static void exactly(void) {
+    int late_us = 0;
+    for (int i = 0; i < 8; i++) {
+        bool turn = i % size == rank;
+        double before = napped, ms = turn ? 100 - late_us * 1e-3 / factor : 40;
+        work(ms);
+        late_us = turn ? (int)((napped - before) * 1e6 - ms * factor * 1e3) : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &late_us, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+}
+
+/* Two named phases in turn; in the second one the last rank works longer each time. */
+static void phased(void) {
+    static const char *const names[2] = {"assemble", "solve"};
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++)
+        for (int p = 0; p < 2; p++) {
+            latecomer_begin(names[p]);
+            latecomer_begin("inner");
+            nap(p == 1 && rank == size - 1 ? 20 + 15 * i : 20);
+            latecomer_end("inner");
+            MPI_Barrier(MPI_COMM_WORLD);
+            latecomer_end(names[p]);
+        }
 }
 
 static const struct {
@@ -167,7 +201,8 @@ static const struct {
     void (*run)(void);
 } patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
                 {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
-                {"stopped", stopped},   {"drift", drift}};
+                {"stopped", stopped},   {"drift", drift},         {"phased", phased},
+                {"exactly", exactly}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
@@ -175,6 +210,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc > 2)
         factor = atof(argv[2]);
+    if (argc > 3)
+        rounds = atoi(argv[3]);
     double all[64] = {0};
     for (size_t i = 0; argc > 1 && i < sizeof patterns / sizeof *patterns; i++)
         if (strcmp(patterns[i].name, argv[1]) == 0)

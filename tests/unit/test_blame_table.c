@@ -43,7 +43,7 @@ static void check_member(const struct lc_raw *raw, const uint32_t *cnodes, const
     const struct lc_raw_value *values[16];
     for (size_t i = 0; i < raw->n_values; i++)
         values[i] = &raw->values[i];
-    const struct lc_blame_table table = {raw, values, raw->n_values, cnodes, model};
+    const struct lc_blame_table table = {raw, values, raw->n_values, cnodes, model, NULL};
     struct lc_cubex_writer *writer = NULL;
     struct lc_cubex *cube = NULL;
     assert_int_equal(lc_cubex_writer_open(&writer, file_name, model), LC_OK);
@@ -83,9 +83,10 @@ static void rows_are_sorted_and_complete(void **state) {
     add_value(raw, "blame.4294967296.wait", 1, 1.0); /* no such number */
     static const uint32_t cnodes[] = {2, 1, 0, 2, 2, 2, 2, 2, 2};
     check_member(raw, cnodes,
-                 "waiting_callpath\tlate_rank\tlate_callpath\tseconds\tshare\n"
-                 "main/a%2Fb/MPI_Recv\t5\tmain\t2.500000000\t0.500000000\n"
-                 "main/a%2Fb/MPI_Recv\t6\tmain/a%2Fb\t1.000000000\t0.200000000\n");
+                 "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
+                 "late_call_site_end\tseconds\tshare\n"
+                 "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t2.500000000\t0.500000000\n"
+                 "main/a%2Fb/MPI_Recv\t6\tmain/a%2Fb\t\t\t1.000000000\t0.200000000\n");
     lc_raw_free(raw);
 }
 

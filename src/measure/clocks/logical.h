@@ -23,7 +23,9 @@ struct lc_logical {
     uint32_t interval; /* 0: not measuring */
     uint32_t phase;
     uint32_t rank;
-    uint32_t node;  /* where the last useful time was spent */
+    uint32_t node; /* where the last useful time was spent; at a call: most of it since the last */
+    uint32_t longest_node; /* of the parts that regions cut this time into */
+    uint64_t longest;      /* 0: no region since the last call */
     uint64_t grain; /* less new work than this is not published: a receiver books it on `node` */
     uint64_t published; /* useful, when the vector was published last */
     bool stale;         /* useful time was added since the vector was published */
