@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/radix.h"
 #include "base/mem.h"
 
 struct blocking {
@@ -59,13 +60,10 @@ static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *bef
     return LC_OK;
 }
 
-static int compare_blockings(const void *a, const void *b) {
-    const struct blocking *x = a, *y = b;
-    if (x->location != y->location)
-        return x->location < y->location ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+/* Order: location, start, end. */
+static uint64_t blocking_key(const void *blockings, uint32_t index, int level) {
+    const struct blocking *x = (const struct blocking *)blockings + index;
+    return level == 2 ? x->location : lc_key_signed(level == 1 ? x->start : x->end);
 }
 
 static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace) {
@@ -89,9 +87,9 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
     free(mine);
     n_all /= sizeof *mine;
     if (err == LC_OK && trace->comm->rank == 0) {
-        if (n_all > 0)
-            qsort(walk->blockings, n_all, sizeof *walk->blockings, compare_blockings);
-        err = lc_alloc(&walk->first, trace->n_locations + 1, sizeof *walk->first);
+        err = lc_sort_by(walk->blockings, n_all, sizeof *walk->blockings, blocking_key, 3);
+        if (err == LC_OK)
+            err = lc_alloc(&walk->first, trace->n_locations + 1, sizeof *walk->first);
         for (size_t i = 0; i < n_all && err == LC_OK; i++)
             walk->first[walk->blockings[i].location + 1]++;
         for (size_t i = 0; i < trace->n_locations && err == LC_OK; i++)
@@ -205,9 +203,9 @@ static size_t own_segments(const struct lc_path *path, uint64_t *own) {
     return n;
 }
 
-static int compare_u64(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+static uint64_t segment_key(const void *own, uint32_t index, int level) {
+    (void)level;
+    return ((const uint64_t *)own)[index];
 }
 
 static enum lc_err allocate_sums(struct lc_path *path) {
@@ -236,9 +234,9 @@ static enum lc_err sum_segments(struct lc_path *path) {
     if (err == LC_OK)
         err = lc_alloc(&local, lines->trace->n_cnodes + 1, sizeof *local);
     size_t n = err == LC_OK ? own_segments(path, own) : 0, current = SIZE_MAX;
-    if (n > 1)
-        qsort(own, n, sizeof *own, compare_u64);
-    for (size_t i = 0; i < n; i++) {
+    if (err == LC_OK)
+        err = lc_sort_by(own, n, sizeof *own, segment_key, 1);
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
         size_t l = own[i] >> 32;
         const struct lc_timeline *line = &lines->lines[l];
         for (uint32_t k = 0; l != current && k < line->n_cnodes; k++)

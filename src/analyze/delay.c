@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/radix.h"
 #include "analyze/syncpoint.h"
 #include "base/mem.h"
 
@@ -37,15 +38,19 @@ struct measuring {
     size_t *first_entry;          /* per interval of the batch, BATCH + 1 */
 };
 
-static int compare_intervals(const void *a, const void *b) {
-    const struct lc_interval *x = a, *y = b;
-    if (x->cause != y->cause)
-        return x->cause < y->cause ? -1 : 1;
-    if (x->release != y->release)
-        return x->release < y->release ? -1 : 1;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return (x->state > y->state) - (x->state < y->state);
+/* Order of the intervals: cause, release, T*, number of the state. */
+static uint64_t interval_key(const void *intervals, uint32_t index, int level) {
+    const struct lc_interval *x = (const struct lc_interval *)intervals + index;
+    switch (level) {
+    case 0:
+        return x->state;
+    case 1:
+        return lc_key_signed(x->from);
+    case 2:
+        return lc_key_signed(x->release);
+    default:
+        return x->cause;
+    }
 }
 
 /* Sends each wait state with a cause to the owner of the cause. */
@@ -98,7 +103,8 @@ static enum lc_err send_intervals(struct lc_delay *delay) {
             lc_grow(&delay->intervals, &capacity, delay->n_intervals + 1, sizeof *delay->intervals);
     }
     if (err == LC_OK)
-        qsort(delay->intervals, delay->n_intervals, sizeof *delay->intervals, compare_intervals);
+        err = lc_sort_by(delay->intervals, delay->n_intervals, sizeof *delay->intervals,
+                         interval_key, 4);
     return lc_comm_agree(trace->comm, err);
 }
 
@@ -119,7 +125,7 @@ enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *inte
 }
 
 /* P(d, [T*, u)): the same for all who wait for one release since one instant. */
-static void profile_cause(struct measuring *m, const struct lc_timeline *line,
+static void profile_cause(struct measuring *m, struct lc_timeline *line,
                           const struct lc_interval *x) {
     if (m->cause_location == x->cause && m->cause_from == x->from && m->cause_release == x->release)
         return;
@@ -137,9 +143,9 @@ static void profile_cause(struct measuring *m, const struct lc_timeline *line,
 static enum lc_err difference(struct measuring *m, struct lc_interval *x) {
     struct lc_delay *delay = m->delay;
     size_t need = delay->n_excess + m->cause.n_touched;
-    LC_TRY(lc_grow(&delay->excess_cnode, &delay->cap_excess, need, sizeof *delay->excess_cnode));
-    LC_TRY(
-        lc_grow(&delay->excess_ticks, &delay->cap_excess_ticks, need, sizeof *delay->excess_ticks));
+    LC_TRY(lc_reserve(&delay->excess_cnode, &delay->cap_excess, need, sizeof *delay->excess_cnode));
+    LC_TRY(lc_reserve(&delay->excess_ticks, &delay->cap_excess_ticks, need,
+                      sizeof *delay->excess_ticks));
     x->excess = delay->n_excess;
     x->code = 0;
     for (uint32_t i = 0; i < m->cause.n_touched; i++) {
@@ -156,8 +162,7 @@ static enum lc_err difference(struct measuring *m, struct lc_interval *x) {
 
 /* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating,
  * section 3.4). */
-static void overlaps(struct lc_delay *delay, const struct lc_timeline *line,
-                     struct lc_interval *x) {
+static void overlaps(struct lc_delay *delay, struct lc_timeline *line, struct lc_interval *x) {
     uint32_t last;
     lc_states_within(line, x->from, x->release, &x->first_v, &last);
     x->n_v = last - x->first_v;
@@ -180,8 +185,8 @@ static void overlaps(struct lc_delay *delay, const struct lc_timeline *line,
 
 static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t index) {
     struct lc_delay *delay = m->delay;
-    const struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
-    const struct lc_timeline *own = lc_timeline_of(delay->lines, x->waiting);
+    struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
+    struct lc_timeline *own = lc_timeline_of(delay->lines, x->waiting);
     profile_cause(m, line, x);
     if (own != NULL)
         lc_profile_window(&m->waiting, own, x->from, x->start, false);

@@ -53,7 +53,7 @@ static enum lc_err declare(struct indicators *in) {
 
 /* L_p: the life of the location within the bounds. That of a worker thread begins with its first
  * event. */
-static void profile_life(struct indicators *in, const struct lc_timeline *line) {
+static void profile_life(struct indicators *in, struct lc_timeline *line) {
     int64_t from = in->path->lower, to = in->path->last_event[line->loc->id];
     if (to == INT64_MIN)
         return;
@@ -82,7 +82,7 @@ static void add_headroom(struct indicators *in, uint32_t location, int64_t waiti
     }
 }
 
-static enum lc_err compare_life(struct indicators *in, const struct lc_timeline *line) {
+static enum lc_err compare_life(struct indicators *in, struct lc_timeline *line) {
     const int64_t *total = in->path->total;
     int64_t lived = 0, common = 0;
     profile_life(in, line);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/radix.h"
 #include "base/mem.h"
 
 enum { BLOCK = 1 << 18 }; /* bookings that travel at once */
@@ -105,8 +106,8 @@ static enum lc_err emit(struct sweep *s, uint32_t link, const double *costs) {
     for (uint32_t k = 0; k < LC_COST_KINDS; k++) {
         if (costs[k] == 0)
             continue;
-        LC_TRY(lc_grow(&s->out, &s->cap_out, s->n_out + 1, sizeof *s->out));
-        LC_TRY(lc_grow(&s->out_rank, &s->cap_rank, s->n_out + 1, sizeof *s->out_rank));
+        LC_TRY(lc_reserve(&s->out, &s->cap_out, s->n_out + 1, sizeof *s->out));
+        LC_TRY(lc_reserve(&s->out_rank, &s->cap_rank, s->n_out + 1, sizeof *s->out_rank));
         s->out_rank[s->n_out] = rank;
         s->out[s->n_out++] = (struct booking){(uint32_t)(link - s->first_link[rank]), k, costs[k]};
     }
@@ -200,12 +201,9 @@ static bool is_finished(const struct sweep *s) {
     return s->n_stack == 0 && s->next >= 2 * (uint64_t)s->n_nodes && s->n_out == 0;
 }
 
-static int compare_ends(const void *a, const void *b, void *user) {
-    const struct node *nodes = user;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (nodes[x].end != nodes[y].end)
-        return nodes[x].end > nodes[y].end ? -1 : 1;
-    return (x > y) - (x < y);
+static uint64_t end_key(const void *nodes, uint32_t index, int level) {
+    (void)level;
+    return ~lc_key_signed(((const struct node *)nodes)[index].end);
 }
 
 static enum lc_err prepare_sweep(struct sweep *s) {
@@ -214,7 +212,6 @@ static enum lc_err prepare_sweep(struct sweep *s) {
     LC_TRY(lc_alloc(&s->open, n, sizeof *s->open));
     LC_TRY(lc_alloc(&s->slot, n, sizeof *s->slot));
     LC_TRY(lc_alloc(&s->state_of, n, sizeof *s->state_of));
-    LC_TRY(lc_alloc(&s->order, n, sizeof *s->order));
     if (s->model == LC_PROPORTIONAL) {
         LC_TRY(lc_alloc(&s->handed_by, n, sizeof *s->handed_by));
         LC_TRY(lc_alloc(&s->handed_most, n, sizeof *s->handed_most));
@@ -227,10 +224,7 @@ static enum lc_err prepare_sweep(struct sweep *s) {
         for (uint32_t k = 0; k < link->n_v; k++)
             s->open[link->first_v + k]++;
     }
-    for (uint32_t i = 0; i < s->n_nodes; i++)
-        s->order[i] = i;
-    qsort_r(s->order, s->n_nodes, sizeof *s->order, compare_ends, s->nodes);
-    return LC_OK;
+    return lc_order_by(&s->order, s->nodes, s->n_nodes, end_key, 1);
 }
 
 static void free_sweep(struct sweep *s) {

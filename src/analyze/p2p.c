@@ -169,8 +169,8 @@ static enum lc_err answer(struct matcher *m, const struct message *message, stru
     int64_t posted = loc->time[call->enter];
     if (message->wait_start >= posted || message->wait_end <= posted)
         return LC_OK;
-    LC_TRY(lc_grow(&m->replies, &m->cap_replies, m->n_replies + 1, sizeof *m->replies));
-    LC_TRY(lc_grow(&m->reply_dest, &m->cap_reply_dest, m->n_replies + 1, sizeof *m->reply_dest));
+    LC_TRY(lc_reserve(&m->replies, &m->cap_replies, m->n_replies + 1, sizeof *m->replies));
+    LC_TRY(lc_reserve(&m->reply_dest, &m->cap_reply_dest, m->n_replies + 1, sizeof *m->reply_dest));
     m->reply_dest[m->n_replies] = lc_trace_owner(m->trace, message->location);
     m->replies[m->n_replies++] =
         (struct reply){{posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]},
@@ -195,7 +195,8 @@ static enum lc_err deliver(struct matcher *m, const struct message *message) {
     if (recv->bytes != message->bytes)
         lc_health_note(trace->health, LC_HEALTH_BYTES_DIFFER, loc->id);
     if (loc->n_matches == loc->cap_matches)
-        LC_TRY(lc_grow(&loc->matches, &loc->cap_matches, loc->n_matches + 1, sizeof *loc->matches));
+        LC_TRY(
+            lc_reserve(&loc->matches, &loc->cap_matches, loc->n_matches + 1, sizeof *loc->matches));
     recv->link = (uint32_t)loc->n_matches;
     recv->flags |= LC_P2P_MATCHED;
     loc->matches[loc->n_matches++] =
@@ -238,7 +239,7 @@ static enum lc_err take_replies(struct matcher *m) {
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < n && err == LC_OK; i++) {
         struct lc_loc *loc = lc_trace_loc(trace, in[i].location);
-        err = lc_grow(&loc->lates, &loc->cap_lates, loc->n_lates + 1, sizeof *loc->lates);
+        err = lc_reserve(&loc->lates, &loc->cap_lates, loc->n_lates + 1, sizeof *loc->lates);
         if (err != LC_OK)
             break;
         loc->lates[loc->n_lates++] = in[i].match;

@@ -7,17 +7,34 @@
 
 enum { MIN_SPACING = 64 };
 
-/* First index with times[i] > t, in an ascending array. */
-static uint32_t after(const int64_t *times, uint32_t n, int64_t t) {
-    uint32_t low = 0, high = n;
+/* First index whose key is > t, where keys (one every `stride` bytes) ascend. Looks around `hint`
+ * first, in steps that double: questions about a location mostly come in order of time. */
+static inline uint32_t after(const void *keys, size_t stride, uint32_t n, int64_t t,
+                             uint32_t hint) {
+#define KEY(i) (*(const int64_t *)((const char *)keys + (size_t)(i)*stride))
+    uint32_t low = 0, high = n, step = 1;
+    if (hint < n && KEY(hint) <= t) {
+        for (low = hint + 1; step < n - low && KEY(low + step) <= t; step *= 2)
+            low += step + 1;
+        high = step < n - low ? low + step : n;
+    } else if (hint < n) {
+        for (high = hint; step < high && KEY(high - step) > t; step *= 2)
+            high -= step;
+        low = step < high ? high - step + 1 : 0;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (times[middle] > t)
+        if (KEY(middle) > t)
             high = middle;
         else
             low = middle + 1;
     }
     return low;
+#undef KEY
+}
+
+static uint32_t transition_after(const struct lc_timeline *line, int64_t t, uint32_t hint) {
+    return after(line->loc->time, sizeof *line->loc->time, line->loc->n_transitions, t, hint);
 }
 
 int64_t lc_state_overlap(const struct lc_state *state, int64_t from, int64_t to) {
@@ -27,26 +44,17 @@ int64_t lc_state_overlap(const struct lc_state *state, int64_t from, int64_t to)
     return covered < state->ticks ? covered : state->ticks;
 }
 
-void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,
+void lc_states_within(struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,
                       uint32_t *last) {
-    uint32_t low = 0, high = line->n_states;
-    while (low < high) { /* first state that ends after `from` */
-        uint32_t middle = low + (high - low) / 2;
-        if (line->states[middle].end > from)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *first = low;
-    high = line->n_states;
-    while (low < high) { /* first state that starts at or after `to` */
-        uint32_t middle = low + (high - low) / 2;
-        if (line->states[middle].start >= to)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *last = low;
+    const struct lc_state *states = line->states;
+    *first = *last = 0;
+    if (!line->n_states)
+        return;
+    *first = after(&states->end, sizeof *states, line->n_states, from, line->state_hint);
+    *last = *first;
+    if (*first < line->n_states && states[*first].start < to)
+        *last = after(&states->start, sizeof *states, line->n_states, to - 1, *first);
+    line->state_hint = *first;
 }
 
 enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes) {
@@ -84,13 +92,11 @@ static inline void add(struct lc_profile *profile, uint32_t cnode, int64_t ticks
     }
 }
 
-/* Adds [from, to), which lies within the life of the location, transition by transition. */
+/* Adds [from, to), which lies within the life of the location, transition by transition; i: the
+ * first one after `from`. Its states begin at or after `state`. */
 static void scan(struct lc_profile *profile, const struct lc_timeline *line, int64_t from,
-                 int64_t to) {
-    if (to <= from)
-        return;
+                 int64_t to, uint32_t i, uint32_t state) {
     const struct lc_loc *loc = line->loc;
-    uint32_t i = after(loc->time, loc->n_transitions, from);
     int64_t begin = from;
     for (i = i > 0 ? i - 1 : 0; begin < to && i < loc->n_transitions; i++) {
         int64_t end = i + 1 < loc->n_transitions ? loc->time[i + 1] : to;
@@ -99,12 +105,10 @@ static void scan(struct lc_profile *profile, const struct lc_timeline *line, int
             add(profile, loc->cnode[i], end - begin);
         begin = end > begin ? end : begin;
     }
-    uint32_t first, last;
-    lc_states_within(line, from, to, &first, &last);
-    for (; first < last; first++) {
-        int64_t covered = lc_state_overlap(&line->states[first], from, to);
+    for (; state < line->n_states && line->states[state].start < to; state++) {
+        int64_t covered = lc_state_overlap(&line->states[state], from, to);
         if (covered > 0)
-            add(profile, line->states[first].cnode, -covered);
+            add(profile, line->states[state].cnode, -covered);
     }
 }
 
@@ -118,7 +122,34 @@ static void add_snapshots(struct lc_profile *profile, const struct lc_timeline *
             add(profile, line->cnodes[i], high[i] - low[i]);
 }
 
-void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *line, int64_t from,
+/* Adds [from, to), which lies within the life of the location: from snapshot to snapshot where
+ * there are any, the rest transition by transition. */
+static void add_window(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
+                       int64_t to) {
+    const struct lc_loc *loc = line->loc;
+    uint32_t i = transition_after(line, from, line->hint), a = 0, b = 0, first, last;
+    line->hint = i;
+    lc_states_within(line, from, to, &first, &last);
+    if (line->n_snapshots > 0) {
+        a = (i + line->spacing - 1) / line->spacing;
+        b = (transition_after(line, to, i) - 1) / line->spacing;
+        b = b < line->n_snapshots ? b : line->n_snapshots - 1;
+    }
+    if (b <= a) {
+        scan(profile, line, from, to, i, first);
+        return;
+    }
+    int64_t head = loc->time[(size_t)a * line->spacing],
+            tail = loc->time[(size_t)b * line->spacing];
+    scan(profile, line, from, head, i, first);
+    add_snapshots(profile, line, a, b);
+    for (; last > first && line->states[last - 1].end > tail; last--)
+        ;
+    /* Transitions of equal times: the last of them is what counts. */
+    scan(profile, line, tail, to, b * line->spacing + 1, last);
+}
+
+void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
                        int64_t to, bool with_outside) {
     const struct lc_loc *loc = line->loc;
     if (to <= from || loc->n_transitions == 0)
@@ -130,20 +161,8 @@ void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *lin
     }
     if (to > loc->time[loc->n_transitions - 1])
         to = loc->time[loc->n_transitions - 1];
-    uint32_t a = 0, b = 0;
-    if (line->n_snapshots > 0 && to > from) {
-        a = (after(loc->time, loc->n_transitions, from) + line->spacing - 1) / line->spacing;
-        b = after(loc->time, loc->n_transitions, to) - 1;
-        b = b / line->spacing;
-        b = b < line->n_snapshots ? b : line->n_snapshots - 1;
-    }
-    if (b > a) {
-        scan(profile, line, from, loc->time[(size_t)a * line->spacing]);
-        add_snapshots(profile, line, a, b);
-        scan(profile, line, loc->time[(size_t)b * line->spacing], to);
-    } else {
-        scan(profile, line, from, to);
-    }
+    if (to > from)
+        add_window(profile, line, from, to);
     for (int i = 0; with_outside && i < 2; i++) {
         int64_t covered = lc_state_overlap(&line->outside[i], from, to);
         if (covered > 0)

@@ -32,6 +32,7 @@ struct lc_timeline {
     uint32_t n_cnodes;
     uint32_t spacing, n_snapshots;
     int64_t *snapshots;         /* n_snapshots x n_cnodes */
+    uint32_t hint, state_hint;  /* where the last window began */
     struct lc_state outside[2]; /* waiting in MPI_Init and MPI_Finalize; no wait states, ticks 0
                                    where there is none */
 };
@@ -64,11 +65,11 @@ void lc_profile_clear(struct lc_profile *profile);
 
 /* Adds P(location, [from, to)) to a cleared profile. with_outside: waiting in MPI_Init and
  * MPI_Finalize is taken off as well (sections 4 and 5). Values are never negative. */
-void lc_profile_window(struct lc_profile *profile, const struct lc_timeline *line, int64_t from,
+void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
                        int64_t to, bool with_outside);
 
 /* The states of the line that overlap [from, to): [*first, *last). */
-void lc_states_within(const struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,
+void lc_states_within(struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,
                       uint32_t *last);
 
 /* How much of a state lies in [from, to), in ticks of waiting. */

@@ -44,7 +44,7 @@ static uint32_t peer_of(struct lc_reader *reader, uint32_t comm_index, uint32_t 
 static struct lc_p2p *add_p2p(struct lc_reader *reader, uint32_t call, uint64_t flags) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_p2p == loc->cap_p2p) {
-        reader->err = lc_grow(&loc->p2p, &loc->cap_p2p, loc->n_p2p + 1, sizeof *loc->p2p);
+        reader->err = lc_reserve(&loc->p2p, &loc->cap_p2p, loc->n_p2p + 1, sizeof *loc->p2p);
         if (reader->err != LC_OK)
             return NULL;
     }
@@ -57,7 +57,7 @@ static struct lc_p2p *add_p2p(struct lc_reader *reader, uint32_t call, uint64_t 
 static void add_done(struct lc_reader *reader, uint32_t index, bool coll) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_done == loc->cap_done) {
-        reader->err = lc_grow(&loc->done, &loc->cap_done, loc->n_done + 1, sizeof *loc->done);
+        reader->err = lc_reserve(&loc->done, &loc->cap_done, loc->n_done + 1, sizeof *loc->done);
         if (reader->err != LC_OK)
             return;
     }
@@ -308,7 +308,8 @@ static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64
 static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll *coll) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_colls == loc->cap_colls) {
-        reader->err = lc_grow(&loc->colls, &loc->cap_colls, loc->n_colls + 1, sizeof *loc->colls);
+        reader->err =
+            lc_reserve(&loc->colls, &loc->cap_colls, loc->n_colls + 1, sizeof *loc->colls);
         if (reader->err != LC_OK)
             return LC_NONE;
     }

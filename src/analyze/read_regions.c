@@ -184,7 +184,8 @@ uint32_t lc_reader_call(struct lc_reader *reader) {
     if (frame->call != LC_NONE && frame->call + 1 == loc->n_calls)
         return frame->call;
     if (loc->n_calls == loc->cap_calls) {
-        reader->err = lc_grow(&loc->calls, &loc->cap_calls, loc->n_calls + 1, sizeof *loc->calls);
+        reader->err =
+            lc_reserve(&loc->calls, &loc->cap_calls, loc->n_calls + 1, sizeof *loc->calls);
         if (reader->err != LC_OK)
             return LC_NONE;
     }

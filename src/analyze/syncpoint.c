@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/radix.h"
 #include "base/mem.h"
 
 /* A message that r waited for, seen from one of the two. */
@@ -32,11 +33,13 @@ struct finder {
     struct walked *walked;         /* per location of the trace, for the current r */
 };
 
-/* For the current r: how far the lists of r and this location were compared. */
+/* For the current r, whose states come in order of time, and this location: how far both were
+ * looked at. */
 struct walked {
     uint32_t stamp;
-    size_t until;  /* points of r below this index were looked at ... */
-    int64_t found; /* ... and this is the latest common one */
+    size_t pair;         /* messages of the two below this index lie before the last question */
+    size_t until, cause; /* points of r, of this location before it ... */
+    int64_t found;       /* ... and this is the latest common one */
 };
 
 int64_t lc_sync_origin(const struct lc_trace *trace) {
@@ -45,13 +48,9 @@ int64_t lc_sync_origin(const struct lc_trace *trace) {
     return trace->t0;
 }
 
-static int compare_pairs(const void *a, const void *b) {
-    const struct pair_point *x = a, *y = b;
-    if (x->location != y->location)
-        return x->location < y->location ? -1 : 1;
-    if (x->partner != y->partner)
-        return x->partner < y->partner ? -1 : 1;
-    return (x->time > y->time) - (x->time < y->time);
+static uint64_t pair_key(const void *pairs, uint32_t index, int level) {
+    const struct pair_point *x = (const struct pair_point *)pairs + index;
+    return level == 0 ? lc_key_signed(x->time) : (uint64_t)x->location << 32 | x->partner;
 }
 
 static bool is_message_point(const struct lc_wait *w) {
@@ -90,7 +89,7 @@ static enum lc_err find_pairs(struct finder *f) {
         if (n_theirs > 0)
             memcpy(f->pairs + n, theirs, n_theirs * sizeof *theirs);
         f->n_pairs = n + n_theirs;
-        qsort(f->pairs, f->n_pairs, sizeof *f->pairs, compare_pairs);
+        err = lc_sort_by(f->pairs, f->n_pairs, sizeof *f->pairs, pair_key, 2);
     }
     free(mine);
     free(theirs);
@@ -198,25 +197,41 @@ static enum lc_err fetch_foreign(struct finder *f) {
     return err;
 }
 
-/* Latest message point of the pair at or before `time`; INT64_MIN if there is none. */
-static int64_t latest_message(const struct finder *f, uint32_t location, uint32_t partner,
-                              int64_t time) {
-    struct pair_point key = {location, partner, time};
+/* Index of the first point of the pair. */
+static size_t first_message(const struct finder *f, uint32_t location, uint32_t partner) {
+    uint64_t key = (uint64_t)location << 32 | partner;
     size_t low = 0, high = f->n_pairs;
-    while (low < high) { /* first point behind the key */
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_pairs(&f->pairs[middle], &key) > 0)
+        if (((uint64_t)f->pairs[middle].location << 32 | f->pairs[middle].partner) >= key)
             high = middle;
         else
             low = middle + 1;
     }
-    if (low == 0 || f->pairs[low - 1].location != location || f->pairs[low - 1].partner != partner)
-        return INT64_MIN;
-    return f->pairs[low - 1].time;
+    return low;
 }
 
-static size_t points_until(const struct sync_list *list, int64_t time) {
-    size_t low = 0, high = list->n;
+/* Latest message point of the pair at or before `time`; INT64_MIN if there is none. */
+static int64_t latest_message(const struct finder *f, struct walked *known, uint32_t location,
+                              uint32_t partner, int64_t time) {
+    const struct pair_point *pairs = f->pairs;
+    size_t i = known->pair;
+    while (i < f->n_pairs && pairs[i].time <= time && pairs[i].partner == partner &&
+           pairs[i].location == location)
+        i++;
+    known->pair = i;
+    return i > 0 && pairs[i - 1].partner == partner && pairs[i - 1].location == location
+               ? pairs[i - 1].time
+               : INT64_MIN;
+}
+
+/* Number of points at or before `time`, at least `low`: in steps that double, since it mostly is
+ * near. */
+static size_t points_until(const struct sync_list *list, size_t low, int64_t time) {
+    size_t step = 1;
+    for (; step <= list->n - low && list->syncs[low + step - 1].time <= time; step *= 2)
+        low += step;
+    size_t high = step < list->n - low ? low + step : list->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (list->syncs[middle].time > time)
@@ -235,21 +250,18 @@ static int compare_syncs(const struct lc_sync *x, const struct lc_sync *y) {
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Latest common point of two lists at or before `time`. The states of r come in order of time: what
- * lies before the last question about the same pair is known, so that all questions about a pair
- * together walk its lists once. */
-static int64_t latest_common(struct finder *f, uint32_t stamp, const struct sync_list *a,
-                             uint32_t cause, int64_t time) {
+/* Latest common point of two lists at or before the question's time, where the list of r has
+ * `top` points: what lies before the last question about the same pair is known, so that all
+ * questions about a pair together walk its lists once. */
+static int64_t latest_common(const struct finder *f, struct walked *known,
+                             const struct sync_list *a, size_t top, uint32_t cause, int64_t time) {
     const struct sync_list *b = &f->lists[cause];
-    struct walked *known = &f->walked[cause];
-    if (known->stamp != stamp)
-        *known = (struct walked){.stamp = stamp, .until = 0, .found = INT64_MIN};
-    size_t i = points_until(a, time), j = points_until(b, time), top = i;
-    int64_t found = known->found;
+    size_t i = top, j = points_until(b, known->cause, time);
+    known->cause = j;
     while (i > known->until && j > 0) {
         int order = compare_syncs(&a->syncs[i - 1], &b->syncs[j - 1]);
         if (order == 0) {
-            found = a->syncs[i - 1].time;
+            known->found = a->syncs[i - 1].time;
             break;
         }
         if (order > 0)
@@ -258,26 +270,28 @@ static int64_t latest_common(struct finder *f, uint32_t stamp, const struct sync
             j--;
     }
     known->until = top;
-    known->found = found;
-    return found;
+    return known->found;
 }
 
-static void find_starts(struct finder *f, int64_t *starts) {
-    const struct lc_timelines *lines = f->lines;
-    for (size_t i = 0; i < lines->trace->n_locs; i++) {
-        const struct lc_timeline *line = &lines->lines[i];
-        const struct sync_list *own = &f->lists[line->loc->id];
-        for (uint32_t k = 0; k < line->n_states; k++) {
-            const struct lc_wait *w = &line->loc->waits[line->states[k].wait];
-            int64_t *start = &starts[&line->states[k] - lines->states];
-            *start = INT64_MIN;
-            if (w->cause == LC_NONE)
-                continue;
-            int64_t message = latest_message(f, line->loc->id, w->cause, w->start);
-            int64_t common = latest_common(f, (uint32_t)i + 1, own, w->cause, w->start);
-            *start = message > common ? message : common;
-            *start = *start > f->origin ? *start : f->origin;
-        }
+static void find_starts_of(struct finder *f, const struct lc_timeline *line, uint32_t stamp,
+                           int64_t *starts) {
+    const struct sync_list *own = &f->lists[line->loc->id];
+    size_t top = 0;
+    for (uint32_t k = 0; k < line->n_states; k++) {
+        const struct lc_wait *w = &line->loc->waits[line->states[k].wait];
+        starts[k] = INT64_MIN;
+        if (w->cause == LC_NONE)
+            continue;
+        struct walked *known = &f->walked[w->cause];
+        if (known->stamp != stamp)
+            *known = (struct walked){.stamp = stamp,
+                                     .pair = first_message(f, line->loc->id, w->cause),
+                                     .found = INT64_MIN};
+        top = points_until(own, top, w->start);
+        int64_t message = latest_message(f, known, line->loc->id, w->cause, w->start);
+        int64_t common = latest_common(f, known, own, top, w->cause, w->start);
+        starts[k] = message > common ? message : common;
+        starts[k] = starts[k] > f->origin ? starts[k] : f->origin;
     }
 }
 
@@ -296,8 +310,9 @@ enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts) {
     }
     if (err == LC_OK && trace->comm->size > 1)
         err = fetch_foreign(&f);
-    if (err == LC_OK)
-        find_starts(&f, starts);
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
+        find_starts_of(&f, &lines->lines[i], (uint32_t)i + 1,
+                       starts + (lines->lines[i].states - lines->states));
     free(f.pairs);
     free(f.foreign);
     free(f.foreign_syncs);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/order.h"
+#include "analyze/radix.h"
 #include "base/mem.h"
 
 struct link { /* a wait, on its way to the owner of its cause; and back, with time = T(S) */
@@ -13,7 +14,7 @@ struct link { /* a wait, on its way to the owner of its cause; and back, with ti
 
 enum lc_err lc_sync_add(struct lc_loc *loc, int64_t time, uint64_t instance, uint32_t group) {
     if (loc->n_syncs == loc->cap_syncs)
-        LC_TRY(lc_grow(&loc->syncs, &loc->cap_syncs, loc->n_syncs + 1, sizeof *loc->syncs));
+        LC_TRY(lc_reserve(&loc->syncs, &loc->cap_syncs, loc->n_syncs + 1, sizeof *loc->syncs));
     loc->syncs[loc->n_syncs++] = (struct lc_sync){time, instance, group, 0};
     return LC_OK;
 }
@@ -47,20 +48,16 @@ static enum lc_err collect(const struct lc_trace *trace, struct link **out, uint
     return LC_OK;
 }
 
-static int by_point(const void *a, const void *b) {
-    const struct link *x = a, *y = b;
-    if (x->instance != y->instance)
-        return x->instance < y->instance ? -1 : 1;
-    if (x->cause != y->cause)
-        return x->cause < y->cause ? -1 : 1;
-    return x->waiting < y->waiting ? -1 : x->waiting > y->waiting;
+/* Order: operation, cause, waiting location. */
+static uint64_t point_key(const void *links, uint32_t index, int level) {
+    const struct link *x = (const struct link *)links + index;
+    return level == 0 ? (uint64_t)x->cause << 32 | x->waiting : x->instance;
 }
 
 /* Owner of the causes: one point per (instance, cause); its time goes into all its links and into
  * the cause's list. */
 static enum lc_err settle(struct lc_trace *trace, struct link *in, size_t n, uint32_t *dest) {
-    if (n)
-        qsort(in, n, sizeof *in, by_point);
+    LC_TRY(lc_sort_by(in, n, sizeof *in, point_key, 2));
     for (size_t i = 0; i < n;) {
         size_t end = i;
         int64_t time = INT64_MAX;

@@ -46,7 +46,7 @@ const char *lc_wait_metric(enum lc_wait_kind kind) {
 
 enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait) {
     if (loc->n_waits == loc->cap_waits)
-        LC_TRY(lc_grow(&loc->waits, &loc->cap_waits, loc->n_waits + 1, sizeof *loc->waits));
+        LC_TRY(lc_reserve(&loc->waits, &loc->cap_waits, loc->n_waits + 1, sizeof *loc->waits));
     loc->waits[loc->n_waits++] = *wait;
     return LC_OK;
 }

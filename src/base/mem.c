@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes) {
+enum lc_err lc_reserve(void *array, size_t *capacity, size_t need, size_t elem_bytes) {
     void *old;
     memcpy(&old, array, sizeof old);
     if (need <= *capacity)
@@ -20,9 +20,19 @@ enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_byte
     void *grown = realloc(old, target * elem_bytes);
     if (grown == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot allocate %zu bytes", target * elem_bytes);
-    memset((char *)grown + *capacity * elem_bytes, 0, (target - *capacity) * elem_bytes);
     memcpy(array, &grown, sizeof grown);
     *capacity = target;
+    return LC_OK;
+}
+
+enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes) {
+    size_t before = *capacity;
+    LC_TRY(lc_reserve(array, capacity, need, elem_bytes));
+    if (*capacity != before) {
+        char *memory;
+        memcpy(&memory, array, sizeof memory);
+        memset(memory + before * elem_bytes, 0, (*capacity - before) * elem_bytes);
+    }
     return LC_OK;
 }
 

@@ -12,6 +12,10 @@
  * zeroed. On failure (LC_ERR_NOMEM) the array is as before. Freed with free(). */
 enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
+/* The same, but new room is left as it is: for large arrays of which each element is written as a
+ * whole. */
+enum lc_err lc_reserve(void *array, size_t *capacity, size_t need, size_t elem_bytes);
+
 /* calloc that reports; *out is NULL for count 0. */
 enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes);
 
