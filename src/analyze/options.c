@@ -23,6 +23,8 @@ enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int arg
             options->status = value;
         else if ((value = value_of(argv[i], "quiet")) != NULL)
             options->quiet = *value == '1';
+        else if ((value = value_of(argv[i], "progress")) != NULL)
+            options->progress = *value == '1';
         else if ((value = value_of(argv[i], "mpi-only")) != NULL)
             options->mpi_only = *value == '1';
         else if ((value = value_of(argv[i], "time-correct")) != NULL)

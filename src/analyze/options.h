@@ -14,9 +14,10 @@ struct lc_analyze_options {
     const char *archive; /* traces.otf2 */
     const char *output;  /* analysis.cubex */
     bool quiet, mpi_only;
+    bool progress; /* a terminal is behind standard error */
     enum lc_time_correct time_correct;
     const char *partition, *what_if; /* NULL: none */
-    const char *status; /* file for the exit code, where a launcher stands between; NULL: none */
+    const char *status; /* file for the exit code, where another process reads it; NULL: none */
 };
 
 enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int argc, char **argv);

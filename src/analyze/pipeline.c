@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "analyze/crash.h"
 #include "analyze/health.h"
 #include "analyze/meta.h"
 #include "analyze/read.h"
@@ -34,7 +35,7 @@ static void show_progress(void *user, uint64_t done, uint64_t all) {
 
 static void end_progress(struct bar *bar) {
     if (bar->shown && bar->percent >= 0)
-        fprintf(stderr, "\r%*s\r", 72, "");
+        fprintf(stderr, "\rlatecomer: %*s\r", 61, "");
 }
 
 static enum lc_err find_waits(struct lc_trace *trace, const struct lc_analyze_options *options,
@@ -86,12 +87,15 @@ enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_o
     struct lc_trace *trace = NULL;
     struct lc_results *results = NULL;
     struct lc_run_facts facts = {.begin_ns = lc_monotonic_raw_ns()};
-    struct bar bar = {.shown = comm->rank == 0 && !lc_log_is_quiet() && isatty(STDERR_FILENO),
+    struct bar bar = {.shown = comm->rank == 0 && !options->quiet &&
+                               (options->progress || isatty(STDERR_FILENO)),
                       .percent = -1};
     lc_health_init(&health);
     enum lc_err err = lc_comm_agree(comm, lc_results_new(&results));
+    lc_crash_reading(true);
     if (err == LC_OK)
         err = lc_trace_read(&trace, comm, options->archive, &health, show_progress, &bar);
+    lc_crash_reading(false);
     end_progress(&bar);
     facts.read_ns = lc_monotonic_raw_ns();
     if (err == LC_OK) {

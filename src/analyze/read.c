@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/forecast.h"
 #include "analyze/reader.h"
 #include "base/mem.h"
 
@@ -340,7 +341,7 @@ static enum lc_err unify(struct lc_reader *reader) {
     return LC_OK;
 }
 
-static enum lc_err read_all(struct lc_trace *trace, const char *path, struct lc_reader *reader,
+static enum lc_err open_all(struct lc_trace *trace, const char *path, struct lc_reader *reader,
                             struct lc_defs *defs, struct archive *archive) {
     OTF2_Error_RegisterCallback(silent, NULL);
     archive->otf2 = OTF2_Reader_Open(path);
@@ -357,7 +358,7 @@ static enum lc_err read_all(struct lc_trace *trace, const char *path, struct lc_
     archive->callbacks = callbacks_new();
     if (!archive->callbacks)
         return lc_fail(LC_ERR_NOMEM, "events: no memory for callbacks");
-    return read_events(reader, archive);
+    return LC_OK;
 }
 
 enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, const char *path,
@@ -370,14 +371,17 @@ enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, con
     LC_TRY(lc_comm_agree(comm, err));
     trace->comm = comm;
     trace->health = health;
-    err = read_all(trace, path, &reader, &defs, &archive);
+    err = lc_comm_agree(comm, open_all(trace, path, &reader, &defs, &archive));
+    if (err == LC_OK)
+        err = lc_forecast_check(trace, path);
+    if (err == LC_OK)
+        err = lc_comm_agree(comm, read_events(&reader, &archive));
     if (archive.callbacks)
         OTF2_EvtReaderCallbacks_Delete(archive.callbacks);
     if (archive.otf2)
         OTF2_Reader_Close(archive.otf2);
     if (comm->rank == 0)
         lc_health_add(health, LC_HEALTH_NOT_CPU, LC_NONE, defs.skipped_locations);
-    err = lc_comm_agree(comm, err);
     if (err == LC_OK)
         err = unify(&reader);
     if (err == LC_OK) {

@@ -1,14 +1,10 @@
 /* latecomer analyze: starts the analysis program on as many ranks as wanted and waits for it. */
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -16,6 +12,7 @@
 #include "base/strbuf.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
+#include "cli/relay.h"
 
 struct settings {
     long ranks; /* 0: as many as cores */
@@ -200,35 +197,11 @@ static void add_options(struct words *words, const struct settings *s, const cha
     add_word(words, "archive", archive);
     add_word(words, "output", output);
     add_word(words, "quiet", lc_log_is_quiet() ? "1" : "0");
+    add_word(words, "progress", isatty(STDERR_FILENO) ? "1" : "0");
     add_word(words, "mpi-only", s->mpi_only ? "1" : "0");
     add_word(words, "time-correct", s->time_correct);
     add_word(words, "partition", s->partition);
     add_word(words, "what-if", s->what_if);
-}
-
-/* Runs the launcher. Launchers print pages about programs that fail, so the program ends with 0 and
- * tells its exit code through a file. */
-static int run_launcher(struct words *words) {
-    int fd = memfd_create("latecomer-status", MFD_CLOEXEC), status = 0;
-    char path[64], code = LC_EXIT_ERROR;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    add_word(words, "status", path);
-    words->word[words->n] = NULL;
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* the launcher must not outlive this command */
-        execvp(words->word[0], words->word);
-        lc_complain("analyze: %s: %s: install it or use -n 1", words->word[0], strerror(errno));
-        _exit(LC_EXIT_ERROR);
-    }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    bool told = fd >= 0 && pread(fd, &code, 1, 0) == 1;
-    if (!told && child > 0 && !WIFEXITED(status))
-        lc_complain("analyze: %s: ended by signal %d", words->word[0], WTERMSIG(status));
-    if (fd >= 0)
-        close(fd);
-    return told ? code : LC_EXIT_ERROR;
 }
 
 static int start(const struct settings *s, const char *archive, const char *output) {
@@ -238,7 +211,7 @@ static int start(const struct settings *s, const char *archive, const char *outp
     long ranks = flavour ? 1 : s->ranks ? s->ranks : cores();
     if (flavour && s->ranks)
         lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n away", s->ranks);
-    bool launch = ranks > 1;
+    bool launched = flavour != NULL, launch = ranks > 1;
     if (!flavour)
         flavour = in_path("mpirun.openmpi") || !in_path("mpirun.mpich") ? "openmpi" : "mpich";
     if (launch)
@@ -250,8 +223,8 @@ static int start(const struct settings *s, const char *archive, const char *outp
     add_word(&words, "", lc_strbuf_get(&program));
     add_options(&words, s, archive, output);
     words.word[words.n] = NULL;
-    if (launch)
-        return run_launcher(&words);
+    if (!launched)
+        return lc_relay_run(words.word, words.n);
     execv(words.word[0], words.word);
     lc_complain("analyze: %s: %s", words.word[0], strerror(errno));
     return LC_EXIT_ERROR;

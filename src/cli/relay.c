@@ -1,0 +1,118 @@
+#include "cli/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "cli/cmd.h"
+
+static const char prefix[] = "latecomer: ";
+enum { PREFIX_BYTES = sizeof prefix - 1, AFTER_END_MS = 100 };
+
+struct relay {
+    struct lc_strbuf line; /* begin of a line, not yet known to be ours */
+    struct lc_strbuf held; /* lines that are not */
+    bool ours;             /* the rest of the line passes */
+};
+
+/* Lines end with \n, those of the progress bar with \r. */
+static void relay_byte(struct relay *r, char c) {
+    bool end = c == '\n' || c == '\r';
+    if (r->ours) {
+        fputc(c, stderr);
+        r->ours = !end;
+        return;
+    }
+    lc_strbuf_putc(&r->line, c);
+    if (end && r->line.length == 1) {
+        if (c == '\r')
+            fputc(c, stderr);
+        lc_strbuf_clear(&r->line);
+    } else if (end) {
+        lc_strbuf_puts(&r->held, lc_strbuf_get(&r->line));
+        lc_strbuf_clear(&r->line);
+    } else if (r->line.length == PREFIX_BYTES &&
+               memcmp(lc_strbuf_get(&r->line), prefix, PREFIX_BYTES) == 0) {
+        fputs(prefix, stderr);
+        lc_strbuf_clear(&r->line);
+        r->ours = true;
+    }
+}
+
+static int ended(pid_t child) {
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+/* Until the pipe is closed; what outlives the child (a launcher's helpers) is not waited for. */
+static void relay_all(struct relay *r, int fd, pid_t child) {
+    char bytes[4096];
+    for (;;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        int last = ended(child);
+        int ready = poll(&wait, 1, AFTER_END_MS);
+        if (ready == 0 && last)
+            break;
+        if (ready <= 0)
+            continue;
+        ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+            break;
+        for (ssize_t i = 0; i < n; i++)
+            relay_byte(r, bytes[i]);
+        fflush(stderr);
+    }
+    lc_strbuf_puts(&r->held, lc_strbuf_get(&r->line));
+}
+
+_Noreturn static void become(char **words, const int *pipe_fds) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* it must not outlive this command */
+    dup2(pipe_fds[1], STDERR_FILENO);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    execvp(words[0], words);
+    lc_complain("analyze: %s: %s: install it or use -n 1", words[0], strerror(errno));
+    _exit(LC_EXIT_ERROR);
+}
+
+int lc_relay_run(char **words, int slot) {
+    int fd = memfd_create("latecomer-status", MFD_CLOEXEC), status = 0, pipe_fds[2];
+    char path[80], code = LC_EXIT_ERROR;
+    struct relay relay = {.ours = false};
+    if (fd < 0 || pipe(pipe_fds) != 0) {
+        lc_complain("analyze: %s: %s", words[0], strerror(errno));
+        return LC_EXIT_ERROR;
+    }
+    snprintf(path, sizeof path, "status=/proc/%d/fd/%d", (int)getpid(), fd);
+    words[slot] = path;
+    fflush(stderr);
+    pid_t child = fork();
+    if (child == 0)
+        become(words, pipe_fds);
+    close(pipe_fds[1]);
+    if (child > 0)
+        relay_all(&relay, pipe_fds[0], child);
+    close(pipe_fds[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    bool told = pread(fd, &code, 1, 0) == 1;
+    if (!told)
+        fputs(lc_strbuf_get(&relay.held), stderr);
+    if (!told && WIFSIGNALED(status))
+        lc_complain("analyze: %s: ended by signal %d%s", words[0], WTERMSIG(status),
+                    WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
+    close(fd);
+    lc_strbuf_free(&relay.line);
+    lc_strbuf_free(&relay.held);
+    words[slot] = NULL;
+    return told ? code : LC_EXIT_ERROR;
+}
