@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "measure/clk.h"
+#include "measure/limits.h"
 
 struct lc_hello {     /* what ranks tell each other */
     uint64_t machine; /* equal where /proc shows each other's files */
@@ -53,7 +54,9 @@ static void number_nodes(const struct lc_hello *all) {
 }
 
 static bool make_area(size_t bytes) {
-    int fd = memfd_create("latecomer-clocks", MFD_CLOEXEC);
+    int fd = lc_limits_file(bytes) && lc_limits_memory(bytes)
+                 ? memfd_create("latecomer-clocks", MFD_CLOEXEC)
+                 : -1;
     if (fd < 0)
         return false;
     void *memory = ftruncate(fd, (off_t)bytes) == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -71,7 +74,7 @@ static bool make_area(size_t bytes) {
 static bool map_peer(uint32_t rank, const struct lc_hello *hello, size_t bytes) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", hello->pid, hello->fd);
-    int fd = hello->fd >= 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int fd = hello->fd >= 0 && lc_limits_memory(bytes) ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0)
         return false;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);

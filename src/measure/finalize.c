@@ -9,6 +9,7 @@
 #include "measure/core.h"
 #include "measure/hooks.h"
 #include "measure/clk.h"
+#include "measure/limits.h"
 #include "measure/meta.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
@@ -217,19 +218,6 @@ static void renumber(struct gather *g, struct lc_raw *names) {
     }
 }
 
-static bool write_all(int fd, const void *bytes, size_t n_bytes) {
-    while (n_bytes > 0) {
-        ssize_t n = write(fd, bytes, n_bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes = (const char *)bytes + n;
-        n_bytes -= (size_t)n;
-    }
-    return true;
-}
-
 /* Slice k of the own rows (and, in the first, the values), packed; 0 bytes: no more. */
 static size_t pack_slice(const struct gather *g, size_t k, void **bytes) {
     size_t n_bytes = 0, from = k * SLICE_ROWS;
@@ -266,14 +254,14 @@ static bool collect_rows(const struct gather *g, int fd) {
     void *bytes;
     size_t n_bytes;
     for (size_t k = 0; (n_bytes = pack_slice(g, k, &bytes)) > 0; k++) {
-        ok = ok && write_all(fd, bytes, n_bytes);
+        ok = ok && lc_write_all(fd, bytes, n_bytes);
         free(bytes);
     }
     for (int rank = 1; rank < lc_core.size; rank++) {
         int go = 1;
         lc_real.Send(&go, 1, MPI_INT, rank, TAG_GO, lc_core.comm);
         while ((bytes = recv_bytes(&n_bytes, rank, TAG_SLICE)) != NULL) {
-            ok = ok && write_all(fd, bytes, n_bytes);
+            ok = ok && lc_write_all(fd, bytes, n_bytes);
             free(bytes);
         }
     }
@@ -297,7 +285,7 @@ static void write_file(struct gather *g, char *meta) {
         ok = false;
     if (ok && lc_raw_pack(g->whole, 1, &bytes, &n_bytes) != LC_OK)
         ok = false;
-    if (ok && !write_all(fd, bytes, n_bytes)) {
+    if (ok && !lc_write_all(fd, bytes, n_bytes)) {
         error = errno;
         ok = false;
     }

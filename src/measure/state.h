@@ -76,6 +76,7 @@ struct lc_state_header {
     _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
     _Atomic int32_t wait_status;
     uint32_t unused;
+    _Atomic uint64_t leave_shift_ns; /* this long after its program the parent leaves; 0: unknown */
     uint64_t trace_offset, trace_bytes; /* event streams; 0: no trace */
 };
 

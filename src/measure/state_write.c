@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "measure/core.h"
+#include "measure/limits.h"
 #include "measure/trace_area.h"
 
 /* The writing side of state.h: this process's state, in the memory that the parent made
@@ -24,7 +24,7 @@ static struct {
     uint32_t mask;
 } node_index;
 
-static const size_t sizes_mib[] = {256, 64, 16, 4};
+static const size_t sizes_mib[] = {256, 64, 16, 4, 1};
 
 static void *at(uint64_t offset) {
     return lc_core.base + offset;
@@ -60,10 +60,6 @@ static size_t extra_bytes(void) {
 }
 
 static bool map_shared(int fd, size_t bytes) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        bytes > limit.rlim_cur)
-        return false; /* growing the file would raise SIGXFSZ */
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED)
         return false;
@@ -87,15 +83,6 @@ static int open_parents(void) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* With a limit of address space (ulimit -v) the program needs what there is: only the smallest
- * state then. */
-static size_t first_size(void) {
-    struct rlimit limit;
-    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-                   limit.rlim_cur < (rlim_t)64 << 30;
-    return limited ? sizeof sizes_mib / sizeof *sizes_mib - 1 : 0;
-}
-
 static enum lc_err claim(int fd) {
     struct stat info;
     if (fstat(fd, &info) != 0)
@@ -103,10 +90,13 @@ static enum lc_err claim(int fd) {
     if (info.st_size != 0)
         return lc_fail(LC_ERR_EXISTS,
                        "measurement: another process of this command is measured already");
-    size_t extra = extra_bytes();
-    for (size_t i = first_size(); i < sizeof sizes_mib / sizeof *sizes_mib; i++)
-        if (map_shared(fd, (sizes_mib[i] << 20) + extra))
+    size_t extra = extra_bytes(), n = sizeof sizes_mib / sizeof *sizes_mib;
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes = (sizes_mib[i] << 20) + extra;
+        if (lc_limits_file(bytes) && (lc_limits_memory(bytes) || i + 1 == n) &&
+            map_shared(fd, bytes))
             return LC_OK;
+    }
     return lc_fail(LC_ERR_NOMEM, "measurement: no address space for its state: limit of memory "
                                  "or file size (ulimit -v, -f)");
 }

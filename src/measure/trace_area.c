@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "measure/hot.h"
+#include "measure/limits.h"
 #include "measure/trace_area.h"
 
 struct lc_trace lc_trace = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -131,23 +132,6 @@ static void stop(struct lc_trace_stream *s) {
     s->limit = NULL;
 }
 
-static bool write_all(int fd, const void *bytes, size_t n) {
-    const char *at = bytes;
-    while (n > 0) {
-        ssize_t written = write(fd, at, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            if (written == 0)
-                errno = ENOSPC;
-            return false;
-        }
-        at += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
 static int open_file(const struct lc_trace_stream *s) {
     char path[4200];
     if (!lc_core.dir || lc_core.rank < 0) {
@@ -171,7 +155,7 @@ bool lc_trace_flush(struct lc_trace_stream *s) {
     chunk_at(s->last_chunk)->used_words = (uint32_t)(s->next - chunk_at(s->last_chunk)->words);
     uint64_t bytes = 0;
     for (uint32_t c = s->first_chunk; ok && c != LC_TRACE_NO_CHUNK; c = chunk_at(c)->next) {
-        ok = write_all(fd, chunk_at(c)->words, chunk_at(c)->used_words * 8ull);
+        ok = lc_write_all(fd, chunk_at(c)->words, chunk_at(c)->used_words * 8ull);
         bytes += chunk_at(c)->used_words * 8ull;
     }
     if (!ok) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +22,13 @@
 #include "run/run.h"
 #include "run/trace.h"
 
-enum { STEP_MS = 5, WAIT_FOR_WRITER_MS = 2500, WAIT_FOR_OTHERS_MS = 800 };
+enum {
+    STEP_MS = 5,
+    WAIT_FOR_WRITER_MS = 2500,
+    WAIT_FOR_OTHERS_MS = 800,
+    LEAVE_MARGIN_MS = 25, /* until every waiting parent has seen that the result is saved */
+    LEAVE_MAX_MS = 4000
+};
 
 static void nap(void) {
     struct timespec time = {.tv_nsec = STEP_MS * 1000000};
@@ -77,9 +84,43 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool keep) 
     return err;
 }
 
+/* Launchers decide by the order of the ends what the exit status is and whom they kill, so the
+ * parents of a node leave in the order, and at the distances, in which their programs ended: all by
+ * the same shift, which the writer finds when the result is saved. */
+static uint64_t find_leave_shift_ns(const struct lc_run *run) {
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < run->peers.n_states; i++) {
+        uint64_t end_ns = atomic_load(&run->peers.states[i].header->process_end_ns);
+        if (end_ns != 0 && end_ns < first)
+            first = end_ns;
+    }
+    uint64_t now = lc_monotonic_raw_ns();
+    return first > now ? 1 : now - first + LEAVE_MARGIN_MS * 1000000u;
+}
+
 static void mark_saved(struct lc_run *run) {
-    for (size_t i = 0; i < run->peers.n_states; i++)
+    uint64_t shift_ns = find_leave_shift_ns(run);
+    for (size_t i = 0; i < run->peers.n_states; i++) {
+        atomic_store(&run->peers.states[i].header->leave_shift_ns, shift_ns);
         atomic_store(&run->peers.states[i].header->saved, 1);
+    }
+}
+
+/* Remembers when to leave, as the states are gone by then. */
+static void plan_leaving(struct lc_run *run) {
+    uint64_t shift_ns = atomic_load(&own_state(run)->leave_shift_ns);
+    run->leave_ns = shift_ns != 0 ? run->end_ns + shift_ns : 0;
+}
+
+void lc_run_leave(const struct lc_run *run) {
+    uint64_t now = lc_monotonic_raw_ns();
+    if (run->leave_ns <= now || run->leave_ns - now > LEAVE_MAX_MS * UINT64_C(1000000))
+        return;
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    struct timespec time = {.tv_sec = (time_t)((run->leave_ns - now) / 1000000000u),
+                            .tv_nsec = (long)((run->leave_ns - now) % 1000000000u)};
+    while (nanosleep(&time, &time) != 0 && errno == EINTR)
+        ;
 }
 
 /* True if this process is the writer from now on. */
@@ -217,8 +258,21 @@ void lc_run_finish(struct lc_run *run) {
         else if (WIFSIGNALED(run->wait_status))
             snprintf(text, sizeof text, "signal %d", WTERMSIG(run->wait_status));
         end_unhappy(run, text);
+        plan_leaving(run);
     }
     lc_peers_free(&run->peers);
+}
+
+void lc_run_finish_killed(struct lc_run *run) {
+    struct lc_state_header *own = own_state(run);
+    lc_control_close(run);
+    if (own == NULL || atomic_load(&own->saved) != 0 ||
+        atomic_load(&own->measured) != LC_STATE_MEASURED)
+        return;
+    if (atomic_load(&own->ending) == LC_ENDING_FINALIZE && own->rank == 0)
+        end_well(run);
+    else if (atomic_load(&own->ending) != LC_ENDING_FINALIZE)
+        end_unhappy(run, atomic_load(&own->ending) == LC_ENDING_ABORT ? "MPI_Abort" : "signal 9");
 }
 
 /* MPI_Abort is called: the program waits until everything is saved. */

@@ -105,8 +105,10 @@ int lc_run_main(char **argv) {
     lc_run_watch(&run);
     lc_run_finish(&run);
     lc_sentinel_stop(&run.sentinel);
+    lc_guard_stop(&run.guard);
     lc_rundir_free(&run.dir);
     lc_program_free(&run.program);
     free(run.library);
+    lc_run_leave(&run);
     return lc_run_exit_like(&run);
 }

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "run/guard.h"
 #include "run/inspect.h"
 #include "run/launch.h"
 #include "run/rundir.h"
@@ -55,9 +56,11 @@ struct lc_run {
     sigset_t mask;  /* of signals, as we were given it: the program's */
     pid_t child;
     struct lc_sentinel sentinel;
+    struct lc_guard guard;
     struct lc_peers peers;
     uint64_t begin_ns, end_ns; /* of the program, CLOCK_MONOTONIC_RAW */
     uint64_t begin_realtime_ns;
+    uint64_t leave_ns; /* not before this instant this process ends; 0: at once */
     int wait_status;
 };
 
@@ -73,7 +76,9 @@ void lc_run_watch(struct lc_run *run); /* until the program has ended */
 int lc_run_exit_like(
     const struct lc_run *run);          /* dies by the program's signal or returns its status */
 void lc_run_finish(struct lc_run *run); /* the result, after the end */
-enum lc_err lc_run_dump(struct lc_run *run); /* the result so far, as profile.cubex */
+void lc_run_finish_killed(struct lc_run *run); /* the same, if this is the guard: at its death */
+void lc_run_leave(const struct lc_run *run);   /* waits for the own turn to end */
+enum lc_err lc_run_dump(struct lc_run *run);   /* the result so far, as profile.cubex */
 void lc_run_save_before_abort(struct lc_run *run);
 void lc_control_open(struct lc_run *run);
 void lc_control_serve(struct lc_run *run);

@@ -83,6 +83,7 @@ static void take_bell(struct lc_run *run) {
         for (ssize_t i = 0; i < got; i++) {
             if (bytes[i] == 'i') {
                 lc_peers_map(run);
+                lc_guard_start(run);
                 if (run->launch.rank == 0)
                     lc_rundir_unlink(&run->dir);
             } else if (bytes[i] == 'a') {
