@@ -76,7 +76,8 @@ struct lc_state_header {
     _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
     _Atomic int32_t wait_status;
     uint32_t unused;
-    _Atomic uint64_t leave_shift_ns; /* this long after its program the parent leaves; 0: unknown */
+    _Atomic uint64_t first_end_ns; /* of the programs of this node, and when its parent leaves */
+    _Atomic uint64_t first_leave_ns;
     uint64_t trace_offset, trace_bytes; /* event streams; 0: no trace */
 };
 

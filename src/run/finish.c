@@ -27,6 +27,7 @@ enum {
     WAIT_FOR_WRITER_MS = 2500,
     WAIT_FOR_OTHERS_MS = 800,
     LEAVE_MARGIN_MS = 25, /* until every waiting parent has seen that the result is saved */
+    LEAVE_TOGETHER_MS = 20,
     LEAVE_MAX_MS = 4000
 };
 
@@ -84,32 +85,36 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool keep) 
     return err;
 }
 
-/* Launchers decide by the order of the ends what the exit status is and whom they kill, so the
- * parents of a node leave in the order, and at the distances, in which their programs ended: all by
- * the same shift, which the writer finds when the result is saved. */
-static uint64_t find_leave_shift_ns(const struct lc_run *run) {
+static uint64_t first_end_ns(const struct lc_run *run) {
     uint64_t first = UINT64_MAX;
     for (size_t i = 0; i < run->peers.n_states; i++) {
         uint64_t end_ns = atomic_load(&run->peers.states[i].header->process_end_ns);
         if (end_ns != 0 && end_ns < first)
             first = end_ns;
     }
-    uint64_t now = lc_monotonic_raw_ns();
-    return first > now ? 1 : now - first + LEAVE_MARGIN_MS * 1000000u;
+    return first;
 }
 
 static void mark_saved(struct lc_run *run) {
-    uint64_t shift_ns = find_leave_shift_ns(run);
+    uint64_t first = first_end_ns(run), now = lc_monotonic_raw_ns();
     for (size_t i = 0; i < run->peers.n_states; i++) {
-        atomic_store(&run->peers.states[i].header->leave_shift_ns, shift_ns);
-        atomic_store(&run->peers.states[i].header->saved, 1);
+        struct lc_state_header *header = run->peers.states[i].header;
+        atomic_store(&header->first_end_ns, first);
+        atomic_store(&header->first_leave_ns, now + LEAVE_MARGIN_MS * UINT64_C(1000000));
+        atomic_store(&header->saved, 1);
     }
 }
 
-/* Remembers when to leave, as the states are gone by then. */
+/* Launchers decide by the order of the ends what the exit status is and whom they kill, so the
+ * parents of a node leave in the order, and at the distances, in which their programs ended. Ends
+ * that are nearer than LEAVE_TOGETHER_MS are told apart only by when each parent got a core: these
+ * parents leave together. The instant is remembered, as the states are gone by then. */
 static void plan_leaving(struct lc_run *run) {
-    uint64_t shift_ns = atomic_load(&own_state(run)->leave_shift_ns);
-    run->leave_ns = shift_ns != 0 ? run->end_ns + shift_ns : 0;
+    const struct lc_state_header *own = own_state(run);
+    uint64_t first_end = atomic_load(&own->first_end_ns), step = LEAVE_TOGETHER_MS * 1000000u;
+    if (atomic_load(&own->saved) == 0 || first_end > run->end_ns)
+        return;
+    run->leave_ns = atomic_load(&own->first_leave_ns) + (run->end_ns - first_end) / step * step;
 }
 
 void lc_run_leave(const struct lc_run *run) {
