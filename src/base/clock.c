@@ -80,3 +80,21 @@ uint64_t lc_ticks_to_ns(uint64_t ticks) {
     double delta = (double)(int64_t)(ticks - lc_clock.base_ticks) * lc_clock.ns_per_tick;
     return (uint64_t)((int64_t)lc_clock.base_ns + (int64_t)delta);
 }
+
+void lc_clock_bend_get(struct lc_clock_bend *bend) {
+    const char *text = getenv("LATECOMER_TEST_CLOCK");
+    double values[3] = {0, 0, 0};
+    for (int i = 0; i < 3 && text != NULL && *text != 0; i++) {
+        char *rest = NULL;
+        values[i] = strtod(text, &rest);
+        text = rest != text && *rest == ',' ? rest + 1 : NULL;
+    }
+    *bend = (struct lc_clock_bend){values[0], values[1] * 1e-6, values[2] * 1e-15};
+}
+
+double lc_clock_straight(const struct lc_clock_bend *bend, double bent_ns) {
+    double ns = (bent_ns - bend->offset_ns) / (1 + bend->drift);
+    for (int i = 0; bend->curve_per_ns != 0 && i < 4; i++) /* Newton: the curve is flat */
+        ns -= (lc_clock_bent(bend, ns) - bent_ns) / (1 + bend->drift + bend->curve_per_ns * ns);
+    return ns;
+}

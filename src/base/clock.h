@@ -29,6 +29,20 @@ uint64_t lc_monotonic_raw_ns(void);
 uint64_t lc_realtime_ns(void);
 uint64_t lc_ticks_to_ns(uint64_t ticks); /* on the axis of CLOCK_MONOTONIC_RAW */
 
+/* A clock that a test makes a process believe in: its time is ns * (1 + drift + curve * ns / 2) +
+ * offset; all zero: the true one. */
+struct lc_clock_bend {
+    double offset_ns, drift, curve_per_ns;
+};
+
+/* From LATECOMER_TEST_CLOCK=offset_ns[,drift_ppm[,ppm_per_s]]. */
+void lc_clock_bend_get(struct lc_clock_bend *bend);
+double lc_clock_straight(const struct lc_clock_bend *bend, double bent_ns); /* the inverse */
+
+static inline double lc_clock_bent(const struct lc_clock_bend *b, double ns) {
+    return ns * (1 + b->drift + b->curve_per_ns * ns / 2) + b->offset_ns;
+}
+
 static inline uint64_t lc_ticks(void) {
 #if defined(__x86_64__)
     if (__builtin_expect(lc_clock.tsc, 1))

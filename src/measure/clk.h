@@ -82,8 +82,10 @@ struct lc_clk_recv {
 
 struct lc_clk_comm {
     uint32_t context;
-    bool mirror;   /* members on several nodes: collectives by messages on `copy` */
-    bool alone;    /* one member: no edges */
+    bool mirror; /* members on several nodes: collectives by messages on `copy` */
+    bool alone;  /* one member: no edges */
+    uint32_t n_barriers, next_sync, sync_step; /* clk_trace.c */
+    double looked_ns;
     MPI_Comm copy; /* MPI_COMM_NULL: none */
     struct lc_colllog log;
     int32_t *sources,
@@ -137,7 +139,7 @@ struct lc_clk {
     double offset_ns,
         sync_error_ns;    /* at MPI_Init: global time = local time + offset, and its bound */
     double sync_local_ns; /* local time then */
-    double bend_offset_ns, bend_drift;
+    struct lc_clock_bend bend;
     /* transports */
     bool records; /* messages may carry entries */
     struct lc_area mine;
@@ -247,9 +249,20 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
 double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
 double lc_clk_to_global(uint64_t ticks); /* ns, by the offset of MPI_Init */
 uint64_t lc_clk_from_global(double global_ns);
-void lc_clk_sync(double *offset_ns,
-                 double *error_ns); /* collective: offset of this rank to rank 0 */
-void lc_clk_time_init(void);        /* collective */
+struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
+    double local_ns, offset_ns, error_ns;
+};
+void lc_clk_sync(struct lc_clk_measured *m); /* collective: of this rank's node to rank 0's */
+/* The same among one rank per node: world ranks, the first is the reference; `me`: place of the
+ * caller. */
+void lc_clk_sync_leaders(const int *leaders, uint32_t n, uint32_t me, double budget_ns,
+                         struct lc_clk_measured *m);
+void lc_clk_time_init(void); /* collective */
+
+/* clk_trace.c: clock offsets of the nodes for the event trace */
+void lc_clk_trace_begin(void);                                         /* collective, in MPI_Init */
+void lc_clk_trace_barrier(struct lc_call *call, struct lc_comm *comm); /* collective over comm */
+void lc_clk_trace_end(const struct lc_clk_measured *m); /* collective, in MPI_Finalize */
 
 /* clk_memory.c: areas of the ranks of a node; false: no shared memory */
 bool lc_clk_memory(void); /* collective */

@@ -278,10 +278,13 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         coll->request->clocks[0] = coll->clocks[0];
         return;
     }
-    if (lc_unlikely(x->c->mirror))
+    if (lc_unlikely(x->c->mirror)) {
         lc_clk_mirror_end(k, call, x, !coll->nonblocking);
-    else
+        if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
+            lc_clk_trace_barrier(call, coll->comm);
+    } else {
         finish(call, k, coll->comm, x);
+    }
     if (coll->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
     else

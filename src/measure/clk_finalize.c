@@ -48,27 +48,6 @@ double lc_clk_global_s(const struct lc_clock_ends *c, uint64_t ticks) {
     return (local + c->offset_begin + (c->offset_end - c->offset_begin) * part) * 1e-9;
 }
 
-/* Offsets for the event trace, in ticks: its time stamps are those of each node, its global time is
- * that of rank 0. Collective, whether or not this rank traces. */
-static void tell_trace(const struct lc_clock_ends *c) {
-    struct {
-        uint64_t base_ticks;
-        double base_ns, ns_per_tick;
-    } root = {lc_clk.base_ticks, lc_clk.base_ns, lc_clk.ns_per_tick};
-    if (lc_clk.n_nodes < 2)
-        return;
-    lc_real.Bcast(&root, (int)sizeof root, MPI_BYTE, 0, lc_core.comm);
-    const double local_ns[2] = {c->local_begin, c->local_end};
-    const double global_ns[2] = {c->local_begin + c->offset_begin, c->local_end + c->offset_end};
-    for (int i = 0; i < 2; i++) {
-        uint64_t ticks = lc_clk_from_global(local_ns[i] + lc_clk.offset_ns);
-        int64_t since = (int64_t)((global_ns[i] - root.base_ns) / root.ns_per_tick);
-        int64_t offset = (int64_t)(root.base_ticks - ticks) + since;
-        lc_trace_define_clock(ticks, lc_clk.node == 0 ? 0 : offset,
-                              (uint64_t)(c->error / root.ns_per_tick));
-    }
-}
-
 /* ---- factors */
 
 static void fill_interval(const struct lc_interval *v, const struct lc_clock_ends *c, double *max,
@@ -353,11 +332,12 @@ void lc_clocks_finalize(struct lc_call *call) {
         lc_match_drain(&lc_clk.match, i);
     struct lc_clock_ends c = {.offset_begin = lc_clk.offset_ns,
                               .local_begin = lc_clk.sync_local_ns};
-    double error = 0;
-    lc_clk_sync(&c.offset_end, &error);
-    c.local_end = lc_clk_local_ns(lc_ticks());
-    c.error = error > lc_clk.sync_error_ns ? error : lc_clk.sync_error_ns;
-    tell_trace(&c);
+    struct lc_clk_measured end;
+    lc_clk_sync(&end);
+    lc_clk_trace_end(&end);
+    c.offset_end = end.offset_ns;
+    c.local_end = end.local_ns;
+    c.error = end.error_ns > lc_clk.sync_error_ns ? end.error_ns : lc_clk.sync_error_ns;
     put_counts();
     put_clocks(&c);
     if (lc_core.rank == 0)

@@ -80,6 +80,7 @@ void lc_clocks_init(struct lc_call *call) {
         return;
     }
     lc_clk_mirror_init();
+    lc_clk_trace_begin();
     lc_clk.ready = true;
     adopt_threads(call);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);

@@ -2,7 +2,7 @@
  * rank); nodes are synchronised in MPI_Init and in MPI_Finalize along a binomial tree of their
  * lowest ranks, by ping-pong (Cristian 1989): offset = t_parent - (t_before + t_after) / 2 of the
  * fastest round, error <= (t_after - t_before) / 2 Errors add along the tree. Between the two, the
- * offset is linear in time. */
+ * offset is linear in time; a trace gets more points (clk_trace.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,9 +16,11 @@ enum {
     LC_SYNC_TAG = 0x4c31
 };
 
+/* A test makes the clock of this process another one: LATECOMER_TEST_CLOCK=offset,drift,curve in
+ * ns, ppm and ppm per second. */
 double lc_clk_local_ns(uint64_t ticks) {
     double ns = (double)(int64_t)(ticks - lc_clk.base_ticks) * lc_clk.ns_per_tick;
-    return lc_clk.base_ns + ns * (1 + lc_clk.bend_drift) + lc_clk.bend_offset_ns;
+    return lc_clk.base_ns + lc_clock_bent(&lc_clk.bend, ns);
 }
 
 double lc_clk_to_global(uint64_t ticks) {
@@ -26,9 +28,8 @@ double lc_clk_to_global(uint64_t ticks) {
 }
 
 uint64_t lc_clk_from_global(double global_ns) {
-    double local = global_ns - lc_clk.offset_ns - lc_clk.bend_offset_ns - lc_clk.base_ns;
-    double ticks = local / (1 + lc_clk.bend_drift) / lc_clk.ns_per_tick;
-    return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ticks);
+    double ns = lc_clock_straight(&lc_clk.bend, global_ns - lc_clk.offset_ns - lc_clk.base_ns);
+    return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ns / lc_clk.ns_per_tick);
 }
 
 static uint32_t leader_of(uint32_t node) {
@@ -40,7 +41,7 @@ static uint32_t leader_of(uint32_t node) {
 
 /* The child rings until it has had enough: many rounds on a quiet machine are over soon, on a busy
  * one time decides. */
-static void ask(int parent, double *offset_ns, double *error_ns) {
+static void ask(int parent, double budget_ns, struct lc_clk_measured *m) {
     double best = INFINITY, from_parent[3], begin = lc_clk_local_ns(lc_ticks());
     for (int i = 0; i < LC_SYNC_ROUNDS; i++) {
         double before = lc_clk_local_ns(lc_ticks());
@@ -50,48 +51,61 @@ static void ask(int parent, double *offset_ns, double *error_ns) {
         double after = lc_clk_local_ns(lc_ticks());
         if (after - before < best) {
             best = after - before;
-            *offset_ns = from_parent[0] - (before + after) / 2 + from_parent[1];
-            *error_ns = best / 2 + from_parent[2];
+            m->local_ns = (before + after) / 2;
+            m->offset_ns = from_parent[0] - m->local_ns + from_parent[1];
+            m->error_ns = best / 2 + from_parent[2];
         }
         if (i >= LC_SYNC_LEAST &&
-            after - begin > (best < LC_SYNC_GOOD_NS ? LC_SYNC_NS : 10 * LC_SYNC_NS))
+            after - begin > (best < LC_SYNC_GOOD_NS ? budget_ns : 10 * budget_ns))
             break;
     }
     double enough = INFINITY;
     lc_real.Send(&enough, 1, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm);
 }
 
-static void answer(int child, double offset_ns, double error_ns) {
+static void answer(int child, const struct lc_clk_measured *m) {
     for (;;) {
         double theirs;
         lc_real.Recv(&theirs, 1, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm, MPI_STATUS_IGNORE);
         if (isinf(theirs))
             return;
-        double mine[3] = {lc_clk_local_ns(lc_ticks()), offset_ns, error_ns};
+        double mine[3] = {lc_clk_local_ns(lc_ticks()), m->offset_ns, m->error_ns};
         lc_real.Send(mine, 3, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm);
     }
 }
 
-void lc_clk_sync(double *offset_ns, double *error_ns) {
-    *offset_ns = *error_ns = 0;
+void lc_clk_sync_leaders(const int *leaders, uint32_t n, uint32_t me, double budget_ns,
+                         struct lc_clk_measured *m) {
+    uint32_t low = me ? me & -me : UINT32_MAX;
+    *m = (struct lc_clk_measured){.local_ns = lc_clk_local_ns(lc_ticks())};
+    if (me)
+        ask(leaders[me & (me - 1)], budget_ns, m);
+    for (uint32_t step = 1; step < low && me + step < n; step *= 2)
+        answer(leaders[me + step], m);
+}
+
+void lc_clk_sync(struct lc_clk_measured *m) {
+    *m = (struct lc_clk_measured){.local_ns = lc_clk_local_ns(lc_ticks())};
     if (lc_clk.n_nodes < 2)
         return;
-    uint32_t me = lc_clk.node, low = me ? me & -me : UINT32_MAX;
-    if (leader_of(me) == lc_clk.rank) {
-        if (me)
-            ask((int)leader_of(me & (me - 1)), offset_ns, error_ns);
-        for (uint32_t step = 1; step < low && me + step < lc_clk.n_nodes; step *= 2)
-            answer((int)leader_of(me + step), *offset_ns, *error_ns);
+    int *leaders = malloc(lc_clk.n_nodes * sizeof *leaders);
+    struct lc_clk_measured *all = malloc(lc_clk.size * sizeof *all);
+    int ok = leaders != NULL && all != NULL, all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    for (uint32_t i = 0; all_ok && i < lc_clk.n_nodes; i++)
+        leaders[i] = (int)leader_of(i);
+    if (all_ok && leaders[lc_clk.node] == (int)lc_clk.rank)
+        lc_clk_sync_leaders(leaders, lc_clk.n_nodes, lc_clk.node, LC_SYNC_NS, m);
+    if (all_ok) {
+        struct lc_clk_measured mine = *m;
+        lc_real.Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, lc_core.comm);
+        *m = all[leaders[lc_clk.node]];
+        for (uint32_t i = 0; i < lc_clk.size; i++)
+            if (all[i].error_ns > m->error_ns)
+                m->error_ns = all[i].error_ns;
     }
-    double mine[2] = {*offset_ns, *error_ns}, *all = malloc(2 * lc_clk.size * sizeof *all);
-    if (all == NULL) /* cannot be left out: the others wait */
-        all = calloc(1, 2 * lc_clk.size * sizeof *all);
-    lc_real.Allgather(mine, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, lc_core.comm);
-    *offset_ns = all[2 * leader_of(me)];
-    for (uint32_t i = 0; i < lc_clk.size; i++)
-        if (all[2 * i + 1] > *error_ns)
-            *error_ns = all[2 * i + 1];
     free(all);
+    free(leaders);
 }
 
 void lc_clk_time_init(void) {
@@ -108,13 +122,11 @@ void lc_clk_time_init(void) {
     lc_clk.base_ticks = leader.base_ticks;
     lc_clk.base_ns = leader.base_ns;
     lc_clk.ns_per_tick = leader.ns_per_tick;
-    const char *bend = getenv("LATECOMER_TEST_CLOCK");
-    char *rest = NULL;
-    if (bend != NULL) {
-        lc_clk.bend_offset_ns = strtod(bend, &rest);
-        lc_clk.bend_drift = rest != NULL && *rest == ',' ? strtod(rest + 1, NULL) * 1e-6 : 0;
-    }
+    lc_clock_bend_get(&lc_clk.bend);
     lc_clk.slow_ticks = (uint64_t)(1000 / lc_clk.ns_per_tick);
-    lc_clk_sync(&lc_clk.offset_ns, &lc_clk.sync_error_ns);
-    lc_clk.sync_local_ns = lc_clk_local_ns(lc_ticks());
+    struct lc_clk_measured m;
+    lc_clk_sync(&m);
+    lc_clk.offset_ns = m.offset_ns;
+    lc_clk.sync_error_ns = m.error_ns;
+    lc_clk.sync_local_ns = m.local_ns;
 }

@@ -130,7 +130,13 @@ struct lc_comm {
     void *trace;
 };
 
-enum lc_request_kind { LC_REQUEST_SEND, LC_REQUEST_RECV, LC_REQUEST_COLL, LC_REQUEST_OTHER };
+enum lc_request_kind {
+    LC_REQUEST_SEND,
+    LC_REQUEST_RECV,
+    LC_REQUEST_COLL,
+    LC_REQUEST_FILE, /* in the table only while a trace is written; peer: number of the file */
+    LC_REQUEST_OTHER
+};
 
 struct lc_request {
     struct lc_request *next;

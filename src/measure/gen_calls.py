@@ -430,6 +430,79 @@ def t_rma_sync(c):
     )
 
 
+def file_mode(c):
+    name = c.short[:-2] if c.large else c.short
+    mode = "LC_FILE_READ" if "read" in name else "LC_FILE_WRITE" if "write" in name else "LC_FILE_FLUSH"
+    if name.startswith("File_i") or name.endswith("_begin"):
+        mode += " | LC_FILE_NONBLOCKING"
+    return mode + (" | LC_FILE_ALL" if "_all" in name or "_ordered" in name or "sync" in name else "")
+
+
+def file_begin(c):
+    return (
+        "    struct lc_file_op op;\n"
+        f"    lc_file_begin(&call, &op, fh, {file_mode(c)}, (uint64_t)count, datatype);\n"
+    )
+
+
+def t_file_open(c):
+    c.has("comm", "filename", "amode", "fh")
+    return "", "    lc_file_opened(&call, result, comm, filename, amode, fh);\n"
+
+
+def t_file_close(c):
+    c.has("fh")
+    return (
+        "    struct lc_file_op op;\n    lc_file_close_begin(&call, &op, *fh);\n",
+        "    lc_file_close_end(&call, &op, result);\n",
+    )
+
+
+def t_file_delete(c):
+    c.has("filename")
+    return "", "    lc_file_deleted(&call, result, filename);\n"
+
+
+def t_file_seek(c):
+    c.has("fh", "offset", "whence")
+    shared = "true" if c.short.endswith("shared") else "false"
+    return "", f"    lc_file_sought(&call, result, fh, offset, whence, {shared});\n"
+
+
+def t_file_sync(c):
+    c.has("fh")
+    return (
+        f"    struct lc_file_op op;\n    lc_file_begin(&call, &op, fh, {file_mode(c)}, 0, MPI_DATATYPE_NULL);\n",
+        "    lc_file_end(&call, &op, result, NULL);\n",
+    )
+
+
+def t_file_op(c):
+    c.has("fh", "count", "datatype", "status")
+    return (
+        "    MPI_Status own;\n    status = lc_own_status(status, &own);\n" + file_begin(c),
+        "    lc_file_end(&call, &op, result, status);\n",
+    )
+
+
+def t_file_iop(c):
+    c.has("fh", "count", "datatype", "request")
+    return file_begin(c), "    lc_file_started(&call, &op, result, request);\n"
+
+
+def t_file_split(c):
+    c.has("fh", "count", "datatype")
+    return file_begin(c), "    lc_file_split_begun(&call, &op, result, fh);\n"
+
+
+def t_file_split_end(c):
+    c.has("fh", "status")
+    return (
+        "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
+        "    lc_file_split_ended(&call, result, fh, status);\n",
+    )
+
+
 def t_comm_idup(c):
     c.has("newcomm", "request")
     return "", "    lc_comm_idup_end(&call, result, newcomm, request);\n"

@@ -397,6 +397,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     else if (t->callpath == LC_CALLPATH_UNWIND && t->n_uncacheable > 10000 &&
              t->n_uncacheable * 2 > t->n_unwinds)
         t->callpath = LC_CALLPATH_CALLER; /* too dear */
+    lc_trace_sites(e);
     return e;
 }
 

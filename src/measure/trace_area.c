@@ -17,6 +17,7 @@
 #include "measure/hot.h"
 #include "measure/limits.h"
 #include "measure/trace_area.h"
+#include "trace/filter.h"
 
 struct lc_trace lc_trace = {.lock = PTHREAD_MUTEX_INITIALIZER,
                             .defs_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -114,6 +115,8 @@ static void open_chunk(struct lc_trace_stream *s, uint32_t number) {
 void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks) {
     s->base_ticks = lc_trace.area->base_ticks;
     s->thread = thread;
+    s->min_bytes = lc_trace.min_bytes;
+    s->more_bytes = lc_trace.max_bytes - lc_trace.min_bytes;
     s->begin_ticks = begin_ticks > s->base_ticks ? begin_ticks - s->base_ticks : 0;
     s->first_chunk = s->last_chunk = LC_TRACE_NO_CHUNK;
     uint32_t number = take_chunk();
@@ -260,9 +263,25 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t b
     return &area->streams[i];
 }
 
+/* Sizes are left out here, names when the archive is made: they may be set later, or are not known
+ * to the program. */
+static void read_filter(void) {
+    const char *path = getenv("LATECOMER_FILTER");
+    struct lc_filter *filter = NULL;
+    lc_trace.min_bytes = 0;
+    lc_trace.max_bytes = UINT64_MAX;
+    if (path && *path && lc_filter_load(&filter, path) == LC_OK &&
+        filter->min_bytes <= filter->max_bytes) {
+        lc_trace.min_bytes = filter->min_bytes;
+        lc_trace.max_bytes = filter->max_bytes;
+    }
+    lc_filter_free(filter);
+}
+
 void lc_trace_start(void) {
     if (!lc_trace_wanted() || !lc_core.state || lc_trace.area)
         return;
+    read_filter();
     uint64_t offset = 0, chunks = (sizeof(struct lc_trace_area) + LC_TRACE_CHUNK_BYTES - 1) &
                                   ~(uint64_t)(LC_TRACE_CHUNK_BYTES - 1);
     uint64_t bytes = chunks + lc_trace_buffer_bytes();

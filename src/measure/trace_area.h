@@ -17,9 +17,14 @@ struct lc_trace {
     uint32_t n_free;
     struct lc_strbuf defs; /* the whole definition stream again, for MPI_Finalize */
     uint32_t n_strings;
-    char **strings;
+    struct lc_trace_text {
+        uint64_t hash;
+        char *text;
+        uint32_t use; /* enum lc_def_string */
+    } * strings;
     size_t cap_strings;
-    bool defined; /* the process */
+    bool defined;                  /* the process */
+    uint64_t min_bytes, max_bytes; /* of messages that are recorded */
 };
 extern struct lc_trace lc_trace;
 

@@ -76,7 +76,9 @@ void lc_trace_define_process(void) {
                                      .base_ns = state->base_ns,
                                      .ns_per_tick = lc_clock.ns_per_tick,
                                      .begin_realtime_ns = state->begin_realtime_ns,
-                                     .thread_level = (uint32_t)state->thread_level};
+                                     .thread_level = (uint32_t)state->thread_level,
+                                     .sized =
+                                         lc_trace.min_bytes > 0 || lc_trace.max_bytes < UINT64_MAX};
     struct lc_strbuf texts = {0};
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -130,17 +132,38 @@ void lc_trace_define_name(bool window, uint32_t id, const char *name) {
     lc_trace_define(LC_DEF_NAME, head, sizeof(head), name, strlen(name) + 1);
 }
 
-uint32_t lc_trace_define_string(const char *text) {
+void lc_trace_define_bend(uint64_t base_ticks, double ns_per_tick,
+                          const struct lc_clock_bend *bend) {
+    const struct lc_def_bend definition = {base_ticks, ns_per_tick, *bend};
+    bool bent = bend->offset_ns != 0 || bend->drift != 0 || bend->curve_per_ns != 0;
+    if (lc_trace.area != NULL && bent)
+        lc_trace_define(LC_DEF_BEND, &definition, sizeof(definition), NULL, 0);
+}
+
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+uint32_t lc_trace_define_string(const char *text, enum lc_def_string use) {
+    const uint64_t hash = hash_text(text);
     pthread_mutex_lock(&lc_trace.defs_lock);
     uint32_t number = 0;
-    while (number < lc_trace.n_strings && strcmp(lc_trace.strings[number], text) != 0)
+    while (number < lc_trace.n_strings && (lc_trace.strings[number].hash != hash ||
+                                           strcmp(lc_trace.strings[number].text, text) != 0))
         number++;
-    if (number == lc_trace.n_strings &&
-        lc_grow(&lc_trace.strings, &lc_trace.cap_strings, number + 1, sizeof(*lc_trace.strings)) ==
-            LC_OK &&
-        (lc_trace.strings[number] = strdup(text)) != NULL) {
-        uint32_t head[2] = {number, 0};
-        lc_trace.n_strings++;
+    bool have = number < lc_trace.n_strings;
+    if (!have && lc_grow(&lc_trace.strings, &lc_trace.cap_strings, number + 1,
+                         sizeof(*lc_trace.strings)) == LC_OK) {
+        lc_trace.strings[number] = (struct lc_trace_text){hash, strdup(text), 0};
+        have = lc_trace.strings[number].text != NULL;
+        lc_trace.n_strings += have;
+    }
+    if (have && !(lc_trace.strings[number].use & use)) {
+        uint32_t head[2] = {number, use};
+        lc_trace.strings[number].use |= use;
         define_locked(LC_DEF_STRING, head, sizeof(head), text, strlen(text) + 1);
     }
     pthread_mutex_unlock(&lc_trace.defs_lock);

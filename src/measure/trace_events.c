@@ -113,7 +113,12 @@ void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblo
 static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struct lc_request *r,
                           const MPI_Status *status) {
     r->trace = 0;
-    if (r->kind == LC_REQUEST_COLL) {
+    if (lc_unlikely(r->pair != NULL && r->pair->trace != 0)) /* the sending half */
+        completed_one(call, s, r->pair, status);
+    if (r->kind == LC_REQUEST_FILE) {
+        lc_trace_put3(s, lc_rec_pair(LC_REC_IO_DONE, (uint32_t)r->peer, 0), lc_status_bytes(status),
+                      r->id);
+    } else if (r->kind == LC_REQUEST_COLL) {
         lc_trace_put1(s, lc_rec_word(LC_REC_ICOLL_DONE, r->id));
     } else if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
         lc_trace_put1(s, lc_rec_word(LC_REC_CANCELLED, r->id));
@@ -123,9 +128,14 @@ static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struc
         /* MPICH leaves the status of MPI_Isendrecv empty: what was asked for is what came. */
         int source = r->peer >= 0 ? r->peer : status->MPI_SOURCE;
         int tag = r->tag >= 0 ? r->tag : status->MPI_TAG;
+        uint64_t bytes = lc_status_bytes(status);
+        if (!lc_trace_sized(s, bytes)) {
+            lc_trace_put1(s, lc_rec_word(LC_REC_DROPPED, r->id));
+            return;
+        }
         uint64_t head =
             lc_rec_pair(LC_REC_IRECV, lc_trace_comm_id(call, r->comm), (uint32_t)source);
-        lc_trace_put4(s, head, (uint32_t)tag, lc_status_bytes(status), r->id);
+        lc_trace_put4(s, head, (uint32_t)tag, bytes, r->id);
     }
 }
 
@@ -137,6 +147,15 @@ void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *con
     for (int i = 0; i < n; i++)
         if (requests[i] != NULL && requests[i]->trace != 0)
             completed_one(call, s, requests[i], &statuses[i]);
+}
+
+void lc_trace_tested_cold(struct lc_trace_stream *s, const struct lc_request *r) {
+    if (r->kind == LC_REQUEST_FILE)
+        lc_trace_put2(s, lc_rec_pair(LC_REC_IO_TESTED, (uint32_t)r->peer, 0), r->id);
+    else
+        lc_trace_put1(s, lc_rec_word(LC_REC_TESTED, r->id));
+    if (r->pair != NULL && r->pair->trace != 0)
+        lc_trace_tested_cold(s, r->pair);
 }
 
 static void record_comm(struct lc_call *call, enum lc_rec_kind kind, uint32_t id) {
@@ -224,7 +243,7 @@ void lc_trace_phase(struct lc_call *call) {
         struct lc_region_name region = lc_region_get((code - lc_region_fn(0, false)) / 2);
         if (region.address != 0 || region.text == NULL)
             return; /* a function */
-        path->trace = (void *)((uintptr_t)lc_trace_define_string(region.text) + 1);
+        path->trace = (void *)((uintptr_t)lc_trace_define_string(region.text, LC_STRING_PHASE) + 1);
     }
     lc_trace_put2(s, lc_rec_word(LC_REC_PHASE, call->begin - s->base_ticks),
                   (uintptr_t)path->trace - 1);

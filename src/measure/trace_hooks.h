@@ -6,6 +6,8 @@
 #ifndef LC_MEASURE_TRACE_HOOKS_H
 #define LC_MEASURE_TRACE_HOOKS_H
 
+#include "base/clock.h"
+#include "trace/defs.h"
 #include "trace/record.h"
 
 struct lc_coll;
@@ -28,12 +30,18 @@ void lc_trace_define_process(void);
 void lc_trace_define_clock(uint64_t ticks, int64_t offset_ticks, uint64_t deviation_ticks);
 void lc_trace_define_name(bool window, uint32_t id, const char *name);
 void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent);
-uint32_t lc_trace_define_string(const char *text);
+/* A test makes this process believe in another clock (base/clock.h). */
+void lc_trace_define_bend(uint64_t base_ticks, double ns_per_tick,
+                          const struct lc_clock_bend *bend);
+uint32_t lc_trace_define_string(const char *text, enum lc_def_string use);
+/* trace_sites.c: of a call path that was not seen before */
+void lc_trace_sites(const struct lc_entry *entry);
 /* trace_unify.c */
 void lc_trace_close(void); /* once, behind MPI_Finalize's end stamp; collective if lc_core.agreed */
 /* trace_events.c: everything seldom or long */
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
                              const MPI_Status *statuses);
+void lc_trace_tested_cold(struct lc_trace_stream *stream, const struct lc_request *request);
 void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking);
 
 /* trace_events.c: a constructor over `parent`; MPI_Comm_set_name */
@@ -95,6 +103,11 @@ static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t
     lc_trace_commit(s, p + 4);
 }
 
+/* Not left out by its size. */
+static inline bool lc_trace_sized(const struct lc_trace_stream *s, uint64_t bytes) {
+    return lc_likely(bytes - s->min_bytes <= s->more_bytes);
+}
+
 static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
     if (lc_unlikely(comm->trace == NULL))
         lc_trace_comm_found(call, comm);
@@ -128,7 +141,8 @@ static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) 
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     int members = msg->comm->inter ? msg->comm->remote_size : msg->comm->size;
     if (lc_likely(s != NULL) &&
-        lc_likely((unsigned)msg->peer < (unsigned)members)) /* else: refused */
+        lc_likely((unsigned)msg->peer < (unsigned)members) && /* else: refused */
+        lc_trace_sized(s, msg->bytes))
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_SEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
             (uint32_t)msg->tag, msg->bytes);
@@ -136,7 +150,7 @@ static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) 
 
 static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_unlikely(s == NULL))
+    if (lc_unlikely(s == NULL) || !lc_trace_sized(s, msg->bytes))
         return;
     lc_trace_put4(s,
                   lc_rec_pair(LC_REC_ISEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
@@ -162,7 +176,7 @@ static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *ms
 
 static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_likely(s != NULL) && lc_likely(msg->peer >= 0))
+    if (lc_likely(s != NULL) && lc_likely(msg->peer >= 0) && lc_trace_sized(s, msg->bytes))
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_RECV, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
             (uint32_t)msg->tag, msg->bytes);
@@ -186,7 +200,7 @@ static inline void lc_trace_tested(struct lc_call *call, int n,
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     for (int i = 0; s != NULL && i < n; i++)
         if (requests[i] != NULL && requests[i]->trace != 0)
-            lc_trace_put1(s, lc_rec_word(LC_REC_TESTED, requests[i]->id));
+            lc_trace_tested_cold(s, requests[i]);
 }
 
 /* Recorded when the request is completed: only then it is known whether it was cancelled. */

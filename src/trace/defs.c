@@ -148,7 +148,39 @@ static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
     LC_TRY(lc_grow(&d->strings, &d->cap_strings, (size_t)head[0] + 1, sizeof(*d->strings)));
     if (d->n_strings <= head[0])
         d->n_strings = (size_t)head[0] + 1;
-    d->strings[head[0]] = text;
+    d->strings[head[0]].text = text;
+    d->strings[head[0]].use |= head[1];
+    return LC_OK;
+}
+
+static enum lc_err parse_file(struct lc_trace_defs *d, struct cursor *c) {
+    struct lc_trace_file file = {.known = true};
+    const void *bytes = cursor_take(c, sizeof(file.head));
+    if (bytes)
+        memcpy(&file.head, bytes, sizeof(file.head));
+    if (!bytes || !sane_number(file.head.id))
+        return damaged("an open file");
+    LC_TRY(lc_grow(&d->files, &d->cap_files, (size_t)file.head.id + 1, sizeof(*d->files)));
+    if (d->n_files <= file.head.id)
+        d->n_files = (size_t)file.head.id + 1;
+    d->files[file.head.id] = file;
+    return LC_OK;
+}
+
+static enum lc_err parse_site(struct lc_trace_defs *d, struct cursor *c) {
+    const void *bytes = cursor_take(c, sizeof(*d->sites));
+    if (!bytes)
+        return damaged("a call site");
+    LC_TRY(lc_grow(&d->sites, &d->cap_sites, d->n_sites + 1, sizeof(*d->sites)));
+    memcpy(&d->sites[d->n_sites++], bytes, sizeof(*d->sites));
+    return LC_OK;
+}
+
+static enum lc_err parse_bend(struct lc_trace_defs *d, struct cursor *c) {
+    const void *bytes = cursor_take(c, sizeof(d->bend));
+    if (!bytes)
+        return damaged("the clock of a test");
+    memcpy(&d->bend, bytes, sizeof(d->bend));
     return LC_OK;
 }
 
@@ -239,13 +271,19 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct region_table *table,
     if (raw.parent != LC_NONE && raw.parent >= i)
         return damaged("the call tree");
     struct lc_trace_node *node = &d->nodes[i];
-    *node = (struct lc_trace_node){raw.parent, LC_NONE, 0, raw.kind, raw.call_site};
-    uint32_t above = raw.parent == LC_NONE ? 0 : d->nodes[raw.parent].depth;
-    node->depth = above;
+    bool root = raw.parent == LC_NONE, inside = !root && d->nodes[raw.parent].in_region;
+    uint32_t above = root ? 0 : d->nodes[raw.parent].depth;
+    *node = (struct lc_trace_node){.parent = raw.parent,
+                                   .region = LC_NONE,
+                                   .depth = above,
+                                   .kind = raw.kind,
+                                   .in_region = inside || raw.kind == LC_RAW_REGION};
     struct lc_trace_region r = {
         .kind = raw.kind, .flags = raw.flags, .name = "", .module = "", .build_id = ""};
     if (raw.kind == LC_RAW_ROOT)
         return LC_OK;
+    if (raw.kind == LC_RAW_REGION && !inside)
+        r.flags |= LC_TRACE_PHASE;
     if (raw.kind == LC_RAW_FRAME && raw.ref < t->n_modules) {
         r.module = t->modules[raw.ref];
         r.build_id = t->build_ids[raw.ref];
@@ -313,7 +351,8 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
         [LC_DEF_WIN] = parse_win,         [LC_DEF_GROUP] = parse_group,
         [LC_DEF_STRING] = parse_string,   [LC_DEF_CLOCK] = parse_clock,
         [LC_DEF_RATE] = parse_rate,       [LC_DEF_TREE] = parse_tree,
-        [LC_DEF_MAP] = parse_map,
+        [LC_DEF_MAP] = parse_map,         [LC_DEF_FILE] = parse_file,
+        [LC_DEF_BEND] = parse_bend,       [LC_DEF_SITE] = parse_site,
     };
     struct cursor all = {bytes, n_bytes};
     const void *head;
@@ -322,7 +361,7 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
         memcpy(&word, head, 8);
         size_t length = (size_t)(word & 0x00ffffffffffffffu), type = (size_t)(word >> 56);
         if (length > all.left) {
-            d->process.unused = 1; /* cut off: what came before is good */
+            d->cut_off = true; /* what came before is good */
             break;
         }
         struct cursor one = {cursor_take(&all, length), length};
@@ -345,6 +384,8 @@ void lc_trace_defs_free(struct lc_trace_defs *d) {
     free(d->wins);
     free(d->groups);
     free(d->strings);
+    free(d->files);
+    free(d->sites);
     free(d->threads);
     free(d->clocks);
     lc_arena_free(&d->arena);

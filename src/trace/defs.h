@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "measure/state.h"
@@ -27,7 +28,10 @@ enum lc_def_type {
     LC_DEF_NAME,        /* u32 1 for windows, u32 id, name \0: a later MPI_Comm_set_name */
     LC_DEF_WIN,         /* u32 id, u32 comm */
     LC_DEF_GROUP,       /* u32 id, u32 n, i32 world ranks */
-    LC_DEF_STRING,      /* u32 id, u32 0, text \0 */
+    LC_DEF_STRING,      /* u32 id, u32 enum lc_def_string, text \0 */
+    LC_DEF_FILE,        /* struct lc_def_file: an open file */
+    LC_DEF_SITE,        /* struct lc_trace_site */
+    LC_DEF_BEND,        /* struct lc_def_bend: tests only */
     LC_DEF_CLOCK,       /* u64 ticks since base, i64 offset in ticks (global - local), u64 standard
                            deviation in ticks */
     LC_DEF_RATE, /* u64 ticks since base, u64 ns since base_ns: the end of the run on both clocks */
@@ -42,7 +46,21 @@ struct lc_def_process {
     uint64_t base_ticks, base_ns; /* the same instant */
     double ns_per_tick;
     uint64_t begin_realtime_ns;
-    uint32_t thread_level, unused;
+    uint32_t thread_level;
+    uint32_t sized; /* the program left out messages by size */
+};
+
+enum lc_def_string { LC_STRING_PHASE = 1, LC_STRING_FILE = 2 }; /* what it is used as */
+
+struct lc_def_file { /* made by MPI_File_open */
+    uint32_t id, comm, ordinal /* among those of its communicator */, name /* string */;
+};
+
+/* The clock that the process was made to believe in: stamps become those of that clock. */
+struct lc_def_bend {
+    uint64_t base_ticks;
+    double ns_per_tick;
+    struct lc_clock_bend bend;
 };
 
 enum { LC_COMM_INTER = 1, LC_COMM_SELF = 2, LC_COMM_WORLD = 4 };
@@ -63,8 +81,16 @@ struct lc_trace_node {
     uint32_t region; /* LC_NONE for the root above `main` */
     uint32_t depth;  /* regions on the way from the root, itself included */
     uint32_t kind;   /* enum lc_raw_kind */
-    uint64_t call_site;
+    bool in_region;  /* a region of the user, or below one */
 };
+
+struct lc_trace_site { /* a place in the function of the node's parent from which it was called */
+    uint32_t node, unused;
+    uint64_t address; /* as in the parent's module */
+};
+
+/* A region of the user that was outermost somewhere: a phase. Beside LC_RAW_NODE_MAIN. */
+#define LC_TRACE_PHASE 0x80000000u
 
 struct lc_trace_region {
     uint32_t kind, flags; /* enum lc_raw_kind, LC_RAW_NODE_MAIN */
@@ -91,6 +117,16 @@ struct lc_trace_group {
     uint32_t n;
 };
 
+struct lc_trace_string {
+    const char *text; /* NULL: unknown */
+    uint32_t use;     /* enum lc_def_string, or'ed */
+};
+
+struct lc_trace_file {
+    struct lc_def_file head;
+    bool known;
+};
+
 struct lc_trace_thread {
     uint32_t thread, tid;
     uint64_t begin_ticks;
@@ -108,6 +144,9 @@ enum lc_union_type { /* what is numbered over all ranks */
                      LC_UNION_STRING,
                      LC_UNION_WIN,
                      LC_UNION_GROUP,
+                     LC_UNION_FILE,   /* names of files; local numbers are those of strings */
+                     LC_UNION_HANDLE, /* open files */
+                     LC_UNION_SITE,   /* calls: where in which function another is called */
                      LC_UNION_CONTEXT,
                      LC_UNION_TYPES
 };
@@ -127,8 +166,14 @@ struct lc_trace_defs {
     size_t n_wins, cap_wins;
     struct lc_trace_group *groups;
     size_t n_groups, cap_groups;
-    const char **strings;
+    struct lc_trace_string *strings;
     size_t n_strings, cap_strings;
+    struct lc_trace_file *files;
+    size_t n_files, cap_files;
+    struct lc_trace_site *sites;
+    size_t n_sites, cap_sites;
+    struct lc_def_bend bend; /* ns_per_tick 0: none */
+    bool cut_off;            /* the stream ends in the middle of a record */
     struct lc_trace_thread *threads;
     size_t n_threads, cap_threads;
     struct lc_trace_clock *clocks;
@@ -136,6 +181,15 @@ struct lc_trace_defs {
     uint32_t *maps[LC_UNION_TYPES]; /* local number -> global number */
     size_t n_maps[LC_UNION_TYPES];
 };
+
+/* The time stamp that the clock of a test shows instead. */
+static inline uint64_t lc_trace_bent(const struct lc_trace_defs *d, uint64_t ticks) {
+    const struct lc_def_bend *b = &d->bend;
+    if (!(b->ns_per_tick > 0))
+        return ticks;
+    double ns = (double)(int64_t)(ticks - b->base_ticks) * b->ns_per_tick;
+    return ticks + (uint64_t)(int64_t)((lc_clock_bent(&b->bend, ns) - ns) / b->ns_per_tick);
+}
 
 /* `defs` zeroed or empty; parses the definition stream. LC_ERR_FORMAT if it is damaged. Freed with
  * lc_trace_defs_free. */

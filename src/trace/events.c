@@ -109,7 +109,29 @@ static OTF2_ErrorCode write_map(OTF2_DefWriter *writer, OTF2_MappingType type, c
     return code;
 }
 
-static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, const struct lc_trace_defs *d,
+static int compare_clocks(const void *a, const void *b) {
+    const struct lc_trace_clock *x = a, *y = b;
+    return (x->ticks > y->ticks) - (x->ticks < y->ticks);
+}
+
+/* Ascending; those measured at barriers are there twice on the rank that measured them. */
+static OTF2_ErrorCode write_clocks(OTF2_DefWriter *writer, struct lc_trace_defs *d) {
+    if (d->n_clocks)
+        qsort(d->clocks, d->n_clocks, sizeof(*d->clocks), compare_clocks);
+    for (size_t i = 0; i < d->n_clocks; i++) {
+        const struct lc_trace_clock *clock = &d->clocks[i];
+        if (i > 0 && clock->ticks <= clock[-1].ticks)
+            continue;
+        uint64_t ticks = d->process.base_ticks + clock->ticks, shown = lc_trace_bent(d, ticks);
+        OTF2_ErrorCode code = OTF2_DefWriter_WriteClockOffset(
+            writer, shown, clock->offset + (int64_t)(ticks - shown), (double)clock->deviation);
+        if (code != OTF2_SUCCESS)
+            return code;
+    }
+    return OTF2_SUCCESS;
+}
+
+static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, struct lc_trace_defs *d,
                                   uint32_t n_global_comms) {
     OTF2_ErrorCode codes[16] = {OTF2_SUCCESS};
     size_t n = 0;
@@ -126,16 +148,14 @@ static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, const struct lc_trace_
                            d->n_maps[LC_UNION_GROUP], 2, LC_NONE);
     codes[n++] = write_map(writer, OTF2_MAPPING_CALLING_CONTEXT, d->maps[LC_UNION_CONTEXT],
                            d->n_maps[LC_UNION_CONTEXT], 0, LC_NONE);
+    codes[n++] = write_map(writer, OTF2_MAPPING_IO_FILE, d->maps[LC_UNION_FILE],
+                           d->n_maps[LC_UNION_FILE], 0, LC_NONE);
+    codes[n++] = write_map(writer, OTF2_MAPPING_IO_HANDLE, d->maps[LC_UNION_HANDLE],
+                           d->n_maps[LC_UNION_HANDLE], 0, LC_NONE);
+    codes[n++] = write_clocks(writer, d);
     for (size_t i = 0; i < n; i++)
         if (codes[i] != OTF2_SUCCESS)
             return codes[i];
-    for (size_t i = 0; i < d->n_clocks; i++) {
-        const struct lc_trace_clock *clock = &d->clocks[i];
-        OTF2_ErrorCode code = OTF2_DefWriter_WriteClockOffset(
-            writer, d->process.base_ticks + clock->ticks, clock->offset, (double)clock->deviation);
-        if (code != OTF2_SUCCESS)
-            return code;
-    }
     return OTF2_SUCCESS;
 }
 

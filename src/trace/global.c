@@ -90,7 +90,7 @@ static uint32_t string(struct global *g, const char *text) {
 static void write_phases(struct global *g) {
     string(g, "");
     for (size_t i = 0; i < lc_union_count(g->u, LC_UNION_STRING); i++) {
-        const char *text = lc_union_string(g->u, i);
+        const char *text = lc_union_string(g->u, LC_UNION_STRING, i);
         uint32_t expected = (uint32_t)i + 1;
         if (*text && string(g, text) == expected)
             continue;
@@ -336,15 +336,15 @@ static void write_regions(struct global *g) {
         }
         bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
         uint32_t name = string(g, r.name);
-        WRITE(g,
-              Region(g->w, i, name, name, string(g, ""),
-                     mpi    ? lc_trace_role(r.name)
-                     : user ? OTF2_REGION_ROLE_CODE
-                            : OTF2_REGION_ROLE_ARTIFICIAL,
-                     mpi    ? OTF2_PARADIGM_MPI
-                     : user ? OTF2_PARADIGM_USER
-                            : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
-                     OTF2_REGION_FLAG_NONE, mpi ? string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));
+        WRITE(g, Region(g->w, i, name, name, string(g, ""),
+                        mpi    ? lc_trace_role(r.name)
+                        : user ? OTF2_REGION_ROLE_CODE
+                               : OTF2_REGION_ROLE_ARTIFICIAL,
+                        mpi    ? OTF2_PARADIGM_MPI
+                        : user ? OTF2_PARADIGM_USER
+                               : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                        r.flags & LC_TRACE_PHASE ? OTF2_REGION_FLAG_PHASE : OTF2_REGION_FLAG_NONE,
+                        mpi ? string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));
     }
 }
 
@@ -366,6 +366,45 @@ static void write_contexts(struct global *g) {
         }
         WRITE(g, CallingContext(g->w, i, c.region, place,
                                 c.parent == LC_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c.parent));
+    }
+}
+
+/* Where in which function others are called, as far as it is known. The format has put calling
+ * contexts in their place, but those come with events of their own (--trace-callpath=context). */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void write_sites(struct global *g) {
+    const struct lc_trace_names *names = g->options->names;
+    uint32_t n = 0;
+    for (size_t i = 0; names && i < lc_union_count(g->u, LC_UNION_SITE); i++) {
+        struct lc_union_site site;
+        struct lc_trace_symbol symbol = {0};
+        if (lc_union_site(g->u, i, &site) == LC_OK && *site.module)
+            names->line(names->context, site.module, site.build_id, site.call_site, &symbol);
+        if (symbol.file && symbol.line)
+            WRITE(g, Callsite(g->w, n++, string(g, symbol.file), symbol.line, site.callee,
+                              site.caller));
+    }
+}
+
+#pragma GCC diagnostic pop
+
+static void write_files(struct global *g) {
+    size_t n_files = lc_union_count(g->u, LC_UNION_FILE);
+    if (n_files == 0)
+        return;
+    WRITE(g, IoParadigm(g->w, 0, string(g, "MPI-IO"), string(g, "MPI I/O"),
+                        OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL,
+                        NULL));
+    for (uint32_t i = 0; i < n_files; i++)
+        WRITE(g, IoRegularFile(g->w, i, string(g, lc_union_string(g->u, LC_UNION_FILE, i)), 0));
+    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_HANDLE); i++) {
+        struct lc_union_handle handle;
+        if (lc_union_handle(g->u, i, &handle) != LC_OK || handle.file == LC_NONE)
+            continue;
+        WRITE(g, IoHandle(g->w, i, string(g, ""), handle.file, 0, OTF2_IO_HANDLE_FLAG_NONE,
+                          handle.comm == LC_NONE ? OTF2_UNDEFINED_COMM : handle.comm,
+                          OTF2_UNDEFINED_IO_HANDLE));
     }
 }
 
@@ -426,6 +465,8 @@ static enum lc_err write_all(struct global *g) {
     if (threads)
         write_thread_comms(g);
     write_contexts(g);
+    write_sites(g);
+    write_files(g);
     write_properties(g);
     if (g->no_memory)
         return lc_fail(LC_ERR_NOMEM, "definitions of the trace: not enough memory");

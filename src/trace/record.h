@@ -35,6 +35,7 @@ enum lc_rec_kind {
     LC_REC_ISEND_DONE, /* R */
     LC_REC_TESTED,     /* R: and found incomplete */
     LC_REC_CANCELLED,  /* R */
+    LC_REC_DROPPED,    /* R: a receive is complete that is left out by its size */
     LC_REC_COLL,  /* C, root; operation << 56 | bytes sent; bytes received: ends with the call */
     LC_REC_ICOLL, /* C, root; operation << 56 | bytes sent; bytes received; request: starts */
     LC_REC_ICOLL_DONE, /* R */
@@ -51,6 +52,14 @@ enum lc_rec_kind {
     LC_REC_RMA_LOCK,   /* CP; enum lc_rec_lock | shared << 8 */
     LC_REC_RMA_GROUP,  /* C, group; level */
     LC_REC_RMA_SYNC,   /* CP; type */
+    LC_REC_IO_OPEN,    /* file, modes (see below) */
+    LC_REC_IO_CLOSE,   /* file */
+    LC_REC_IO_DELETE,  /* string */
+    LC_REC_IO_BEGIN,   /* file, mode | flags << 8; bytes; number of the operation */
+    LC_REC_IO_ISSUED,  /* file; number */
+    LC_REC_IO_TESTED,  /* file; number */
+    LC_REC_IO_DONE,    /* file; bytes; number */
+    LC_REC_IO_SEEK,    /* file, whence; offset asked for; offset reached */
     LC_REC_PHASE,      /* T; string */
     LC_REC_ON,         /* T */
     LC_REC_OFF,        /* T */
@@ -60,6 +69,10 @@ enum lc_rec_kind {
 };
 
 enum lc_rec_lock { LC_REC_LOCK_ACQUIRE, LC_REC_LOCK_RELEASE };
+
+/* The second half of LC_REC_IO_OPEN: OTF2_IoAccessMode | OTF2_IoCreationFlag << 8 |
+ * OTF2_IoStatusFlag << 20. */
+enum { LC_REC_OPEN_CREATION = 8, LC_REC_OPEN_STATUS = 20 };
 
 /* Roots that are no rank. */
 #define LC_REC_ROOT_NONE 0xffffffffu
@@ -87,8 +100,9 @@ struct lc_trace_stream {
     _Atomic uint32_t state;
     uint64_t flushed_bytes; /* already in the file */
     uint64_t lost_records;
-    uint64_t begin_ticks; /* since base */
-    uint64_t unused[7];
+    uint64_t begin_ticks;           /* since base */
+    uint64_t min_bytes, more_bytes; /* messages are recorded if bytes - min_bytes <= more_bytes */
+    uint64_t unused[5];
 };
 #define LC_TRACE_DEFS 0xffffffffu
 
@@ -159,6 +173,9 @@ static inline unsigned lc_rec_words(enum lc_rec_kind kind) {
         [LC_REC_RMA_DONE] = 2,   [LC_REC_RMA_LOCK] = 2,  [LC_REC_RMA_GROUP] = 2,
         [LC_REC_RMA_SYNC] = 2,   [LC_REC_PHASE] = 2,     [LC_REC_ON] = 1,
         [LC_REC_OFF] = 1,        [LC_REC_FLUSH] = 2,     [LC_REC_END] = 1,
+        [LC_REC_DROPPED] = 1,    [LC_REC_IO_OPEN] = 1,   [LC_REC_IO_CLOSE] = 1,
+        [LC_REC_IO_DELETE] = 1,  [LC_REC_IO_BEGIN] = 3,  [LC_REC_IO_ISSUED] = 2,
+        [LC_REC_IO_TESTED] = 2,  [LC_REC_IO_DONE] = 3,   [LC_REC_IO_SEEK] = 3,
     };
     return (unsigned)kind < LC_REC_KINDS ? words[kind] : 0;
 }

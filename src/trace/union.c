@@ -143,6 +143,10 @@ static void comm_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbu
     }
 }
 
+static const char *string_of(const struct lc_trace_defs *d, uint32_t number) {
+    return number < d->n_strings && d->strings[number].text ? d->strings[number].text : "";
+}
+
 static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *payload) {
     const struct lc_trace_comm *c = &d->comms[id];
     struct lc_strbuf parent = {0};
@@ -184,6 +188,66 @@ static void win_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf
     lc_strbuf_free(&comm);
 }
 
+/* Files of one communicator are opened collectively, as windows are made. */
+static void handle_key(const struct lc_trace_defs *d, uint32_t id, struct lc_strbuf *key,
+                       struct lc_strbuf *payload) {
+    const struct lc_def_file *f = &d->files[id].head;
+    struct lc_strbuf comm = {0};
+    if (f->comm < d->n_comms && d->comms[f->comm].known)
+        comm_key(d, f->comm, &comm);
+    uint32_t comm_bytes = (uint32_t)comm.length;
+    put(key, lc_strbuf_get(&comm), comm.length);
+    lc_strbuf_printf(key, "#%08x", f->ordinal);
+    if (f->comm < d->n_comms && d->comms[f->comm].head.flags & LC_COMM_SELF)
+        put_text(key, string_of(d, f->name)); /* one on each process */
+    put(payload, &comm_bytes, 4);
+    put(payload, lc_strbuf_get(&comm), comm.length);
+    put_text(payload, string_of(d, f->name));
+    lc_strbuf_free(&comm);
+}
+
+static bool known_site(const struct lc_trace_defs *d, const struct lc_trace_site *site) {
+    if (site->node >= d->n_nodes || site->address == 0)
+        return false;
+    const struct lc_trace_node *node = &d->nodes[site->node];
+    return node->region != LC_NONE && node->parent != LC_NONE &&
+           d->nodes[node->parent].region != LC_NONE && d->nodes[node->parent].kind == LC_RAW_FRAME;
+}
+
+/* Where in which function another one is called. */
+static void site_key(const struct lc_trace_defs *d, const struct lc_trace_site *site,
+                     struct lc_strbuf *key) {
+    const struct lc_trace_node *node = &d->nodes[site->node];
+    const struct lc_trace_region *regions[2] = {&d->regions[d->nodes[node->parent].region],
+                                                &d->regions[node->region]};
+    for (int i = 0; i < 2; i++) {
+        struct lc_strbuf region = {0}, none = {0};
+        region_key(regions[i], &region, &none);
+        uint32_t bytes = (uint32_t)region.length;
+        put(key, &bytes, 4);
+        put(key, lc_strbuf_get(&region), region.length);
+        lc_strbuf_free(&region);
+        lc_strbuf_free(&none);
+    }
+    put_text(key, regions[0]->module);
+    put_text(key, regions[0]->build_id);
+    put(key, &site->address, 8);
+}
+
+/* Per node the place that it was called from if there is only one, else 0. */
+static enum lc_err only_sites(const struct lc_trace_defs *d, uint64_t **only) {
+    LC_TRY(lc_alloc(only, d->n_nodes + 1, sizeof(**only)));
+    for (size_t i = 0; i < d->n_sites; i++) {
+        const struct lc_trace_site *site = &d->sites[i];
+        if (known_site(d, site))
+            (*only)[site->node] = (*only)[site->node] ? UINT64_MAX : site->address;
+    }
+    for (size_t i = 0; i < d->n_nodes; i++)
+        if ((*only)[i] == UINT64_MAX)
+            (*only)[i] = 0;
+    return LC_OK;
+}
+
 /* Call paths are known by 128 bits of hash over their regions and call sites: keys of a fixed size
  * however deep. */
 static void mix(uint64_t h[2], const void *bytes, size_t n) {
@@ -195,29 +259,41 @@ static void mix(uint64_t h[2], const void *bytes, size_t n) {
     }
 }
 
-static void context_entry(const struct lc_trace_defs *d, const uint64_t (*hashes)[2], size_t i,
-                          struct lc_strbuf *key, struct lc_strbuf *payload) {
+/* Calls `visit` for each entry of a rank: key, payload, local number. */
+typedef enum lc_err visitor(void *what, enum lc_union_type type, uint32_t number,
+                            const struct lc_strbuf *key, const struct lc_strbuf *payload);
+
+struct walk {
+    const struct lc_trace_defs *d;
+    visitor *visit;
+    void *what;
+    struct lc_strbuf key, payload;
+    uint64_t (*hashes)[2], *only_sites;
+};
+
+static void context_entry(const struct walk *w, size_t i, struct lc_strbuf *key,
+                          struct lc_strbuf *payload) {
+    const struct lc_trace_defs *d = w->d;
     const struct lc_trace_node *node = &d->nodes[i];
     struct lc_strbuf region = {0}, none = {0};
     region_key(&d->regions[node->region], &region, &none);
     char depth[8]; /* readers need the callers first */
     snprintf(depth, sizeof(depth), "%04x", node->depth & 0xffffu);
     put(key, depth, 4);
-    put(key, hashes[i], 16);
+    put(key, w->hashes[i], 16);
     bool has_parent = node->parent != LC_NONE && d->nodes[node->parent].region != LC_NONE;
     uint32_t parent_bytes = has_parent ? 20 : 0, region_bytes = (uint32_t)region.length;
     put(payload, &parent_bytes, 4);
     if (has_parent) {
         snprintf(depth, sizeof(depth), "%04x", (node->depth - 1) & 0xffffu);
         put(payload, depth, 4);
-        put(payload, hashes[node->parent], 16);
+        put(payload, w->hashes[node->parent], 16);
     }
     put(payload, &region_bytes, 4);
     put(payload, lc_strbuf_get(&region), region.length);
     const struct lc_trace_region *caller =
         has_parent ? &d->regions[d->nodes[node->parent].region] : NULL;
-    uint64_t site = has_parent ? d->nodes[node->parent].call_site : 0;
-    put(payload, &site, 8);
+    put(payload, &w->only_sites[i], 8);
     put_text(payload, caller ? caller->module : "");
     put_text(payload, caller ? caller->build_id : "");
     lc_strbuf_free(&region);
@@ -244,18 +320,6 @@ static enum lc_err context_hashes(const struct lc_trace_defs *d, uint64_t (**has
     return LC_OK;
 }
 
-/* Calls `visit` for each entry of a rank: key, payload, local number. */
-typedef enum lc_err visitor(void *what, enum lc_union_type type, uint32_t number,
-                            const struct lc_strbuf *key, const struct lc_strbuf *payload);
-
-struct walk {
-    const struct lc_trace_defs *d;
-    visitor *visit;
-    void *what;
-    struct lc_strbuf key, payload;
-    uint64_t (*hashes)[2];
-};
-
 static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
     const struct lc_trace_defs *d = w->d;
     lc_strbuf_clear(&w->key);
@@ -271,8 +335,18 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
         }
         return d->comms[i].known;
     case LC_UNION_STRING:
-        put_text(&w->key, d->strings[i] ? d->strings[i] : "");
-        return d->strings[i] != NULL;
+    case LC_UNION_FILE:
+        put_text(&w->key, string_of(d, i));
+        return d->strings[i].text != NULL &&
+               d->strings[i].use & (type == LC_UNION_FILE ? LC_STRING_FILE : LC_STRING_PHASE);
+    case LC_UNION_HANDLE:
+        if (d->files[i].known)
+            handle_key(d, i, &w->key, &w->payload);
+        return d->files[i].known;
+    case LC_UNION_SITE:
+        if (known_site(d, &d->sites[i]))
+            site_key(d, &d->sites[i], &w->key);
+        return known_site(d, &d->sites[i]);
     case LC_UNION_WIN:
         if (d->wins[i].known)
             win_key(d, i, &w->key, &w->payload);
@@ -282,14 +356,15 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
         return d->groups[i].world != NULL;
     default:
         if (d->nodes[i].region != LC_NONE)
-            context_entry(d, (const uint64_t(*)[2])w->hashes, i, &w->key, &w->payload);
+            context_entry(w, i, &w->key, &w->payload);
         return d->nodes[i].region != LC_NONE;
     }
 }
 
 static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type) {
     const size_t counts[LC_UNION_TYPES] = {d->n_regions, d->n_comms,  d->n_strings,
-                                           d->n_wins,    d->n_groups, d->n_nodes};
+                                           d->n_wins,    d->n_groups, d->n_strings,
+                                           d->n_files,   d->n_nodes,  d->n_nodes};
     return counts[type];
 }
 
@@ -297,12 +372,15 @@ static enum lc_err for_each(const struct lc_trace_defs *d, bool contexts, visito
                             void *what) {
     struct walk w = {.d = d, .visit = visit, .what = what};
     enum lc_err err = contexts ? context_hashes(d, &w.hashes) : LC_OK;
-    uint32_t types = contexts ? LC_UNION_TYPES : LC_UNION_CONTEXT;
-    for (uint32_t type = 0; err == LC_OK && type < types; type++)
-        for (uint32_t i = 0; err == LC_OK && i < local_count(d, type); i++)
+    if (err == LC_OK && contexts)
+        err = only_sites(d, &w.only_sites);
+    uint32_t left_out = contexts ? LC_UNION_SITE : LC_UNION_CONTEXT; /* places are in contexts */
+    for (uint32_t type = 0; err == LC_OK && type < LC_UNION_TYPES; type++)
+        for (uint32_t i = 0; type != left_out && err == LC_OK && i < local_count(d, type); i++)
             if (describe(&w, type, i))
                 err = visit(what, type, i, &w.key, &w.payload);
     free(w.hashes);
+    free(w.only_sites);
     lc_strbuf_free(&w.key);
     lc_strbuf_free(&w.payload);
     return err;
@@ -337,13 +415,15 @@ static enum lc_err visit_map(void *what, enum lc_union_type type, uint32_t numbe
                              const struct lc_strbuf *key, const struct lc_strbuf *payload) {
     struct mapping *m = what;
     (void)payload;
-    m->d->maps[type][number] = lc_union_find(m->u, type, lc_strbuf_get(key), key->length);
+    if (type != LC_UNION_SITE) /* nothing refers to them */
+        m->d->maps[type][number] = lc_union_find(m->u, type, lc_strbuf_get(key), key->length);
     return LC_OK;
 }
 
 enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts) {
     for (uint32_t type = 0; type < LC_UNION_TYPES; type++) {
-        size_t n = type == LC_UNION_CONTEXT && !contexts ? 0 : local_count(defs, type);
+        bool mapped = type != LC_UNION_SITE && (contexts || type != LC_UNION_CONTEXT);
+        size_t n = mapped ? local_count(defs, type) : 0;
         defs->n_maps[type] = n;
         defs->maps[type] = lc_arena_take(&defs->arena, n * 4 + 4);
         if (!defs->maps[type])

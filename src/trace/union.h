@@ -55,6 +55,14 @@ struct lc_union_win {
     uint32_t comm; /* global number */
     const char *name;
 };
+struct lc_union_handle { /* an open file */
+    uint32_t comm, file; /* global numbers, LC_NONE */
+};
+struct lc_union_site {
+    uint32_t caller, callee; /* regions: global numbers */
+    const char *module, *build_id;
+    uint64_t call_site;
+};
 struct lc_union_context {
     uint32_t parent, region; /* global numbers; parent LC_NONE */
     const char *module; /* where the region was called from: file and address in it; "" unknown */
@@ -67,7 +75,10 @@ enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_unio
 enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_t **world,
                            uint32_t *n);
 enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_union_context *out);
-const char *lc_union_string(const struct lc_union *u, size_t number);
+enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_union_handle *out);
+enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out);
+/* Of the types LC_UNION_STRING and LC_UNION_FILE. */
+const char *lc_union_string(const struct lc_union *u, enum lc_union_type type, size_t number);
 static inline size_t lc_union_count(const struct lc_union *u, enum lc_union_type type) {
     return u->first[type + 1] - u->first[type];
 }

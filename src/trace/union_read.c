@@ -92,9 +92,35 @@ enum lc_err lc_union_context(const struct lc_union *u, size_t number,
     return check(&key, &payload);
 }
 
-const char *lc_union_string(const struct lc_union *u, size_t number) {
+enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_union_handle *out) {
     struct lc_reader key, payload;
-    if (open_entry(u, LC_UNION_STRING, number, &key, &payload) != LC_OK)
+    LC_TRY(open_entry(u, LC_UNION_HANDLE, number, &key, &payload));
+    uint32_t comm_bytes = lc_take_u32(&payload);
+    const void *comm = lc_take(&payload, comm_bytes);
+    const char *name = lc_take_text(&payload);
+    out->comm = comm ? lc_union_find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
+    out->file = lc_union_find(u, LC_UNION_FILE, name, strlen(name) + 1);
+    return check(&key, &payload);
+}
+
+enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out) {
+    struct lc_reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_SITE, number, &key, &payload));
+    uint32_t *regions[2] = {&out->caller, &out->callee};
+    for (int i = 0; i < 2; i++) {
+        uint32_t bytes = lc_take_u32(&key);
+        const void *region = lc_take(&key, bytes);
+        *regions[i] = region ? lc_union_find(u, LC_UNION_REGION, region, bytes) : LC_NONE;
+    }
+    out->module = lc_take_text(&key);
+    out->build_id = lc_take_text(&key);
+    out->call_site = lc_take_u64(&key);
+    return check(&key, &payload);
+}
+
+const char *lc_union_string(const struct lc_union *u, enum lc_union_type type, size_t number) {
+    struct lc_reader key, payload;
+    if (open_entry(u, type, number, &key, &payload) != LC_OK)
         return "";
     return lc_take_text(&key);
 }

@@ -1,6 +1,7 @@
 """Is an archive a true account of an MPI program? Reads it with the otf2 module and checks, per location, that time never runs backwards,
 regions are balanced and the first record is the Enter of main; over locations, that each receive has its send and comes after it, that
-requests are started before they complete, and that collectives are complete on all members.
+requests are started before they complete, and that collectives are complete on all members. What is started and never completed are requests
+that were freed; one-sided and file operations are complete, windows and files made before they are used, locks released, threads announced.
 
 check_trace.py [--partial] [--tally DIR] ARCHIVE   prints what is wrong; exit 1 if anything is. --partial: a run that was killed: what is
 missing at the end is no error. --tally DIR: the calls that the program counted itself (tests/programs): each is one Enter.
@@ -37,8 +38,13 @@ class Checker:
         self.started = defaultdict(dict)  # rank -> request -> kind, order of the post
         self.posts = Counter()
         self.collectives = defaultdict(lambda: defaultdict(list))  # comm -> rank -> operations
-        self.starts = defaultdict(dict)
         self.events = Counter()
+        self.backwards = 0  # the most that a message goes back in time, in ticks
+        self.open = Counter()  # (rank, what) -> balance of begins and ends that a location must close
+        self.handles = set()  # (rank, "file" or "window", number) in existence
+        self.operations = {}  # (rank, kind, matching id) of one-sided and file operations in progress
+        self.file_collectives = defaultdict(lambda: defaultdict(list))  # (handle, communicator) -> rank -> operations
+        self.created, self.begun = set(), set()
 
     def wrong(self, text):
         self.problems.append(text)
@@ -148,11 +154,95 @@ class Checker:
         self.collectives[self.comm_of(l, event.communicator) + ("nonblocking",)][l.rank].append(str(event.collective_op))
 
     def on_MpiCollectiveEnd(self, l, event):
+        self.open[l.ref, "collective"] -= 1
         operation = str(event.collective_op)
         if "HANDLE" not in operation:
             root = event.root if not isinstance(event.communicator, InterComm) else None
             root = getattr(root, "_ref", root)
             self.collectives[self.comm_of(l, event.communicator) + ("blocking",)][l.rank].append((operation, str(root)))
+
+    def on_MpiCollectiveBegin(self, l, event):
+        self.open[l.ref, "collective"] += 1
+
+    def on_RmaCollectiveBegin(self, l, event):
+        self.open[l.ref, "one-sided collective"] += 1
+
+    def on_RmaCollectiveEnd(self, l, event):
+        self.open[l.ref, "one-sided collective"] -= 1
+
+    # threads
+
+    def on_ThreadCreate(self, l, event):
+        self.created.add((l.rank, event.sequence_count))
+
+    def on_ThreadBegin(self, l, event):
+        self.begun.add((l.rank, l.thread))
+        self.open[l.ref, "thread"] += 1
+
+    def on_ThreadEnd(self, l, event):
+        self.open[l.ref, "thread"] -= 1
+
+    # windows
+
+    def make(self, l, kind, thing):
+        if (l.rank, kind, thing._ref) in self.handles:
+            self.wrong(f"rank {l.rank}: {kind} {thing._ref} is made twice")
+        self.handles.add((l.rank, kind, thing._ref))
+
+    def use(self, l, kind, thing, event):
+        if (l.rank, kind, thing._ref) not in self.handles:
+            self.wrong(f"rank {l.rank}: {type(event).__name__} with {kind} {thing._ref}, which does not exist")
+
+    def end(self, l, kind, thing, event):
+        self.use(l, kind, thing, event)
+        self.handles.discard((l.rank, kind, thing._ref))
+
+    def on_RmaWinCreate(self, l, event):
+        self.make(l, "window", event.win)
+
+    def on_RmaWinDestroy(self, l, event):
+        self.end(l, "window", event.win, event)
+
+    def on_RmaPut(self, l, event):
+        self.use(l, "window", event.win, event)
+        self.operations[l.rank, "one-sided", event.matching_id] = event.win._ref
+
+    on_RmaGet = on_RmaAtomic = on_RmaPut
+
+    def on_RmaOpCompleteRemote(self, l, event):
+        if self.operations.pop((l.rank, "one-sided", event.matching_id), None) != event.win._ref:
+            self.wrong(f"rank {l.rank}: one-sided operation {event.matching_id} is complete, but was not started")
+
+    def on_RmaAcquireLock(self, l, event):
+        self.use(l, "window", event.win, event)
+        self.open[l.ref, f"lock of rank {event.remote} in window {event.win._ref}"] += 1
+
+    def on_RmaReleaseLock(self, l, event):
+        self.open[l.ref, f"lock of rank {event.remote} in window {event.win._ref}"] -= 1
+
+    # files
+
+    def on_IoCreateHandle(self, l, event):
+        self.make(l, "file", event.handle)
+
+    def on_IoDestroyHandle(self, l, event):
+        self.end(l, "file", event.handle, event)
+
+    def on_IoOperationBegin(self, l, event):
+        self.use(l, "file", event.handle, event)
+        self.operations[l.rank, "file", event.matching_id] = event.handle._ref
+        if event.operation_flags.value & otf2.IoOperationFlag.COLLECTIVE.value:
+            self.file_collectives[event.handle._ref, event.handle.comm._ref][l.rank].append(str(event.mode))
+
+    def in_progress(self, l, event):
+        if self.operations.get((l.rank, "file", event.matching_id)) != event.handle._ref:
+            self.wrong(f"rank {l.rank}: {type(event).__name__} of {event.matching_id}, which was not started")
+
+    on_IoOperationIssued = on_IoOperationTest = in_progress
+
+    def on_IoOperationComplete(self, l, event):
+        self.in_progress(l, event)
+        self.operations.pop((l.rank, "file", event.matching_id), None)
 
     def members(self, comms, key):
         comm = comms[key[0]]
@@ -160,16 +250,37 @@ class Checker:
             return None
         return sorted(m if isinstance(m, int) else m._ref for m in comm.group.members)
 
-    def finish(self, comms, partial, cancelled_sends):
+    def finish_operations(self):
+        freed = Counter()
+        for l in self.locations.values():
+            freed[l.rank] += l.calls["MPI_Request_free"]
+        for rank, requests in self.started.items():
+            if len(requests) > freed[rank]:
+                self.wrong(f"rank {rank}: {len(requests)} requests are never completed, {freed[rank]} were freed: {sorted(requests)[:5]}")
+        for rank, kind, number in list(self.operations)[:5]:
+            self.wrong(f"rank {rank}: {kind} operation {number} is never complete")
+        for (ref, what), balance in self.open.items():
+            if balance:
+                self.wrong(f"location {ref}: {what}: {balance} more begins than ends")
+        for (handle, _), by_rank in self.file_collectives.items():
+            if len(set(map(tuple, by_rank.values()))) > 1:
+                self.wrong(f"members disagree about the collective operations of file {handle}")
+
+    def finish(self, comms, partial):
         for l in self.locations.values():
             if l.stack:
                 self.wrong(f"location {l.ref}: {len(l.stack)} regions are never left")
+        if self.created != self.begun:
+            self.wrong(f"threads created and begun differ: {sorted(self.created ^ self.begun)[:5]}")
+        if not partial:
+            self.finish_operations()
         for key, receives in self.receives.items():
             sends = self.sends.get(key, [])
             if len(receives) > len(sends) and not partial:
                 self.wrong(f"{len(receives)} receives but {len(sends)} sends on {key}")
             for done, send in zip(sorted(r[1] for r in receives), sends):
                 if done < send[0]:
+                    self.backwards = max(self.backwards, send[0] - done)
                     self.wrong(f"a message on {key} is received before it is sent")
             sizes = Counter(r[2] for r in receives if r[2])  # MPICH tells no size of what MPI_Isendrecv received
             if sizes - Counter(s[1] for s in sends) and not partial:
@@ -215,7 +326,7 @@ def check(path, partial=False, tally=None):
         comms = {c._ref: c for c in trace.definitions.comms}
         for location, event in trace.events:
             checker.event(location, event)
-    checker.finish(comms, partial, 0)
+    checker.finish(comms, partial)
     if tally:
         check_tally(checker, tally)
     return checker

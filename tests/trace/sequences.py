@@ -2,6 +2,7 @@
 
 sequences.py OURS GOLDEN   prints the differences; exit 1 if there are any beyond the known ones:
   ProgramBegin/End (ours has none), MpiRequestTest (the golden archives were measured without them), create/destroy handle operations.
+Definitions are compared where records refer to them: the golden archives define all MPI functions, and a topology of processes and threads.
 """
 import sys
 
@@ -67,6 +68,38 @@ def read(path, handles):
                 begins[key] = len(sequence)
             sequence.append(describe(event, requests.setdefault(key, Numbers())))
     return sequences
+
+
+def definitions(path):
+    """What the records refer to, field by field: kind and name -> fields. Files of functions without directory."""
+    out = {}
+    with otf2.reader.open(str(path)) as trace:
+        used = {event.region._ref for _, event in trace.events if isinstance(event, e.Enter)}
+        d = trace.definitions
+        for r in d.regions:
+            if r._ref in used:
+                out["region", r.name] = (r.canonical_name, r.description, str(r.region_role), str(r.paradigm), str(r.region_flags),
+                                         str(r.source_file).rpartition("/")[2], r.begin_line_number, r.end_line_number)
+        for c in d.comms:
+            if c.group.paradigm == otf2.Paradigm.MPI:
+                out.setdefault(("communicator", *comm_key(c)), []).append(
+                    (c.parent and c.parent.name, str(c.group.group_type), c.group.name, str(c.group.group_flags), str(c.flags)))
+        for g in d.location_groups:
+            node = g.system_tree_parent
+            out["process", g._ref] = (g.name, str(g.location_group_type), node.class_name, node.parent.class_name, node.parent.name)
+        for l in d.locations:
+            out["location", l._ref] = (l.name, str(l.type), l.group._ref)
+        for g in d.groups:
+            if g.paradigm == otf2.Paradigm.MPI and g.group_type == otf2.GroupType.COMM_LOCATIONS:
+                out["MPI locations"] = (g.name, [m._ref for m in g.members])
+        for p in d.paradigm_properties:
+            out["property", str(p.paradigm), str(p.property)] = str(p.value)
+    return out
+
+
+def definition_differences(ours, golden):
+    return [f"{key}: {ours.get(key)} instead of {golden.get(key)}" for key in sorted(set(ours) | set(golden), key=str)
+            if ours.get(key) != golden.get(key)]
 
 
 def differences(ours, golden):
