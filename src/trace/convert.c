@@ -211,34 +211,36 @@ static void timed(struct lc_conversion *s, const uint64_t *words) {
     }
 }
 
-/* Numbers in the record refer to something; they do unless the stream was damaged. */
+static bool mapped(const struct lc_trace_defs *d, enum lc_union_type type, uint64_t number) {
+    return number < d->n_maps[type] && d->maps[type][number] != LC_NONE;
+}
+
+/* Numbers in the record refer to something that is defined; they do unless the stream or the
+ * definitions were damaged. */
 static bool sound(const struct lc_conversion *s, enum lc_rec_kind kind, const uint64_t *words) {
     static const uint8_t refers[LC_REC_KINDS] = {
-        [LC_REC_SEND] = 1,      [LC_REC_ISEND] = 1,     [LC_REC_RECV] = 1,
-        [LC_REC_IRECV] = 1,     [LC_REC_COLL] = 1,      [LC_REC_ICOLL] = 1,
-        [LC_REC_HANDLE] = 1,    [LC_REC_COMM_MADE] = 1, [LC_REC_COMM_FREED] = 1,
-        [LC_REC_WIN_MADE] = 2,  [LC_REC_WIN_FREED] = 2, [LC_REC_RMA_COLL] = 2,
-        [LC_REC_RMA_PUT] = 2,   [LC_REC_RMA_GET] = 2,   [LC_REC_RMA_ATOMIC] = 2,
-        [LC_REC_RMA_DONE] = 2,  [LC_REC_RMA_LOCK] = 2,  [LC_REC_RMA_GROUP] = 3,
-        [LC_REC_RMA_SYNC] = 2,  [LC_REC_PHASE] = 4,     [LC_REC_IO_OPEN] = 5,
-        [LC_REC_IO_CLOSE] = 5,  [LC_REC_IO_DELETE] = 6, [LC_REC_IO_BEGIN] = 5,
-        [LC_REC_IO_ISSUED] = 5, [LC_REC_IO_TESTED] = 5, [LC_REC_IO_DONE] = 5,
-        [LC_REC_IO_SEEK] = 5,
+        /* 1 + enum lc_union_type */
+        [LC_REC_SEND] = 1 + LC_UNION_COMM,        [LC_REC_ISEND] = 1 + LC_UNION_COMM,
+        [LC_REC_RECV] = 1 + LC_UNION_COMM,        [LC_REC_IRECV] = 1 + LC_UNION_COMM,
+        [LC_REC_COLL] = 1 + LC_UNION_COMM,        [LC_REC_ICOLL] = 1 + LC_UNION_COMM,
+        [LC_REC_HANDLE] = 1 + LC_UNION_COMM,      [LC_REC_COMM_MADE] = 1 + LC_UNION_COMM,
+        [LC_REC_COMM_FREED] = 1 + LC_UNION_COMM,  [LC_REC_WIN_MADE] = 1 + LC_UNION_WIN,
+        [LC_REC_WIN_FREED] = 1 + LC_UNION_WIN,    [LC_REC_RMA_COLL] = 1 + LC_UNION_WIN,
+        [LC_REC_RMA_PUT] = 1 + LC_UNION_WIN,      [LC_REC_RMA_GET] = 1 + LC_UNION_WIN,
+        [LC_REC_RMA_ATOMIC] = 1 + LC_UNION_WIN,   [LC_REC_RMA_DONE] = 1 + LC_UNION_WIN,
+        [LC_REC_RMA_LOCK] = 1 + LC_UNION_WIN,     [LC_REC_RMA_GROUP] = 1 + LC_UNION_WIN,
+        [LC_REC_RMA_SYNC] = 1 + LC_UNION_WIN,     [LC_REC_PHASE] = 1 + LC_UNION_STRING,
+        [LC_REC_IO_OPEN] = 1 + LC_UNION_HANDLE,   [LC_REC_IO_CLOSE] = 1 + LC_UNION_HANDLE,
+        [LC_REC_IO_BEGIN] = 1 + LC_UNION_HANDLE,  [LC_REC_IO_ISSUED] = 1 + LC_UNION_HANDLE,
+        [LC_REC_IO_TESTED] = 1 + LC_UNION_HANDLE, [LC_REC_IO_DONE] = 1 + LC_UNION_HANDLE,
+        [LC_REC_IO_SEEK] = 1 + LC_UNION_HANDLE,   [LC_REC_IO_DELETE] = 1 + LC_UNION_FILE,
     };
-    const struct lc_trace_defs *d = s->d;
-    const uint8_t what = refers[kind];
-    if (what == 1)
-        return lc_rec_comm(words[0]) < d->n_maps[LC_UNION_COMM] &&
-               d->comms[lc_rec_comm(words[0])].known;
-    if (what == 5)
-        return lc_rec_comm(words[0]) < d->n_maps[LC_UNION_HANDLE];
-    if (what == 6)
-        return lc_rec_comm(words[0]) < d->n_maps[LC_UNION_FILE];
-    if (what == 4)
-        return words[1] < d->n_maps[LC_UNION_STRING];
-    if (what == 3 && lc_rec_peer(words[0]) >= d->n_maps[LC_UNION_GROUP])
+    if (refers[kind] == 0)
+        return true;
+    if (kind == LC_REC_RMA_GROUP && !mapped(s->d, LC_UNION_GROUP, lc_rec_peer(words[0])))
         return false;
-    return what == 0 || lc_rec_comm(words[0]) < d->n_maps[LC_UNION_WIN];
+    uint64_t number = kind == LC_REC_PHASE ? words[1] : lc_rec_comm(words[0]);
+    return mapped(s->d, (enum lc_union_type)(refers[kind] - 1), number);
 }
 
 static enum lc_err record(struct lc_conversion *s, const uint64_t *words) {

@@ -362,9 +362,13 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
 }
 
 static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type) {
-    const size_t counts[LC_UNION_TYPES] = {d->n_regions, d->n_comms,  d->n_strings,
-                                           d->n_wins,    d->n_groups, d->n_strings,
-                                           d->n_files,   d->n_nodes,  d->n_nodes};
+    const size_t counts[LC_UNION_TYPES] = {
+        [LC_UNION_REGION] = d->n_regions, [LC_UNION_COMM] = d->n_comms,
+        [LC_UNION_STRING] = d->n_strings, [LC_UNION_WIN] = d->n_wins,
+        [LC_UNION_GROUP] = d->n_groups,   [LC_UNION_FILE] = d->n_strings,
+        [LC_UNION_HANDLE] = d->n_files,   [LC_UNION_SITE] = d->n_sites,
+        [LC_UNION_CONTEXT] = d->n_nodes,
+    };
     return counts[type];
 }
 

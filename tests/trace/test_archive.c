@@ -29,6 +29,7 @@ static uint32_t comm_group[16];
 
 static OTF2_CallbackCode def_string(void *d, OTF2_StringRef self, const char *text) {
     (void)d;
+    free(strings[self]);
     strings[self] = strdup(text);
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -238,7 +239,7 @@ static void make_rank(struct fake_rank *f, int rank) {
     make_comms(f, rank);
     struct nodes n = make_nodes(f, rank);
     struct lc_trace_stream *s = fake_thread(f, 0, 0);
-    uint32_t twin = 2 + (uint32_t)rank, text[2] = {0, 0};
+    uint32_t twin = 2 + (uint32_t)rank, text[2] = {0, LC_STRING_PHASE};
     fake_define(f, LC_DEF_STRING, text, sizeof(text), "warm up", 8);
     FAKE(f, s, at(LC_REC_CALL, 10), on(n.init, 0));
     FAKE(f, s, at(LC_REC_EXIT, 20));
@@ -496,10 +497,18 @@ static void test_filter(void **unused) {
     free(rank.state);
 }
 
+static int free_texts(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+        free(strings[i]);
+    lc_strbuf_free(&seen);
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_end), cmocka_unit_test(test_recovered),
         cmocka_unit_test(test_cut_off), cmocka_unit_test(test_ruined_state),
         cmocka_unit_test(test_filter)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_texts);
 }
