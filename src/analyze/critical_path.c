@@ -8,6 +8,8 @@
 
 struct blocking {
     int64_t start, end;
+    int64_t without; /* when it would end if the cause came at once: its start, or where all wait
+                        for all the start of the last but one */
     uint32_t location, cause;
 };
 
@@ -66,6 +68,40 @@ static uint64_t blocking_key(const void *blockings, uint32_t index, int level) {
     return level == 2 ? x->location : lc_key_signed(level == 1 ? x->start : x->end);
 }
 
+/* Barriers and the like: everybody waits until the last one comes. */
+static bool is_for_all(uint8_t kind) {
+    return kind == LC_WAIT_BARRIER || kind == LC_WAIT_N2N || kind == LC_WAIT_MGMT ||
+           kind == LC_WAIT_INIT || kind == LC_WAIT_FINALIZE;
+}
+
+static uint64_t meeting_key(const void *blockings, uint32_t index, int level) {
+    const struct blocking *x = (const struct blocking *)blockings + index;
+    return level == 0 ? x->cause : lc_key_signed(x->end);
+}
+
+/* Those who wait for one cause until one instant, together: without the cause they would go on when
+ * the last of them came. */
+static enum lc_err find_last_but_one(struct blocking *blockings, size_t n) {
+    uint32_t *order = NULL;
+    LC_TRY(lc_order_by(&order, blockings, n, meeting_key, 2));
+    for (size_t i = 0, end; i < n; i = end) {
+        const struct blocking *first = &blockings[order[i]];
+        int64_t latest = INT64_MIN;
+        for (end = i; end < n && blockings[order[end]].end == first->end &&
+                      blockings[order[end]].cause == first->cause;
+             end++) {
+            const struct blocking *b = &blockings[order[end]];
+            if (b->without == INT64_MAX && b->start > latest)
+                latest = b->start;
+        }
+        for (size_t k = i; k < end; k++)
+            if (blockings[order[k]].without == INT64_MAX)
+                blockings[order[k]].without = latest;
+    }
+    free(order);
+    return LC_OK;
+}
+
 static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace) {
     struct blocking *mine = NULL;
     size_t n = 0, most = 0, n_all = 0;
@@ -80,7 +116,11 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
         for (size_t k = 0; k < trace->locs[i].n_waits; k++) {
             const struct lc_wait *w = &trace->locs[i].waits[k];
             if ((w->flags & LC_WAIT_BLOCKS) && w->cause != LC_NONE)
-                mine[n++] = (struct blocking){w->start, w->release, trace->locs[i].id, w->cause};
+                mine[n++] = (struct blocking){.start = w->start,
+                                              .end = w->release,
+                                              .without = is_for_all(w->kind) ? INT64_MAX : w->start,
+                                              .location = trace->locs[i].id,
+                                              .cause = w->cause};
         }
     err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&walk->blockings, &n_all,
                          NULL);
@@ -88,6 +128,8 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
     n_all /= sizeof *mine;
     if (err == LC_OK && trace->comm->rank == 0) {
         err = lc_sort_by(walk->blockings, n_all, sizeof *walk->blockings, blocking_key, 3);
+        if (err == LC_OK)
+            err = find_last_but_one(walk->blockings, n_all);
         if (err == LC_OK)
             err = lc_alloc(&walk->first, trace->n_locations + 1, sizeof *walk->first);
         for (size_t i = 0; i < n_all && err == LC_OK; i++)
@@ -149,7 +191,7 @@ static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t
             return add_segment(walk, p, path->lower, t, slack);
         if (b->end < t || (b->end == t && !was_visited(walk, b->cause))) {
             LC_TRY(add_segment(walk, p, b->end, t, slack));
-            slack = b->end - b->start;
+            slack = b->end - b->without;
             t = b->end;
             p = b->cause;
         } else if (b->end > t && !was_visited(walk, b->cause)) { /* wrong clocks */

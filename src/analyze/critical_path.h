@@ -1,13 +1,19 @@
 /* The critical path (definitions of the wait states, section 4): the chain of activities that
  * determines the length of the run.
  *
- * Nouns
- *   blocking   a location cannot go on before its cause does something (wait states, n21 roots,
- * MPI_Init, MPI_Finalize) segment    a part of the path on one location, [from, to); the segments
- * follow each other without gap slack      of a segment: how long the next location on the path
- * waited for it, so how much shorter the segment may get before the path runs elsewhere The
- * blockings are gathered on rank 0 (24 bytes each), which follows the path backwards; all ranks get
- * the segments, and each sums up those of its own locations. Ties go to the lowest location, so
+ * Blocking: a location cannot go on before its cause does something (wait states, n21 roots,
+ * MPI_Init, MPI_Finalize).
+ *
+ * Segment: a part of the path on one location, [from, to); the segments follow each other without
+ * gap.
+ *
+ * Slack of a segment: how much shorter it may get before the path runs elsewhere: how long the next
+ * location on the path waited for it; in barriers and the like until the last but one came. (A root
+ * of n21 and members of scans are blocked by one, the last; the last but one is not known there, so
+ * that the slack is an upper bound.)
+ *
+ * The blockings are gathered on rank 0 (32 bytes each), which follows the path backwards; all ranks
+ * get the segments, and each sums up those of its own locations. Ties go to the lowest location, so
  * that the path is the same for any number of ranks. */
 #ifndef LC_ANALYZE_CRITICAL_PATH_H
 #define LC_ANALYZE_CRITICAL_PATH_H

@@ -78,6 +78,14 @@ static json_t *clocks_json(const struct lc_trace *trace, const struct lc_correct
     return object;
 }
 
+/* Violated invariants belong to the health of the result. */
+static void add_broken(json_t *health, const json_t *broken) {
+    size_t i;
+    const json_t *text;
+    json_array_foreach(broken, i, text) json_array_append_new(
+        health, json_sprintf("invariant violated: %s", json_string_value(text)));
+}
+
 enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options *options,
                          const struct lc_run_facts *facts, const struct lc_correction *correction,
                          const char *invariants, char **meta) {
@@ -96,11 +104,14 @@ enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options
     json_object_set_new(object, "events", json_integer((json_int_t)trace->n_events));
     json_object_set_new(object, "mpi_only", json_boolean(options->mpi_only));
     json_object_set_new(object, "violations", clocks_json(trace, correction));
-    json_object_set_new(object, "health", health_json(trace));
+    json_t *health = health_json(trace);
+    json_object_set_new(object, "health", health);
     json_object_set_new(object, "health_counts", counts_json(trace));
     json_t *checks = *invariants ? json_loads(invariants, 0, NULL) : NULL;
-    if (checks)
+    if (checks) {
+        add_broken(health, json_object_get(checks, "broken"));
         json_object_set_new(object, "invariants", checks);
+    }
     *meta = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(object);
     return *meta ? LC_OK : lc_fail(LC_ERR_NOMEM, "meta: no memory");

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""--partition, --what-if and slack, with exact answers.
+
+check_options.py LATECOMER GOLDEN
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import otf2
+from otf2.enums import CollectiveOp, GroupFlag, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole
+
+LATECOMER, GOLDEN = sys.argv[1:3]
+NONE = 0xFFFFFFFF
+
+# Two programs of two ranks: `mesh` of ocean 4 s on both, `particles` of air 8 s on rank 2, `chemistry` of air 6 s on rank 3, then a barrier of
+# all. Communicators {0, 2} and {1, 3}. Rank 2 is the path: ranks 0, 1, 3 wait 4, 4, 2 s and never visit `particles`.
+PROGRAMS = ["ocean", "ocean", "air", "air"]
+WORK = [("mesh", 4), ("mesh", 4), ("particles", 8), ("chemistry", 6)]
+COMMS = [[0, 2], [1, 3]]
+S = 1000  # ticks per second
+
+
+def write(directory):
+    with otf2.writer.open(directory, timer_resolution=S) as archive:
+        defs = archive.definitions
+        node = defs.system_tree_node("node0", class_name="node", parent=defs.system_tree_node("m", class_name="machine"))
+        locations = []
+        for i in range(len(WORK)):
+            group = defs.location_group(f"MPI Rank {i}", system_tree_parent=node, location_group_type=LocationGroupType.PROCESS)
+            locations.append(defs.location("Master thread", group=group, type=LocationType.CPU_THREAD))
+        defs.group("", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI, members=locations)
+        comms = []
+        for members in [range(len(WORK)), *COMMS]:
+            group = defs.group("", group_type=GroupType.COMM_GROUP, paradigm=Paradigm.MPI, group_flags=GroupFlag.NONE,
+                               members=[locations[m] for m in members])
+            comms.append(defs.comm("", group=group))
+
+        def region(name, role=RegionRole.FUNCTION, paradigm=Paradigm.COMPILER):
+            return defs.region(name, canonical_name=name, region_role=role, paradigm=paradigm, source_file="")
+        regions = {name: region(name) for name in {*PROGRAMS, *(name for name, _ in WORK)}}
+        barrier = region("MPI_Barrier", RegionRole.BARRIER, Paradigm.MPI)
+        for i, (work, seconds) in enumerate(WORK):
+            writer = archive.event_writer_from_location(locations[i])
+            writer.enter(0, regions[PROGRAMS[i]])
+            writer.enter(0, regions[work])
+            writer.leave(seconds * S, regions[work])
+            writer.enter(seconds * S, barrier)
+            writer.mpi_collective_begin(seconds * S)
+            writer.mpi_collective_end(8 * S, CollectiveOp.BARRIER, comms[0], NONE, 0, 0)
+            writer.leave(8 * S, barrier)
+            writer.leave(8 * S, regions[PROGRAMS[i]])
+
+
+# (option, intra-, inter-partition imbalance)
+PARTITIONS = [(None, 0, 10), ("executable", 2, 8), ("communicator", 4, 6), ("0-1/2-3", 2, 8), ("0-3", 10, 0), ("2/0,1,3", 0, 10),
+              ("1,2/0,3", 4, 6)]
+# archive, SPEC, seconds saved (negative: longer)
+WHAT_IFS = [
+    ("mpmd_partitions", "particles=0.5", 4),             # the path moves to mesh of ranks 0 and 1
+    ("mpmd_partitions", "particles=0.75", 2),
+    ("mpmd_partitions", "particles=0", 4),
+    ("mpmd_partitions", "mesh=0.5", 0),
+    ("mpmd_partitions", "mesh=3", -4),
+    ("mpmd_partitions", "mesh=0.5,particles=0.5", 4),
+    ("imbalance_static", "work=0.5", 1.25),
+    ("imbalance_dynamic", "work=0.5", 1.25),
+    ("imbalance_mixed", "work=2", -2.5),
+    ("thesis_table_3_3", "f=0", 2),                      # along both messages
+    ("thesis_table_3_3", "g=0", 3),                      # C does not wait any more: its own call path counts
+    ("chain_through_collectives", "f=0", 4),             # message, barrier, broadcast; f of ranks 1 to 3 goes, too
+]
+# archive, {call path: (on the path, slack)}
+SLACKS = [("mpmd_partitions", {"main/particles": (8, 2), "main/MPI_Init": (1, 1)})]  # rank 3 comes 2 s before rank 2
+
+
+def analyse(trace, out, *options):
+    done = subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", *options, "-o", out, trace], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr
+
+
+def member(out, name):
+    return json.loads(subprocess.run(["tar", "-xOf", out, name], check=True, capture_output=True, text=True).stdout)
+
+
+def totals(out):
+    shown = subprocess.run([LATECOMER, "show", "--json", out], check=True, capture_output=True, text=True).stdout
+    return {name: metric["total"] for name, metric in json.loads(shown)["metrics"].items()}
+
+
+def main():
+    bad = n = 0
+
+    def check(what, got, expected):
+        nonlocal bad, n
+        n += 1
+        if any(abs(a - b) > 1e-9 for a, b in zip(got, expected, strict=True)):
+            print(f"{what}: {got} instead of {expected}")
+            bad += 1
+    with tempfile.TemporaryDirectory() as tmp:
+        trace, out = f"{tmp}/t", f"{tmp}/a.cubex"
+        write(trace)
+        for option, intra, inter in PARTITIONS:
+            code, err = analyse(trace, out, *([f"--partition={option}"] if option else []))
+            m = totals(out)
+            check(f"--partition={option} {err}", (code, m["intra_partition_imbalance"], m["inter_partition_imbalance"],
+                                                  m["critical_imbalance_impact"]), (0, intra, inter, 10))
+        for text in ("0-1/x", "3-1", "nothing", "what-if", "x=", "solve"):
+            option = f"--partition={text}" if "=" not in text and text not in ("what-if", "solve") else f"--what-if={text}"
+            code, err = analyse(trace, out, option)
+            check(f"{option}: usage ({err.strip()})", (code, err.count("\n")), (2, 1))
+        for name, spec, saved in WHAT_IFS:
+            code, err = analyse(os.path.join(GOLDEN, "synthetic", name), out, "--what-if", spec)
+            guess = member(out, "critical_path.json")["what_if"]
+            check(f"{name} --what-if {spec} {err}", (code, guess["now_s"] - guess["then_s"]), (0, saved))
+        for name, paths in SLACKS:
+            analyse(os.path.join(GOLDEN, "synthetic", name), out)
+            found = {p["callpath"]: (p["on_path_s"], p["slack_s"]) for p in member(out, "critical_path.json")["callpaths"]}
+            for path, expected in paths.items():
+                check(f"{name} slack of {path}", found[path], expected)
+    print(f"{n} checks, {bad} not as expected")
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
