@@ -4,11 +4,10 @@
     test_imbalance.py LATECOMER openmpi|mpich PROGRAM WORK
 
 The critical path must show the imbalance of `work` wherever it is, where the usual number (longest rank minus mean) shows a part of it or none.
-Always: as the program's own clock says (the last to come to a barrier is on the path), within half a percent of the mean
-(MPICH: one, since ranks lose their core between both readings). The nominal values
+Always: as the program's own clock says (the last to come to a barrier is on the path), within half a percent of the mean. The nominal values
 (25 % or 0 on the path; 0, 25, 0, 12.5 % in the profile) within 1 %: on a busy machine sleeping ranks wake up late, so the run may be repeated
 for these, twice. MPICH's waiting ranks never yield: where there are more ranks than cores, the others wake up late always, and only the
-comparison with the clock counts.
+comparison with the clock counts; that may need a repetition as well, since a rank can lose its core between its own reading and the tool's.
 """
 import json
 import os
@@ -57,9 +56,12 @@ def check(latecomer, flavour, program, scenario, work):
         clock, analysis = measure(latecomer, flavour, program, scenario, work)
         print("%-8s critical path: %6.2f %% (own clock %6.2f, nominal %4.1f)   profile: %6.2f %% (own clock %6.2f, nominal %4.1f)" %
               (scenario, analysis[0], clock[0], NOMINAL[scenario][0], analysis[1], clock[1], NOMINAL[scenario][1]), flush=True)
-        if any(abs(a - c) > (1 if flavour == "mpich" else 0.5) for a, c in zip(analysis, clock)):
+        spins = flavour == "mpich" and os.cpu_count() < RANKS
+        if any(abs(a - c) > 0.5 for a, c in zip(analysis, clock)):
+            if spins:  # a rank may lose its core between its reading of the clock and ours: the next attempt
+                continue
             return False
-        if (flavour == "mpich" and os.cpu_count() < RANKS) or all(abs(a - n) <= 1 for a, n in zip(analysis, NOMINAL[scenario])):
+        if spins or all(abs(a - n) <= 1 for a, n in zip(analysis, NOMINAL[scenario])):
             return True
     return False
 
