@@ -69,14 +69,15 @@ struct lc_clk_thread {
     bool any_candidate;          /* of the call in progress */
     struct lc_candidate worst;   /* the chosen one so far */
     struct lc_clk_coll blocking; /* the blocking collective in progress */
+    struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */
     struct lc_clk_thread *next;
 };
 
 /* Open or matched receive. */
 struct lc_clk_recv {
     struct lc_recv recv;
-    struct lc_ring_entry given; /* of a message matched by MPI_Mprobe */
-    bool is_given, has_given;
+    struct lc_ring_entry given;            /* of a message matched by MPI_Mprobe */
+    bool is_given, has_given, given_waits; /* waits: its sender may */
     bool reply_later; /* its sender can only be told when the message is known */
 };
 
@@ -118,6 +119,7 @@ enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
 
 struct lc_clk_counts {
     uint64_t messages, n_bent, collectives, skipped, violations, unresolved;
+    uint64_t records, replies, record_bytes, mirrors; /* messages and collectives of our own */
 };
 
 struct lc_clk {
@@ -182,7 +184,8 @@ static inline void lc_clk_unlock(void) {
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is
  * over); then C function begin end: the call that they belong to. F 1|0 time name: a phase begins,
- * ends. */
+ * ends. Windows: U to context tag (tells of an epoch), V source context tag (has heard), K context
+ * target shared (a lock's epoch is over). */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \
@@ -210,8 +213,15 @@ void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum 
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c);
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
 const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
+/* Vector and what-if clocks that came with a reply, until the next one comes. */
+void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n);
+uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **extra);
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
                        uint32_t seq);
+
+/* clk_p2p.c: an entry of no bytes, with lc_clk.lock held */
+void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                uint32_t context, int32_t tag);
 
 /* clk_coll.c: a nonblocking collective is complete */
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r);
@@ -227,9 +237,13 @@ void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp
 
 /* clk_records.c: entries as messages. */
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq);
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq, bool waits);
 void lc_clk_record_pull(void *user, uint32_t source);
 void lc_clk_records_finish(void); /* collective */
+/* The record of this entry (from the matcher, of a source without ring) says that its send waits.
+ */
+bool lc_clk_record_waits(const struct lc_ring_entry *entry);
+#define LC_RECORD_WAITS (1ull << 32) /* in extra[1] */
 enum { LC_RECORD_ITEMS = 20, LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS };
 /* Vector and what-if clocks of the thread for a record; returns the number of words. */
 uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra);

@@ -86,6 +86,7 @@ static void roles(struct lc_clk_coll *x, const struct lc_coll *coll) {
     x->sends = x->receives = true;
     switch (coll->kind) {
     case LC_COLL_BARRIER:
+    case LC_COLL_MEET:
         break;
     case LC_COLL_N2N:
     case LC_COLL_V2V:
@@ -207,6 +208,7 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
         [LC_COLL_V2V] = LC_WAIT_NXN,           [LC_COLL_ONE2N] = LC_WAIT_LATEBROADCAST,
         [LC_COLL_N2ONE] = LC_WAIT_EARLYREDUCE, [LC_COLL_SCAN] = LC_WAIT_EARLYSCAN,
         [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_WAIT_KINDS,
+        [LC_COLL_MEET] = LC_WAIT_KINDS,
     };
     enum lc_wait_kind kind = kinds[x->kind];
     if (kind == LC_WAIT_KINDS || (x->nonblocking && x->kind == LC_COLL_V2V) ||
@@ -233,8 +235,8 @@ static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct l
         }
     }
     struct lc_colllog *log = &x->c->log;
-    if ((x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N) && seen.n + 1 >= log->n &&
-        log->me < log->n) {
+    if ((x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_MEET) &&
+        seen.n + 1 >= log->n && log->me < log->n) {
         uint32_t safe = seen.done < log->done ? seen.done : log->done;
         if (safe > log->safe)
             log->safe = safe;

@@ -8,7 +8,7 @@ uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra) {
     struct lc_cp_item items[LC_CP_ITEMS];
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, LC_RECORD_ITEMS);
     extra[0] = n;
-    extra[1] = lc_clk.n_whatif;
+    extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS */
     memcpy(extra + 2, k->l.vec.whatif, sizeof k->l.vec.whatif);
     memcpy(extra + 2 + LC_WHATIF_MAX, items, n * sizeof *items);
     return 2 + LC_WHATIF_MAX + 2 * n;
@@ -19,7 +19,7 @@ void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t
     if (n_extra < 2 + LC_WHATIF_MAX || extra[0] > LC_RECORD_ITEMS ||
         n_extra < 2 + LC_WHATIF_MAX + 2 * extra[0])
         return;
-    for (uint32_t s = 0; s < lc_clk.n_whatif && s < extra[1]; s++)
+    for (uint32_t s = 0; s < lc_clk.n_whatif && s < (uint32_t)extra[1]; s++)
         if (extra[2 + s] > k->l.vec.whatif[s])
             k->l.vec.whatif[s] = extra[2 + s];
     if (!won)

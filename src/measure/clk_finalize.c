@@ -27,6 +27,7 @@ enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
+    uint64_t records, replies, record_bytes, mirrors;
 };
 enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
 
@@ -234,6 +235,10 @@ static void put_counts(void) {
                                 .violations = lc_clk.counts.violations,
                                 .collectives = lc_clk.counts.collectives,
                                 .skipped = lc_clk.counts.skipped,
+                                .records = lc_clk.counts.records,
+                                .replies = lc_clk.counts.replies,
+                                .record_bytes = lc_clk.counts.record_bytes,
+                                .mirrors = lc_clk.counts.mirrors,
                                 .waited =
                                     (uint64_t)((double)lc_clk.waited_ticks * lc_clk.ns_per_tick)};
     for (uint32_t i = 0; i < lc_clk.size; i++)
@@ -249,13 +254,16 @@ static void put_counts(void) {
         "\"messages_total\": %llu, \"messages_matched\": %llu, \"piggyback\": {\"absent\": %llu, "
         "\"unsure\": %llu, \"mispaired\": %llu, \"late\": %llu, \"void\": %llu, \"lost\": %llu, "
         "\"order_violations\": %llu, \"collectives\": %llu, \"collectives_skipped\": %llu, "
-        "\"vectors_overwritten\": %llu}, \"waiting_measured_s\": %.9f",
+        "\"vectors_overwritten\": %llu, \"records\": %llu, \"replies\": %llu, "
+        "\"record_bytes\": %llu, \"mirrors\": %llu}, \"waiting_measured_s\": %.9f",
         (unsigned long long)all.messages, (unsigned long long)all.taken,
         (unsigned long long)all.absent, (unsigned long long)all.unsure,
         (unsigned long long)all.mispaired, (unsigned long long)all.late,
         (unsigned long long)all.void_entries, (unsigned long long)all.lost,
         (unsigned long long)all.violations, (unsigned long long)all.collectives,
         (unsigned long long)all.skipped, (unsigned long long)all.overwritten,
+        (unsigned long long)all.records, (unsigned long long)all.replies,
+        (unsigned long long)all.record_bytes, (unsigned long long)all.mirrors,
         (double)all.waited * 1e-9);
 }
 

@@ -170,6 +170,7 @@ static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
 static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll) {
     switch (x->kind) {
     case LC_COLL_BARRIER:
+    case LC_COLL_MEET:
     case LC_COLL_N2N:
         return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, x->c->copy,
                                   &m->request);
@@ -206,6 +207,7 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
         return;
     }
     x->mirror = m;
+    lc_clk.counts.mirrors++;
 }
 
 static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,

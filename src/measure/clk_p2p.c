@@ -5,6 +5,9 @@
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
+/* Shorter messages are not expected to wait for their receiver. */
+enum { LC_RENDEZVOUS_BYTES = 4096 };
+
 /* ---- sender */
 
 static struct lc_ring_out *ring_to(uint32_t to) {
@@ -18,7 +21,8 @@ static struct lc_ring_out *ring_to(uint32_t to) {
 
 /* Puts an entry on its way; its sequence number (0: lost) and place (NULL: none). */
 static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                    uint32_t context, int32_t tag, uint32_t bytes, struct lc_ring_entry **entry) {
+                    uint32_t context, int32_t tag, uint32_t bytes, bool waits,
+                    struct lc_ring_entry **entry) {
     struct lc_ring_out *out = &lc_clk.outs[to];
     *entry = NULL;
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
@@ -26,11 +30,17 @@ static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp 
         *entry = lc_ring_put(out, stamp, context, tag, bytes);
         return *entry != NULL ? out->seq : 0;
     }
-    if (!lc_clk_record_send(k, to, stamp, context, tag, bytes, out->seq + 1)) {
+    if (!lc_clk_record_send(k, to, stamp, context, tag, bytes, out->seq + 1, waits)) {
         out->n_lost++;
         return 0;
     }
     return ++out->seq;
+}
+
+void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                uint32_t context, int32_t tag) {
+    struct lc_ring_entry *entry;
+    put(k, to, stamp, context, tag, 0, false, &entry);
 }
 
 void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
@@ -46,7 +56,9 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     lc_logical_stamp(&k->l, call->begin, &stamp);
     lc_clk_lock();
     lc_clk.counts.messages++;
-    uint32_t seq = put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, &entry);
+    bool waits = msg->synchronous || (msg->bytes >= LC_RENDEZVOUS_BYTES && !msg->buffered);
+    uint32_t seq =
+        put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, waits, &entry);
     lc_clk_unlock();
     msg->clocks[0] = (uint64_t)(uintptr_t)entry;
     msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->buffered || msg->ready) << 32;
@@ -76,11 +88,14 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, uint32_
         return;
     }
     struct lc_stamp post = reply->stamp;
+    const uint64_t *extra = NULL;
+    uint32_t n_extra = lc_clk_find_reply_extra(to, seq, &extra);
     lc_clk_unlock();
     if (counts && post.enter > call->begin && post.enter < call->end) {
         lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to, post.node);
         if (lc_clk.areas[to].head != NULL)
-            lc_clk_edge(k, to, &post, call->end, NULL, 0);
+            n_extra = 0;
+        lc_clk_edge(k, to, &post, call->end, extra, n_extra);
     }
 }
 
@@ -124,12 +139,20 @@ static void give_recv(struct lc_clk_recv *r) {
 static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
                      uint32_t seq) {
     struct lc_ring_entry *entry;
-    if (source != lc_clk.rank && lc_clk.areas[source].head != NULL)
-        put(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, &entry);
+    if (source != lc_clk.rank)
+        put(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, false, &entry);
 }
 
-static bool is_late(const struct lc_ring_entry *entry, uint64_t posted) {
+static bool is_after(const struct lc_ring_entry *entry, uint64_t posted) {
     return posted > entry->stamp.enter + lc_clk.slow_ticks;
+}
+
+/* To be told to the sender: the receive was posted after the send began, and the send may wait
+ * (over messages; a reply in a ring costs next to nothing). */
+static bool is_late(uint32_t source, const struct lc_ring_entry *entry, uint64_t posted) {
+    if (lc_likely(!is_after(entry, posted)))
+        return false;
+    return lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
 }
 
 /* A receive is about to be posted; if its message is on its way already, the sender is told. */
@@ -146,7 +169,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         lc_clk_lock();
         const struct lc_ring_entry *entry =
             lc_match_look(&lc_clk.match, (uint32_t)source, c->context, msg->tag);
-        if (lc_unlikely(entry != NULL && is_late(entry, call->begin))) {
+        if (lc_unlikely(entry != NULL && is_late((uint32_t)source, entry, call->begin))) {
             struct lc_stamp post;
             uint32_t seq = entry->seq;
             lc_logical_stamp(&k->l, call->begin, &post);
@@ -214,7 +237,9 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
     }
     if (lc_likely(entry != NULL)) {
         const struct lc_stamp stamp = entry->stamp;
-        if (lc_unlikely(r != NULL && r->reply_later && is_late(entry, r->recv.post.enter)))
+        if (lc_unlikely(r != NULL && r->reply_later &&
+                        (r->is_given ? r->given_waits && is_after(entry, r->recv.post.enter)
+                                     : is_late((uint32_t)source, entry, r->recv.post.enter))))
             reply_to(k, (uint32_t)source, &r->recv.post, entry->seq);
         lc_clk_edge(k, (uint32_t)source, &stamp, call->end, stashed ? stashed->extra : NULL,
                     stashed ? stashed->n_extra : 0);
@@ -263,6 +288,7 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
                       (uint32_t)matched->bytes);
     if (entry != NULL) {
         memcpy(&r->given, entry, sizeof r->given);
+        r->given_waits = lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
         r->has_given = true;
     }
     lc_clk_unlock();

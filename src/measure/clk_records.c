@@ -1,7 +1,11 @@
 /* Entries as messages, between ranks that share no memory: one record per message of the program,
  * sent before it on a private communicator, fetched by the receiver when it looks for the entry.
+ * A send that may wait for its receiver says so in its record; a receiver that comes late to such a
+ * message answers with a record of its own (MPI's own hand-shake takes two or three messages more
+ * there).
  * Never waits: a receiver probes, a sender keeps the buffers of what is still on its way. Times and
  * clocks travel in nanoseconds of the global clock. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +60,7 @@ static struct lc_record *take(void) {
 }
 
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq) {
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq, bool waits) {
     if (!lc_clk.records || lc_clk.comm == MPI_COMM_NULL || lc_core.finalized)
         return false;
     struct lc_record *r = take();
@@ -72,6 +76,7 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     r->words[6] = (uint64_t)context << 32 | (uint32_t)tag;
     r->words[7] = bytes;
     uint32_t n = LC_RECORD_HEAD + lc_clk_extra(k, r->words + LC_RECORD_HEAD);
+    r->words[LC_RECORD_HEAD + 1] |= waits ? LC_RECORD_WAITS : 0;
     if (lc_real.Isend(r->words, (int)n, MPI_UINT64_T, (int)to, LC_RECORD_TAG, lc_clk.comm,
                       &r->request) != MPI_SUCCESS) {
         r->next = spare;
@@ -82,6 +87,9 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     *(flying_last != NULL ? &flying_last->next : &flying) = r;
     flying_last = r;
     n_flying++;
+    lc_clk.counts.records++;
+    lc_clk.counts.replies += context == LC_CONTEXT_REPLY;
+    lc_clk.counts.record_bytes += n * sizeof *r->words;
     return true;
 }
 
@@ -103,8 +111,17 @@ static void add(uint32_t source, const uint64_t *words, int n) {
         .tag = (int32_t)(uint32_t)words[6],
         .bytes = (uint32_t)words[7],
     };
+    if (entry.context == LC_CONTEXT_REPLY)
+        lc_clk_reply_extra(source, entry.tag, words + LC_RECORD_HEAD,
+                           (uint32_t)(n - LC_RECORD_HEAD));
     lc_match_add(&lc_clk.match, source, &entry, words + LC_RECORD_HEAD,
                  (uint32_t)(n - LC_RECORD_HEAD));
+}
+
+bool lc_clk_record_waits(const struct lc_ring_entry *entry) {
+    const struct lc_stashed *item =
+        (const struct lc_stashed *)((const char *)entry - offsetof(struct lc_stashed, entry));
+    return item->n_extra > 1 && (item->extra[1] & LC_RECORD_WAITS) != 0;
 }
 
 void lc_clk_record_pull(void *user, uint32_t source) {

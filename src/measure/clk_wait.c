@@ -97,6 +97,23 @@ void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry
         }
 }
 
+static struct {
+    uint32_t rank, seq, n;
+    uint64_t words[LC_RECORD_EXTRA];
+} last_extra;
+
+void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n) {
+    last_extra.rank = rank;
+    last_extra.seq = (uint32_t)seq;
+    last_extra.n = n < LC_RECORD_EXTRA ? n : LC_RECORD_EXTRA;
+    memcpy(last_extra.words, extra, last_extra.n * sizeof *extra);
+}
+
+uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **extra) {
+    *extra = last_extra.words;
+    return last_extra.rank == rank && last_extra.seq == seq ? last_extra.n : 0;
+}
+
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
                        uint32_t seq) {
     /* a full table: most have no reply, since the receive was posted before the send */

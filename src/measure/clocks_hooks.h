@@ -29,6 +29,37 @@ void lc_clocks_control(struct lc_call *call, bool on);
 void lc_clocks_thread_new(struct lc_call *call);
 void lc_clocks_thread_end(struct lc_call *call);
 
+/* clk_sync.c: operations that make all members of a communicator wait for each other; windows */
+void lc_clocks_meet_begin(struct lc_call *call, struct lc_comm *comm);
+void lc_clocks_meet_end(struct lc_call *call);
+enum lc_win_sync {
+    LC_WIN_FENCE,
+    LC_WIN_LOCK,
+    LC_WIN_LOCK_ALL,
+    LC_WIN_UNLOCK,
+    LC_WIN_UNLOCK_ALL,
+    LC_WIN_FLUSH,
+    LC_WIN_FLUSH_ALL,
+    LC_WIN_START,
+    LC_WIN_POST,
+    LC_WIN_COMPLETE,
+    LC_WIN_WAIT
+};
+struct lc_win_epoch { /* what an operation of enum lc_win_sync was given */
+    int32_t target;   /* -1: none */
+    int32_t assertion;
+    bool shared;
+    MPI_Group group;
+};
+void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm);
+void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win);
+void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win);
+void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                         const struct lc_win_epoch *epoch);
+/* done: the call succeeded (MPI_Win_test: and found the epoch over) */
+void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                       const struct lc_win_epoch *epoch, bool done);
+
 static inline void lc_clocks_completing(struct lc_call *call, int n,
                                         struct lc_request *const *requests) {
     (void)call;

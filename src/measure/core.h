@@ -116,7 +116,8 @@ struct lc_comm {
     struct lc_comm *next;
     uint32_t
         id; /* dense, unique in this process (never reused); 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF */
-    uint32_t refs; /* requests that point here */
+    uint32_t refs;      /* requests and windows that point here */
+    uint32_t n_windows; /* made on it, for the clocks */
     int32_t size, rank;
     int32_t remote_size; /* intercommunicators, else 0 */
     int32_t n_in, n_out; /* neighbours of its topology; -1: not asked yet */

@@ -380,7 +380,10 @@ def t_comm_create(c):
     new = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \*", p)]
     assert len(new) == 1, c.name
     old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
-    return "", f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
+    made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
+    if not old or c.short == "Comm_create_group":  # collective over a part of the communicator only
+        return "", made
+    return f"    lc_meet_begin(&call, {old[0]});\n", "    lc_meet_end(&call);\n" + made
 
 
 def t_comm_name(c):
@@ -390,12 +393,12 @@ def t_comm_name(c):
 
 def t_rma_win(c):
     c.has("comm", "win")
-    return "", "    lc_win_new_end(&call, result, comm, win);\n"
+    return "    lc_meet_begin(&call, comm);\n", "    lc_win_made(&call, result, comm, win);\n"
 
 
 def t_rma_free(c):
     c.has("win")
-    return "    lc_win_free_begin(&call, *win);\n", ""
+    return "    MPI_Win old = *win;\n    lc_win_freeing(&call, old);\n", "    lc_win_freed(&call, old);\n"
 
 
 def t_rma_name(c):
@@ -424,9 +427,11 @@ def t_rma_sync(c):
     shared = "lock_type == MPI_LOCK_SHARED" if "lock_type" in c.names else "true"
     done = "*flag" if "flag" in c.names else "true"
     what = "LC_WIN_" + c.short[4:].upper().replace("_LOCAL", "").replace("TEST", "WAIT")
+    given = "assert" if "assert" in c.names else "0"
     return (
-        f"    lc_win_sync_begin(&call, {what}, win);\n",
-        f"    lc_win_sync_end(&call, result, {what}, win, {rank}, {group}, {shared}, {done});\n",
+        f"    const struct lc_win_epoch epoch = {{{rank}, {given}, {shared}, {group}}};\n"
+        f"    lc_win_sync_begin(&call, {what}, win, &epoch);\n",
+        f"    lc_win_sync_end(&call, {what}, win, &epoch, result == MPI_SUCCESS && {done});\n",
     )
 
 

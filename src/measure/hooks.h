@@ -29,7 +29,8 @@ enum lc_coll_kind {
     LC_COLL_N2ONE, /* reduce, gather */
     LC_COLL_SCAN,
     LC_COLL_EXSCAN,
-    LC_COLL_NEIGHBOR
+    LC_COLL_NEIGHBOR,
+    LC_COLL_MEET /* every member waits for every member, without data: construction, fence, files */
 };
 
 /* A collective operation. */

@@ -246,21 +246,8 @@ void lc_comm_idup_end(struct lc_call *call, int result, const MPI_Comm *comm,
                       const MPI_Request *request);
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm);
 
-/* Windows and one-sided operations: of interest to the event trace only (trace_rma.c). */
+/* Windows and one-sided operations (trace_rma.c, clk_sync.c). */
 enum lc_rma_kind { LC_RMA_PUT, LC_RMA_GET, LC_RMA_ACCUMULATE, LC_RMA_FETCH, LC_RMA_SWAP };
-enum lc_win_sync {
-    LC_WIN_FENCE,
-    LC_WIN_LOCK,
-    LC_WIN_LOCK_ALL,
-    LC_WIN_UNLOCK,
-    LC_WIN_UNLOCK_ALL,
-    LC_WIN_FLUSH,
-    LC_WIN_FLUSH_ALL,
-    LC_WIN_START,
-    LC_WIN_POST,
-    LC_WIN_COMPLETE,
-    LC_WIN_WAIT
-};
 void lc_win_new_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_Win *win);
 void lc_win_free_begin(struct lc_call *call, MPI_Win win);
 void lc_win_named(struct lc_call *call, int result, MPI_Win win, const char *name);
@@ -278,15 +265,51 @@ static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI
                      back_count ? back_count * lc_type_bytes(call->thread, back_type) : 0);
 }
 
-static inline void lc_win_sync_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win) {
+static inline void lc_win_sync_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                                     const struct lc_win_epoch *epoch) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_begin(call, what, win, epoch);
     if (lc_unlikely(call->mode & LC_MODE_TRACE))
         lc_trace_win_begin(call, what, win);
 }
 
-static inline void lc_win_sync_end(struct lc_call *call, int result, enum lc_win_sync what,
-                                   MPI_Win win, int rank, MPI_Group group, bool shared, bool done) {
-    if (lc_unlikely(call->mode & LC_MODE_TRACE) && result == MPI_SUCCESS && done)
-        lc_trace_win_end(call, what, win, rank, group, shared);
+static inline void lc_win_sync_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                                   const struct lc_win_epoch *epoch, bool done) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_end(call, what, win, epoch, done);
+    if (lc_unlikely(call->mode & LC_MODE_TRACE) && done)
+        lc_trace_win_end(call, what, win, epoch->target, epoch->group, epoch->shared);
+}
+
+/* Around a call that makes all members of `comm` wait for each other. */
+static inline void lc_meet_begin(struct lc_call *call, MPI_Comm comm) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_meet_begin(call, lc_comm_get(call->thread, comm));
+}
+
+static inline void lc_meet_end(struct lc_call *call) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_meet_end(call);
+}
+
+static inline void lc_win_made(struct lc_call *call, int result, MPI_Comm comm,
+                               const MPI_Win *win) {
+    lc_meet_end(call);
+    lc_win_new_end(call, result, comm, win);
+    struct lc_comm *c = lc_comm_get(call->thread, comm);
+    if (call->mode & LC_MODE_CLOCKS && result == MPI_SUCCESS && c != NULL)
+        lc_clocks_win_new(call, *win, c);
+}
+
+static inline void lc_win_freeing(struct lc_call *call, MPI_Win win) {
+    lc_win_free_begin(call, win);
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_free_begin(call, win);
+}
+
+static inline void lc_win_freed(struct lc_call *call, MPI_Win win) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_free_end(call, win);
 }
 
 #include "measure/complete.h"

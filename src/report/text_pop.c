@@ -10,10 +10,11 @@ static const struct factor {
     const char *advice; /* where the factor is low */
 } factors[] = {
     {"parallel_efficiency", "Parallel efficiency", 0, NULL},
-    {"load_balance", "Load balance", 1, "uneven work: see who is late, who waits least"},
+    {"load_balance", "Load balance", 1,
+     "some ranks have more work: see who is late, who waits least"},
     {"communication_efficiency", "Communication efficiency", 1, NULL},
     {"serialisation_efficiency", "Serialisation", 2,
-     "ranks wait in turn: see the largest wait states"},
+     "ranks have work at different times and wait in turn: see the largest wait states"},
     {"transfer_efficiency", "Transfer", 2, "MPI itself: fewer or larger messages, network"},
 };
 enum { N_FACTORS = sizeof factors / sizeof factors[0], MOST_PHASES = 8 };
@@ -52,9 +53,38 @@ static void print_factor(const struct lc_text *text, size_t i, bool threads, siz
                 100.0 * get(json_object_get(text->pop, "omp"), factors[i].key));
     if (value > 1.0 + 1e-6)
         fprintf(text->out, "  above 100 %%: the timer's resolution");
-    else if (i == worst && value < 0.95)
-        fprintf(text->out, "  <- %s", factors[i].advice);
+    else if ((i == worst && value < 0.95) || (bad && factors[i].advice != NULL))
+        fprintf(text->out, "  %s %s", i == worst ? "<-" : "  ", factors[i].advice);
     fputc('\n', text->out);
+}
+
+/* Other tools give other numbers under the same names: here they are, with their formulas. */
+static void print_dialects(const struct lc_text *text) {
+    const json_t *dialects = json_object_get(text->pop, "dialects");
+    const json_t *a = json_object_get(dialects, "additive"), *t = json_object_get(dialects, "talp");
+    if (json_is_object(a))
+        fprintf(
+            text->out,
+            "  dialect additive: losses in %% of the run time: balance %.1f + serialisation %.1f + "
+            "transfer %.1f = %.1f = 100 - efficiency %.1f\n",
+            100 - 100 * get(a, "load_balance"), 100 - 100 * get(a, "serialisation_efficiency"),
+            100 - 100 * get(a, "transfer_efficiency"), 100 - 100 * get(a, "parallel_efficiency"),
+            100 * get(a, "parallel_efficiency"));
+    if (json_is_object(t))
+        fprintf(text->out,
+                "  dialect talp: balance in nodes %.1f %% x between nodes %.1f %% x communication "
+                "%.1f %% (least time in MPI) = %.1f %%\n",
+                100 * get(t, "load_balance_in"), 100 * get(t, "load_balance_out"),
+                100 * get(t, "communication_efficiency"), 100 * get(t, "parallel_efficiency"));
+}
+
+/* The sums behind the factors are checked in every run. */
+static void print_identities(const struct lc_text *text) {
+    const json_t *error = json_object_get(text->pop, "identity_error");
+    if (json_is_number(error) && json_number_value(error) > 1e-9)
+        fprintf(text->out,
+                "  ! the factors do not multiply to average work / run time (off by %.1g)\n",
+                json_number_value(error));
 }
 
 static void print_length(const struct lc_text *text) {
@@ -155,6 +185,8 @@ void lc_text_pop(const struct lc_text *text) {
     lc_text_heading(text, "Efficiency (POP)", "between MPI_Init and MPI_Finalize");
     for (size_t i = 0; i < N_FACTORS; i++)
         print_factor(text, i, threads, worst);
+    print_identities(text);
+    print_dialects(text);
     print_length(text);
     print_phases(text);
     print_what_if(text);

@@ -47,6 +47,13 @@ def result(ranks, useful, wall, serial=0.9):
                           "serialisation_efficiency", "transfer_efficiency"), 1.0)
     pop["mpi"] = {k: pop[k] for k in ones}
     pop["omp"] = ones
+    pop["dialects"] = dict(additive=dict(load_balance=1 - (max(useful) - sum(useful) / ranks) / wall, serialisation_efficiency=0.95,
+                                         transfer_efficiency=0.8, parallel_efficiency=0.5),
+                           talp=dict(load_balance_in=0.75, load_balance_out=0.875, communication_efficiency=0.9, parallel_efficiency=0.590625))
+    own = dict(first=0.9, best=0.95, best_at=2, median=0.8, worst=0.6, worst_at=7, drift=-0.3)
+    pop["phases"] = [dict(name=name, count=count, kept=8, elapsed_s=elapsed, factors=pop["mpi"],
+                          iterations=dict(parallel_efficiency=own, elapsed_s=dict(own, first=0.1, median=0.2, worst=0.4)))
+                     for name, count, elapsed in (("setup", 8, 0.5), ("solve", 9, 1.5))]
     waits = [wall - u for u in useful]
     return dict(
         meta=dict(program="stencil", command=["./stencil", "-n", "100"], ranks=ranks, threads=[1] * ranks, wall_time_s=wall,
@@ -85,11 +92,15 @@ for wanted in ("stencil -n 100", "4 ranks on 1 node, wall time 2.4 s, Open MPI 4
                "incomplete: the program ended by signal 9", "oversubscribed: 4 ranks and threads on 2 cores",
                "no debug information", "rank 3 in main/solve<a/b> cost the others 80 % of all waiting (2.4 s)",
                "between solve.c:10 and solve.c:20", "Wait at Barrier", "main/solve<a/b>/MPI_Barrier",
-               "Parallel efficiency", "57.3 %", "<- uneven work", "calls seen", "123",
+               "transfer 20.0 = 50.0 = 100 - efficiency 50.0", "balance in nodes 75.0 % x between nodes 87.5 % x communication 90.0 %",
+               "phase solve, 1.5 s in 8 iterations: efficiency 57.3 %", "of 9 iterations in all: the first ones are kept",
+               "first 90.0 %, best 95.0 % (no. 2), median 80.0 %, worst 60.0 % (no. 7), falls by 30.0 points from first to last",
+               "time per iteration: first 100 ms, median 200 ms, longest 400 ms (no. 7)", "Parallel efficiency", "57.3 %", "<- some ranks have more work", "calls seen", "123",
                "2 calls could not be matched", "MPI_Recv (256 bytes and more), rank 1: 12 ms, smallest 2 us on rank 0",
                "up to 1.2 s in 100 calls", "latecomer analyze"):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check(text.index("Who is late") < text.index("Largest wait states") < text.index("Call tree"), "order of sections")
+check(text.index("phase solve") < text.index("phase setup"), "longest phase first")
 check("rank 0" in latecomer("show", "--metric", "mpi_barrier_wait", "four"), "tree of one metric")
 
 # Perfect strong scaling of the work, twice the ranks: scalability 1; weak: 2. Slower work: 1/1.25.

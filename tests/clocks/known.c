@@ -181,6 +181,93 @@ static void exactly(void) {
     }
 }
 
+/* Construction of communicators and windows, fences. */
+static void made(void) {
+    MPI_Comm twin, half;
+    MPI_Win win;
+    int box = 0;
+    for (int i = 0; i < 2; i++) {
+        work(20 + 10 * ((rank + i) % size));
+        MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+        work(20 + 10 * (rank == i));
+        MPI_Comm_split(twin, rank % 2, rank, &half);
+        work(20 + 10 * (rank == size - 1));
+        MPI_Win_create(&box, sizeof box, sizeof box, MPI_INFO_NULL, twin, &win);
+        MPI_Comm_free(&twin); /* the window lives on */
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+        work(20 + 10 * (rank == 1));
+        MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win);
+        MPI_Win_fence(0, win);
+        work(20 + 10 * (rank == 0));
+        MPI_Win_free(&win);
+        MPI_Comm_free(&half);
+    }
+}
+
+/* Posts and starts with the first rank as origin. */
+static void epochs(void) {
+    MPI_Group all, origin, targets;
+    MPI_Win win;
+    int box = 0, first = 0;
+    MPI_Win_create(&box, sizeof box, sizeof box, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &first, &origin);
+    MPI_Group_excl(all, 1, &first, &targets);
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0) {
+            work(20);
+            MPI_Win_start(targets, 0, win);
+            for (int r = 1; r < size; r++)
+                MPI_Put(&rank, 1, MPI_INT, r, 0, 1, MPI_INT, win);
+            work(20 + 40 * i);
+            MPI_Win_complete(win);
+        } else {
+            work(20 + 20 * rank * (1 - i));
+            MPI_Win_post(origin, 0, win);
+            work(10);
+            MPI_Win_wait(win);
+        }
+    }
+    MPI_Win_free(&win);
+    MPI_Group_free(&all);
+    MPI_Group_free(&origin);
+    MPI_Group_free(&targets);
+}
+
+static void locks(void) /* of the first rank's window, in turn */
+{
+    MPI_Win win;
+    int box = 0, mine = 1;
+    MPI_Win_create(&box, sizeof box, sizeof box, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    work(10 * (size - rank));
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    work(20);
+    MPI_Accumulate(&mine, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_unlock(0, win);
+    work(10 * rank);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Win_unlock(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && box != size)
+        printf("wrong sum %d\n", box);
+    MPI_Win_free(&win);
+}
+
+static void ring(void) /* for counting: two messages and two collectives a round */
+{
+    int left = (rank + size - 1) % size, right = (rank + 1) % size, in[2], sum;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++) {
+        work(rank % 4 == i % 4 ? 60 : 40);
+        MPI_Sendrecv(&rank, 1, MPI_INT, right, 1, &in[0], 1, MPI_INT, left, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&rank, 1, MPI_INT, left, 2, &in[1], 1, MPI_INT, right, 2, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(in, 1, MPI_INT, i % size, MPI_COMM_WORLD);
+    }
+}
+
 /* Two named phases in turn; in the second one the last rank works longer each time. */
 static void phased(void) {
     static const char *const names[2] = {"assemble", "solve"};
@@ -199,10 +286,13 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
-                {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
-                {"stopped", stopped},   {"drift", drift},         {"phased", phased},
-                {"exactly", exactly}};
+} patterns[] = {{"chain", chain},       {"imbalance", imbalance},
+                {"rotating", rotating}, {"transfer", transfer},
+                {"farm", farm},         {"mixture", mixture},
+                {"stopped", stopped},   {"drift", drift},
+                {"phased", phased},     {"exactly", exactly},
+                {"made", made},         {"epochs", epochs},
+                {"locks", locks},       {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

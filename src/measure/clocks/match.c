@@ -272,7 +272,22 @@ const struct lc_ring_entry *lc_match_look_slow(struct lc_match *match, uint32_t 
     bool unsure = false;
     uint32_t skip = position(match, source, context, tag, UINT64_MAX, &unsure);
     struct lc_stashed *before = NULL, *item;
-    while ((item = next_of_stream(match, source, context, tag, &before, 0)) && skip--)
+    int looks = s->messages ? 2 : 0; /* MPI may need to be asked more than once */
+    while ((item = next_of_stream(match, source, context, tag, &before, looks)) && skip--)
         before = item;
     return item ? &item->entry : NULL;
+}
+
+const struct lc_stashed *lc_match_take_from(struct lc_match *match, uint32_t source,
+                                            uint32_t context, int32_t tag, int looks) {
+    struct lc_source *s = &match->sources[source];
+    struct lc_stashed *before = NULL;
+    release(match, s->taken);
+    s->taken = NULL;
+    struct lc_stashed *item = next_of_stream(match, source, context, tag, &before, looks);
+    if (item == NULL)
+        return NULL;
+    unlink_item(s, before, item);
+    s->taken = item;
+    return item;
 }

@@ -96,6 +96,11 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t 
 const struct lc_ring_entry *lc_match_look_slow(struct lc_match *match, uint32_t source,
                                                uint32_t context, int32_t tag);
 
+/* The first entry of a stream that has no receives of the program's own (context of a window), for
+ * this source's next call; NULL: not there within `looks` looks. */
+const struct lc_stashed *lc_match_take_from(struct lc_match *match, uint32_t source,
+                                            uint32_t context, int32_t tag, int looks);
+
 /* Reads everything that is there of this source: replies go to `reply`, entries to the stash. */
 void lc_match_drain(struct lc_match *match, uint32_t source);
 
@@ -105,7 +110,8 @@ static inline const struct lc_ring_entry *lc_match_take(struct lc_match *match, 
                                                         uint32_t context, int32_t tag,
                                                         uint64_t order, uint32_t bytes) {
     struct lc_source *s = &match->sources[source];
-    if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash && !s->n_debts, 1)) {
+    if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash && !s->n_debts && !s->taken,
+                         1)) {
         struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
         if (__builtin_expect(entry && entry->tag == tag && entry->bytes == bytes &&
                                  atomic_load_explicit(&entry->context, memory_order_relaxed) ==
@@ -113,7 +119,6 @@ static inline const struct lc_ring_entry *lc_match_take(struct lc_match *match, 
                              1)) {
             lc_ring_advance(&s->ring);
             match->counts.taken++;
-            s->taken = NULL;
             return entry;
         }
     }
@@ -127,9 +132,9 @@ static inline const struct lc_ring_entry *lc_match_look(struct lc_match *match, 
     struct lc_source *s = &match->sources[source];
     if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash, 1)) {
         struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
-        if (!entry)
+        if (!entry && !s->messages)
             return NULL;
-        if (entry->tag == tag &&
+        if (entry && entry->tag == tag &&
             atomic_load_explicit(&entry->context, memory_order_relaxed) == context)
             return entry;
     }

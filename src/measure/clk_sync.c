@@ -1,0 +1,307 @@
+/* Edges of what synchronises without being a collective operation of data: construction of
+ * communicators and windows, fences, collective files (every member -> every member), and windows'
+ * other epochs:
+ *   post -> complete        the target's post enters before the origin's epoch can end
+ *   complete -> wait        an entry per target, as for a message
+ *   unlock -> next unlock   an epoch of a lock ends after those that it conflicts with have ended;
+ *                           MPI may acquire late, so the end of the epoch is all one can see. Each
+ *                           rank keeps a line per target in its area; only inside a node.
+ * A window's entries have a context of their own, made of that of its communicator and the number
+ * of windows made on it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clk.h"
+#include "measure/wrap.h"
+
+enum { LC_TAG_POST, LC_TAG_COMPLETE, LC_SYNC_LOOKS = 1000 };
+
+struct lc_unlock { /* one line: the last epoch of a rank at one target */
+    struct lc_stamp stamp;
+    _Atomic uint32_t version; /* odd while it is written; 0: none yet */
+    uint32_t shared;
+    uint64_t ended;
+};
+_Static_assert(sizeof(struct lc_unlock) == 64, "one cache line");
+
+struct ranks { /* world ranks of a group */
+    int32_t *world;
+    int n;
+};
+
+struct window {
+    MPI_Win handle;
+    struct window *next;
+    struct lc_comm comm; /* a copy: the program may free its communicator */
+    struct lc_comm *of;
+    uint32_t context;
+    uint64_t id; /* of the lines */
+    struct ranks access, exposure;
+    struct lc_unlock *lines; /* own, by target; NULL: none */
+    uint8_t *held;           /* by target: 1 shared, 2 exclusive */
+    bool off;                /* out of step: no more edges of posts and completions */
+};
+static struct window *windows;
+
+/* ---- every member -> every member */
+
+void lc_clocks_meet_begin(struct lc_call *call, struct lc_comm *comm) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || comm == NULL)
+        return;
+    struct lc_coll coll = {.comm = comm, .kind = LC_COLL_MEET, .root = -1};
+    lc_clocks_coll_begin(call, &coll);
+    k->meeting = coll.clocks[0] != 0 ? comm : NULL;
+}
+
+void lc_clocks_meet_end(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || k->meeting == NULL)
+        return;
+    struct lc_coll coll = {.comm = k->meeting,
+                           .kind = LC_COLL_MEET,
+                           .root = -1,
+                           .clocks = {(uint64_t)(uintptr_t)&k->blocking}};
+    k->meeting = NULL;
+    lc_clocks_coll_end(call, &coll);
+}
+
+/* ---- windows */
+
+static struct window *find(MPI_Win win) {
+    lc_clk_lock();
+    struct window *w = windows;
+    while (w != NULL && w->handle != win)
+        w = w->next;
+    lc_clk_unlock();
+    return w;
+}
+
+static void number(struct window *w) {
+    const struct lc_clk_comm *c = w->comm.clocks;
+    uint64_t hash =
+        (c->log.id + ++w->of->n_windows * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+    w->id = hash ^ hash >> 32;
+    w->context = (uint32_t)w->id < LC_CONTEXT_FIRST ? LC_CONTEXT_FIRST : (uint32_t)w->id;
+}
+
+void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) {
+    (void)call;
+    struct window *w = calloc(1, sizeof *w);
+    size_t n = (size_t)comm->size;
+    if (w == NULL || comm->clocks == NULL || comm->inter) {
+        free(w);
+        return;
+    }
+    w->handle = win;
+    w->comm = *comm;
+    w->of = comm;
+    w->comm.world = malloc(n * sizeof *comm->world);
+    w->held = calloc(n, 1);
+    if (w->comm.world == NULL || w->held == NULL) {
+        free(w->comm.world);
+        free(w->held);
+        free(w);
+        return;
+    }
+    memcpy(w->comm.world, comm->world, n * sizeof *comm->world);
+    lc_clk_lock();
+    comm->refs++;
+    number(w);
+    uint64_t at = lc_area_take(&lc_clk.mine, n * sizeof *w->lines);
+    if (at && lc_area_set_log(&lc_clk.mine, w->id, at))
+        w->lines = lc_area_at(&lc_clk.mine, at);
+    w->next = windows;
+    windows = w;
+    lc_clk_unlock();
+}
+
+void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win) {
+    struct window *w = find(win);
+    if (w != NULL)
+        lc_clocks_meet_begin(call, &w->comm);
+}
+
+void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win) {
+    struct window *w = find(win);
+    if (w == NULL)
+        return;
+    lc_clocks_meet_end(call);
+    lc_clk_lock();
+    struct window **at = &windows;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    if (w->lines != NULL)
+        lc_area_set_log(&lc_clk.mine, w->id, 0);
+    lc_clk_unlock();
+    free(w->access.world);
+    free(w->exposure.world);
+    free(w->comm.world);
+    free(w->held);
+    free(w);
+}
+
+static void set_group(struct ranks *ranks, MPI_Group group) {
+    MPI_Group world = MPI_GROUP_NULL;
+    int n = 0;
+    free(ranks->world);
+    *ranks = (struct ranks){NULL, 0};
+    if (lc_real.Group_size(group, &n) != MPI_SUCCESS || n <= 0 ||
+        lc_real.Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS)
+        return;
+    int *own = malloc((size_t)n * sizeof *own);
+    ranks->world = malloc((size_t)n * sizeof *ranks->world);
+    for (int i = 0; own != NULL && i < n; i++)
+        own[i] = i;
+    if (own != NULL && ranks->world != NULL &&
+        lc_real.Group_translate_ranks(group, n, own, world, ranks->world) == MPI_SUCCESS)
+        ranks->n = n;
+    free(own);
+    lc_real.Group_free(&world);
+}
+
+static void tell(struct lc_call *call, const struct window *w, const struct ranks *to,
+                 int32_t tag) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_stamp stamp;
+    if (k == NULL || w->off)
+        return;
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_clk_lock();
+    for (int i = 0; i < to->n; i++)
+        if (to->world[i] >= 0 && to->world[i] != (int32_t)lc_clk.rank) {
+            LC_CLK_LOG("U %d %u %d\n", to->world[i], w->context, tag);
+            lc_clk_put(k, (uint32_t)to->world[i], &stamp, w->context, tag);
+        }
+    lc_clk_unlock();
+}
+
+/* The entries were written before the calls that let this one end; a record may need a moment. */
+static void hear(struct lc_call *call, struct window *w, const struct ranks *from, int32_t tag) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    for (int i = 0; k != NULL && !w->off && i < from->n; i++) {
+        int32_t source = from->world[i];
+        if (source < 0 || source == (int32_t)lc_clk.rank)
+            continue;
+        lc_clk_lock();
+        const struct lc_stashed *item =
+            lc_match_take_from(&lc_clk.match, (uint32_t)source, w->context, tag, LC_SYNC_LOOKS);
+        if (item != NULL) {
+            struct lc_stamp stamp = item->entry.stamp;
+            LC_CLK_LOG("V %d %u %d\n", source, w->context, tag);
+            lc_clk_edge(k, (uint32_t)source, &stamp, call->end, item->extra, item->n_extra);
+        } else {
+            w->off = true;
+            lc_clk.counts.skipped++;
+        }
+        lc_clk_unlock();
+    }
+}
+
+/* ---- locks */
+
+static void publish(struct lc_call *call, struct window *w, int target) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || w->lines == NULL || w->held[target] == 0)
+        return;
+    struct lc_unlock *line = &w->lines[target];
+    struct lc_stamp stamp;
+    lc_logical_stamp(&k->l, call->end, &stamp);
+    uint32_t version = atomic_load_explicit(&line->version, memory_order_relaxed);
+    atomic_store_explicit(&line->version, version + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    line->stamp = stamp;
+    line->shared = w->held[target] == 1;
+    line->ended = call->end;
+    /* release: who sees the even version sees the line (look_at) */
+    atomic_store_explicit(&line->version, version + 2, memory_order_release);
+    w->held[target] = 0;
+}
+
+static bool look_at(const struct lc_unlock *line, struct lc_unlock *copy) {
+    uint32_t version = atomic_load_explicit(&line->version, memory_order_acquire);
+    if (version == 0 || version & 1)
+        return false;
+    memcpy(copy, line, sizeof *copy);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&line->version, memory_order_relaxed) == version;
+}
+
+static void epoch_over(struct lc_call *call, struct window *w, int target) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    bool shared = w->held[target] == 1;
+    if (w->held[target] != 0)
+        LC_CLK_LOG("K %u %d %d\n", w->context, target, shared);
+    for (int i = 0; k != NULL && w->held[target] != 0 && i < w->comm.size; i++) {
+        int32_t rank = w->comm.world[i];
+        if (rank < 0 || rank == (int32_t)lc_clk.rank || lc_clk.areas[rank].head == NULL)
+            continue;
+        uint64_t at = lc_area_find_log(&lc_clk.areas[rank], w->id);
+        struct lc_unlock line;
+        if (at &&
+            look_at((struct lc_unlock *)lc_area_at(&lc_clk.areas[rank], at) + target, &line) &&
+            line.ended < call->end && !(shared && line.shared))
+            lc_clk_edge(k, (uint32_t)rank, &line.stamp, call->end, NULL, 0);
+    }
+    publish(call, w, target);
+}
+
+/* ---- points */
+
+void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                         const struct lc_win_epoch *epoch) {
+    struct window *w = find(win);
+    if (w == NULL)
+        return;
+    if (what == LC_WIN_FENCE && !(epoch->assertion & MPI_MODE_NOPRECEDE))
+        lc_clocks_meet_begin(call, &w->comm);
+    if (what == LC_WIN_POST) {
+        set_group(&w->exposure, epoch->group);
+        tell(call, w, &w->exposure, LC_TAG_POST);
+    }
+    if (what == LC_WIN_START)
+        set_group(&w->access, epoch->group);
+    if (what == LC_WIN_COMPLETE)
+        tell(call, w, &w->access, LC_TAG_COMPLETE);
+}
+
+static void hold(struct window *w, int target, bool shared) {
+    for (int i = 0; i < w->comm.size; i++)
+        if (target < 0 || i == target)
+            w->held[i] = shared ? 1 : 2;
+}
+
+void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                       const struct lc_win_epoch *epoch, bool done) {
+    struct window *w = find(win);
+    int target = epoch->target;
+    if (what == LC_WIN_FENCE) /* also of one that failed: the others count it */
+        lc_clocks_meet_end(call);
+    if (w == NULL || !done || target >= w->comm.size)
+        return;
+    switch (what) {
+    case LC_WIN_COMPLETE:
+        hear(call, w, &w->access, LC_TAG_POST);
+        break;
+    case LC_WIN_WAIT:
+        hear(call, w, &w->exposure, LC_TAG_COMPLETE);
+        break;
+    case LC_WIN_LOCK:
+        hold(w, target, epoch->shared);
+        break;
+    case LC_WIN_LOCK_ALL:
+        hold(w, -1, true);
+        break;
+    case LC_WIN_UNLOCK:
+        epoch_over(call, w, target);
+        break;
+    case LC_WIN_UNLOCK_ALL:
+        for (int i = 0; i < w->comm.size; i++)
+            epoch_over(call, w, i);
+        break;
+    default:
+        break;
+    }
+}
