@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "measure/clocks/blame.h"
-#include "measure/clocks/colllog.h"
+#include "measure/clocks/combine.h"
 #include "measure/clocks/logical.h"
 #include "measure/clocks/match.h"
 #include "measure/hooks.h"
@@ -89,6 +89,7 @@ struct lc_clk_comm {
     double looked_ns;
     MPI_Comm copy; /* MPI_COMM_NULL: none */
     struct lc_colllog log;
+    struct lc_combine combine; /* more than 8 members, all on this node */
     int32_t *sources,
         n_sources; /* neighbourhood: ranks this one receives from; n -1: not asked yet */
     int32_t *targets, n_targets; /* ranks it sends to; NULL: the same as sources */
@@ -119,7 +120,8 @@ enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
 
 struct lc_clk_counts {
     uint64_t messages, n_bent, collectives, skipped, violations, unresolved;
-    uint64_t records, replies, record_bytes, mirrors; /* messages and collectives of our own */
+    uint64_t records, replies, record_bytes, mirrors,
+        combined; /* messages and collectives of our own */
 };
 
 struct lc_clk {

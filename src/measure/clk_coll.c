@@ -107,6 +107,16 @@ static void roles(struct lc_clk_coll *x, const struct lc_coll *coll) {
     }
 }
 
+static void count(uint64_t *counter) {
+    lc_clk_lock();
+    ++*counter;
+    lc_clk_unlock();
+}
+
+static inline bool all_with_all(const struct lc_clk_coll *x) {
+    return x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_MEET;
+}
+
 static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                   struct lc_clk_coll *x) {
     struct lc_stamp stamp;
@@ -135,7 +145,10 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     if (!x->sends)
         return;
     lc_logical_stamp(&k->l, call->begin, &stamp);
-    lc_colllog_write(&x->c->log, x->op, &stamp);
+    if (!lc_colllog_write(&x->c->log, x->op, &stamp))
+        count(&lc_clk.counts.skipped);
+    else if (lc_unlikely(x->c->combine.n_levels > 0) && all_with_all(x))
+        lc_combine_arrive(&x->c->combine, &x->c->log, x->op);
 }
 
 /* ---- end: reading, edges, candidates */
@@ -174,6 +187,26 @@ static inline void look(struct lc_clk_thread *k, struct lc_clk_coll *x, const st
         seen->winner = stamp;
         seen->winner_rank = rank;
     }
+}
+
+/* One line for all members; false: it is not there. */
+static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                          const struct lc_comm *comm, uint64_t now, struct lc_combined *all,
+                          struct lc_coll_seen *seen) {
+    if (k->l.vec.n_whatif > 0 || !all_with_all(x) ||
+        !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
+        return false;
+    seen->latest = all->stamp.enter;
+    seen->latest_rank = (uint32_t)comm->world[all->latest];
+    seen->latest_node = all->latest_node;
+    seen->done = all->done;
+    seen->n = x->c->log.n - 1;
+    count(&lc_clk.counts.combined);
+    if (lc_logical_edge(&k->l, &all->stamp, now)) {
+        seen->winner = &all->stamp;
+        seen->winner_rank = (uint32_t)comm->world[all->winner];
+    }
+    return true;
 }
 
 static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
@@ -222,7 +255,10 @@ static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct l
                    struct lc_clk_coll *x) {
     struct lc_coll_seen seen = {.done = UINT32_MAX};
     if (x->receives) {
-        read_members(k, x, comm, call->end, &seen);
+        struct lc_combined all;
+        if (lc_likely(x->c->combine.n_levels == 0) ||
+            !read_combined(k, x, comm, call->end, &all, &seen))
+            read_members(k, x, comm, call->end, &seen);
         if (seen.winner != NULL) {
             lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[seen.winner_rank], seen.winner);
             k->l.stale = true;
@@ -235,8 +271,7 @@ static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct l
         }
     }
     struct lc_colllog *log = &x->c->log;
-    if ((x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_MEET) &&
-        seen.n + 1 >= log->n && log->me < log->n) {
+    if (all_with_all(x) && seen.n + 1 >= log->n && log->me < log->n) {
         uint32_t safe = seen.done < log->done ? seen.done : log->done;
         if (safe > log->safe)
             log->safe = safe;

@@ -92,6 +92,8 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
         for (uint32_t i = 0; i < n; i++)
             if (comm->world[i] >= 0 && lc_clk.areas[comm->world[i]].head != NULL)
                 c->log.areas[i] = &lc_clk.areas[comm->world[i]];
+    if (err == LC_OK && logs && !comm->inter && !members.strangers && comm->size > LC_COMBINE_GROUP)
+        lc_combine_init(&c->combine, &c->log, &lc_clk.mine);
     lc_clk_unlock();
     if (id == 0 || err != LC_OK) {
         free(c);
@@ -125,6 +127,7 @@ void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
     lc_clk_lock();
     uint64_t offset = 0;
     size_t cap = lc_clk.cap_free_logs;
+    lc_combine_free(&c->combine, &c->log, &lc_clk.mine);
     lc_colllog_free(&c->log, &lc_clk.mine, &offset);
     if (offset && lc_grow(&lc_clk.free_logs, &cap, lc_clk.n_free_logs + 1, sizeof offset) == LC_OK)
         lc_clk.free_logs[lc_clk.n_free_logs++] = offset;

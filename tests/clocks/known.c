@@ -148,6 +148,56 @@ static void mixture(void) /* every kind of wait */
     }
 }
 
+static void others(void) /* calls that `mixture` does not have */
+{
+    int left = (rank + size - 1) % size, right = (rank + 1) % size, in[64], out[64], done, index[2];
+    int counts[64], places[64];
+    MPI_Request r[2], s[2];
+    MPI_Message message;
+    for (int i = 0; i < 64; i++) {
+        counts[i] = 1;
+        places[i] = i;
+        out[i] = rank;
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int any = 0; any < 2; any++) {
+            MPI_Irecv(&in[0], 1, MPI_INT, left, 1, MPI_COMM_WORLD, &r[0]);
+            MPI_Irecv(&in[1], 1, MPI_INT, right, 2, MPI_COMM_WORLD, &r[1]);
+            work(10 + 10 * ((rank + i) % size));
+            MPI_Isend(out, 1, MPI_INT, right, 1, MPI_COMM_WORLD, &s[0]);
+            nap(5);
+            MPI_Isend(out, 1, MPI_INT, left, 2, MPI_COMM_WORLD, &s[1]);
+            for (int left_over = 2; left_over > 0; left_over -= done)
+                if (any) {
+                    MPI_Waitany(2, r, index, MPI_STATUS_IGNORE);
+                    done = 1;
+                } else {
+                    MPI_Waitsome(2, r, &done, index, MPI_STATUSES_IGNORE);
+                }
+            MPI_Waitall(2, s, MPI_STATUSES_IGNORE);
+        }
+        MPI_Isend(out, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &s[0]);
+        MPI_Mprobe(left, 5, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+        MPI_Mrecv(in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+        MPI_Waitall(1, s, MPI_STATUSES_IGNORE);
+        nap(rank == i ? 10 : 2);
+        MPI_Gather(out, 1, MPI_INT, in, 1, MPI_INT, i, MPI_COMM_WORLD);
+        nap(rank == 1 ? 10 : 2);
+        MPI_Scatter(out, 1, MPI_INT, in, 1, MPI_INT, 1, MPI_COMM_WORLD);
+        nap(3 * rank);
+        MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD);
+        nap(3 * (size - rank));
+        MPI_Exscan(out, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0) {
+            MPI_Issend(out, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &r[0]);
+            MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        } else if (rank == 1) {
+            nap(12);
+            MPI_Recv(in, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 static void stopped(void) /* two intervals, and work between them that does not count */
 {
     work(30);
@@ -286,13 +336,11 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain},       {"imbalance", imbalance},
-                {"rotating", rotating}, {"transfer", transfer},
-                {"farm", farm},         {"mixture", mixture},
-                {"stopped", stopped},   {"drift", drift},
-                {"phased", phased},     {"exactly", exactly},
-                {"made", made},         {"epochs", epochs},
-                {"locks", locks},       {"ring", ring}};
+} patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
+                {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
+                {"others", others},     {"stopped", stopped},     {"drift", drift},
+                {"phased", phased},     {"exactly", exactly},     {"made", made},
+                {"epochs", epochs},     {"locks", locks},         {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

@@ -10,7 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 import launch  # noqa: E402
 
 BARRIER, N2N, V2V, ONE2N, N2ONE, SCAN, EXSCAN, NEIGHBOR, MEET = range(9)
-COLL_WAIT = {BARRIER: "mpi_barrier_wait", N2N: "mpi_wait_nxn", ONE2N: "mpi_latebroadcast", N2ONE: "mpi_earlyreduce", SCAN: "mpi_earlyscan"}
+COLL_WAIT = {BARRIER: "mpi_barrier_wait", N2N: "mpi_wait_nxn", ONE2N: "mpi_latebroadcast", N2ONE: "mpi_earlyreduce", SCAN: "mpi_earlyscan", EXSCAN: "mpi_earlyscan",
+             V2V: "mpi_wait_nxn"}
 WAITS = ("MPI_Recv", "MPI_Wait", "MPI_Waitall", "MPI_Sendrecv")
 
 
@@ -124,9 +125,9 @@ class Judge:
         """Streams and numbers of the nonblocking sends that a call completes."""
         calls = self.ranks[call.rank][2]
         for before in reversed(calls[: self.place[id(call)]]):
-            if before.function == "MPI_Waitall":
+            if before.function in ("MPI_Waitall", "MPI_Wait"):
                 return
-            if before.function == "MPI_Isend":
+            if before.function in ("MPI_Isend", "MPI_Issend"):
                 yield from self.index.get(("S", id(before)), [])
 
     def clock_after(self, call):
@@ -145,7 +146,7 @@ class Judge:
                 if post is not None:
                     value = max(value, self.clock_at(post))
                     candidates.append((post.begin - call.begin, "mpi_latereceiver"))
-        if call.function == "MPI_Waitall":  # sends started since the last one; not those to a process whose message was waited for
+        if call.function == "MPI_Waitall" or (call.function == "MPI_Wait" and not (call.marks["R"] or call.marks["Y"])):  # sends started since the last one; not those to a process whose message was waited for
             waited = {key[0] for key, number in self.index.get(("R", id(call)), []) if self.sent[key][number].begin > call.begin}
             for key, number in self.started(call):
                 post = self.reply(key, number, call)
@@ -166,7 +167,8 @@ class Judge:
             for other, others_shared in self.locks[context, target]:
                 if other.rank != call.rank and other.end < call.end and not (shared and others_shared):
                     value = max(value, self.clock_after(other))
-        ticks, metric = max(candidates, default=(0, None))
+        choose = min if call.function == "MPI_Waitsome" else max
+        ticks, metric = choose(candidates, default=(0, None))
         if ticks > 0:
             self.waits[call.rank, call.function, metric] += ticks * self.rate
         self.after[id(call)] = value
@@ -231,7 +233,7 @@ def run(work, program, size, words, **env):
     return log, done, work.show(directory=f"exp-{name}")
 
 
-PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("rotating", 8), ("made", 4), ("epochs", 4),
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("epochs", 4),
             ("locks", 4))
 
 

@@ -28,6 +28,8 @@ def check(work, program, ranks, transport, nodes):
         found.append(f"{label}: {counts['record_bytes']} bytes in {across} records")
     mirrored = ranks * (2 * ROUNDS + 2) if transport == "mpi" or nodes > 1 else 0  # and the barrier and gather around the rounds
     known.near(found, f"{label} mirrored collectives", counts["mirrors"], mirrored, 0)
+    combined = ranks * (ROUNDS + 1) if mirrored == 0 and ranks > 8 else 0  # allreduces, and the barrier
+    known.near(found, f"{label} collectives read from one line", counts["combined"], combined, 0)
     for name in ("absent", "lost", "mispaired", "collectives_skipped"):
         known.near(found, f"{label} {name}", counts[name], 0, 0)
     known.check_judged(found, label, log, ranks, result, 1e-4 if nodes > 1 else 0)

@@ -1,0 +1,111 @@
+/* Hazards for the piggyback: hazard flood | switch | wild. What rank 0 prints does not depend on
+ * the tool. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "latecomer.h"
+
+static int rank, size;
+
+static void nap(long ms) {
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* A sender far ahead of its receiver, which then takes one tag after the other, last first. */
+static long flood(void) {
+    enum { MANY = 21000, TAGS = 7 };
+    long sum = 0;
+    if (rank == 0)
+        for (int i = 0; i < MANY; i++)
+            MPI_Send(&i, 1, MPI_INT, 1, i % TAGS, MPI_COMM_WORLD);
+    if (rank == 1) {
+        nap(100);
+        for (int tag = TAGS - 1; tag >= 0; tag--)
+            for (int i = tag, got; i < MANY; i += TAGS) {
+                MPI_Recv(&got, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                sum += got == i ? got : -1000000;
+            }
+    }
+    return sum;
+}
+
+/* Ranks switch measurement on and off whenever they like, with messages on their way. */
+static long switched(void) {
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    long sum = 0;
+    srand((unsigned)rank + 1);
+    for (int i = 0; i < 300; i++) {
+        int in = -1, all = 0;
+        switch (rand() % 6) {
+        case 0:
+            latecomer_stop();
+            break;
+        case 1:
+            latecomer_start();
+            break;
+        case 2:
+            MPI_Pcontrol(rand() % 2);
+            break;
+        default:
+            break;
+        }
+        MPI_Request r;
+        MPI_Isend(&i, 1, MPI_INT, right, i % 3, MPI_COMM_WORLD, &r);
+        if (rand() % 3 == 0)
+            latecomer_stop();
+        MPI_Recv(&in, 1, MPI_INT, left, i % 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rand() % 3 == 0)
+            latecomer_start();
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Allreduce(&in, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        sum += all == i * size ? 1 : -1000;
+    }
+    return sum;
+}
+
+/* Exact and wild receives of the same streams, completed last first. */
+static long wild(void) {
+    enum { ROUNDS = 50, PER_ROUND = 6 };
+    long sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        int in[PER_ROUND];
+        MPI_Request r[PER_ROUND];
+        if (rank == 0) {
+            for (int i = 0; i < PER_ROUND; i++)
+                MPI_Irecv(&in[i], 1, MPI_INT, i % 3 == 1 ? MPI_ANY_SOURCE : 1,
+                          i % 3 == 2 ? MPI_ANY_TAG : 4, MPI_COMM_WORLD, &r[i]);
+            MPI_Barrier(MPI_COMM_WORLD);
+            for (int i = PER_ROUND - 1; i >= 0; i--) {
+                MPI_Status status;
+                MPI_Wait(&r[i], &status);
+                sum += status.MPI_SOURCE == 1 && in[i] == round * PER_ROUND + i ? 1 : -1000;
+            }
+        } else {
+            MPI_Barrier(MPI_COMM_WORLD);
+            for (int i = 0; rank == 1 && i < PER_ROUND; i++) {
+                int out = round * PER_ROUND + i;
+                MPI_Send(&out, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+            }
+        }
+    }
+    return sum;
+}
+
+int main(int argc, char **argv) {
+    long sum = 0, all = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 1)
+        sum = strcmp(argv[1], "flood") == 0  ? flood()
+              : strcmp(argv[1], "wild") == 0 ? wild()
+                                             : switched();
+    MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("sum %ld\n", all);
+    MPI_Finalize();
+    return 0;
+}
