@@ -78,6 +78,8 @@ struct lc_clk_recv {
     struct lc_recv recv;
     struct lc_ring_entry given;            /* of a message matched by MPI_Mprobe */
     bool is_given, has_given, given_waits; /* waits: its sender may */
+    uint64_t *given_extra;                 /* that came with it, or NULL */
+    uint32_t n_given_extra;
     bool reply_later; /* its sender can only be told when the message is known */
 };
 

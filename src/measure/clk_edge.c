@@ -37,7 +37,7 @@ void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp
         return;
     }
     bool won = lc_logical_edge(&k->l, stamp, now);
-    if (won && n_extra == 0) /* matched by MPI_Mprobe: its vector is gone */
+    if (won && n_extra == 0) /* no memory for its vector */
         lc_cpvec_adopt_items(&k->l.vec, NULL, 0, stamp->useful);
     else if (stamp->interval == k->l.interval)
         lc_clk_adopt_extra(k, extra, n_extra, won, stamp->useful);

@@ -123,6 +123,7 @@ static struct lc_clk_recv *take_recv(void) {
     if (r != NULL) {
         r->recv.open = r->is_given = r->has_given = r->reply_later = false;
         r->recv.order = 0;
+        r->given_extra = NULL;
     }
     return r;
 }
@@ -130,6 +131,7 @@ static struct lc_clk_recv *take_recv(void) {
 static void give_recv(struct lc_clk_recv *r) {
     if (r == NULL)
         return;
+    free(r->given_extra);
     lc_clk_lock();
     r->recv.next = (struct lc_recv *)lc_clk.spare_recv;
     lc_clk.spare_recv = r;
@@ -225,15 +227,20 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
         return 0;
     LC_CLK_LOG("R %d %u %d\n", source, c->context, tag);
     const struct lc_ring_entry *entry;
-    const struct lc_stashed *stashed = NULL;
+    const uint64_t *extra = NULL;
+    uint32_t n_extra = 0;
     uint64_t waited = 0;
     lc_clk_lock();
     if (lc_unlikely(r != NULL && r->is_given)) {
         entry = r->has_given ? &r->given : NULL;
+        extra = r->given_extra;
+        n_extra = extra != NULL ? r->n_given_extra : 0;
     } else {
         entry = lc_match_take(&lc_clk.match, (uint32_t)source, c->context, tag,
                               r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)bytes);
-        stashed = lc_clk.match.sources[source].taken;
+        const struct lc_stashed *stashed = lc_clk.match.sources[source].taken;
+        extra = stashed != NULL ? stashed->extra : NULL;
+        n_extra = stashed != NULL ? stashed->n_extra : 0;
     }
     if (lc_likely(entry != NULL)) {
         const struct lc_stamp stamp = entry->stamp;
@@ -241,8 +248,7 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
                         (r->is_given ? r->given_waits && is_after(entry, r->recv.post.enter)
                                      : is_late((uint32_t)source, entry, r->recv.post.enter))))
             reply_to(k, (uint32_t)source, &r->recv.post, entry->seq);
-        lc_clk_edge(k, (uint32_t)source, &stamp, call->end, stashed ? stashed->extra : NULL,
-                    stashed ? stashed->n_extra : 0);
+        lc_clk_edge(k, (uint32_t)source, &stamp, call->end, extra, n_extra);
         if (lc_unlikely(stamp.enter > call->end))
             lc_clk.counts.violations++;
         if (source != (int32_t)lc_clk.rank) {
@@ -271,6 +277,14 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     give_recv(r);
 }
 
+static void keep_extra(struct lc_clk_recv *r, const struct lc_stashed *stashed) {
+    uint32_t n = stashed != NULL ? stashed->n_extra : 0;
+    r->given_extra = n > 0 ? malloc(n * sizeof *r->given_extra) : NULL;
+    r->n_given_extra = r->given_extra != NULL ? n : 0;
+    if (r->given_extra != NULL)
+        memcpy(r->given_extra, stashed->extra, n * sizeof *r->given_extra);
+}
+
 void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
     int32_t source = lc_clk_world(matched->comm, matched->peer);
@@ -290,6 +304,7 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
         memcpy(&r->given, entry, sizeof r->given);
         r->given_waits = lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
         r->has_given = true;
+        keep_extra(r, lc_clk.match.sources[source].taken);
     }
     lc_clk_unlock();
     matched->clocks[0] = (uint64_t)(uintptr_t)r;

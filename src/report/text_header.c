@@ -118,7 +118,7 @@ static void warn(const struct lc_text *text, const char *what) {
     fprintf(text->out, "  %s!%s %s\n", lc_text_alarm(text), lc_text_plain(text), what);
 }
 
-static void print_oversubscription(const struct lc_text *text) {
+bool lc_text_oversubscribed(const struct lc_text *text, double *cores_out) {
     const json_t *cores = json_object_get(text->meta, "cores");
     double n_cores = json_is_number(cores) ? json_number_value(cores) : 0.0;
     size_t i;
@@ -126,8 +126,14 @@ static void print_oversubscription(const struct lc_text *text) {
     json_array_foreach(cores, i, item) n_cores += json_number_value(item);
     size_t wanted = text->view->model->n_locations;
     const json_t *flag = json_object_get(text->meta, "oversubscribed");
-    bool over = json_is_true(flag) || (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
-    if (!over)
+    *cores_out = n_cores;
+    return json_is_true(flag) || (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
+}
+
+static void print_oversubscription(const struct lc_text *text) {
+    double n_cores;
+    size_t wanted = text->view->model->n_locations;
+    if (!lc_text_oversubscribed(text, &n_cores))
         return;
     char line[160];
     if (n_cores > 0)

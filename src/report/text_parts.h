@@ -32,6 +32,8 @@ const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffe
 /* Who carries the values: "rank 3 (80 %), rank 1 (12 %)" or "all ranks alike". */
 void lc_text_carriers(const struct lc_text *text, const double *values, char *buffer, size_t room);
 void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room);
+/* More ranks and threads than cores (0: not known how many)? */
+bool lc_text_oversubscribed(const struct lc_text *text, double *cores);
 double lc_text_share(double part, double whole); /* percent; 0 of nothing */
 
 /* Sections */

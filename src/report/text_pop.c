@@ -54,7 +54,10 @@ static void print_factor(const struct lc_text *text, size_t i, bool threads, siz
     if (value > 1.0 + 1e-6)
         fprintf(text->out, "  above 100 %%: the timer's resolution");
     else if ((i == worst && value < 0.95) || (bad && factors[i].advice != NULL))
-        fprintf(text->out, "  %s %s", i == worst ? "<-" : "  ", factors[i].advice);
+        fprintf(text->out, "  %s %s%s", i == worst ? "<-" : "  ", factors[i].advice,
+                i + 1 == N_FACTORS && lc_text_oversubscribed(text, &(double){0})
+                    ? "; here also waiting for a core"
+                    : "");
     fputc('\n', text->out);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "report/text_parts.h"
 #include "report/tsv.h"
 
@@ -16,6 +17,8 @@ struct blamed { /* one late place */
     const char *victim; /* the call path that waited longest for it */
     double victim_seconds;
     double share; /* percent of all waiting */
+    char *ranks;  /* several that are alike, instead of `rank`; NULL: one */
+    bool joined;  /* was looked at */
 };
 
 struct blame_columns {
@@ -58,15 +61,52 @@ static int compare_blamed(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
+enum { MOST_ALIKE = 8 };
+
+/* Code that several ranks are late in alike is one line: no rank stands out. Lines of one path are
+ * joined unless one rank has most of its seconds. The list is in descending order, and stays so. */
+static void join_alike(struct blamed *list, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double all = 0.0, share = 0.0;
+        size_t alike = 0;
+        struct lc_strbuf ranks = {0};
+        for (size_t j = i; j < n && !list[i].joined; j++)
+            if (strcmp(list[j].path, list[i].path) == 0) {
+                all += list[j].seconds;
+                share += list[j].share;
+                if (++alike <= MOST_ALIKE)
+                    lc_strbuf_printf(&ranks, "%s%s", alike > 1 ? ", " : "", list[j].rank);
+            }
+        if (alike > MOST_ALIKE)
+            lc_strbuf_puts(&ranks, ", ..");
+        if (alike < 2 || list[i].seconds >= 0.6 * all || !lc_strbuf_ok(&ranks)) {
+            lc_strbuf_free(&ranks);
+            for (size_t j = i; j < n && alike > 1; j++) /* each for itself */
+                list[j].joined = list[j].joined || strcmp(list[j].path, list[i].path) == 0;
+            continue;
+        }
+        for (size_t j = i + 1; j < n; j++)
+            if (strcmp(list[j].path, list[i].path) == 0) {
+                list[j].joined = true;
+                list[j].seconds = 0.0;
+            }
+        list[i].joined = true;
+        list[i].ranks = lc_strbuf_take(&ranks);
+        list[i].seconds = all;
+        list[i].share = share;
+    }
+}
+
 static void print_blamed(const struct lc_text *text, const struct blamed *late) {
     char seconds[32], where[512], victim[512], source[160];
     double share =
         late->share > 0.0 ? late->share : lc_text_share(late->seconds, text->sums->total_waiting);
-    fprintf(text->out,
-            "  %srank %s%s in %s%s%s%s cost the others %s%.0f %%%s of all waiting (%s)\n",
-            lc_text_bold(text), late->rank, lc_text_plain(text), lc_text_bold(text),
+    fprintf(text->out, "  %srank%s %s%s in %s%s%s%s cost %s %s%.0f %%%s of all waiting (%s)\n",
+            lc_text_bold(text), late->ranks != NULL ? "s" : "",
+            late->ranks != NULL ? late->ranks : late->rank, lc_text_plain(text), lc_text_bold(text),
             lc_text_path(late->path, text->width - 60, where, sizeof where), lc_text_plain(text),
-            lc_text_source(text, lc_view_find(text->view, late->path), source), lc_text_alarm(text),
+            lc_text_source(text, lc_view_find(text->view, late->path), source),
+            late->ranks != NULL ? "each other, about alike," : "the others", lc_text_alarm(text),
             share, lc_text_plain(text), lc_text_seconds(late->seconds, seconds));
     if (late->from[0] != '\0' || late->to[0] != '\0')
         fprintf(text->out, "      between %s and %s\n", late->from[0] != '\0' ? late->from : "?",
@@ -95,13 +135,20 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
     size_t n = err == LC_OK ? add_up(&tsv, &at, list) : 0;
     if (n > 0) {
         qsort(list, n, sizeof list[0], compare_blamed);
+        join_alike(list, n);
+        qsort(list, n, sizeof list[0], compare_blamed);
         lc_text_heading(text, "Who is late", "measured, rank and code that the others waited for");
-        for (size_t i = 0; i < n && i < MOST_BLAMED; i++) {
+        double waiting = lc_text_share(text->sums->total_waiting, text->sums->total_time);
+        if (waiting < 0.1)
+            fprintf(text->out, "  nobody: all waiting together is %.2f %% of the time\n", waiting);
+        for (size_t i = 0; i < n && i < MOST_BLAMED && waiting >= 0.1; i++) {
             if (i > 0 && list[i].seconds < 0.02 * list[0].seconds)
                 break;
             print_blamed(text, &list[i]);
         }
     }
+    for (size_t i = 0; i < n; i++)
+        free(list[i].ranks);
     free(list);
     lc_tsv_free(&tsv);
     return err;

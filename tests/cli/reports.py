@@ -101,6 +101,12 @@ for wanted in ("stencil -n 100", "4 ranks on 1 node, wall time 2.4 s, Open MPI 4
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check(text.index("Who is late") < text.index("Largest wait states") < text.index("Call tree"), "order of sections")
 check(text.index("phase solve") < text.index("phase setup"), "longest phase first")
+ALIKE = "".join(BLAME.splitlines(True)[:1] + [f"main/solve<a%2Fb>/MPI_Barrier\t{r}\tmain/solve<a%2Fb>\t\t\t1.0\t0.25\n" for r in range(3)]
+                + ["main/solve<a%2Fb>/MPI_Barrier\t3\tmain\t\t\t1.0\t0.25\n"])
+make(four, "alike/profile.cubex", blame_tsv=ALIKE, size_classes_tsv=CLASSES)
+text = latecomer("show", "alike")
+for wanted in ("ranks 0, 1, 2 in main/solve<a/b> cost each other, about alike, 75 % of all waiting (3 s)", "rank 3 in main cost the others 25 %"):
+    check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check("rank 0" in latecomer("show", "--metric", "mpi_barrier_wait", "four"), "tree of one metric")
 
 # Perfect strong scaling of the work, twice the ranks: scalability 1; weak: 2. Slower work: 1/1.25.

@@ -16,7 +16,7 @@ static void nap(long ms) {
 
 /* A sender far ahead of its receiver, which then takes one tag after the other, last first. */
 static long flood(void) {
-    enum { MANY = 21000, TAGS = 7 };
+    enum { MANY = 5600, TAGS = 7 };
     long sum = 0;
     if (rank == 0)
         for (int i = 0; i < MANY; i++)
@@ -37,7 +37,7 @@ static long switched(void) {
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
     long sum = 0;
     srand((unsigned)rank + 1);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 100; i++) {
         int in = -1, all = 0;
         switch (rand() % 6) {
         case 0:

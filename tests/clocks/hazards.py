@@ -50,7 +50,7 @@ def main():
         for name in names:
             program, *arguments = name.split(":")
             command = [f"{directory}/{program}-{flavour}", *arguments]
-            found += check(work, flavour, command, 3 if program.startswith("random") else 4, True)
+            found += check(work, flavour, command, {"random": 3, "hazard": 2}.get(program, 4), True)
     print("\n".join(found))
     return 1 if found else 0
 

@@ -154,6 +154,7 @@ static void others(void) /* calls that `mixture` does not have */
     int counts[64], places[64];
     MPI_Request r[2], s[2];
     MPI_Message message;
+    MPI_Status states[2];
     for (int i = 0; i < 64; i++) {
         counts[i] = 1;
         places[i] = i;
@@ -172,14 +173,14 @@ static void others(void) /* calls that `mixture` does not have */
                     MPI_Waitany(2, r, index, MPI_STATUS_IGNORE);
                     done = 1;
                 } else {
-                    MPI_Waitsome(2, r, &done, index, MPI_STATUSES_IGNORE);
+                    MPI_Waitsome(2, r, &done, index, states);
                 }
-            MPI_Waitall(2, s, MPI_STATUSES_IGNORE);
+            MPI_Waitall(2, s, states);
         }
         MPI_Isend(out, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &s[0]);
         MPI_Mprobe(left, 5, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
         MPI_Mrecv(in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
-        MPI_Waitall(1, s, MPI_STATUSES_IGNORE);
+        MPI_Waitall(1, s, states);
         nap(rank == i ? 10 : 2);
         MPI_Gather(out, 1, MPI_INT, in, 1, MPI_INT, i, MPI_COMM_WORLD);
         nap(rank == 1 ? 10 : 2);
@@ -222,9 +223,9 @@ static void drift(void) /* work in turn */
  * the critical path leaves out. */
 static void exactly(void) {
     int late_us = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 5; i++) {
         bool turn = i % size == rank;
-        double before = napped, ms = turn ? 100 - late_us * 1e-3 / factor : 40;
+        double before = napped, ms = turn ? 240 - late_us * 1e-3 / factor : 100;
         work(ms);
         late_us = turn ? (int)((napped - before) * 1e6 - ms * factor * 1e3) : 0;
         MPI_Allreduce(MPI_IN_PLACE, &late_us, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
