@@ -71,7 +71,7 @@ int lc_cmd_run(int argc, char **argv) {
     if (lc_run_option_on("quiet"))
         lc_log_quiet(true);
     else if (lc_log_is_quiet())
-        setenv("LATECOMER_QUIET", "1", 1);
+        lc_run_option_give("LATECOMER_QUIET", "1");
     lc_launch_detect(&launch);
     if (launch.launcher != NULL && settings.ranks_given)
         lc_cli_usage("run: -n inside a job that a launcher has started: leave it to the launcher");

@@ -7,7 +7,8 @@
  *   step_allreduce   even ranks work 3 U, odd ones 1 U: odd ranks wait 2 U in MPI_Allreduce
  *   step_message     even ranks send after 3 U, their odd neighbours receive after 1 U: these wait
  *                    2 U in MPI_Recv
- * On a busy machine sleeping takes longer than asked. So the program looks at the clock around each
+ * Work ends at instants that are counted from a start that rank 0 gives, so that lateness of waking up
+ * does not add up. On a busy machine sleeping still takes longer than asked. So the program looks at the clock around each
  * of these calls, and with the argument "expect" rank 0 prints what waiting there really was, as
  * "metric callpath rank built_in_s waited_s estimated_s": waited from the times of entering on all
  * ranks, estimated from the durations and their minimum. */
@@ -29,6 +30,7 @@ struct call {
 };
 static struct call calls[STEPS][ROUNDS + CALM_ROUNDS];
 static double least_barrier_s = 1e9; /* of the barriers that align the ranks */
+static double start_s;               /* of the work of this step, on the clock of all ranks */
 
 static double now_s(void) {
     struct timespec now;
@@ -36,12 +38,13 @@ static double now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Sleeps until so many units after the start of the step. */
 __attribute__((noinline)) static void work(double units) {
-    struct timespec nap;
-    double seconds = units * unit_s;
-    nap.tv_sec = (time_t)seconds;
-    nap.tv_nsec = (long)((seconds - (double)nap.tv_sec) * 1e9);
-    nanosleep(&nap, NULL);
+    struct timespec end;
+    double seconds = start_s + units * unit_s;
+    end.tv_sec = (time_t)seconds;
+    end.tv_nsec = (long)((seconds - (double)end.tv_sec) * 1e9);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
 }
 
 /* Starts a step together, so that what follows does not depend on earlier lateness. */
@@ -53,6 +56,11 @@ __attribute__((noinline)) static void align(void) {
         if (length < least_barrier_s)
             least_barrier_s = length;
     }
+    start_s = now_s();
+    double common_s = start_s + 0.002;
+    MPI_Bcast(&common_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (common_s > start_s - 1 && common_s < start_s + 1) /* not another node's clock */
+        start_s = common_s;
 }
 
 __attribute__((noinline)) static void step_barrier(int imbalanced, struct call *call) {

@@ -37,7 +37,7 @@ static uint64_t hash_options(void) {
                                         "LATECOMER_CLOCKS"};
     uint64_t hash = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
+        const char *text = lc_option(names[i]);
         for (text = text != NULL ? text : ""; *text != '\0'; text++)
             hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
         hash = (hash ^ 0xff) * 0x100000001b3ull;

@@ -86,7 +86,7 @@ void lc_clocks_init(struct lc_call *call) {
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF), true);
     lc_real.Barrier(lc_core.comm);
-    const char *log = getenv("LATECOMER_CLOCKS_LOG");
+    const char *log = lc_option("LATECOMER_CLOCKS_LOG");
     char path[4096];
     if (log != NULL && snprintf(path, sizeof path, "%s.%u", log, lc_clk.rank) < (int)sizeof path)
         lc_clk.log = fopen(path, "we");

@@ -34,7 +34,7 @@ static uint64_t machine_key(void) {
 }
 
 static void number_nodes(const struct lc_hello *all) {
-    const char *test = getenv("LATECOMER_TEST_NODES");
+    const char *test = lc_option("LATECOMER_TEST_NODES");
     long nodes = test != NULL ? strtol(test, NULL, 10) : 0;
     if (nodes > 1) {
         if ((uint32_t)nodes > lc_clk.size)
@@ -98,7 +98,7 @@ static void unmap_peers(void) {
 /* Rings and logs between all ranks of a node, or between none: a pair must agree on the transport.
  */
 bool lc_clk_memory(void) {
-    const char *transport = getenv("LATECOMER_TRANSPORT");
+    const char *transport = lc_option("LATECOMER_TRANSPORT");
     bool share = transport == NULL || strcmp(transport, "mpi") != 0;
     lc_clk.records = transport == NULL || strcmp(transport, "shm") != 0;
     size_t bytes = lc_area_size(lc_clk.size);

@@ -51,7 +51,7 @@ static void add_term(uint32_t scenario, const char *text, size_t length) {
 }
 
 void lc_clk_whatif_init(void) {
-    const char *at = getenv("LATECOMER_WHAT_IF");
+    const char *at = lc_option("LATECOMER_WHAT_IF");
     while (at != NULL && *at != '\0' && lc_clk.n_whatif < LC_WHATIF_MAX) {
         uint32_t s = lc_clk.n_whatif++;
         size_t length = strcspn(at, ";");

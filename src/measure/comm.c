@@ -163,13 +163,82 @@ void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *
         lc_trace_comm_named(call, c, name);
 }
 
-/* The handle is valid only when the request is complete: the record is made at its first use. */
-void lc_comm_idup_end(struct lc_call *call, int result, const MPI_Comm *comm,
+/* MPI_Comm_idup: the handle is valid only when the request is complete, and completion has no order
+ * that members agree on. So the record is made at the call, as a copy of the parent's, with the
+ * hooks, and gets its handle at completion. */
+struct pending {
+    struct pending *next;
+    const struct lc_request *request;
+    struct lc_comm *made;
+    const MPI_Comm *handle; /* the program's, written by MPI */
+};
+static struct pending *pending;
+
+static int32_t *copy_ranks(const int32_t *ranks, int n) {
+    int32_t *copy = ranks != NULL ? malloc(((size_t)n + 1) * sizeof *copy) : NULL;
+    if (copy != NULL)
+        memcpy(copy, ranks, (size_t)n * sizeof *copy);
+    return copy;
+}
+
+static struct lc_comm *copy_of(struct lc_comm *from) {
+    struct lc_comm *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    c->handle = MPI_COMM_NULL;
+    c->parent = from;
+    c->size = from->size;
+    c->rank = from->rank;
+    c->inter = from->inter;
+    c->remote_size = from->remote_size;
+    c->n_in = c->n_out = -1;
+    c->local_world = copy_ranks(from->local_world, from->size);
+    c->world = from->inter ? copy_ranks(from->world, from->remote_size) : c->local_world;
+    return c;
+}
+
+void lc_comm_idup_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm,
                       const MPI_Request *request) {
-    (void)call;
-    (void)result;
-    (void)comm;
-    (void)request;
+    struct lc_comm *from = lc_comm_get(call->thread, parent);
+    if (result != MPI_SUCCESS || from == NULL || from->local_world == NULL)
+        return;
+    struct lc_comm *c = copy_of(from);
+    struct pending *p = c != NULL ? calloc(1, sizeof *p) : NULL;
+    struct lc_request *r =
+        p != NULL ? lc_request_insert(call->thread, *request, LC_REQUEST_OTHER) : NULL;
+    if (r == NULL) { /* the record is made at the first use of the handle */
+        free(p);
+        free(c);
+        return;
+    }
+    r->fn = call->fn;
+    r->active = true;
+    *p = (struct pending){.request = r, .made = c, .handle = comm};
+    pthread_mutex_lock(&lc_core.lock);
+    c->id = next_id++;
+    p->next = pending;
+    pending = p;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_comm_new(call, c);
+}
+
+void lc_comm_idup_complete(const struct lc_request *request) {
+    pthread_mutex_lock(&lc_core.lock);
+    struct pending **at = &pending;
+    while (*at != NULL && (*at)->request != request)
+        at = &(*at)->next;
+    struct pending *p = *at;
+    if (p != NULL) {
+        struct lc_comm *c = p->made;
+        uint32_t bucket = bucket_of(*p->handle);
+        *at = p->next;
+        c->handle = *p->handle;
+        c->next = buckets[bucket];
+        buckets[bucket] = c;
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+    free(p);
 }
 
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm) {

@@ -16,11 +16,33 @@
 struct lc_core lc_core = {
     .rank = -1, .size = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .comm = MPI_COMM_NULL};
 
+/* The stub takes the options out of the program's environment, so that what it starts sees none. */
+static char **options;
+
+static void keep_options(void) {
+    size_t n = 0, kept = 0;
+    while (environ[n] != NULL)
+        n++;
+    options = calloc(n + 1, sizeof *options);
+    for (size_t i = 0; i < n && options != NULL; i++)
+        if (strncmp(environ[i], "LATECOMER_", 10) == 0 &&
+            (options[kept] = strdup(environ[i])) != NULL)
+            kept++;
+}
+
+const char *lc_option(const char *name) {
+    size_t length = strlen(name);
+    for (char **at = options; at != NULL && *at != NULL; at++)
+        if (strncmp(*at, name, length) == 0 && (*at)[length] == '=')
+            return *at + length + 1;
+    return NULL;
+}
+
 void lc_say_once(const char *format, ...) {
     static _Atomic int said;
     char line[512] = "latecomer: ";
     int saved = errno;
-    if (getenv("LATECOMER_QUIET") != NULL || atomic_exchange(&said, 1))
+    if (lc_option("LATECOMER_QUIET") != NULL || atomic_exchange(&said, 1))
         return;
     size_t n = strlen(line);
     va_list args;
@@ -35,19 +57,20 @@ void lc_say_once(const char *format, ...) {
 }
 
 static void read_options(void) {
-    const char *text = getenv("LATECOMER_CALLPATH");
+    keep_options();
+    const char *text = lc_option("LATECOMER_CALLPATH");
     if (text != NULL && strcmp(text, "caller") == 0)
         lc_core.callpath = LC_CALLPATH_CALLER;
     else if (text != NULL && strcmp(text, "none") == 0)
         lc_core.callpath = LC_CALLPATH_NONE;
-    text = getenv("LATECOMER_START_STOPPED");
+    text = lc_option("LATECOMER_START_STOPPED");
     lc_core.start_stopped = text != NULL && strcmp(text, "0") != 0 && text[0] != '\0';
-    lc_core.check_paths = getenv("LATECOMER_CHECK_PATHS") != NULL;
-    text = getenv("LATECOMER_DIR");
+    lc_core.check_paths = lc_option("LATECOMER_CHECK_PATHS") != NULL;
+    text = lc_option("LATECOMER_DIR");
     lc_core.dir = text != NULL ? strdup(text) : NULL;
-    text = getenv("LATECOMER_BELL");
+    text = lc_option("LATECOMER_BELL");
     lc_core.bell = text != NULL ? strdup(text) : NULL;
-    text = getenv("LATECOMER_STATE");
+    text = lc_option("LATECOMER_STATE");
     lc_core.parent = text != NULL ? strdup(text) : NULL;
 }
 

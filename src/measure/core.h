@@ -262,7 +262,9 @@ extern struct lc_real lc_real;
 LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
 #define lc_self ((struct lc_thread *)latecomer_private_self)
 
-/* core.c: one line to standard error, once per process */
+/* core.c: a variable LATECOMER_NAME of the environment as it was at the start, or NULL */
+const char *lc_option(const char *name);
+/* one line to standard error, once per process */
 void lc_say_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* thread.c */

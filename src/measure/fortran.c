@@ -1,6 +1,6 @@
 /* latecomer.h for Fortran: external subroutines latecomer_begin(name), latecomer_end(name),
- * latecomer_start(), latecomer_stop(). Linked into the program; without the tool each call is one
- * test of an address. */
+ * latecomer_start(), latecomer_stop(). Linked into the program; without the tool each calls an
+ * empty function. */
 #include <latecomer.h>
 #include <stddef.h>
 
@@ -13,14 +13,22 @@ void latecomer_end_(const char *name, size_t length) __attribute__((visibility("
 void latecomer_start_(void) __attribute__((visibility("default")));
 void latecomer_stop_(void) __attribute__((visibility("default")));
 
+typedef void (*named)(const char *name, size_t length);
+
+static void nothing(const char *name, size_t length) {
+    (void)name;
+    (void)length;
+}
+
+LATECOMER_PRIVATE_FIND(latecomer_begin_fortran, named, nothing)
+LATECOMER_PRIVATE_FIND(latecomer_end_fortran, named, nothing)
+
 void latecomer_begin_(const char *name, size_t length) {
-    if (latecomer_begin_fortran != NULL)
-        latecomer_begin_fortran(name, length);
+    latecomer_private_find_latecomer_begin_fortran()(name, length);
 }
 
 void latecomer_end_(const char *name, size_t length) {
-    if (latecomer_end_fortran != NULL)
-        latecomer_end_fortran(name, length);
+    latecomer_private_find_latecomer_end_fortran()(name, length);
 }
 
 void latecomer_start_(void) {

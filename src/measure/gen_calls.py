@@ -509,8 +509,8 @@ def t_file_split_end(c):
 
 
 def t_comm_idup(c):
-    c.has("newcomm", "request")
-    return "", "    lc_comm_idup_end(&call, result, newcomm, request);\n"
+    c.has("comm", "newcomm", "request")
+    return "", "    lc_comm_idup_end(&call, result, comm, newcomm, request);\n"
 
 
 def t_comm_free(c):

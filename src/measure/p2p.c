@@ -156,6 +156,8 @@ void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request
  */
 
 void lc_complete_other(struct lc_request *r) {
+    if (r->kind == LC_REQUEST_OTHER)
+        lc_comm_idup_complete(r);
     free(r->pair);
     r->pair = NULL;
 }

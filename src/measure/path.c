@@ -162,14 +162,14 @@ static uint32_t module_id(const struct lc_module *m) {
 }
 
 static void add_frame(struct draft *d, const struct lc_frame *f, const struct lc_frame *outer,
-                      bool is_main) {
+                      uint32_t flags) {
     uint64_t start = f->start != 0 ? f->start : f->ip - 1;
     const struct lc_module *m = lc_module_find(start);
     uint64_t bias = m != NULL ? m->bias : 0;
     uint64_t site = f->signal ? f->ip : f->ip - 1;
     struct lc_item *item = &d->items[d->n_items];
-    item->node = lc_state_child(child_of(d, d->n_items), LC_RAW_FRAME, module_id(m),
-                                is_main ? LC_RAW_NODE_MAIN : 0, start - bias, site - bias);
+    item->node = lc_state_child(child_of(d, d->n_items), LC_RAW_FRAME, module_id(m), flags,
+                                start - bias, site - bias);
     if (item->node == LC_NONE)
         return;
     item->slot = outer != NULL ? outer->ip_slot : 0;
@@ -193,7 +193,7 @@ static void add_special(struct draft *d, uint32_t kind, uint32_t ref, uint64_t s
  * that began them, or as deep as that path and this one agree. Gives the items of frames [low,
  * high] with regions in between. */
 static void build_items(struct lc_thread *t, struct draft *d, const struct lc_frame *frames, int n,
-                        int low, int high, bool is_main) {
+                        int low, int high, uint32_t top) {
     const struct lc_item *old = NULL;
     uint32_t n_old = 0, k = 0;
     if (t->n_regions > 0) {
@@ -211,7 +211,7 @@ static void build_items(struct lc_thread *t, struct draft *d, const struct lc_fr
              * decides. */
             if (old[k].slot == slot && old[k].value == value) {
                 uint32_t before = d->n_items;
-                add_frame(d, &frames[next], outer, is_main && next == high);
+                add_frame(d, &frames[next], outer, next == high ? top : 0);
                 if (d->n_items > before)
                     d->items[before].region = old[k].region;
                 if (d->n_items > before && d->items[before].node == old[k].node) {
@@ -232,7 +232,7 @@ static void build_items(struct lc_thread *t, struct draft *d, const struct lc_fr
     }
     for (; next >= low && shown < LC_ITEMS_MAX; next--, shown++)
         add_frame(d, &frames[next], next + 1 < n ? &frames[next + 1] : NULL,
-                  is_main && next == high);
+                  next == high ? top : 0);
     if (next >= low)
         add_special(d, LC_RAW_CUT, 0, 1, frames[low].sp, 0);
 }
@@ -255,7 +255,11 @@ static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame) {
         int low, high;
         bool is_main;
         cut_frames(frames, n, &low, &high, &is_main);
-        build_items(t, d, frames, n, low, high, is_main && complete);
+        /* the start function of a thread lies where main does */
+        uint32_t top = !is_main || !complete                               ? 0
+                       : t->state->tid == atomic_load(&lc_core.state->pid) ? LC_RAW_NODE_MAIN
+                                                                           : LC_RAW_NODE_START;
+        build_items(t, d, frames, n, low, high, top);
     }
     pthread_mutex_unlock(&lc_core.lock);
     free(frames);
@@ -275,7 +279,7 @@ static void draft_caller(struct lc_thread *t, struct draft *d, uint64_t ra, uint
                         last->value, last->region);
     }
     struct lc_frame both[2] = {f, outer};
-    add_frame(d, &both[0], &both[1], false);
+    add_frame(d, &both[0], &both[1], 0);
     pthread_mutex_unlock(&lc_core.lock);
 }
 

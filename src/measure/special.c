@@ -45,7 +45,7 @@ static void after_init(struct lc_call *call) {
     lc_comm_cold(call->thread, MPI_COMM_SELF);
     lc_agree();
     ring('i');
-    const char *clocks = getenv("LATECOMER_CLOCKS");
+    const char *clocks = lc_option("LATECOMER_CLOCKS");
     if (lc_core.agreed && (clocks == NULL || strcmp(clocks, "off") != 0))
         lc_mode_change(0, LC_MODE_CLOCKS);
     call->mode = atomic_load_explicit(&call->thread->mode, memory_order_relaxed);
@@ -144,8 +144,16 @@ int lc_wrap_pcontrol(uint32_t fn, void *frame, void *ra, int level) {
 }
 
 #if defined(LC_FLAVOUR_MPICH)
-/* Sessions have no MPI_COMM_WORLD: such a process is measured alone, its parent saves the result.
- */
+/* Sessions have no MPI_COMM_WORLD: such a process is measured alone, its parent saves the result,
+ * which is complete if no session is open at the end. */
+static _Atomic int open_sessions;
+
+static void all_sessions_closed(bool closed) {
+    unsigned from = closed ? LC_ENDING_NONE : LC_ENDING_SESSIONS;
+    atomic_compare_exchange_strong(&lc_core.state->ending, &from,
+                                   closed ? LC_ENDING_SESSIONS : LC_ENDING_NONE);
+}
+
 int lc_wrap_session_init(uint32_t fn, void *frame, void *ra, MPI_Info info,
                          MPI_Errhandler errhandler, MPI_Session *session) {
     struct lc_call call;
@@ -155,6 +163,8 @@ int lc_wrap_session_init(uint32_t fn, void *frame, void *ra, MPI_Info info,
         lc_agree_announce();
     int result = lc_real.Session_init(info, errhandler, session);
     lc_stamp_end(&call);
+    if (result == MPI_SUCCESS && atomic_fetch_add(&open_sessions, 1) == 0)
+        all_sessions_closed(false);
     lc_leave(&call);
     return result;
 }
@@ -166,8 +176,11 @@ int lc_wrap_session_finalize(uint32_t fn, void *frame, void *ra, MPI_Session *se
     int result = lc_real.Session_finalize(session);
     lc_stamp_end(&call);
     lc_leave(&call);
+    bool last = result == MPI_SUCCESS && atomic_fetch_sub(&open_sessions, 1) == 1;
     if (!lc_core.initialised) {
         lc_agree_peers();
+        if (last)
+            all_sessions_closed(true);
         ring('i');
     }
     return result;

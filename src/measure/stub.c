@@ -49,6 +49,7 @@ enum { ASLEEP, WAKING, AWAKE };
 static _Atomic int state;
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(pthread_t) waker;
+static bool quiet; /* said by an option that is taken out of the environment */
 
 static uint64_t now_ns(clockid_t id) {
     struct timespec now;
@@ -94,7 +95,7 @@ static void say(const char *what, const char *why) {
     int n =
         snprintf(line, sizeof line, "latecomer: %s: %s: the program runs unmeasured\n", what, why);
     size_t bytes = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
-    if (getenv("LATECOMER_QUIET") == NULL && write(STDERR_FILENO, line, bytes) < 0)
+    if (!quiet && getenv("LATECOMER_QUIET") == NULL && write(STDERR_FILENO, line, bytes) < 0)
         return;
 }
 
@@ -143,6 +144,13 @@ static void clean_environment(void) {
                                        "LATECOMER_PRELOADED"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
+    const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
+    char *list = given != NULL ? strdup(given) : NULL, *save = NULL;
+    for (char *name = list != NULL ? strtok_r(list, ":", &save) : NULL; name != NULL;
+         name = strtok_r(NULL, ":", &save))
+        unsetenv(name);
+    free(list);
+    unsetenv("LATECOMER_GIVEN");
 }
 
 static bool core_path(const char *flavour, char *path, size_t bytes) {
@@ -193,6 +201,7 @@ static bool wake(void) {
     if (mpi.flavour == NULL)
         return false;
     char why[512] = "";
+    quiet = getenv("LATECOMER_QUIET") != NULL;
     memcpy(first_thunks, lc_slots, sizeof first_thunks);
     stub.mpi = dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD);
     bool wanted = getenv("LATECOMER_STATE") != NULL || getenv("LATECOMER_DIR") != NULL;

@@ -242,8 +242,9 @@ void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message 
 /* comm.c */
 void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm);
 void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name);
-void lc_comm_idup_end(struct lc_call *call, int result, const MPI_Comm *comm,
+void lc_comm_idup_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm,
                       const MPI_Request *request);
+void lc_comm_idup_complete(const struct lc_request *request);
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm);
 
 /* Windows and one-sided operations (trace_rma.c, clk_sync.c). */

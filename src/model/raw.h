@@ -45,7 +45,8 @@ struct lc_raw_node {
     uint64_t call_site; /* FRAME: one address inside it from which the child was called (ELF address
                            space), 0 unknown */
 };
-#define LC_RAW_NODE_MAIN 1u /* this frame is main by position (or a thread's start function) */
+#define LC_RAW_NODE_MAIN  1u /* this frame is main by position */
+#define LC_RAW_NODE_START 2u /* ... a thread's start function by position */
 
 struct lc_raw_location {
     int32_t rank, thread;

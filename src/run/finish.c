@@ -5,6 +5,7 @@
  * ranks of the node; the others wait for it, since the launcher kills everybody as soon as the
  * first parent is gone. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,10 +71,10 @@ static const char *mpi_name(const struct lc_run *run) {
 }
 
 /* Saves the node's states and makes a result of what is there. */
-static enum lc_err save_node(struct lc_run *run, const char *ending, bool keep) {
+static enum lc_err save_node(struct lc_run *run, const char *ending, bool complete, bool keep) {
     struct lc_raw *all;
     LC_TRY(collect(run, &all));
-    json_t *meta = lc_meta_end(run, ending, false);
+    json_t *meta = lc_meta_end(run, ending, complete);
     json_object_set_new(meta, "mpi", json_string(mpi_name(run)));
     free(all->meta);
     all->meta = json_dumps(meta, JSON_REAL_PRECISION(17));
@@ -146,8 +147,8 @@ static bool has_ended(const struct lc_mapped_state *state) {
 
 /* Ranks that return from main without MPI_Finalize do so together: their last calls belong to the
  * result. */
-static void wait_for_others(struct lc_run *run) {
-    for (int waited = 0; waited < WAIT_FOR_OTHERS_MS; waited += STEP_MS) {
+static void wait_for_others(struct lc_run *run, int limit_ms) {
+    for (int waited = 0; waited < limit_ms; waited += STEP_MS) {
         bool all = true;
         for (size_t i = 0; i < run->peers.n_states; i++)
             all = all && has_ended(&run->peers.states[i]);
@@ -158,7 +159,7 @@ static void wait_for_others(struct lc_run *run) {
 }
 
 static void write_as_writer(struct lc_run *run, const char *ending) {
-    enum lc_err err = save_node(run, ending, false);
+    enum lc_err err = save_node(run, ending, false, false);
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
     else
@@ -187,8 +188,37 @@ static void end_unhappy(struct lc_run *run, const char *ending) {
     if (!wait_for_turn(run))
         return;
     if (WIFEXITED(run->wait_status))
-        wait_for_others(run);
+        wait_for_others(run, WAIT_FOR_OTHERS_MS);
     write_as_writer(run, ending);
+}
+
+/* All ranks of the node finalized their last session and returned 0. */
+static bool sessions_complete(const struct lc_run *run) {
+    bool all = (int32_t)run->peers.n_states == run->launch.size;
+    for (size_t i = 0; i < run->peers.n_states; i++) {
+        const struct lc_state_header *header = run->peers.states[i].header;
+        all = all && atomic_load(&header->ending) == LC_ENDING_SESSIONS &&
+              atomic_load(&header->process_end_ns) != 0 && atomic_load(&header->wait_status) == 0;
+    }
+    return all;
+}
+
+/* No MPI_Finalize gathered anything: the parent of the first rank that ended waits for the others
+ * as long as they live, and saves. */
+static void end_sessions(struct lc_run *run) {
+    lc_rundir_unlink(&run->dir);
+    if (!wait_for_turn(run))
+        return;
+    wait_for_others(run, run->wait_status == 0 ? INT_MAX : WAIT_FOR_OTHERS_MS);
+    bool complete = sessions_complete(run);
+    enum lc_err err = save_node(run, "MPI_Session_finalize", complete, false);
+    if (err != LC_OK)
+        lc_complain("%s", lc_err_text());
+    else
+        lc_say("%sresult in %s: see it with `latecomer show %s`", complete ? "" : "partial ",
+               run->dir.path, run->dir.path);
+    lc_run_trace_salvage(run);
+    mark_saved(run);
 }
 
 /* Rank 0, after MPI_Finalize. */
@@ -198,7 +228,7 @@ static void end_well(struct lc_run *run) {
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
     if (err == LC_ERR_NOT_FOUND) /* the library could not write its file */
-        err = save_node(run, "MPI_Finalize", false);
+        err = save_node(run, "MPI_Finalize", false, false);
     if (err != LC_OK) {
         lc_complain("%s", lc_err_text());
         lc_experiment_clean(run->dir.path);
@@ -256,6 +286,9 @@ void lc_run_finish(struct lc_run *run) {
             lc_run_trace_finish(run);
             wait_for_result(run);
         }
+    } else if (atomic_load(&own->ending) == LC_ENDING_SESSIONS && WIFEXITED(run->wait_status)) {
+        end_sessions(run);
+        plan_leaving(run);
     } else {
         char text[32] = "exit";
         if (atomic_load(&own->ending) == LC_ENDING_ABORT)
@@ -296,7 +329,7 @@ enum lc_err lc_run_dump(struct lc_run *run) {
     if (atomic_load(&own_state(run)->saved) != 0 || !become_writer(run))
         return lc_fail(LC_ERR_EXISTS, "%s: the run is just ending: its result is being written",
                        run->dir.path);
-    enum lc_err err = save_node(run, "running", true);
+    enum lc_err err = save_node(run, "running", false, true);
     atomic_store(writer, 0); /* whoever ends may write now */
     return err;
 }

@@ -99,6 +99,8 @@ static void ending_of(const struct lc_state_header *header, char *text, size_t s
         snprintf(text, size, "MPI_Abort");
     else if (ending == LC_ENDING_FINALIZE)
         snprintf(text, size, "MPI_Finalize");
+    else if (ending == LC_ENDING_SESSIONS)
+        snprintf(text, size, "MPI_Session_finalize");
     else if (over)
         snprintf(text, size, "exit");
     else

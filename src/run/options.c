@@ -92,7 +92,16 @@ enum lc_err lc_run_option_set(const struct lc_run_option *option, const char *va
             value = joined;
         }
     }
-    if (setenv(variable, value, 1) != 0)
+    return lc_run_option_give(variable, value);
+}
+
+enum lc_err lc_run_option_give(const char *variable, const char *value) {
+    const char *before = getenv("LATECOMER_GIVEN");
+    char given[4096];
+    int length = snprintf(given, sizeof given, "%s%s%s", before != NULL ? before : "",
+                          before != NULL ? ":" : "", variable);
+    if (length >= (int)sizeof given || setenv("LATECOMER_GIVEN", given, 1) != 0 ||
+        setenv(variable, value, 1) != 0)
         return lc_fail_errno(LC_ERR_NOMEM, "memory: cannot set %s", variable);
     return LC_OK;
 }

@@ -24,6 +24,9 @@ void lc_run_option_variable(const struct lc_run_option *option, char *text);
 /* Sets the variable; several what-ifs are joined by ';'. LC_ERR_USAGE for a value that is not
  * allowed. */
 enum lc_err lc_run_option_set(const struct lc_run_option *option, const char *value);
+/* Sets a variable of the library's that is taken out of the program's environment again when it
+ * makes its first MPI call (LATECOMER_GIVEN lists them). */
+enum lc_err lc_run_option_give(const char *variable, const char *value);
 /* Checks all that the environment holds (the user may have set variables himself). */
 enum lc_err lc_run_options_check(void);
 

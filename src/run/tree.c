@@ -149,7 +149,8 @@ static enum lc_err make_drafts(struct builder *b) {
         uint32_t region, parent;
         LC_TRY(region_of(b, node, &region));
         bool top = i == 0 || (node->parent == 0 &&
-                              ((node->flags & LC_RAW_NODE_MAIN) || region == main_region));
+                              ((node->flags & (LC_RAW_NODE_MAIN | LC_RAW_NODE_START)) != 0 ||
+                               region == main_region));
         parent = top ? LC_NONE : b->draft_of[node->parent];
         LC_TRY(child_draft(b, parent, region, &b->draft_of[i]));
         if (node->kind == LC_RAW_MPI)

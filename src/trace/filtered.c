@@ -27,7 +27,7 @@ enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_def
         err = lc_alloc(&out->comms, defs->n_comms + 1, 1);
     for (size_t i = 0; err == LC_OK && out->regions && i < defs->n_regions; i++)
         out->regions[i] =
-            !(defs->regions[i].flags & LC_RAW_NODE_MAIN) &&
+            !(defs->regions[i].flags & (LC_RAW_NODE_MAIN | LC_RAW_NODE_START)) &&
             lc_filter_excludes(out->filter, false, region_name(&defs->regions[i], options->names));
     for (size_t i = 0; err == LC_OK && out->comms && i < defs->n_comms; i++)
         out->comms[i] =

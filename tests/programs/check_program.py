@@ -28,7 +28,7 @@ def parse():
     parser.add_argument("--stdout-has", metavar="TEXT", help="in every rank's output of both runs")
     parser.add_argument("--mpmd", metavar="PROGRAM", help="rank 0 runs this, the others the command, in one launch")
     parser.add_argument("--sanitizer", metavar="LIBRARY", help="preload this run-time library of a sanitizer; its reports are problems")
-    parser.add_argument("--ending", help="meta.ending; other than MPI_Finalize: an incomplete result")
+    parser.add_argument("--ending", default="MPI_Finalize", help="meta.ending; neither MPI_Finalize nor MPI_Session_finalize: incomplete")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -54,7 +54,8 @@ def problems_of_result(args, space, measured):
         if not seen:
             problems.append("no MPI call measured")
     problems += [f"not found in meta or messages: {regex}" for regex in args.expect if not re.search(regex, text)]
-    if meta.get("complete") is not (args.ending is None) or (args.ending and meta.get("ending") != args.ending):
+    complete = args.ending in ("MPI_Finalize", "MPI_Session_finalize")
+    if meta.get("complete") is not complete or meta.get("ending") != args.ending:
         problems.append(f"complete is {meta.get('complete')}, ending {meta.get('ending')}")
     if meta.get("ranks") != args.n:
         problems.append(f"meta.ranks is {meta.get('ranks')}")

@@ -118,29 +118,41 @@ def real(build, name):
         check_profile(show(build, out), case)
 
 
-def demo(build, flavour):
-    """Waiting of known size: found on the right call path and rank within 2 % of what the program saw on its own clock,
-    which is the built-in value unless the machine is too busy to wake sleepers in time."""
+def demo_run(build, flavour):
+    """The expectations that the program prints, and the metrics of the result."""
     program = os.path.join(build, "bin/latecomer-demo-" + flavour)
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
         prefix = [os.path.join(build, "bin/latecomer"), "run", "-o", out, "--"]
-        done = run(launch(flavour, 4) + prefix + [program, "expect", "40"], scratch)
-        expected = [line.split() for line in done.stdout.splitlines() if line.startswith("mpi_")]
-        if len(expected) != 7:
-            fail(f"the program printed {len(expected)} expectations: {done.stdout}")
-        metrics = show(build, out)["metrics"]
-    for metric, path, rank, built_in, waited, estimated in expected:
-        built_in, waited, estimated = float(built_in), float(waited), float(estimated)
-        if waited < 0.5 * built_in:
-            fail(f"{path} on rank {rank}: the program itself waited {waited:.4f} s only, built in {built_in} s")
-        for name, right in ((metric + "_estimated", estimated), (metric, waited)):
-            if name not in metrics and name == metric:
-                continue  # measured waits are there only with clocks
-            found = sum(v[int(rank)] for p, v in metrics[name]["callpaths"].items() if p.endswith(path))
-            print(f"{name} {path} rank {rank}: found {found:.4f} s, right {right:.4f} s, built in {built_in:.4f} s")
-            if abs(found - right) > 0.02 * built_in + 0.002:
-                fail(f"{name} at {path} on rank {rank}: {found:.4f} s, the program saw {right:.4f} s")
+        done = run(launch(flavour, 2) + prefix + [program, "expect", "50"], scratch)
+        lines = [line.split() for line in done.stdout.splitlines() if line.startswith("mpi_")]
+        if len(lines) != 3:
+            fail(f"the program printed {len(lines)} expectations: {done.stdout}")
+        expected = [(metric, path, int(rank), *map(float, numbers)) for metric, path, rank, *numbers in lines]
+        return expected, show(build, out)["metrics"]
+
+
+def demo(build, flavour):
+    """Waiting of known size: found on the right call path and rank within 2 % of the built-in value. On a busy machine sleepers wake
+    late, and then the built-in value is not what happened: such runs, known by the program's own clock, are repeated."""
+    for _ in range(4):
+        expected, metrics = demo_run(build, flavour)
+        disturbed = max(abs(waited / built_in - 1) for _, _, _, built_in, waited, _ in expected)
+        print(f"the program itself saw the built-in values within {100 * disturbed:.2f} %")
+        if disturbed <= 0.01:
+            break
+    else:
+        fail("the machine is too busy: the program itself did not wait as built in")
+    for metric, path, rank, built_in, _, _ in expected:
+        for name in (metric + "_estimated", metric):
+            values = metrics[name]["callpaths"]
+            found = sum(v[rank] for p, v in values.items() if p.endswith(path))
+            others = sum(v[rank] for p, v in values.items() if not p.endswith(path) and "align" not in p)
+            print(f"{name} {path} rank {rank}: found {found:.4f} s, built in {built_in:.4f} s, elsewhere {others:.4f} s")
+            if abs(found - built_in) > 0.02 * built_in:
+                fail(f"{name} at {path} on rank {rank}: {found:.4f} s, built in are {built_in:.4f} s")
+            if others > 0.02 * built_in:
+                fail(f"{name} on rank {rank}: {others:.4f} s at other call paths")
 
 
 def mpi4py(build):
