@@ -7,11 +7,11 @@
  *   step_allreduce   even ranks work 3 U, odd ones 1 U: odd ranks wait 2 U in MPI_Allreduce
  *   step_message     even ranks send after 3 U, their odd neighbours receive after 1 U: these wait
  *                    2 U in MPI_Recv
- * Work ends at instants that are counted from a start that rank 0 gives, so that lateness of waking up
- * does not add up. On a busy machine sleeping still takes longer than asked. So the program looks at the clock around each
- * of these calls, and with the argument "expect" rank 0 prints what waiting there really was, as
- * "metric callpath rank built_in_s waited_s estimated_s": waited from the times of entering on all
- * ranks, estimated from the durations and their minimum. */
+ * Work ends at instants that are counted from a start that rank 0 gives, so that lateness of waking
+ * up does not add up. On a busy machine sleeping still takes longer than asked. So the program
+ * looks at the clock around each of these calls, and with the argument "expect" rank 0 prints what
+ * waiting there really was, as "metric callpath rank built_in_s waited_s estimated_s": waited from
+ * the times of entering on all ranks, estimated from the durations and their minimum. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ static void define(const struct lc_clk_measured *m) {
 }
 
 void lc_clk_trace_begin(void) {
-    const char *interval = getenv("LATECOMER_CLOCK_SYNC");
+    const char *interval = lc_option("LATECOMER_CLOCK_SYNC");
     int no = !lc_trace_wanted(), multiple = lc_core.multiple, mine[2] = {no, multiple}, any[2];
     if (lc_clk.n_nodes < 2)
         return;

@@ -27,7 +27,7 @@ static __thread uint64_t sink[8]; /* where a stopped stream writes */
 enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 1 << 18 };
 
 uint64_t lc_trace_buffer_bytes(void) {
-    const char *text = getenv("LATECOMER_BUFFER");
+    const char *text = lc_option("LATECOMER_BUFFER");
     char *end = NULL;
     double value = text && *text ? strtod(text, &end) : 0;
     if (end && end != text) {
@@ -47,7 +47,7 @@ uint64_t lc_trace_buffer_bytes(void) {
 }
 
 bool lc_trace_wanted(void) {
-    const char *text = getenv("LATECOMER_TRACE");
+    const char *text = lc_option("LATECOMER_TRACE");
     return text && *text && strcmp(text, "0") != 0 && strcmp(text, "off") != 0;
 }
 
@@ -266,7 +266,7 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t b
 /* Sizes are left out here, names when the archive is made: they may be set later, or are not known
  * to the program. */
 static void read_filter(void) {
-    const char *path = getenv("LATECOMER_FILTER");
+    const char *path = lc_option("LATECOMER_FILTER");
     struct lc_filter *filter = NULL;
     lc_trace.min_bytes = 0;
     lc_trace.max_bytes = UINT64_MAX;
@@ -291,8 +291,8 @@ void lc_trace_start(void) {
                     (unsigned long long)(bytes >> 20));
         return;
     }
-    const char *on_full = getenv("LATECOMER_ON_FULL"),
-               *callpath = getenv("LATECOMER_TRACE_CALLPATH");
+    const char *on_full = lc_option("LATECOMER_ON_FULL"),
+               *callpath = lc_option("LATECOMER_TRACE_CALLPATH");
     area->self = (uint64_t)area;
     area->bytes = bytes;
     area->chunks_offset = chunks;
