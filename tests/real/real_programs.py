@@ -124,7 +124,7 @@ def demo_run(build, flavour):
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
         prefix = [os.path.join(build, "bin/latecomer"), "run", "-o", out, "--"]
-        done = run(launch(flavour, 2) + prefix + [program, "expect", "50"], scratch)
+        done = run(launch(flavour, 2) + prefix + [program, "expect", "80"], scratch)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith("mpi_")]
         if len(lines) != 3:
             fail(f"the program printed {len(lines)} expectations: {done.stdout}")
