@@ -4,6 +4,7 @@ static const struct lc_who nobody = {0, 0, LC_NONE, LC_NONE, LC_NONE, 0};
 
 void lc_aggregate_init(struct lc_aggregate *a) {
     *a = (struct lc_aggregate){.latest = nobody,
+                               .latest_of = {nobody, nobody},
                                .earliest = nobody,
                                .root = nobody,
                                .latest_begin = INT64_MIN,
@@ -40,6 +41,11 @@ static bool rooted(uint32_t kind) {
     return kind == LC_KIND_12N || kind == LC_KIND_N21;
 }
 
+/* The group of the root in an inter-communicator does not name it. */
+static bool other_root(uint32_t a, uint32_t b) {
+    return a != b && a != LC_NONE && b != LC_NONE;
+}
+
 void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll,
                       const struct lc_who *member) {
     struct lc_aggregate one;
@@ -58,7 +64,7 @@ void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll,
     if (is_root)
         one.root = *member;
     if ((coll->flags & LC_COLL_SENDS) && !is_root)
-        one.latest = one.earliest = *member;
+        one.latest = one.earliest = one.latest_of[member->group] = *member;
     lc_aggregate_merge(a, &one);
 }
 
@@ -69,11 +75,14 @@ void lc_aggregate_merge(struct lc_aggregate *a, const struct lc_aggregate *b) {
         *a = *b;
         return;
     }
-    a->mismatch |= b->mismatch | (a->op != b->op) | (a->root_rank != b->root_rank);
+    a->mismatch |= b->mismatch | (a->op != b->op) | other_root(a->root_rank, b->root_rank);
+    a->root_rank = a->root_rank == LC_NONE ? b->root_rank : a->root_rank;
     a->n_members += b->n_members;
     if (b->first_location < a->first_location)
         a->first_location = b->first_location;
     later(&a->latest, &b->latest);
+    later(&a->latest_of[0], &b->latest_of[0]);
+    later(&a->latest_of[1], &b->latest_of[1]);
     earlier(&a->earliest, &b->earliest);
     if (b->root.location != LC_NONE)
         a->root = b->root;

@@ -8,12 +8,14 @@
 
 struct lc_who { /* a member; location LC_NONE: nobody */
     int64_t begin, end;
-    uint32_t rank, location, cnode, reserved;
+    uint32_t rank, location, cnode;
+    uint32_t group; /* inter-communicators: 0 or 1; else 0 */
 };
 
 struct lc_aggregate {
-    struct lc_who latest;   /* sender that begins last; rooted operations: last but the root */
-    struct lc_who earliest; /* sender that begins first, without the root */
+    struct lc_who latest;       /* sender that begins last; rooted operations: last but the root */
+    struct lc_who earliest;     /* sender that begins first, without the root */
+    struct lc_who latest_of[2]; /* inter-communicators: the same in each group */
     struct lc_who root;
     int64_t latest_begin, earliest_end; /* over all members */
     int64_t earliest_exchange_end;      /* over members that send and receive */

@@ -6,6 +6,7 @@
 #include "analyze/aggregate.h"
 #include "analyze/health.h"
 #include "analyze/instances.h"
+#include "analyze/ranked.h"
 #include "analyze/results.h"
 #include "base/mem.h"
 
@@ -19,12 +20,6 @@ struct packed { /* an aggregate, or the earliest end of a synchronisation point,
     } u;
 };
 
-struct scan_part { /* scans depend on the rank, so their members travel one by one */
-    uint64_t instance;
-    struct lc_who who;
-    uint32_t coll, sends;
-};
-
 struct window {
     struct lc_trace *trace;
     struct lc_instances in;
@@ -33,17 +28,25 @@ struct window {
     int64_t *sync_end; /* [WINDOW]: earliest end of the members of the synchronisation point */
     uint32_t *used;    /* instances with members of this rank */
     size_t n_used;
-    struct scan_part *scans;
-    size_t n_scans, cap_scans;
+    struct lc_ranked *ranked;
+    size_t n_ranked, cap_ranked;
     uint32_t barrier_completion, nxn_completion; /* metrics */
 };
+
+static bool ranked(uint32_t kind) {
+    return kind == LC_KIND_SCAN || kind == LC_KIND_NEIGHBOR;
+}
 
 static struct lc_who member(const struct lc_trace *trace, const struct lc_part *part,
                             uint32_t rank) {
     const struct lc_loc *loc = &trace->locs[part->loc];
     const struct lc_coll *coll = &loc->colls[part->coll];
-    return (struct lc_who){
-        coll->begin, coll->end, rank, loc->id, loc->cnode[loc->calls[coll->call].enter], 0};
+    return (struct lc_who){coll->begin,
+                           coll->end,
+                           rank,
+                           loc->id,
+                           loc->cnode[loc->calls[coll->call].enter],
+                           lc_comm_group(&trace->comms[coll->comm], rank)};
 }
 
 /* Calls fn for every part of this rank in the window; `advance`: the cursors move behind it. */
@@ -74,11 +77,11 @@ static enum lc_err add_member(struct window *w, const struct lc_part *part, uint
     if (!a->n_members)
         w->used[w->n_used++] = (uint32_t)(instance - w->begin);
     lc_aggregate_add(a, coll, &who);
-    if (coll->kind != LC_KIND_SCAN)
+    if (!ranked(coll->kind))
         return LC_OK;
-    LC_TRY(lc_grow(&w->scans, &w->cap_scans, w->n_scans + 1, sizeof *w->scans));
-    w->scans[w->n_scans++] =
-        (struct scan_part){instance, who, part->coll, (coll->flags & LC_COLL_SENDS) != 0};
+    LC_TRY(lc_grow(&w->ranked, &w->cap_ranked, w->n_ranked + 1, sizeof *w->ranked));
+    w->ranked[w->n_ranked++] = (struct lc_ranked){
+        instance, who, part->coll, coll->comm, (uint8_t)coll->kind, (uint8_t)coll->flags};
     return LC_OK;
 }
 
@@ -233,16 +236,25 @@ static enum lc_err set_cause(struct lc_loc *loc, uint32_t coll, const struct lc_
     return blocking ? add_cause(loc, blocking, instance) : LC_OK;
 }
 
+/* The latest sender: in an inter-communicator data come from the other group. */
+static const struct lc_who *latest_for(const struct window *w, const struct lc_coll *coll,
+                                       const struct lc_aggregate *a, uint32_t rank) {
+    const struct lc_an_comm *comm = &w->trace->comms[coll->comm];
+    return comm->n_remote && a->kind != LC_KIND_MGMT ? &a->latest_of[!lc_comm_group(comm, rank)]
+                                                     : &a->latest;
+}
+
 static enum lc_err book_completion(struct window *w, const struct lc_loc *loc,
-                                   const struct lc_coll *coll, const struct lc_aggregate *a) {
+                                   const struct lc_coll *coll, const struct lc_aggregate *a,
+                                   const struct lc_who *latest) {
     bool barrier = coll->kind == LC_KIND_BARRIER;
     if (!barrier && coll->kind != LC_KIND_N2N && coll->kind != LC_KIND_N2N_SYNC)
         return LC_OK;
     if (coll->klass != LC_COLL_BLOCKING || !(coll->flags & LC_COLL_SENDS) ||
-        !(coll->flags & LC_COLL_RECEIVES) || a->latest.location == LC_NONE)
+        !(coll->flags & LC_COLL_RECEIVES) || latest->location == LC_NONE)
         return LC_OK;
     int64_t from =
-        a->latest.begin > a->earliest_exchange_end ? a->latest.begin : a->earliest_exchange_end;
+        latest->begin > a->earliest_exchange_end ? latest->begin : a->earliest_exchange_end;
     if (coll->end <= from)
         return LC_OK;
     return lc_results_add_int(w->trace->results,
@@ -268,14 +280,15 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
         return LC_OK;
     bool receives = (coll->flags & LC_COLL_RECEIVES) != 0;
     if (barrier_like(a->kind)) {
-        LC_TRY(book_completion(w, loc, coll, a));
+        const struct lc_who *latest = latest_for(w, coll, a, rank);
+        LC_TRY(book_completion(w, loc, coll, a, latest));
         if (a->latest.location == LC_NONE)
             return LC_OK;
         int64_t *end = &w->sync_end[instance - w->begin];
         if (coll->klass != LC_COLL_NONBLOCKING && inside(coll, loc, a) && coll->end < *end)
             *end = coll->end;
-        if (receives && a->latest.rank != rank)
-            LC_TRY(set_cause(loc, part->coll, &a->latest, NULL, instance));
+        if (receives && latest->location != LC_NONE && latest->rank != rank)
+            LC_TRY(set_cause(loc, part->coll, latest, NULL, instance));
     } else if (a->kind == LC_KIND_12N) {
         if (receives && rank != root && a->root.location != LC_NONE)
             LC_TRY(set_cause(loc, part->coll, &a->root, NULL, instance));
@@ -300,79 +313,22 @@ static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64
     return LC_OK;
 }
 
-static int by_instance_rank(const void *a, const void *b) {
-    const struct scan_part *x = a, *y = b;
-    if (x->instance != y->instance)
-        return x->instance < y->instance ? -1 : 1;
-    return x->who.rank < y->who.rank ? -1 : x->who.rank > y->who.rank;
-}
-
-struct scan_answer {
-    uint64_t instance;
-    struct lc_who by;
-    uint32_t location, coll;
-};
-
-/* Home: each member waits for the last sender of lower rank. */
-static enum lc_err answer_scans(struct window *w, struct scan_part *in, size_t n,
-                                struct scan_answer **answers, uint32_t **dest, size_t *n_answers) {
-    LC_TRY(lc_alloc(answers, n, sizeof **answers));
-    LC_TRY(lc_alloc(dest, n, sizeof **dest));
-    if (n)
-        qsort(in, n, sizeof *in, by_instance_rank);
-    struct lc_who last = {.location = LC_NONE};
-    *n_answers = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i && in[i].instance != in[i - 1].instance)
-            last.location = LC_NONE;
-        if (last.location != LC_NONE) {
-            (*dest)[*n_answers] = lc_trace_owner(w->trace, in[i].who.location);
-            (*answers)[(*n_answers)++] =
-                (struct scan_answer){in[i].instance, last, in[i].who.location, in[i].coll};
-        }
-        if (in[i].sends && (last.location == LC_NONE || in[i].who.begin > last.begin))
-            last = in[i].who;
+static enum lc_err judge_ranked(struct window *w) {
+    struct lc_ranked_cause *causes = NULL;
+    size_t n = 0;
+    enum lc_err err = lc_ranked_causes(w->trace, w->ranked, w->n_ranked, &causes, &n);
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
+        struct lc_loc *loc = lc_trace_loc(w->trace, causes[i].location);
+        if (ranked(w->aggregates[causes[i].instance - w->begin].kind))
+            err = set_cause(loc, causes[i].coll, &causes[i].by, NULL, causes[i].instance);
     }
-    return LC_OK;
-}
-
-static enum lc_err judge_scans(struct window *w) {
-    const struct lc_comm *comm = w->trace->comm;
-    int64_t any = w->n_scans > 0;
-    lc_comm_allreduce_i64(comm, &any, 1, LC_OP_MAX);
-    if (!any)
-        return LC_OK;
-    struct scan_part *in = NULL;
-    struct scan_answer *answers = NULL, *back = NULL;
-    uint32_t *dest = NULL, *answer_dest = NULL;
-    size_t n_in = 0, n_answers = 0, n_back = 0;
-    enum lc_err err = lc_comm_agree(comm, lc_alloc(&dest, w->n_scans, sizeof *dest));
-    for (size_t i = 0; i < w->n_scans && err == LC_OK; i++)
-        dest[i] = (uint32_t)(w->scans[i].instance % comm->size);
-    if (err == LC_OK)
-        err = lc_comm_exchange(comm, w->scans, dest, w->n_scans, sizeof *in, (void **)&in, &n_in);
-    if (err == LC_OK)
-        err = lc_comm_agree(comm, answer_scans(w, in, n_in, &answers, &answer_dest, &n_answers));
-    if (err == LC_OK)
-        err = lc_comm_exchange(comm, answers, answer_dest, n_answers, sizeof *back, (void **)&back,
-                               &n_back);
-    for (size_t i = 0; i < n_back && err == LC_OK; i++) {
-        struct lc_loc *loc = lc_trace_loc(w->trace, back[i].location);
-        const struct lc_aggregate *a = &w->aggregates[back[i].instance - w->begin];
-        if (a->kind == LC_KIND_SCAN && loc->colls[back[i].coll].flags & LC_COLL_RECEIVES)
-            err = set_cause(loc, back[i].coll, &back[i].by, NULL, back[i].instance);
-    }
-    free(dest);
-    free(in);
-    free(answers);
-    free(answer_dest);
-    free(back);
-    return lc_comm_agree(comm, err);
+    free(causes);
+    return lc_comm_agree(w->trace->comm, err);
 }
 
 static enum lc_err run_window(struct window *w) {
     const struct lc_comm *comm = w->trace->comm;
-    w->n_used = w->n_scans = 0;
+    w->n_used = w->n_ranked = 0;
     for (size_t i = 0; i < WINDOW; i++) {
         lc_aggregate_init(&w->aggregates[i]);
         w->sync_end[i] = INT64_MAX;
@@ -381,7 +337,7 @@ static enum lc_err run_window(struct window *w) {
     LC_TRY(merge_aggregates(w));
     check_instances(w);
     LC_TRY(lc_comm_agree(comm, for_parts(w, false, judge_member)));
-    LC_TRY(judge_scans(w));
+    LC_TRY(judge_ranked(w));
     LC_TRY(merge_sync_ends(w));
     return lc_comm_agree(comm, for_parts(w, true, add_sync));
 }
@@ -408,6 +364,6 @@ enum lc_err lc_collectives_match(struct lc_trace *trace) {
     free(w.aggregates);
     free(w.sync_end);
     free(w.used);
-    free(w.scans);
+    free(w.ranked);
     return err;
 }

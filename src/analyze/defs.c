@@ -3,55 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/defs_private.h"
 #include "analyze/region.h"
-#include "base/mem.h"
-
-struct raw_group { /* location group */
-    uint64_t id, system_node;
-    const char *name;
-    uint32_t order;   /* rank, or behind all ranks */
-    uint32_t process; /* in the trace; LC_NONE: no process */
-    uint32_t n_locations;
-};
-
-struct raw_location {
-    uint64_t id, n_events, group;
-    const char *name;
-};
-
-struct raw_node {
-    uint64_t id, parent;
-    const char *name, *class_name;
-};
-
-struct raw_comm {
-    uint64_t id, group, remote; /* remote: OTF2_UNDEFINED_GROUP or group B */
-    bool window;
-};
-
-struct lc_def_raw {
-    struct lc_defs *defs;
-    enum lc_err err;
-    struct raw_group *groups;
-    size_t n_groups, cap_groups;
-    struct raw_location *locations;
-    size_t n_locations, cap_locations;
-    struct raw_node *nodes;
-    size_t n_nodes, cap_nodes;
-    struct raw_comm *comms;
-    size_t n_comms, cap_comms;
-    struct lc_idmap location_process; /* OTF2 location -> process */
-    struct lc_idmap node_of;
-};
-
-/* Appends one zeroed element; NULL (and raw->err) without memory. */
-#define RAW_ADD(raw, field)                                                                        \
-    (((raw)->err = lc_grow(&(raw)->field, &(raw)->cap_##field, (raw)->n_##field + 1,               \
-                           sizeof *(raw)->field)) == LC_OK                                         \
-         ? &(raw)->field[(raw)->n_##field++]                                                       \
-         : NULL)
-
-#define RAW_END(raw) ((raw)->err == LC_OK ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT)
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
                                   uint64_t realtime) {
@@ -134,69 +87,6 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef id, OTF2_StringRef
     return RAW_END(raw);
 }
 
-static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef id, OTF2_StringRef name,
-                                  OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
-                                  uint32_t n_members, const uint64_t *members) {
-    (void)name, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct lc_defs *defs = raw->defs;
-    uint64_t *copy = NULL;
-    raw->err = lc_grow(&defs->groups, &defs->cap_groups, defs->n_groups + 1, sizeof *defs->groups);
-    if (raw->err == LC_OK && n_members &&
-        !(copy = lc_arena_take(&defs->trace->arena, n_members * sizeof *copy)))
-        raw->err = LC_ERR_NOMEM;
-    if (raw->err == LC_OK) {
-        if (n_members)
-            memcpy(copy, members, n_members * sizeof *copy);
-        defs->groups[defs->n_groups] = (struct lc_def_group){type, paradigm, n_members, copy, NULL};
-        raw->err = lc_idmap_put(&defs->group_of, id, (uint32_t)defs->n_groups++);
-    }
-    return RAW_END(raw);
-}
-
-static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef id, OTF2_StringRef name,
-                                 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags) {
-    (void)name, (void)parent, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct raw_comm *comm = RAW_ADD(raw, comms);
-    if (comm)
-        *comm = (struct raw_comm){id, group, OTF2_UNDEFINED_GROUP, false};
-    return RAW_END(raw);
-}
-
-static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef id, OTF2_StringRef name,
-                                       OTF2_GroupRef group_a, OTF2_GroupRef group_b,
-                                       OTF2_CommRef common, OTF2_CommFlag flags) {
-    (void)name, (void)common, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct raw_comm *comm = RAW_ADD(raw, comms);
-    if (comm)
-        *comm = (struct raw_comm){id, group_a, group_b, false};
-    return RAW_END(raw);
-}
-
-static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef id, OTF2_StringRef name,
-                                   OTF2_CommRef of, OTF2_RmaWinFlag flags) {
-    (void)name, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct raw_comm *comm = RAW_ADD(raw, comms);
-    if (comm)
-        *comm = (struct raw_comm){id, of, OTF2_UNDEFINED_GROUP, true};
-    return RAW_END(raw);
-}
-
-static OTF2_CallbackCode on_file(void *user, OTF2_IoHandleRef id, OTF2_StringRef name,
-                                 OTF2_IoFileRef file, OTF2_IoParadigmRef paradigm,
-                                 OTF2_IoHandleFlag flags, OTF2_CommRef comm,
-                                 OTF2_IoHandleRef parent) {
-    (void)name, (void)file, (void)paradigm, (void)flags, (void)parent;
-    struct lc_def_raw *raw = user;
-    for (size_t i = 0; i < raw->n_comms && raw->err == LC_OK; i++)
-        if (raw->comms[i].id == comm && !raw->comms[i].window)
-            raw->err = lc_idmap_put(&raw->defs->file_of, id, (uint32_t)i);
-    return RAW_END(raw);
-}
-
 const char *lc_defs_text(const struct lc_defs *defs, uint64_t id) {
     uint32_t index = lc_idmap_get(&defs->strings, id);
     return index == LC_NONE ? "" : defs->texts[index];
@@ -237,15 +127,6 @@ static int by_location_id(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The group that lists the locations of a paradigm's ranks. */
-static const struct lc_def_group *rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm) {
-    for (size_t i = 0; i < defs->n_groups; i++)
-        if (defs->groups[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS &&
-            defs->groups[i].paradigm == paradigm)
-            return &defs->groups[i];
-    return NULL;
-}
-
 /* Ranks of processes: the position of their locations in MPI's list; others behind them. */
 static enum lc_err order_processes(struct lc_def_raw *raw) {
     struct lc_idmap group_of_location = {0}, group_index = {0};
@@ -259,7 +140,7 @@ static enum lc_err order_processes(struct lc_def_raw *raw) {
         raw->groups[group].n_locations++;
         err = lc_idmap_put(&group_of_location, raw->locations[i].id, group);
     }
-    const struct lc_def_group *ranks = rank_list(raw->defs, OTF2_PARADIGM_MPI);
+    const struct lc_def_group *ranks = lc_defs_rank_list(raw->defs, OTF2_PARADIGM_MPI);
     for (uint32_t r = 0; ranks && r < ranks->n_members && err == LC_OK; r++) {
         uint32_t group = lc_idmap_get(&group_of_location, ranks->members[r]);
         if (group != LC_NONE && raw->groups[group].order == LC_NONE)
@@ -334,74 +215,6 @@ static enum lc_err build_places(struct lc_def_raw *raw) {
     return err;
 }
 
-/* Members of a group as processes. A COMM_GROUP names positions in the COMM_LOCATIONS group of its
- * paradigm. */
-static enum lc_err resolve_group(struct lc_def_raw *raw, struct lc_def_group *group) {
-    if (group->type != OTF2_GROUP_TYPE_COMM_GROUP && group->type != OTF2_GROUP_TYPE_COMM_LOCATIONS)
-        return LC_OK;
-    const struct lc_def_group *ranks = rank_list(raw->defs, group->paradigm);
-    uint32_t *processes =
-        lc_arena_take(&raw->defs->trace->arena, (group->n_members + 1) * sizeof *processes);
-    if (!processes)
-        return LC_ERR_NOMEM;
-    for (uint32_t i = 0; i < group->n_members; i++) {
-        uint64_t member = group->members[i];
-        processes[i] = LC_NONE;
-        if (group->type == OTF2_GROUP_TYPE_COMM_GROUP) {
-            if (!ranks || member >= ranks->n_members)
-                continue;
-            member = ranks->members[member];
-        }
-        processes[i] = lc_idmap_get(&raw->location_process, member);
-    }
-    group->processes = processes;
-    return LC_OK;
-}
-
-static void set_members(const struct lc_defs *defs, uint64_t group, uint32_t *n,
-                        const uint32_t **members, bool *self) {
-    uint32_t index = lc_idmap_get(&defs->group_of, group);
-    if (index == LC_NONE)
-        return;
-    const struct lc_def_group *g = &defs->groups[index];
-    if (g->type == OTF2_GROUP_TYPE_COMM_SELF) {
-        *self = true;
-        *n = 1;
-    } else if (g->processes) {
-        *n = g->n_members;
-        *members = g->processes;
-    }
-}
-
-static enum lc_err build_comms(struct lc_def_raw *raw) {
-    struct lc_defs *defs = raw->defs;
-    struct lc_trace *trace = defs->trace;
-    for (size_t i = 0; i < defs->n_groups; i++)
-        LC_TRY(resolve_group(raw, &defs->groups[i]));
-    LC_TRY(lc_alloc(&trace->comms, raw->n_comms + 1, sizeof *trace->comms));
-    trace->n_comms = raw->n_comms;
-    for (size_t i = 0; i < raw->n_comms; i++) {
-        struct raw_comm *from = &raw->comms[i];
-        struct lc_an_comm *to = &trace->comms[i];
-        if (from->window)
-            continue;
-        set_members(defs, from->group, &to->n_members, &to->members, &to->self);
-        if (from->remote != OTF2_UNDEFINED_GROUP)
-            set_members(defs, from->remote, &to->n_remote, &to->remote, &to->self);
-        LC_TRY(lc_idmap_put(&defs->comm_of, from->id, (uint32_t)i));
-    }
-    for (size_t i = 0; i < raw->n_comms; i++) {
-        if (!raw->comms[i].window)
-            continue;
-        uint32_t of = lc_idmap_get(&defs->comm_of, raw->comms[i].group);
-        if (of != LC_NONE)
-            trace->comms[i] = trace->comms[of];
-        trace->comms[i].window = true;
-        LC_TRY(lc_idmap_put(&defs->window_of, raw->comms[i].id, (uint32_t)i));
-    }
-    return LC_OK;
-}
-
 static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
     OTF2_GlobalDefReader *def_reader = OTF2_Reader_GetGlobalDefReader(reader);
     OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
@@ -414,11 +227,7 @@ static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
-    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_group);
-    OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
-    OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_inter_comm);
-    OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(callbacks, on_window);
-    OTF2_GlobalDefReaderCallbacks_SetIoHandleCallback(callbacks, on_file);
+    lc_defs_comm_callbacks(callbacks);
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, def_reader, callbacks, raw);
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
     uint64_t n_read = 0;
@@ -439,7 +248,7 @@ enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_tr
     if (err == LC_OK)
         err = build_places(&raw);
     if (err == LC_OK)
-        err = build_comms(&raw);
+        err = lc_defs_build_comms(&raw);
     if (err == LC_OK && !trace->ticks_per_second)
         err = lc_fail(LC_ERR_FORMAT, "global definitions: no timer resolution: the archive is "
                                      "damaged or was not finished");
@@ -449,6 +258,8 @@ enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_tr
     free(raw.locations);
     free(raw.nodes);
     free(raw.comms);
+    free(raw.dims);
+    free(raw.topologies);
     lc_idmap_free(&raw.location_process);
     lc_idmap_free(&raw.node_of);
     return err;

@@ -62,7 +62,8 @@ enum lc_coll_kind { /* how members wait for each other */
                     LC_KIND_FENCE,
                     LC_KIND_WIN_CREATE,
                     LC_KIND_WIN_FREE,
-                    LC_KIND_IO
+                    LC_KIND_IO,
+                    LC_KIND_NEIGHBOR
 };
 enum { LC_COLL_SENDS = 1, LC_COLL_RECEIVES = 2, LC_COLL_KNOWN = 4, LC_COLL_JUDGED = 8 };
 
@@ -116,6 +117,15 @@ struct lc_rma {              /* a synchronisation of a group on a window */
     uint32_t type;
 };
 
+struct lc_rma_lock { /* an epoch under the lock of a window */
+    int64_t acquired, released;
+    uint32_t open, close; /* calls; close: LC_NONE while held */
+    uint32_t window;      /* in trace->comms */
+    uint32_t target;      /* rank in it */
+    uint32_t lock;
+    bool shared;
+};
+
 /* What is counted per call path while reading; in the order of lc_count_metrics. */
 enum lc_count {
     LC_COUNT_SYNCS_SEND,
@@ -154,6 +164,8 @@ struct lc_loc_extra {
     size_t n_phases, cap_phases;
     struct lc_rma *rma;
     size_t n_rma, cap_rma;
+    struct lc_rma_lock *rma_locks;
+    size_t n_rma_locks, cap_rma_locks;
 };
 
 #endif

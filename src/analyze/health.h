@@ -37,7 +37,8 @@
     X(COLL_REALIGNED, "members with missing or superfluous collective records",                    \
       "the others matched by operation, root and time")                                            \
     X(COLL_UNKNOWN, "collective operations of unknown kinds", "without wait states")               \
-    X(COLL_INTER, "collective operations on inter-communicators", "without wait states")           \
+    X(COLL_NEIGHBORS, "neighbourhood operations whose neighbours the trace does not name",         \
+      "without wait states")                                                                       \
     X(INIT_TWICE, "further calls of MPI_Init or MPI_Finalize by a process", "ordinary calls")      \
     X(INIT_MISSING, "processes without MPI_Init or MPI_Finalize", "default bounds")                \
     X(VIOLATION_P2P, "messages received before they were sent", "waiting cut at the call's end")   \

@@ -14,18 +14,6 @@ static bool counts(const struct lc_coll *coll) {
     return (coll->flags & LC_COLL_KNOWN) && coll->comm != LC_NONE;
 }
 
-/* Rank of a process in a communicator; LC_NONE if it is no member. */
-static uint32_t rank_of(const struct lc_an_comm *comm, uint32_t process) {
-    if (comm->self || !comm->members)
-        return comm->self ? 0 : LC_NONE;
-    if (process < comm->n_members && comm->members[process] == process)
-        return process;
-    for (uint32_t r = 0; r < comm->n_members; r++)
-        if (comm->members[r] == process)
-            return r;
-    return LC_NONE;
-}
-
 struct timed_part {
     int64_t begin;
     struct lc_part part;
@@ -55,10 +43,10 @@ static enum lc_err order_threads(const struct lc_trace *trace, struct lc_part *p
     return LC_OK;
 }
 
-/* Streams that take no part: communicators of one process and inter-communicators. */
+/* Streams that take no part: communicators of one process. */
 static bool skipped(const struct lc_trace *trace, uint32_t stream) {
     const struct lc_an_comm *comm = &trace->comms[stream / LC_COLL_CLASSES];
-    return comm->self || comm->n_remote || comm->n_members <= 1;
+    return comm->self || comm->n_members + comm->n_remote <= 1;
 }
 
 /* Sorts the parts of a process by stream (counting sort; `tally` has n_streams zeroed entries, and
@@ -114,13 +102,9 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     for (size_t r = 0; r < (n_used ? n_used : 0) && err == LC_OK; r++) {
         struct lc_run run = out->runs[r];
         const struct lc_an_comm *comm = &trace->comms[run.stream / LC_COLL_CLASSES];
-        if (skipped(trace, run.stream)) {
-            if (comm->n_remote)
-                lc_health_add(trace->health, LC_HEALTH_COLL_INTER, trace->locs[first].id,
-                              (int64_t)run.count);
+        if (skipped(trace, run.stream))
             continue;
-        }
-        run.rank = rank_of(comm, trace->locs[first].process);
+        run.rank = lc_comm_rank(comm, trace->locs[first].process);
         if (run.rank == LC_NONE) {
             lc_health_add(trace->health, LC_HEALTH_UNKNOWN_COMM, trace->locs[first].id,
                           (int64_t)run.count);
@@ -161,9 +145,13 @@ static enum lc_err build_all(struct lc_instances *in, struct lc_trace *trace) {
     LC_TRY(lc_alloc(&in->expected, trace->n_comms + 1, sizeof *in->expected));
     LC_TRY(lc_alloc(&in->processes, trace->n_locs + 1, sizeof *in->processes));
     LC_TRY(lc_alloc(&tally, in->n_streams + 1, sizeof *tally));
-    for (size_t c = 0; c < trace->n_comms; c++)
-        for (uint32_t r = 0; r < trace->comms[c].n_members && trace->comms[c].members; r++)
-            in->expected[c] += trace->comms[c].members[r] != LC_NONE;
+    for (size_t c = 0; c < trace->n_comms; c++) {
+        const struct lc_an_comm *comm = &trace->comms[c];
+        for (uint32_t r = 0; r < comm->n_members && comm->members; r++)
+            in->expected[c] += comm->members[r] != LC_NONE;
+        for (uint32_t r = 0; r < comm->n_remote; r++)
+            in->expected[c] += comm->remote[r] != LC_NONE;
+    }
     enum lc_err err = LC_OK;
     for (size_t l = 0; l < trace->n_locs && err == LC_OK;) {
         uint32_t n = trace->processes[trace->locs[l].process].n_locations;

@@ -149,6 +149,20 @@ static void add_window(struct lc_profile *profile, struct lc_timeline *line, int
     scan(profile, line, tail, to, b * line->spacing + 1, last);
 }
 
+/* Waiting without a cause (taskwait) does not lead to another location, so for sections 4 and 5 it
+ * is time of its call path. */
+static void add_causeless(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
+                          int64_t to) {
+    uint32_t first, last;
+    lc_states_within(line, from, to, &first, &last);
+    for (; first < last; first++) {
+        const struct lc_state *state = &line->states[first];
+        int64_t covered = lc_state_overlap(state, from, to);
+        if (covered > 0 && line->loc->waits[state->wait].cause == LC_NONE)
+            add(profile, state->cnode, covered);
+    }
+}
+
 void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
                        int64_t to, bool with_outside) {
     const struct lc_loc *loc = line->loc;
@@ -163,6 +177,8 @@ void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int
         to = loc->time[loc->n_transitions - 1];
     if (to > from)
         add_window(profile, line, from, to);
+    if (with_outside && line->causeless)
+        add_causeless(profile, line, from, to);
     for (int i = 0; with_outside && i < 2; i++) {
         int64_t covered = lc_state_overlap(&line->outside[i], from, to);
         if (covered > 0)
@@ -184,6 +200,7 @@ static uint32_t fill_states(struct lc_timeline *line, struct lc_state *states) {
                                  .ticks = lc_wait_ticks(w),
                                  .cnode = w->cnode,
                                  .wait = (uint32_t)i};
+        line->causeless |= w->cause == LC_NONE;
         if (w->flags & LC_WAIT_STATE)
             states[n++] = state;
         else if (w->kind == LC_WAIT_INIT || w->kind == LC_WAIT_FINALIZE)

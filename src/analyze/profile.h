@@ -27,6 +27,7 @@ struct lc_timeline {
     const struct lc_loc *loc;
     struct lc_state *states;
     uint32_t n_states;
+    bool causeless;       /* some of them have no cause */
     uint64_t first_state; /* number in the trace of states[0] */
     uint32_t *cnodes;     /* visited call paths, in order of the first visit */
     uint32_t n_cnodes;

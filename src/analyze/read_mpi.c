@@ -286,6 +286,28 @@ struct coll_end {
     uint64_t sent, received;
 };
 
+/* Root as rank in the communicator. In an inter-communicator the receivers name it by its rank in
+ * the other group, itself as "self", and the others of its group not at all. */
+static uint32_t root_of(const struct lc_reader *reader, const struct lc_an_comm *comm,
+                        uint32_t root) {
+    if (!comm->n_remote)
+        return root;
+    uint32_t own = lc_comm_rank(comm, reader->loc->process);
+    if (root == OTF2_COLLECTIVE_ROOT_SELF)
+        return own;
+    if (own == LC_NONE || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP || root == LC_NONE)
+        return LC_NONE;
+    return lc_comm_group(comm, own) ? root : root + comm->n_members;
+}
+
+/* Neighbours are known of Cartesian topologies. */
+static uint8_t neighbor_kind(struct lc_reader *reader, const struct lc_an_comm *comm) {
+    if (comm->n_dims)
+        return LC_KIND_NEIGHBOR;
+    lc_health_note(reader->health, LC_HEALTH_COLL_NEIGHBORS, reader->loc->id);
+    return LC_KIND_NONE;
+}
+
 /* Operation, root and roles, known only from the record at the end. Both sides of a barrier or
  * construction wait. */
 static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64_t comm_id,
@@ -293,11 +315,14 @@ static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64
     coll->comm = lc_reader_comm(reader, comm_id);
     if (coll->comm == LC_NONE)
         return;
+    const struct lc_an_comm *comm = &reader->trace->comms[coll->comm];
     coll->op = end->op;
-    coll->root = end->root;
+    coll->root = root_of(reader, comm, end->root);
     coll->flags =
         LC_COLL_KNOWN | (end->sent ? LC_COLL_SENDS : 0) | (end->received ? LC_COLL_RECEIVES : 0);
-    if (end->op < sizeof kind_of_op)
+    if (reader->loc->calls[coll->call].fn == LC_FN_MPI_NEIGHBOR)
+        coll->kind = neighbor_kind(reader, comm);
+    else if (end->op < sizeof kind_of_op)
         coll->kind = kind_of_op[end->op];
     else
         lc_health_note(reader->health, LC_HEALTH_COLL_UNKNOWN, reader->loc->id);

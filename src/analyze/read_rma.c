@@ -97,6 +97,48 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
     return lc_reader_end(reader);
 }
 
+static OTF2_CallbackCode on_lock(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                 void *user, OTF2_AttributeList *attributes, OTF2_RmaWinRef window,
+                                 uint32_t remote, uint64_t lock, OTF2_LockType type) {
+    (void)location, (void)position, (void)attributes;
+    struct lc_reader *reader = user;
+    int64_t t = lc_reader_time(reader, time);
+    struct lc_loc_extra *extra = lc_reader_extra(reader);
+    uint32_t call = lc_reader_call(reader);
+    uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
+    if (!extra || call == LC_NONE || comm == LC_NONE || remote == OTF2_UNDEFINED_UINT32)
+        return lc_reader_end(reader);
+    reader->err = lc_grow(&extra->rma_locks, &extra->cap_rma_locks, extra->n_rma_locks + 1,
+                          sizeof *extra->rma_locks);
+    if (reader->err == LC_OK)
+        extra->rma_locks[extra->n_rma_locks++] = (struct lc_rma_lock){
+            t, INT64_MAX, call, LC_NONE, comm, remote, (uint32_t)lock, type == OTF2_LOCK_SHARED};
+    return lc_reader_end(reader);
+}
+
+/* Closes the last epoch under that lock. */
+static OTF2_CallbackCode on_unlock(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                   uint64_t position, void *user, OTF2_AttributeList *attributes,
+                                   OTF2_RmaWinRef window, uint32_t remote, uint64_t lock) {
+    (void)location, (void)position, (void)attributes;
+    struct lc_reader *reader = user;
+    int64_t t = lc_reader_time(reader, time);
+    uint32_t call = lc_reader_call(reader);
+    uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
+    struct lc_loc_extra *extra = reader->loc->extra;
+    for (size_t i = extra && call != LC_NONE ? extra->n_rma_locks : 0; i-- > 0;) {
+        struct lc_rma_lock *e = &extra->rma_locks[i];
+        if (e->window != comm || e->target != remote || e->lock != (uint32_t)lock)
+            continue;
+        if (e->close == LC_NONE) {
+            e->released = t;
+            e->close = call;
+        }
+        break;
+    }
+    return lc_reader_end(reader);
+}
+
 static OTF2_CallbackCode count_bytes(struct lc_reader *reader, OTF2_TimeStamp time,
                                      enum lc_count count, uint64_t bytes) {
     lc_reader_time(reader, time);
@@ -119,27 +161,22 @@ static OTF2_CallbackCode on_get(OTF2_LocationRef location, OTF2_TimeStamp time, 
     return count_bytes(user, time, LC_COUNT_BYTES_GET, bytes);
 }
 
-/* A collective file operation: from Enter to Leave of the call, on the communicator of the file. */
-static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                               void *user, OTF2_AttributeList *attributes, OTF2_IoHandleRef handle,
-                               OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags,
-                               uint64_t bytes, uint64_t matching) {
-    (void)location, (void)position, (void)attributes, (void)mode, (void)bytes, (void)matching;
-    struct lc_reader *reader = user;
-    lc_reader_time(reader, time);
-    if (!(flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE))
-        return OTF2_CALLBACK_SUCCESS;
+/* Operations on files that all members of the communicator of the file take part in. */
+enum file_op { FILE_TRANSFER, FILE_OPEN, FILE_CLOSE };
+
+static OTF2_CallbackCode add_file_op(struct lc_reader *reader, OTF2_IoHandleRef handle,
+                                     enum file_op op) {
     uint32_t comm = lc_idmap_get(&reader->defs->file_of, handle);
     uint32_t call = lc_reader_call(reader);
-    if (comm == LC_NONE || call == LC_NONE)
+    if (comm == LC_NONE || call == LC_NONE || reader->loc->calls[call].fn != LC_FN_MPI_IO)
         return lc_reader_end(reader);
     int64_t begin = reader->loc->time[reader->loc->calls[call].enter];
     struct lc_coll coll = {begin,
-                           begin,
+                           begin, /* known when the call ends */
                            call,
                            comm,
                            LC_NONE,
-                           .op = 0,
+                           .op = op,
                            .klass = LC_COLL_IO,
                            .kind = LC_KIND_IO,
                            .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
@@ -147,11 +184,42 @@ static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, u
     return lc_reader_end(reader);
 }
 
+static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                               void *user, OTF2_AttributeList *attributes, OTF2_IoHandleRef handle,
+                               OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags,
+                               uint64_t bytes, uint64_t matching) {
+    (void)location, (void)position, (void)attributes, (void)mode, (void)bytes, (void)matching;
+    lc_reader_time(user, time);
+    return flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE ? add_file_op(user, handle, FILE_TRANSFER)
+                                                     : OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_open(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                 void *user, OTF2_AttributeList *attributes,
+                                 OTF2_IoHandleRef handle, OTF2_IoAccessMode mode,
+                                 OTF2_IoCreationFlag creation, OTF2_IoStatusFlag status) {
+    (void)location, (void)position, (void)attributes, (void)mode, (void)creation, (void)status;
+    lc_reader_time(user, time);
+    return add_file_op(user, handle, FILE_OPEN);
+}
+
+static OTF2_CallbackCode on_close(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                  void *user, OTF2_AttributeList *attributes,
+                                  OTF2_IoHandleRef handle) {
+    (void)location, (void)position, (void)attributes;
+    lc_reader_time(user, time);
+    return add_file_op(user, handle, FILE_CLOSE);
+}
+
 void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(callbacks, on_begin);
     OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(callbacks, on_end);
     OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(callbacks, on_group_sync);
+    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(callbacks, on_lock);
+    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(callbacks, on_unlock);
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(callbacks, on_put);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(callbacks, on_get);
     OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(callbacks, on_io);
+    OTF2_EvtReaderCallbacks_SetIoCreateHandleCallback(callbacks, on_open);
+    OTF2_EvtReaderCallbacks_SetIoDestroyHandleCallback(callbacks, on_close);
 }

@@ -22,7 +22,8 @@ struct sequence { /* of one member, at home */
 
 static struct lc_align_record describe(const struct lc_trace *trace, const struct lc_part *part) {
     const struct lc_coll *coll = &trace->locs[part->loc].colls[part->coll];
-    bool rooted = coll->kind == LC_KIND_12N || coll->kind == LC_KIND_N21;
+    bool rooted = (coll->kind == LC_KIND_12N || coll->kind == LC_KIND_N21) &&
+                  !trace->comms[coll->comm].n_remote; /* there not all know the root */
     return (struct lc_align_record){coll->end, coll->op, rooted ? coll->root : LC_NONE};
 }
 

@@ -125,6 +125,7 @@ static void free_location(struct lc_loc *loc) {
         free(loc->extra->tasks);
         free(loc->extra->phases);
         free(loc->extra->rma);
+        free(loc->extra->rma_locks);
         free(loc->extra);
     }
 }
@@ -153,4 +154,23 @@ void lc_loc_forget_matches(struct lc_loc *loc) {
     loc->causes = NULL;
     loc->n_matches = loc->cap_matches = loc->n_lates = loc->cap_lates = 0;
     loc->n_causes = loc->cap_causes = 0;
+}
+
+static uint32_t place_of(const uint32_t *members, uint32_t n, uint32_t process) {
+    if (members && process < n && members[process] == process)
+        return process;
+    for (uint32_t r = 0; r < n && members; r++)
+        if (members[r] == process)
+            return r;
+    return LC_NONE;
+}
+
+uint32_t lc_comm_rank(const struct lc_an_comm *comm, uint32_t process) {
+    if (comm->self)
+        return 0;
+    uint32_t rank = place_of(comm->members, comm->n_members, process);
+    if (rank != LC_NONE || !comm->n_remote)
+        return rank;
+    rank = place_of(comm->remote, comm->n_remote, process);
+    return rank == LC_NONE ? rank : comm->n_members + rank;
 }

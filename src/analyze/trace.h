@@ -43,6 +43,7 @@ enum lc_fn {
     LC_FN_MPI_TEST,     /* MPI_Test*, MPI_Request_get_status, MPI_Probe..: never waits */
     LC_FN_MPI_WIN,      /* MPI_Win_*: construction of windows and everything else on them */
     LC_FN_MPI_IO,       /* MPI_File_* */
+    LC_FN_MPI_NEIGHBOR, /* MPI_Neighbor_*, MPI_Ineighbor_* */
     LC_FN_OMP_PARALLEL,
     LC_FN_OMP_BARRIER,
     LC_FN_OMP_IBARRIER,
@@ -67,15 +68,27 @@ struct lc_an_region { /* one per name */
     bool artificial; /* stands for the whole program */
 };
 
+struct lc_an_dim {
+    uint32_t size;
+    bool periodic;
+};
+
 struct lc_an_comm {
     uint32_t n_members;
     const uint32_t
         *members; /* process index per rank; LC_NONE: not in the trace; NULL for MPI_COMM_SELF */
     uint32_t n_remote; /* inter-communicators: the other group (messages go there), else 0 */
     const uint32_t *remote;
+    uint32_t n_dims; /* Cartesian topology, ranks in row-major order; 0: none known */
+    const struct lc_an_dim *dims;
     bool self;   /* MPI_COMM_SELF: everybody its own */
     bool window; /* not a communicator, but a window on one */
 };
+
+/* Inter-communicators number the members of their first group from 0, then those of the second. */
+static inline uint32_t lc_comm_group(const struct lc_an_comm *comm, uint32_t rank) {
+    return comm->n_remote && rank >= comm->n_members;
+}
 
 struct lc_an_process {
     int32_t rank;            /* as printed: rank in MPI_COMM_WORLD (order of location groups) */
@@ -125,6 +138,7 @@ enum lc_wait_kind {
     LC_WAIT_RMA_FENCE,
     LC_WAIT_RMA_EARLY_WAIT,
     LC_WAIT_RMA_LATE_POST,
+    LC_WAIT_RMA_LOCK,
     LC_WAIT_IO,
     LC_WAIT_NEIGHBOR,
     LC_WAIT_TASKWAIT,
@@ -263,6 +277,9 @@ static inline uint32_t lc_trace_owner(const struct lc_trace *trace, uint32_t loc
 
 /* The location of this rank with that id, or NULL. */
 struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location);
+
+/* Rank of a process in a communicator; LC_NONE: no member. */
+uint32_t lc_comm_rank(const struct lc_an_comm *comm, uint32_t process);
 
 /* Frees what the matching left in a location. */
 void lc_loc_forget_matches(struct lc_loc *loc);

@@ -50,7 +50,8 @@ static const uint8_t wait_kind[] = {[LC_KIND_BARRIER] = LC_WAIT_BARRIER,
                                     [LC_KIND_FENCE] = LC_WAIT_RMA_FENCE,
                                     [LC_KIND_WIN_CREATE] = LC_WAIT_RMA_CREATE,
                                     [LC_KIND_WIN_FREE] = LC_WAIT_RMA_FREE,
-                                    [LC_KIND_IO] = LC_WAIT_IO};
+                                    [LC_KIND_IO] = LC_WAIT_IO,
+                                    [LC_KIND_NEIGHBOR] = LC_WAIT_NEIGHBOR};
 
 static void set_wait(struct candidate *c, const struct lc_match *by, int64_t start, int64_t end) {
     c->wait.start = start;

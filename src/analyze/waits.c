@@ -11,6 +11,7 @@
 #include "analyze/p2p.h"
 #include "analyze/results.h"
 #include "analyze/rma.h"
+#include "analyze/rma_lock.h"
 #include "analyze/syncs.h"
 #include "analyze/wait_call.h"
 #include "base/mem.h"
@@ -35,6 +36,7 @@ static const char *const metrics[LC_WAIT_KINDS] = {
     [LC_WAIT_RMA_FENCE] = "mpi_rma_wait_at_fence",
     [LC_WAIT_RMA_EARLY_WAIT] = "mpi_rma_early_wait",
     [LC_WAIT_RMA_LATE_POST] = "mpi_rma_sync_late_post",
+    [LC_WAIT_RMA_LOCK] = "mpi_rma_sync_lock_competition",
     [LC_WAIT_IO] = "mpi_io_collective_wait",
     [LC_WAIT_NEIGHBOR] = "mpi_neighbor_wait",
     [LC_WAIT_TASKWAIT] = "omp_taskwait_wait",
@@ -175,6 +177,7 @@ enum lc_err lc_waits_find(struct lc_trace *trace) {
     LC_TRY(lc_comm_agree(trace->comm, judge_all(trace, &h)));
     LC_TRY(lc_comm_agree(trace->comm, lc_omp_waits(trace)));
     LC_TRY(lc_rma_waits(trace));
+    LC_TRY(lc_rma_lock_waits(trace));
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
         err = finish_location(trace, &h, &trace->locs[i]);

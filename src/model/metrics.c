@@ -96,6 +96,8 @@ static const struct entry table[] = {
      "Waiting in MPI_Win_wait until the last origin calls MPI_Win_complete."},
     {"mpi_rma_sync_late_post", NULL, SECONDS, "Late Post",
      "Waiting in MPI_Win_start or MPI_Win_complete until the last target calls MPI_Win_post."},
+    {"mpi_rma_sync_lock_competition", NULL, SECONDS, "Lock competition",
+     "Waiting for the lock of a window until the last holder lets go."},
     {"omp_ebarrier_wait", NULL, SECONDS, "Wait at explicit barrier",
      "Waiting in an explicit OpenMP barrier until the last thread enters it, less tasks run "
      "there."},

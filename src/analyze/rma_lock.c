@@ -1,0 +1,150 @@
+#include "analyze/rma_lock.h"
+
+#include <stdlib.h>
+
+#include "analyze/events.h"
+#include "analyze/waits.h"
+#include "base/mem.h"
+
+struct holding { /* on its way to the home of the lock */
+    int64_t acquired, released;
+    int64_t leave; /* of the releasing call */
+    uint32_t window, target, lock;
+    uint32_t location, epoch; /* index in extra->rma_locks */
+    uint32_t cnode;           /* of the releasing call */
+    uint32_t shared;
+};
+
+struct verdict { /* on its way back: the last conflicting holder before */
+    int64_t released, leave;
+    uint32_t location, epoch, cause, cause_cnode;
+};
+
+static int by_lock(const void *a, const void *b) {
+    const struct holding *x = a, *y = b;
+    if (x->window != y->window)
+        return x->window < y->window ? -1 : 1;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    if (x->lock != y->lock)
+        return x->lock < y->lock ? -1 : 1;
+    if (x->acquired != y->acquired)
+        return x->acquired < y->acquired ? -1 : 1;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
+}
+
+static bool same_lock(const struct holding *a, const struct holding *b) {
+    return a->window == b->window && a->target == b->target && a->lock == b->lock;
+}
+
+static const struct holding *later(const struct holding *a, const struct holding *b) {
+    return !a || b->released > a->released ? b : a;
+}
+
+static enum lc_err collect(const struct lc_trace *trace, struct holding **out, uint32_t **dest,
+                           size_t *n) {
+    size_t count = 0;
+    for (size_t i = 0; i < trace->n_locs; i++)
+        count += trace->locs[i].extra ? trace->locs[i].extra->n_rma_locks : 0;
+    LC_TRY(lc_alloc(out, count, sizeof **out));
+    LC_TRY(lc_alloc(dest, count, sizeof **dest));
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        const struct lc_loc *loc = &trace->locs[i];
+        for (size_t k = 0; loc->extra && k < loc->extra->n_rma_locks; k++) {
+            const struct lc_rma_lock *e = &loc->extra->rma_locks[k];
+            if (e->close == LC_NONE)
+                continue;
+            const struct lc_call *close = &loc->calls[e->close];
+            (*dest)[*n] = (e->window * 31 + e->target) % trace->comm->size;
+            (*out)[(*n)++] = (struct holding){.acquired = e->acquired,
+                                              .released = e->released,
+                                              .leave = loc->time[close->leave],
+                                              .window = e->window,
+                                              .target = e->target,
+                                              .lock = e->lock,
+                                              .location = loc->id,
+                                              .epoch = (uint32_t)k,
+                                              .cnode = loc->cnode[close->enter],
+                                              .shared = e->shared};
+        }
+    }
+    return LC_OK;
+}
+
+/* Home: in the order of acquisition; who comes later waits for the last release so far. */
+static enum lc_err judge(const struct lc_trace *trace, struct holding *in, size_t n,
+                         struct verdict **out, uint32_t **dest, size_t *n_out) {
+    LC_TRY(lc_alloc(out, n, sizeof **out));
+    LC_TRY(lc_alloc(dest, n, sizeof **dest));
+    if (n)
+        qsort(in, n, sizeof *in, by_lock);
+    const struct holding *exclusive = NULL, *shared = NULL; /* last to let go */
+    for (size_t i = 0; i < n; i++) {
+        const struct holding *own = &in[i];
+        if (i && !same_lock(own, &in[i - 1]))
+            exclusive = shared = NULL;
+        const struct holding *before = exclusive;
+        if (!own->shared && shared)
+            before = later(before, shared);
+        if (before && before->location != own->location) {
+            (*dest)[*n_out] = lc_trace_owner(trace, own->location);
+            (*out)[(*n_out)++] =
+                (struct verdict){before->released, before->leave,    own->location,
+                                 own->epoch,       before->location, before->cnode};
+        }
+        if (own->shared)
+            shared = later(shared, own);
+        else
+            exclusive = later(exclusive, own);
+    }
+    return LC_OK;
+}
+
+static enum lc_err add_wait(struct lc_trace *trace, const struct verdict *v) {
+    struct lc_loc *loc = lc_trace_loc(trace, v->location);
+    const struct lc_rma_lock *e = &loc->extra->rma_locks[v->epoch];
+    const uint32_t calls[] = {e->open, e->close};
+    for (int i = 0; i < 2; i++) {
+        const struct lc_call *call = &loc->calls[calls[i]];
+        struct lc_wait wait = {.start = loc->time[call->enter],
+                               .release = v->released,
+                               .end = loc->time[call->leave],
+                               .cause_end = v->leave,
+                               .instance = UINT64_MAX,
+                               .cnode = loc->cnode[call->enter],
+                               .cause = v->cause,
+                               .cause_cnode = v->cause_cnode,
+                               .kind = LC_WAIT_RMA_LOCK,
+                               .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+        if (wait.start < wait.release && wait.release <= wait.end)
+            return lc_wait_add(loc, &wait);
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_rma_lock_waits(struct lc_trace *trace) {
+    const struct lc_comm *comm = trace->comm;
+    struct holding *out = NULL, *in = NULL;
+    struct verdict *verdicts = NULL, *back = NULL;
+    uint32_t *dest = NULL, *back_dest = NULL;
+    size_t n_out = 0, n_in = 0, n_verdicts = 0, n_back = 0;
+    enum lc_err err = lc_comm_agree(comm, collect(trace, &out, &dest, &n_out));
+    if (err == LC_OK)
+        err = lc_comm_exchange(comm, out, dest, n_out, sizeof *in, (void **)&in, &n_in);
+    if (err == LC_OK)
+        err = lc_comm_agree(comm, judge(trace, in, n_in, &verdicts, &back_dest, &n_verdicts));
+    if (err == LC_OK)
+        err = lc_comm_exchange(comm, verdicts, back_dest, n_verdicts, sizeof *back, (void **)&back,
+                               &n_back);
+    for (size_t i = 0; i < n_back && err == LC_OK; i++)
+        err = add_wait(trace, &back[i]);
+    free(out);
+    free(in);
+    free(dest);
+    free(verdicts);
+    free(back);
+    free(back_dest);
+    return lc_comm_agree(comm, err);
+}

@@ -1,0 +1,14 @@
+/* Contention for the locks of windows. A lock is held from its RmaAcquireLock to its RmaReleaseLock
+ * record. MPI need not wait in the call that asks for it (MPI_Win_lock), only until the epoch is
+ * over: the call, of the two that open and close the epoch, within which the last conflicting
+ * holder before lets go, has waited for that. Two shared holders do not conflict; locks of all
+ * processes at once (MPI_Win_lock_all) are left out. Called by waits.c. */
+#ifndef LC_ANALYZE_RMA_LOCK_H
+#define LC_ANALYZE_RMA_LOCK_H
+
+#include "analyze/trace.h"
+
+/* Collective. Adds the waits (LC_WAIT_RMA_LOCK) to their locations. */
+enum lc_err lc_rma_lock_waits(struct lc_trace *trace);
+
+#endif
