@@ -42,8 +42,10 @@ static void define(const struct lc_clk_measured *m) {
 void lc_clk_trace_begin(void) {
     const char *interval = lc_option("LATECOMER_CLOCK_SYNC");
     int no = !lc_trace_wanted(), multiple = lc_core.multiple, mine[2] = {no, multiple}, any[2];
-    if (lc_clk.n_nodes < 2)
+    if (lc_clk.n_nodes < 2) { /* one clock: readers are told so */
+        lc_trace_define_clock(lc_ticks(), 0, 0);
         return;
+    }
     lc_real.Allreduce(mine, any, 2, MPI_INT, MPI_MAX, lc_core.comm);
     if (any[0])
         return;
@@ -164,6 +166,8 @@ static void define_all(MPI_Comm node) {
 
 void lc_clk_trace_end(const struct lc_clk_measured *m) {
     MPI_Comm node = MPI_COMM_NULL;
+    if (lc_clk.n_nodes < 2)
+        lc_trace_define_clock(lc_ticks(), 0, 0);
     if (!trace.on)
         return;
     trace.on = trace.at_barriers = false;

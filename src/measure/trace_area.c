@@ -252,6 +252,7 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t b
     uint32_t i = atomic_fetch_add_explicit(&area->n_streams, 1, memory_order_acq_rel);
     if (i >= LC_TRACE_STREAMS) {
         atomic_store_explicit(&area->n_streams, LC_TRACE_STREAMS, memory_order_release);
+        atomic_fetch_add_explicit(&area->lost_threads, 1, memory_order_relaxed);
         return NULL;
     }
     lc_trace_stream_open(&area->streams[i], thread->index, begin_ticks);

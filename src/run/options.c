@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/filter.h"
+
 const struct lc_run_option lc_run_options[] = {
     {"output", "DIR", 'o', "Experiment directory (default: latecomer-PROGRAM-RANKSxTHREADS-TIME)",
      NULL},
@@ -15,7 +17,7 @@ const struct lc_run_option lc_run_options[] = {
     {"trace", NULL, 258, "Write an OTF2 archive beside the profile", NULL},
     {"trace-callpath", "HOW", 259, "Callers in the trace: enter (default), context or none",
      "enter|context|none"},
-    {"filter", "FILE", 260, "Names of functions to leave out of traces", NULL},
+    {"filter", "FILE", 260, "What to leave out of traces: functions, communicators, sizes", NULL},
     {"buffer", "SIZE", 261, "Memory for the trace of a process, e.g. 64M", NULL},
     {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop"},
     {"trace-handles", NULL, 267, "In the trace: the making and freeing of handles as collectives",
@@ -55,6 +57,18 @@ static bool is_size(const char *value) {
            (*end == '\0' || (strchr("kKmMgG", *end) && end[1] == '\0'));
 }
 
+/* Read before the program starts: a filter that cannot be used would be noticed only at the end. */
+static enum lc_err check_filter(const char *path) {
+    struct lc_filter *filter = NULL;
+    char why[512];
+    if (lc_filter_load(&filter, path) != LC_OK) {
+        snprintf(why, sizeof why, "%s", lc_err_text());
+        return lc_fail(LC_ERR_USAGE, "--filter: %s", why);
+    }
+    lc_filter_free(filter);
+    return LC_OK;
+}
+
 static enum lc_err check_value(const struct lc_run_option *option, const char *value) {
     char *end;
     bool good = true;
@@ -69,6 +83,8 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
         double number = strtod(value, &end);
         good = end != value && *end == '\0' && isfinite(number) && number > 0;
         want = "a number of seconds above 0";
+    } else if (strcmp(option->name, "filter") == 0) {
+        return check_filter(value);
     } else if (strcmp(option->name, "buffer") == 0) {
         good = is_size(value);
         want = "a size such as 64M";

@@ -30,6 +30,12 @@ static void say_summary(const struct lc_run *run, const struct lc_trace_summary 
                (unsigned long long)summary->flushes);
 }
 
+static void say_threads(const struct lc_trace_summary *summary) {
+    if (summary->lost_threads > 0)
+        lc_say("trace: %llu threads are not in it: a process has room for %u",
+               (unsigned long long)summary->lost_threads, LC_TRACE_STREAMS);
+}
+
 static void fill_options(struct lc_trace_options *options, const struct lc_trace_names *names) {
     *options = (struct lc_trace_options){.handles = lc_run_option_on("trace-handles"),
                                          .filter = lc_run_option_text("filter"),
@@ -54,8 +60,10 @@ void lc_run_trace_finish(struct lc_run *run) {
             options.progress = NULL;
         err = lc_trace_finish(own->header, own->bytes, run->dir.path, &options, &summary);
     }
-    if (err == LC_OK && own->rank == 0)
+    if (err == LC_OK && own->rank == 0) {
         say_summary(run, &summary);
+        say_threads(&summary);
+    }
     if (err != LC_OK) {
         lc_complain("%s", lc_err_text());
         (void)lc_trace_salvage(own->header, own->bytes, run->dir.path);

@@ -63,6 +63,18 @@ static OTF2_FlushType before_flush(void *data, OTF2_FileType type, OTF2_Location
     return OTF2_FLUSH;
 }
 
+/* libotf2 prints errors line by line on its way, and some of them (a full disk in the last write)
+ * it does not return: the first is kept here. */
+static OTF2_ErrorCode trouble;
+
+static OTF2_ErrorCode keep_error(void *user, const char *file, uint64_t line, const char *function,
+                                 OTF2_ErrorCode code, const char *format, va_list arguments) {
+    (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    if (trouble == OTF2_SUCCESS)
+        trouble = code;
+    return code;
+}
+
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = before_flush,
                                                     .otf2_post_flush = NULL};
 
@@ -73,6 +85,8 @@ enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, c
     LC_TRY(lc_strdup(&a->dir, dir));
     if (!traces || !a->temporary)
         return lc_fail(LC_ERR_NOMEM, "trace: not enough memory");
+    trouble = OTF2_SUCCESS;
+    OTF2_Error_RegisterCallback(keep_error, NULL);
     mkdir(traces, 0777); /* exists mostly; else OTF2 complains */
     free(traces);
     a->otf2 =
@@ -143,6 +157,8 @@ static void remove_tree(const char *path) {
 enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor) {
     OTF2_ErrorCode code = OTF2_Archive_Close(a->otf2);
     a->otf2 = NULL;
+    if (trouble != OTF2_SUCCESS)
+        code = trouble;
     enum lc_err err = LC_OK;
     if (code != OTF2_SUCCESS) {
         err = lc_fail(LC_ERR_IO, "%s/traces: %s: check the free space", a->dir,

@@ -1,6 +1,8 @@
 #include "trace/convert.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "trace/convert_state.h"
@@ -129,7 +131,6 @@ static enum lc_err begin_call(struct lc_conversion *s, const uint64_t *words) {
     }
     LC_TRY(change_frames(s, n - 1, common, time, &entered));
     s->call_node = node;
-    s->call_begin = time;
     enter(s, node, (uint32_t)entered + 2);
     return LC_OK;
 }
@@ -275,12 +276,27 @@ static enum lc_err record(struct lc_conversion *s, const uint64_t *words) {
     }
 }
 
+enum { STEP_WORDS = 1 << 18 };
+
+/* Every few megabytes: what lies behind need not stay in memory. */
+static void step(const struct lc_convert *c, const struct lc_trace_segment *segment, size_t *from,
+                 size_t to) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)(segment->words + *from) + page - 1) & ~(page - 1);
+    uintptr_t end = (uintptr_t)(segment->words + to) & ~(page - 1);
+    if (segment->file && end > begin)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+    if (c->progress)
+        c->progress(c->user, to - *from);
+    *from = to;
+}
+
 enum lc_err lc_convert_run(struct lc_convert *c) {
     struct lc_conversion s = {.c = c, .w = c->writer, .d = c->defs, .call_node = LC_NONE};
     enum lc_err err = lc_convert_find_dropped(&s);
     for (size_t i = 0; err == LC_OK && i < c->n_segments; i++) {
         const struct lc_trace_segment *segment = &c->segments[i];
-        size_t k = 0;
+        size_t k = 0, from = 0;
         while (err == LC_OK && k < segment->n_words) {
             unsigned n = lc_rec_words(lc_rec_kind_of(segment->words[k]));
             if (n == 0 ||
@@ -290,6 +306,8 @@ enum lc_err lc_convert_run(struct lc_convert *c) {
             }
             err = record(&s, &segment->words[k]);
             k += n;
+            if (k - from >= STEP_WORDS)
+                step(c, segment, &from, k);
             if (s.error != OTF2_SUCCESS)
                 err = lc_fail(LC_ERR_IO, "trace of thread %u: %s: is the disk full?", c->thread,
                               OTF2_Error_GetDescription(s.error));

@@ -19,6 +19,7 @@
 struct lc_trace_segment {
     const uint64_t *words;
     size_t n_words;
+    bool file; /* a mapped file: pages are given back once they are converted */
 };
 
 enum lc_trace_callpath { LC_TRACE_ENTER, LC_TRACE_CONTEXT, LC_TRACE_NONE };
@@ -39,6 +40,8 @@ struct lc_convert {
     const struct lc_trace_thread
         *children; /* written as ThreadCreate on this location, ascending by begin */
     size_t n_children;
+    void (*progress)(void *user, uint64_t n_words); /* since the last call; NULL: none */
+    void *user;
     /* out */
     uint64_t n_events;
     uint64_t first_time, last_time; /* absolute ticks */

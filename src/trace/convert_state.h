@@ -26,7 +26,6 @@ struct lc_conversion {
     const struct lc_trace_defs *d;
     OTF2_ErrorCode error;
     uint64_t now;        /* absolute ticks of the last event */
-    uint64_t call_begin; /* of the MPI call that is open */
     struct lc_convert_frame *stack;
     size_t depth, cap_stack;
     uint32_t *chain; /* scratch: a path, root first */

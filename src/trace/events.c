@@ -40,12 +40,28 @@ static enum lc_err children_of(const struct lc_trace_rank *rank, struct lc_trace
     return LC_OK;
 }
 
+/* Rank 0 says how far it is; the other ranks are about as far. */
+struct writing {
+    const struct lc_trace_options *options;
+    uint64_t done, all; /* words */
+};
+
+static void count_words(void *user, uint64_t n_words) {
+    struct writing *w = user;
+    w->done += n_words;
+    lc_trace_tell(w->options, "writing events", w->all ? (double)w->done / (double)w->all : 0);
+}
+
 static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
                                      const struct lc_trace_options *options,
                                      const struct lc_filtered *filtered,
                                      struct lc_trace_rank_info *info) {
     struct lc_trace_thread *children = NULL;
     size_t n_children = 0;
+    struct writing writing = {.options = options};
+    for (size_t i = 0; i < rank->n_locations; i++)
+        for (size_t k = 0; k < rank->locations[i].n_segments; k++)
+            writing.all += rank->locations[i].segments[k].n_words;
     LC_TRY(children_of(rank, &children, &n_children));
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < rank->n_locations; i++) {
@@ -64,7 +80,9 @@ static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace
                                      .muted = filtered->comms,
                                      .thread_comm = (uint32_t)rank->defs.n_comms,
                                      .children = children,
-                                     .n_children = l->thread == 0 ? n_children : 0};
+                                     .n_children = l->thread == 0 ? n_children : 0,
+                                     .progress = count_words,
+                                     .user = &writing};
         if (!convert.writer) {
             err = lc_fail(LC_ERR_IO,
                           "trace: cannot write the events of rank %d: check the free space",
@@ -199,6 +217,7 @@ enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
                                         .pid = process->pid,
                                         .ticks_per_s = ticks_per_second(&rank->defs),
                                         .lost_records = rank->lost_records,
+                                        .lost_threads = rank->lost_threads,
                                         .n_flushes = rank->n_flushes,
                                         .begin_realtime_ns = process->begin_realtime_ns,
                                         .base_ticks = process->base_ticks};

@@ -32,13 +32,16 @@ static double now_s(void) {
 }
 
 /* Rank 0, after 2 s, every few seconds. */
-static void tell(const struct lc_trace_options *options, double begin_s, const char *what,
-                 double fraction) {
-    static double next_s = 2;
-    double passed_s = now_s() - begin_s;
-    if (options->progress == NULL || passed_s < next_s)
+void lc_trace_tell(const struct lc_trace_options *options, const char *what, double fraction) {
+    static double begin_s, next_s;
+    double now = now_s();
+    if (begin_s == 0) {
+        begin_s = now;
+        next_s = now + 2;
+    }
+    if (options->progress == NULL || now < next_s)
         return;
-    next_s = passed_s + 5;
+    next_s = now + 5;
     options->progress(what, fraction);
 }
 
@@ -71,13 +74,13 @@ static enum lc_err read_union(struct lc_union *u, const char *dir) {
 
 /* Waits until all ranks have written their files. */
 static enum lc_err gather_infos(struct lc_trace_rank_info *infos, int n_ranks, const char *dir,
-                                const struct lc_trace_options *options, double begin_s) {
+                                const struct lc_trace_options *options) {
     double deadline = now_s() + options->patience_s;
     for (int r = 0; r < n_ranks; r++) {
         enum lc_err err;
         while ((err = lc_trace_info_load(&infos[r], dir, r)) == LC_ERR_NOT_FOUND) {
-            tell(options, begin_s, "waiting for the traces of the other ranks",
-                 (double)r / n_ranks);
+            lc_trace_tell(options, "waiting for the traces of the other ranks",
+                          (double)r / n_ranks);
             if (now_s() > deadline)
                 return lc_fail(LC_ERR_NOT_FOUND,
                                "trace of rank %d: not written in time: run `latecomer recover %s`",
@@ -116,12 +119,13 @@ static void summarise(const struct lc_trace_rank_info *info, struct lc_trace_sum
     summary->bytes += info->evt_bytes;
     summary->flushes += info->n_flushes;
     summary->lost_records += info->lost_records;
+    summary->lost_threads += info->lost_threads;
     for (uint32_t i = 0; info->locations && i < info->n_locations; i++)
         summary->events += info->locations[i].n_events;
 }
 
 static enum lc_err finish_global(const struct lc_trace_rank *rank, const char *dir,
-                                 const struct lc_trace_options *options, double begin_s,
+                                 const struct lc_trace_options *options,
                                  struct lc_trace_summary *summary) {
     int n_ranks = rank->defs.process.size;
     struct lc_union u = {0};
@@ -129,7 +133,7 @@ static enum lc_err finish_global(const struct lc_trace_rank *rank, const char *d
     LC_TRY(lc_alloc(&infos, (size_t)n_ranks + 1, sizeof(*infos)));
     enum lc_err err = read_union(&u, dir);
     if (err == LC_OK)
-        err = gather_infos(infos, n_ranks, dir, options, begin_s);
+        err = gather_infos(infos, n_ranks, dir, options);
     if (err == LC_OK)
         err = lc_trace_write_global(dir, &u, infos, n_ranks, &rank->defs, options);
     if (err == LC_OK)
@@ -147,7 +151,7 @@ enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
                             const struct lc_trace_options *options,
                             struct lc_trace_summary *summary) {
     const struct lc_trace_area *area = lc_trace_area_of(state, bytes);
-    double begin_s = now_s();
+    lc_trace_tell(options, "", 0);
     *summary = (struct lc_trace_summary){.write_error = area ? (int)area->flush_failed : 0};
     if (!area || !atomic_load_explicit(&area->finalized, memory_order_acquire))
         return lc_fail(LC_ERR_NOT_FOUND,
@@ -164,9 +168,8 @@ enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
         err = lc_trace_info_save(&info, dir);
     if (err == LC_OK) {
         remove_raw(dir, true, area->rank);
-        tell(options, begin_s, "events are written", 0.5);
         if (area->rank == 0)
-            err = finish_global(&rank, dir, options, begin_s, summary);
+            err = finish_global(&rank, dir, options, summary);
     }
     lc_trace_info_free(&info);
     lc_trace_rank_free(&rank);
@@ -271,7 +274,7 @@ static enum lc_err recover_rank(struct recovery *r, int number) {
 enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *options,
                              struct lc_trace_recovered *out) {
     struct recovery r = {.dir = dir, .options = options};
-    double begin_s = now_s();
+    lc_trace_tell(options, "", 0);
     *out = (struct lc_trace_recovered){0};
     char *anchor = NULL;
     if (asprintf(&anchor, "%s/traces.otf2", dir) >= 0 && access(anchor, F_OK) == 0)
@@ -283,7 +286,7 @@ enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *opt
     if (err == LC_OK)
         err = recover_definitions(&r);
     for (int i = 0; err == LC_OK && i < r.n_ranks; i++) {
-        tell(options, begin_s, "recovering", (double)i / r.n_ranks);
+        lc_trace_tell(options, "recovering", (double)i / r.n_ranks);
         err = recover_rank(&r, r.ranks[i]);
     }
     for (int i = 0; err == LC_OK && i < r.size; i++) {

@@ -5,41 +5,7 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
-#include "trace/rank.h"
-
-struct string_slot {
-    char *text; /* NULL: free */
-    uint32_t number;
-};
-
-struct group_slot {
-    uint32_t n, number;
-    uint64_t *members; /* NULL: free */
-};
-
-struct global {
-    OTF2_GlobalDefWriter *w;
-    OTF2_Archive *archive;
-    const struct lc_union *u;
-    const struct lc_trace_rank_info *infos;
-    int n_ranks;
-    const struct lc_trace_defs *process;
-    const struct lc_trace_options *options;
-    struct string_slot *strings;
-    size_t string_mask, n_strings;
-    struct group_slot *groups;
-    size_t group_mask;
-    uint32_t n_groups, n_comms;
-    OTF2_ErrorCode code;
-    bool no_memory;
-};
-
-#define WRITE(g, call)                                                                             \
-    do {                                                                                           \
-        OTF2_ErrorCode write_code = OTF2_GlobalDefWriter_Write##call;                              \
-        if ((g)->code == OTF2_SUCCESS)                                                             \
-            (g)->code = write_code;                                                                \
-    } while (0)
+#include "trace/global.h"
 
 static uint64_t hash_bytes(const void *bytes, size_t n) {
     const unsigned char *p = bytes;
@@ -49,9 +15,9 @@ static uint64_t hash_bytes(const void *bytes, size_t n) {
     return h ^ h >> 32;
 }
 
-static bool grow_strings(struct global *g) {
+static bool grow_strings(struct lc_global *g) {
     size_t mask = g->string_mask ? 2 * g->string_mask + 1 : 1023;
-    struct string_slot *slots = calloc(mask + 1, sizeof(*slots));
+    struct lc_string_slot *slots = calloc(mask + 1, sizeof(*slots));
     for (size_t i = 0; slots && g->strings && i <= g->string_mask; i++) {
         if (!g->strings[i].text)
             continue;
@@ -69,7 +35,7 @@ static bool grow_strings(struct global *g) {
 }
 
 /* The number of a text; written on first use. Reference 0 is "". */
-static uint32_t string(struct global *g, const char *text) {
+uint32_t lc_global_string(struct lc_global *g, const char *text) {
     if (2 * g->n_strings >= g->string_mask && !grow_strings(g)) {
         g->no_memory = true;
         return 0;
@@ -78,7 +44,7 @@ static uint32_t string(struct global *g, const char *text) {
     while (g->strings[slot].text && strcmp(g->strings[slot].text, text) != 0)
         slot = (slot + 1) & g->string_mask;
     if (!g->strings[slot].text) {
-        g->strings[slot] = (struct string_slot){strdup(text), (uint32_t)g->n_strings++};
+        g->strings[slot] = (struct lc_string_slot){strdup(text), (uint32_t)g->n_strings++};
         g->no_memory |= !g->strings[slot].text;
         WRITE(g, String(g->w, g->strings[slot].number, text));
     }
@@ -87,21 +53,21 @@ static uint32_t string(struct global *g, const char *text) {
 
 /* Numbers of phases in the event files rely on their texts being 1, 2, ...: written before all
  * others. */
-static void write_phases(struct global *g) {
-    string(g, "");
+static void write_phases(struct lc_global *g) {
+    lc_global_string(g, "");
     for (size_t i = 0; i < lc_union_count(g->u, LC_UNION_STRING); i++) {
         const char *text = lc_union_string(g->u, LC_UNION_STRING, i);
         uint32_t expected = (uint32_t)i + 1;
-        if (*text && string(g, text) == expected)
+        if (*text && lc_global_string(g, text) == expected)
             continue;
         g->n_strings = expected + 1; /* the empty name twice: a second number for it */
         WRITE(g, String(g->w, expected, text));
     }
     if (lc_union_count(g->u, LC_UNION_STRING))
-        WRITE(g, Parameter(g->w, 0, string(g, "Phase"), OTF2_PARAMETER_TYPE_STRING));
+        WRITE(g, Parameter(g->w, 0, lc_global_string(g, "Phase"), OTF2_PARAMETER_TYPE_STRING));
 }
 
-static void write_clock(struct global *g) {
+static void write_clock(struct lc_global *g) {
     uint64_t first = UINT64_MAX, last = 0;
     for (int r = 0; r < g->n_ranks; r++)
         for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
@@ -118,28 +84,30 @@ static void write_clock(struct global *g) {
     WRITE(g, ClockProperties(g->w, resolution, first, last - first + 1, realtime));
 }
 
-static void write_paradigms(struct global *g, bool threads) {
-    OTF2_AttributeValue comm = {.stringRef = string(g, "Comm ${id}")},
-                        win = {.stringRef = string(g, "Win ${id}")};
-    WRITE(g, Paradigm(g->w, OTF2_PARADIGM_MPI, string(g, "MPI"), OTF2_PARADIGM_CLASS_PROCESS));
+static void write_paradigms(struct lc_global *g, bool threads) {
+    OTF2_AttributeValue comm = {.stringRef = lc_global_string(g, "Comm ${id}")},
+                        win = {.stringRef = lc_global_string(g, "Win ${id}")};
+    WRITE(g, Paradigm(g->w, OTF2_PARADIGM_MPI, lc_global_string(g, "MPI"),
+                      OTF2_PARADIGM_CLASS_PROCESS));
     WRITE(g, ParadigmProperty(g->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
                               OTF2_TYPE_STRING, comm));
     WRITE(g, ParadigmProperty(g->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
                               OTF2_TYPE_STRING, win));
     if (threads)
-        WRITE(g, Paradigm(g->w, OTF2_PARADIGM_PTHREAD, string(g, "Pthread"),
+        WRITE(g, Paradigm(g->w, OTF2_PARADIGM_PTHREAD, lc_global_string(g, "Pthread"),
                           OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
 }
 
 /* One tree node per host name, in order of the first rank on it: numbers[r] of each rank. */
-static void write_system(struct global *g, uint32_t *numbers) {
+static void write_system(struct lc_global *g, uint32_t *numbers) {
     struct utsname machine;
     const char *system = uname(&machine) == 0 ? machine.sysname : "machine";
-    WRITE(g, SystemTreeNode(g->w, 0, string(g, system), string(g, "machine"),
+    WRITE(g, SystemTreeNode(g->w, 0, lc_global_string(g, system), lc_global_string(g, "machine"),
                             OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     WRITE(g, SystemTreeNodeDomain(g->w, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
-    OTF2_AttributeValue platform = {.stringRef = string(g, system)};
-    WRITE(g, SystemTreeNodeProperty(g->w, 0, string(g, "platform"), OTF2_TYPE_STRING, platform));
+    OTF2_AttributeValue platform = {.stringRef = lc_global_string(g, system)};
+    WRITE(g, SystemTreeNodeProperty(g->w, 0, lc_global_string(g, "platform"), OTF2_TYPE_STRING,
+                                    platform));
     uint32_t n_nodes = 0;
     size_t mask = 63;
     while (mask < 2 * (size_t)g->n_ranks)
@@ -154,7 +122,8 @@ static void write_system(struct global *g, uint32_t *numbers) {
         if (!slots[slot]) {
             slots[slot] = r + 1;
             numbers[r] = ++n_nodes;
-            WRITE(g, SystemTreeNode(g->w, n_nodes, string(g, host), string(g, "node"), 0));
+            WRITE(g, SystemTreeNode(g->w, n_nodes, lc_global_string(g, host),
+                                    lc_global_string(g, "node"), 0));
             WRITE(g, SystemTreeNodeDomain(g->w, n_nodes, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
         } else {
             numbers[r] = numbers[slots[slot] - 1];
@@ -163,38 +132,39 @@ static void write_system(struct global *g, uint32_t *numbers) {
     free(slots);
 }
 
-static void write_locations(struct global *g, const uint32_t *nodes) {
+static void write_locations(struct lc_global *g, const uint32_t *nodes) {
     char name[64];
     for (int r = 0; r < g->n_ranks; r++) {
         const struct lc_trace_rank_info *info = &g->infos[r];
         snprintf(name, sizeof(name), "MPI Rank %d", r);
-        WRITE(g, LocationGroup(g->w, (uint32_t)r, string(g, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                               nodes[r], OTF2_UNDEFINED_LOCATION_GROUP));
+        WRITE(g, LocationGroup(g->w, (uint32_t)r, lc_global_string(g, name),
+                               OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes[r],
+                               OTF2_UNDEFINED_LOCATION_GROUP));
         OTF2_AttributeValue pid = {.int64 = info->pid};
-        WRITE(g, LocationGroupProperty(g->w, (uint32_t)r, string(g, "ProcessId"), OTF2_TYPE_INT64,
-                                       pid));
+        WRITE(g, LocationGroupProperty(g->w, (uint32_t)r, lc_global_string(g, "ProcessId"),
+                                       OTF2_TYPE_INT64, pid));
     }
     for (int r = 0; r < g->n_ranks; r++)
         for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
             const struct lc_trace_location_info *l = &g->infos[r].locations[i];
             snprintf(name, sizeof(name), l->thread ? "Thread %u" : "Master thread", l->thread);
-            WRITE(g, Location(g->w, l->location, string(g, name), OTF2_LOCATION_TYPE_CPU_THREAD,
-                              l->n_events, (uint32_t)r));
+            WRITE(g, Location(g->w, l->location, lc_global_string(g, name),
+                              OTF2_LOCATION_TYPE_CPU_THREAD, l->n_events, (uint32_t)r));
             OTF2_AttributeValue tid = {.uint64 = l->tid};
-            WRITE(g, LocationProperty(g->w, l->location, string(g, "ThreadId"), OTF2_TYPE_UINT64,
-                                      tid));
+            WRITE(g, LocationProperty(g->w, l->location, lc_global_string(g, "ThreadId"),
+                                      OTF2_TYPE_UINT64, tid));
         }
 }
 
-static void write_group(struct global *g, uint32_t number, OTF2_GroupType type,
+static void write_group(struct lc_global *g, uint32_t number, OTF2_GroupType type,
                         OTF2_Paradigm paradigm, uint32_t n, const uint64_t *members) {
     static const uint64_t none;
-    WRITE(g, Group(g->w, number, string(g, ""), type, paradigm, OTF2_GROUP_FLAG_NONE, n,
+    WRITE(g, Group(g->w, number, lc_global_string(g, ""), type, paradigm, OTF2_GROUP_FLAG_NONE, n,
                    n ? members : &none));
 }
 
 /* The number of the group of these MPI processes; equal groups are written once. */
-static uint32_t group(struct global *g, const int32_t *world, uint32_t n) {
+static uint32_t group(struct lc_global *g, const int32_t *world, uint32_t n) {
     uint64_t *members = malloc((n + 1) * sizeof(*members));
     for (uint32_t i = 0; members && i < n; i++)
         members[i] =
@@ -211,7 +181,7 @@ static uint32_t group(struct global *g, const int32_t *world, uint32_t n) {
             free(members);
             return g->groups[slot].number;
         }
-    g->groups[slot] = (struct group_slot){n, g->n_groups++, members};
+    g->groups[slot] = (struct lc_group_slot){n, g->n_groups++, members};
     write_group(g, g->groups[slot].number, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, n,
                 members);
     return g->groups[slot].number;
@@ -219,7 +189,7 @@ static uint32_t group(struct global *g, const int32_t *world, uint32_t n) {
 
 /* Groups 0 (all MPI processes), 1 (self), 2 and up: those that RMA records refer to, in the order
  * of the union. */
-static void write_first_groups(struct global *g) {
+static void write_first_groups(struct lc_global *g) {
     size_t n_union = lc_union_count(g->u, LC_UNION_GROUP);
     g->group_mask = 63;
     while (g->group_mask < 4 * (lc_union_count(g->u, LC_UNION_COMM) + n_union))
@@ -246,7 +216,7 @@ static void write_first_groups(struct global *g) {
 }
 
 /* Numbers are those of the union: parents first. */
-static void write_comms(struct global *g) {
+static void write_comms(struct lc_global *g) {
     g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
     for (uint32_t i = 0; i < g->n_comms; i++) {
         struct lc_union_comm c;
@@ -255,7 +225,7 @@ static void write_comms(struct global *g) {
             return;
         }
         OTF2_CommRef parent = c.parent == LC_NONE ? OTF2_UNDEFINED_COMM : c.parent;
-        uint32_t name = string(g, c.name);
+        uint32_t name = lc_global_string(g, c.name);
         if (c.flags & LC_COMM_INTER) {
             uint32_t a = group(g, c.world, c.n_local),
                      b = group(g, c.world + c.n_local, c.n_remote);
@@ -268,14 +238,14 @@ static void write_comms(struct global *g) {
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_WIN); i++) {
         struct lc_union_win win;
         if (lc_union_win(g->u, i, &win) == LC_OK)
-            WRITE(g, RmaWin(g->w, i, string(g, win.name),
+            WRITE(g, RmaWin(g->w, i, lc_global_string(g, win.name),
                             win.comm == LC_NONE ? OTF2_UNDEFINED_COMM : win.comm,
                             OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
     }
 }
 
 /* The threads of each process: what ThreadCreate and ThreadBegin refer to. */
-static void write_thread_comms(struct global *g) {
+static void write_thread_comms(struct lc_global *g) {
     size_t n_all = 0;
     for (int r = 0; r < g->n_ranks; r++)
         n_all += g->infos[r].n_locations;
@@ -297,126 +267,48 @@ static void write_thread_comms(struct global *g) {
             all[i] = next++;
         write_group(g, g->n_groups, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_PTHREAD, members,
                     all);
-        WRITE(g, Comm(g->w, g->n_comms + (uint32_t)r, string(g, ""), g->n_groups++,
+        WRITE(g, Comm(g->w, g->n_comms + (uint32_t)r, lc_global_string(g, ""), g->n_groups++,
                       OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
     }
     free(all);
 }
 
-static void write_function(struct global *g, uint32_t i, const struct lc_union_region *r) {
-    struct lc_trace_symbol symbol = {0};
-    const struct lc_trace_names *names = g->options->names;
-    bool is_main = r->flags & LC_RAW_NODE_MAIN;
-    char unknown[96];
-    if (names)
-        names->function(names->context, r->module, r->build_id, r->offset, is_main, &symbol);
-    if (!symbol.name) {
-        const char *base = strrchr(r->module, '/');
-        snprintf(unknown, sizeof(unknown), "%.60s+0x%llx", base ? base + 1 : r->module,
-                 (unsigned long long)r->offset);
-        symbol.name = is_main ? "main" : unknown;
-    }
-    uint32_t file = symbol.file ? string(g, symbol.file) : OTF2_UNDEFINED_STRING;
-    WRITE(g, Region(g->w, i, string(g, symbol.name),
-                    string(g, symbol.linkage_name ? symbol.linkage_name : symbol.name),
-                    string(g, ""), OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER,
-                    OTF2_REGION_FLAG_NONE, file, symbol.line, 0));
-}
-
-static void write_regions(struct global *g) {
-    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_REGION); i++) {
-        struct lc_union_region r;
-        if (lc_union_region(g->u, i, &r) != LC_OK) {
-            g->code = OTF2_ERROR_INVALID_DATA;
-            return;
-        }
-        if (r.kind == LC_RAW_FRAME) {
-            write_function(g, i, &r);
-            continue;
-        }
-        bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
-        uint32_t name = string(g, r.name);
-        WRITE(g, Region(g->w, i, name, name, string(g, ""),
-                        mpi    ? lc_trace_role(r.name)
-                        : user ? OTF2_REGION_ROLE_CODE
-                               : OTF2_REGION_ROLE_ARTIFICIAL,
-                        mpi    ? OTF2_PARADIGM_MPI
-                        : user ? OTF2_PARADIGM_USER
-                               : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
-                        r.flags & LC_TRACE_PHASE ? OTF2_REGION_FLAG_PHASE : OTF2_REGION_FLAG_NONE,
-                        mpi ? string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));
-    }
-}
-
-/* Where the region of each call path was called from, as far as it is known. */
-static void write_contexts(struct global *g) {
-    const struct lc_trace_names *names = g->options->names;
-    uint32_t n_places = 0;
-    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_CONTEXT); i++) {
-        struct lc_union_context c;
-        if (lc_union_context(g->u, i, &c) != LC_OK)
-            continue;
-        uint32_t place = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
-        struct lc_trace_symbol symbol = {0};
-        if (names && c.call_site && *c.module)
-            names->line(names->context, c.module, c.build_id, c.call_site, &symbol);
-        if (symbol.file && symbol.line) {
-            place = n_places++;
-            WRITE(g, SourceCodeLocation(g->w, place, string(g, symbol.file), symbol.line));
-        }
-        WRITE(g, CallingContext(g->w, i, c.region, place,
-                                c.parent == LC_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c.parent));
-    }
-}
-
-/* Where in which function others are called, as far as it is known. The format has put calling
- * contexts in their place, but those come with events of their own (--trace-callpath=context). */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static void write_sites(struct global *g) {
-    const struct lc_trace_names *names = g->options->names;
-    uint32_t n = 0;
-    for (size_t i = 0; names && i < lc_union_count(g->u, LC_UNION_SITE); i++) {
-        struct lc_union_site site;
-        struct lc_trace_symbol symbol = {0};
-        if (lc_union_site(g->u, i, &site) == LC_OK && *site.module)
-            names->line(names->context, site.module, site.build_id, site.call_site, &symbol);
-        if (symbol.file && symbol.line)
-            WRITE(g, Callsite(g->w, n++, string(g, symbol.file), symbol.line, site.callee,
-                              site.caller));
-    }
-}
-
-#pragma GCC diagnostic pop
-
-static void write_files(struct global *g) {
+static void write_files(struct lc_global *g) {
     size_t n_files = lc_union_count(g->u, LC_UNION_FILE);
     if (n_files == 0)
         return;
-    WRITE(g, IoParadigm(g->w, 0, string(g, "MPI-IO"), string(g, "MPI I/O"),
+    WRITE(g, IoParadigm(g->w, 0, lc_global_string(g, "MPI-IO"), lc_global_string(g, "MPI I/O"),
                         OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL,
                         NULL));
     for (uint32_t i = 0; i < n_files; i++)
-        WRITE(g, IoRegularFile(g->w, i, string(g, lc_union_string(g->u, LC_UNION_FILE, i)), 0));
+        WRITE(g, IoRegularFile(g->w, i,
+                               lc_global_string(g, lc_union_string(g->u, LC_UNION_FILE, i)), 0));
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_HANDLE); i++) {
         struct lc_union_handle handle;
         if (lc_union_handle(g->u, i, &handle) != LC_OK || handle.file == LC_NONE)
             continue;
-        WRITE(g, IoHandle(g->w, i, string(g, ""), handle.file, 0, OTF2_IO_HANDLE_FLAG_NONE,
-                          handle.comm == LC_NONE ? OTF2_UNDEFINED_COMM : handle.comm,
-                          OTF2_UNDEFINED_IO_HANDLE));
+        WRITE(g,
+              IoHandle(g->w, i, lc_global_string(g, ""), handle.file, 0, OTF2_IO_HANDLE_FLAG_NONE,
+                       handle.comm == LC_NONE ? OTF2_UNDEFINED_COMM : handle.comm,
+                       OTF2_UNDEFINED_IO_HANDLE));
     }
 }
 
-static void write_properties(struct global *g) {
-    uint64_t lost = 0, flushes = 0;
+static void set_count(struct lc_global *g, const char *name, uint64_t count) {
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+    OTF2_Archive_SetProperty(g->archive, name, digits, true);
+}
+
+static void write_properties(struct lc_global *g) {
+    uint64_t lost = 0, threads = 0, flushes = 0;
     for (int r = 0; r < g->n_ranks; r++) {
         lost += g->infos[r].lost_records;
+        threads += g->infos[r].lost_threads;
         flushes += g->infos[r].n_flushes;
     }
-    char number[32];
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
-                                 lost == 0 && !g->options->filter, true);
+                                 lost == 0 && threads == 0 && !g->options->filter, true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", false, true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", false,
                                  true);
@@ -424,21 +316,21 @@ static void write_properties(struct global *g) {
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::PTHREAD_LOCATION_REUSED", false, true);
     OTF2_Archive_SetProperty(g->archive, "LATECOMER::PROGRAM", g->process->program, true);
     OTF2_Archive_SetProperty(g->archive, "LATECOMER::ARGUMENTS", g->process->arguments, true);
-    snprintf(number, sizeof(number), "%llu", (unsigned long long)lost);
-    OTF2_Archive_SetProperty(g->archive, "LATECOMER::LOST_RECORDS", number, true);
-    snprintf(number, sizeof(number), "%llu", (unsigned long long)flushes);
-    OTF2_Archive_SetProperty(g->archive, "LATECOMER::BUFFER_FLUSHES", number, true);
+    set_count(g, "LATECOMER::LOST_RECORDS", lost);
+    set_count(g, "LATECOMER::LOST_THREADS", threads);
+    set_count(g, "LATECOMER::BUFFER_FLUSHES", flushes);
     static const char *const of_interest[] = {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",
                                               "SLURM_JOB_ID", "PBS_JOBID"};
     for (size_t i = 0; i < sizeof(of_interest) / sizeof(of_interest[0]); i++) {
         const char *value = getenv(of_interest[i]);
-        snprintf(number, sizeof(number), "LATECOMER::%s", of_interest[i]);
+        char name[32];
+        snprintf(name, sizeof(name), "LATECOMER::%s", of_interest[i]);
         if (value)
-            OTF2_Archive_SetProperty(g->archive, number, value, true);
+            OTF2_Archive_SetProperty(g->archive, name, value, true);
     }
 }
 
-static void free_global(struct global *g) {
+static void free_global(struct lc_global *g) {
     for (size_t i = 0; g->strings && i <= g->string_mask; i++)
         free(g->strings[i].text);
     for (size_t i = 0; g->groups && i <= g->group_mask; i++)
@@ -447,7 +339,7 @@ static void free_global(struct global *g) {
     free(g->groups);
 }
 
-static enum lc_err write_all(struct global *g) {
+static enum lc_err write_all(struct lc_global *g) {
     bool threads = false;
     for (int r = 0; r < g->n_ranks; r++)
         threads |= g->infos[r].n_locations > 1;
@@ -460,12 +352,10 @@ static enum lc_err write_all(struct global *g) {
     write_locations(g, nodes);
     free(nodes);
     write_first_groups(g);
-    write_regions(g);
+    lc_global_code(g);
     write_comms(g);
     if (threads)
         write_thread_comms(g);
-    write_contexts(g);
-    write_sites(g);
     write_files(g);
     write_properties(g);
     if (g->no_memory)
@@ -482,12 +372,12 @@ enum lc_err lc_trace_write_global(const char *dir, const struct lc_union *u,
                                   const struct lc_trace_options *options) {
     struct lc_trace_archive archive;
     LC_TRY(lc_trace_archive_open(&archive, dir, "global"));
-    struct global g = {.archive = archive.otf2,
-                       .u = u,
-                       .infos = infos,
-                       .n_ranks = n_ranks,
-                       .process = process,
-                       .options = options};
+    struct lc_global g = {.archive = archive.otf2,
+                          .u = u,
+                          .infos = infos,
+                          .n_ranks = n_ranks,
+                          .process = process,
+                          .options = options};
     g.w = OTF2_Archive_GetGlobalDefWriter(archive.otf2);
     enum lc_err err =
         g.w ? write_all(&g)

@@ -64,7 +64,7 @@ static enum lc_err for_each_chunk(const struct lc_trace_area *area,
 static enum lc_err add_segment(void *what, const uint64_t *words, size_t n_words) {
     struct lc_trace_location *l = what;
     LC_TRY(lc_grow(&l->segments, &l->cap_segments, l->n_segments + 1, sizeof(*l->segments)));
-    l->segments[l->n_segments++] = (struct lc_trace_segment){words, n_words};
+    l->segments[l->n_segments++] = (struct lc_trace_segment){.words = words, .n_words = n_words};
     return LC_OK;
 }
 
@@ -89,6 +89,8 @@ static enum lc_err add_file(struct lc_trace_location *l, const char *dir, int ra
     free(path);
     if (err == LC_OK && l->file.bytes >= 8)
         err = add_segment(l, l->file.at, l->file.bytes / 8);
+    if (err == LC_OK && l->n_segments)
+        l->segments[l->n_segments - 1].file = true;
     return err;
 }
 
@@ -135,6 +137,7 @@ enum lc_err lc_trace_rank_from_state(struct lc_trace_rank *rank, const void *sta
         LC_TRY(for_each_chunk(area, stream, add_segment, l));
     }
     rank->n_flushes = area->n_flushes;
+    rank->lost_threads = atomic_load_explicit(&area->lost_threads, memory_order_relaxed);
     return LC_OK;
 }
 

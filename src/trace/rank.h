@@ -25,7 +25,7 @@ struct lc_trace_rank {
     struct lc_trace_defs defs;
     struct lc_trace_location *locations;
     size_t n_locations, cap_locations;
-    uint64_t lost_records, n_flushes;
+    uint64_t lost_records, lost_threads, n_flushes;
 };
 
 /* From the area and, behind it, the files of flushed chunks. `state` stays mapped as long as the
@@ -46,16 +46,19 @@ struct lc_trace_rank_info {
     int32_t rank, size, pid;
     uint32_t n_locations;
     double ticks_per_s;
-    uint64_t lost_records, n_flushes, begin_realtime_ns, base_ticks;
+    uint64_t lost_records, lost_threads, n_flushes, begin_realtime_ns, base_ticks;
     uint64_t evt_bytes;
     char host[64];
     struct lc_trace_location_info *locations;
 };
-#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3031ull
+#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3032ull
 
 /* Appends what is in memory to the raw files, `more` to the definitions. */
 enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char *dir,
                                      const struct lc_strbuf *more);
+
+/* Progress, if more than 2 s have passed since the first call (finish.c). */
+void lc_trace_tell(const struct lc_trace_options *options, const char *what, double fraction);
 
 /* Writes DIR/traces/<location>.evt and .def of all locations of the rank; defs.maps must be filled;
  * n_global_comms: communicators of all ranks together (those of threads are numbered behind them).

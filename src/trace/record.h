@@ -82,7 +82,7 @@ enum { LC_REC_OPEN_CREATION = 8, LC_REC_OPEN_STATUS = 20 };
 
 #define LC_TRACE_MAGIC       0x4c43545241434531ull
 #define LC_TRACE_CHUNK_BYTES 65536u
-#define LC_TRACE_STREAMS     2048u
+#define LC_TRACE_STREAMS     8192u
 #define LC_TRACE_NO_CHUNK    0xffffffffu
 
 enum lc_trace_stream_state {
@@ -130,7 +130,7 @@ struct lc_trace_area {
     uint64_t n_flushes;
     uint32_t on_full_stop, context; /* options */
     uint32_t n_global_comms;        /* communicators of all ranks together, once finalized */
-    uint32_t unused;
+    _Atomic uint32_t lost_threads;  /* no stream was free for them */
     struct lc_trace_stream defs;
     struct lc_trace_stream streams[LC_TRACE_STREAMS];
 };

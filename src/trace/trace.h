@@ -54,7 +54,7 @@ bool lc_trace_callpath_of(const char *text, int *callpath);
 const struct lc_trace_area *lc_trace_area_of(const void *state, size_t bytes);
 
 struct lc_trace_summary { /* of all ranks */
-    uint64_t events, bytes, flushes, lost_records;
+    uint64_t events, bytes, flushes, lost_records, lost_threads;
     int write_error; /* errno of the first failure to write out a full buffer, of this rank */
 };
 

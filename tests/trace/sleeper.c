@@ -1,8 +1,10 @@
 /* Messages and collectives without end: to be killed. argv[1]: rank that kills itself, argv[2]:
- * after so many rounds (-1: never); ends by itself after 1500 rounds. */
+ * after so many rounds (-1: never); ends by itself after 1500 rounds. argv[3]: the parent's files
+ * cannot grow beyond so many bytes from then on. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int exchange(int rank, int size, int round) {
@@ -26,6 +28,10 @@ int main(int argc, char **argv) {
             kill(getpid(), SIGKILL);
         sum += exchange(rank, size, round);
         MPI_Allreduce(&sum, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (argc > 3) {
+        struct rlimit limit = {(rlim_t)atol(argv[3]), (rlim_t)atol(argv[3])};
+        prlimit(getppid(), RLIMIT_FSIZE, &limit, NULL);
     }
     MPI_Finalize();
     return total == 0;

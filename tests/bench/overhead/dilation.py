@@ -1,45 +1,80 @@
 #!/usr/bin/env python3
-"""Dilation of LAMMPS (melt, 2 ranks, Open MPI): bare and measured runs alternate, the minima are compared.
+"""Dilation of real programs (Open MPI): LAMMPS (melt) and HPCC. Bare and measured runs alternate, the minima are compared; of traces also
+events and bytes.
 
-usage: dilation.py BUILD_DIR [--runs 5] [--steps 2000]
+usage: dilation.py BUILD_DIR [--program lammps|hpcc] [--modes profile,trace] [--ranks 2] [--runs 5] [--steps 2000]
+
+All times are of the launcher, so that what the tool does after the program's end (names, writing the archive) is in them; the program's own time,
+as the result states it, is printed below.
 """
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MELT = os.path.join(HERE, "../../real/melt.in")
+REAL = os.path.join(HERE, "../../real")
+OPTIONS = {"profile": [], "trace": ["--trace"]}
 
 
-def run_s(prefix, steps, scratch):
+def run_s(args, words, scratch):
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    command = ["mpirun.openmpi", *root, "-n", "2", *prefix, "lmp", "-in", MELT, "-log", "none", "-screen", "none",
-               "-var", "steps", str(steps)]
+    program = ["hpcc"]
+    if args.program == "lammps":
+        program = ["lmp", "-in", os.path.join(REAL, "melt.in"), "-log", "none", "-screen", "none", "-var", "steps", str(args.steps)]
+    command = ["mpirun.openmpi", *root, "--oversubscribe", "-n", str(args.ranks), *words, *program]
     begin = time.monotonic()
-    subprocess.run(command, cwd=scratch, check=True, stdin=subprocess.DEVNULL, timeout=600)
+    subprocess.run(command, cwd=scratch, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=600)
     return time.monotonic() - begin
+
+
+def of_program(latecomer, out):
+    """Seconds from the start of the program to its end, as the result states it."""
+    shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, check=True).stdout
+    return float(re.search(r'"wall_time_s": ([0-9.e+-]+)', shown)[1])
+
+
+def size(out):
+    shown = subprocess.run(["otf2-print", "-G", os.path.join(out, "traces.otf2")], capture_output=True, text=True, check=True).stdout
+    events = sum(int(n) for n in re.findall(r"^LOCATION .*# Events: (\d+)", shown, re.M))
+    files = os.path.join(out, "traces")
+    return events, sum(os.path.getsize(os.path.join(files, f)) for f in os.listdir(files) if f.endswith(".evt"))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
+    parser.add_argument("--program", choices=["lammps", "hpcc"], default="lammps")
+    parser.add_argument("--modes", default="profile")
+    parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=2000)
     args = parser.parse_args()
     latecomer = os.path.abspath(os.path.join(args.build, "bin/latecomer"))
+    modes = args.modes.split(",")
+    bare, whole, inner, sizes = [], {m: [] for m in modes}, {m: [] for m in modes}, {}
     with tempfile.TemporaryDirectory() as scratch:
+        shutil.copy(os.path.join(REAL, "hpccinf.txt"), scratch)
         out = os.path.join(scratch, "result")
-        bare, measured = [], []
         for _ in range(args.runs):
-            bare.append(run_s([], args.steps, scratch))
-            shutil.rmtree(out, ignore_errors=True)
-            measured.append(run_s([latecomer, "run", "-q", "-o", out, "--"], args.steps, scratch))
-    print("bare s:    ", " ".join(f"{s:.3f}" for s in bare))
-    print("measured s:", " ".join(f"{s:.3f}" for s in measured))
-    print(f"dilation of the minima: {100 * (min(measured) / min(bare) - 1):+.2f} %")
+            bare.append(run_s(args, [], scratch))
+            for mode in modes:
+                shutil.rmtree(out, ignore_errors=True)
+                whole[mode].append(run_s(args, [latecomer, "run", "-q", *OPTIONS[mode], "-o", out, "--"], scratch))
+                inner[mode].append(of_program(latecomer, out))
+                if mode == "trace":
+                    sizes[mode] = size(out)
+    print(f"{args.program}, {args.ranks} ranks; seconds, every run; dilation: of the minima")
+    print("bare      ", " ".join(f"{s:.3f}" for s in bare))
+    for mode in modes:
+        print(f"{mode:<10}", " ".join(f"{s:.3f}" for s in whole[mode]), f"  {100 * (min(whole[mode]) / min(bare) - 1):+.2f} % with writing the result")
+        print("  of these the program, without launcher and writing", " ".join(f"{s:.3f}" for s in inner[mode]))
+        if mode in sizes:
+            events, written = sizes[mode]
+            print(f"  {events} events, {written} bytes, {written / max(events, 1):.1f} bytes per event")
 
 
 if __name__ == "__main__":
