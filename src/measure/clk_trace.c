@@ -120,7 +120,7 @@ void lc_clk_trace_barrier(struct lc_call *call, struct lc_comm *comm) {
     int *leaders = leaders_of(comm, &n, &me);
     int32_t ok = leaders != NULL, all_ok = 0, decision[2] = {0, LC_NEVER};
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT32_T, MPI_MIN, c->copy);
-    if (all_ok && n > 1) {
+    if (all_ok && leaders != NULL && n > 1) {
         c->sync_step = c->sync_step ? c->sync_step : 1;
         if (comm->rank == 0)
             look(c, &decision[0]);
@@ -142,7 +142,7 @@ static void define_all(MPI_Comm node) {
     int *counts = malloc(2 * (size_t)size * sizeof *counts);
     int ok = counts != NULL, all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, node);
-    if (!all_ok) {
+    if (!all_ok || counts == NULL) {
         free(counts);
         return;
     }
@@ -154,7 +154,7 @@ static void define_all(MPI_Comm node) {
     struct lc_clk_measured *all = malloc((size_t)total + 1);
     ok = all != NULL;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, node);
-    if (all_ok && total > 0) {
+    if (all_ok && all != NULL && total > 0) {
         lc_real.Allgatherv(trace.points, mine, MPI_BYTE, all, counts, counts + size, MPI_BYTE,
                            node);
         for (size_t i = 0; i < (size_t)total / sizeof *all; i++)
