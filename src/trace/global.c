@@ -165,7 +165,7 @@ static void write_group(struct lc_global *g, uint32_t number, OTF2_GroupType typ
 
 /* The number of the group of these MPI processes; equal groups are written once. */
 static uint32_t group(struct lc_global *g, const int32_t *world, uint32_t n) {
-    uint64_t *members = malloc((n + 1) * sizeof(*members));
+    uint64_t *members = calloc((size_t)n + 1, sizeof(*members));
     for (uint32_t i = 0; members && i < n; i++)
         members[i] =
             world[i] >= 0 && world[i] < g->n_ranks ? (uint64_t)world[i] : OTF2_UNDEFINED_UINT64;

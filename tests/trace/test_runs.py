@@ -311,8 +311,11 @@ def clocks(args):
         if before > 200000:
             break
     need(before > 200000, "two offsets were enough: this test shows nothing")
-    per_rank, bound, after = bent(args, 0.05)
-    second = per_rank[len(per_rank) // 2:]
+    for _ in range(4):
+        per_rank, bound, after = bent(args, 0.05)
+        second = per_rank[len(per_rank) // 2:]
+        if min(second) > 4:
+            break
     need(min(second) > 4 and len(set(second)) == 1, "all ranks of a node have the same offsets")
     need(after <= bound and 2 * after < before, "messages go backwards")
 
