@@ -126,6 +126,10 @@ struct lc_clk_counts {
         combined; /* messages and collectives of our own */
 };
 
+struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
+    double local_ns, offset_ns, error_ns;
+};
+
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
@@ -143,8 +147,12 @@ struct lc_clk {
     uint32_t node, n_nodes;
     uint32_t *node_of; /* by rank */
     double offset_ns,
-        sync_error_ns;    /* at MPI_Init: global time = local time + offset, and its bound */
-    double sync_local_ns; /* local time then */
+        sync_error_ns;          /* at MPI_Init: global time = local time + offset, and its bound */
+    double sync_local_ns;       /* local time then */
+    struct lc_clk_measured now; /* the latest, for times that go to other nodes */
+    double drift;               /* of the offset, since MPI_Init */
+    double resync_at_ns, resync_step_ns;
+    uint32_t n_resyncs;
     struct lc_clock_bend bend;
     /* transports */
     bool records; /* messages may carry entries */
@@ -265,11 +273,11 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
 
 /* clk_time.c: the node's clock against the global one */
 double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
-double lc_clk_to_global(uint64_t ticks); /* ns, by the offset of MPI_Init */
+double lc_clk_to_global(uint64_t ticks); /* ns */
 uint64_t lc_clk_from_global(double global_ns);
-struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
-    double local_ns, offset_ns, error_ns;
-};
+uint64_t lc_clk_from_local(double local_ns);
+bool lc_clk_resync_due(void); /* rank 0: time to synchronise again? Then all ranks do: */
+void lc_clk_resync(void);     /* collective */
 void lc_clk_sync(struct lc_clk_measured *m); /* collective: of this rank's node to rank 0's */
 /* The same among one rank per node: world ranks, the first is the reference; `me`: place of the
  * caller. */

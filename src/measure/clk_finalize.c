@@ -208,8 +208,9 @@ static void put_clocks(const struct lc_clock_ends *c) {
     if (lc_core.rank != 0 || all == NULL)
         return;
     lc_strbuf_printf(&meta_text,
-                     ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"per_node\": [",
-                     lc_clk.n_nodes, c->error * 1e-9);
+                     ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"during_run\": %u, "
+                     "\"per_node\": [",
+                     lc_clk.n_nodes, c->error * 1e-9, lc_clk.n_resyncs);
     for (uint32_t node = 0, rank = 0; node < lc_clk.n_nodes; node++) {
         for (rank = 0; rank + 1 < lc_clk.size && lc_clk.node_of[rank] != node;)
             rank++;

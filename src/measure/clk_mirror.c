@@ -16,6 +16,7 @@ struct lc_mirror_record {
     uint64_t n;                               /* members that contributed */
     double useful, outside_omp, phase_useful; /* ns */
     uint32_t interval, phase;
+    uint64_t resync;         /* rank 0 says: synchronise the nodes again after this operation */
     double latest, earliest; /* ns of the global clock */
     uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
     uint64_t extra[LC_RECORD_EXTRA];
@@ -35,12 +36,13 @@ static MPI_Op record_max = MPI_OP_NULL;
 static struct lc_mirror *behind;
 
 static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b) {
-    if (a->n == 0)
-        return;
-    if (b->n == 0) {
+    uint64_t resync = a->resync | b->resync;
+    bool empty = b->n == 0;
+    if (a->n > 0 && empty)
         *b = *a;
+    b->resync = resync;
+    if (a->n == 0 || empty)
         return;
-    }
     if (a->latest > b->latest || (a->latest == b->latest && a->latest_rank < b->latest_rank)) {
         b->latest = a->latest;
         b->latest_rank = a->latest_rank;
@@ -201,6 +203,10 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
         return;
     if (x->sends)
         fill(k, stamp, &m->out);
+    if (lc_core.rank == 0 && !coll->nonblocking && !coll->persistent && !coll->comm->inter &&
+        coll->comm->size == lc_core.size &&
+        (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_MEET))
+        m->out.resync = lc_clk_resync_due();
     if (start(m, x, coll) != MPI_SUCCESS) {
         lc_clk.counts.skipped++;
         drop(m);
@@ -258,6 +264,10 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
                 merge(&m->records[i], &m->in);
         }
         apply(k, call, x, &m->in);
+    }
+    if (lc_unlikely(m->in.resync)) { /* all ranks are here */
+        lc_clk_resync();
+        call->end = lc_ticks();
     }
     drop(m);
 }

@@ -67,6 +67,66 @@ void lc_clocks_meet_end(struct lc_call *call) {
     lc_clocks_coll_end(call, &coll);
 }
 
+/* A copy of a communicator that the program may free before what was made of it. */
+static bool keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
+    *copy = *comm;
+    copy->world = malloc((size_t)comm->size * sizeof *comm->world);
+    if (copy->world == NULL)
+        return false;
+    memcpy(copy->world, comm->world, (size_t)comm->size * sizeof *comm->world);
+    lc_clk_lock();
+    comm->refs++;
+    lc_clk_unlock();
+    return true;
+}
+
+/* ---- files */
+
+static struct file {
+    MPI_File handle;
+    struct lc_comm comm;
+    struct file *next;
+} * files;
+
+void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm) {
+    struct file *f = comm->clocks != NULL && !comm->inter ? calloc(1, sizeof *f) : NULL;
+    if (f == NULL || !keep_comm(&f->comm, comm)) {
+        free(f);
+        return;
+    }
+    f->handle = handle;
+    lc_clk_lock();
+    f->next = files;
+    files = f;
+    lc_clk_unlock();
+}
+
+static struct file **place_of(MPI_File handle) {
+    struct file **at = &files;
+    while (*at != NULL && (*at)->handle != handle)
+        at = &(*at)->next;
+    return at;
+}
+
+void lc_clocks_file_begin(struct lc_call *call, MPI_File handle) {
+    lc_clk_lock();
+    struct file *f = *place_of(handle);
+    lc_clk_unlock();
+    if (f != NULL)
+        lc_clocks_meet_begin(call, &f->comm);
+}
+
+void lc_clocks_file_closed(MPI_File handle) {
+    lc_clk_lock();
+    struct file **at = place_of(handle), *f = *at;
+    if (f != NULL)
+        *at = f->next;
+    lc_clk_unlock();
+    if (f != NULL)
+        free(f->comm.world);
+    free(f);
+}
+
 /* ---- windows */
 
 static struct window *find(MPI_Win win) {
@@ -95,19 +155,14 @@ void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) 
         return;
     }
     w->handle = win;
-    w->comm = *comm;
     w->of = comm;
-    w->comm.world = malloc(n * sizeof *comm->world);
     w->held = calloc(n, 1);
-    if (w->comm.world == NULL || w->held == NULL) {
-        free(w->comm.world);
+    if (w->held == NULL || !keep_comm(&w->comm, comm)) {
         free(w->held);
         free(w);
         return;
     }
-    memcpy(w->comm.world, comm->world, n * sizeof *comm->world);
     lc_clk_lock();
-    comm->refs++;
     number(w);
     uint64_t at = lc_area_take(&lc_clk.mine, n * sizeof *w->lines);
     if (at && lc_area_set_log(&lc_clk.mine, w->id, at))

@@ -2,7 +2,12 @@
  * rank); nodes are synchronised in MPI_Init and in MPI_Finalize along a binomial tree of their
  * lowest ranks, by ping-pong (Cristian 1989): offset = t_parent - (t_before + t_after) / 2 of the
  * fastest round, error <= (t_after - t_before) / 2 Errors add along the tree. Between the two, the
- * offset is linear in time; a trace gets more points (clk_trace.c). */
+ * offset is linear in time; a trace gets more points (clk_trace.c).
+ *
+ * Waits are measured while the program runs, so they need the drift before its end: in long runs
+ * the nodes are synchronised again, shortly, inside a collective operation of all ranks that
+ * synchronises anyway (lc_clk_resync_due on rank 0, whose word travels in the operation's record):
+ * after 2 s, 4 s, .. and then every minute. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,6 +18,8 @@ enum {
     LC_SYNC_LEAST = 20,
     LC_SYNC_NS = 40000000,
     LC_SYNC_GOOD_NS = 100000,
+    LC_RESYNC_NS = 2000000, /* of waiting in each step of the tree */
+    LC_RESYNC_WORST_NS = 20000,
     LC_SYNC_TAG = 0x4c31
 };
 
@@ -24,12 +31,18 @@ double lc_clk_local_ns(uint64_t ticks) {
 }
 
 double lc_clk_to_global(uint64_t ticks) {
-    return lc_clk_local_ns(ticks) + lc_clk.offset_ns;
+    double local = lc_clk_local_ns(ticks);
+    return local + lc_clk.now.offset_ns + lc_clk.drift * (local - lc_clk.now.local_ns);
+}
+
+uint64_t lc_clk_from_local(double local_ns) {
+    double ns = lc_clock_straight(&lc_clk.bend, local_ns - lc_clk.base_ns);
+    return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ns / lc_clk.ns_per_tick);
 }
 
 uint64_t lc_clk_from_global(double global_ns) {
-    double ns = lc_clock_straight(&lc_clk.bend, global_ns - lc_clk.offset_ns - lc_clk.base_ns);
-    return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ns / lc_clk.ns_per_tick);
+    double since = global_ns - lc_clk.now.offset_ns - lc_clk.now.local_ns;
+    return lc_clk_from_local(lc_clk.now.local_ns + since / (1 + lc_clk.drift));
 }
 
 static uint32_t leader_of(uint32_t node) {
@@ -84,7 +97,7 @@ void lc_clk_sync_leaders(const int *leaders, uint32_t n, uint32_t me, double bud
         answer(leaders[me + step], m);
 }
 
-void lc_clk_sync(struct lc_clk_measured *m) {
+static void sync_nodes(double budget_ns, struct lc_clk_measured *m) {
     *m = (struct lc_clk_measured){.local_ns = lc_clk_local_ns(lc_ticks())};
     if (lc_clk.n_nodes < 2)
         return;
@@ -95,7 +108,7 @@ void lc_clk_sync(struct lc_clk_measured *m) {
     for (uint32_t i = 0; all_ok && i < lc_clk.n_nodes; i++)
         leaders[i] = (int)leader_of(i);
     if (all_ok && leaders[lc_clk.node] == (int)lc_clk.rank)
-        lc_clk_sync_leaders(leaders, lc_clk.n_nodes, lc_clk.node, LC_SYNC_NS, m);
+        lc_clk_sync_leaders(leaders, lc_clk.n_nodes, lc_clk.node, budget_ns, m);
     if (all_ok) {
         struct lc_clk_measured mine = *m;
         lc_real.Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, lc_core.comm);
@@ -106,6 +119,30 @@ void lc_clk_sync(struct lc_clk_measured *m) {
     }
     free(all);
     free(leaders);
+}
+
+void lc_clk_sync(struct lc_clk_measured *m) {
+    sync_nodes(LC_SYNC_NS, m);
+}
+
+bool lc_clk_resync_due(void) {
+    double now = lc_clk_local_ns(lc_ticks());
+    if (lc_clk.n_nodes < 2 || lc_core.multiple || now < lc_clk.resync_at_ns)
+        return false;
+    lc_clk.resync_step_ns = fmin(2 * lc_clk.resync_step_ns, 60e9);
+    lc_clk.resync_at_ns = now + lc_clk.resync_step_ns;
+    return true;
+}
+
+void lc_clk_resync(void) {
+    struct lc_clk_measured m;
+    sync_nodes(LC_RESYNC_NS, &m);
+    double since = m.local_ns - lc_clk.sync_local_ns;
+    if (m.error_ns > fmax(LC_RESYNC_WORST_NS, 4 * lc_clk.sync_error_ns) || since <= 0)
+        return;
+    lc_clk.drift = (m.offset_ns - lc_clk.offset_ns) / since;
+    lc_clk.now = m;
+    lc_clk.n_resyncs++;
 }
 
 void lc_clk_time_init(void) {
@@ -129,4 +166,7 @@ void lc_clk_time_init(void) {
     lc_clk.offset_ns = m.offset_ns;
     lc_clk.sync_error_ns = m.error_ns;
     lc_clk.sync_local_ns = m.local_ns;
+    lc_clk.now = m;
+    lc_clk.resync_step_ns = 2e9;
+    lc_clk.resync_at_ns = m.local_ns + lc_clk.resync_step_ns;
 }

@@ -32,7 +32,7 @@ static struct {
 
 /* In ticks: time stamps of the trace are those of each node, its global time is that of rank 0. */
 static void define(const struct lc_clk_measured *m) {
-    uint64_t ticks = lc_clk_from_global(m->local_ns + lc_clk.offset_ns);
+    uint64_t ticks = lc_clk_from_local(m->local_ns);
     double global_ns = m->local_ns + m->offset_ns;
     int64_t since = llround((global_ns - trace.root.base_ns) / trace.root.ns_per_tick);
     int64_t offset = (int64_t)(trace.root.base_ticks - ticks) + since;

@@ -32,6 +32,9 @@ void lc_clocks_thread_end(struct lc_call *call);
 /* clk_sync.c: operations that make all members of a communicator wait for each other; windows */
 void lc_clocks_meet_begin(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_meet_end(struct lc_call *call);
+void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm);
+void lc_clocks_file_begin(struct lc_call *call, MPI_File handle); /* of a collective operation */
+void lc_clocks_file_closed(MPI_File handle);
 enum lc_win_sync {
     LC_WIN_FENCE,
     LC_WIN_LOCK,

@@ -523,6 +523,24 @@ def t_type_free(c):
     return "    lc_type_forget(call.thread, *datatype);\n", ""
 
 
+# Blocking collective operations of files, of which every member waits for every member.
+FILE_MEET = re.compile(r"File_((read|write)(_at)?_(all|ordered)|set_view|set_size|preallocate|sync|close|open)(_c)?$")
+
+
+def meeting(c, before, after):
+    """Logical clocks of the members of a file meet in its collective operations."""
+    if not FILE_MEET.match(c.short):
+        return before, after
+    if c.short == "File_open":
+        return before + "    lc_meet_begin(&call, comm);\n", "    lc_meet_end(&call);\n    lc_file_known(&call, result, comm, *fh);\n" + after
+    if c.short == "File_close":
+        return (
+            before + "    MPI_File old = *fh;\n    lc_file_meet_begin(&call, old);\n",
+            "    lc_meet_end(&call);\n    lc_clocks_file_closed(old);\n" + after,
+        )
+    return before + "    lc_file_meet_begin(&call, fh);\n", "    lc_meet_end(&call);\n" + after
+
+
 def wrapper(c, flavour):
     """The text of one wrapper."""
     out = [f"static {c.returns} w_{c.short}({c.signature(flavour)})\n{{\n"]
@@ -533,7 +551,7 @@ def wrapper(c, flavour):
             f"        __builtin_return_address(0){arguments});\n}}\n"
         )
         return "".join(out)
-    before, after = globals()["t_" + c.kind](c)
+    before, after = meeting(c, *globals()["t_" + c.kind](c))
     out.append(
         "    struct lc_call call;\n"
         f"    if (lc_unlikely(!lc_enter(&call, LC_FN_{c.short}, __builtin_frame_address(0),\n"

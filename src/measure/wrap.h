@@ -293,6 +293,17 @@ static inline void lc_meet_end(struct lc_call *call) {
         lc_clocks_meet_end(call);
 }
 
+static inline void lc_file_meet_begin(struct lc_call *call, MPI_File file) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_file_begin(call, file);
+}
+
+static inline void lc_file_known(struct lc_call *call, int result, MPI_Comm comm, MPI_File file) {
+    struct lc_comm *c = lc_comm_get(call->thread, comm);
+    if (call->mode & LC_MODE_CLOCKS && result == MPI_SUCCESS && c != NULL)
+        lc_clocks_file_new(file, c);
+}
+
 static inline void lc_win_made(struct lc_call *call, int result, MPI_Comm comm,
                                const MPI_Win *win) {
     lc_meet_end(call);

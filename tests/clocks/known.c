@@ -232,11 +232,15 @@ static void exactly(void) {
     }
 }
 
-/* Construction of communicators and windows, fences. */
+/* Construction of communicators and windows, fences, collective files. */
 static void made(void) {
     MPI_Comm twin, half;
     MPI_Win win;
+    MPI_File file;
+    char name[256];
     int box = 0;
+    snprintf(name, sizeof name, "%s/known-made.%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             size);
     for (int i = 0; i < 2; i++) {
         work(20 + 10 * ((rank + i) % size));
         MPI_Comm_dup(MPI_COMM_WORLD, &twin);
@@ -252,6 +256,11 @@ static void made(void) {
         work(20 + 10 * (rank == 0));
         MPI_Win_free(&win);
         MPI_Comm_free(&half);
+        MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+        work(20 + 10 * ((rank + i + 1) % size));
+        MPI_File_write_at_all(file, rank * 4, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+        work(20 + 10 * ((rank + i + 2) % size));
+        MPI_File_close(&file);
     }
 }
 

@@ -394,9 +394,9 @@ def bent(work, program, flavour, rounds):
     print(f"bent {flavour}: {sync}, {elapsed:.2f} s")
     near(found, f"bent {flavour} offset at begin", node["offset_begin_s"] - sync["per_node"][0]["offset_begin_s"], offset_ns * 1e-9, bound + 100e-6)
     near(found, f"bent {flavour} drift", node["drift_ppm"], drift_ppm, 2e6 * bound / elapsed)
-    if rounds > 100 and elapsed < 10:
-        found.append(f"bent {flavour}: {elapsed} s")
-    check_judged(found, f"bent {flavour}", log, size, result, 2 * bound + drift_ppm * 1e-6 * elapsed + 1e-4)
+    if rounds > 100 and (elapsed < 10 or sync["during_run"] < 2):
+        found.append(f"bent {flavour}: {elapsed} s, {sync}")
+    check_judged(found, f"bent {flavour}", log, size, result, 2 * bound + drift_ppm * 1e-6 * min(elapsed, 2.5) + 1e-4)
     return found
 
 
