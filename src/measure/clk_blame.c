@@ -7,50 +7,45 @@
 
 enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 
-static struct lc_state_wait *new_wait(uint32_t node, uint64_t *offset) {
-    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
-        return NULL;
-    return lc_state_take(sizeof(struct lc_state_wait), offset);
+static uint64_t elf_address(uint64_t address) {
+    const struct lc_module *m = lc_module_find(address);
+    return m != NULL ? address - m->bias : 0;
 }
 
-static void link_wait(struct lc_state_wait *w, uint64_t offset) {
-    w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
-    atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
+/* What this rank did in `node` is of interest: between which of its calls it spent most of its time
+ * there. */
+static void fill_sites(struct lc_state_wait *w) {
+    uint64_t from = 0, to = 0;
+    pthread_mutex_lock(&lc_core.lock);
+    if (lc_sites_most(w->node, &from, &to)) {
+        w->sites[0] = elf_address(from);
+        w->sites[1] = elf_address(to);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
 }
 
 void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index) {
     uint64_t offset = 0;
-    struct lc_state_wait *w = new_wait(node, &offset);
+    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
+        return;
+    struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
     if (w == NULL)
         return;
     w->node = node;
     w->what = what;
     w->index = index;
     w->ticks[what == LC_STATE_WAIT_TIMES ? LC_WAIT_KINDS : 0] = ticks;
-    link_wait(w, offset);
+    if (what != LC_STATE_WAIT_BLAME)
+        fill_sites(w);
+    w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
+    atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
 }
 
-static uint64_t elf_address(uint64_t address) {
-    const struct lc_module *m = lc_module_find(address);
-    return m != NULL ? address - m->bias : 0;
-}
-
-/* This rank was late in `node`: between which of its calls it spent most of its time there. */
-static void book_late(uint32_t node, uint64_t index) {
-    uint64_t offset = 0, from = 0, to = 0;
-    struct lc_state_wait *w = new_wait(node, &offset);
-    if (w == NULL)
-        return;
-    w->node = node;
-    w->what = LC_STATE_WAIT_LATE;
-    w->index = index;
+void lc_clk_sites_close(void) {
     pthread_mutex_lock(&lc_core.lock);
-    if (lc_sites_most(node, &from, &to)) {
-        w->ticks[LC_STATE_LATE_FROM] = elf_address(from);
-        w->ticks[LC_STATE_LATE_TO] = elf_address(to);
-    }
+    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        lc_sites_take_all(t);
     pthread_mutex_unlock(&lc_core.lock);
-    link_wait(w, offset);
 }
 
 static uint64_t text_hash(uint64_t hash, const char *text) {
@@ -115,16 +110,12 @@ void lc_clk_merge_blame(void) {
     }
     lc_real.Bcast(&n, 1, MPI_INT, 0, lc_core.comm);
     lc_real.Bcast(top, n * (int)sizeof *top, MPI_BYTE, 0, lc_core.comm);
-    pthread_mutex_lock(&lc_core.lock);
-    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
-        lc_sites_take_all(t);
-    pthread_mutex_unlock(&lc_core.lock);
     for (int i = 0; i < n; i++) {
         if (top[i].rank == lc_clk.rank)
             lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
                              (uint64_t)i);
         if (top[i].late_rank == lc_clk.rank)
-            book_late(top[i].late_node, (uint64_t)i);
+            lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i);
     }
     free(other);
     free(keyed);

@@ -353,6 +353,7 @@ void lc_clocks_finalize(struct lc_call *call) {
     put_clocks(&c);
     if (lc_core.rank == 0)
         lc_strbuf_printf(&meta_text, ", \"clock_error_s\": %.9g", c.error * 1e-9);
+    lc_clk_sites_close();
     reduce_intervals(&c);
     lc_clk_merge_blame();
     lc_clk_mirrors_finish();

@@ -192,6 +192,17 @@ static enum lc_err add_value(struct reader *r, const struct lc_state_wait *w, co
     return lc_raw_add_value(r->out, &out);
 }
 
+/* NAME.from and NAME.to, where `name` is cut behind the dot. */
+static enum lc_err add_sites(struct reader *r, const struct lc_state_wait *w, char *name,
+                             size_t end) {
+    if (w->sites[1] == 0)
+        return LC_OK;
+    strcpy(name + end, "from");
+    LC_TRY(add_value(r, w, name, (double)w->sites[0]));
+    strcpy(name + end, "to");
+    return add_value(r, w, name, (double)w->sites[1]);
+}
+
 static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
     char blame[48];
     switch (w->what) {
@@ -200,19 +211,15 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
             if (w->ticks[kind] > 0)
                 LC_TRY(add_value(r, w, wait_metrics[kind],
                                  (double)w->ticks[kind] * r->ns_per_tick * 1e-9));
-        return LC_OK;
+        strcpy(blame, "critical_path.");
+        return add_sites(r, w, blame, strlen(blame));
     case LC_STATE_WAIT_BLAME:
         snprintf(blame, sizeof blame, "blame.%u.wait", (uint32_t)w->index);
         return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_LATE:
         snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
         LC_TRY(add_value(r, w, blame, (double)w->index + 1));
-        if (w->ticks[LC_STATE_LATE_TO] == 0)
-            return LC_OK;
-        snprintf(blame, sizeof blame, "blame.%u.from", (uint32_t)w->index);
-        LC_TRY(add_value(r, w, blame, (double)w->ticks[LC_STATE_LATE_FROM]));
-        snprintf(blame, sizeof blame, "blame.%u.to", (uint32_t)w->index);
-        return add_value(r, w, blame, (double)w->ticks[LC_STATE_LATE_TO]);
+        return add_sites(r, w, blame, strlen(blame) - strlen("late"));
     default:
         return LC_OK;
     }

@@ -126,11 +126,8 @@ enum lc_state_wait_what {                      /* of a struct lc_state_wait */
                                                   lc_state_wait_metrics */
                           LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited
                                                   ticks[0] ... */
-                          LC_STATE_WAIT_LATE   /* ... for this node of this rank, most of it between
-                                                  the call sites (ELF addresses, 0 unknown)
-                                                  ticks[LC_STATE_LATE_FROM] and _TO */
+                          LC_STATE_WAIT_LATE   /* ... for this node of this rank */
 };
-enum { LC_STATE_LATE_FROM = 1, LC_STATE_LATE_TO = 2 };
 enum { LC_STATE_WAIT_KINDS = 8 };
 
 struct lc_state_wait { /* what the logical clocks found about one call path of one thread */
@@ -139,7 +136,9 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     uint32_t what, unused;
     uint64_t index;
     uint64_t ticks[LC_STATE_WAIT_KINDS];
-    uint64_t unused_too[4];
+    uint64_t sites[2]; /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between
+                          which most of the node's time was spent */
+    uint64_t unused_too[2];
 };
 
 /* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,

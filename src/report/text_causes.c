@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "report/text_parts.h"
+#include "report/tsv.h"
 
 enum { MOST_CAUSES = 8, MOST_SEGMENTS = 8 };
 
@@ -87,6 +88,18 @@ static enum lc_err print_causes(const struct lc_text *text, double *row, double 
     return err;
 }
 
+/* Between which calls the code of this path was, as the library found out (critical_path.tsv). */
+static void print_sites(const struct lc_text *text, const struct lc_tsv *sites, uint32_t path) {
+    int begin = lc_tsv_column(sites, "call_site_begin"),
+        end = lc_tsv_column(sites, "call_site_end");
+    for (size_t r = 0; r < sites->n_rows; r++) {
+        const char *from = lc_tsv_cell(sites, r, begin), *to = lc_tsv_cell(sites, r, end);
+        if (*from != '\0' && *to != '\0' &&
+            lc_view_find(text->view, lc_tsv_cell(sites, r, 0)) == path)
+            fprintf(text->out, "      between %s and %s\n", from, to);
+    }
+}
+
 static enum lc_err print_critical_path(const struct lc_text *text, const char *name,
                                        const char *remark, double *row) {
     struct lc_view *view = text->view;
@@ -96,7 +109,12 @@ static enum lc_err print_critical_path(const struct lc_text *text, const char *n
         return LC_OK;
     LC_TRY(lc_view_total(view, metric, &all));
     LC_TRY(lc_alloc(&length, view->n_paths, sizeof length[0]));
+    const char *data;
+    size_t bytes;
+    struct lc_tsv sites = {0};
     enum lc_err err = LC_OK;
+    if (!text->analysis && lc_cubex_misc(view->cube, "critical_path.tsv", &data, &bytes) == LC_OK)
+        err = lc_tsv_parse(&sites, data, bytes);
     for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
         err = lc_view_exclusive_row(view, metric, p, row);
         for (size_t l = 0; l < view->model->n_locations; l++)
@@ -117,8 +135,10 @@ static enum lc_err print_critical_path(const struct lc_text *text, const char *n
         snprintf(before, sizeof before, "%5.1f %%  %8s", lc_text_share(length[best], all),
                  lc_text_seconds(length[best], seconds));
         print_path_line(text, best, before, who);
+        print_sites(text, &sites, best);
         length[best] = 0.0;
     }
+    lc_tsv_free(&sites);
     free(length);
     return err;
 }

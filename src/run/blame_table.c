@@ -92,7 +92,7 @@ static enum lc_err print_site(const struct lc_blame_table *table, uint32_t node,
     const struct lc_raw *defs = table->defs;
     const char *file = "";
     int64_t line = -1;
-    bool known = address >= 1 && address < 0x1p53;
+    bool known = address >= 1 && address < 0x1p53 && node < defs->n_nodes;
     while (known && node != LC_NONE && defs->nodes[node].kind != LC_RAW_FRAME)
         node = defs->nodes[node].parent;
     if (known && node != LC_NONE && defs->nodes[node].ref != LC_NONE) {
@@ -148,5 +148,64 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
         err = lc_cubex_writer_misc(writer, "blame.tsv", lc_strbuf_get(&text), text.length);
     lc_strbuf_free(&text);
     free(rows);
+    return err;
+}
+
+/* ---- critical path: call sites per call path, those of the rank with most of it */
+
+struct segment {
+    uint32_t location, node;
+    double seconds, sites[2];
+};
+
+static void take_segment(const struct lc_blame_table *table, size_t i, bool lengths,
+                         struct segment *segments) {
+    const struct lc_raw_value *value = table->values[i];
+    const char *name = table->defs->names[value->metric];
+    struct segment *s = &segments[table->cnodes[i]];
+    if (lengths && strcmp(name, "critical_path_useful") == 0 && value->value > s->seconds) {
+        s->seconds = value->value;
+        s->location = value->location;
+        s->node = value->node;
+    } else if (!lengths && s->seconds > 0 && s->location == value->location &&
+               s->node == value->node) {
+        if (strcmp(name, "critical_path.from") == 0)
+            s->sites[0] = value->value;
+        else if (strcmp(name, "critical_path.to") == 0)
+            s->sites[1] = value->value;
+    }
+}
+
+enum lc_err lc_path_table_write(const struct lc_blame_table *table,
+                                struct lc_cubex_writer *writer) {
+    struct segment *segments;
+    struct lc_strbuf text = {0};
+    size_t n = 0;
+    LC_TRY(lc_alloc(&segments, table->model->n_cnodes, sizeof segments[0]));
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < table->n_values; i++)
+            if (table->cnodes[i] < table->model->n_cnodes)
+                take_segment(table, i, pass == 0, segments);
+    lc_strbuf_puts(&text, "callpath\tcall_site_begin\tcall_site_end\n");
+    enum lc_err err = LC_OK;
+    for (uint32_t c = 0; err == LC_OK && c < table->model->n_cnodes; c++) {
+        if (segments[c].sites[1] <= 0)
+            continue;
+        char *path = lc_model_callpath(table->model, c);
+        if (path == NULL)
+            err = LC_ERR_NOMEM;
+        lc_strbuf_puts(&text, path != NULL ? path : "");
+        for (int i = 0; err == LC_OK && i < 2; i++)
+            err = print_site(table, segments[c].node, segments[c].sites[i], &text);
+        lc_strbuf_putc(&text, '\n');
+        free(path);
+        n++;
+    }
+    if (err == LC_OK && !lc_strbuf_ok(&text))
+        err = lc_fail(LC_ERR_NOMEM, "memory: cannot hold the table of call sites");
+    if (err == LC_OK && n > 0)
+        err = lc_cubex_writer_misc(writer, "critical_path.tsv", lc_strbuf_get(&text), text.length);
+    lc_strbuf_free(&text);
+    free(segments);
     return err;
 }

@@ -18,6 +18,10 @@ struct lc_blame_table {
     struct lc_symbols *symbols;
 };
 
+/* critical_path.tsv: per call path on the critical path of useful work, the call sites
+ * (`critical_path.from`, `.to`) between which most of it was spent. */
+enum lc_err lc_path_table_write(const struct lc_blame_table *table, struct lc_cubex_writer *writer);
+
 /* Writes nothing where there is no blame. */
 enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
                                  struct lc_cubex_writer *writer);

@@ -408,6 +408,8 @@ static enum lc_err write_blame(struct converter *c) {
     const struct lc_blame_table table = {c->defs, c->values, c->n_values,
                                          cnodes,  c->model,  c->symbols};
     enum lc_err err = lc_blame_table_write(&table, c->writer);
+    if (err == LC_OK)
+        err = lc_path_table_write(&table, c->writer);
     free(cnodes);
     return err;
 }
