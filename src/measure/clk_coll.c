@@ -316,7 +316,7 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         return;
     }
     if (lc_unlikely(x->c->mirror)) {
-        lc_clk_mirror_end(k, call, x, !coll->nonblocking);
+        lc_clk_mirror_end(k, call, x, !x->nonblocking);
         if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
             lc_clk_trace_barrier(call, coll->comm);
     } else {

@@ -204,8 +204,7 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
     if (x->sends)
         fill(k, stamp, &m->out);
     if (lc_core.rank == 0 && !coll->nonblocking && !coll->persistent && !coll->comm->inter &&
-        coll->comm->size == lc_core.size &&
-        (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_MEET))
+        coll->comm->size == lc_core.size && (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N))
         m->out.resync = lc_clk_resync_due();
     if (start(m, x, coll) != MPI_SUCCESS) {
         lc_clk.counts.skipped++;

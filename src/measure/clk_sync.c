@@ -310,8 +310,16 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
     struct window *w = find(win);
     if (w == NULL)
         return;
-    if (what == LC_WIN_FENCE && !(epoch->assertion & MPI_MODE_NOPRECEDE))
+    if (what == LC_WIN_FENCE) {
         lc_clocks_meet_begin(call, &w->comm);
+        struct lc_clk_thread *k = call->thread->clocks;
+        if (epoch->assertion & MPI_MODE_NOPRECEDE && k != NULL && k->meeting != NULL) {
+            /* Nobody needs to wait here, so there is no edge. It takes part all the same: others
+             * may not have the assertion. */
+            k->blocking.receives = false;
+            k->blocking.nonblocking = true;
+        }
+    }
     if (what == LC_WIN_POST) {
         set_group(&w->exposure, epoch->group);
         tell(call, w, &w->exposure, LC_TAG_POST);
