@@ -38,7 +38,7 @@ static struct lc_phase_name *open; /* NULL: outside */
 
 static uint64_t key_of(const char *text) {
     uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; text[i] != '\0' && i < LC_PHASE_TEXT - 1; i++)
+    for (size_t i = 0; i < LC_PHASE_TEXT - 1 && text[i] != '\0'; i++)
         hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
     return hash ? hash : 1;
 }
@@ -195,9 +195,10 @@ static void put_phase(struct told *told, const char *name, uint64_t count, size_
                       const double *max, const double *sum) {
     struct lc_pop_sums total = {0}, s;
     struct lc_pop pop;
-    double *efficiency = malloc(2 * n * sizeof *efficiency), *elapsed = efficiency + n;
+    double *efficiency = malloc(2 * n * sizeof *efficiency);
     if (efficiency == NULL)
         return;
+    double *elapsed = efficiency + n;
     for (size_t i = 0; i < n; i++) {
         one(max + i * N_MAX, sum + i * N_SUM, &s);
         add(&total, &s);
@@ -261,7 +262,7 @@ static void reduce_phase(const struct lc_phase_name *p, const struct lc_clock_en
            *sum = calloc(2 * n * N_SUM + 1, sizeof *sum);
     int ok = max != NULL && sum != NULL, all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (all_ok && n > 0) {
+    if (all_ok && max != NULL && sum != NULL && n > 0) {
         fill(p, n, c, max, sum);
         lc_real.Reduce(max, max + n * N_MAX, (int)(n * N_MAX), MPI_DOUBLE, MPI_MAX, 0,
                        lc_core.comm);
