@@ -66,7 +66,9 @@ void lc_run_trace_finish(struct lc_run *run) {
     }
     if (err != LC_OK) {
         lc_complain("%s", lc_err_text());
-        (void)lc_trace_salvage(own->header, own->bytes, run->dir.path);
+        if (lc_trace_salvage(own->header, own->bytes, run->dir.path) == LC_OK)
+            lc_say("what was recorded is kept: finish the trace with `latecomer recover %s`",
+                   run->dir.path);
     }
     lc_symbols_free(symbols);
 }

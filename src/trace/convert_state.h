@@ -25,7 +25,7 @@ struct lc_conversion {
     OTF2_EvtWriter *w;
     const struct lc_trace_defs *d;
     OTF2_ErrorCode error;
-    uint64_t now;        /* absolute ticks of the last event */
+    uint64_t now; /* absolute ticks of the last event */
     struct lc_convert_frame *stack;
     size_t depth, cap_stack;
     uint32_t *chain; /* scratch: a path, root first */

@@ -234,6 +234,7 @@ struct recovery {
     int *ranks;
     int n_ranks;
     struct lc_union u;
+    bool unified;                     /* in MPI_Finalize: some ranks may have their events */
     struct lc_trace_rank_info *infos; /* per rank of the run */
     int size;
     struct lc_trace_defs process;
@@ -243,7 +244,7 @@ static enum lc_err recover_definitions(struct recovery *r) {
     for (int i = 0; i < r->n_ranks; i++) {
         struct lc_trace_rank rank = {0};
         enum lc_err err = lc_trace_rank_from_files(&rank, r->dir, r->ranks[i]);
-        if (err == LC_OK)
+        if (err == LC_OK && !r->unified)
             err = add_to_union(&r->u, &rank.defs, r->options->callpath == LC_TRACE_CONTEXT);
         if (err == LC_OK && rank.defs.process.size > r->size)
             r->size = rank.defs.process.size;
@@ -255,6 +256,30 @@ static enum lc_err recover_definitions(struct recovery *r) {
         LC_TRY(err);
     }
     return lc_alloc(&r->infos, (size_t)r->size + 1, sizeof(*r->infos));
+}
+
+/* A run that ended well, but whose archive could not be finished: the definitions of all ranks are
+ * there, and the events of those ranks that had written them. */
+static enum lc_err recover_union(struct recovery *r, struct lc_trace_options *options) {
+    enum lc_err err = read_union(&r->u, r->dir);
+    r->unified = err == LC_OK;
+    if (!r->unified)
+        return err == LC_ERR_NOT_FOUND ? LC_OK : err;
+    if (lc_union_count(&r->u, LC_UNION_CONTEXT))
+        options->callpath = LC_TRACE_CONTEXT; /* as the other ranks */
+    return LC_OK;
+}
+
+static enum lc_err recover_finished(struct recovery *r, int *found) {
+    for (int i = 0; r->unified && i < r->size; i++) {
+        if (r->infos[i].magic != 0)
+            continue;
+        enum lc_err err = lc_trace_info_load(&r->infos[i], r->dir, i);
+        if (err != LC_OK && err != LC_ERR_NOT_FOUND)
+            return err;
+        *found += err == LC_OK;
+    }
+    return LC_OK;
 }
 
 static enum lc_err recover_rank(struct recovery *r, int number) {
@@ -273,7 +298,8 @@ static enum lc_err recover_rank(struct recovery *r, int number) {
 
 enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *options,
                              struct lc_trace_recovered *out) {
-    struct recovery r = {.dir = dir, .options = options};
+    struct lc_trace_options own = *options;
+    struct recovery r = {.dir = dir, .options = &own};
     lc_trace_tell(options, "", 0);
     *out = (struct lc_trace_recovered){0};
     char *anchor = NULL;
@@ -284,11 +310,16 @@ enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *opt
         return LC_OK;
     enum lc_err err = find_ranks(dir, &r.ranks, &r.n_ranks);
     if (err == LC_OK)
+        err = recover_union(&r, &own);
+    if (err == LC_OK)
         err = recover_definitions(&r);
     for (int i = 0; err == LC_OK && i < r.n_ranks; i++) {
         lc_trace_tell(options, "recovering", (double)i / r.n_ranks);
         err = recover_rank(&r, r.ranks[i]);
     }
+    int found = r.n_ranks;
+    if (err == LC_OK)
+        err = recover_finished(&r, &found);
     for (int i = 0; err == LC_OK && i < r.size; i++) {
         out->bytes += r.infos[i].evt_bytes;
         for (uint32_t k = 0; k < r.infos[i].n_locations; k++)
@@ -298,11 +329,11 @@ enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *opt
             snprintf(r.infos[i].host, sizeof(r.infos[i].host), "%s", r.process.host);
     }
     if (err == LC_OK)
-        err = lc_trace_write_global(dir, &r.u, r.infos, r.size, &r.process, options);
+        err = lc_trace_write_global(dir, &r.u, r.infos, r.size, &r.process, &own);
     if (err == LC_OK)
         remove_raw(dir, false, 0);
     out->ranks = r.size;
-    out->ranks_found = r.n_ranks;
+    out->ranks_found = found;
     for (int i = 0; r.infos && i < r.size; i++)
         lc_trace_info_free(&r.infos[i]);
     free(r.infos);

@@ -265,14 +265,21 @@ def names(args):
 
 
 def disk(args):
-    """The archive cannot be written: one line says so, the program is none the wiser, nothing half-written is left."""
-    with launch.Workspace(args.flavour, args.latecomer) as ws:
-        outcome = run(ws, 2, [args.rest[0], -1, -1, 100000])
-        lines = [line for line in outcome.tool_lines() if "free space" in line or "trace" in line]
-        need(any("free space" in line or "too large" in line for line in lines), f"what is wrong is not said: {outcome.err[-1000:]}")
-        need("[OTF2]" not in outcome.err and len(outcome.tool_lines()) < 8, f"too many messages: {outcome.err[-2000:]}")
-        left = [f.name for f in (ws.root / "exp").rglob("*") if f.suffix in (".evt", ".otf2") or "tmp-" in f.name]
-        need(not left, f"something half-written is left: {left}")
+    """A rank's events cannot be written: a line says so, the program is none the wiser, nothing half-written is left; if something was in
+    the way, the archive can be finished when it is gone."""
+    for hindrance in ("100000", None):
+        with launch.Workspace(args.flavour, args.latecomer) as ws:
+            obstacle = ws.root / "exp" / "traces" / "tmp-0"
+            outcome = run(ws, 2, [args.rest[0], -1, -1, hindrance or obstacle, 0])
+            need("free space" in outcome.err or "too large" in outcome.err, f"what is wrong is not said: {outcome.err[-1000:]}")
+            need("[OTF2]" not in outcome.err and len(outcome.tool_lines()) < 8, f"too many messages: {outcome.err[-2000:]}")
+            left = [f.name for f in (ws.root / "exp").rglob("*") if f.name in ("0.evt", "traces.otf2") or ("tmp-" in f.name and f != obstacle)]
+            need(not left, f"something half-written is left: {left}")
+            if hindrance is None:
+                obstacle.unlink(missing_ok=True)
+                recover(args, ws)
+                checker = true_archive(ws)
+                need(checker.events["MpiIsend"] == 2 * 1500, f"recovered: {checker.events}")
 
 
 def bent(args, interval):
