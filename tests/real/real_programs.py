@@ -132,27 +132,34 @@ def demo_run(build, flavour):
         return expected, show(build, out)["metrics"]
 
 
+def check_line(metrics, line):
+    """One wait of the demo: what the tool found is what the program saw, estimated and measured; true if the measured one is the
+    built-in value within 2 %, too (an estimate also holds the time that a released rank waits for a core)."""
+    metric, path, rank, built_in, waited, estimated = line
+    for name, own in ((metric + "_estimated", estimated), (metric, waited)):
+        values = metrics[name]["callpaths"]
+        found = sum(v[rank] for p, v in values.items() if p.endswith(path))
+        others = sum(v[rank] for p, v in values.items() if not p.endswith(path) and "align" not in p)
+        print(f"{name} {path} rank {rank}: found {found:.4f} s, the program saw {own:.4f} s, built in {built_in:.4f} s, elsewhere {others:.4f} s")
+        if abs(found - own) > 0.005 * built_in:
+            fail(f"{name} at {path} on rank {rank}: {found:.4f} s, the program saw {own:.4f} s")
+        if others > 0.02 * built_in:
+            fail(f"{name} on rank {rank}: {others:.4f} s at other call paths")
+    return abs(found - built_in) <= 0.02 * built_in # of the last, the measured one
+
+
 def demo(build, flavour):
-    """Waiting of known size: found on the right call path and rank within 2 % of the built-in value. On a busy machine sleepers wake
-    late, and then the built-in value is not what happened: such runs, known by the program's own clock, are repeated."""
-    for _ in range(4):
+    """Waiting of known size, found on the right call path and rank. In every run the tool must find what the program saw on its own
+    clock. On a busy machine sleepers wake late, and then that is not the built-in value: each wait must be within 2 % of it in one of
+    6 runs."""
+    wrong = None
+    for _ in range(6):
         expected, metrics = demo_run(build, flavour)
-        disturbed = max(abs(waited / built_in - 1) for _, _, _, built_in, waited, _ in expected)
-        print(f"the program itself saw the built-in values within {100 * disturbed:.2f} %")
-        if disturbed <= 0.01:
-            break
-    else:
-        fail("the machine is too busy: the program itself did not wait as built in")
-    for metric, path, rank, built_in, _, _ in expected:
-        for name in (metric + "_estimated", metric):
-            values = metrics[name]["callpaths"]
-            found = sum(v[rank] for p, v in values.items() if p.endswith(path))
-            others = sum(v[rank] for p, v in values.items() if not p.endswith(path) and "align" not in p)
-            print(f"{name} {path} rank {rank}: found {found:.4f} s, built in {built_in:.4f} s, elsewhere {others:.4f} s")
-            if abs(found - built_in) > 0.02 * built_in:
-                fail(f"{name} at {path} on rank {rank}: {found:.4f} s, built in are {built_in:.4f} s")
-            if others > 0.02 * built_in:
-                fail(f"{name} on rank {rank}: {others:.4f} s at other call paths")
+        as_built = {line[1] for line in expected if check_line(metrics, line)}
+        wrong = {line[1] for line in expected} - as_built if wrong is None else wrong - as_built
+        if not wrong:
+            return
+    fail(f"not within 2 % of the built-in value: {sorted(wrong)}")
 
 
 def mpi4py(build):
