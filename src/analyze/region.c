@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lower-case names behind "mpi_"; a trailing '*' stands for any rest. The first match counts. */
+/* Lower-case names behind "mpi_", as lc_region_matches takes them. The first match counts. */
 static const struct {
     const char *name;
     uint8_t fn;
@@ -81,7 +81,7 @@ bool lc_region_mpi_name(const char *name, char *out, size_t size) {
     return true;
 }
 
-static bool matches(const char *pattern, const char *name) {
+bool lc_region_matches(const char *pattern, const char *name) {
     size_t n = strlen(pattern), m = strlen(name);
     if (pattern[0] == '*')
         return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
@@ -92,7 +92,7 @@ static bool matches(const char *pattern, const char *name) {
 
 static uint8_t mpi_fn(const char *name) {
     for (size_t i = 0; i < sizeof mpi_table / sizeof *mpi_table; i++)
-        if (matches(mpi_table[i].name, name))
+        if (lc_region_matches(mpi_table[i].name, name))
             return mpi_table[i].fn;
     return LC_FN_MPI_OTHER;
 }

@@ -5,6 +5,7 @@
 
 #include "analyze/events.h"
 #include "analyze/results_private.h"
+#include "analyze/time_tree.h"
 #include "base/mem.h"
 #include "model/cubex_write.h"
 #include "model/metrics.h"
@@ -17,7 +18,36 @@ static enum lc_err book_time(struct lc_trace *trace, uint32_t metric, uint32_t l
     return LC_OK;
 }
 
-enum lc_err lc_cells_book(struct lc_trace *trace) {
+/* Handles of the metrics that the time of a region belongs to. */
+struct time_metrics {
+    uint32_t handles[LC_TIME_DEPTH];
+    size_t n;
+};
+
+static enum lc_err find_time_metrics(struct lc_trace *trace, struct time_metrics *of_region) {
+    uint32_t handle;
+    for (const char *const *name = lc_time_tree; *name; name++)
+        LC_TRY(lc_results_metric(trace->results, *name, &handle));
+    for (size_t r = 0; r < trace->n_regions; r++) {
+        const char *names[LC_TIME_DEPTH];
+        of_region[r].n = lc_time_metrics(&trace->regions[r], names);
+        for (size_t i = 0; i < of_region[r].n; i++)
+            LC_TRY(lc_results_metric(trace->results, names[i], &of_region[r].handles[i]));
+    }
+    return LC_OK;
+}
+
+/* The time tree: exclusive for the call path, as all metrics but `time`. */
+static enum lc_err book_kinds(struct lc_trace *trace, const struct time_metrics *of_region,
+                              uint32_t location, const struct lc_cell *cell) {
+    const struct time_metrics *metrics = &of_region[trace->cnodes[cell->cnode].region];
+    for (size_t i = 0; i < metrics->n; i++)
+        LC_TRY(lc_results_add_int(trace->results, metrics->handles[i], cell->cnode, location,
+                                  cell->value));
+    return LC_OK;
+}
+
+static enum lc_err book_cells(struct lc_trace *trace, const struct time_metrics *of_region) {
     uint32_t counts[LC_COUNTS], visits, time;
     LC_TRY(lc_results_metric(trace->results, "time", &time));
     LC_TRY(lc_results_metric(trace->results, "visits", &visits));
@@ -27,12 +57,14 @@ enum lc_err lc_cells_book(struct lc_trace *trace) {
         struct lc_loc *loc = &trace->locs[i];
         for (size_t k = 0; k < loc->n_cells; k++) {
             const struct lc_cell *cell = &loc->cells[k];
-            if (cell->metric == LC_COUNTS + 1)
+            if (cell->metric == LC_COUNTS + 1) {
                 LC_TRY(book_time(trace, time, loc->id, cell));
-            else
+                LC_TRY(book_kinds(trace, of_region, loc->id, cell));
+            } else {
                 LC_TRY(lc_results_add_int(trace->results,
                                           cell->metric == LC_COUNTS ? visits : counts[cell->metric],
                                           cell->cnode, loc->id, cell->value));
+            }
         }
         free(loc->cells);
         loc->cells = NULL;
@@ -149,6 +181,16 @@ static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
     for (size_t m = 0; m < n; m++)
         results->metrics[m].real = (*cells)[n + m] != 0;
     return LC_OK;
+}
+
+enum lc_err lc_cells_book(struct lc_trace *trace) {
+    struct time_metrics *of_region;
+    LC_TRY(lc_alloc(&of_region, trace->n_regions, sizeof *of_region));
+    enum lc_err err = find_time_metrics(trace, of_region);
+    if (err == LC_OK)
+        err = book_cells(trace, of_region);
+    free(of_region);
+    return err;
 }
 
 enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const char *meta,

@@ -3,6 +3,7 @@
 
 check_golden.py LATECOMER GOLDEN exact        every archive with exact results (spec.json, synthetic), one rank
 check_golden.py LATECOMER GOLDEN ranks FLAVOUR  the same result to the last bit on 1, 2, 3, 7 ranks
+check_golden.py LATECOMER GOLDEN times        the time tree, from the time of each call path
 check_golden.py LATECOMER GOLDEN reference    counts exact, OpenMP totals within 1 %, against the reference analyser
 """
 import json
@@ -132,8 +133,42 @@ def check_reference(tmp):
     return bad == 0 and checked > 300
 
 
+CALLS = {"mpi_init_exit": "Init Init_thread Finalize",
+         "mpi_sync_collective": "Barrier Ibarrier",
+         "mpi_point2point": "Send Ssend Recv Isend Issend Irecv Wait Waitall Waitany Waitsome Test Sendrecv Probe",
+         "mpi_collective": "Bcast Reduce Allreduce Allgather Scan Alltoallv Iallreduce Exscan Gather",
+         "mpi_mgmt_comm": "Comm_rank Comm_size Comm_split Comm_dup Comm_free"}
+KIND_OF = {"MPI_" + call: kind for kind, calls in CALLS.items() for call in calls.split()}
+
+
+def check_times(tmp):
+    bad = 0
+    for trace in ("late_sender_waitany", "early_scan", "unanalysed", "mpmd", "hybrid_late_sender", "omp_barriers"):
+        got = analyse(trace, f"{tmp}/a.cubex", "-n", "1")["metrics"]
+        total = lambda name: got[name]["total"] if name in got else 0.0
+        own = {"mpi": 0.0, **{kind: 0.0 for kind in KIND_OF.values()}}
+        for path, values in got["time"]["callpaths"].items():
+            name = path.rsplit("/", 1)[-1]  # MPI calls call nothing: inclusive is exclusive
+            if name.startswith("MPI_"):
+                own["mpi"] += sum(values)
+                own[KIND_OF[name]] += sum(values)
+        own["execution"] = total("time")
+        own["mpi_communication"] = own["mpi_point2point"] + own["mpi_collective"]
+        own["mpi_synchronization"] = own["mpi_sync_collective"]
+        for name in ("omp_ebarrier", "omp_ibarrier"):  # what is waited for is a part of the barriers
+            if not total(name) >= total(name + "_wait") or (trace == "omp_barriers" and not total(name)):
+                own[name] = float("nan")
+        own["omp_synchronization"] = sum(total("omp_" + n) for n in ("ebarrier", "ibarrier", "critical", "lock_api", "taskwait"))
+        for name, value in own.items():
+            if not abs(total(name) - value) < 1e-9:
+                print(trace, name, total(name), value)
+                bad += 1
+    return bad == 0
+
+
 with tempfile.TemporaryDirectory() as directory:
     mode = sys.argv[3]
     ok = {"exact": lambda: check_exact(directory), "reference": lambda: check_reference(directory),
+          "times": lambda: check_times(directory),
           "ranks": lambda: check_ranks(directory, sys.argv[4])}[mode]()
 sys.exit(0 if ok else 1)

@@ -206,8 +206,8 @@ class Trace:
             until = max([begin[q] for q in near], default=0)
             call, start = ("MPI_Wait", self.enter(l, "MPI_Wait")) if nonblocking else (name, begin[p])
             self.now[l] = max(self.now[l], until) + 1
-            end = ("complete", ALLGATHER, comm, NONE, sends[p], 8, 7) if nonblocking else ("end", ALLGATHER, comm, NONE, sends[p], 8)
-            self.emit(l, *end)
+            record = (ALLGATHER, comm, NONE, sends[p], 8)
+            self.emit(l, *(("complete", *record, 7) if nonblocking else ("end", *record)))
             self.leave(l, call)
             self.expect("mpi_neighbor_wait", l, call, until - start)
 
@@ -232,7 +232,7 @@ class Trace:
                                             (ALLREDUCE, "MPI_Allreduce", "mpi_wait_nxn"),
                                             (BCAST, "MPI_Bcast", "mpi_latebroadcast"),
                                             (REDUCE, "MPI_Reduce", "mpi_earlyreduce")])
-        side, number = self.rng.randrange(2), 0
+        side = self.rng.randrange(2)
         number = self.rng.randrange(len(groups[side]))
         root = groups[side][number]
         self.work(self.first)
