@@ -121,11 +121,11 @@ enum lc_err lc_comm_exchange_from(const struct lc_comm *comm, const void *record
     if (err == LC_OK)
         err = lc_alloc(&grouped, count, record_bytes);
     err = lc_comm_agree(comm, err);
-    for (size_t i = 0; i < count && err == LC_OK; i++)
+    for (size_t i = 0; i < count && err == LC_OK && counts != NULL; i++)
         counts[dest[i]]++;
-    for (uint32_t r = 1; r < comm->size && err == LC_OK; r++)
+    for (uint32_t r = 1; r < comm->size && err == LC_OK && at != NULL && counts != NULL; r++)
         at[r] = at[r - 1] + counts[r - 1];
-    if (err == LC_OK) {
+    if (err == LC_OK && at != NULL && (grouped != NULL || count == 0)) {
         group(grouped, records, dest, count, record_bytes, at);
         err = lc_comm_exchange_grouped(comm, grouped, counts, record_bytes, in, n_in, in_counts);
     }

@@ -55,7 +55,7 @@ enum lc_err lc_order_by(uint32_t **order, const void *records, size_t n, lc_key_
         err = lc_alloc(&scratch, n + 1, sizeof *scratch);
     if (err == LC_OK)
         err = lc_alloc(order, n + 1, sizeof **order);
-    if (err == LC_OK) {
+    if (err == LC_OK && items != NULL && scratch != NULL && *order != NULL) {
         for (size_t i = 0; i < n; i++)
             items[i].index = (uint32_t)i;
         for (int level = 0; level < n_levels; level++) {
@@ -97,7 +97,8 @@ enum lc_err lc_sort_by(void *records, size_t n, size_t record_bytes, lc_key_fn *
     if (n < 2)
         return LC_OK;
     LC_TRY(lc_order_by(&order, records, n, key, n_levels));
-    permute(records, n, record_bytes, order);
+    if (order != NULL)
+        permute(records, n, record_bytes, order);
     free(order);
     return LC_OK;
 }
