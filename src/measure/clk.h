@@ -258,7 +258,7 @@ bool lc_clk_record_waits(const struct lc_ring_entry *entry);
 #define LC_RECORD_WAITS (1ull << 32) /* in extra[1] */
 enum { LC_RECORD_ITEMS = 20, LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS };
 /* Vector and what-if clocks of the thread for a record; returns the number of words. */
-uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra);
+uint32_t lc_clk_extra(struct lc_clk_thread *k, uint64_t *extra);
 void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
                         uint64_t useful);
 

@@ -119,7 +119,6 @@ static inline bool all_with_all(const struct lc_clk_coll *x) {
 
 static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                   struct lc_clk_coll *x) {
-    struct lc_stamp stamp;
     x->kind = coll->kind;
     x->root = coll->root;
     x->is_root = coll->is_root;
@@ -138,16 +137,21 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     LC_CLK_LOG("X %u %u %d %d %d %d\n", x->c->context, x->op, (int)x->kind, x->root, x->sends,
                x->receives);
     if (lc_unlikely(x->c->mirror)) {
+        struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
         lc_clk_mirror_begin(k, x, coll, &stamp);
         return;
     }
     if (!x->sends)
         return;
-    lc_logical_stamp(&k->l, call->begin, &stamp);
-    if (!lc_colllog_write(&x->c->log, x->op, &stamp))
+    struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);
+    if (lc_unlikely(entry == NULL)) {
         count(&lc_clk.counts.skipped);
-    else if (lc_unlikely(x->c->combine.n_levels > 0) && all_with_all(x))
+        return;
+    }
+    lc_logical_stamp(&k->l, call->begin, &entry->stamp);
+    lc_colllog_ready(&x->c->log, x->op, entry);
+    if (lc_unlikely(x->c->combine.n_levels > 0) && all_with_all(x))
         lc_combine_arrive(&x->c->combine, &x->c->log, x->op);
 }
 

@@ -4,7 +4,7 @@
 #include "measure/clk.h"
 
 /* extra: number of items, 0, what-if clocks, items (key, ticks) */
-uint32_t lc_clk_extra(const struct lc_clk_thread *k, uint64_t *extra) {
+uint32_t lc_clk_extra(struct lc_clk_thread *k, uint64_t *extra) {
     struct lc_cp_item items[LC_CP_ITEMS];
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, LC_RECORD_ITEMS);
     extra[0] = n;

@@ -29,11 +29,10 @@ void lc_clk_interval_begin(uint64_t now) {
     lc_clk_phase_interval(true, now);
 }
 
-static void keep_items(struct lc_interval *v, const struct lc_clk_thread *longest) {
-    uint32_t n = longest->l.vec.n;
-    v->items = malloc((n ? n : 1) * sizeof *v->items);
+static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
+    v->items = malloc(LC_CP_ITEMS * sizeof *v->items);
     if (v->items != NULL)
-        v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, n);
+        v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, LC_CP_ITEMS);
 }
 
 /* Sums over the threads of the process. Threads between two calls add their useful time until now.
@@ -45,7 +44,7 @@ void lc_clk_interval_end(uint64_t now) {
     lc_clk.switch_ticks = now;
     if (index < lc_clk.cap_intervals && index < LC_INTERVALS_MAX) {
         struct lc_interval *v = &lc_clk.intervals[index];
-        const struct lc_clk_thread *longest = NULL;
+        struct lc_clk_thread *longest = NULL;
         v->end = now;
         for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
             if (k->l.interval != lc_clk.n_intervals)

@@ -50,15 +50,26 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     msg->clocks[0] = msg->clocks[1] = 0;
     if (lc_unlikely(k == NULL || c == NULL || to < 0))
         return;
-    struct lc_stamp stamp;
-    struct lc_ring_entry *entry;
+    struct lc_ring_entry *entry = NULL;
+    uint32_t seq = 0;
     LC_CLK_LOG("S %d %u %d\n", to, c->context, msg->tag);
-    lc_logical_stamp(&k->l, call->begin, &stamp);
     lc_clk_lock();
     lc_clk.counts.messages++;
-    bool waits = msg->synchronous || (msg->bytes >= LC_RENDEZVOUS_BYTES && !msg->buffered);
-    uint32_t seq =
-        put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, waits, &entry);
+    if (lc_likely(lc_clk.areas[to].head != NULL)) {
+        struct lc_ring_out *out = ring_to((uint32_t)to);
+        entry = lc_ring_place(out);
+        if (lc_likely(entry != NULL)) {
+            lc_logical_stamp(&k->l, call->begin, &entry->stamp);
+            lc_ring_ready(out, entry, c->context, msg->tag, (uint32_t)msg->bytes);
+            seq = out->seq;
+        }
+    } else {
+        bool waits = msg->synchronous || (msg->bytes >= LC_RENDEZVOUS_BYTES && !msg->buffered);
+        struct lc_stamp stamp;
+        lc_logical_stamp(&k->l, call->begin, &stamp);
+        seq = put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, waits,
+                  &entry);
+    }
     lc_clk_unlock();
     msg->clocks[0] = (uint64_t)(uintptr_t)entry;
     msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->buffered || msg->ready) << 32;
@@ -175,7 +186,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
             struct lc_stamp post;
             uint32_t seq = entry->seq;
             lc_logical_stamp(&k->l, call->begin, &post);
-            reply_to(k, (uint32_t)source, &post, seq);
+            reply_to((uint32_t)source, &post, seq);
         }
         lc_clk_unlock();
     }

@@ -22,14 +22,16 @@ static struct lc_area make_area(uint32_t rank) {
     return area;
 }
 
-static uint64_t sum(const struct lc_cpvec *vec) {
+static uint64_t sum(struct lc_cpvec *vec) {
+    lc_cpvec_fold(vec);
     uint64_t s = vec->other;
     for (uint32_t i = 0; i < vec->n; i++)
         s += vec->items[i].ticks;
     return s;
 }
 
-static uint64_t item(const struct lc_cpvec *vec, uint32_t rank, uint32_t node) {
+static uint64_t item(struct lc_cpvec *vec, uint32_t rank, uint32_t node) {
+    lc_cpvec_fold(vec);
     for (uint32_t i = 0; i < vec->n; i++)
         if (vec->items[i].key == ((uint64_t)rank << 32 | node))
             return vec->items[i].ticks;

@@ -54,7 +54,7 @@ struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member) {
     return log->theirs[member];
 }
 
-bool lc_colllog_write_slow(struct lc_colllog *log, uint32_t op, const struct lc_stamp *stamp) {
+bool lc_colllog_room_slow(struct lc_colllog *log, uint32_t op) {
     if (!log->mine)
         return false;
     uint32_t safe = log->done;
@@ -74,12 +74,12 @@ bool lc_colllog_write_slow(struct lc_colllog *log, uint32_t op, const struct lc_
         log->n_skipped++;
         return false;
     }
-    return lc_colllog_write(log, op, stamp);
+    return true;
 }
 
 void lc_colllog_publish(struct lc_colllog *log) {
     log->published = log->done;
-    /* release: my reads below come before (lc_colllog_write_slow) */
+    /* release: my reads below come before (lc_colllog_room_slow) */
     if (log->mine)
         atomic_store_explicit(&log->mine->done, log->done, memory_order_release);
 }

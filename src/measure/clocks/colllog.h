@@ -56,19 +56,33 @@ static inline uint32_t lc_colllog_begin(struct lc_colllog *log) {
     return log->next++;
 }
 
-/* Writes the entry of operation `op`, before the MPI call. False: skipped. */
-bool lc_colllog_write_slow(struct lc_colllog *log, uint32_t op, const struct lc_stamp *stamp);
-static inline bool lc_colllog_write(struct lc_colllog *log, uint32_t op,
-                                    const struct lc_stamp *stamp) {
-    if (__builtin_expect(!log->mine || op - log->safe > log->entries, 0))
-        return lc_colllog_write_slow(log, op, stamp);
-    struct lc_log_entry *entry = &log->mine->entries[op & (log->entries - 1)];
-    entry->stamp = *stamp;
+/* Is there room for the entry of `op`? Counts it as skipped if not. */
+bool lc_colllog_room_slow(struct lc_colllog *log, uint32_t op);
+/* The place of the entry of operation `op`, before the MPI call: the caller writes the stamp there, then
+ * lc_colllog_ready. NULL: skipped. */
+static inline struct lc_log_entry *lc_colllog_place(struct lc_colllog *log, uint32_t op) {
+    if (__builtin_expect(!log->mine || op - log->safe > log->entries, 0) &&
+        !lc_colllog_room_slow(log, op))
+        return NULL;
+    return &log->mine->entries[op & (log->entries - 1)];
+}
+static inline void lc_colllog_ready(const struct lc_colllog *log, uint32_t op,
+                                    struct lc_log_entry *entry) {
     entry->done = log->done;
     /* release: who sees the number sees the fields; fence: the number goes before the later stores
      * of MPI (lc_colllog_read) */
     atomic_store_explicit(&entry->number, log->id << 32 | op, memory_order_release);
     atomic_thread_fence(memory_order_release);
+}
+
+/* Both, from a stamp. False: skipped. */
+static inline bool lc_colllog_write(struct lc_colllog *log, uint32_t op,
+                                    const struct lc_stamp *stamp) {
+    struct lc_log_entry *entry = lc_colllog_place(log, op);
+    if (!entry)
+        return false;
+    entry->stamp = *stamp;
+    lc_colllog_ready(log, op, entry);
     return true;
 }
 

@@ -17,14 +17,19 @@ void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, 
 }
 
 void lc_cpvec_clear(struct lc_cpvec *vec) {
-    vec->n = 0;
+    vec->n = vec->n_recent = 0;
+    vec->base = 0;
     vec->other = 0;
     memset(vec->whatif, 0, sizeof vec->whatif);
 }
 
-void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
-    uint32_t i = 0, smallest = 0;
-    for (; i < vec->n && vec->items[i].key != key; i++)
+static void add_item(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    uint32_t i = vec->hints[key % LC_CP_HINTS], smallest = 0;
+    if (i < vec->n && vec->items[i].key == key) {
+        vec->items[i].ticks += ticks;
+        return;
+    }
+    for (i = 0; i < vec->n && vec->items[i].key != key; i++)
         if (vec->items[i].ticks < vec->items[smallest].ticks)
             smallest = i;
     if (i < vec->n) {
@@ -37,6 +42,43 @@ void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
         vec->items[i] = (struct lc_cp_item){key, ticks};
     }
     vec->hints[key % LC_CP_HINTS] = (uint8_t)i;
+}
+
+void lc_cpvec_fold(struct lc_cpvec *vec) {
+    for (uint32_t i = 0; i < vec->n_recent; i++)
+        add_item(vec, vec->recent[i].key, vec->recent[i].ticks);
+    if (vec->n_recent > 0)
+        vec->base = 0;
+    vec->n_recent = 0;
+}
+
+void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    if (vec->n_recent == LC_CP_RECENT)
+        lc_cpvec_fold(vec);
+    vec->recent[vec->n_recent++] = (struct lc_cp_item){key, ticks};
+}
+
+uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
+    struct lc_cp_circle *circle = vec->circle;
+    if (!circle)
+        return 0;
+    lc_cpvec_fold(vec);
+    uint32_t number = vec->next++ & 0x7fffff;
+    struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
+    uint32_t version = vec->thread << 24 | number | 0x800000;
+    atomic_store_explicit(&v->version, 0, memory_order_relaxed);
+    /* readers that see new items see version 0 or the new one */
+    atomic_thread_fence(memory_order_release);
+    v->n = vec->n;
+    v->other = vec->other;
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        v->whatif[i] = vec->whatif[i];
+    for (uint32_t i = 0; i < vec->n; i++)
+        v->items[i] = vec->items[i];
+    /* release: who sees the version sees the items (lc_cpvec_adopt) */
+    atomic_store_explicit(&v->version, version, memory_order_release);
+    atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
+    return version;
 }
 
 static struct lc_cp_version *version_at(const struct lc_area *theirs, uint32_t version,
@@ -59,9 +101,10 @@ static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *
     uint32_t count = __atomic_load_n(&v->n, __ATOMIC_RELAXED);
     if (count > LC_CP_ITEMS)
         return false;
-    memcpy(items, v->items, count * sizeof *items);
-    atomic_thread_fence(
-        memory_order_acquire); /* the items are read before the version is read again */
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = v->items[i];
+    /* the items are read before the version is read again */
+    atomic_thread_fence(memory_order_acquire);
     *n = count;
     return atomic_load_explicit(&v->version, memory_order_relaxed) == is;
 }
@@ -80,6 +123,8 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
     if (items != vec->items && n > 0)
         memcpy(vec->items, items, n * sizeof *items);
     vec->n = n;
+    vec->n_recent = 0;
+    vec->base = 0;
     uint64_t sum = sum_of(vec->items, n);
     if (sum > useful && sum > 0) /* a later version of the same thread: scaled to this clock */
         for (uint32_t i = 0; i < n; i++)
@@ -89,8 +134,8 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
     vec->other = useful > sum ? useful - sum : 0;
 }
 
-void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
-                    const struct lc_stamp *stamp) {
+void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
+                         const struct lc_stamp *stamp) {
     struct lc_cp_circle *circle = NULL;
     struct lc_cp_version *v = version_at(theirs, stamp->vector, &circle);
     uint32_t n = 0;
@@ -103,12 +148,19 @@ void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
         if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n))
             n = 0;
     }
-    lc_cpvec_adopt_items(vec, vec->items, n, stamp->useful);
-    if (exact && vec->other > other) {
-        uint64_t since = vec->other - other;
-        vec->other = other;
-        lc_cpvec_add(vec, (uint64_t)theirs->head->rank << 32 | stamp->node, since);
+    uint64_t sum = sum_of(vec->items, n) + other;
+    if (!exact || sum > stamp->useful) {
+        lc_cpvec_adopt_items(vec, vec->items, n, stamp->useful);
+        return;
     }
+    vec->n = n;
+    vec->other = other;
+    vec->base = stamp->vector;
+    vec->base_of = theirs;
+    vec->base_sum = sum;
+    vec->n_recent = 1;
+    vec->recent[0] =
+        (struct lc_cp_item){(uint64_t)theirs->head->rank << 32 | stamp->node, stamp->useful - sum};
 }
 
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
@@ -131,7 +183,8 @@ static int by_ticks(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-uint32_t lc_cpvec_pack(const struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room) {
+uint32_t lc_cpvec_pack(struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room) {
+    lc_cpvec_fold(vec);
     if (vec->n <= room) {
         memcpy(items, vec->items, vec->n * sizeof *items);
         return vec->n;

@@ -4,17 +4,19 @@
  *
  * Nouns
  *   item     (rank, node of its call tree) and ticks
+ *   recent   what was added since the items were taken over or published; folded into the items when it is full or asked for
  *   other    ticks of items that had to leave the vector, or were lost on the way
  *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that
  * travels in the stamp; a small circle of them, so that nobody waits: who finds its version
- * overwritten takes the latest one, scaled to its clock Invariant: items + other = the clock it
- * belongs to. Owner: one thread; versions are read by all ranks of the node. */
+ * overwritten takes the latest one, scaled to its clock Invariant: items + recent + other = the clock
+ * it belongs to. While the same version of the same thread wins again and again (two ranks that take turns) only `recent` is
+ * set: nothing is read. Owner: one thread; versions are read by all ranks of the node. */
 #ifndef LC_CLOCKS_CPVEC_H
 #define LC_CLOCKS_CPVEC_H
 
 #include "measure/clocks/ring.h"
 
-enum { LC_CP_ITEMS = 64, LC_CP_VERSIONS = 64, LC_CP_HINTS = 64, LC_WHATIF_MAX = 6 };
+enum { LC_CP_ITEMS = 64, LC_CP_VERSIONS = 64, LC_CP_HINTS = 64, LC_CP_RECENT = 4, LC_WHATIF_MAX = 6 };
 
 struct lc_cp_item {
     uint64_t key; /* rank << 32 | node */
@@ -45,6 +47,11 @@ struct lc_cpvec {
     uint32_t n_whatif;
     uint32_t next;               /* version to publish next */
     struct lc_cp_circle *circle; /* NULL: nothing is published */
+    struct lc_cp_item recent[LC_CP_RECENT];
+    uint32_t n_recent;
+    uint32_t base;              /* items and other are this version of `base_of`; 0: of none */
+    const struct lc_area *base_of;
+    uint64_t base_sum;          /* and belong to this clock */
     uint8_t hints[LC_CP_HINTS];  /* by node: index of an item that may be it */
     uint64_t n_overwritten;
 };
@@ -53,42 +60,38 @@ struct lc_cpvec {
 void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif);
 void lc_cpvec_clear(struct lc_cpvec *vec);
 
+/* Items hold all; needed before they are looked at. */
+void lc_cpvec_fold(struct lc_cpvec *vec);
+
 void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks);
 static inline void lc_cpvec_add(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
-    uint32_t i = vec->hints[key % LC_CP_HINTS];
-    if (__builtin_expect(i < vec->n && vec->items[i].key == key, 1))
-        vec->items[i].ticks += ticks;
-    else
-        lc_cpvec_add_slow(vec, key, ticks);
+    for (uint32_t i = 0; i < vec->n_recent; i++)
+        if (vec->recent[i].key == key) {
+            vec->recent[i].ticks += ticks;
+            return;
+        }
+    lc_cpvec_add_slow(vec, key, ticks);
 }
 
 /* Publishes the vector as it is; the number for the stamp, 0: none. */
-static inline uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
-    struct lc_cp_circle *circle = vec->circle;
-    if (__builtin_expect(!circle, 0))
-        return 0;
-    uint32_t number = vec->next++ & 0x7fffff;
-    struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
-    uint32_t version = vec->thread << 24 | number | 0x800000;
-    atomic_store_explicit(&v->version, 0, memory_order_relaxed);
-    atomic_thread_fence(
-        memory_order_release); /* readers that see new items see version 0 or the new one */
-    v->n = vec->n;
-    v->other = vec->other;
-    for (uint32_t i = 0; i < vec->n_whatif; i++)
-        v->whatif[i] = vec->whatif[i];
-    for (uint32_t i = 0; i < vec->n; i++)
-        v->items[i] = vec->items[i];
-    /* release: who sees the version sees the items (lc_cpvec_adopt) */
-    atomic_store_explicit(&v->version, version, memory_order_release);
-    atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
-    return version;
-}
+uint32_t lc_cpvec_publish(struct lc_cpvec *vec);
 
 /* Takes over the vector that a stamp of another thread names. What the thread worked since it
  * published belongs to where it was last. */
-void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
-                    const struct lc_stamp *stamp);
+void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
+                         const struct lc_stamp *stamp);
+static inline void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
+                                  const struct lc_stamp *stamp) {
+    if (__builtin_expect(vec->base == 0 || stamp->vector != vec->base || theirs != vec->base_of ||
+                             stamp->useful < vec->base_sum,
+                         0)) {
+        lc_cpvec_adopt_slow(vec, theirs, stamp);
+        return;
+    }
+    vec->n_recent = 1;
+    vec->recent[0] = (struct lc_cp_item){(uint64_t)theirs->head->rank << 32 | stamp->node,
+                                         stamp->useful - vec->base_sum};
+}
 /* The same from n items (other ranks of other nodes). */
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
                           uint64_t useful);
@@ -96,6 +99,6 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version);
 
 /* The largest items first, at most `room`; returns their number. */
-uint32_t lc_cpvec_pack(const struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room);
+uint32_t lc_cpvec_pack(struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room);
 
 #endif

@@ -86,18 +86,19 @@ void lc_ring_in_init(struct lc_ring_in *in, const struct lc_area *theirs, uint32
 /* Cold: first or next segment of the receiver; NULL: not there yet. */
 struct lc_ring_entry *lc_ring_turn(struct lc_ring_in *in);
 
-/* Writes an entry; call before the message is sent. Returns it (valid until its segment is used
- * again), NULL if off. */
-static inline struct lc_ring_entry *lc_ring_put(struct lc_ring_out *out,
-                                                const struct lc_stamp *stamp, uint32_t context,
-                                                int32_t tag, uint32_t bytes) {
+/* The place of the next entry, before its message is sent: the caller writes the stamp there, then
+ * lc_ring_ready. Valid until its segment is used again; NULL: off. */
+static inline struct lc_ring_entry *lc_ring_place(struct lc_ring_out *out) {
     if (__builtin_expect(!out->segment || out->fill == LC_RING_ENTRIES || out->off, 0) &&
         !lc_ring_grow(out)) {
         out->n_lost++;
         return NULL;
     }
-    struct lc_ring_entry *entry = &out->segment->entries[out->fill++];
-    entry->stamp = *stamp;
+    return &out->segment->entries[out->fill++];
+}
+
+static inline void lc_ring_ready(struct lc_ring_out *out, struct lc_ring_entry *entry,
+                                 uint32_t context, int32_t tag, uint32_t bytes) {
     atomic_store_explicit(&entry->context, context, memory_order_relaxed);
     entry->tag = tag;
     entry->bytes = bytes;
@@ -105,6 +106,17 @@ static inline struct lc_ring_entry *lc_ring_put(struct lc_ring_out *out,
      * before the later stores of MPI. */
     atomic_store_explicit(&entry->seq, ++out->seq, memory_order_release);
     atomic_thread_fence(memory_order_release);
+}
+
+/* Both, from a stamp. */
+static inline struct lc_ring_entry *lc_ring_put(struct lc_ring_out *out,
+                                                const struct lc_stamp *stamp, uint32_t context,
+                                                int32_t tag, uint32_t bytes) {
+    struct lc_ring_entry *entry = lc_ring_place(out);
+    if (entry) {
+        entry->stamp = *stamp;
+        lc_ring_ready(out, entry, context, tag, bytes);
+    }
     return entry;
 }
 
