@@ -186,7 +186,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
             struct lc_stamp post;
             uint32_t seq = entry->seq;
             lc_logical_stamp(&k->l, call->begin, &post);
-            reply_to((uint32_t)source, &post, seq);
+            reply_to(k, (uint32_t)source, &post, seq);
         }
         lc_clk_unlock();
     }

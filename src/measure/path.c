@@ -246,8 +246,7 @@ static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame) {
     bool complete;
     int n = lc_unwind(frame, frames, LC_FRAMES_MAX, &complete);
     t->n_unwinds++;
-    d->cacheable =
-        n <= LC_FRAMES_CACHED && lc_unwind_checks(frame, frames, n, d->checks, &d->n_checks);
+    int n_checked = n;
     pthread_mutex_lock(&lc_core.lock);
     if (n == LC_FRAMES_MAX) {
         add_special(d, LC_RAW_CUT, 0, 1, 0, 0);
@@ -260,8 +259,13 @@ static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame) {
                        : t->state->tid == atomic_load(&lc_core.state->pid) ? LC_RAW_NODE_MAIN
                                                                            : LC_RAW_NODE_START;
         build_items(t, d, frames, n, low, high, top);
+        /* what starts a program or a thread is the same behind every return from main */
+        if (complete && high + 2 < n)
+            n_checked = high + 2;
     }
     pthread_mutex_unlock(&lc_core.lock);
+    d->cacheable = n <= LC_FRAMES_CACHED &&
+                   lc_unwind_checks(frame, frames, n_checked, d->checks, &d->n_checks);
     free(frames);
 }
 

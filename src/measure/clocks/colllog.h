@@ -73,6 +73,7 @@ static inline void lc_colllog_ready(const struct lc_colllog *log, uint32_t op,
      * of MPI (lc_colllog_read) */
     atomic_store_explicit(&entry->number, log->id << 32 | op, memory_order_release);
     atomic_thread_fence(memory_order_release);
+    lc_line_hand_over(entry);
 }
 
 /* Both, from a stamp. False: skipped. */

@@ -26,7 +26,7 @@ MODES = {
 
 def launcher(flavour, ranks):
     if flavour == "mpich":
-        return ["mpirun.mpich", "-n", str(ranks)]
+        return ["mpirun.mpich", "-bind-to", "core", "-n", str(ranks)]
     extra = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     return ["mpirun.openmpi", *extra, "--oversubscribe", "--bind-to", "core", "-n", str(ranks)]
 
