@@ -58,8 +58,8 @@ static inline uint32_t lc_colllog_begin(struct lc_colllog *log) {
 
 /* Is there room for the entry of `op`? Counts it as skipped if not. */
 bool lc_colllog_room_slow(struct lc_colllog *log, uint32_t op);
-/* The place of the entry of operation `op`, before the MPI call: the caller writes the stamp there, then
- * lc_colllog_ready. NULL: skipped. */
+/* The place of the entry of operation `op`, before the MPI call: the caller writes the stamp there,
+ * then lc_colllog_ready. NULL: skipped. */
 static inline struct lc_log_entry *lc_colllog_place(struct lc_colllog *log, uint32_t op) {
     if (__builtin_expect(!log->mine || op - log->safe > log->entries, 0) &&
         !lc_colllog_room_slow(log, op))

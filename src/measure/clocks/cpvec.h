@@ -4,19 +4,26 @@
  *
  * Nouns
  *   item     (rank, node of its call tree) and ticks
- *   recent   what was added since the items were taken over or published; folded into the items when it is full or asked for
- *   other    ticks of items that had to leave the vector, or were lost on the way
- *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that
- * travels in the stamp; a small circle of them, so that nobody waits: who finds its version
- * overwritten takes the latest one, scaled to its clock Invariant: items + recent + other = the clock
- * it belongs to. While the same version of the same thread wins again and again (two ranks that take turns) only `recent` is
- * set: nothing is read. Owner: one thread; versions are read by all ranks of the node. */
+ *   recent   what was added since the items were taken over or published; folded into the items
+ * when it is full or asked for other    ticks of items that had to leave the vector, or were lost
+ * on the way version  a copy of the vector as it was at a send, in the sender's area, named by a
+ * number that travels in the stamp; a small circle of them, so that nobody waits: who finds its
+ * version overwritten takes the latest one, scaled to its clock Invariant: items + recent + other =
+ * the clock it belongs to. While the same version of the same thread wins again and again (two
+ * ranks that take turns) only `recent` is set: nothing is read. Owner: one thread; versions are
+ * read by all ranks of the node. */
 #ifndef LC_CLOCKS_CPVEC_H
 #define LC_CLOCKS_CPVEC_H
 
 #include "measure/clocks/ring.h"
 
-enum { LC_CP_ITEMS = 64, LC_CP_VERSIONS = 64, LC_CP_HINTS = 64, LC_CP_RECENT = 4, LC_WHATIF_MAX = 6 };
+enum {
+    LC_CP_ITEMS = 64,
+    LC_CP_VERSIONS = 64,
+    LC_CP_HINTS = 64,
+    LC_CP_RECENT = 4,
+    LC_WHATIF_MAX = 6
+};
 
 struct lc_cp_item {
     uint64_t key; /* rank << 32 | node */
@@ -49,10 +56,10 @@ struct lc_cpvec {
     struct lc_cp_circle *circle; /* NULL: nothing is published */
     struct lc_cp_item recent[LC_CP_RECENT];
     uint32_t n_recent;
-    uint32_t base;              /* items and other are this version of `base_of`; 0: of none */
+    uint32_t base; /* items and other are this version of `base_of`; 0: of none */
     const struct lc_area *base_of;
     uint64_t base_sum;          /* and belong to this clock */
-    uint8_t hints[LC_CP_HINTS];  /* by node: index of an item that may be it */
+    uint8_t hints[LC_CP_HINTS]; /* by node: index of an item that may be it */
     uint64_t n_overwritten;
 };
 

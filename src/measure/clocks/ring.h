@@ -86,8 +86,9 @@ void lc_ring_in_init(struct lc_ring_in *in, const struct lc_area *theirs, uint32
 /* Cold: first or next segment of the receiver; NULL: not there yet. */
 struct lc_ring_entry *lc_ring_turn(struct lc_ring_in *in);
 
-/* A hint that another core will read this line next: it goes to the cache both share (-100 ns per message where
- * a line costs 150 to fetch from the other core; a no-op on processors that do not know it). */
+/* A hint that another core will read this line next: it goes to the cache both share (-100 ns per
+ * message where a line costs 150 to fetch from the other core; a no-op on processors that do not
+ * know it). */
 static inline void lc_line_hand_over(const void *line) {
 #if defined(__x86_64__)
     __asm__ volatile(".byte 0x0f, 0x1c, 0x07" ::"D"(line) : "memory"); /* cldemote (%rdi) */
