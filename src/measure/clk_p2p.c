@@ -67,8 +67,8 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         bool waits = msg->synchronous || (msg->bytes >= LC_RENDEZVOUS_BYTES && !msg->buffered);
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
-        seq = put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, waits,
-                  &entry);
+        seq =
+            put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, waits, &entry);
     }
     lc_clk_unlock();
     msg->clocks[0] = (uint64_t)(uintptr_t)entry;
