@@ -165,7 +165,7 @@ def demo(build, flavour):
 def mpi4py(build):
     """Python loads MPI at run time."""
     script = ("from mpi4py import MPI; c = MPI.COMM_WORLD; "
-              "print(c.allreduce(c.rank), flush=True); c.Barrier()")
+              "print(f'{c.allreduce(c.rank)}\\n', end='', flush=True); c.Barrier()")
     case = Case("openmpi", 2, ["/usr/bin/python3", "-c", script], names=["MPI_Barrier"])
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
