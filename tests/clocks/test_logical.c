@@ -170,9 +170,41 @@ static void blame(void **state) {
     free(t);
 }
 
+/* Two ranks that take turns: while the same version of the other one's vector wins again, nothing
+ * is read (here it is gone by then), and the vector is exact all the same. */
+static void same_version_again(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    start(&area_a, &area_b, 0);
+    a.grain = 1000;
+    lc_logical_useful(&a, 100, 5);
+    lc_logical_stamp(&a, 100, &stamp);
+    uint32_t version = stamp.vector;
+    lc_logical_take(&b, &stamp, 101, &area_a);
+    b.last = 101;
+    lc_logical_useful(&b, 104, 6);
+    assert_int_equal(b.useful, 103);
+    for (int i = 0; i < LC_CP_VERSIONS; i++)
+        atomic_store(&a.vec.circle->versions[i].version, 0);
+    lc_logical_useful(&a, 110, 8);
+    lc_logical_stamp(&a, 110, &stamp);
+    assert_int_equal(stamp.vector, version);
+    lc_logical_take(&b, &stamp, 111, &area_a);
+    assert_int_equal(b.useful, 110);
+    assert_int_equal(b.vec.n_overwritten, 0);
+    assert_int_equal(item(&b.vec, 0, 5), 100);
+    assert_int_equal(item(&b.vec, 0, 8), 10);
+    assert_int_equal(item(&b.vec, 1, 6), 0);
+    assert_int_equal(sum(&b.vec), b.useful);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_edge), cmocka_unit_test(overflow),
-                                       cmocka_unit_test(overwritten), cmocka_unit_test(what_if),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_edge),
+                                       cmocka_unit_test(overflow),
+                                       cmocka_unit_test(same_version_again),
+                                       cmocka_unit_test(overwritten),
+                                       cmocka_unit_test(what_if),
                                        cmocka_unit_test(blame)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
