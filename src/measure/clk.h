@@ -195,9 +195,9 @@ static inline void lc_clk_unlock(void) {
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is
- * over); then C function begin end: the call that they belong to. F 1|0 time name: a phase begins,
- * ends. Windows: U to context tag (tells of an epoch), V source context tag (has heard), K context
- * target shared (a lock's epoch is over). */
+ * over); then C function begin end interval node: the call that they belong to. F 1|0 time name: a
+ * phase begins, ends. Windows: U to context tag (tells of an epoch), V source context tag (has
+ * heard), K context target shared (a lock's epoch is over). At the end N node parent name. */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \

@@ -43,8 +43,8 @@ void lc_clocks_call_end(struct lc_call *call) {
         return;
     k->l.last = call->end;
     k->l.in_mpi += call->end - call->begin;
-    LC_CLK_LOG("C %s %llu %llu %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
-               (unsigned long long)call->end, k->l.interval);
+    LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
+               (unsigned long long)call->end, k->l.interval, call->entry->path->node);
     if (lc_unlikely(k->any_candidate && k->worst.ticks > 0))
         lc_clk_book(k, call->entry->path, &k->worst);
 }

@@ -326,14 +326,39 @@ static void reduce_intervals(const struct lc_clock_ends *c) {
     free(sum);
 }
 
+/* What the nodes of the calls are: N node parent name, functions as module+offset. */
+static void log_nodes(void) {
+    const struct lc_state_header *h = lc_core.state;
+    const struct lc_state_node *nodes =
+        (const struct lc_state_node *)(lc_core.base + h->nodes.offset);
+    const struct lc_state_name *names =
+        (const struct lc_state_name *)(lc_core.base + h->names.offset);
+    const struct lc_state_module *modules =
+        (const struct lc_state_module *)(lc_core.base + h->modules.offset);
+    const char *text = lc_core.base + h->text.offset;
+    uint32_t n = atomic_load_explicit(&h->nodes.count, memory_order_acquire);
+    for (uint32_t i = 1; i < n; i++)
+        if (nodes[i].kind == LC_RAW_MPI || nodes[i].kind == LC_RAW_REGION)
+            LC_CLK_LOG("N %u %u %s\n", i, nodes[i].parent, text + names[nodes[i].ref].text);
+        else if (nodes[i].kind == LC_RAW_FRAME && nodes[i].ref != LC_NONE)
+            LC_CLK_LOG("N %u %u %s+0x%llx\n", i, nodes[i].parent,
+                       text + modules[nodes[i].ref].path, (unsigned long long)nodes[i].offset);
+}
+
+static void close_log(uint64_t now) {
+    if (lc_clk.log == NULL)
+        return;
+    LC_CLK_LOG("E %llu\n", (unsigned long long)now);
+    log_nodes();
+    fclose(lc_clk.log);
+    lc_clk.log = NULL;
+}
+
 void lc_clocks_finalize(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (!lc_clk.ready || k == NULL || !lc_core.agreed)
         return;
-    LC_CLK_LOG("E %llu\n", (unsigned long long)call->begin);
-    if (lc_clk.log != NULL)
-        fclose(lc_clk.log);
-    lc_clk.log = NULL;
+    close_log(call->begin);
     pthread_mutex_lock(&lc_clk.lock);
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);

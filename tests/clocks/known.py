@@ -16,28 +16,49 @@ WAITS = ("MPI_Recv", "MPI_Wait", "MPI_Waitall", "MPI_Sendrecv")
 
 
 class Call:
-    def __init__(self, rank, lines, words):
+    def __init__(self, rank, lines, words, names):
         self.rank, self.function = rank, words[1]
-        self.begin, self.end, self.interval = map(int, words[2:5])
+        self.begin, self.end, self.interval, node = map(int, words[2:6])
+        self.path = names.get(node, words[1])
         self.marks = defaultdict(list)
         for line in lines:
             self.marks[line[0]].append(tuple(map(int, line[1:])))
 
 
-def read(path, size):
+def functions(program):
+    """Address of its begin -> name, for every function of the program."""
+    out = launch.subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return {int(words[0], 16): words[2] for words in map(str.split, out.splitlines()) if len(words) == 3 and words[1] in "tT"}
+
+
+def paths(lines, symbols, program):
+    """Call paths of the nodes of one rank, as `show` names them."""
+    nodes = {}
+    for _, node, parent, name in (line.split(maxsplit=3) for line in lines if line.startswith("N ")):
+        module, _, offset = name.partition("+0x")
+        if offset and os.path.basename(module) == os.path.basename(program):
+            name = symbols[int(offset, 16)]
+        nodes[int(node)] = nodes[int(parent)] + "/" + name if int(parent) in nodes else name
+    return nodes
+
+
+def read(path, size, program):
     ranks, rates = [], []
+    symbols = functions(program)
     for rank in range(size):
         calls, pending, begin, end = [], [], None, None
-        for words in map(str.split, Path(f"{path}.{rank}").read_text().splitlines()):
+        lines = Path(f"{path}.{rank}").read_text().splitlines()
+        names = paths(lines, symbols, program)
+        for words in map(str.split, lines):
             if words[0] == "B":
                 begin, rate = int(words[1]), float(words[2]) * 1e-9
             elif words[0] == "E":
                 end = int(words[1])
             elif words[0] == "C":
                 if begin is not None and words[1] != "MPI_Init":
-                    calls.append(Call(rank, pending, words))
+                    calls.append(Call(rank, pending, words, names))
                 pending = []
-            elif words[0] != "F":
+            elif words[0] not in "FN":
                 pending.append(words)
         ranks.append((begin, end, calls))
         rates.append(rate)
@@ -74,8 +95,8 @@ def sources(me, members):
 
 
 class Judge:
-    def __init__(self, path, size):
-        self.ranks, self.rate = read(path, size)
+    def __init__(self, path, size, program):
+        self.ranks, self.rate = read(path, size, program)
         self.sent, self.posted, self.got, self.coll = streams(self.ranks)
         self.index = {}
         for name, table in (("S", self.sent), ("R", self.got), ("P", self.posted)):
@@ -170,7 +191,7 @@ class Judge:
         choose = min if call.function == "MPI_Waitsome" else max
         ticks, metric = choose(candidates, default=(0, None))
         if ticks > 0:
-            self.waits[call.rank, call.function, metric] += ticks * self.rate
+            self.waits[call.rank, call.path, metric] += ticks * self.rate
         self.after[id(call)] = value
         return value
 
@@ -192,8 +213,8 @@ def near(found, what, is_value, wanted, tolerance):
         found.append(f"{what}: {is_value:.6f} instead of {wanted:.6f}")
 
 
-def check_judged(found, label, log, size, result, skew):
-    judge = Judge(log, size)
+def check_judged(found, label, log, size, program, result, skew):
+    judge = Judge(log, size, program)
     useful, chain, elapsed = judge.result()
     pop = result["pop"]
     mean = sum(useful) / size
@@ -209,7 +230,7 @@ def check_judged(found, label, log, size, result, skew):
     for metric in ("mpi_latesender", "mpi_latereceiver", *sorted(set(COLL_WAIT.values()))):
         for callpath, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
             for rank, value in enumerate(values):
-                measured[rank, callpath.rsplit("/", 1)[-1], metric] += value
+                measured[rank, callpath, metric] += value
     for key in set(measured) | set(judge.waits):
         near(found, f"{label} {key}", measured.get(key, 0), judge.waits.get(key, 0), max(1e-3 * elapsed, 20 * skew))
     return useful, elapsed
@@ -262,7 +283,7 @@ def patterns(work, program, flavour, transport, only=None):
         log, done, result = run(work, program, size, [pattern], LATECOMER_TRANSPORT=transport)
         if transport == "mpi" and pattern == "locks":  # who held a lock before is not told over messages
             continue
-        useful, elapsed = check_judged(found, label, log, size, result, 0)
+        useful, elapsed = check_judged(found, label, log, size, program, result, 0)
         check_naps(found, label, done.out, useful)
         if size == 4 and (flavour == "openmpi" or os.cpu_count() >= 4):  # who waits in MPICH takes a core, so naps end late
             check_nominal(found, label, work, program, pattern, result, {"LATECOMER_TRANSPORT": transport})
@@ -396,7 +417,7 @@ def bent(work, program, flavour, rounds):
     near(found, f"bent {flavour} drift", node["drift_ppm"], drift_ppm, 2e6 * bound / elapsed)
     if rounds > 100 and (elapsed < 10 or sync["during_run"] < 2):
         found.append(f"bent {flavour}: {elapsed} s, {sync}")
-    check_judged(found, f"bent {flavour}", log, size, result, 2 * bound + drift_ppm * 1e-6 * min(elapsed, 2.5) + 1e-4)
+    check_judged(found, f"bent {flavour}", log, size, program, result, 2 * bound + drift_ppm * 1e-6 * min(elapsed, 2.5) + 1e-4)
     return found
 
 

@@ -32,7 +32,7 @@ def check(work, program, ranks, transport, nodes):
     known.near(found, f"{label} collectives read from one line", counts["combined"], combined, 0)
     for name in ("absent", "lost", "mispaired", "collectives_skipped"):
         known.near(found, f"{label} {name}", counts[name], 0, 0)
-    known.check_judged(found, label, log, ranks, result, 1e-4 if nodes > 1 else 0)
+    known.check_judged(found, label, log, ranks, program, result, 1e-4 if nodes > 1 else 0)
     print(f"{label}: {messages} messages, {counts['records']} records of {counts['record_bytes'] / max(1, counts['records']):.0f} bytes, "
           f"{counts['collectives']} collectives, {counts['mirrors']} mirrored; load balance {result['pop']['load_balance']:.4f}")
     return found
