@@ -341,8 +341,8 @@ static void log_nodes(void) {
         if (nodes[i].kind == LC_RAW_MPI || nodes[i].kind == LC_RAW_REGION)
             LC_CLK_LOG("N %u %u %s\n", i, nodes[i].parent, text + names[nodes[i].ref].text);
         else if (nodes[i].kind == LC_RAW_FRAME && nodes[i].ref != LC_NONE)
-            LC_CLK_LOG("N %u %u %s+0x%llx\n", i, nodes[i].parent,
-                       text + modules[nodes[i].ref].path, (unsigned long long)nodes[i].offset);
+            LC_CLK_LOG("N %u %u %s+0x%llx\n", i, nodes[i].parent, text + modules[nodes[i].ref].path,
+                       (unsigned long long)nodes[i].offset);
 }
 
 static void close_log(uint64_t now) {
