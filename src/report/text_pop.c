@@ -4,20 +4,53 @@
 
 #include "report/text_parts.h"
 
-static const struct factor {
+struct factor {
     const char *key, *name;
     int depth;
-    const char *advice; /* where the factor is low */
-} factors[] = {
-    {"parallel_efficiency", "Parallel efficiency", 0, NULL},
-    {"load_balance", "Load balance", 1,
-     "some ranks have more work: see who is late, who waits least"},
-    {"communication_efficiency", "Communication efficiency", 1, NULL},
-    {"serialisation_efficiency", "Serialisation", 2,
-     "ranks have work at different times and wait in turn: see the largest wait states"},
-    {"transfer_efficiency", "Transfer", 2, "MPI itself: fewer or larger messages, network"},
+    const char *formula;
+    const char *advice; /* where the factor is low; NULL: a product of those below */
 };
-enum { N_FACTORS = sizeof factors / sizeof factors[0], MOST_PHASES = 8 };
+#define MORE_WORK "some ranks have more work: see who is late, who waits least"
+#define IN_TURN   "ranks have work at different times and wait in turn: see the largest wait states"
+#define MPI_ALONE "MPI itself: fewer or larger messages, network"
+
+/* U: useful time of a thread, CP: critical path, T: run time, M: time of a process in MPI. */
+static const struct factor clocks[] = {
+    {"parallel_efficiency", "Parallel efficiency", 0, "avg U / T", NULL},
+    {"load_balance", "Load balance", 1, "avg U / max U", MORE_WORK},
+    {"communication_efficiency", "Communication efficiency", 1, "max U / T", NULL},
+    {"serialisation_efficiency", "Serialisation", 2, "max U / CP", IN_TURN},
+    {"transfer_efficiency", "Transfer", 2, "CP / T", MPI_ALONE},
+};
+static const struct factor additive[] = {
+    {"parallel_efficiency", "Parallel efficiency", 0, "avg U / T", NULL},
+    {"load_balance", "Load balance", 1, "1 - (max U - avg U) / T", MORE_WORK},
+    {"communication_efficiency", "Communication efficiency", 1, "max U / T", NULL},
+    {"serialisation_efficiency", "Serialisation", 2, "1 - (CP - max U) / T", IN_TURN},
+    {"transfer_efficiency", "Transfer", 2, "CP / T", MPI_ALONE},
+};
+static const struct factor talp[] = {
+    {"parallel_efficiency", "Parallel efficiency", 0, "(T - avg M) / T", NULL},
+    {"load_balance_in", "Balance in nodes", 1, "(T - min node M) / (T - min M)",
+     "ranks of one node have more work than others there: see who is late"},
+    {"load_balance_out", "Balance between nodes", 1, "(T - avg M) / (T - min node M)",
+     "some nodes have more work: move ranks or work between nodes"},
+    {"communication_efficiency", "Communication efficiency", 1, "(T - min M) / T",
+     "even the process that is least in MPI is there long: see serialisation and transfer above"},
+};
+
+static const struct dialect {
+    const char *name, *what;
+    const struct factor *factors;
+    size_t n;
+} dialects[] = {
+    {"additive", "what is lost adds up, in parts of the run time", additive,
+     sizeof additive / sizeof *additive},
+    {"talp", "as DLB/TALP: from the time in MPI alone", talp, sizeof talp / sizeof *talp},
+};
+static const struct dialect main_tree = {"clocks", "the factors multiply", clocks,
+                                         sizeof clocks / sizeof *clocks};
+enum { MOST_PHASES = 8, FORMULA_WIDTH = 30 };
 
 static double get(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -26,59 +59,66 @@ static double get(const json_t *object, const char *key) {
 
 static bool has_threads(const json_t *pop) {
     const json_t *omp = json_object_get(pop, "omp");
-    for (size_t i = 0; i < N_FACTORS; i++)
-        if (get(omp, factors[i].key) < 0.99999)
+    for (size_t i = 0; i < main_tree.n; i++)
+        if (get(omp, main_tree.factors[i].key) < 0.99999)
             return true;
     return false;
 }
 
-/* The lowest factor of the two lowest levels explains the product. */
-static size_t find_worst(const json_t *pop) {
+/* The lowest factor of those that are no products explains the product. */
+static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     size_t worst = 1;
-    for (size_t i = 1; i < N_FACTORS; i++)
-        if (factors[i].advice != NULL && get(pop, factors[i].key) < get(pop, factors[worst].key))
+    for (size_t i = 1; i < dialect->n; i++)
+        if (dialect->factors[i].advice != NULL &&
+            get(values, dialect->factors[i].key) < get(values, dialect->factors[worst].key))
             worst = i;
     return worst;
 }
 
-static void print_factor(const struct lc_text *text, size_t i, bool threads, size_t worst) {
-    double value = get(text->pop, factors[i].key);
+/* A line of a tree; threads: with the halves of MPI and OpenMP. */
+static void print_factor(const struct lc_text *text, const struct factor *factor, int depth,
+                         const json_t *values, bool worst, bool threads) {
+    double value = get(values, factor->key);
     bool bad = value < 0.8;
-    fprintf(text->out, "  %*s%-*s %s%6.1f %%%s", 2 * factors[i].depth, "",
-            28 - 2 * factors[i].depth, factors[i].name, bad ? lc_text_alarm(text) : "",
-            100.0 * value, bad ? lc_text_plain(text) : "");
+    fprintf(text->out, "  %*s%-*s %s%6.1f %%%s", 2 * depth, "", 28 - 2 * depth, factor->name,
+            bad ? lc_text_alarm(text) : "", 100.0 * value, bad ? lc_text_plain(text) : "");
     if (threads)
         fprintf(text->out, "  MPI %6.1f %%  OpenMP %6.1f %%",
-                100.0 * get(json_object_get(text->pop, "mpi"), factors[i].key),
-                100.0 * get(json_object_get(text->pop, "omp"), factors[i].key));
+                100.0 * get(json_object_get(values, "mpi"), factor->key),
+                100.0 * get(json_object_get(values, "omp"), factor->key));
+    bool told = (worst && value < 0.95) || (bad && factor->advice != NULL);
+    bool remark = told || value > 1.0 + 1e-6;
+    fprintf(text->out, "  %-*s", remark ? FORMULA_WIDTH : 0, factor->formula);
     if (value > 1.0 + 1e-6)
         fprintf(text->out, "  above 100 %%: the timer's resolution");
-    else if ((i == worst && value < 0.95) || (bad && factors[i].advice != NULL))
-        fprintf(text->out, "  %s %s%s", i == worst ? "<-" : "  ", factors[i].advice,
-                i + 1 == N_FACTORS && lc_text_oversubscribed(text, &(double){0})
+    else if (told)
+        fprintf(text->out, "  %s %s%s", worst ? "<-" : "  ", factor->advice,
+                strcmp(factor->key, "transfer_efficiency") == 0 &&
+                        lc_text_oversubscribed(text, &(double){0})
                     ? "; here also waiting for a core"
                     : "");
     fputc('\n', text->out);
 }
 
+static void print_tree(const struct lc_text *text, const struct dialect *dialect, int depth,
+                       const json_t *values, bool threads) {
+    size_t worst = find_worst(dialect, values);
+    for (size_t i = 0; i < dialect->n; i++)
+        print_factor(text, &dialect->factors[i], depth + dialect->factors[i].depth, values,
+                     i == worst, threads);
+}
+
 /* Other tools give other numbers under the same names: here they are, with their formulas. */
 static void print_dialects(const struct lc_text *text) {
-    const json_t *dialects = json_object_get(text->pop, "dialects");
-    const json_t *a = json_object_get(dialects, "additive"), *t = json_object_get(dialects, "talp");
-    if (json_is_object(a))
-        fprintf(
-            text->out,
-            "  dialect additive: losses in %% of the run time: balance %.1f + serialisation %.1f + "
-            "transfer %.1f = %.1f = 100 - efficiency %.1f\n",
-            100 - 100 * get(a, "load_balance"), 100 - 100 * get(a, "serialisation_efficiency"),
-            100 - 100 * get(a, "transfer_efficiency"), 100 - 100 * get(a, "parallel_efficiency"),
-            100 * get(a, "parallel_efficiency"));
-    if (json_is_object(t))
-        fprintf(text->out,
-                "  dialect talp: balance in nodes %.1f %% x between nodes %.1f %% x communication "
-                "%.1f %% (least time in MPI) = %.1f %%\n",
-                100 * get(t, "load_balance_in"), 100 * get(t, "load_balance_out"),
-                100 * get(t, "communication_efficiency"), 100 * get(t, "parallel_efficiency"));
+    const json_t *all = json_object_get(text->pop, "dialects");
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        const json_t *values = json_object_get(all, dialects[i].name);
+        if (!json_is_object(values))
+            continue;
+        fprintf(text->out, "  dialect %s%s%s: %s\n", lc_text_bold(text), dialects[i].name,
+                lc_text_plain(text), dialects[i].what);
+        print_tree(text, &dialects[i], 1, values, false);
+    }
 }
 
 /* The sums behind the factors are checked in every run. */
@@ -183,14 +223,14 @@ static void print_phases(const struct lc_text *text) {
 void lc_text_pop(const struct lc_text *text) {
     if (text->pop == NULL)
         return;
-    size_t worst = find_worst(text->pop);
-    bool threads = has_threads(text->pop);
-    lc_text_heading(text, "Efficiency (POP)", "between MPI_Init and MPI_Finalize");
-    for (size_t i = 0; i < N_FACTORS; i++)
-        print_factor(text, i, threads, worst);
+    lc_text_heading(
+        text, "Efficiency (POP)",
+        "between MPI_Init and MPI_Finalize; U: useful time of a thread, CP: critical path, "
+        "T: run time, M: time of a process in MPI");
+    print_tree(text, &main_tree, 0, text->pop, has_threads(text->pop));
     print_identities(text);
-    print_dialects(text);
     print_length(text);
     print_phases(text);
     print_what_if(text);
+    print_dialects(text);
 }

@@ -92,10 +92,12 @@ for wanted in ("stencil -n 100", "4 ranks on 1 node, wall time 2.4 s, Open MPI 4
                "incomplete: the program ended by signal 9", "oversubscribed: 4 ranks and threads on 2 cores",
                "no debug information", "rank 3 in main/solve<a/b> cost the others 80 % of all waiting (2.4 s)",
                "between solve.c:10 and solve.c:20", "Wait at Barrier", "main/solve<a/b>/MPI_Barrier",
-               "transfer 20.0 = 50.0 = 100 - efficiency 50.0", "balance in nodes 75.0 % x between nodes 87.5 % x communication 90.0 %",
+               "dialect additive: what is lost adds up", "    Parallel efficiency          50.0 %  avg U / T\n      Load balance",
+               "Transfer                 80.0 %  CP / T", "dialect talp", "Balance in nodes           75.0 %  (T - min node M) / (T - min M)  <- ranks of one node",
+               "Balance between nodes      87.5 %  (T - avg M) / (T - min node M)\n", "Communication efficiency   90.0 %  (T - min M) / T\n",
                "phase solve, 1.5 s in 8 iterations: efficiency 57.3 %", "of 9 iterations in all: the first ones are kept",
                "first 90.0 %, best 95.0 % (no. 2), median 80.0 %, worst 60.0 % (no. 7), falls by 30.0 points from first to last",
-               "time per iteration: first 100 ms, median 200 ms, longest 400 ms (no. 7)", "Parallel efficiency", "57.3 %", "<- some ranks have more work", "calls seen", "123",
+               "time per iteration: first 100 ms, median 200 ms, longest 400 ms (no. 7)", "Parallel efficiency", "57.3 %", "<- some ranks have more work", "avg U / max U", "calls seen", "123",
                "2 calls could not be matched", "MPI_Recv (256 bytes and more), rank 1: 12 ms, smallest 2 us on rank 0",
                "up to 1.2 s in 100 calls", "latecomer analyze"):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
