@@ -10,7 +10,7 @@
 #include "analyze/results.h"
 #include "base/mem.h"
 
-enum { WINDOW = 1 << 15 }; /* instances at a time */
+enum { WINDOW = 1 << 12 }; /* instances at a time */
 
 struct packed { /* an aggregate, or the earliest end of a synchronisation point, on its way */
     uint64_t instance;

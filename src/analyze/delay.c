@@ -7,7 +7,7 @@
 #include "analyze/syncpoint.h"
 #include "base/mem.h"
 
-enum { BATCH = 1 << 16 }; /* intervals whose windows are asked for at once */
+enum { BATCH = 1 << 13 }; /* intervals whose windows are asked for at once */
 
 struct window_query {
     uint32_t location, asker; /* rank */

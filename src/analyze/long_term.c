@@ -6,7 +6,7 @@
 #include "analyze/radix.h"
 #include "base/mem.h"
 
-enum { BLOCK = 1 << 18 }; /* bookings that travel at once */
+enum { BLOCK = 1 << 15 }; /* bookings that travel at once */
 
 struct node { /* a wait state */
     int64_t end, ticks;

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { PIECE = 1 << 17 }; /* messages per rank that travel at once */
+enum { PIECE = 1 << 14 }; /* messages per rank that travel at once */
 
 struct channel {
     uint32_t comm, source, destination, tag;
@@ -21,9 +21,8 @@ struct message {          /* a send on its way to the receiver */
     int64_t wait_start,
         wait_end; /* call that may have waited for the receiver; start > end: none */
     uint64_t bytes;
-    uint32_t comm, source, destination, tag;
+    uint32_t comm, destination, tag;
     uint32_t location, cnode, index; /* of the send */
-    uint32_t reserved;
 };
 
 struct reply { /* a late receiver, on its way to the sender */
@@ -181,9 +180,10 @@ static enum lc_err answer(struct matcher *m, const struct message *message, stru
 
 static enum lc_err deliver(struct matcher *m, const struct message *message) {
     struct lc_trace *trace = m->trace;
-    size_t i = m->n_channels ? find_channel(m, message->comm, message->source, message->destination,
-                                            message->tag)
-                             : 0;
+    uint32_t source = trace->locations[message->location].process;
+    size_t i = m->n_channels
+                   ? find_channel(m, message->comm, source, message->destination, message->tag)
+                   : 0;
     struct channel *c = m->n_channels ? &m->channels[i] : NULL;
     if (!c || !c->used || c->head == LC_NONE) {
         lc_health_note(trace->health, LC_HEALTH_SEND_UNMATCHED, message->location);
@@ -281,7 +281,6 @@ static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index) {
                               .leave = loc->time[call->leave],
                               .bytes = p2p->bytes,
                               .comm = p2p->comm,
-                              .source = loc->process,
                               .destination = p2p->peer,
                               .tag = p2p->tag,
                               .location = loc->id,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/distribute.h"
 #include "analyze/forecast.h"
 #include "analyze/reader.h"
 #include "base/mem.h"
@@ -16,46 +17,6 @@ static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const 
                              OTF2_ErrorCode code, const char *format, va_list arguments) {
     (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
     return code;
-}
-
-struct load {
-    uint64_t events;
-    uint32_t process;
-};
-
-static int by_load(const void *a, const void *b) {
-    const struct load *x = a, *y = b;
-    if (x->events != y->events)
-        return x->events > y->events ? -1 : 1;
-    return x->process < y->process ? -1 : x->process > y->process;
-}
-
-/* Processes to ranks: the largest first, each to the rank that has least so far. */
-static enum lc_err distribute(struct lc_trace *trace) {
-    struct load *loads;
-    uint64_t *sums;
-    LC_TRY(lc_alloc(&loads, trace->n_processes, sizeof *loads));
-    LC_TRY(lc_alloc(&sums, trace->comm->size, sizeof *sums));
-    for (size_t p = 0; p < trace->n_processes; p++) {
-        const struct lc_an_process *process = &trace->processes[p];
-        loads[p].process = (uint32_t)p;
-        for (uint32_t i = 0; i < process->n_locations; i++) {
-            uint64_t n = trace->locations[process->first_location + i].n_events;
-            loads[p].events += n < UINT32_MAX ? n : UINT32_MAX;
-        }
-    }
-    qsort(loads, trace->n_processes, sizeof *loads, by_load);
-    for (size_t i = 0; i < trace->n_processes; i++) {
-        uint32_t best = 0;
-        for (uint32_t r = 1; r < trace->comm->size; r++)
-            if (sums[r] < sums[best])
-                best = r;
-        sums[best] += loads[i].events + 1;
-        trace->processes[loads[i].process].owner = best;
-    }
-    free(loads);
-    free(sums);
-    return LC_OK;
 }
 
 static enum lc_err take_locations(struct lc_trace *trace) {
@@ -352,7 +313,7 @@ static enum lc_err open_all(struct lc_trace *trace, const char *path, struct lc_
                        path);
     OTF2_Reader_SetSerialCollectiveCallbacks(archive->otf2);
     LC_TRY(lc_defs_read(defs, archive->otf2, trace));
-    LC_TRY(distribute(trace));
+    LC_TRY(lc_distribute_trace(trace));
     LC_TRY(take_locations(trace));
     LC_TRY(reader_init(reader, defs, trace));
     archive->callbacks = callbacks_new();
