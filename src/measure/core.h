@@ -179,6 +179,7 @@ struct lc_thread {
     uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
     uint32_t index;            /* location: dense id in this process */
     bool cold;                 /* the look-up of this call was a miss */
+    bool in_callback;          /* the look-up is that of a call inside a callback */
     uint64_t outer_frame;      /* frame of the wrapper that is in progress */
     void *clocks;              /* per thread data of the hooks */
     void *trace;
@@ -189,10 +190,12 @@ struct lc_thread {
     struct lc_region_open *regions;
     uint32_t n_regions, n_regions_lost;
     uint32_t next_serial;
-    struct lc_entry *off_entry;      /* calls while measurement is off */
-    struct lc_entry *start_entry;    /* before the first event: no items */
-    struct lc_entry *scratch_entry;  /* a path that cannot be cached */
-    struct lc_path **paths;          /* hash by node */
+    struct lc_entry *off_entry;     /* calls while measurement is off */
+    struct lc_entry *start_entry;   /* before the first event: no items */
+    struct lc_entry *scratch_entry; /* a path that cannot be cached */
+    struct lc_entry
+        *callback_entry;    /* the same for calls inside callbacks; NULL before the first */
+    struct lc_path **paths; /* hash by node */
     struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
     uint32_t paths_mask, n_paths;
     uint32_t times_mask, n_times;
@@ -247,7 +250,7 @@ struct lc_core {
     pthread_mutex_t lock;  /* of everything cold: tables of the state, threads, communicators */
     struct lc_thread *threads;
     uint32_t n_threads;
-    _Atomic uint64_t n_pcontrol_ignored, n_region_errors;
+    _Atomic uint64_t n_pcontrol_ignored, n_region_errors, n_in_callbacks;
     uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong; /* of threads that have ended */
     uint64_t n_switches;
     int required_level, provided_level;
@@ -294,6 +297,9 @@ struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node);
 enum lc_err lc_thread_paths_init(struct lc_thread *t);
 void lc_thread_paths_free(struct lc_thread *t);
 void lc_thread_paths_flush(struct lc_thread *t);
+struct lc_entry *lc_plain_entry(void); /* room for any path; NULL: no memory */
+/* callback.c: a call of this thread, which is inside an MPI call, by the program? Counted then. */
+void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame);
 
 void lc_thread_exclude(
     struct lc_thread *t);       /* the time since the last event was our own work: not booked */

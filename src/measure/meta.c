@@ -132,6 +132,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     own->switches = lc_core.n_switches;
     pthread_mutex_unlock(&lc_core.lock);
     own->region_errors = atomic_load(&lc_core.n_region_errors);
+    own->in_callbacks = atomic_load(&lc_core.n_in_callbacks);
     own->pcontrol_ignored = atomic_load(&lc_core.n_pcontrol_ignored);
     own->required_level = lc_core.required_level;
     own->provided_level = lc_core.provided_level;
@@ -186,7 +187,9 @@ static void put_coverage(struct lc_strbuf *out, const struct lc_meta_rank *sum) 
         (unsigned long long)sum->calls, (unsigned long long)sum->lost);
     lc_audit_text(out);
     lc_strbuf_printf(out,
-                     ", \"pcontrol_ignored\": %llu, \"region_errors\": %llu, \"switches\": %llu}",
+                     ", \"calls_in_callbacks\": %llu, \"pcontrol_ignored\": %llu, "
+                     "\"region_errors\": %llu, \"switches\": %llu}",
+                     (unsigned long long)sum->in_callbacks,
                      (unsigned long long)sum->pcontrol_ignored,
                      (unsigned long long)sum->region_errors, (unsigned long long)sum->switches);
 }
@@ -205,6 +208,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
         sum.wrong += all[i].wrong;
         sum.region_errors += all[i].region_errors;
         sum.pcontrol_ignored += all[i].pcontrol_ignored;
+        sum.in_callbacks += all[i].in_callbacks;
         sum.switches += all[i].switches;
         cost_s += (double)all[i].calls * all[i].cost_ns * 1e-9;
     }

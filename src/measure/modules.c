@@ -19,8 +19,8 @@ static const char *base_name(const char *path) {
 }
 
 static enum lc_module_kind kind_of(const char *path) {
-    static const char *const mpi[] = {"libmpi", "liblatecomer", "libopen-pal", "libopen-rte",
-                                      "libpmpi"};
+    static const char *const mpi[] = {"libmpi",  "liblatecomer", "libopen-pal", "libopen-rte",
+                                      "libpmpi", "mca_",         "libmca_"};
     static const char *const libc[] = {"libc.so", "libc-", "ld-linux", "ld-2", "libpthread"};
     if (path[0] == '\0')
         return LC_MODULE_PROGRAM;
@@ -118,16 +118,21 @@ void lc_modules_forget(void) {
     n_modules = 0;
 }
 
-bool lc_binding_own_call(uint64_t ra, const char *name) {
+/* The function around an address, if a Fortran binding has it. */
+static bool find_in_binding(uint64_t ra, Dl_info *place) {
     static const char *const bindings[] = {"libmpi_mpifh", "libmpi_usempi", "libmpichfort"};
-    Dl_info place;
-    if (dladdr((void *)(ra - 1), &place) == 0 || place.dli_fname == NULL)
+    if (dladdr((void *)(ra - 1), place) == 0 || place->dli_fname == NULL)
         return false;
-    const char *base = base_name(place.dli_fname);
-    bool inside = false;
+    const char *base = base_name(place->dli_fname);
     for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)
-        inside = inside || strncmp(base, bindings[i], strlen(bindings[i])) == 0;
-    if (!inside)
+        if (strncmp(base, bindings[i], strlen(bindings[i])) == 0)
+            return true;
+    return false;
+}
+
+bool lc_binding_own_call(uint64_t ra, const char *name) {
+    Dl_info place;
+    if (!find_in_binding(ra, &place))
         return false;
     size_t length = strlen(name);
     if (length > 4 &&
@@ -145,4 +150,9 @@ bool lc_binding_own_call(uint64_t ra, const char *name) {
         NULL) /* MPICH's descriptor functions, not exported: types for sections */
         return strncmp(name, "MPI_Type_", 9) == 0;
     return strstr(caller, wanted) == NULL;
+}
+
+bool lc_binding_forwards(uint64_t ra, const char *name) {
+    Dl_info place;
+    return find_in_binding(ra, &place) && !lc_binding_own_call(ra, name);
 }

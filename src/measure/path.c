@@ -153,6 +153,23 @@ static void cut_frames(const struct lc_frame *frames, int n, int *low, int *high
     *high = hi;
 }
 
+/* A call inside a callback: what lies between the callback and the program's call of MPI is left
+ * out. The new index of the outermost frame. */
+static int leave_mpi_out(struct lc_frame *frames, int low, int high) {
+    int first = -1, last = -1;
+    for (int i = low; i <= high; i++) {
+        const struct lc_module *m = lc_module_find(frames[i].ip - 1);
+        if (m == NULL || m->kind != LC_MODULE_MPI)
+            continue;
+        first = first < 0 ? i : first;
+        last = i;
+    }
+    if (first < 0)
+        return high;
+    memmove(&frames[first], &frames[last + 1], (size_t)(high - last) * sizeof *frames);
+    return high - (last + 1 - first);
+}
+
 static uint32_t child_of(const struct draft *d, uint32_t n) {
     return n == 0 ? 0 : d->items[n - 1].node;
 }
@@ -246,26 +263,29 @@ static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame) {
     bool complete;
     int n = lc_unwind(frame, frames, LC_FRAMES_MAX, &complete);
     t->n_unwinds++;
-    int n_checked = n;
+    int n_checked = n, low = 0, high = 0;
+    bool is_main = false;
     pthread_mutex_lock(&lc_core.lock);
+    if (n > 0 && n < LC_FRAMES_MAX) {
+        cut_frames(frames, n, &low, &high, &is_main);
+        /* what starts a program or a thread is the same behind every return from main */
+        if (complete && high + 2 < n)
+            n_checked = high + 2;
+    }
+    d->cacheable = n <= LC_FRAMES_CACHED &&
+                   lc_unwind_checks(frame, frames, n_checked, d->checks, &d->n_checks);
     if (n == LC_FRAMES_MAX) {
         add_special(d, LC_RAW_CUT, 0, 1, 0, 0);
     } else if (n > 0) {
-        int low, high;
-        bool is_main;
-        cut_frames(frames, n, &low, &high, &is_main);
+        if (t->in_callback)
+            high = leave_mpi_out(frames, low, high);
         /* the start function of a thread lies where main does */
         uint32_t top = !is_main || !complete                               ? 0
                        : t->state->tid == atomic_load(&lc_core.state->pid) ? LC_RAW_NODE_MAIN
                                                                            : LC_RAW_NODE_START;
         build_items(t, d, frames, n, low, high, top);
-        /* what starts a program or a thread is the same behind every return from main */
-        if (complete && high + 2 < n)
-            n_checked = high + 2;
     }
     pthread_mutex_unlock(&lc_core.lock);
-    d->cacheable = n <= LC_FRAMES_CACHED &&
-                   lc_unwind_checks(frame, frames, n_checked, d->checks, &d->n_checks);
     free(frames);
 }
 
@@ -328,7 +348,7 @@ static struct lc_entry *entry_make(struct lc_thread *t, const struct draft *d) {
     size_t bytes = sizeof(struct lc_entry) + d->n_checks * sizeof(struct lc_check) +
                    d->n_items * sizeof(struct lc_item);
     struct lc_entry *e = d->cacheable ? lc_pool_take(t->pool, bytes) : t->scratch_entry;
-    if (e == NULL) {
+    if (e == NULL && !t->in_callback) { /* else the call that MPI is in still needs its entry */
         lc_thread_paths_flush(t);
         e = lc_pool_take(t->pool, bytes);
     }
@@ -456,7 +476,7 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
  * -------------------------------------------------------------------------------------------------------------------
  */
 
-static struct lc_entry *plain_entry(void) {
+struct lc_entry *lc_plain_entry(void) {
     struct lc_entry *e =
         calloc(1, sizeof *e + (LC_ITEMS_MAX + LC_REGION_DEPTH + 2) * sizeof(struct lc_item));
     if (e != NULL)
@@ -470,9 +490,9 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t) {
     t->time_rows = calloc(HASH_START, sizeof(struct lc_state_row *));
     t->regions = calloc(LC_REGION_DEPTH, sizeof(struct lc_region_open));
     t->paths_mask = t->times_mask = HASH_START - 1;
-    t->off_entry = plain_entry();
-    t->start_entry = plain_entry();
-    t->scratch_entry = plain_entry();
+    t->off_entry = lc_plain_entry();
+    t->start_entry = lc_plain_entry();
+    t->scratch_entry = lc_plain_entry();
     t->void_row = calloc(1, sizeof(struct lc_state_row));
     t->spill_row = calloc(1, sizeof(struct lc_state_row));
     t->pool = lc_pool_new();
@@ -508,6 +528,7 @@ void lc_thread_paths_free(struct lc_thread *t) {
     free(t->off_entry);
     free(t->start_entry);
     free(t->scratch_entry);
+    free(t->callback_entry);
     free(t->void_row);
     free(t->spill_row);
     free(t->sites);
@@ -518,7 +539,7 @@ void lc_thread_paths_free(struct lc_thread *t) {
     t->time_rows = NULL;
     t->regions = NULL;
     t->draft = NULL;
-    t->off_entry = t->start_entry = t->scratch_entry = NULL;
+    t->off_entry = t->start_entry = t->scratch_entry = t->callback_entry = NULL;
     t->void_row = t->spill_row = NULL;
     t->pool = NULL;
 }

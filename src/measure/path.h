@@ -45,6 +45,8 @@ void lc_modules_forget(void);
  * binding that converts handles, or makes data types for array sections, but is not the binding of
  * that function? */
 bool lc_binding_own_call(uint64_t ra, const char *name);
+/* Is it the Fortran binding of that function, called by the program? */
+bool lc_binding_forwards(uint64_t ra, const char *name);
 
 /* Between which two call sites the time of a node was spent, per thread: sums over the transitions
  * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used

@@ -153,8 +153,11 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (t->depth != 0) {
         /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of
          * it. */
-        if (frame <= t->outer_frame || t == &deaf)
+        if (frame <= t->outer_frame || t == &deaf) {
+            if (t != &deaf)
+                lc_callback_call(t, call->fn, ra, frame);
             return false;
+        }
         t->depth = 0;
     }
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);

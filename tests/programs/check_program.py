@@ -5,6 +5,7 @@ check_program.py --latecomer BIN --flavour openmpi|mpich [options] -- PROGRAM AR
 Compared: standard output (as a multiset of lines), exit status, calls made against the metric `visits` per rank and function, a
 complete result, nothing left behind."""
 import argparse
+import os
 import re
 import sys
 
@@ -29,6 +30,7 @@ def parse():
     parser.add_argument("--mpmd", metavar="PROGRAM", help="rank 0 runs this, the others the command, in one launch")
     parser.add_argument("--sanitizer", metavar="LIBRARY", help="preload this run-time library of a sanitizer; its reports are problems")
     parser.add_argument("--ending", default="MPI_Finalize", help="meta.ending; neither MPI_Finalize nor MPI_Session_finalize: incomplete")
+    parser.add_argument("--record", metavar="FILE", help="after success: the names of the functions called, for all_called.py")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -116,6 +118,10 @@ def main():
                     print(f"--- {name}: status {outcome.status}\n{outcome.out[-3000:]}\n--- stderr\n{outcome.err[-3000:]}")
         else:
             calls = sum(bare_calls.values())
+            if args.record:
+                os.makedirs(os.path.dirname(args.record), exist_ok=True)
+                with open(args.record, "w", encoding="ascii") as record:
+                    record.write("\n".join(sorted({name for _, name in bare_calls})))
             print(f"ok: {calls} calls bare {bare.seconds:.2f} s" + (f", measured {measured.seconds:.2f} s" if measured else ""))
         return 1 if problems else 0
 

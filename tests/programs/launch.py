@@ -153,7 +153,7 @@ def calls_seen(result):
     seen = defaultdict(float)
     for path, values in result.get("metrics", {}).get("visits", {}).get("callpaths", {}).items():
         name = path.rsplit("/", 1)[-1]
-        if name.startswith("MPI_"):
+        if name.startswith(("MPI_", "MPIX_")):
             for rank, value in zip(ranks, values):
                 if value:
                     seen[rank, name] += value

@@ -7,9 +7,9 @@ counts itself and then calls the function. Names that the header defines as macr
 import re
 import sys
 
-macros = set(re.findall(r"#define (MPI_\w+)\(", open(sys.argv[1], encoding="ascii").read()))
+macros = set(re.findall(r"#define (MPIX?_\w+)\(", open(sys.argv[1], encoding="ascii").read()))
 text = sys.stdin.read()
-names = sorted(set(re.findall(r"\b(?:int|double|MPI_\w+)\s+(MPI_\w+)\s*\(", text)) - macros)
+names = sorted(set(re.findall(r"\b(?:int|double|MPI_\w+)\s+(MPIX?_\w+)\s*\(", text)) - macros)
 if len(names) < 350:
     sys.exit(f"make_tally.py: only {len(names)} functions found in mpi.h")
 out = ["/* Made by make_tally.py: counts every call of an MPI function by this program. */", "#ifndef TALLY_CALLS_H",

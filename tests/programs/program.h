@@ -9,7 +9,8 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
-#include <mpi.h>
+#include "all_of_mpi.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
