@@ -196,8 +196,7 @@ static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct 
 void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
                          const struct lc_stamp *stamp) {
     x->mirror = NULL;
-    if (behind != NULL)
-        collect_behind();
+    collect_behind();
     struct lc_mirror *m = calloc(1, sizeof *m);
     if (m == NULL)
         return;
@@ -206,13 +205,14 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
     if (lc_core.rank == 0 && !coll->nonblocking && !coll->persistent && !coll->comm->inter &&
         coll->comm->size == lc_core.size && (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N))
         m->out.resync = lc_clk_resync_due();
-    if (start(m, x, coll) != MPI_SUCCESS) {
-        lc_clk.counts.skipped++;
+    bool started = start(m, x, coll) == MPI_SUCCESS;
+    lc_clk_lock();
+    ++*(started ? &lc_clk.counts.mirrors : &lc_clk.counts.skipped);
+    lc_clk_unlock();
+    if (started)
+        x->mirror = m;
+    else
         drop(m);
-        return;
-    }
-    x->mirror = m;
-    lc_clk.counts.mirrors++;
 }
 
 static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,

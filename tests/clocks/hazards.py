@@ -1,5 +1,7 @@
 """Programs full of hazards (wild receives, cancelled and freed requests, Mprobe, persistent requests, threads, random programs) must give the same
-answer with clocks over either transport, and their messages must find their entries: usage hazards.py LATECOMER FLAVOUR DIRECTORY NAME.."""
+answer with clocks over either transport, and their messages must find their entries: usage hazards.py [--sanitizer LIBRARY] LATECOMER FLAVOUR
+DIRECTORY NAME[:ARGUMENT..].. (LIBRARY: run-time library of the sanitizer that the tool was built with; its reports are faults)"""
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -23,34 +25,56 @@ def faults(meta, what):
     return found
 
 
-def check(work, flavour, command, ranks, strict):
+def sanitized(work, library):
+    """Words before the tool, and the environment."""
+    if not library:
+        return [], {}
+    common = f"log_path={work.root}/san exitcode=0"
+    options = {"TSAN_OPTIONS": f"{common} suppressions={Path(__file__).parent}/tsan.supp", "UBSAN_OPTIONS": f"{common} print_stacktrace=1",
+               "ASAN_OPTIONS": f"{common} detect_leaks=0 verify_asan_link_order=0"}
+    return ["env", f"LD_PRELOAD={library}"], options
+
+
+def answer(run):
+    """What the program printed, without the durations of naps."""
+    return {line: n for line, n in run.lines().items() if not line.startswith("napped")}
+
+
+def check(work, command, ranks, library):
+    before, options = sanitized(work, library)
     bare = work.run(work.launcher(ranks) + command)
     found = []
     for name, env in MODES.items():
         directory = f"{os.path.basename(command[0])}-{name}"
         label = f"{os.path.basename(command[0])} {' '.join(command[1:])} {name}"
-        run = work.run(work.launcher(ranks) + work.tool(directory=directory) + command, env=work.environment(**env))
-        if run.status != bare.status or run.lines() != bare.lines():
+        run = work.run(work.launcher(ranks) + before + work.tool(directory=directory) + command, env=work.environment(**env, **options))
+        found += [f"{label}: {report[:2500]}" for report in work.sanitizer_reports()[:3]]
+        for report in work.root.glob("san.*"):
+            report.unlink()
+        if run.status != bare.status or answer(run) != answer(bare):
             found.append(f"{label}: status {run.status} instead of {bare.status}\n{run.out[-600:]}{run.err[-600:]}")
             continue
         meta = work.show(directory=directory)["meta"]
-        wrong = faults(meta, label)
+        found += faults(meta, label)
         print(f"{label}: {meta.get('messages_matched')} of {meta.get('messages_total')} matched {meta.get('piggyback')}")
-        if strict:
-            found += wrong
         launch.shutil.rmtree(work.root / directory)
     return found
 
 
 def main():
-    latecomer, flavour, directory, *names = sys.argv[1:]
-    latecomer = os.path.abspath(latecomer)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sanitizer", default="")
+    parser.add_argument("latecomer", type=os.path.abspath)
+    parser.add_argument("flavour")
+    parser.add_argument("directory", type=os.path.abspath)
+    parser.add_argument("names", nargs="+")
+    args = parser.parse_args()
     found = []
-    with launch.Workspace(flavour, latecomer) as work:
-        for name in names:
+    with launch.Workspace(args.flavour, args.latecomer) as work:
+        for name in args.names:
             program, *arguments = name.split(":")
-            command = [f"{directory}/{program}-{flavour}", *arguments]
-            found += check(work, flavour, command, {"random": 3, "hazard": 2}.get(program, 4), True)
+            command = [f"{args.directory}/{program}-{args.flavour}", *arguments]
+            found += check(work, command, {"random": 3, "hazard": 2}.get(program, 4), args.sanitizer)
     print("\n".join(found))
     return 1 if found else 0
 
