@@ -249,7 +249,7 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
             break;
     if (!done) {
         lc_clk_lock();
-        lc_clk.counts.skipped++;
+        lc_clk.counts.skipped += x->receives;
         m->next = behind;
         behind = m;
         lc_clk_unlock();

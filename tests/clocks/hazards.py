@@ -30,7 +30,8 @@ def sanitized(work, library):
     if not library:
         return [], {}
     common = f"log_path={work.root}/san exitcode=0"
-    options = {"TSAN_OPTIONS": f"{common} suppressions={Path(__file__).parent}/tsan.supp", "UBSAN_OPTIONS": f"{common} print_stacktrace=1",
+    options = {"UCX_TLS": "sm,self", "UCX_MEM_EVENTS": "n", "UCX_HANDLE_ERRORS": "none",  # UCX does not start beside a preloaded sanitizer otherwise
+               "TSAN_OPTIONS": f"{common} suppressions={Path(__file__).parent}/tsan.supp", "UBSAN_OPTIONS": f"{common} print_stacktrace=1",
                "ASAN_OPTIONS": f"{common} detect_leaks=0 verify_asan_link_order=0"}
     return ["env", f"LD_PRELOAD={library}"], options
 
