@@ -250,7 +250,7 @@ void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp
 /* clk_records.c: entries as messages. */
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                         uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq, bool waits);
-void lc_clk_record_pull(void *user, uint32_t source);
+bool lc_clk_record_pull(void *user, uint32_t source);
 void lc_clk_records_finish(void); /* collective */
 /* The record of this entry (from the matcher, of a source without ring) says that its send waits.
  */

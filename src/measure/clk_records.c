@@ -124,7 +124,7 @@ bool lc_clk_record_waits(const struct lc_ring_entry *entry) {
     return item->n_extra > 1 && (item->extra[1] & LC_RECORD_WAITS) != 0;
 }
 
-void lc_clk_record_pull(void *user, uint32_t source) {
+bool lc_clk_record_pull(void *user, uint32_t source) {
     (void)user;
     int there = 0, n = 0;
     MPI_Status status;
@@ -132,12 +132,13 @@ void lc_clk_record_pull(void *user, uint32_t source) {
     if (lc_clk.comm == MPI_COMM_NULL || lc_core.finalized ||
         lc_real.Iprobe((int)source, LC_RECORD_TAG, lc_clk.comm, &there, &status) != MPI_SUCCESS ||
         !there)
-        return;
+        return false;
     if (lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, (int)source,
                      LC_RECORD_TAG, lc_clk.comm, &status) != MPI_SUCCESS ||
         lc_real.Get_count(&status, MPI_UINT64_T, &n) != MPI_SUCCESS)
-        return;
+        return false;
     add(source, words, n);
+    return true;
 }
 
 /* Receives what nobody asked for (messages that the program left), until every rank has got rid of

@@ -1,5 +1,5 @@
-/* Hazards for the piggyback: hazard flood | switch | wild. What rank 0 prints does not depend on
- * the tool. */
+/* Hazards for the piggyback: hazard flood | tags | switch | wild. What rank 0 prints does not
+ * depend on the tool. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,21 +15,29 @@ static void nap(long ms) {
 }
 
 /* A sender far ahead of its receiver, which then takes one tag after the other, last first. */
-static long flood(void) {
-    enum { MANY = 5600, TAGS = 7 };
+static long ahead(int n_tags) {
+    enum { MANY = 5600 };
     long sum = 0;
     if (rank == 0)
         for (int i = 0; i < MANY; i++)
-            MPI_Send(&i, 1, MPI_INT, 1, i % TAGS, MPI_COMM_WORLD);
+            MPI_Send(&i, 1, MPI_INT, 1, i % n_tags, MPI_COMM_WORLD);
     if (rank == 1) {
         nap(100);
-        for (int tag = TAGS - 1; tag >= 0; tag--)
-            for (int i = tag, got; i < MANY; i += TAGS) {
+        for (int tag = n_tags - 1; tag >= 0; tag--)
+            for (int i = tag, got; i < MANY; i += n_tags) {
                 MPI_Recv(&got, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 sum += got == i ? got : -1000000;
             }
     }
     return sum;
+}
+
+static long flood(void) {
+    return ahead(7);
+}
+
+static long tags(void) { /* every message has a tag of its own */
+    return ahead(5600);
 }
 
 /* Ranks switch measurement on and off whenever they like, with messages on their way. */
@@ -101,6 +109,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc > 1)
         sum = strcmp(argv[1], "flood") == 0  ? flood()
+              : strcmp(argv[1], "tags") == 0 ? tags()
               : strcmp(argv[1], "wild") == 0 ? wild()
                                              : switched();
     MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);

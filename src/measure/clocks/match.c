@@ -5,7 +5,13 @@
 
 #include "base/mem.h"
 
-enum { LC_MATCH_PASSES = 8, LC_MATCH_LOOKS = 64, LC_MATCH_DEBTS = 4096, LC_MATCH_OPEN_SCAN = 32 };
+enum {
+    LC_MATCH_PASSES = 8,
+    LC_MATCH_LOOKS = 64,
+    LC_MATCH_DEBTS = 4096,
+    LC_MATCH_OPEN_SCAN = 32,
+    LC_MATCH_BUCKETS = 16
+};
 
 enum lc_err lc_match_init(struct lc_match *match, uint32_t n_sources,
                           const struct lc_match_calls *calls, void *user) {
@@ -24,13 +30,26 @@ static void free_list(struct lc_stashed *item) {
     }
 }
 
+static void free_streams(struct lc_stream *stream) {
+    while (stream) {
+        struct lc_stream *next = stream->next;
+        free_list(stream->first);
+        free(stream);
+        stream = next;
+    }
+}
+
 void lc_match_free(struct lc_match *match) {
     for (uint32_t i = 0; match->sources && i < match->n_sources; i++) {
-        free_list(match->sources[i].stash);
-        free_list(match->sources[i].taken);
-        free(match->sources[i].debts);
+        struct lc_source *s = &match->sources[i];
+        for (uint32_t b = 0; b < s->n_buckets; b++)
+            free_streams(s->streams[b]);
+        free(s->streams);
+        free_list(s->taken);
+        free(s->debts);
     }
     free_list(match->spare);
+    free_streams(match->spare_streams);
     free(match->sources);
     memset(match, 0, sizeof *match);
 }
@@ -73,12 +92,67 @@ static bool pays_debt(struct lc_match *match, struct lc_source *s,
     return false;
 }
 
+/* ---- the stash */
+
+static struct lc_stream **place_of(struct lc_source *s, uint32_t context, int32_t tag) {
+    uint64_t mix = ((uint64_t)context << 32 | (uint32_t)tag) * 0x9e3779b97f4a7c15ull;
+    struct lc_stream **at = &s->streams[mix >> 32 & (s->n_buckets - 1)];
+    while (*at && ((*at)->context != context || (*at)->tag != tag))
+        at = &(*at)->next;
+    return at;
+}
+
+static struct lc_stream *find_stream(struct lc_source *s, uint32_t context, int32_t tag) {
+    return s->n_stash ? *place_of(s, context, tag) : NULL;
+}
+
+static bool grow_streams(struct lc_source *s) {
+    struct lc_source old = *s;
+    uint32_t n = old.n_buckets ? 2 * old.n_buckets : LC_MATCH_BUCKETS;
+    if (lc_alloc(&s->streams, n, sizeof(struct lc_stream *)) != LC_OK) {
+        s->streams = old.streams;
+        return old.n_buckets > 0; /* longer lists then */
+    }
+    s->n_buckets = n;
+    for (uint32_t b = 0; b < old.n_buckets; b++)
+        for (struct lc_stream *stream = old.streams[b], *next; stream; stream = next) {
+            next = stream->next;
+            struct lc_stream **at = place_of(s, stream->context, stream->tag);
+            stream->next = NULL;
+            *at = stream;
+        }
+    free(old.streams);
+    return true;
+}
+
+/* The stream, made if it is not there; NULL: no memory. */
+static struct lc_stream *make_stream(struct lc_match *match, struct lc_source *s, uint32_t context,
+                                     int32_t tag) {
+    if (s->n_streams >= s->n_buckets && !grow_streams(s))
+        return NULL;
+    struct lc_stream **at = place_of(s, context, tag);
+    if (*at)
+        return *at;
+    struct lc_stream *stream = match->spare_streams;
+    if (stream)
+        match->spare_streams = stream->next;
+    else
+        stream = malloc(sizeof *stream);
+    if (!stream)
+        return NULL;
+    *stream = (struct lc_stream){.context = context, .tag = tag};
+    *at = stream;
+    s->n_streams++;
+    return stream;
+}
+
 static void stash(struct lc_match *match, struct lc_source *s, struct lc_ring_entry *origin,
                   const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra) {
-    struct lc_stashed *item = n_extra ? NULL : match->spare;
+    struct lc_stream *stream = make_stream(match, s, entry->context, entry->tag);
+    struct lc_stashed *item = n_extra || !stream ? NULL : match->spare;
     if (item)
         match->spare = item->next;
-    else
+    else if (stream)
         item = malloc(sizeof *item + n_extra * sizeof *item->extra);
     if (!item) {
         match->counts.absent++;
@@ -91,9 +165,26 @@ static void stash(struct lc_match *match, struct lc_source *s, struct lc_ring_en
     item->n_extra = n_extra;
     if (n_extra)
         memcpy(item->extra, extra, n_extra * sizeof *extra);
-    *(s->stash_last ? &s->stash_last->next : &s->stash) = item;
-    s->stash_last = item;
+    *(stream->last ? &stream->last->next : &stream->first) = item;
+    stream->last = item;
     s->n_stash++;
+}
+
+/* Takes `item`, which comes after `before` (NULL: the first), out of its stream. */
+static void unlink_item(struct lc_match *match, struct lc_source *s, struct lc_stashed *before,
+                        struct lc_stashed *item) {
+    struct lc_stream **at = place_of(s, item->entry.context, item->entry.tag), *stream = *at;
+    *(before ? &before->next : &stream->first) = item->next;
+    if (stream->last == item)
+        stream->last = before;
+    item->next = NULL;
+    s->n_stash--;
+    if (stream->first)
+        return;
+    *at = stream->next;
+    s->n_streams--;
+    stream->next = match->spare_streams;
+    match->spare_streams = stream;
 }
 
 static void release(struct lc_match *match, struct lc_stashed *item) {
@@ -118,14 +209,11 @@ void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_
         stash(match, s, NULL, entry, extra, n_extra);
 }
 
-/* Moves the next entry of the ring to the stash; false: nothing there. */
+/* Moves the next entry of the ring to the stash, or sees to it otherwise; false: nothing there. */
 static bool fetch(struct lc_match *match, uint32_t source) {
     struct lc_source *s = &match->sources[source];
-    if (s->messages) {
-        struct lc_stashed *last = s->stash_last;
-        match->calls->pull(match->user, source);
-        return s->stash_last != last;
-    }
+    if (s->messages)
+        return match->calls->pull(match->user, source);
     struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
     if (!entry)
         return false;
@@ -156,23 +244,13 @@ static bool gone(const struct lc_stashed *item) {
            atomic_load_explicit(&o->context, memory_order_relaxed) == LC_CONTEXT_VOID;
 }
 
-static struct lc_stashed *unlink_item(struct lc_source *s, struct lc_stashed *before,
-                                      struct lc_stashed *item) {
-    struct lc_stashed *next = item->next;
-    *(before ? &before->next : &s->stash) = next;
-    if (s->stash_last == item)
-        s->stash_last = before;
-    s->n_stash--;
-    item->next = NULL;
-    return next;
-}
-
 /* The next entry of the stream behind `*before` in the stash, which grows from the ring. */
 static struct lc_stashed *next_of_stream(struct lc_match *match, uint32_t source, uint32_t context,
                                          int32_t tag, struct lc_stashed **before, int looks) {
     struct lc_source *s = &match->sources[source];
     for (;;) {
-        struct lc_stashed *item = *before ? (*before)->next : s->stash;
+        struct lc_stream *stream = *before ? NULL : find_stream(s, context, tag);
+        struct lc_stashed *item = *before ? (*before)->next : stream ? stream->first : NULL;
         if (!item) {
             if (fetch(match, source))
                 continue;
@@ -180,15 +258,11 @@ static struct lc_stashed *next_of_stream(struct lc_match *match, uint32_t source
                 return NULL;
             continue;
         }
-        if (gone(item)) {
-            unlink_item(s, *before, item);
-            release(match, item);
-            match->counts.void_entries++;
-            continue;
-        }
-        if (item->entry.context == context && item->entry.tag == tag)
+        if (!gone(item))
             return item;
-        *before = item;
+        unlink_item(match, s, *before, item);
+        release(match, item);
+        match->counts.void_entries++;
     }
 }
 
@@ -244,7 +318,7 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t 
         match->counts.mispaired++;
         while (item && item->entry.bytes != bytes) {
             if (++item->passed >= LC_MATCH_PASSES) {
-                unlink_item(s, before, item);
+                unlink_item(match, s, before, item);
                 release(match, item);
             } else {
                 before = item;
@@ -258,7 +332,7 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t 
         owe(match, s, context, tag);
         return NULL;
     }
-    unlink_item(s, before, item);
+    unlink_item(match, s, before, item);
     s->taken = item;
     match->counts.taken++;
     return &item->entry;
@@ -287,7 +361,7 @@ const struct lc_stashed *lc_match_take_from(struct lc_match *match, uint32_t sou
     struct lc_stashed *item = next_of_stream(match, source, context, tag, &before, looks);
     if (item == NULL)
         return NULL;
-    unlink_item(s, before, item);
+    unlink_item(match, s, before, item);
     s->taken = item;
     return item;
 }

@@ -5,7 +5,8 @@
  * Nouns
  *   stream   messages of one source with one (context, tag)
  *   open     a receive that was posted and is not complete
- *   stash    entries of a source that were passed over, in order; so rings are always read in order
+ *   stash    entries of a source that were passed over, by stream and in order; so rings are always
+ * read in order
  *   wild     a receive with any source or any tag: which stream it belongs to is only known when it
  * is matched absent   no entry where one should be;   unsure: an earlier wild receive could not be
  * told;   mispaired: sizes differ Invariants: the stash plus the unread ring is the source's stream
@@ -40,12 +41,20 @@ struct lc_stashed {
     uint64_t extra[]; /* what came with the entry (transport by messages): a vector */
 };
 
+struct lc_stream { /* what is stashed of a stream; not kept when nothing is */
+    struct lc_stream *next;
+    struct lc_stashed *first, *last;
+    uint32_t context;
+    int32_t tag;
+};
+
 struct lc_source {
     struct lc_ring_in ring;
     struct lc_recv *first, *last; /* open exact receives in post order */
-    struct lc_stashed *stash, *stash_last;
-    struct lc_stashed *taken; /* the stash's entry that lc_match_take returned last */
-    uint32_t n_open, n_stash;
+    struct lc_stream **streams;   /* hash table of n_buckets, a power of two */
+    struct lc_stashed *taken;     /* the stash's entry that lc_match_take returned last */
+    uint32_t n_open, n_stash;     /* receives, entries */
+    uint32_t n_streams, n_buckets;
     uint32_t n_debts, cap_debts; /* entries that were absent and are void when they come late */
     uint64_t *debts;             /* context << 32 | tag */
     bool messages;               /* entries come as messages: `pull` */
@@ -55,8 +64,10 @@ struct lc_source {
 struct lc_match_calls {
     /* Has this open wild receive been matched, and with what? 1 yes (source, tag set), 0 no. */
     int (*status)(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag);
-    /* Fetch what has arrived from a source without ring; entries are added with lc_match_add. */
-    void (*pull)(void *user, uint32_t source);
+    /* Fetch the next that has arrived from a source without ring, with lc_match_add; false:
+     * nothing.
+     */
+    bool (*pull)(void *user, uint32_t source);
     /* An entry with LC_CONTEXT_REPLY was read. */
     void (*reply)(void *user, uint32_t source, const struct lc_ring_entry *entry);
 };
@@ -70,7 +81,8 @@ struct lc_match {
     uint32_t n_sources;
     uint32_t n_wild;
     struct lc_recv *wild_first, *wild_last;
-    struct lc_stashed *spare; /* free list of plain ones */
+    struct lc_stashed *spare; /* free lists; of plain entries */
+    struct lc_stream *spare_streams;
     const struct lc_match_calls *calls;
     void *user;
     struct lc_match_counts counts;
@@ -110,7 +122,7 @@ static inline const struct lc_ring_entry *lc_match_take(struct lc_match *match, 
                                                         uint32_t context, int32_t tag,
                                                         uint64_t order, uint32_t bytes) {
     struct lc_source *s = &match->sources[source];
-    if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash && !s->n_debts && !s->taken,
+    if (__builtin_expect(!s->n_open && !match->n_wild && !s->n_stash && !s->n_debts && !s->taken,
                          1)) {
         struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
         if (__builtin_expect(entry && entry->tag == tag && entry->bytes == bytes &&
@@ -130,7 +142,7 @@ static inline const struct lc_ring_entry *lc_match_take(struct lc_match *match, 
 static inline const struct lc_ring_entry *lc_match_look(struct lc_match *match, uint32_t source,
                                                         uint32_t context, int32_t tag) {
     struct lc_source *s = &match->sources[source];
-    if (__builtin_expect(!s->n_open && !match->n_wild && !s->stash, 1)) {
+    if (__builtin_expect(!s->n_open && !match->n_wild && !s->n_stash, 1)) {
         struct lc_ring_entry *entry = lc_ring_peek(&s->ring);
         if (!entry && !s->messages)
             return NULL;
