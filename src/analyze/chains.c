@@ -61,33 +61,65 @@ static enum lc_err find_causes(const struct lc_delay *delay, struct cause **caus
     return LC_OK;
 }
 
-/* Which single wait state cost most because of this code. */
-static void find_largest(const struct lc_delay *delay, const struct lc_long_term *long_term,
-                         struct cause *cause) {
+/* What the wait state of an interval cost because of the code of its cause; of[]: per call path of
+ * the location, index + 1 of the cause, 0: none. */
+static void blame_interval(const struct lc_delay *delay, const struct lc_long_term *long_term,
+                           size_t interval, const uint32_t *of, struct cause *causes) {
+    const struct lc_interval *x = &delay->intervals[interval];
+    for (uint64_t e = x->excess; e < x[1].excess; e++) {
+        if (of[delay->excess_cnode[e]] == 0)
+            continue;
+        struct cause *cause = &causes[of[delay->excess_cnode[e]] - 1];
+        double cost = long_term->carried[interval] * (double)delay->excess_ticks[e] /
+                      (double)(x->code + x->waits);
+        cause->n_waits++;
+        if (cost > cause->largest) {
+            cause->largest = cost;
+            cause->state = x->state;
+            cause->from = x->from;
+            cause->until = x->release;
+        }
+    }
+}
+
+/* First interval of a location: they are ordered by cause. */
+static size_t first_interval(const struct lc_delay *delay, uint32_t location) {
     size_t low = 0, high = delay->n_intervals;
-    while (low < high) { /* intervals are ordered by cause */
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (delay->intervals[middle].cause < cause->location)
+        if (delay->intervals[middle].cause < location)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < delay->n_intervals && delay->intervals[low].cause == cause->location; low++) {
-        const struct lc_interval *x = &delay->intervals[low];
-        for (uint64_t e = x->excess; e < x[1].excess; e++) {
-            if (delay->excess_cnode[e] != cause->local)
-                continue;
-            double cost = long_term->carried[low] * (double)delay->excess_ticks[e] /
-                          (double)(x->code + x->waits);
-            cause->n_waits++;
-            if (cost > cause->largest) {
-                cause->largest = cost;
-                cause->state = x->state;
-                cause->from = x->from;
-                cause->until = x->release;
-            }
-        }
+    return low;
+}
+
+/* Which single wait state cost most because of each cause: the intervals of a location are looked
+ * at once for all causes that it has. */
+static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_long_term *long_term,
+                                struct cause *causes, size_t n) {
+    uint32_t *of = NULL;
+    LC_TRY(lc_alloc(&of, delay->lines->trace->n_cnodes + 1, sizeof *of));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t location = causes[i].location;
+        bool done = false;
+        for (size_t k = 0; k < i && !done; k++)
+            done = causes[k].location == location;
+        if (done)
+            continue;
+        for (size_t k = i; k < n; k++)
+            if (causes[k].location == location)
+                of[causes[k].local] = (uint32_t)k + 1;
+        for (size_t x = first_interval(delay, location);
+             x < delay->n_intervals && delay->intervals[x].cause == location; x++)
+            blame_interval(delay, long_term, x, of, causes);
+        for (size_t k = i; k < n; k++)
+            if (causes[k].location == location)
+                of[causes[k].local] = 0;
     }
+    free(of);
+    return LC_OK;
 }
 
 /* States of the chain of each cause, first victim first; -1 behind the last. */
@@ -202,9 +234,10 @@ enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
     struct cause *causes = NULL;
     int64_t *states = NULL, *details = NULL;
     size_t n = 0;
-    enum lc_err err = lc_comm_agree(comm, find_causes(delay, &causes, &n));
-    for (size_t i = 0; i < n && err == LC_OK; i++)
-        find_largest(delay, long_term, &causes[i]);
+    enum lc_err err = find_causes(delay, &causes, &n);
+    if (err == LC_OK)
+        err = find_largest(delay, long_term, causes, n);
+    err = lc_comm_agree(comm, err);
     if (err == LC_OK)
         err = gather_causes(comm, &causes, &n);
     if (err == LC_OK)

@@ -117,13 +117,7 @@ void lc_exact_total(const struct lc_comm *comm, const struct lc_exact *sums, dou
 }
 
 void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]) {
-    struct lc_exact sums[LC_COST_ROWS] = {{0, 0}};
-    for (size_t i = 0; i < costs->lines->trace->n_locs; i++)
-        for (size_t r = 0; r < LC_COST_ROWS; r++)
-            for (uint32_t k = 0; costs->rows[i][r] != NULL && k < costs->lines->lines[i].n_cnodes;
-                 k++)
-                lc_exact_add(&sums[r], costs->rows[i][r][k]);
-    lc_exact_total(costs->lines->trace->comm, sums, totals, LC_COST_ROWS);
+    lc_exact_total(costs->lines->trace->comm, costs->published, totals, LC_COST_ROWS);
 }
 
 static void metric_name(char *name, size_t size, enum lc_cost_metric metric,
@@ -152,20 +146,9 @@ static void metric_name(char *name, size_t size, enum lc_cost_metric metric,
     }
 }
 
-static enum lc_err publish_rows(const struct lc_costs *costs, struct lc_results *results,
-                                size_t row_index, uint32_t handle) {
-    for (size_t i = 0; i < costs->lines->trace->n_locs; i++) {
-        const struct lc_timeline *line = &costs->lines->lines[i];
-        const double *row = costs->rows[i][row_index];
-        for (uint32_t k = 0; row != NULL && k < line->n_cnodes; k++)
-            if (row[k] != 0)
-                LC_TRY(lc_results_add_ticks_real(results, handle, line->cnodes[k], line->loc->id,
-                                                 row[k]));
-    }
-    return LC_OK;
-}
-
-enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results) {
+enum lc_err lc_costs_declare(struct lc_costs *costs, struct lc_results *results) {
+    for (size_t row = 0; row < LC_COST_ROWS; row++)
+        costs->handles[row] = LC_NONE;
     for (int kind = 0; kind < LC_COST_KINDS; kind++) {
         if (kind >= LC_COST_MPI_KINDS && !costs->lines->trace->omp)
             continue;
@@ -173,11 +156,28 @@ enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *re
         for (int model = 0; model < LC_MODELS; model++)
             for (int metric = 0; metric < n_metrics; metric++) {
                 char name[64];
-                uint32_t handle;
                 metric_name(name, sizeof name, metric, model, kind);
-                LC_TRY(lc_results_metric(results, name, &handle));
-                LC_TRY(publish_rows(costs, results, lc_cost_row(metric, model, kind), handle));
+                LC_TRY(lc_results_metric(results, name,
+                                         &costs->handles[lc_cost_row(metric, model, kind)]));
             }
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_costs_publish(struct lc_costs *costs, size_t loc, struct lc_results *results) {
+    const struct lc_timeline *line = &costs->lines->lines[loc];
+    for (size_t r = 0; r < LC_COST_ROWS; r++) {
+        double *row = costs->rows[loc][r];
+        for (uint32_t k = 0; row != NULL && k < line->n_cnodes; k++) {
+            if (row[k] == 0)
+                continue;
+            lc_exact_add(&costs->published[r], row[k]);
+            if (costs->handles[r] != LC_NONE)
+                LC_TRY(lc_results_add_ticks_real(results, costs->handles[r], line->cnodes[k],
+                                                 line->loc->id, row[k]));
+        }
+        free(row);
+        costs->rows[loc][r] = NULL;
     }
     return LC_OK;
 }

@@ -3,7 +3,7 @@
  * names of the metrics of root causes.
  *
  * Each value is booked by the owner of the location, in an order that does not depend on the number
- * of ranks. Used by delay.c, long_term.c. */
+ * of ranks. Used by delay.c, long_term.c, classification.c. */
 #ifndef LC_ANALYZE_COSTS_H
 #define LC_ANALYZE_COSTS_H
 
@@ -42,11 +42,18 @@ enum lc_cost_metric {
 
 enum { LC_COST_ROWS = LC_COST_METRICS * LC_MODELS * LC_COST_KINDS };
 
+/* A sum of ticks that does not depend on the order of its parts: whole ticks and 2^-40 of a tick.
+ * Zero-initialise. */
+struct lc_exact {
+    int64_t whole, parts;
+};
 struct lc_costs {
     const struct lc_timelines *lines;
-    double *(*rows)[LC_COST_ROWS]; /* per location of this rank */
-    double uncaused[LC_MODELS];    /* costs that ended at waiting without cause (on the rank that
-                                      swept) */
+    double *(*rows)[LC_COST_ROWS];           /* per location of this rank */
+    struct lc_exact published[LC_COST_ROWS]; /* sums of rows that are in the results by now */
+    uint32_t handles[LC_COST_ROWS];          /* in the results; LC_NONE: no metric of this trace */
+    double uncaused[LC_MODELS]; /* costs that ended at waiting without cause (on the rank that
+                                   swept) */
     int64_t n_judged,
         n_indirect;           /* wait states with a cause; those of them with an indirect part */
     int64_t n_circles;        /* wait states in a circle (wrong clocks) */
@@ -66,17 +73,12 @@ enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric
 /* Index of a call path in the timeline, LC_NONE if the location never visits it. */
 uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
 
-/* A sum of ticks that does not depend on the order of its parts: whole ticks and 2^-40 of a tick.
- * Zero-initialise. */
-struct lc_exact {
-    int64_t whole, parts;
-};
 void lc_exact_add(struct lc_exact *sum, double ticks);
 /* Over all ranks: sums[i] becomes totals[i]; at most LC_COST_ROWS. Collective. */
 void lc_exact_total(const struct lc_comm *comm, const struct lc_exact *sums, double *totals,
                     size_t n);
 
-/* Sums over all locations, by row (lc_cost_row). Collective. */
+/* Sums of what was published, by row (lc_cost_row). Collective. */
 void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]);
 
 static inline size_t lc_cost_row(enum lc_cost_metric metric, enum lc_delay_model model,
@@ -84,8 +86,9 @@ static inline size_t lc_cost_row(enum lc_cost_metric metric, enum lc_delay_model
     return ((size_t)metric * LC_MODELS + model) * LC_COST_KINDS + kind;
 }
 
-/* Declares all metrics and moves the rows into the results. Collective in that all ranks declare
- * the same. */
-enum lc_err lc_costs_publish(const struct lc_costs *costs, struct lc_results *results);
+/* Declares all metrics: collective in that all ranks declare the same. */
+enum lc_err lc_costs_declare(struct lc_costs *costs, struct lc_results *results);
+/* Moves the rows of a location into the results. */
+enum lc_err lc_costs_publish(struct lc_costs *costs, size_t loc, struct lc_results *results);
 
 #endif

@@ -354,46 +354,6 @@ static enum lc_err measure_all(struct measuring *m) {
     }
 }
 
-/* Section 3.4, on the waiting call. */
-static enum lc_err classify(struct lc_delay *delay) {
-    const struct lc_timelines *lines = delay->lines;
-    uint32_t *local = NULL;
-    LC_TRY(lc_alloc(&local, lines->trace->n_cnodes + 1, sizeof *local));
-    enum lc_err err = LC_OK;
-    for (size_t i = 0; i < lines->trace->n_locs; i++) {
-        const struct lc_timeline *line = &lines->lines[i];
-        for (uint32_t k = 0; k < line->n_cnodes; k++)
-            local[line->cnodes[k]] = k;
-        for (uint32_t k = 0; k < line->n_states; k++) {
-            const struct lc_state *s = &line->states[k];
-            const struct lc_wait *w = &line->loc->waits[s->wait];
-            const struct lc_state_blame *blame = &delay->blame[s - lines->states];
-            enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
-            uint32_t c = local[s->cnode];
-            double ticks = (double)s->ticks;
-            delay->costs->n_judged += w->cause != LC_NONE;
-            delay->costs->n_indirect += blame->waits > 0;
-            for (int model = 0; model < LC_MODELS && kind < LC_COST_MPI_KINDS && err == LC_OK;
-                 model++) {
-                double to_code, to_wait,
-                    handed = blame->handed[model] < ticks ? blame->handed[model] : ticks;
-                lc_delay_shares(model, s->ticks, blame->code, blame->waits, &to_code, &to_wait);
-                err = lc_costs_add(delay->costs, i, LC_DIRECT, model, kind, c, ticks * to_code);
-                if (err == LC_OK)
-                    err =
-                        lc_costs_add(delay->costs, i, LC_INDIRECT, model, kind, c, ticks * to_wait);
-                if (err == LC_OK)
-                    err = lc_costs_add(delay->costs, i, LC_PROPAGATING, model, kind, c, handed);
-                if (err == LC_OK)
-                    err =
-                        lc_costs_add(delay->costs, i, LC_TERMINAL, model, kind, c, ticks - handed);
-            }
-        }
-    }
-    free(local);
-    return err;
-}
-
 static enum lc_err prepare(struct measuring *m) {
     size_t n_cnodes = m->delay->lines->trace->n_cnodes, n = m->delay->n_intervals;
     LC_TRY(lc_profile_new(&m->cause, n_cnodes));
@@ -417,8 +377,6 @@ enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *line
         err = lc_comm_agree(comm, prepare(&m));
     if (err == LC_OK)
         err = measure_all(&m);
-    if (err == LC_OK)
-        err = lc_comm_agree(comm, classify(delay));
     lc_profile_free(&m.cause);
     lc_profile_free(&m.waiting);
     free(m.local);
@@ -430,13 +388,18 @@ enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *line
     return err;
 }
 
-void lc_delay_free(struct lc_delay *delay) {
+void lc_delay_free_intervals(struct lc_delay *delay) {
     free(delay->intervals);
     free(delay->excess_cnode);
     free(delay->excess_ticks);
-    free(delay->blame);
     delay->intervals = NULL;
     delay->excess_cnode = NULL;
     delay->excess_ticks = NULL;
+    delay->n_intervals = delay->n_excess = delay->cap_excess = delay->cap_excess_ticks = 0;
+}
+
+void lc_delay_free(struct lc_delay *delay) {
+    lc_delay_free_intervals(delay);
+    free(delay->blame);
     delay->blame = NULL;
 }

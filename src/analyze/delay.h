@@ -1,6 +1,6 @@
 /* Root causes of wait states (definitions of the wait states, sections 3.2 to 3.4): synchronisation
- * intervals, difference profiles, short-term costs and classification, and what long_term.c needs
- * to pass costs on.
+ * intervals, difference profiles, short-term costs, and what long_term.c needs to pass costs on and
+ * classification.c to divide the waiting itself.
  *
  * The interval of a wait state lives at the owner of its *cause*: there the excess of the cause per
  * call path (D) and the waiting of the cause inside the interval (W) are known, and there costs are
@@ -43,10 +43,12 @@ struct lc_delay {
     } * blame;
 };
 
-/* Intervals, short-term costs, classification. Collective. */
+/* Intervals and short-term costs. Collective. */
 enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines,
                          struct lc_costs *costs);
 void lc_delay_free(struct lc_delay *delay);
+/* Frees what only costs and chains need; the blame per state stays. */
+void lc_delay_free_intervals(struct lc_delay *delay);
 
 /* How the waiting of an interval is divided (section 3.3): shares of the code and of the waits of
  * the cause; their sum is 1. */

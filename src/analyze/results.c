@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/idmap.h"
 #include "analyze/results_private.h"
 #include "base/mem.h"
 
@@ -16,7 +15,7 @@ void lc_results_free(struct lc_results *results) {
         return;
     for (size_t m = 0; m < results->n_metrics; m++) {
         free(results->metrics[m].cells);
-        lc_idmap_free(&results->metrics[m].index);
+        free(results->metrics[m].slots);
     }
     free(results->metrics);
     free(results);
@@ -37,6 +36,31 @@ enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint
     return LC_OK;
 }
 
+/* Where the cell of (cnode, location) is in the table, or the free place for it. */
+static uint32_t *find_slot(const struct lc_result_metric *metric, uint32_t cnode,
+                           uint32_t location) {
+    uint64_t h = ((uint64_t)location << 32 | cnode) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(h ^ (h >> 32)) & (metric->n_slots - 1);
+    for (; metric->slots[i] != 0; i = (i + 1) & (metric->n_slots - 1)) {
+        const struct lc_result_cell *cell = &metric->cells[metric->slots[i] - 1];
+        if (cell->cnode == cnode && cell->location == location)
+            break;
+    }
+    return &metric->slots[i];
+}
+
+static enum lc_err grow_slots(struct lc_result_metric *metric) {
+    size_t n = metric->n_slots ? 2 * metric->n_slots : 16;
+    free(metric->slots);
+    metric->slots = NULL;
+    metric->n_slots = 0;
+    LC_TRY(lc_alloc(&metric->slots, n, sizeof *metric->slots));
+    metric->n_slots = n;
+    for (size_t i = 0; i < metric->n_cells; i++)
+        *find_slot(metric, metric->cells[i].cnode, metric->cells[i].location) = (uint32_t)i + 1;
+    return LC_OK;
+}
+
 /* The cell of (cnode, location), new ones zero. Additions for one place come one after the other as
  * a rule. */
 static enum lc_err find_cell(struct lc_result_metric *metric, uint32_t cnode, uint32_t location,
@@ -46,17 +70,17 @@ static enum lc_err find_cell(struct lc_result_metric *metric, uint32_t cnode, ui
         if ((*cell)->cnode == cnode && (*cell)->location == location)
             return LC_OK;
     }
-    uint64_t key = (uint64_t)location << 32 | cnode;
-    uint32_t at = lc_idmap_get(&metric->index, key);
-    if (at == LC_NONE) {
+    if (4 * (metric->n_cells + 1) > 3 * metric->n_slots)
+        LC_TRY(grow_slots(metric));
+    uint32_t *slot = find_slot(metric, cnode, location);
+    if (*slot == 0) {
         LC_TRY(lc_grow(&metric->cells, &metric->cap_cells, metric->n_cells + 1,
                        sizeof *metric->cells));
-        at = (uint32_t)metric->n_cells++;
-        metric->cells[at] = (struct lc_result_cell){cnode, location, {0}};
-        LC_TRY(lc_idmap_put(&metric->index, key, at));
+        metric->cells[metric->n_cells++] = (struct lc_result_cell){cnode, location, {0}};
+        *slot = (uint32_t)metric->n_cells;
     }
-    metric->last = at;
-    *cell = &metric->cells[at];
+    metric->last = *slot - 1;
+    *cell = &metric->cells[metric->last];
     return LC_OK;
 }
 

@@ -3,8 +3,8 @@
 #define LC_ANALYZE_RESULTS_PRIVATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "analyze/idmap.h"
 #include "analyze/results.h"
 
 struct lc_result_cell {
@@ -21,7 +21,8 @@ struct lc_result_metric {
     struct lc_result_cell *cells;
     size_t n_cells, cap_cells;
     uint32_t last;
-    struct lc_idmap index; /* location << 32 | cnode -> cells */
+    uint32_t *slots; /* hash table: index + 1 into cells, 0: free; open addressing */
+    size_t n_slots;  /* power of two, or 0 */
 };
 
 struct lc_results {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/chains.h"
+#include "analyze/classification.h"
 #include "analyze/critical_path.h"
 #include "analyze/indicators.h"
 #include "analyze/invariants.h"
@@ -29,9 +30,11 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
         err = lc_chains_run(&output->root_causes, &delay, &long_term);
         lc_long_term_free(&long_term);
     }
-    lc_delay_free(&delay);
+    lc_delay_free_intervals(&delay);
     if (err == LC_OK)
-        err = lc_comm_agree(lines->trace->comm, lc_costs_publish(costs, lines->trace->results));
+        err = lc_comm_agree(lines->trace->comm,
+                            lc_classify_and_publish(&delay, lines->trace->results));
+    lc_delay_free(&delay);
     return err;
 }
 
