@@ -200,6 +200,7 @@ static void check_instances(struct window *w) {
         if (whole && !a->mismatch)
             continue;
         a->kind = LC_KIND_NONE;
+        a->mismatch = true;
         if (lc_trace_loc(w->trace, a->first_location))
             lc_health_note(health, whole ? LC_HEALTH_COLL_MISMATCH : LC_HEALTH_COLL_INCOMPLETE,
                            a->first_location);
@@ -275,7 +276,8 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
     const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
     uint32_t root = coll->root;
     coll->root = 0;
-    coll->flags |= LC_COLL_JUDGED;
+    if (!a->mismatch) /* else it is no candidate */
+        coll->flags |= LC_COLL_JUDGED;
     if (a->kind == LC_KIND_NONE || (only_if_synchronising(a->kind) && !synchronising(a)))
         return LC_OK;
     bool receives = (coll->flags & LC_COLL_RECEIVES) != 0;

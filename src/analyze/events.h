@@ -13,7 +13,8 @@ enum {                  /* lc_p2p.flags */
        LC_P2P_KNOWN = 4, /* communicator, peer and tag are known (a receive: it was completed) and
                             not cancelled */
        LC_P2P_SELF = 8,  /* to or from the own process */
-       LC_P2P_MATCHED = 16
+       LC_P2P_MATCHED = 16,
+       LC_P2P_LOST = 32 /* sends: nobody received it */
 };
 
 /* One half of a message, in the order of starting (posting). */

@@ -25,7 +25,7 @@ struct message {          /* a send on its way to the receiver */
     uint32_t location, cnode, index; /* of the send */
 };
 
-struct reply { /* a late receiver, on its way to the sender */
+struct reply { /* a late receiver (LC_NONE: there is no receiver), on its way to the sender */
     struct lc_match match;
     uint32_t location, index; /* of the send */
 };
@@ -161,6 +161,15 @@ static enum lc_err visit_all(struct matcher *m, visit_fn *visit) {
     return LC_OK;
 }
 
+static enum lc_err reply(struct matcher *m, const struct message *message,
+                         const struct lc_match *match) {
+    LC_TRY(lc_reserve(&m->replies, &m->cap_replies, m->n_replies + 1, sizeof *m->replies));
+    LC_TRY(lc_reserve(&m->reply_dest, &m->cap_reply_dest, m->n_replies + 1, sizeof *m->reply_dest));
+    m->reply_dest[m->n_replies] = lc_trace_owner(m->trace, message->location);
+    m->replies[m->n_replies++] = (struct reply){*match, message->location, message->index};
+    return LC_OK;
+}
+
 /* A sending call that lasted until after the receive was posted, and began before that, waited for
  * it. */
 static enum lc_err answer(struct matcher *m, const struct message *message, struct lc_loc *loc,
@@ -168,14 +177,8 @@ static enum lc_err answer(struct matcher *m, const struct message *message, stru
     int64_t posted = loc->time[call->enter];
     if (message->wait_start >= posted || message->wait_end <= posted)
         return LC_OK;
-    LC_TRY(lc_reserve(&m->replies, &m->cap_replies, m->n_replies + 1, sizeof *m->replies));
-    LC_TRY(lc_reserve(&m->reply_dest, &m->cap_reply_dest, m->n_replies + 1, sizeof *m->reply_dest));
-    m->reply_dest[m->n_replies] = lc_trace_owner(m->trace, message->location);
-    m->replies[m->n_replies++] =
-        (struct reply){{posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]},
-                       message->location,
-                       message->index};
-    return LC_OK;
+    struct lc_match match = {posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]};
+    return reply(m, message, &match);
 }
 
 static enum lc_err deliver(struct matcher *m, const struct message *message) {
@@ -187,7 +190,8 @@ static enum lc_err deliver(struct matcher *m, const struct message *message) {
     struct channel *c = m->n_channels ? &m->channels[i] : NULL;
     if (!c || !c->used || c->head == LC_NONE) {
         lc_health_note(trace->health, LC_HEALTH_SEND_UNMATCHED, message->location);
-        return LC_OK;
+        struct lc_match nobody = {0, 0, LC_NONE, LC_NONE};
+        return reply(m, message, &nobody);
     }
     struct lc_loc *loc;
     struct lc_p2p *recv = operation(m, c->head, first_location(trace, message->destination), &loc);
@@ -239,6 +243,10 @@ static enum lc_err take_replies(struct matcher *m) {
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < n && err == LC_OK; i++) {
         struct lc_loc *loc = lc_trace_loc(trace, in[i].location);
+        if (in[i].match.location == LC_NONE) {
+            loc->p2p[in[i].index].flags |= LC_P2P_LOST;
+            continue;
+        }
         err = lc_reserve(&loc->lates, &loc->cap_lates, loc->n_lates + 1, sizeof *loc->lates);
         if (err != LC_OK)
             break;

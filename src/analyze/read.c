@@ -43,7 +43,7 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) 
     reader->loc = loc;
     reader->last = INT64_MIN;
     reader->begun = false;
-    reader->node = reader->base = 0;
+    reader->node = reader->base = reader->root = 0;
     reader->depth = 0;
     reader->n_touched = reader->n_counts = 0;
     reader->coll_begin = INT64_MIN;

@@ -103,7 +103,8 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
 }
 
 void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
-    uint32_t node = lc_tree_child(&reader->tree, reader->node, region);
+    uint32_t node =
+        lc_tree_child(&reader->tree, reader->depth ? reader->node : reader->base, region);
     if (__builtin_expect(node == LC_NONE || reader->depth == reader->cap_frames, 0)) {
         reader->err = node == LC_NONE ? LC_ERR_NOMEM
                                       : lc_grow(&reader->frames, &reader->cap_frames,
@@ -112,6 +113,8 @@ void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
             return;
     }
     struct lc_loc *loc = reader->loc;
+    if (!reader->root)
+        reader->root = node;
     reader->frames[reader->depth++] = (struct lc_frame){node, loc->n_transitions, LC_NONE, region};
     move(reader, t, node);
     struct lc_node_sums *sums = sums_of(reader, node);
@@ -160,7 +163,10 @@ void lc_reader_leave(struct lc_reader *reader, int64_t t) {
         if (c == 0)
             break;
     }
-    move(reader, t, reader->depth ? reader->frames[reader->depth - 1].node : reader->base);
+    move(reader, t,
+         reader->depth  ? reader->frames[reader->depth - 1].node
+         : reader->base ? reader->base
+                        : reader->root);
     const struct lc_an_region *r = &reader->trace->regions[frame->region];
     if (r->special)
         end_special(reader, t, r);

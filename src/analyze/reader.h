@@ -43,7 +43,9 @@ struct lc_reader {
     struct lc_loc *loc;
     int64_t last, change; /* last event, last transition */
     bool begun;
-    uint32_t node, base; /* current call path; that of an empty stack */
+    uint32_t node,
+        base;      /* current call path; what regions of an empty stack hang below, 0: nothing */
+    uint32_t root; /* the first one entered: time between such regions is its; 0: none yet */
     struct lc_frame *frames;
     size_t depth, cap_frames;
     struct lc_node_sums *sums; /* per node of the tree */

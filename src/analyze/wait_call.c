@@ -112,7 +112,7 @@ static struct candidate judge_send(const struct lc_wait_judge *judge, const stru
     struct candidate c = {.wait = {.cnode = v->cnode, .kind = LC_WAIT_LR, .instance = UINT64_MAX}};
     bool nonblocking = (p2p->flags & LC_P2P_NONBLOCKING) != 0;
     uint32_t started_by = v->loc->calls[p2p->call].fn;
-    if (!(p2p->flags & LC_P2P_KNOWN) || (p2p->flags & LC_P2P_SELF))
+    if (!(p2p->flags & LC_P2P_KNOWN) || (p2p->flags & (LC_P2P_SELF | LC_P2P_LOST)))
         return c;
     if (nonblocking ? !is_wait(v->call->fn) : v->call->fn != LC_FN_MPI_SEND)
         return c;

@@ -100,12 +100,14 @@ class Program:
         self.zero_latency = rng.random() < 0.2
         self.with_init, self.with_finalize = rng.random() < 0.8, rng.random() < 0.8
         self.with_program = rng.random() < 0.5
+        self.with_main = rng.random() < 0.8  # else time passes outside of all regions
         start = rng.randrange(10**9)
         self.ranks = [Rank(i, start + self.time(rng.choice([0, 5]))) for i in range(self.n)]
         self.comms = [Comm("MPI_COMM_WORLD", list(range(self.n)))]
         for i in range(rng.randrange(4)):
             size = rng.randrange(1, self.n + 1)
             self.comms.append(Comm("comm %d" % i, rng.sample(range(self.n), size)))
+        self.lost_comms = []  # of operations that one member leaves out
         self.half_open = {}  # (comm, source, dest, tag): messages of which one side has started
         self.persistent = rng.random() < 0.3
         self.simulate(rng.randrange(20, 160))
@@ -123,18 +125,20 @@ class Program:
             if self.with_program:
                 r.emit("program_begin")
                 r.now += self.time(2)
-            r.enter("main")
+            if self.with_main:
+                r.enter("main")
             r.now += self.time(3)
         self.all_of("MPI_Init" if self.rng.random() < 0.7 else "MPI_Init_thread", self.with_init)
         choices = [(self.work, 8), (self.message, 9), (self.second_side, 5), (self.complete, 6), (self.collective, 4),
                    (self.nonblocking_collective, 2), (self.sendrecv, 2), (self.blocking_pair, 7),
-                   (self.construction, 1), (self.cancel, 1), (self.to_oneself, 1), (self.other_call, 1)]
+                   (self.construction, 1), (self.cancel, 1), (self.to_oneself, 1), (self.other_call, 1),
+                   (self.lost_message, 1), (self.lost_collective, 1)]
         weighted = [f for f, weight in choices for _ in range(weight)]
         for _ in range(steps):
             self.rng.choice(weighted)()
         self.drain()
         for r in self.ranks:
-            while r.stack[-1] != "main":
+            while len(r.stack) > self.with_main:
                 r.now += self.time(1)
                 r.leave()
         self.all_of("MPI_Finalize", self.with_finalize)
@@ -161,7 +165,7 @@ class Program:
         """Changes the user functions that r is in, now and then."""
         rng = self.rng
         if rng.random() < 0.3:
-            while len(r.stack) > 1 and rng.random() < 0.6:
+            while len(r.stack) > self.with_main and rng.random() < 0.6:
                 r.leave()
                 r.now += self.time(1)
         if rng.random() < 0.4 and len(r.stack) < 5:
@@ -459,6 +463,41 @@ class Program:
             args = (op.upper(), comm, root if rooted else NO_ROOT) + sizes[i] + (started[i],)
             r.requests.append(self.collective_request(r, time, args))
 
+    def lost_message(self):
+        """A message that nobody receives; its sender completes it like others."""
+        comm, source, dest = self.pick_pair()
+        m = Message(comm, source, dest, 9, self.rng.choice([0, 8]), self.rng.choice(["", "", "b"]))
+        if self.rng.random() < 0.3:
+            self.blocking_send(m)
+        else:
+            self.start_send(m)
+            self.late(self.ranks[source])
+
+    def late(self, r):
+        """The last request of r completes with another one, so that the call that completes both has only that to wait for."""
+        ready = [q for q in r.requests[:-1] if (q.done() or 0) > r.now]
+        if ready:
+            other = self.rng.choice(ready)
+            r.requests[-1].done = other.done
+            self.complete_in(r, self.rng.choice(["MPI_Waitsome", "MPI_Waitall"]), [r.requests[-1], other])
+
+    def lost_collective(self):
+        """A nonblocking operation that one member never starts."""
+        comm = Comm("lost %d" % len(self.lost_comms), self.pick_pair()[0].members)
+        self.lost_comms.append(comm)
+        absent = self.rng.choice(comm.members)
+        for number in comm.members:
+            r = self.ranks[number]
+            if number == absent:
+                continue
+            self.move(r)
+            r.enter("MPI_Iallreduce")
+            request = r.request()
+            r.emit("non_blocking_collective_request", request)
+            r.leave()
+            r.requests.append(self.collective_request(r, r.now, ("ALLREDUCE", comm, NO_ROOT, 8, 8, request)))
+            self.late(r)
+
     @staticmethod
     def collective_request(r, time, args):
         return Request(lambda: time, lambda: r.emit("non_blocking_collective_complete", *args))
@@ -505,7 +544,7 @@ class Program:
                 locations.append(defs.location("Master thread", group=group, type=LocationType.CPU_THREAD))
             defs.group("", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI, members=locations)
             comms = {}
-            for comm in self.comms:
+            for comm in self.comms + self.lost_comms:
                 group = defs.group("", group_type=GroupType.COMM_GROUP, paradigm=Paradigm.MPI,
                                    group_flags=GroupFlag.NONE, members=[locations[m] for m in comm.members])
                 comms[comm] = defs.comm(comm.name, group=group, flags=CommFlag.NONE)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 64, LOCATIONS = 4096 };
+enum { WORDS = 64, LOCATIONS = 4096, RANKS = 1 << 20, THREADS };
 
 static OTF2_Archive *archive;
 static OTF2_GlobalDefWriter *defs;
@@ -93,9 +93,7 @@ static void new_file(uint32_t comm) {
 
 /* false: no definition */
 static bool define(const char *word, const uint64_t *a, uint32_t n, const char *name) {
-    if (strcmp(word, "process") == 0)
-        new_process((uint32_t)a[0]);
-    else if (strcmp(word, "region") == 0)
+    if (strcmp(word, "region") == 0)
         check(OTF2_GlobalDefWriter_WriteRegion(defs, n_regions++, string(name), n_strings - 1,
                                                n_strings - 1, (OTF2_RegionRole)a[1],
                                                (OTF2_Paradigm)a[0], OTF2_REGION_FLAG_NONE, 0, 0, 0),
@@ -210,6 +208,46 @@ static void start(const char *directory) {
           "node");
 }
 
+/* Definitions wait here for those of the locations: readers want what a definition refers to before
+ * it. */
+static char **waiting;
+static size_t n_waiting;
+
+static void define_later(const char *line) {
+    waiting = realloc(waiting, (n_waiting + 1) * sizeof *waiting);
+    if (!waiting || !(waiting[n_waiting++] = strdup(line)))
+        check(OTF2_ERROR_MEM_ALLOC_FAILED, line);
+}
+
+struct words {
+    const char *word[WORDS];
+    uint32_t count;
+    uint64_t
+        number[WORDS]; /* of a definition: all words but the first; of an event: all but three */
+    uint32_t n_numbers;
+};
+
+static struct words split(char *line, bool *event) {
+    struct words w = {.count = 0};
+    for (char *word = strtok(line, " \n"); word && w.count < WORDS; word = strtok(NULL, " \n"))
+        w.word[w.count++] = word;
+    *event = w.count && w.word[0][0] >= '0' && w.word[0][0] <= '9';
+    for (uint32_t i = *event ? 3 : 1; i < w.count; i++)
+        w.number[w.n_numbers++] = strtoull(w.word[i], NULL, 0);
+    return w;
+}
+
+static void define_all(void) {
+    bool event;
+    for (size_t i = 0; i < n_waiting; i++) {
+        struct words w = split(waiting[i], &event);
+        if (!define(w.word[0], w.number, w.n_numbers, w.word[w.count - 1]))
+            check(OTF2_ERROR_INVALID_ARGUMENT, w.word[0]);
+        free(waiting[i]);
+    }
+    free(waiting);
+}
+
 static void finish(uint64_t last) {
     uint64_t threads[LOCATIONS];
     uint32_t process = 0;
@@ -225,14 +263,15 @@ static void finish(uint64_t last) {
               "location");
         check(OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, l)), "close");
     }
-    check(OTF2_GlobalDefWriter_WriteGroup(defs, n_comms, string(""), OTF2_GROUP_TYPE_COMM_LOCATIONS,
+    check(OTF2_GlobalDefWriter_WriteGroup(defs, RANKS, string(""), OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                           OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, n_processes,
                                           masters),
           "ranks");
-    check(OTF2_GlobalDefWriter_WriteGroup(defs, n_comms + 1, string(""),
-                                          OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_OPENMP,
-                                          OTF2_GROUP_FLAG_NONE, n_locations, threads),
+    check(OTF2_GlobalDefWriter_WriteGroup(defs, THREADS, string(""), OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                          OTF2_PARADIGM_OPENMP, OTF2_GROUP_FLAG_NONE, n_locations,
+                                          threads),
           "threads");
+    define_all();
     check(OTF2_GlobalDefWriter_WriteClockProperties(defs, 1000, 0, last + 1, 0), "clock");
     check(OTF2_Archive_CloseEvtFiles(archive), "events");
     check(OTF2_Archive_CloseDefFiles(archive), "definitions");
@@ -248,26 +287,24 @@ int main(int argc, char **argv) {
     }
     start(argv[1]);
     while (fgets(line, sizeof line, stdin)) {
-        uint64_t a[WORDS] = {0};
-        uint32_t n = 0;
-        const char *words[WORDS] = {NULL};
-        size_t count = 0;
-        for (char *word = strtok(line, " \n"); word && count < WORDS; word = strtok(NULL, " \n"))
-            words[count++] = word;
-        if (!count)
+        bool event;
+        char copy[sizeof line];
+        memcpy(copy, line, sizeof line);
+        struct words w = split(copy, &event);
+        if (!w.count)
             continue;
-        bool event = words[0][0] >= '0' && words[0][0] <= '9';
-        for (size_t i = event ? 3 : 1; i < count; i++)
-            a[n++] = strtoull(words[i], NULL, 0);
-        if (!event && !define(words[0], a, n, words[count - 1]))
-            check(OTF2_ERROR_INVALID_ARGUMENT, words[0]);
-        uint64_t location = event ? strtoull(words[0], NULL, 10) : 0;
-        if (event && (location >= n_locations || count < 3))
-            check(OTF2_ERROR_INVALID_ARGUMENT, words[0]);
+        if (!event && strcmp(w.word[0], "process") == 0)
+            new_process((uint32_t)w.number[0]);
+        else if (!event)
+            define_later(line);
         if (!event)
             continue;
-        last = strtoull(words[1], NULL, 10) > last ? strtoull(words[1], NULL, 10) : last;
-        check(record(writers[location], words[2], strtoull(words[1], NULL, 10), a), words[2]);
+        uint64_t location = strtoull(w.word[0], NULL, 10);
+        if (location >= n_locations || w.count < 3)
+            check(OTF2_ERROR_INVALID_ARGUMENT, w.word[0]);
+        uint64_t time = strtoull(w.word[1], NULL, 10);
+        last = time > last ? time : last;
+        check(record(writers[location], w.word[2], time, w.number), w.word[2]);
     }
     finish(last);
     return 0;
