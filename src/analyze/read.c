@@ -42,6 +42,7 @@ static enum lc_err take_locations(struct lc_trace *trace) {
 static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) {
     reader->loc = loc;
     reader->last = INT64_MIN;
+    reader->first = INT64_MAX;
     reader->begun = false;
     reader->node = reader->base = reader->root = 0;
     reader->depth = 0;
@@ -130,6 +131,7 @@ static OTF2_EvtReaderCallbacks *callbacks_new(void) {
         lc_read_mpi_callbacks(callbacks);
         lc_read_thread_callbacks(callbacks);
         lc_read_rma_callbacks(callbacks);
+        lc_read_other_callbacks(callbacks);
     }
     return callbacks;
 }

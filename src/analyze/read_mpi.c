@@ -239,14 +239,6 @@ static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp 
     return lc_reader_end(reader);
 }
 
-static OTF2_CallbackCode on_tested(OTF2_LocationRef location, OTF2_TimeStamp time,
-                                   uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                   uint64_t request) {
-    (void)location, (void)position, (void)attributes, (void)request;
-    lc_reader_time(user, time);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
 static const uint8_t kind_of_op[] = {
     [OTF2_COLLECTIVE_OP_BARRIER] = LC_KIND_BARRIER,
     [OTF2_COLLECTIVE_OP_BCAST] = LC_KIND_12N,
@@ -467,7 +459,6 @@ void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks, on_recv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks, on_cancelled);
-    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(callbacks, on_tested);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(callbacks, on_coll_begin);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks, on_coll_end);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks, on_nbc_request);

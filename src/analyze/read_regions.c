@@ -63,6 +63,12 @@ static inline void move(struct lc_reader *reader, int64_t t, uint32_t node) {
     transition(reader, t, node);
 }
 
+/* The life of a location begins with its first event, in its root. */
+static void begin_life(struct lc_reader *reader, int64_t t, uint32_t node) {
+    if (!reader->begun && reader->first < t)
+        move(reader, reader->first, node);
+}
+
 static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region) {
     struct lc_loc *loc = reader->loc;
     if (region->fn == LC_FN_MPI_INIT) {
@@ -113,6 +119,7 @@ void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
             return;
     }
     struct lc_loc *loc = reader->loc;
+    begin_life(reader, t, node);
     if (!reader->root)
         reader->root = node;
     reader->frames[reader->depth++] = (struct lc_frame){node, loc->n_transitions, LC_NONE, region};
@@ -175,6 +182,7 @@ void lc_reader_leave(struct lc_reader *reader, int64_t t) {
 void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node) {
     if (reader->depth || (reader->begun && reader->base == node))
         return;
+    begin_life(reader, t, node);
     reader->base = node;
     move(reader, t, node);
 }

@@ -169,35 +169,11 @@ static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp ti
     return lc_reader_end(reader);
 }
 
-static OTF2_CallbackCode on_task(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                 void *user, OTF2_AttributeList *attributes, OTF2_CommRef team,
-                                 uint32_t thread, uint32_t generation) {
-    (void)location, (void)position, (void)attributes, (void)team, (void)thread, (void)generation;
-    lc_reader_time(user, time);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode on_comm_event(OTF2_LocationRef location, OTF2_TimeStamp time,
-                                       uint64_t position, void *user,
-                                       OTF2_AttributeList *attributes, OTF2_CommRef comm) {
-    (void)location, (void)position, (void)attributes, (void)comm;
-    lc_reader_time(user, time);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode on_switched(OTF2_LocationRef location, OTF2_TimeStamp time,
-                                     uint64_t position, void *user, OTF2_AttributeList *attributes,
-                                     OTF2_MeasurementMode mode) {
-    (void)location, (void)position, (void)attributes, (void)mode;
-    lc_reader_time(user, time);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
 static OTF2_CallbackCode on_unknown(OTF2_LocationRef location, OTF2_TimeStamp time,
                                     uint64_t position, void *user, OTF2_AttributeList *attributes) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
-    lc_reader_time(reader, time);
+    lc_reader_pass(reader, time);
     lc_health_note(reader->health, LC_HEALTH_UNKNOWN_RECORD, reader->loc->id);
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -207,7 +183,7 @@ static OTF2_CallbackCode on_sample(OTF2_LocationRef location, OTF2_TimeStamp tim
                                    OTF2_CallingContextRef context, uint32_t distance) {
     (void)location, (void)position, (void)attributes, (void)context, (void)distance;
     struct lc_reader *reader = user;
-    lc_reader_time(reader, time);
+    lc_reader_pass(reader, time);
     lc_health_note(reader->health, LC_HEALTH_SAMPLES, reader->loc->id);
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -219,12 +195,6 @@ void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(callbacks, on_team_end);
     OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(callbacks, on_acquire);
     OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(callbacks, on_release);
-    OTF2_EvtReaderCallbacks_SetThreadTaskCreateCallback(callbacks, on_task);
-    OTF2_EvtReaderCallbacks_SetThreadTaskSwitchCallback(callbacks, on_task);
-    OTF2_EvtReaderCallbacks_SetThreadTaskCompleteCallback(callbacks, on_task);
-    OTF2_EvtReaderCallbacks_SetCommCreateCallback(callbacks, on_comm_event);
-    OTF2_EvtReaderCallbacks_SetCommDestroyCallback(callbacks, on_comm_event);
-    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks, on_switched);
     OTF2_EvtReaderCallbacks_SetUnknownCallback(callbacks, on_unknown);
     OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(callbacks, on_sample);
 }

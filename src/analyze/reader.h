@@ -42,6 +42,7 @@ struct lc_reader {
     /* the location being read */
     struct lc_loc *loc;
     int64_t last, change; /* last event, last transition */
+    int64_t first;        /* event before the first transition; INT64_MAX: none */
     bool begun;
     uint32_t node,
         base;      /* current call path; what regions of an empty stack hang below, 0: nothing */
@@ -77,6 +78,13 @@ static inline int64_t lc_reader_time(struct lc_reader *reader, uint64_t time) {
     return t;
 }
 
+/* Of a record that changes nothing. */
+static inline void lc_reader_pass(struct lc_reader *reader, uint64_t time) {
+    int64_t t = lc_reader_time(reader, time);
+    if (!reader->begun && t < reader->first)
+        reader->first = t;
+}
+
 static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader) {
     return __builtin_expect(reader->err == LC_OK, 1) ? OTF2_CALLBACK_SUCCESS
                                                      : OTF2_CALLBACK_INTERRUPT;
@@ -104,6 +112,7 @@ void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+void lc_read_other_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 
 /* Begin and end of a location for the subjects. */
 enum lc_err lc_read_mpi_end(struct lc_reader *reader);

@@ -177,6 +177,8 @@ class Trace:
                 call = Call(process, path, name.lower().rstrip("_"), mpi, e.time, index)
                 if self.root_path[process] is None:
                     self.root_path[process] = path
+                    if self.first[process] < e.time:
+                        self.segments[process].append((self.first[process], e.time, path))
                 self.visits[path][process] += 1
                 self.calls[process].append(call)
                 stack.append(call)

@@ -16,8 +16,8 @@ import shutil
 import sys
 
 import otf2
-from otf2.enums import (CollectiveOp, CommFlag, GroupFlag, GroupType, LocationGroupType, LocationType, Paradigm,
-                        RegionRole)
+from otf2.enums import (CollectiveOp, CommFlag, GroupFlag, GroupType, LocationGroupType, LocationType, MeasurementMode,
+                        Paradigm, RegionRole)
 
 NO_ROOT = 0xFFFFFFFF
 USER = ["main", "solve", "exchange", "f", "g", "h", "io step", "a/b"]
@@ -122,6 +122,7 @@ class Program:
 
     def simulate(self, steps):
         for r in self.ranks:
+            self.switch(r)
             if self.with_program:
                 r.emit("program_begin")
                 r.now += self.time(2)
@@ -149,6 +150,14 @@ class Program:
             if self.with_program:
                 r.now += self.time(1)
                 r.emit("program_end")
+            r.now += self.time(3)
+            self.switch(r)
+
+    def switch(self, r):
+        """Records outside of all regions."""
+        if self.rng.random() < 0.1:
+            r.emit("measurement_on_off", MeasurementMode.ON)
+            r.now += self.time(5)
 
     def all_of(self, name, there):
         if not there:
