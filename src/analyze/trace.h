@@ -56,6 +56,11 @@ enum lc_fn {
     LC_FN_COUNT
 };
 
+/* An MPI call: only these have wait states of MPI, whatever else has such records. */
+static inline bool lc_fn_is_mpi(uint32_t fn) {
+    return fn >= LC_FN_MPI_OTHER && fn <= LC_FN_MPI_NEIGHBOR;
+}
+
 struct lc_an_region { /* one per name */
     const char *name; /* the region */
     const char *mangled, *file;

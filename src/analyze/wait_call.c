@@ -210,7 +210,7 @@ enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *l
     size_t end = loc->n_done;
     for (size_t i = loc->n_calls; i-- > 0;) {
         const struct lc_call *call = &loc->calls[i];
-        if (end > call->first_done)
+        if (end > call->first_done && lc_fn_is_mpi(call->fn))
             LC_TRY(judge_call(judge, loc, call, end));
         end = call->first_done;
     }
