@@ -1,5 +1,5 @@
-/* Hazards for the piggyback: hazard flood | tags | switch | wild. What rank 0 prints does not
- * depend on the tool. */
+/* Hazards for the piggyback: hazard flood | tags | bcasts | switch | wild. What rank 0 prints does
+ * not depend on the tool. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +38,25 @@ static long flood(void) {
 
 static long tags(void) { /* every message has a tag of its own */
     return ahead(5600);
+}
+
+/* A root far ahead of the others, then one of reductions behind all others. */
+static long bcasts(void) {
+    long sum = 0;
+    for (int i = 0, x; i < 5000; i++) {
+        if (i % 2500 == 0 && rank != 0)
+            nap(100);
+        x = rank == 0 ? i : -1;
+        MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        sum += x == i ? 1 : -100000;
+    }
+    for (int i = 0, all = 0; i < 3000; i++) {
+        if (i == 0 && rank == 0)
+            nap(100);
+        MPI_Reduce(&rank, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+        sum += rank > 0 || all == size * (size - 1) / 2 ? 1 : -100000;
+    }
+    return sum;
 }
 
 /* Ranks switch measurement on and off whenever they like, with messages on their way. */
@@ -108,10 +127,11 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc > 1)
-        sum = strcmp(argv[1], "flood") == 0  ? flood()
-              : strcmp(argv[1], "tags") == 0 ? tags()
-              : strcmp(argv[1], "wild") == 0 ? wild()
-                                             : switched();
+        sum = strcmp(argv[1], "flood") == 0    ? flood()
+              : strcmp(argv[1], "tags") == 0   ? tags()
+              : strcmp(argv[1], "wild") == 0   ? wild()
+              : strcmp(argv[1], "bcasts") == 0 ? bcasts()
+                                               : switched();
     MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
         printf("sum %ld\n", all);

@@ -18,6 +18,8 @@ def faults(meta, what):
     if piggyback is None:
         return [f"{what}: no counts in meta {meta}"]
     found = [f"{what}: {piggyback[name]} {name}" for name in ("absent", "lost") if piggyback[name]]
+    if piggyback["mirrors"] == 0 and piggyback["collectives_skipped"]:  # what did not come in time over messages is left out
+        found.append(f"{what}: {piggyback['collectives_skipped']} collectives without entry")
     if piggyback["mispaired"] > piggyback["unsure"]:  # threads and wild receives: what could not be told may be found wrong by its size
         found.append(f"{what}: {piggyback['mispaired']} mispaired, {piggyback['unsure']} unsure")
     if meta["messages_matched"] > meta["messages_total"]:

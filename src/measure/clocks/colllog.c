@@ -15,6 +15,7 @@ enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64
     log->me = me;
     log->entries = entries;
     log->next = 1;
+    log->area = mine;
     LC_TRY(lc_alloc(&log->theirs, n, sizeof(struct lc_log_head *)));
     enum lc_err err = lc_alloc(&log->areas, n, sizeof(struct lc_area *));
     if (err != LC_OK) {
@@ -41,6 +42,7 @@ void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, uint64_t *off
     }
     free(log->theirs);
     free(log->areas);
+    free(log->spilled);
     memset(log, 0, sizeof *log);
 }
 
@@ -54,9 +56,7 @@ struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member) {
     return log->theirs[member];
 }
 
-bool lc_colllog_room_slow(struct lc_colllog *log, uint32_t op) {
-    if (!log->mine)
-        return false;
+static void look_at_members(struct lc_colllog *log) {
     uint32_t safe = log->done;
     for (uint32_t i = 0; i < log->n; i++) {
         if (i == log->me || !log->areas[i])
@@ -70,11 +70,73 @@ bool lc_colllog_room_slow(struct lc_colllog *log, uint32_t op) {
     }
     if (safe > log->safe)
         log->safe = safe;
-    if (op - log->safe > log->entries) {
-        log->n_skipped++;
-        return false;
+}
+
+/* The spill in the own area, made if it is not there; NULL: no memory. */
+static struct lc_log_spill *own_spill(struct lc_colllog *log) {
+    uint64_t at = atomic_load_explicit(&log->mine->spill, memory_order_relaxed);
+    if (!log->spilled && lc_alloc(&log->spilled, LC_SPILL_SEGMENTS, sizeof *log->spilled) != LC_OK)
+        return NULL;
+    if (!at) {
+        at = lc_area_take(log->area, sizeof(struct lc_log_spill));
+        if (!at)
+            return NULL;
+        /* release: who finds it finds it zeroed (lc_colllog_find_spilled) */
+        atomic_store_explicit(&log->mine->spill, at, memory_order_release);
     }
-    return true;
+    return lc_area_at(log->area, at);
+}
+
+/* A segment is used again once everybody has read its newest entry. */
+static struct lc_log_entry *place_in_spill(struct lc_colllog *log, uint32_t op) {
+    struct lc_log_spill *spill = own_spill(log);
+    uint32_t number = op / LC_SPILL_ENTRIES, i = number % LC_SPILL_SEGMENTS;
+    if (!spill || (log->spilled[i] / LC_SPILL_ENTRIES != number && log->spilled[i] > log->safe))
+        return NULL;
+    uint64_t at = atomic_load_explicit(&spill->segments[i], memory_order_relaxed);
+    if (!at) {
+        at = lc_area_take(log->area, LC_SPILL_ENTRIES * sizeof(struct lc_log_entry));
+        if (!at)
+            return NULL;
+        /* release: as above */
+        atomic_store_explicit(&spill->segments[i], at, memory_order_release);
+    }
+    log->spilled[i] = op;
+    log->n_spilled++;
+    return (struct lc_log_entry *)lc_area_at(log->area, at) + op % LC_SPILL_ENTRIES;
+}
+
+struct lc_log_entry *lc_colllog_place_slow(struct lc_colllog *log, uint32_t op) {
+    enum { PATIENCE = 16 };
+    if (!log->mine)
+        return NULL;
+    if (op >= log->look_again) { /* a line of every member: not for every operation */
+        look_at_members(log);
+        log->look_again = op + PATIENCE;
+    }
+    if (op - log->safe <= log->entries)
+        return &log->mine->entries[op & (log->entries - 1)];
+    struct lc_log_entry *entry = place_in_spill(log, op);
+    log->n_skipped += !entry;
+    return entry;
+}
+
+const struct lc_log_entry *lc_colllog_find_spilled(const struct lc_colllog *log,
+                                                   const struct lc_area *area,
+                                                   const struct lc_log_head *head, uint32_t op) {
+    uint64_t at = atomic_load_explicit(&head->spill, memory_order_acquire);
+    if (!at)
+        return NULL;
+    const struct lc_log_spill *spill = lc_area_at(area, at);
+    at = atomic_load_explicit(&spill->segments[op / LC_SPILL_ENTRIES % LC_SPILL_SEGMENTS],
+                              memory_order_acquire);
+    if (!at)
+        return NULL;
+    const struct lc_log_entry *entry =
+        (const struct lc_log_entry *)lc_area_at(area, at) + op % LC_SPILL_ENTRIES;
+    if (atomic_load_explicit(&entry->number, memory_order_acquire) != (log->id << 32 | op))
+        return NULL;
+    return entry;
 }
 
 void lc_colllog_publish(struct lc_colllog *log) {

@@ -7,8 +7,11 @@
  *   done     all operations up to this number are read by a rank (nonblocking ones: below the
  * oldest still open); published in a line of its own every quarter of the log, and inside every
  * entry safe     lower bound of the done of all members: what is not newer may be overwritten
- * Invariants: never waits, never overwrites what somebody may still read (such an entry is skipped
- * and counted); an entry that does not carry the number is not there: no edge. */
+ *   spill    segments for the entries of a member that is further ahead than the log is long (a
+ * root of broadcasts), found by the number; at most LC_SPILL_SEGMENTS
+ * Invariants: never waits, never overwrites what somebody may still read (an entry for which there
+ * is no room in the spill either is skipped and counted); an entry that does not carry the number
+ * is not there: no edge. */
 #ifndef LC_CLOCKS_COLLLOG_H
 #define LC_CLOCKS_COLLLOG_H
 
@@ -23,11 +26,16 @@ struct lc_log_entry {
 
 struct lc_log_head {
     _Atomic uint64_t done;
-    uint64_t unused[7];
+    _Atomic uint64_t spill; /* offset of a struct lc_log_spill; 0: not yet */
+    uint64_t unused[6];
     struct lc_log_entry entries[];
 };
 
-enum { LC_LOG_OPEN = 16 };
+enum { LC_LOG_OPEN = 16, LC_SPILL_SEGMENTS = 256, LC_SPILL_ENTRIES = 64 };
+
+struct lc_log_spill { /* segment of operation n: [n / LC_SPILL_ENTRIES % LC_SPILL_SEGMENTS] */
+    _Atomic uint64_t segments[LC_SPILL_SEGMENTS]; /* offsets of LC_SPILL_ENTRIES entries; 0: none */
+};
 
 struct lc_colllog {
     uint64_t id;      /* of the communicator, equal on all members */
@@ -40,7 +48,10 @@ struct lc_colllog {
     struct lc_log_head *mine;     /* NULL: no memory */
     struct lc_log_head **theirs;  /* by member; NULL: not found yet */
     const struct lc_area **areas; /* by member; NULL: not on this node */
-    uint64_t n_skipped;
+    struct lc_area *area;         /* the own one */
+    uint32_t look_again;          /* operation from which on `safe` is worth another look */
+    uint32_t *spilled; /* by segment of the spill: its newest operation, 0 none; NULL: no spill */
+    uint64_t n_skipped, n_spilled;
 };
 
 /* `reuse`: offset of the shared part of a freed log of the same number of entries, 0: none. */
@@ -56,14 +67,13 @@ static inline uint32_t lc_colllog_begin(struct lc_colllog *log) {
     return log->next++;
 }
 
-/* Is there room for the entry of `op`? Counts it as skipped if not. */
-bool lc_colllog_room_slow(struct lc_colllog *log, uint32_t op);
+/* The same where the log is full as far as is known: looks again, else in the spill. */
+struct lc_log_entry *lc_colllog_place_slow(struct lc_colllog *log, uint32_t op);
 /* The place of the entry of operation `op`, before the MPI call: the caller writes the stamp there,
  * then lc_colllog_ready. NULL: skipped. */
 static inline struct lc_log_entry *lc_colllog_place(struct lc_colllog *log, uint32_t op) {
-    if (__builtin_expect(!log->mine || op - log->safe > log->entries, 0) &&
-        !lc_colllog_room_slow(log, op))
-        return NULL;
+    if (__builtin_expect(!log->mine || op - log->safe > log->entries, 0))
+        return lc_colllog_place_slow(log, op);
     return &log->mine->entries[op & (log->entries - 1)];
 }
 static inline void lc_colllog_ready(const struct lc_colllog *log, uint32_t op,
@@ -88,6 +98,10 @@ static inline bool lc_colllog_write(struct lc_colllog *log, uint32_t op,
 }
 
 struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member);
+/* The entry of `op` in the spill of a log that lies in `area`; NULL: not there. */
+const struct lc_log_entry *lc_colllog_find_spilled(const struct lc_colllog *log,
+                                                   const struct lc_area *area,
+                                                   const struct lc_log_head *head, uint32_t op);
 
 /* The entry of a member, NULL: not there. It stays until this rank's done passes op. */
 static inline const struct lc_log_entry *lc_colllog_read(struct lc_colllog *log, uint32_t member,
@@ -99,8 +113,9 @@ static inline const struct lc_log_entry *lc_colllog_read(struct lc_colllog *log,
             return NULL;
     }
     const struct lc_log_entry *entry = &head->entries[op & (log->entries - 1)];
-    if (atomic_load_explicit(&entry->number, memory_order_acquire) != (log->id << 32 | op))
-        return NULL;
+    if (__builtin_expect(
+            atomic_load_explicit(&entry->number, memory_order_acquire) != (log->id << 32 | op), 0))
+        return lc_colllog_find_spilled(log, log->areas[member], head, op);
     return entry;
 }
 

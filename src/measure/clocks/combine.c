@@ -80,9 +80,7 @@ static bool arrive(struct lc_combine_slot *slot, uint32_t op, uint32_t size) {
 
 static bool take_member(struct lc_colllog *log, uint32_t member, uint32_t op,
                         struct lc_combined *out) {
-    const struct lc_log_entry *entry = member == log->me
-                                           ? &log->mine->entries[op & (log->entries - 1)]
-                                           : lc_colllog_read(log, member, op);
+    const struct lc_log_entry *entry = lc_colllog_read(log, member, op);
     if (entry == NULL)
         return false;
     out->stamp = entry->stamp;
