@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { PIECE = 1 << 14 }; /* messages per rank that travel at once */
+enum { PIECE = 1 << 13 }; /* messages per rank that travel at once */
 
 struct channel {
     uint32_t comm, source, destination, tag;

@@ -10,7 +10,7 @@
 #include "analyze/reader.h"
 #include "base/mem.h"
 
-enum { READ_STEP = 1 << 20 };
+enum { READ_STEP = 1 << 20, MOST_ROOM = 1 << 22 };
 
 /* libotf2 prints every error on its way; what matters comes back as a code. */
 static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const char *function,
@@ -39,6 +39,33 @@ static enum lc_err take_locations(struct lc_trace *trace) {
     return LC_OK;
 }
 
+/* Room in advance, so that arrays need not move while they grow: as much as the location before
+ * needed for so many events. Memory that is not used in the end was never touched. Announcements
+ * of damaged archives are not believed beyond MOST_ROOM. */
+static size_t room_for(const struct lc_reader *reader, uint64_t events, size_t before) {
+    if (!reader->before.events)
+        return 0;
+    double room = (double)before * (double)events / (double)reader->before.events;
+    return room < MOST_ROOM ? (size_t)(room + room / 16) : MOST_ROOM;
+}
+
+static enum lc_err make_room(const struct lc_reader *reader, struct lc_loc *loc) {
+    uint64_t events = reader->trace->locations[loc->id].n_events;
+    size_t transitions = events < MOST_ROOM ? (size_t)events : MOST_ROOM;
+    size_t cap_time = 0, cap_cnode = 0;
+    LC_TRY(lc_reserve(&loc->time, &cap_time, transitions, sizeof *loc->time));
+    LC_TRY(lc_reserve(&loc->cnode, &cap_cnode, transitions, sizeof *loc->cnode));
+    loc->cap_transitions = (uint32_t)(cap_time < cap_cnode ? cap_time : cap_cnode);
+    LC_TRY(lc_reserve(&loc->calls, &loc->cap_calls, room_for(reader, events, reader->before.calls),
+                      sizeof *loc->calls));
+    LC_TRY(lc_reserve(&loc->done, &loc->cap_done, room_for(reader, events, reader->before.done),
+                      sizeof *loc->done));
+    LC_TRY(lc_reserve(&loc->p2p, &loc->cap_p2p, room_for(reader, events, reader->before.p2p),
+                      sizeof *loc->p2p));
+    return lc_reserve(&loc->colls, &loc->cap_colls, room_for(reader, events, reader->before.colls),
+                      sizeof *loc->colls);
+}
+
 static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) {
     reader->loc = loc;
     reader->last = INT64_MIN;
@@ -54,7 +81,7 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) 
     reader->n_events = 0;
     reader->tree.next_first = (uint64_t)loc->id << 32;
     memset(reader->phase_counts, 0, reader->n_defined * sizeof *reader->phase_counts);
-    return LC_OK;
+    return make_room(reader, loc);
 }
 
 static enum lc_err add_cell(struct lc_loc *loc, uint32_t node, uint32_t metric, int64_t value) {
@@ -120,6 +147,12 @@ static enum lc_err end_location(struct lc_reader *reader) {
     shrink(&loc->done, &loc->cap_done, loc->n_done, sizeof *loc->done);
     shrink(&loc->p2p, &loc->cap_p2p, loc->n_p2p, sizeof *loc->p2p);
     shrink(&loc->colls, &loc->cap_colls, loc->n_colls, sizeof *loc->colls);
+    shrink(&loc->cells, &loc->cap_cells, loc->n_cells, sizeof *loc->cells);
+    reader->before.events = reader->n_events;
+    reader->before.calls = loc->n_calls;
+    reader->before.done = loc->n_done;
+    reader->before.p2p = loc->n_p2p;
+    reader->before.colls = loc->n_colls;
     reader->trace->n_events += reader->n_events;
     return LC_OK;
 }

@@ -64,6 +64,10 @@ struct lc_reader {
     uint32_t task_depth;
     uint64_t n_events;
     uint32_t *phase_counts; /* per defined region */
+    struct {                /* what the location before had */
+        uint64_t events;
+        size_t calls, done, p2p, colls;
+    } before;
 };
 
 /* Time of a record, never before the one before it. */
