@@ -62,81 +62,101 @@ static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *bef
     return LC_OK;
 }
 
-/* Order: location, start, end. */
-static uint64_t blocking_key(const void *blockings, uint32_t index, int level) {
-    const struct blocking *x = (const struct blocking *)blockings + index;
-    return level == 2 ? x->location : lc_key_signed(level == 1 ? x->start : x->end);
-}
-
 /* Barriers and the like: everybody waits until the last one comes. */
 static bool is_for_all(uint8_t kind) {
     return kind == LC_WAIT_BARRIER || kind == LC_WAIT_N2N || kind == LC_WAIT_MGMT ||
            kind == LC_WAIT_INIT || kind == LC_WAIT_FINALIZE;
 }
 
-static uint64_t meeting_key(const void *blockings, uint32_t index, int level) {
-    const struct blocking *x = (const struct blocking *)blockings + index;
+struct meeting { /* a blocking in a barrier or the like */
+    int64_t end, start;
+    uint32_t cause, index; /* of the blocking */
+};
+
+static uint64_t meeting_key(const void *meetings, uint32_t index, int level) {
+    const struct meeting *x = (const struct meeting *)meetings + index;
     return level == 0 ? x->cause : lc_key_signed(x->end);
 }
 
 /* Those who wait for one cause until one instant, together: without the cause they would go on when
  * the last of them came. */
 static enum lc_err find_last_but_one(struct blocking *blockings, size_t n) {
-    uint32_t *order = NULL;
-    LC_TRY(lc_order_by(&order, blockings, n, meeting_key, 2));
-    for (size_t i = 0, end; i < n; i = end) {
-        const struct blocking *first = &blockings[order[i]];
+    struct meeting *meetings = NULL;
+    size_t n_meetings = 0;
+    for (size_t i = 0; i < n; i++)
+        n_meetings += blockings[i].without == INT64_MAX;
+    LC_TRY(lc_alloc(&meetings, n_meetings + 1, sizeof *meetings));
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        if (blockings[i].without == INT64_MAX)
+            meetings[at++] = (struct meeting){blockings[i].end, blockings[i].start,
+                                              blockings[i].cause, (uint32_t)i};
+    enum lc_err err = lc_sort_by(meetings, n_meetings, sizeof *meetings, meeting_key, 2);
+    for (size_t i = 0, end; i < n_meetings && err == LC_OK; i = end) {
         int64_t latest = INT64_MIN;
-        for (end = i; end < n && blockings[order[end]].end == first->end &&
-                      blockings[order[end]].cause == first->cause;
-             end++) {
-            const struct blocking *b = &blockings[order[end]];
-            if (b->without == INT64_MAX && b->start > latest)
-                latest = b->start;
-        }
+        for (end = i; end < n_meetings && meetings[end].end == meetings[i].end &&
+                      meetings[end].cause == meetings[i].cause;
+             end++)
+            latest = meetings[end].start > latest ? meetings[end].start : latest;
         for (size_t k = i; k < end; k++)
-            if (blockings[order[k]].without == INT64_MAX)
-                blockings[order[k]].without = latest;
+            blockings[meetings[k].index].without = latest;
     }
-    free(order);
-    return LC_OK;
+    free(meetings);
+    return err;
+}
+
+/* Those of a location, in order of start, then end: its waits are in order of start. */
+static size_t list_blockings(const struct lc_loc *loc, struct blocking *out) {
+    size_t n = 0;
+    for (size_t k = 0; k < loc->n_waits; k++) {
+        const struct lc_wait *w = &loc->waits[k];
+        if (!(w->flags & LC_WAIT_BLOCKS) || w->cause == LC_NONE)
+            continue;
+        struct blocking b = {.start = w->start,
+                             .end = w->release,
+                             .without = is_for_all(w->kind) ? INT64_MAX : w->start,
+                             .location = loc->id,
+                             .cause = w->cause};
+        size_t at = n++;
+        for (; at > 0 && out[at - 1].start == b.start && out[at - 1].end > b.end; at--)
+            out[at] = out[at - 1];
+        out[at] = b;
+    }
+    return n;
+}
+
+/* Rank 0: puts what came rank by rank, each in order of its locations, in order of all locations.
+ */
+static enum lc_err order_blockings(struct walk *walk, struct blocking *arrived, size_t n,
+                                   const struct lc_trace *trace) {
+    if (n >= LC_NONE)
+        return lc_fail(LC_ERR_RANGE,
+                       "critical path: more than 4294967294 blockings: analyse a part of the run");
+    LC_TRY(lc_alloc(&walk->first, trace->n_locations + 2, sizeof *walk->first));
+    for (size_t i = 0; i < n; i++)
+        walk->first[arrived[i].location + 2]++;
+    for (size_t i = 1; i <= trace->n_locations; i++)
+        walk->first[i + 1] += walk->first[i];
+    LC_TRY(lc_alloc(&walk->blockings, n + 1, sizeof *walk->blockings));
+    for (size_t i = 0; i < n; i++)
+        walk->blockings[walk->first[arrived[i].location + 1]++] = arrived[i];
+    return find_last_but_one(walk->blockings, n);
 }
 
 static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace) {
-    struct blocking *mine = NULL;
-    size_t n = 0, most = 0, n_all = 0;
+    struct blocking *mine = NULL, *arrived = NULL;
+    size_t n = 0, most = 0, bytes = 0;
     for (size_t i = 0; i < trace->n_locs; i++)
         most += trace->locs[i].n_waits;
     enum lc_err err = lc_comm_agree(trace->comm, lc_alloc(&mine, most + 1, sizeof *mine));
-    if (err != LC_OK) {
-        free(mine);
-        return err;
-    }
-    for (size_t i = 0; i < trace->n_locs; i++)
-        for (size_t k = 0; k < trace->locs[i].n_waits; k++) {
-            const struct lc_wait *w = &trace->locs[i].waits[k];
-            if ((w->flags & LC_WAIT_BLOCKS) && w->cause != LC_NONE)
-                mine[n++] = (struct blocking){.start = w->start,
-                                              .end = w->release,
-                                              .without = is_for_all(w->kind) ? INT64_MAX : w->start,
-                                              .location = trace->locs[i].id,
-                                              .cause = w->cause};
-        }
-    err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&walk->blockings, &n_all,
-                         NULL);
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
+        n += list_blockings(&trace->locs[i], mine + n);
+    if (err == LC_OK)
+        err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&arrived, &bytes, NULL);
     free(mine);
-    n_all /= sizeof *mine;
-    if (err == LC_OK && trace->comm->rank == 0) {
-        err = lc_sort_by(walk->blockings, n_all, sizeof *walk->blockings, blocking_key, 3);
-        if (err == LC_OK)
-            err = find_last_but_one(walk->blockings, n_all);
-        if (err == LC_OK)
-            err = lc_alloc(&walk->first, trace->n_locations + 1, sizeof *walk->first);
-        for (size_t i = 0; i < n_all && err == LC_OK; i++)
-            walk->first[walk->blockings[i].location + 1]++;
-        for (size_t i = 0; i < trace->n_locations && err == LC_OK; i++)
-            walk->first[i + 1] += walk->first[i];
-    }
+    if (err == LC_OK && trace->comm->rank == 0)
+        err = order_blockings(walk, arrived, bytes / sizeof *arrived, trace);
+    free(arrived);
     return lc_comm_agree(trace->comm, err);
 }
 

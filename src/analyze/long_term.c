@@ -37,6 +37,7 @@ struct sweep {
     enum lc_delay_model model;
     struct node *nodes;
     uint32_t n_nodes;
+    struct node *arrived; /* the same rank by rank, until they are in order */
     struct link *links;
     size_t n_links;
     uint64_t *first_link; /* per rank, of the gathered links */
@@ -229,6 +230,7 @@ static enum lc_err prepare_sweep(struct sweep *s) {
 
 static void free_sweep(struct sweep *s) {
     free(s->nodes);
+    free(s->arrived);
     free(s->links);
     free(s->first_link);
     free(s->link_of);
@@ -296,8 +298,7 @@ static enum lc_err make_links(const struct lc_delay *delay, struct link **links)
 }
 
 /* Nodes arrive rank by rank; ranks may own any locations: puts them in order of their numbers. */
-static enum lc_err order_nodes(struct sweep *s, const struct lc_timelines *lines,
-                               struct node *arrived) {
+static enum lc_err order_nodes(struct sweep *s, const struct lc_timelines *lines) {
     const struct lc_trace *trace = lines->trace;
     LC_TRY(lc_alloc(&s->nodes, (size_t)s->n_nodes + 1, sizeof *s->nodes));
     size_t at = 0;
@@ -306,10 +307,34 @@ static enum lc_err order_nodes(struct sweep *s, const struct lc_timelines *lines
             size_t n = (size_t)(lines->first_state[l + 1] - lines->first_state[l]);
             if (n == 0 || lc_trace_owner(trace, l) != rank)
                 continue;
-            memcpy(s->nodes + lines->first_state[l], arrived + at, n * sizeof *arrived);
+            memcpy(s->nodes + lines->first_state[l], s->arrived + at, n * sizeof *s->arrived);
             at += n;
         }
+    free(s->arrived);
+    s->arrived = NULL;
     return LC_OK;
+}
+
+/* Collective: nodes and links of all ranks on the rank that sweeps for this model. */
+static enum lc_err gather_model(struct sweep *s, const struct lc_timelines *lines,
+                                const struct node *nodes, const struct link *links,
+                                size_t n_links) {
+    const struct lc_comm *comm = lines->trace->comm;
+    uint32_t root = s->model % comm->size;
+    struct node *arrived = NULL;
+    size_t n_arrived = 0;
+    s->n_ranks = comm->size;
+    enum lc_err err =
+        lc_comm_agree(comm, lc_alloc(&s->first_link, comm->size, sizeof *s->first_link));
+    if (err == LC_OK)
+        err = gather_on(comm, root, nodes, lines->n_states, sizeof *nodes, (void **)&arrived,
+                        &n_arrived, NULL);
+    if (err == LC_OK)
+        err = gather_on(comm, root, links, n_links, sizeof *links, (void **)&s->links, &s->n_links,
+                        s->first_link);
+    s->n_nodes = (uint32_t)n_arrived;
+    s->arrived = arrived;
+    return err;
 }
 
 static enum lc_err gather_graph(struct sweep *sweeps, const struct lc_delay *delay) {
@@ -322,31 +347,20 @@ static enum lc_err gather_graph(struct sweep *sweeps, const struct lc_delay *del
         err = make_links(delay, &links);
     err = lc_comm_agree(comm, err);
     for (uint32_t model = 0; model < LC_MODELS && err == LC_OK; model++) {
-        struct sweep *s = &sweeps[model];
-        uint32_t root = model % comm->size;
-        struct node *arrived = NULL;
-        size_t n_arrived = 0;
-        s->model = model;
-        s->n_ranks = comm->size;
-        err = lc_comm_agree(comm, lc_alloc(&s->first_link, comm->size, sizeof *s->first_link));
-        if (err == LC_OK)
-            err = gather_on(comm, root, nodes, lines->n_states, sizeof *nodes, (void **)&arrived,
-                            &n_arrived, NULL);
-        if (err == LC_OK)
-            err = gather_on(comm, root, links, delay->n_intervals, sizeof *links,
-                            (void **)&s->links, &s->n_links, s->first_link);
-        if (err == LC_OK && comm->rank == root) {
-            s->n_nodes = (uint32_t)n_arrived;
-            err = order_nodes(s, lines, arrived);
-            if (err == LC_OK)
-                err = prepare_sweep(s);
-        }
-        free(arrived);
-        err = lc_comm_agree(comm, err);
+        sweeps[model].model = model;
+        err = gather_model(&sweeps[model], lines, nodes, links, delay->n_intervals);
     }
     free(nodes);
     free(links);
-    return err;
+    /* Side by side, once everybody has everything. */
+    for (uint32_t model = 0; model < LC_MODELS && err == LC_OK; model++) {
+        if (model % comm->size != comm->rank)
+            continue;
+        err = order_nodes(&sweeps[model], lines);
+        if (err == LC_OK)
+            err = prepare_sweep(&sweeps[model]);
+    }
+    return lc_comm_agree(comm, err);
 }
 
 static enum lc_err book(struct lc_long_term *result, struct lc_delay *delay,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/place.h"
+#include "analyze/radix.h"
 #include "analyze/what_if.h"
 #include "base/mem.h"
 
@@ -39,23 +40,23 @@ static json_t *callpaths_json(const struct lc_path *path, const int64_t *slack) 
     return list;
 }
 
-static int compare_lengths(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x < y) - (x > y);
+/* Longest first. */
+static uint64_t length_key(const void *segments, uint32_t index, int level) {
+    const struct lc_segment *s = (const struct lc_segment *)segments + index;
+    (void)level;
+    return ~lc_key_signed(s->to - s->from);
 }
 
 /* The length that a segment must have to be among the longest MOST_SEGMENTS. */
 static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest) {
-    int64_t *lengths = NULL;
+    uint32_t *order = NULL;
     *shortest = 0;
     if (path->n_segments <= MOST_SEGMENTS)
         return LC_OK;
-    LC_TRY(lc_alloc(&lengths, path->n_segments, sizeof *lengths));
-    for (size_t i = 0; i < path->n_segments; i++)
-        lengths[i] = path->segments[i].to - path->segments[i].from;
-    qsort(lengths, path->n_segments, sizeof *lengths, compare_lengths);
-    *shortest = lengths[MOST_SEGMENTS - 1];
-    free(lengths);
+    LC_TRY(lc_order_by(&order, path->segments, path->n_segments, length_key, 1));
+    const struct lc_segment *last = &path->segments[order[MOST_SEGMENTS - 1]];
+    *shortest = last->to - last->from;
+    free(order);
     return LC_OK;
 }
 
