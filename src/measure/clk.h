@@ -58,6 +58,7 @@ struct lc_clk_coll {
     enum lc_coll_kind kind;
     int32_t root;
     bool is_root, sends, receives, nonblocking;
+    bool patient;             /* the call that ends it is not local in MPI */
     uint8_t *from;            /* v forms: does data come from rank i? NULL: from all that send */
     struct lc_mirror *mirror; /* transport by messages */
 };
@@ -164,8 +165,8 @@ struct lc_clk {
     struct lc_match match;
     uint64_t next_order;
     struct lc_clk_recv *spare_recv;
-    uint64_t *free_logs; /* offsets of logs of freed communicators, all of the small size */
-    uint32_t n_free_logs, cap_free_logs;
+    struct lc_freed_log *freed_logs; /* of freed communicators, all of the small size */
+    uint32_t n_freed_logs, cap_freed_logs;
     /* waiting */
     struct lc_blame blame;
     uint64_t waited_ticks;
@@ -195,9 +196,10 @@ static inline void lc_clk_unlock(void) {
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is
- * over); then C function begin end interval node: the call that they belong to. F 1|0 time name: a
- * phase begins, ends. Windows: U to context tag (tells of an epoch), V source context tag (has
- * heard), K context target shared (a lock's epoch is over). At the end N node parent name. */
+ * over), Z context number (and its record was left behind); then C function begin end interval
+ * node: the call that they belong to. F 1|0 time name: a phase begins, ends. Windows: U to context
+ * tag (tells of an epoch), V source context tag (has heard), K context target shared (a lock's
+ * epoch is over). At the end N node parent name. */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \
@@ -267,6 +269,9 @@ void lc_clk_mirror_init(void);
 void lc_clk_mirrors_finish(void); /* collective */
 void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
                          const struct lc_stamp *stamp);
+/* Collective over a new communicator, in its constructor: an edge from every member (of the other
+ * group) to every member. Waits. */
+void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struct lc_comm *comm);
 /* Reads the result if it is there (blocking: waits for it). */
 void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
                        bool blocking);
@@ -292,6 +297,10 @@ void lc_clk_trace_end(const struct lc_clk_measured *m); /* collective, in MPI_Fi
 
 /* clk_memory.c: areas of the ranks of a node; false: no shared memory */
 bool lc_clk_memory(void); /* collective */
+
+/* clk_sync.c: a copy of a communicator that the program may free before what was made of it; false:
+ * no memory */
+bool lc_clk_keep_comm(struct lc_comm *copy, struct lc_comm *comm);
 
 /* clk_comm.c */
 void lc_clk_comm_make(struct lc_comm *comm, bool constructor);

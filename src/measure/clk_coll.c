@@ -213,6 +213,13 @@ static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
     return true;
 }
 
+static bool all_there(struct lc_clk_coll *x) {
+    for (uint32_t i = 0; i < x->c->log.n; i++)
+        if (i != x->c->log.me && lc_colllog_read(&x->c->log, i, x->op) == NULL)
+            return false;
+    return true;
+}
+
 static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
                          uint64_t now, struct lc_coll_seen *seen) {
     uint32_t n = x->c->log.n, me = x->c->log.me;
@@ -223,6 +230,8 @@ static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
             look(k, x, comm, (uint32_t)x->root, now, seen);
         return;
     }
+    if (x->kind == LC_COLL_MEET && !all_there(x)) /* it ended before all had come: no need to */
+        return;
     if (x->kind == LC_COLL_NEIGHBOR) {
         for (int i = 0; i < x->c->n_sources; i++)
             if (x->c->sources[i] >= 0 && (uint32_t)x->c->sources[i] != me &&
@@ -297,6 +306,7 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     x->from = NULL;
     x->mirror = NULL;
     x->nonblocking = coll->nonblocking;
+    x->patient = false;
     begin(call, k, coll, x);
     if (coll->nonblocking)
         lc_colllog_keep_open(&c->log, x->op);
@@ -338,6 +348,7 @@ void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct
     r->clocks[0] = 0;
     if (x == NULL)
         return;
+    x->patient = lc_clk.fn_class[call->fn] != LC_FN_OTHER;
     if (x->c->mirror)
         lc_clk_mirror_end(k, call, x, false);
     else

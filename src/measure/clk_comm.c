@@ -68,6 +68,20 @@ static bool in_constructor(const struct lc_call *call) {
     return strncmp(name, "MPI_Comm_idup", 13) != 0;
 }
 
+/* The place of a log that is free again, oldest first; 0: none. */
+static uint64_t take_freed_log(void) {
+    for (uint32_t i = 0; i < lc_clk.n_freed_logs; i++) {
+        const struct lc_freed_log freed = lc_clk.freed_logs[i];
+        if (!lc_colllog_reusable(&lc_clk.mine, &freed))
+            continue;
+        lc_clk.n_freed_logs--;
+        memmove(&lc_clk.freed_logs[i], &lc_clk.freed_logs[i + 1],
+                (lc_clk.n_freed_logs - i) * sizeof freed);
+        return freed.offset;
+    }
+    return 0;
+}
+
 void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
     struct lc_clk_comm *c = calloc(1, sizeof *c);
     if (c == NULL || comm->clocks != NULL) {
@@ -83,11 +97,10 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
     c->n_sources = -1;
     c->alone = !comm->inter && comm->size < 2;
     bool logs = !c->alone && !members.elsewhere;
-    enum lc_err err = lc_colllog_init(
-        &c->log, logs ? &lc_clk.mine : NULL, id, n, comm->inter ? UINT32_MAX : (uint32_t)comm->rank,
-        comm->id == 0 ? LC_LOG_ENTRIES_WORLD : LC_LOG_ENTRIES,
-        logs && comm->id != 0 && lc_clk.n_free_logs > 0 ? lc_clk.free_logs[--lc_clk.n_free_logs]
-                                                        : 0);
+    enum lc_err err = lc_colllog_init(&c->log, logs ? &lc_clk.mine : NULL, id, n,
+                                      comm->inter ? UINT32_MAX : (uint32_t)comm->rank,
+                                      comm->id == 0 ? LC_LOG_ENTRIES_WORLD : LC_LOG_ENTRIES,
+                                      logs && comm->id != 0 ? take_freed_log() : 0);
     if (err == LC_OK && logs)
         for (uint32_t i = 0; i < n; i++)
             if (comm->world[i] >= 0 && lc_clk.areas[comm->world[i]].head != NULL)
@@ -116,6 +129,15 @@ void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm) {
         lc_clk_comm_make(comm, in_constructor(call));
 }
 
+/* Constructors that are collective over other processes than the members of the communicator given
+ * to them meet on the new one. */
+void lc_clocks_comm_meet(struct lc_call *call, struct lc_comm *comm) {
+    if (!lc_clk.ready || !lc_core.agreed || comm->clocks == NULL || look_at(comm).strangers ||
+        (!comm->inter && comm->size < 2))
+        return;
+    lc_clk_mirror_exchange(call->thread->clocks, call, comm);
+}
+
 void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
     struct lc_clk_comm *c = comm->clocks;
     (void)call;
@@ -125,13 +147,14 @@ void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
         return;
     comm->clocks = NULL;
     lc_clk_lock();
-    uint64_t offset = 0;
-    size_t cap = lc_clk.cap_free_logs;
+    struct lc_freed_log freed;
+    size_t cap = lc_clk.cap_freed_logs;
     lc_combine_free(&c->combine, &c->log, &lc_clk.mine);
-    lc_colllog_free(&c->log, &lc_clk.mine, &offset);
-    if (offset && lc_grow(&lc_clk.free_logs, &cap, lc_clk.n_free_logs + 1, sizeof offset) == LC_OK)
-        lc_clk.free_logs[lc_clk.n_free_logs++] = offset;
-    lc_clk.cap_free_logs = (uint32_t)cap;
+    lc_colllog_free(&c->log, &lc_clk.mine, &freed);
+    if (freed.offset &&
+        lc_grow(&lc_clk.freed_logs, &cap, lc_clk.n_freed_logs + 1, sizeof freed) == LC_OK)
+        lc_clk.freed_logs[lc_clk.n_freed_logs++] = freed;
+    lc_clk.cap_freed_logs = (uint32_t)cap;
     lc_clk_unlock();
     if (c->copy != MPI_COMM_NULL && !lc_core.finalized)
         lc_real.Comm_free(&c->copy);

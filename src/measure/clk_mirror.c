@@ -12,6 +12,9 @@
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
+/* How long a call that may wait gives a record whose operation is over; others 10 us. */
+enum { LC_MIRROR_PATIENCE_US = 1000 };
+
 struct lc_mirror_record {
     uint64_t n;                               /* members that contributed */
     double useful, outside_omp, phase_useful; /* ns */
@@ -233,6 +236,15 @@ static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc
                               rank, first ? r->earliest_node : r->latest_node);
 }
 
+/* Until it is complete or the time has come. */
+static int test(struct lc_mirror *m, uint64_t deadline) {
+    int done = 0;
+    while (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done &&
+           lc_ticks() < deadline) {
+    }
+    return done;
+}
+
 void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
                        bool blocking) {
     struct lc_mirror *m = x->mirror;
@@ -240,16 +252,15 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
     if (m == NULL)
         return;
     x->mirror = NULL;
-    if (blocking) { /* this wait is part of the call, not work of the program */
+    if (blocking)
         done = lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-        call->end = lc_ticks();
-    }
-    for (int i = 0; i < 100 && !done && !blocking; i++)
-        if (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            break;
+    else
+        done = test(m, call->end + (x->patient ? LC_MIRROR_PATIENCE_US : 10) * lc_clk.slow_ticks);
+    call->end = lc_ticks(); /* this is part of the call, not work of the program */
     if (!done) {
         lc_clk_lock();
         lc_clk.counts.skipped += x->receives;
+        LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
         m->next = behind;
         behind = m;
         lc_clk_unlock();
@@ -269,4 +280,25 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
         call->end = lc_ticks();
     }
     drop(m);
+}
+
+void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struct lc_comm *comm) {
+    struct lc_clk_comm *c = comm->clocks;
+    struct lc_clk_coll x = {.c = c, .kind = LC_COLL_MEET};
+    struct lc_mirror_record *both = calloc(2, sizeof *both);
+    if (c == NULL || both == NULL || record_type == MPI_DATATYPE_NULL) {
+        free(both);
+        return;
+    }
+    if (k != NULL) {
+        struct lc_stamp stamp;
+        lc_logical_stamp(&k->l, call->begin, &stamp);
+        fill(k, &stamp, &both[0]);
+    }
+    LC_CLK_LOG("X %u 0 %d -1 1 1\nY %u 0\n", c->context, (int)x.kind, c->context);
+    int result = lc_real.Allreduce(&both[0], &both[1], 1, record_type, record_max, comm->handle);
+    call->end = lc_ticks();
+    if (result == MPI_SUCCESS && k != NULL)
+        apply(k, call, &x, &both[1]);
+    free(both);
 }

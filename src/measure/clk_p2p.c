@@ -448,7 +448,7 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
             for (int b = 0; b < blockers.n; b++)
                 blocked |= blockers.world[b] == to;
             send_completed(call, k, r, &statuses[i], blocked);
-        } else if (r->kind == LC_REQUEST_COLL) {
+        } else if (r->kind != LC_REQUEST_RECV) { /* also of files, of MPI_Comm_idup */
             lc_clk_coll_completed(call, k, r);
         }
     }

@@ -1,6 +1,5 @@
 /* Edges of what synchronises without being a collective operation of data: construction of
- * communicators and windows, fences, collective files (every member -> every member), and windows'
- * other epochs:
+ * communicators and windows, fences (every member -> every member), and windows' other epochs:
  *   post -> complete        the target's post enters before the origin's epoch can end
  *   complete -> wait        an entry per target, as for a message
  *   unlock -> next unlock   an epoch of a lock ends after those that it conflicts with have ended;
@@ -67,8 +66,22 @@ void lc_clocks_meet_end(struct lc_call *call) {
     lc_clocks_coll_end(call, &coll);
 }
 
-/* A copy of a communicator that the program may free before what was made of it. */
-static bool keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
+void lc_clocks_imeet_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
+    *coll = (struct lc_coll){.comm = comm, .kind = LC_COLL_MEET, .root = -1, .nonblocking = true};
+    if (comm != NULL)
+        lc_clocks_coll_begin(call, coll);
+}
+
+void lc_clocks_imeet_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request) {
+    if (coll->clocks[0] == 0)
+        return;
+    coll->request = request;
+    if (request != NULL)
+        request->comm = coll->comm;
+    lc_clocks_coll_end(call, coll);
+}
+
+bool lc_clk_keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
     *copy = *comm;
     copy->world = malloc((size_t)comm->size * sizeof *comm->world);
     if (copy->world == NULL)
@@ -78,53 +91,6 @@ static bool keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
     comm->refs++;
     lc_clk_unlock();
     return true;
-}
-
-/* ---- files */
-
-static struct file {
-    MPI_File handle;
-    struct lc_comm comm;
-    struct file *next;
-} * files;
-
-void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm) {
-    struct file *f = comm->clocks != NULL && !comm->inter ? calloc(1, sizeof *f) : NULL;
-    if (f == NULL || !keep_comm(&f->comm, comm)) {
-        free(f);
-        return;
-    }
-    f->handle = handle;
-    lc_clk_lock();
-    f->next = files;
-    files = f;
-    lc_clk_unlock();
-}
-
-static struct file **place_of(MPI_File handle) {
-    struct file **at = &files;
-    while (*at != NULL && (*at)->handle != handle)
-        at = &(*at)->next;
-    return at;
-}
-
-void lc_clocks_file_begin(struct lc_call *call, MPI_File handle) {
-    lc_clk_lock();
-    struct file *f = *place_of(handle);
-    lc_clk_unlock();
-    if (f != NULL)
-        lc_clocks_meet_begin(call, &f->comm);
-}
-
-void lc_clocks_file_closed(MPI_File handle) {
-    lc_clk_lock();
-    struct file **at = place_of(handle), *f = *at;
-    if (f != NULL)
-        *at = f->next;
-    lc_clk_unlock();
-    if (f != NULL)
-        free(f->comm.world);
-    free(f);
 }
 
 /* ---- windows */
@@ -157,7 +123,7 @@ void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) 
     w->handle = win;
     w->of = comm;
     w->held = calloc(n, 1);
-    if (w->held == NULL || !keep_comm(&w->comm, comm)) {
+    if (w->held == NULL || !lc_clk_keep_comm(&w->comm, comm)) {
         free(w->held);
         free(w);
         return;

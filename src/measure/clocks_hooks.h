@@ -20,6 +20,7 @@ void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc
 void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll);
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll);
 void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm);
+void lc_clocks_comm_meet(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_init(struct lc_call *call);
 void lc_clocks_finalize(struct lc_call *call);
@@ -32,8 +33,17 @@ void lc_clocks_thread_end(struct lc_call *call);
 /* clk_sync.c: operations that make all members of a communicator wait for each other; windows */
 void lc_clocks_meet_begin(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_meet_end(struct lc_call *call);
+/* The same of a nonblocking one; request NULL: its handle is shared, it is complete. comm NULL:
+ * none
+ */
+void lc_clocks_imeet_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
+void lc_clocks_imeet_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request);
+/* clk_file.c: collective operations of files */
 void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm);
-void lc_clocks_file_begin(struct lc_call *call, MPI_File handle); /* of a collective operation */
+void lc_clocks_file_begin(struct lc_call *call, MPI_File handle);
+void lc_clocks_file_ibegin(struct lc_call *call, MPI_File handle, struct lc_coll *coll);
+void lc_clocks_file_split_begin(struct lc_call *call, MPI_File handle);
+void lc_clocks_file_split_end(struct lc_call *call, MPI_File handle);
 void lc_clocks_file_closed(MPI_File handle);
 enum lc_win_sync {
     LC_WIN_FENCE,

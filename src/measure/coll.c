@@ -273,3 +273,21 @@ void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
     r->coll->nonblocking = r->coll->persistent = true;
     r->coll->request = r;
 }
+
+/* A nonblocking collective operation of a file was started. */
+void lc_file_imeet_end(struct lc_call *call, struct lc_coll *coll, int result,
+                       const MPI_Request *request) {
+    if (coll->clocks[0] == 0)
+        return;
+    struct lc_request *r = NULL;
+    if (result == MPI_SUCCESS && *request != MPI_REQUEST_NULL) {
+        r = lc_request_find(*request); /* the trace knows it already */
+        if (r == NULL)
+            r = lc_request_insert(call->thread, *request, LC_REQUEST_OTHER);
+    }
+    if (r != NULL) {
+        r->fn = call->fn;
+        r->active = true;
+    }
+    lc_clocks_imeet_end(call, coll, r);
+}

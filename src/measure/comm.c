@@ -197,11 +197,11 @@ static struct lc_comm *copy_of(struct lc_comm *from) {
     return c;
 }
 
-void lc_comm_idup_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm,
-                      const MPI_Request *request) {
+static struct lc_request *duplicate(struct lc_call *call, MPI_Comm parent, const MPI_Comm *comm,
+                                    const MPI_Request *request) {
     struct lc_comm *from = lc_comm_get(call->thread, parent);
-    if (result != MPI_SUCCESS || from == NULL || from->local_world == NULL)
-        return;
+    if (from == NULL || from->local_world == NULL)
+        return NULL;
     struct lc_comm *c = copy_of(from);
     struct pending *p = c != NULL ? calloc(1, sizeof *p) : NULL;
     struct lc_request *r =
@@ -209,7 +209,7 @@ void lc_comm_idup_end(struct lc_call *call, int result, MPI_Comm parent, const M
     if (r == NULL) { /* the record is made at the first use of the handle */
         free(p);
         free(c);
-        return;
+        return NULL;
     }
     r->fn = call->fn;
     r->active = true;
@@ -221,6 +221,14 @@ void lc_comm_idup_end(struct lc_call *call, int result, MPI_Comm parent, const M
     pthread_mutex_unlock(&lc_core.lock);
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_comm_new(call, c);
+    return r;
+}
+
+void lc_comm_idup_end(struct lc_call *call, struct lc_coll *coll, int result, MPI_Comm parent,
+                      const MPI_Comm *comm, const MPI_Request *request) {
+    struct lc_request *r = result == MPI_SUCCESS ? duplicate(call, parent, comm, request) : NULL;
+    if (coll->clocks[0] != 0)
+        lc_clocks_imeet_end(call, coll, r);
 }
 
 void lc_comm_idup_complete(const struct lc_request *request) {

@@ -135,8 +135,8 @@ enum lc_request_kind {
     LC_REQUEST_SEND,
     LC_REQUEST_RECV,
     LC_REQUEST_COLL,
-    LC_REQUEST_FILE, /* in the table only while a trace is written; peer: number of the file */
-    LC_REQUEST_OTHER
+    LC_REQUEST_FILE, /* of the trace; peer: number of the file */
+    LC_REQUEST_OTHER /* MPI_Comm_idup, collective operations of files without a trace */
 };
 
 struct lc_request {

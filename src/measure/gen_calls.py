@@ -381,7 +381,9 @@ def t_comm_create(c):
     assert len(new) == 1, c.name
     old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
     made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
-    if not old or c.short == "Comm_create_group":  # collective over a part of the communicator only
+    if c.short in ("Comm_create_group", "Intercomm_create", "Intercomm_merge"):  # collective over others than the members of what is given
+        made += f"    lc_comm_meet(&call, result, {new[0]});\n"
+    if not old or c.short in ("Comm_create_group", "Intercomm_merge"):
         return "", made
     return f"    lc_meet_begin(&call, {old[0]});\n", "    lc_meet_end(&call);\n" + made
 
@@ -492,25 +494,37 @@ def t_file_op(c):
 
 def t_file_iop(c):
     c.has("fh", "count", "datatype", "request")
-    return file_begin(c), "    lc_file_started(&call, &op, result, request);\n"
+    started = "    lc_file_started(&call, &op, result, request);\n"
+    if "_all" not in c.short:
+        return file_begin(c), started
+    return (
+        file_begin(c) + "    struct lc_coll meet;\n    lc_file_imeet_begin(&call, &meet, fh);\n",
+        started + "    lc_file_imeet_end(&call, &meet, result, request);\n",
+    )
 
 
 def t_file_split(c):
     c.has("fh", "count", "datatype")
-    return file_begin(c), "    lc_file_split_begun(&call, &op, result, fh);\n"
+    return (
+        file_begin(c) + "    lc_file_split_meet(&call, fh, true);\n",
+        "    lc_file_split_begun(&call, &op, result, fh);\n",
+    )
 
 
 def t_file_split_end(c):
     c.has("fh", "status")
     return (
         "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
-        "    lc_file_split_ended(&call, result, fh, status);\n",
+        "    lc_file_split_ended(&call, result, fh, status);\n    lc_file_split_meet(&call, fh, false);\n",
     )
 
 
 def t_comm_idup(c):
     c.has("comm", "newcomm", "request")
-    return "", "    lc_comm_idup_end(&call, result, comm, newcomm, request);\n"
+    return (
+        "    struct lc_coll meet;\n    lc_imeet_begin(&call, &meet, comm);\n",
+        "    lc_comm_idup_end(&call, &meet, result, comm, newcomm, request);\n",
+    )
 
 
 def t_comm_free(c):

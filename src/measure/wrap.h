@@ -242,8 +242,8 @@ void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message 
 /* comm.c */
 void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm);
 void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name);
-void lc_comm_idup_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm,
-                      const MPI_Request *request);
+void lc_comm_idup_end(struct lc_call *call, struct lc_coll *coll, int result, MPI_Comm parent,
+                      const MPI_Comm *comm, const MPI_Request *request);
 void lc_comm_idup_complete(const struct lc_request *request);
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm);
 
@@ -296,6 +296,34 @@ static inline void lc_meet_end(struct lc_call *call) {
 static inline void lc_file_meet_begin(struct lc_call *call, MPI_File file) {
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_file_begin(call, file);
+}
+
+/* Nonblocking ones. */
+static inline void lc_imeet_begin(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
+    coll->clocks[0] = 0;
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_imeet_begin(call, coll, lc_comm_get(call->thread, comm));
+}
+
+static inline void lc_file_imeet_begin(struct lc_call *call, struct lc_coll *coll, MPI_File file) {
+    coll->clocks[0] = 0;
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_file_ibegin(call, file, coll);
+}
+
+void lc_file_imeet_end(struct lc_call *call, struct lc_coll *coll, int result,
+                       const MPI_Request *request);
+
+static inline void lc_file_split_meet(struct lc_call *call, MPI_File file, bool begins) {
+    if (call->mode & LC_MODE_CLOCKS)
+        (begins ? lc_clocks_file_split_begin : lc_clocks_file_split_end)(call, file);
+}
+
+/* A constructor whose members are only those of the new communicator. */
+static inline void lc_comm_meet(struct lc_call *call, int result, const MPI_Comm *comm) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, *comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL)
+        lc_clocks_comm_meet(call, c);
 }
 
 static inline void lc_file_known(struct lc_call *call, int result, MPI_Comm comm, MPI_File file) {

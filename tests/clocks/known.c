@@ -264,6 +264,50 @@ static void made(void) {
     }
 }
 
+/* Constructors over groups, duplication and collective file operations in two halves. */
+static void halves(void) {
+    MPI_Group all, mine;
+    MPI_Comm half, inter, merged, twin;
+    MPI_File file;
+    MPI_Request request;
+    int every_other[1][3] = {{rank % 2, size - 2 + rank % 2, 2}};
+    char name[256];
+    snprintf(name, sizeof name, "%s/known-halves.%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             size);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_range_incl(all, 1, every_other, &mine);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    for (int i = 0; i < 2; i++) {
+        work(20 + 30 * (rank == i));
+        MPI_Comm_create_group(MPI_COMM_WORLD, mine, 7, &half);
+        work(20 + 30 * (rank == size - 1));
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 8, &inter);
+        work(20 + 10 * ((rank + i) % size));
+        MPI_Intercomm_merge(inter, rank % 2, &merged);
+        work(20 + 30 * (rank == 1));
+        MPI_Comm_idup(merged, &twin, &request);
+        work(10 + 10 * ((rank + i) % size));
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        work(20 + 30 * (rank == i));
+        MPI_File_iwrite_at_all(file, rank * 4, &rank, 1, MPI_INT, &request);
+        work(10 + 10 * ((rank + 2) % size));
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        work(20 + 30 * (rank == 1 - i));
+        MPI_File_write_at_all_begin(file, rank * 4, &rank, 1, MPI_INT);
+        work(10 + 10 * ((rank + 3) % size));
+        MPI_File_write_at_all_end(file, &rank, MPI_STATUS_IGNORE);
+        work(20 + 30 * (rank == 0));
+        MPI_Barrier(twin);
+        MPI_Comm_free(&twin);
+        MPI_Comm_free(&merged);
+        MPI_Comm_free(&inter);
+        MPI_Comm_free(&half);
+    }
+    MPI_File_close(&file);
+    MPI_Group_free(&all);
+    MPI_Group_free(&mine);
+}
+
 /* Posts and starts with the first rank as origin. */
 static void epochs(void) {
     MPI_Group all, origin, targets;
@@ -346,11 +390,11 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
-                {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
-                {"others", others},     {"stopped", stopped},     {"drift", drift},
-                {"phased", phased},     {"exactly", exactly},     {"made", made},
-                {"epochs", epochs},     {"locks", locks},         {"ring", ring}};
+} patterns[] = {
+    {"chain", chain},   {"imbalance", imbalance}, {"rotating", rotating}, {"transfer", transfer},
+    {"farm", farm},     {"mixture", mixture},     {"others", others},     {"stopped", stopped},
+    {"drift", drift},   {"phased", phased},       {"exactly", exactly},   {"made", made},
+    {"halves", halves}, {"epochs", epochs},       {"locks", locks},       {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

@@ -176,6 +176,10 @@ class Judge:
                     candidates.append((post.begin - call.begin, "mpi_latereceiver"))
         for operation in call.marks["Y"]:
             kind, ranks = sources(call.rank, self.coll[operation])
+            if kind == MEET and any(m[0].begin > call.end for m in self.coll[operation].values()):
+                continue  # it ended before all had come
+            if kind == MEET and operation in call.marks["Z"]:
+                continue  # of a file: others had come, but were not in MPI any more to pass the record on
             enters = [self.coll[operation][r][0].begin for r in ranks]
             for r in ranks:
                 value = max(value, self.clock_at(self.coll[operation][r][0]))
@@ -254,7 +258,7 @@ def run(work, program, size, words, **env):
     return log, done, work.show(directory=f"exp-{name}")
 
 
-PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("epochs", 4),
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("epochs", 4),
             ("locks", 4))
 
 

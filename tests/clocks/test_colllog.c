@@ -97,9 +97,9 @@ static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t me, uin
         }
     }
     sh->skipped += log.n_skipped;
-    uint64_t offset;
-    lc_colllog_free(&log, &areas[me], &offset);
-    _exit(offset == 0);
+    struct lc_freed_log freed;
+    lc_colllog_free(&log, &areas[me], &freed);
+    _exit(freed.offset == 0 || freed.readers != RANKS - 1);
 }
 
 static void run(uint32_t entries, struct shared *sh) {
@@ -180,14 +180,48 @@ static void far_ahead(void **state) {
     }
     assert_true(areas[0].head->used < bytes / 2);
     for (uint32_t i = 0; i < 2; i++) {
-        uint64_t offset;
-        lc_colllog_free(&logs[i], &areas[i], &offset);
+        struct lc_freed_log freed;
+        lc_colllog_free(&logs[i], &areas[i], &freed);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        munmap(areas[i].head, bytes);
+}
+
+/* One frees the communicator at once after an operation, the other has not read yet. */
+static void freed_early(void **state) {
+    (void)state;
+    struct lc_area areas[2];
+    struct lc_colllog logs[2];
+    struct lc_freed_log freed[2];
+    size_t bytes = sizeof(struct lc_area_head) + (1u << 20);
+    for (uint32_t i = 0; i < 2; i++) {
+        void *memory =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(memory != MAP_FAILED);
+        lc_area_init(&areas[i], memory, bytes, i, 2);
+        assert_int_equal(lc_colllog_init(&logs[i], &areas[i], 77, 2, i, 8, 0), LC_OK);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t m = 0; m < 2; m++)
+            logs[i].areas[m] = &areas[m];
+        uint32_t op = lc_colllog_begin(&logs[i]);
+        lc_colllog_write(&logs[i], op, &(struct lc_stamp){.enter = value(i, op)});
+    }
+    lc_colllog_free(&logs[0], &areas[0], &freed[0]);
+    assert_false(lc_colllog_reusable(&areas[0], &freed[0]));
+    const struct lc_log_entry *entry = lc_colllog_read(&logs[1], 0, 1);
+    assert_non_null(entry);
+    assert_int_equal(entry->stamp.enter, value(0, 1));
+    lc_colllog_free(&logs[1], &areas[1], &freed[1]);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(lc_colllog_reusable(&areas[i], &freed[i]));
+        assert_int_equal(lc_area_find_log(&areas[i], 77), 0);
         munmap(areas[i].head, bytes);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(large_and_tiny),
-                                       cmocka_unit_test(far_ahead)};
+                                       cmocka_unit_test(far_ahead), cmocka_unit_test(freed_early)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

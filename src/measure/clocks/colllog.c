@@ -26,6 +26,7 @@ enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64
     if (at) {
         struct lc_log_head *head = lc_area_at(mine, at);
         atomic_store_explicit(&head->done, 0, memory_order_relaxed);
+        atomic_store_explicit(&head->left, 0, memory_order_relaxed);
     } else if (mine) {
         at = lc_area_take(mine, sizeof(struct lc_log_head) + entries * sizeof(struct lc_log_entry));
     }
@@ -34,16 +35,31 @@ enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64
     return LC_OK;
 }
 
-void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, uint64_t *offset) {
-    *offset = 0;
-    if (log->mine) {
-        lc_area_set_log(mine, log->id, 0);
-        *offset = (uint64_t)((char *)log->mine - (char *)mine->head);
+void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, struct lc_freed_log *freed) {
+    *freed = (struct lc_freed_log){.id = log->id};
+    bool used = log->next > 1; /* on all members, or on none */
+    for (uint32_t i = 0; used && i < log->n; i++) {
+        if (i == log->me || !log->areas[i])
+            continue;
+        struct lc_log_head *head = log->theirs[i] ? log->theirs[i] : lc_colllog_find(log, i);
+        if (head) /* release: my reads come before (lc_colllog_reusable) */
+            atomic_fetch_add_explicit(&head->left, 1, memory_order_release);
+        freed->readers++;
     }
+    if (log->mine)
+        freed->offset = (uint64_t)((char *)log->mine - (char *)mine->head);
     free(log->theirs);
     free(log->areas);
     free(log->spilled);
     memset(log, 0, sizeof *log);
+}
+
+bool lc_colllog_reusable(struct lc_area *mine, const struct lc_freed_log *freed) {
+    struct lc_log_head *head = lc_area_at(mine, freed->offset);
+    if (atomic_load_explicit(&head->left, memory_order_acquire) < freed->readers)
+        return false;
+    lc_area_set_log(mine, freed->id, 0);
+    return true;
 }
 
 struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member) {

@@ -27,7 +27,8 @@ struct lc_log_entry {
 struct lc_log_head {
     _Atomic uint64_t done;
     _Atomic uint64_t spill; /* offset of a struct lc_log_spill; 0: not yet */
-    uint64_t unused[6];
+    _Atomic uint64_t left;  /* other members that have freed the communicator */
+    uint64_t unused[5];
     struct lc_log_entry entries[];
 };
 
@@ -57,9 +58,16 @@ struct lc_colllog {
 /* `reuse`: offset of the shared part of a freed log of the same number of entries, 0: none. */
 enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
                             uint32_t me, uint32_t entries, uint64_t reuse);
-/* Frees private memory; the shared part is handed back through *offset for use by another
- * communicator (0: none). */
-void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, uint64_t *offset);
+struct lc_freed_log {    /* the shared part of a freed log, still in the table of logs */
+    uint64_t id, offset; /* offset 0: none */
+    uint64_t readers;    /* members that may still read it until they free the communicator too */
+};
+/* Frees private memory and tells the other members. Freeing is collective, but does not
+ * synchronise: others may still be about to read the last entries. */
+void lc_colllog_free(struct lc_colllog *log, struct lc_area *mine, struct lc_freed_log *freed);
+/* True: nobody reads it any more, it is out of the table and may be used by another communicator.
+ */
+bool lc_colllog_reusable(struct lc_area *mine, const struct lc_freed_log *freed);
 
 /* Claims the number of an operation; every member calls it for every operation of the communicator.
  */
