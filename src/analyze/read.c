@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/crash.h"
 #include "analyze/distribute.h"
 #include "analyze/forecast.h"
 #include "analyze/reader.h"
@@ -367,11 +368,18 @@ enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, con
     LC_TRY(lc_comm_agree(comm, err));
     trace->comm = comm;
     trace->health = health;
-    err = lc_comm_agree(comm, open_all(trace, path, &reader, &defs, &archive));
+    lc_crash_watch(&reader.n_events);
+    err = open_all(trace, path, &reader, &defs, &archive);
+    lc_crash_watch(NULL);
+    err = lc_comm_agree(comm, err);
     if (err == LC_OK)
         err = lc_forecast_check(trace, path);
-    if (err == LC_OK)
-        err = lc_comm_agree(comm, read_events(&reader, &archive));
+    if (err == LC_OK) {
+        lc_crash_watch(&reader.n_events);
+        err = read_events(&reader, &archive);
+        lc_crash_watch(NULL);
+        err = lc_comm_agree(comm, err);
+    }
     if (archive.callbacks)
         OTF2_EvtReaderCallbacks_Delete(archive.callbacks);
     if (archive.otf2)

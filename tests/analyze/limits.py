@@ -3,7 +3,7 @@
 
 limits.py LATECOMER MAKE_TRACE CRASH_IN_READER.so
 - a trace larger than memory (ulimit -v): refused before reading, with the figure; the figure is near the real need;
-- libotf2 crashes (as it does on some damaged archives), alone and on several ranks.
+- libotf2 crashes (as it does on some damaged archives), or never comes back, alone and on several ranks.
 """
 import os
 import re
@@ -60,5 +60,7 @@ with tempfile.TemporaryDirectory() as tmp:
         for number in signal.SIGSEGV, signal.SIGABRT:
             done = analyze(out, trace, "-n", n, LD_PRELOAD=crash, READER_CRASH=str(int(number)))
             check(f"crash {number.name}, {n} ranks", is_error(done, out, f"ended by {number.name} while reading"), done)
+        done = analyze(out, trace, "-n", n, LD_PRELOAD=crash, READER_CRASH="0", LATECOMER_READER_PATIENCE="2")
+        check(f"no end, {n} ranks", is_error(done, out, "libotf2 has computed for 2 s without reading a record"), done)
 print("differs: " + ", ".join(bad) if bad else "as expected")
 sys.exit(bool(bad))
