@@ -87,6 +87,7 @@ struct lc_team_event {
     uint32_t first_transition, end_transition; /* of the location's part */
     uint32_t first_call, end_call; /* calls (barriers among them) of the location's part */
     uint32_t fork_location, fork;  /* workers: the fork, as index into teams of that location */
+    uint32_t outer, outer_part;    /* the fork, the part that was open before; LC_NONE: none */
     bool forked;                   /* by this location */
     bool begun;                    /* has a part */
 };

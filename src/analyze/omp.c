@@ -13,8 +13,16 @@
 struct member { /* of a team: the part of one thread */
     struct lc_loc *loc;
     const struct lc_team_event *part;
-    uint32_t fork_location, fork; /* which team */
-    size_t call;                  /* next call to look at */
+    uint32_t fork_location, fork;      /* which team */
+    size_t call;                       /* next call to look at */
+    const struct lc_team_event *inner; /* the first that may begin after that */
+};
+
+/* Forks of a location, for the time that it spends in parallel regions. */
+struct forks {
+    int64_t *begin, *end;          /* [count], both ascending */
+    uint64_t *begin_sum, *end_sum; /* [count + 1]: of those before (differences matter: may wrap) */
+    size_t count;
 };
 
 struct omp {
@@ -23,6 +31,7 @@ struct omp {
     uint32_t n_locs;
     struct member *members; /* sorted by team */
     size_t n_members, cap_members;
+    struct forks *forks; /* [n_locs] */
     uint64_t next_point;
     uint32_t management, fork, limited; /* metrics */
 };
@@ -63,8 +72,12 @@ static enum lc_err find_members(struct omp *o) {
                 continue;
             LC_TRY(lc_grow(&o->members, &o->cap_members, o->n_members + 1, sizeof *o->members));
             o->members[o->n_members++] =
-                (struct member){loc, part, part->forked ? loc->id : part->fork_location,
-                                part->forked ? (uint32_t)t : part->fork, part->first_call};
+                (struct member){loc,
+                                part,
+                                part->forked ? loc->id : part->fork_location,
+                                part->forked ? (uint32_t)t : part->fork,
+                                part->first_call,
+                                part + 1};
         }
     }
     if (o->n_members)
@@ -92,8 +105,18 @@ static enum lc_err book_management(struct omp *o, const struct member *m) {
 
 static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end) {
     int64_t sum = 0;
-    for (size_t i = 0; loc->extra && i < loc->extra->n_tasks; i++) {
-        const struct lc_span *task = &loc->extra->tasks[i];
+    if (!loc->extra)
+        return 0;
+    size_t low = 0, high = loc->extra->n_tasks; /* one after the other */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (loc->extra->tasks[mid].end <= begin)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (; low < loc->extra->n_tasks && loc->extra->tasks[low].begin < end; low++) {
+        const struct lc_span *task = &loc->extra->tasks[low];
         sum += max_i64(0, min_i64(task->end, end) - max_i64(task->begin, begin));
     }
     return sum;
@@ -103,16 +126,13 @@ static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end
 static const struct lc_call *next_barrier(struct member *m) {
     const struct lc_loc *loc = m->loc;
     size_t end = m->part->end_call == LC_NONE ? loc->n_calls : m->part->end_call;
+    const struct lc_team_event *last = loc->extra->teams + loc->extra->n_teams;
     while (m->call < end) {
-        size_t inner = 0;
-        for (const struct lc_team_event *t = m->part + 1;
-             t < loc->extra->teams + loc->extra->n_teams && t->first_call <= m->call; t++)
-            if (t->begun && m->call >= t->first_call && m->call < t->end_call)
-                inner = t->end_call;
-        if (inner) {
-            m->call = inner;
-            continue;
-        }
+        for (; m->inner < last && m->inner->first_call <= m->call; m->inner++)
+            if (m->inner->begun && m->call < m->inner->end_call)
+                m->call = m->inner->end_call;
+        if (m->call >= end)
+            break;
         const struct lc_call *call = &loc->calls[m->call++];
         if (call->fn == LC_FN_OMP_BARRIER || call->fn == LC_FN_OMP_IBARRIER)
             return call;
@@ -187,15 +207,56 @@ static enum lc_err judge_team(struct omp *o, struct member *team, size_t n) {
     return err;
 }
 
+static int by_time(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static enum lc_err sum_up(struct forks *f, const struct lc_loc *loc) {
+    size_t n = loc->extra ? loc->extra->n_teams : 0;
+    LC_TRY(lc_alloc(&f->begin, n, sizeof *f->begin));
+    LC_TRY(lc_alloc(&f->end, n, sizeof *f->end));
+    LC_TRY(lc_alloc(&f->begin_sum, n + 1, sizeof *f->begin_sum));
+    LC_TRY(lc_alloc(&f->end_sum, n + 1, sizeof *f->end_sum));
+    for (size_t i = 0; i < n; i++) {
+        const struct lc_team_event *fork = &loc->extra->teams[i];
+        if (!fork->forked || !fork->begun || fork->end == INT64_MAX)
+            continue;
+        f->begin[f->count] = fork->begin;
+        f->end[f->count++] = fork->end;
+    }
+    if (f->count)
+        qsort(f->end, f->count, sizeof *f->end, by_time);
+    for (size_t i = 0; i < f->count; i++) {
+        f->begin_sum[i + 1] = f->begin_sum[i] + (uint64_t)f->begin[i];
+        f->end_sum[i + 1] = f->end_sum[i] + (uint64_t)f->end[i];
+    }
+    return LC_OK;
+}
+
+/* Sum of t - x[i] over those before t. */
+static uint64_t passed_since(const int64_t *x, const uint64_t *sum, size_t n, int64_t t) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (x[mid] < t)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low * (uint64_t)t - sum[low];
+}
+
+/* Time spent between forks and their joins before t. */
+static uint64_t forked_before(const struct forks *f, int64_t t) {
+    return passed_since(f->begin, f->begin_sum, f->count, t) -
+           passed_since(f->end, f->end_sum, f->count, t);
+}
+
 /* Idle time in parallel regions whose team is smaller than the largest. */
 static enum lc_err book_limited(struct omp *o, const struct lc_wait *wait, uint32_t location) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < o->n_members; i++) {
-        const struct lc_team_event *fork = o->members[i].part;
-        if (!fork->forked || o->members[i].loc->id != wait->cause || fork->end == INT64_MAX)
-            continue;
-        sum += max_i64(0, min_i64(fork->end, wait->release) - max_i64(fork->begin, wait->start));
-    }
+    const struct forks *f = &o->forks[wait->cause - o->locs[0].id];
+    int64_t sum = (int64_t)(forked_before(f, wait->release) - forked_before(f, wait->start));
     return sum ? lc_results_add_int(o->trace->results, o->limited, wait->cnode, location, sum)
                : LC_OK;
 }
@@ -256,6 +317,27 @@ static enum lc_err judge_taskwaits(struct lc_loc *loc) {
     return LC_OK;
 }
 
+static void forget_forks(struct omp *o) {
+    for (uint32_t l = 0; o->forks && l < o->n_locs; l++) {
+        free(o->forks[l].begin);
+        free(o->forks[l].end);
+        free(o->forks[l].begin_sum);
+        free(o->forks[l].end_sum);
+    }
+    free(o->forks);
+    o->forks = NULL;
+}
+
+static enum lc_err judge_all_idle(struct omp *o) {
+    enum lc_err err = lc_alloc(&o->forks, o->n_locs, sizeof *o->forks);
+    for (uint32_t l = 0; l < o->n_locs && err == LC_OK; l++)
+        err = sum_up(&o->forks[l], &o->locs[l]);
+    for (uint32_t l = 0; l < o->n_locs && err == LC_OK; l++)
+        err = judge_idle(o, &o->locs[l]);
+    forget_forks(o);
+    return err;
+}
+
 static enum lc_err judge_process(struct omp *o) {
     LC_TRY(find_members(o));
     for (size_t i = 0; i < o->n_members;) {
@@ -266,10 +348,9 @@ static enum lc_err judge_process(struct omp *o) {
         LC_TRY(judge_team(o, &o->members[i], end - i));
         i = end;
     }
-    for (uint32_t l = 0; l < o->n_locs; l++) {
-        LC_TRY(judge_idle(o, &o->locs[l]));
+    LC_TRY(judge_all_idle(o));
+    for (uint32_t l = 0; l < o->n_locs; l++)
         LC_TRY(judge_taskwaits(&o->locs[l]));
-    }
     return lc_lock_waits(o->trace, o->locs, o->n_locs);
 }
 

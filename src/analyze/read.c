@@ -80,6 +80,11 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) 
     reader->comm = LC_NONE;
     reader->waiting_depth = reader->task_depth = 0;
     reader->n_events = 0;
+    reader->open_fork = reader->open_part = LC_NONE;
+    lc_idmap_clear(&reader->lock_ids);
+    lc_idmap_clear(&reader->locks);
+    lc_idmap_clear(&reader->rma_targets);
+    lc_idmap_clear(&reader->rma_windows);
     reader->tree.next_first = (uint64_t)loc->id << 32;
     memset(reader->phase_counts, 0, reader->n_defined * sizeof *reader->phase_counts);
     return make_room(reader, loc);
@@ -260,6 +265,10 @@ static void reader_free(struct lc_reader *reader) {
     lc_idmap_free(&reader->sends);
     lc_idmap_free(&reader->recvs);
     lc_idmap_free(&reader->colls);
+    lc_idmap_free(&reader->lock_ids);
+    lc_idmap_free(&reader->locks);
+    lc_idmap_free(&reader->rma_targets);
+    lc_idmap_free(&reader->rma_windows);
 }
 
 static int by_u64(const void *a, const void *b) {

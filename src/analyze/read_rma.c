@@ -97,6 +97,18 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
     return lc_reader_end(reader);
 }
 
+/* Key of a lock in the map of epochs; a new target gets a number if `add`. */
+static uint64_t lock_key(struct lc_reader *reader, uint32_t window, uint32_t target, uint32_t lock,
+                         bool add) {
+    uint64_t id = (uint64_t)window << 32 | target;
+    uint32_t number = lc_idmap_get(&reader->rma_targets, id);
+    if (number == LC_NONE && add) {
+        number = (uint32_t)reader->rma_targets.count;
+        reader->err = lc_idmap_put(&reader->rma_targets, id, number);
+    }
+    return (uint64_t)number << 32 | lock;
+}
+
 static OTF2_CallbackCode on_lock(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, OTF2_RmaWinRef window,
                                  uint32_t remote, uint64_t lock, OTF2_LockType type) {
@@ -110,6 +122,9 @@ static OTF2_CallbackCode on_lock(OTF2_LocationRef location, OTF2_TimeStamp time,
         return lc_reader_end(reader);
     reader->err = lc_grow(&extra->rma_locks, &extra->cap_rma_locks, extra->n_rma_locks + 1,
                           sizeof *extra->rma_locks);
+    uint64_t key = lock_key(reader, comm, remote, (uint32_t)lock, true);
+    if (reader->err == LC_OK)
+        reader->err = lc_idmap_put(&reader->rma_windows, key, (uint32_t)extra->n_rma_locks);
     if (reader->err == LC_OK)
         extra->rma_locks[extra->n_rma_locks++] = (struct lc_rma_lock){
             t, INT64_MAX, call, LC_NONE, comm, remote, (uint32_t)lock, type == OTF2_LOCK_SHARED};
@@ -125,16 +140,12 @@ static OTF2_CallbackCode on_unlock(OTF2_LocationRef location, OTF2_TimeStamp tim
     int64_t t = lc_reader_time(reader, time);
     uint32_t call = lc_reader_call(reader);
     uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
-    struct lc_loc_extra *extra = reader->loc->extra;
-    for (size_t i = extra && call != LC_NONE ? extra->n_rma_locks : 0; i-- > 0;) {
-        struct lc_rma_lock *e = &extra->rma_locks[i];
-        if (e->window != comm || e->target != remote || e->lock != (uint32_t)lock)
-            continue;
-        if (e->close == LC_NONE) {
-            e->released = t;
-            e->close = call;
-        }
-        break;
+    uint64_t key = lock_key(reader, comm, remote, (uint32_t)lock, false);
+    uint32_t index = call == LC_NONE ? LC_NONE : lc_idmap_get(&reader->rma_windows, key);
+    struct lc_rma_lock *epoch = index == LC_NONE ? NULL : &reader->loc->extra->rma_locks[index];
+    if (epoch && epoch->close == LC_NONE) {
+        epoch->released = t;
+        epoch->close = call;
     }
     return lc_reader_end(reader);
 }

@@ -3,6 +3,8 @@
 #include "analyze/reader.h"
 #include "base/mem.h"
 
+enum { MAX_NESTED = 64 }; /* teams inside each other; more are damage */
+
 static struct lc_team_event *add_team(struct lc_reader *reader) {
     struct lc_loc_extra *extra = lc_reader_extra(reader);
     if (!extra)
@@ -16,6 +18,8 @@ static struct lc_team_event *add_team(struct lc_reader *reader) {
                                     .cnode = reader->node,
                                     .fork_location = LC_NONE,
                                     .fork = LC_NONE,
+                                    .outer = reader->open_fork,
+                                    .outer_part = LC_NONE,
                                     .end_transition = LC_NONE,
                                     .end_call = LC_NONE};
     return event;
@@ -27,18 +31,18 @@ static OTF2_CallbackCode fork_at(struct lc_reader *reader, OTF2_TimeStamp time) 
     if (event) {
         event->begin = t;
         event->forked = true;
+        reader->open_fork = (uint32_t)(reader->loc->extra->n_teams - 1);
     }
     return lc_reader_end(reader);
 }
 
 static OTF2_CallbackCode join_at(struct lc_reader *reader, OTF2_TimeStamp time) {
     int64_t t = lc_reader_time(reader, time);
-    struct lc_loc_extra *extra = lc_reader_extra(reader);
-    for (size_t i = extra ? extra->n_teams : 0; i-- > 0;)
-        if (extra->teams[i].forked && extra->teams[i].end == INT64_MAX) {
-            extra->teams[i].end = t;
-            break;
-        }
+    if (reader->open_fork != LC_NONE) {
+        struct lc_team_event *event = &reader->loc->extra->teams[reader->open_fork];
+        event->end = t;
+        reader->open_fork = event->outer;
+    }
     return lc_reader_end(reader);
 }
 
@@ -55,6 +59,29 @@ static OTF2_CallbackCode on_join(OTF2_LocationRef location, OTF2_TimeStamp time,
     return join_at(user, time);
 }
 
+/* The last fork of that team on a location whose life contains t, or LC_NONE. */
+static uint32_t fork_around(const struct lc_loc_extra *extra, uint64_t team, int64_t t) {
+    size_t low = 0, high = extra->n_teams;
+    while (low < high) { /* teams are in the order of their begin */
+        size_t mid = low + (high - low) / 2;
+        if (extra->teams[mid].begin <= t)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (int others = 0; low && others < MAX_NESTED;) {
+        const struct lc_team_event *event = &extra->teams[--low];
+        if (event->forked && event->begin <= t && t <= event->end) {
+            if (event->team == team)
+                return (uint32_t)low;
+            others++;
+        } else { /* no fork, or over, and so are the forks before it that were not open then */
+            low = event->outer == LC_NONE ? 0 : event->outer + 1;
+        }
+    }
+    return LC_NONE;
+}
+
 /* The fork of the same process whose life contains t. Masters have lower thread numbers and were
  * read before. */
 static const struct lc_team_event *find_fork(const struct lc_reader *reader, uint64_t team,
@@ -63,13 +90,10 @@ static const struct lc_team_event *find_fork(const struct lc_reader *reader, uin
     for (const struct lc_loc *loc = reader->loc; loc-- > trace->locs;) {
         if (loc->process != reader->loc->process)
             break;
-        for (size_t i = loc->extra ? loc->extra->n_teams : 0; i-- > 0;) {
-            const struct lc_team_event *event = &loc->extra->teams[i];
-            if (event->forked && event->team == team && event->begin <= t && t <= event->end) {
-                *location = loc->id;
-                *index = (uint32_t)i;
-                return event;
-            }
+        *index = loc->extra ? fork_around(loc->extra, team, t) : LC_NONE;
+        if (*index != LC_NONE) {
+            *location = loc->id;
+            return &loc->extra->teams[*index];
         }
     }
     return NULL;
@@ -103,6 +127,8 @@ static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp
     event->begun = true;
     event->first_transition = reader->loc->n_transitions;
     event->first_call = (uint32_t)reader->loc->n_calls;
+    event->outer_part = reader->open_part;
+    reader->open_part = (uint32_t)(event - extra->teams);
     return lc_reader_end(reader);
 }
 
@@ -113,10 +139,14 @@ static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp t
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
     struct lc_loc_extra *extra = lc_reader_extra(reader);
-    for (size_t i = extra ? extra->n_teams : 0; i-- > 0;) {
-        struct lc_team_event *event = &extra->teams[i];
-        if (event->team != team || !event->begun || event->end_call != LC_NONE)
+    uint32_t *link = &reader->open_part;
+    for (int others = 0; extra && *link != LC_NONE && others < MAX_NESTED; others++) {
+        struct lc_team_event *event = &extra->teams[*link];
+        if (event->team != team) {
+            link = &event->outer_part;
             continue;
+        }
+        *link = event->outer_part;
         event->end_transition = reader->loc->n_transitions;
         event->end_call = (uint32_t)reader->loc->n_calls;
         if (!event->forked)
@@ -124,6 +154,17 @@ static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp t
         break;
     }
     return lc_reader_end(reader);
+}
+
+/* The next entry of extra->locks is that acquisition. */
+static enum lc_err remember_lock(struct lc_reader *reader, uint64_t id, uint32_t order) {
+    uint32_t number = lc_idmap_get(&reader->lock_ids, id);
+    if (number == LC_NONE) {
+        number = (uint32_t)reader->lock_ids.count;
+        LC_TRY(lc_idmap_put(&reader->lock_ids, id, number));
+    }
+    return lc_idmap_put(&reader->locks, (uint64_t)number << 32 | order,
+                        (uint32_t)reader->loc->extra->n_locks);
 }
 
 static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp time,
@@ -140,6 +181,7 @@ static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp ti
     if (reader->err != LC_OK)
         return OTF2_CALLBACK_INTERRUPT;
     const struct lc_frame *frame = &reader->frames[reader->depth - 1];
+    reader->err = remember_lock(reader, (uint64_t)model << 32 | lock, order);
     extra->locks[extra->n_locks++] =
         (struct lc_lock_event){.enter = reader->loc->time[frame->enter],
                                .acquired = t,
@@ -149,7 +191,7 @@ static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp ti
                                .cnode = reader->node,
                                .release_cnode = reader->node,
                                .fn = reader->trace->regions[frame->region].fn};
-    return OTF2_CALLBACK_SUCCESS;
+    return lc_reader_end(reader);
 }
 
 static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp time,
@@ -158,14 +200,13 @@ static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp ti
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
-    struct lc_loc_extra *extra = lc_reader_extra(reader);
-    uint64_t id = (uint64_t)model << 32 | lock;
-    for (size_t i = extra ? extra->n_locks : 0; i-- > 0;)
-        if (extra->locks[i].lock == id && extra->locks[i].order == order) {
-            extra->locks[i].released = t;
-            extra->locks[i].release_cnode = reader->node;
-            break;
-        }
+    uint32_t number = lc_idmap_get(&reader->lock_ids, (uint64_t)model << 32 | lock);
+    uint32_t index =
+        number == LC_NONE ? LC_NONE : lc_idmap_get(&reader->locks, (uint64_t)number << 32 | order);
+    if (index != LC_NONE) {
+        reader->loc->extra->locks[index].released = t;
+        reader->loc->extra->locks[index].release_cnode = reader->node;
+    }
     return lc_reader_end(reader);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/events.h"
+#include "analyze/idmap.h"
 #include "analyze/waits.h"
 #include "base/mem.h"
 
@@ -52,23 +53,44 @@ static enum lc_err add(struct sides *sides, const struct side *side, uint32_t de
     return LC_OK;
 }
 
-/* Pairs the opening and closing calls of a location; the closing one follows in order. */
-static enum lc_err find_epochs(struct rma *r, struct lc_loc *loc) {
-    for (size_t i = 0; loc->extra && i < loc->extra->n_rma; i++) {
-        const struct lc_rma *open = &loc->extra->rma[i];
-        if (open->type != LC_RMA_POST && open->type != LC_RMA_START)
-            continue;
-        uint32_t closes = open->type == LC_RMA_POST ? LC_RMA_WAIT : LC_RMA_COMPLETE;
-        const struct lc_rma *close = NULL;
-        for (size_t k = i + 1; k < loc->extra->n_rma && !close; k++)
-            if (loc->extra->rma[k].type == closes && loc->extra->rma[k].window == open->window)
-                close = &loc->extra->rma[k];
-        if (!close)
-            continue;
-        LC_TRY(lc_grow(&r->epochs, &r->cap_epochs, r->n_epochs + 1, sizeof *r->epochs));
-        r->epochs[r->n_epochs++] = (struct epoch){loc, open, close};
+static bool opens(const struct lc_rma *rma) {
+    return rma->type == LC_RMA_POST || rma->type == LC_RMA_START;
+}
+
+/* close[i] of an opening call: the next one that closes it, as found from the end. */
+static enum lc_err find_closing(const struct lc_loc_extra *extra, uint32_t *close) {
+    struct lc_idmap next = {0};
+    enum lc_err err = LC_OK;
+    for (size_t i = extra->n_rma; i-- > 0 && err == LC_OK;) {
+        const struct lc_rma *rma = &extra->rma[i];
+        bool target = rma->type == LC_RMA_POST || rma->type == LC_RMA_WAIT;
+        uint64_t key = (uint64_t)rma->window << 1 | target;
+        if (opens(rma))
+            close[i] = lc_idmap_get(&next, key);
+        else
+            err = lc_idmap_put(&next, key, (uint32_t)i);
     }
-    return LC_OK;
+    lc_idmap_free(&next);
+    return err;
+}
+
+/* Pairs the opening and closing calls of a location. */
+static enum lc_err find_epochs(struct rma *r, struct lc_loc *loc) {
+    const struct lc_loc_extra *extra = loc->extra;
+    uint32_t *close = NULL;
+    if (!extra || !extra->n_rma)
+        return LC_OK;
+    LC_TRY(lc_alloc(&close, extra->n_rma, sizeof *close));
+    enum lc_err err = find_closing(extra, close);
+    for (size_t i = 0; i < extra->n_rma && err == LC_OK; i++) {
+        if (!opens(&extra->rma[i]) || close[i] == LC_NONE)
+            continue;
+        err = lc_grow(&r->epochs, &r->cap_epochs, r->n_epochs + 1, sizeof *r->epochs);
+        if (err == LC_OK)
+            r->epochs[r->n_epochs++] = (struct epoch){loc, &extra->rma[i], &extra->rma[close[i]]};
+    }
+    free(close);
+    return err;
 }
 
 static enum lc_err describe(struct rma *r, size_t index) {
