@@ -20,6 +20,7 @@
     X(TIME_BACKWARDS, "events earlier than the one before them", "moved to its time")              \
     X(LEAVE_WITHOUT_ENTER, "Leave records without an open Enter", "skipped")                       \
     X(ENTER_WITHOUT_LEAVE, "regions left open", "closed with the region or location around them")  \
+    X(TOO_DEEP, "regions entered below 1000 others", "shown below the 1000th")                     \
     X(UNKNOWN_REGION, "records that name an undefined region", "shown as <unknown>")               \
     X(RECORD_OUTSIDE, "MPI records outside of any region", "skipped")                              \
     X(UNKNOWN_COMM, "records that name an undefined communicator or rank", "skipped")              \

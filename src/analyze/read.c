@@ -244,6 +244,7 @@ static enum lc_err reader_init(struct lc_reader *reader, struct lc_defs *defs,
     LC_TRY(lc_defs_region(defs, &unknown, &reader->unknown_region));
     reader->n_defined = trace->n_regions;
     LC_TRY(lc_alloc(&reader->phase_counts, trace->n_regions, sizeof *reader->phase_counts));
+    LC_TRY(lc_alloc(&reader->deep, trace->n_regions, sizeof *reader->deep));
     LC_TRY(lc_tree_init(&reader->tree));
     /* Dense for the small ids that archives use. */
     reader->n_region_of = 4 * trace->n_regions;
@@ -261,6 +262,7 @@ static void reader_free(struct lc_reader *reader) {
     free(reader->touched);
     free(reader->counts);
     free(reader->phase_counts);
+    free(reader->deep);
     free(reader->programs);
     lc_idmap_free(&reader->sends);
     lc_idmap_free(&reader->recvs);

@@ -108,9 +108,31 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
     }
 }
 
+/* Of a region entered outside of all others, or below too many. */
+static uint32_t unusual_parent(struct lc_reader *reader, uint32_t region) {
+    if (!reader->depth)
+        return reader->base;
+    lc_health_note(reader->health, LC_HEALTH_TOO_DEEP, reader->loc->id);
+    if (region < reader->n_defined)
+        reader->deep[region]++;
+    return reader->frames[LC_MAX_DEPTH - 1].node;
+}
+
+/* Depth of the innermost open frame of a region, 0: there is none. */
+static size_t depth_of(const struct lc_reader *reader, uint32_t region) {
+    size_t depth = reader->depth;
+    if (depth > LC_MAX_DEPTH && region < reader->n_defined && !reader->deep[region])
+        depth = LC_MAX_DEPTH;
+    while (depth && reader->frames[depth - 1].region != region)
+        depth--;
+    return depth;
+}
+
 void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
-    uint32_t node =
-        lc_tree_child(&reader->tree, reader->depth ? reader->node : reader->base, region);
+    uint32_t parent = __builtin_expect(reader->depth - 1 < LC_MAX_DEPTH - 1, 1)
+                          ? reader->node
+                          : unusual_parent(reader, region);
+    uint32_t node = lc_tree_child(&reader->tree, parent, region);
     if (__builtin_expect(node == LC_NONE || reader->depth == reader->cap_frames, 0)) {
         reader->err = node == LC_NONE ? LC_ERR_NOMEM
                                       : lc_grow(&reader->frames, &reader->cap_frames,
@@ -164,11 +186,11 @@ static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_
 void lc_reader_leave(struct lc_reader *reader, int64_t t) {
     struct lc_frame *frame = &reader->frames[--reader->depth];
     struct lc_loc *loc = reader->loc;
-    for (uint32_t c = frame->call; c != LC_NONE && loc->calls[c].enter >= frame->enter; c--) {
-        if (loc->calls[c].enter == frame->enter)
-            loc->calls[c].leave = loc->n_transitions;
-        if (c == 0)
-            break;
+    if (__builtin_expect(reader->depth >= LC_MAX_DEPTH, 0) && frame->region < reader->n_defined)
+        reader->deep[frame->region]--;
+    for (uint32_t c = frame->call, before; c != LC_NONE; c = before) {
+        before = loc->calls[c].leave; /* the one before with records of this region */
+        loc->calls[c].leave = loc->n_transitions;
     }
     move(reader, t,
          reader->depth  ? reader->frames[reader->depth - 1].node
@@ -203,9 +225,9 @@ uint32_t lc_reader_call(struct lc_reader *reader) {
         if (reader->err != LC_OK)
             return LC_NONE;
     }
-    frame->call = (uint32_t)loc->n_calls;
-    loc->calls[loc->n_calls++] = (struct lc_call){frame->enter, LC_NONE, (uint32_t)loc->n_done,
-                                                  reader->trace->regions[frame->region].fn, 0};
+    loc->calls[loc->n_calls] = (struct lc_call){frame->enter, frame->call, (uint32_t)loc->n_done,
+                                                reader->trace->regions[frame->region].fn, 0};
+    frame->call = (uint32_t)loc->n_calls++;
     return frame->call;
 }
 
@@ -254,9 +276,7 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
     uint32_t region = region_of(reader, id);
-    size_t depth = reader->depth;
-    while (depth && reader->frames[depth - 1].region != region)
-        depth--;
+    size_t depth = depth_of(reader, region);
     if (__builtin_expect(!depth, 0)) {
         lc_health_note(reader->health, LC_HEALTH_LEAVE_WITHOUT_ENTER, reader->loc->id);
         return OTF2_CALLBACK_SUCCESS;

@@ -196,7 +196,7 @@ struct lc_sync {
 };
 
 struct lc_call {
-    uint32_t enter, leave; /* transitions */
+    uint32_t enter, leave; /* transitions; leave while open: another call of the same activation */
     uint32_t
         first_done; /* its completion records: done[first_done .. first_done of the next call) */
     uint16_t fn;    /* enum lc_fn */
