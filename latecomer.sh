@@ -124,7 +124,13 @@ run_tests() {
     ctest_run release -j2 -LE nightly
   fi
   # Leaks are not looked for in MPI programs (label sanitizer): the MPI libraries have them.
-  ctest_run asan -j2 -L 'unit|fuzz|sanitizer' -LE nightly
+  if [ "${1:-}" = --nightly ]; then
+    ctest_run asan -j2 -L 'unit|fuzz|sanitizer'
+    build tsan
+    ctest_run tsan -j2 -L sanitizer
+  else
+    ctest_run asan -j2 -L 'unit|fuzz|sanitizer' -LE nightly
+  fi
   say "tests done"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]

@@ -4,7 +4,8 @@
 /* Calls that the program makes inside its callbacks: MPI is in a call of this thread already, and
  * runs the program's operator, attribute function, error handler or function of a generalized
  * request. They are counted on their own path (the frames of MPI are left out of it) and forwarded;
- * their time and their bytes belong to the call that MPI is in, so that nothing is booked twice. */
+ * their time and their bytes belong to the call that MPI is in, so that nothing is booked twice.
+ * Not MPI_Abort: it may be called in the handler of a signal that came while our lock was held. */
 
 /* MPI's own calls of its functions, those of its plugins included, are not the program's. */
 static bool made_by_program(uint64_t ra, uint32_t fn) {
@@ -18,7 +19,7 @@ static bool made_by_program(uint64_t ra, uint32_t fn) {
 LC_COLD void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
     if ((mode & (LC_MODE_LIVE | LC_MODE_ON)) != (LC_MODE_LIVE | LC_MODE_ON) || lc_core.forked ||
-        fn >= LC_FN_COUNT || t->in_callback || !made_by_program(ra, fn))
+        fn >= LC_FN_COUNT || fn == LC_FN_Abort || t->in_callback || !made_by_program(ra, fn))
         return;
     if (t->callback_entry == NULL && (t->callback_entry = lc_plain_entry()) == NULL)
         return;

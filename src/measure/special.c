@@ -129,11 +129,13 @@ int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {
 
 int lc_wrap_abort(uint32_t fn, void *frame, void *ra, MPI_Comm comm, int errorcode) {
     struct lc_call call;
-    if (!lc_enter(&call, fn, frame, ra))
+    if (lc_enter(&call, fn, frame, ra)) {
+        /* It does not return: it is booked as a call of no duration. */
+        lc_stamp_end(&call);
+        lc_leave(&call);
+    } else if (!lc_core.initialised || lc_core.forked || (lc_core.mode & LC_MODE_LIVE) == 0) {
         return lc_real.Abort(comm, errorcode);
-    /* It does not return: it is booked as a call of no duration. */
-    lc_stamp_end(&call);
-    lc_leave(&call);
+    } /* else in an error handler, or in that of a signal */
     lc_core.state->ending_code = errorcode;
     atomic_store_explicit(&lc_core.state->ending, LC_ENDING_ABORT, memory_order_release);
     lc_core.state->end_ns = lc_monotonic_raw_ns();

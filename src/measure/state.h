@@ -76,6 +76,8 @@ struct lc_state_header {
         writer; /* pid of the parent that writes, in the state of the lowest rank of the node */
     _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
     _Atomic int32_t wait_status;
+    _Atomic uint32_t leaving; /* its parent is ready to end as its program did */
+    _Atomic int32_t told;     /* the last signal that its parent passed on to the program */
     uint32_t unused;
     _Atomic uint64_t first_end_ns; /* of the programs of this node, and when its parent leaves */
     _Atomic uint64_t first_leave_ns;

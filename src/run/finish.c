@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,9 +26,7 @@ enum {
     STEP_MS = 5,
     WAIT_FOR_WRITER_MS = 2500,
     WAIT_FOR_OTHERS_MS = 800,
-    LEAVE_MARGIN_MS = 25, /* until every waiting parent has seen that the result is saved */
-    LEAVE_TOGETHER_MS = 20,
-    LEAVE_MAX_MS = 4000
+    WAIT_FOR_TOLD_MS = 300 /* who sends a signal to one rank mostly sends it to all */
 };
 
 static void nap(void) {
@@ -86,49 +83,6 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool comple
     return err;
 }
 
-static uint64_t first_end_ns(const struct lc_run *run) {
-    uint64_t first = UINT64_MAX;
-    for (size_t i = 0; i < run->peers.n_states; i++) {
-        uint64_t end_ns = atomic_load(&run->peers.states[i].header->process_end_ns);
-        if (end_ns != 0 && end_ns < first)
-            first = end_ns;
-    }
-    return first;
-}
-
-static void mark_saved(struct lc_run *run) {
-    uint64_t first = first_end_ns(run), now = lc_monotonic_raw_ns();
-    for (size_t i = 0; i < run->peers.n_states; i++) {
-        struct lc_state_header *header = run->peers.states[i].header;
-        atomic_store(&header->first_end_ns, first);
-        atomic_store(&header->first_leave_ns, now + LEAVE_MARGIN_MS * UINT64_C(1000000));
-        atomic_store(&header->saved, 1);
-    }
-}
-
-/* Launchers decide by the order of the ends what the exit status is and whom they kill, so the
- * parents of a node leave in the order, and at the distances, in which their programs ended. Ends
- * that are nearer than LEAVE_TOGETHER_MS are told apart only by when each parent got a core: these
- * parents leave together. The instant is remembered, as the states are gone by then. */
-static void plan_leaving(struct lc_run *run) {
-    const struct lc_state_header *own = own_state(run);
-    uint64_t first_end = atomic_load(&own->first_end_ns), step = LEAVE_TOGETHER_MS * 1000000u;
-    if (atomic_load(&own->saved) == 0 || first_end > run->end_ns)
-        return;
-    run->leave_ns = atomic_load(&own->first_leave_ns) + (run->end_ns - first_end) / step * step;
-}
-
-void lc_run_leave(const struct lc_run *run) {
-    uint64_t now = lc_monotonic_raw_ns();
-    if (run->leave_ns <= now || run->leave_ns - now > LEAVE_MAX_MS * UINT64_C(1000000))
-        return;
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    struct timespec time = {.tv_sec = (time_t)((run->leave_ns - now) / 1000000000u),
-                            .tv_nsec = (long)((run->leave_ns - now) % 1000000000u)};
-    while (nanosleep(&time, &time) != 0 && errno == EINTR)
-        ;
-}
-
 /* True if this process is the writer from now on. */
 static bool become_writer(struct lc_run *run) {
     _Atomic uint32_t *writer = &run->peers.states[0].header->writer;
@@ -166,7 +120,7 @@ static void write_as_writer(struct lc_run *run, const char *ending) {
         lc_say("the program ended without MPI_Finalize (%s): partial result in %s", ending,
                run->dir.path);
     lc_run_trace_salvage(run);
-    mark_saved(run);
+    lc_run_mark_saved(run);
 }
 
 /* True if this process is the writer now; false if another one has saved this rank, or does not
@@ -189,6 +143,8 @@ static void end_unhappy(struct lc_run *run, const char *ending) {
         return;
     if (WIFEXITED(run->wait_status))
         wait_for_others(run, WAIT_FOR_OTHERS_MS);
+    else if (WTERMSIG(run->wait_status) == run->told)
+        wait_for_others(run, WAIT_FOR_TOLD_MS);
     write_as_writer(run, ending);
 }
 
@@ -218,7 +174,7 @@ static void end_sessions(struct lc_run *run) {
         lc_say("%sresult in %s: see it with `latecomer show %s`", complete ? "" : "partial ",
                run->dir.path, run->dir.path);
     lc_run_trace_salvage(run);
-    mark_saved(run);
+    lc_run_mark_saved(run);
 }
 
 /* Rank 0, after MPI_Finalize. */
@@ -236,7 +192,7 @@ static void end_well(struct lc_run *run) {
         lc_say("result in %s: see it with `latecomer show %s`", run->dir.path, run->dir.path);
         lc_run_trace_finish(run);
     }
-    mark_saved(run);
+    lc_run_mark_saved(run);
 }
 
 /* A rank other than 0 that fails after MPI_Finalize must not make the launcher kill rank 0's parent
@@ -275,6 +231,7 @@ void lc_run_finish(struct lc_run *run) {
     struct lc_state_header *own = own_state(run);
     if (own != NULL) {
         atomic_store(&own->wait_status, run->wait_status);
+        atomic_store(&own->told, run->told);
         atomic_store(&own->process_end_ns, run->end_ns);
     }
     if (own == NULL || atomic_load(&own->measured) != LC_STATE_MEASURED) {
@@ -288,7 +245,7 @@ void lc_run_finish(struct lc_run *run) {
         }
     } else if (atomic_load(&own->ending) == LC_ENDING_SESSIONS && WIFEXITED(run->wait_status)) {
         end_sessions(run);
-        plan_leaving(run);
+        run->leave_in_turn = true;
     } else {
         char text[32] = "exit";
         if (atomic_load(&own->ending) == LC_ENDING_ABORT)
@@ -296,9 +253,8 @@ void lc_run_finish(struct lc_run *run) {
         else if (WIFSIGNALED(run->wait_status))
             snprintf(text, sizeof text, "signal %d", WTERMSIG(run->wait_status));
         end_unhappy(run, text);
-        plan_leaving(run);
+        run->leave_in_turn = true;
     }
-    lc_peers_free(&run->peers);
 }
 
 void lc_run_finish_killed(struct lc_run *run) {

@@ -110,5 +110,6 @@ int lc_run_main(char **argv) {
     lc_program_free(&run.program);
     free(run.library);
     lc_run_leave(&run);
+    lc_peers_free(&run.peers);
     return lc_run_exit_like(&run);
 }

@@ -60,7 +60,8 @@ struct lc_run {
     struct lc_peers peers;
     uint64_t begin_ns, end_ns; /* of the program, CLOCK_MONOTONIC_RAW */
     uint64_t begin_realtime_ns;
-    uint64_t leave_ns; /* not before this instant this process ends; 0: at once */
+    int told;           /* last signal that was passed on to the program; 0: none */
+    bool leave_in_turn; /* leave.c: not before the parents whose programs ended earlier */
     int wait_status;
 };
 
@@ -77,7 +78,8 @@ int lc_run_exit_like(
     const struct lc_run *run);          /* dies by the program's signal or returns its status */
 void lc_run_finish(struct lc_run *run); /* the result, after the end */
 void lc_run_finish_killed(struct lc_run *run); /* the same, if this is the guard: at its death */
-void lc_run_leave(const struct lc_run *run);   /* waits for the own turn to end */
+void lc_run_mark_saved(struct lc_run *run);    /* tells the parents of the node */
+void lc_run_leave(struct lc_run *run);         /* waits for the own turn to end; may end here */
 enum lc_err lc_run_dump(struct lc_run *run);   /* the result so far, as profile.cubex */
 void lc_run_save_before_abort(struct lc_run *run);
 void lc_control_open(struct lc_run *run);

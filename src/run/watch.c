@@ -53,6 +53,7 @@ static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
         kill(run->child, SIGCONT);
         return;
     }
+    run->told = signo;
     if (lc_sentinel_got(&run->sentinel, signo))
         return;
     if (info->ssi_code == SI_QUEUE) {

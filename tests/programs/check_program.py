@@ -77,7 +77,8 @@ def main():
         if args.sanitizer:
             common = f"log_path={space.root}/san exitcode=0"
             env.update(TSAN_OPTIONS=common, UBSAN_OPTIONS=f"{common} print_stacktrace=1",
-                       ASAN_OPTIONS=f"{common} detect_leaks=0 verify_asan_link_order=0")
+                       ASAN_OPTIONS=f"{common} detect_leaks=0 verify_asan_link_order=0",
+                       UCX_MEM_MMAP_HOOK_MODE="none") # MPICH's UCX patches mmap, which the sanitizer has done before
             before = [*before, "env", f"LD_PRELOAD={args.sanitizer}"]
 
         def launch(tool):

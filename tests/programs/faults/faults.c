@@ -58,6 +58,20 @@ static void write_where_not_allowed(void) {
     *page = 1;
 }
 
+static void abort_on_error(MPI_Comm *comm, int *code, ...) {
+    (void)code;
+    MPI_Abort(*comm, 7);
+}
+
+static void abort_on_signal(int signal_number) {
+    (void)signal_number;
+    MPI_Abort(MPI_COMM_WORLD, 8);
+}
+
+static void send_to_nobody(void) {
+    MPI_Send(&rank, 1, MPI_INT, size + 5, 0, MPI_COMM_WORLD);
+}
+
 static int meet_fate(const char *fate) {
     int mine = rank == VICTIM;
     if (strcmp(fate, "exit") == 0)
@@ -72,6 +86,18 @@ static int meet_fate(const char *fate) {
         abort();
     if (strcmp(fate, "mpi_abort") == 0 && mine)
         MPI_Abort(MPI_COMM_WORLD, 5);
+    if (strcmp(fate, "fatal_error") == 0 && mine)
+        send_to_nobody();
+    if (strcmp(fate, "abort_in_error_handler") == 0 && mine) {
+        MPI_Errhandler handler;
+        MPI_Comm_create_errhandler(abort_on_error, &handler);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+        send_to_nobody();
+    }
+    if (strcmp(fate, "abort_in_signal_handler") == 0 && mine) {
+        signal(SIGSEGV, abort_on_signal);
+        write_where_not_allowed();
+    }
     if (strcmp(fate, "segv_handler") == 0)
         signal(SIGSEGV, leave);
     if (strcmp(fate, "fpe_handler") == 0)
