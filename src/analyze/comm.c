@@ -49,9 +49,7 @@ void lc_comm_abort(int code) {
     exit(code);
 }
 
-enum lc_err lc_comm_agree(const struct lc_comm *comm, enum lc_err err) {
-    if (comm->size == 1)
-        return err;
+enum lc_err lc_comm_first_error(const struct lc_comm *comm, enum lc_err err) {
     int64_t first = err == LC_OK ? INT64_MAX : (int64_t)comm->rank;
     lc_comm_allreduce_i64(comm, &first, 1, LC_OP_MIN);
     if (first == INT64_MAX)
@@ -191,10 +189,12 @@ enum lc_err lc_comm_exchange_grouped(const struct lc_comm *comm, const void *rec
     }
     *n_in = total / record_bytes;
     *in = malloc(total ? total : 1);
-    enum lc_err err =
-        *in ? LC_OK
-            : lc_fail(LC_ERR_NOMEM, "exchange: no memory for %llu bytes: use more ranks or nodes",
-                      (unsigned long long)total);
+    enum lc_err err = LC_OK;
+    if (*in == NULL) {
+        lc_fail(LC_ERR_NOMEM, "exchange: no memory for %llu bytes: use more ranks or nodes",
+                (unsigned long long)total);
+        err = LC_ERR_NOMEM;
+    }
     err = lc_comm_agree(comm, err);
     if (err == LC_OK)
         exchange_pairs(comm, records, out_bytes, out_at, *in, in_bytes, in_at);

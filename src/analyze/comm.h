@@ -22,7 +22,11 @@ void lc_comm_finalize(struct lc_comm *comm);
 _Noreturn void lc_comm_abort(int code);
 
 /* The first rank's error (by rank) is everybody's: returns it on all ranks, with its text. */
-enum lc_err lc_comm_agree(const struct lc_comm *comm, enum lc_err err);
+enum lc_err lc_comm_first_error(const struct lc_comm *comm, enum lc_err err);
+static inline enum lc_err lc_comm_agree(const struct lc_comm *comm, enum lc_err err) {
+    enum lc_err first = comm->size == 1 ? err : lc_comm_first_error(comm, err);
+    return first != LC_OK ? first : err; /* LC_OK only if err is: also for analysers to see */
+}
 
 enum lc_op { LC_OP_SUM, LC_OP_MIN, LC_OP_MAX };
 void lc_comm_allreduce_i64(const struct lc_comm *comm, int64_t *values, size_t count,

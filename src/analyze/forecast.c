@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/archive_file.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
 
 /* Measured peak of the whole analysis (docs/trace-analysis.md), and what a record takes at least in
  * a file: announcements of damaged archives are not believed. */
@@ -97,20 +96,12 @@ static uint64_t left_of_address_space(void) {
 
 /* Events of this rank: as announced, but not more than its files can hold. */
 static uint64_t own_events(const struct lc_trace *trace, const char *archive) {
-    struct lc_strbuf path = {0};
     uint64_t sum = 0;
-    size_t stem = strlen(archive);
-    stem -= stem > 5 && strcmp(archive + stem - 5, ".otf2") == 0 ? 5 : 0;
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_an_location *location = &trace->locations[trace->locs[i].id];
-        struct stat info;
-        lc_strbuf_clear(&path);
-        lc_strbuf_printf(&path, "%.*s/%" PRIu64 ".evt", (int)stem, archive, location->otf2_id);
-        uint64_t most =
-            stat(lc_strbuf_get(&path), &info) == 0 ? (uint64_t)info.st_size / LEAST_FILE_BYTES : 0;
-        sum += min_u64(location->n_events, most);
+        int64_t bytes = lc_archive_file_bytes(archive, location->otf2_id, "evt");
+        sum += min_u64(location->n_events, bytes > 0 ? (uint64_t)bytes / LEAST_FILE_BYTES : 0);
     }
-    lc_strbuf_free(&path);
     return sum;
 }
 

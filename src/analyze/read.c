@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/archive_file.h"
 #include "analyze/crash.h"
 #include "analyze/distribute.h"
 #include "analyze/forecast.h"
@@ -12,6 +13,11 @@
 #include "base/mem.h"
 
 enum { READ_STEP = 1 << 20, MOST_ROOM = 1 << 22 };
+
+/* A file of local definitions without a record: header of its only chunk, end of chunk, end of
+ * file.
+ */
+enum { EMPTY_FILE_BYTES = 20 };
 
 /* libotf2 prints every error on its way; what matters comes back as a code. */
 static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const char *function,
@@ -176,6 +182,7 @@ static OTF2_EvtReaderCallbacks *callbacks_new(void) {
 }
 
 struct archive {
+    const char *path;
     OTF2_Reader *otf2;
     OTF2_EvtReaderCallbacks *callbacks;
     lc_progress_fn *progress;
@@ -183,8 +190,12 @@ struct archive {
     uint64_t done, all;
 };
 
-/* Mapping tables and clock offsets: libotf2 applies them to the events once they have been read. */
+/* Mapping tables and clock offsets: libotf2 applies them to the events once they have been read.
+ * Many archives have none, and a reader of definitions clears a buffer of megabytes. */
 static void read_local_definitions(struct archive *archive, uint64_t id) {
+    int64_t bytes = lc_archive_file_bytes(archive->path, id, "def");
+    if (bytes >= 0 && bytes <= EMPTY_FILE_BYTES)
+        return;
     OTF2_DefReader *reader = OTF2_Reader_GetDefReader(archive->otf2, id);
     uint64_t n;
     if (!reader)
@@ -374,7 +385,7 @@ enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, con
     struct lc_trace *trace;
     struct lc_defs defs = {0};
     struct lc_reader reader = {.health = health};
-    struct archive archive = {.progress = progress, .user = user};
+    struct archive archive = {.path = path, .progress = progress, .user = user};
     enum lc_err err = lc_alloc(&trace, 1, sizeof *trace);
     LC_TRY(lc_comm_agree(comm, err));
     trace->comm = comm;
