@@ -198,9 +198,10 @@ static enum lc_err deliver(struct matcher *m, const struct message *message) {
     c->head = recv->link;
     if (recv->bytes != message->bytes)
         lc_health_note(trace->health, LC_HEALTH_BYTES_DIFFER, loc->id);
-    if (loc->n_matches == loc->cap_matches)
-        LC_TRY(
-            lc_reserve(&loc->matches, &loc->cap_matches, loc->n_matches + 1, sizeof *loc->matches));
+    if (loc->n_matches == loc->cap_matches) {
+        size_t need = loc->n_matches ? loc->n_matches + 1 : loc->n_p2p / 2; /* as a rule all */
+        LC_TRY(lc_reserve(&loc->matches, &loc->cap_matches, need ? need : 1, sizeof *loc->matches));
+    }
     recv->link = (uint32_t)loc->n_matches;
     recv->flags |= LC_P2P_MATCHED;
     loc->matches[loc->n_matches++] =

@@ -120,17 +120,6 @@ static enum lc_err collect(struct lc_reader *reader) {
     return LC_OK;
 }
 
-static void shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes) {
-    void *old;
-    memcpy(&old, array, sizeof old);
-    if (!old || *capacity == count)
-        return;
-    void *small = realloc(old, (count ? count : 1) * elem_bytes);
-    if (small)
-        memcpy(array, &small, sizeof small);
-    *capacity = small ? count : *capacity;
-}
-
 /* Closes what is open, and gives back memory that is not needed. */
 static enum lc_err end_location(struct lc_reader *reader) {
     struct lc_loc *loc = reader->loc;
@@ -152,14 +141,14 @@ static enum lc_err end_location(struct lc_reader *reader) {
     LC_TRY(lc_read_mpi_end(reader));
     LC_TRY(collect(reader));
     size_t cap = loc->cap_transitions, cap2 = cap;
-    shrink(&loc->time, &cap, loc->n_transitions, sizeof *loc->time);
-    shrink(&loc->cnode, &cap2, loc->n_transitions, sizeof *loc->cnode);
+    lc_shrink(&loc->time, &cap, loc->n_transitions, sizeof *loc->time);
+    lc_shrink(&loc->cnode, &cap2, loc->n_transitions, sizeof *loc->cnode);
     loc->cap_transitions = loc->n_transitions;
-    shrink(&loc->calls, &loc->cap_calls, loc->n_calls, sizeof *loc->calls);
-    shrink(&loc->done, &loc->cap_done, loc->n_done, sizeof *loc->done);
-    shrink(&loc->p2p, &loc->cap_p2p, loc->n_p2p, sizeof *loc->p2p);
-    shrink(&loc->colls, &loc->cap_colls, loc->n_colls, sizeof *loc->colls);
-    shrink(&loc->cells, &loc->cap_cells, loc->n_cells, sizeof *loc->cells);
+    lc_shrink(&loc->calls, &loc->cap_calls, loc->n_calls, sizeof *loc->calls);
+    lc_shrink(&loc->done, &loc->cap_done, loc->n_done, sizeof *loc->done);
+    lc_shrink(&loc->p2p, &loc->cap_p2p, loc->n_p2p, sizeof *loc->p2p);
+    lc_shrink(&loc->colls, &loc->cap_colls, loc->n_colls, sizeof *loc->colls);
+    lc_shrink(&loc->cells, &loc->cap_cells, loc->n_cells, sizeof *loc->cells);
     reader->before.events = reader->n_events;
     reader->before.calls = loc->n_calls;
     reader->before.done = loc->n_done;

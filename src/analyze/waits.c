@@ -163,6 +163,7 @@ static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
         err = lc_wait_judge_location(&judge, loc);
         if (err == LC_OK)
             err = judge_ends(trace, h, loc);
+        lc_shrink(&loc->waits, &loc->cap_waits, loc->n_waits, sizeof *loc->waits);
         lc_loc_forget_matches(loc);
     }
     lc_wait_judge_free(&judge);

@@ -37,6 +37,18 @@ enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_byte
     return LC_OK;
 }
 
+void lc_shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes) {
+    void *old;
+    memcpy(&old, array, sizeof old);
+    if (old == NULL || *capacity == count)
+        return;
+    void *small = realloc(old, (count ? count : 1) * elem_bytes);
+    if (small == NULL)
+        return;
+    memcpy(array, &small, sizeof small);
+    *capacity = count;
+}
+
 enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes) {
     void *memory = NULL;
     if (count != 0 && elem_bytes != 0) {

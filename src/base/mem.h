@@ -16,6 +16,9 @@ enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_byte
  * whole. */
 enum lc_err lc_reserve(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
+/* Gives back what is not needed: the capacity becomes `count`, where the memory can be had. */
+void lc_shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes);
+
 /* calloc that reports; *out is NULL for count 0. */
 enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes);
 
