@@ -117,6 +117,8 @@ void lc_crash_reading(bool reading) {
 void lc_crash_watch(const uint64_t *records) {
     const time_t second = records ? 1 : 0;
     const struct itimerval timer = {{second, 0}, {second, 0}};
+    if (!hanging[0]) /* no guard: the signal would be deadly */
+        return;
     watched = NULL;
     idle = 0;
     seen = 0;
