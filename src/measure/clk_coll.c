@@ -117,6 +117,14 @@ static inline bool all_with_all(const struct lc_clk_coll *x) {
     return x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_MEET;
 }
 
+/* The entry that is read first when the operation is over. */
+static inline const void *expected_entry(const struct lc_clk_coll *x) {
+    const struct lc_colllog *log = &x->c->log;
+    uint32_t member = x->kind == LC_COLL_ONE2N ? (uint32_t)x->root : log->me == 0;
+    const struct lc_log_head *head = member < log->n ? log->theirs[member] : NULL;
+    return head != NULL ? &head->entries[x->op & (log->entries - 1)] : NULL;
+}
+
 static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                   struct lc_clk_coll *x) {
     x->kind = coll->kind;
@@ -142,6 +150,9 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
         lc_clk_mirror_begin(k, x, coll, &stamp);
         return;
     }
+    const void *expected = x->receives ? expected_entry(x) : NULL;
+    if (lc_likely(expected != NULL))
+        call->thread->expected = expected;
     if (!x->sends)
         return;
     struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);

@@ -64,7 +64,8 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
             seq = out->seq;
         }
     } else {
-        bool waits = msg->synchronous || (msg->bytes >= LC_RENDEZVOUS_BYTES && !msg->buffered);
+        bool waits = msg->kind == LC_SEND_SYNC ||
+                     (msg->bytes >= LC_RENDEZVOUS_BYTES && msg->kind != LC_SEND_BUFFERED);
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
         seq =
@@ -72,7 +73,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     }
     lc_clk_unlock();
     msg->clocks[0] = (uint64_t)(uintptr_t)entry;
-    msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->buffered || msg->ready) << 32;
+    msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
 }
 
 void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
@@ -188,6 +189,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
             lc_logical_stamp(&k->l, call->begin, &post);
             reply_to(k, (uint32_t)source, &post, seq);
         }
+        call->thread->expected = lc_ring_head(&lc_clk.match.sources[source].ring);
         lc_clk_unlock();
     }
     if (msg->id == 0 && !lc_core.multiple && exact)

@@ -59,6 +59,8 @@ struct lc_item {
     uint32_t region;
 };
 
+enum { LC_CHECKS_AT_ONCE = 4 };
+
 struct lc_check {
     int64_t offset; /* from the wrapper's frame address */
     uint64_t expected;
@@ -88,8 +90,8 @@ struct lc_entry {
     uint64_t ra, frame;    /* key: return address and frame address of the wrapper */
     uint64_t fn_ctx;       /* key: function | regions << 32 */
     struct lc_path *path;
-    uint32_t n_checks;
-    uint32_t n_items; /* from the root to the caller (MPI calls), to the region itself (regions) */
+    uint32_t n_checks; /* a multiple of LC_CHECKS_AT_ONCE: the last one is repeated */
+    uint32_t n_items;  /* from the root to the caller (MPI calls), to the region itself (regions) */
     uint32_t
         n_current; /* items that ran until this event: n_items, at the begin of a region one less */
     uint32_t n_previous; /* items that run after it: n_items, at the end of a region one less */
@@ -182,6 +184,7 @@ struct lc_thread {
     bool in_callback;          /* the look-up is that of a call inside a callback */
     uint64_t outer_frame;      /* frame of the wrapper that is in progress */
     void *clocks;              /* per thread data of the hooks */
+    const void *expected;      /* fetched when the call returns: the hooks will read it */
     void *trace;
     /* colder */
     uint64_t next_request;

@@ -57,7 +57,6 @@ def split(text):
 
 # Templates: code before the call, and after it. Each name in {} is a parameter of the call; ENTER, CALL and LEAVE are implied.
 MSG = "    struct lc_msg msg;\n"
-SEND_FLAGS = {"Ssend": ".synchronous", "Bsend": ".buffered", "Rsend": ".ready"}
 
 
 def root_of(call):

@@ -8,13 +8,15 @@
 
 #include "measure/core.h"
 
+enum lc_send_kind { LC_SEND_STANDARD, LC_SEND_SYNC, LC_SEND_BUFFERED, LC_SEND_READY };
+
 /* A point-to-point message, as seen by one side. */
 struct lc_msg {
     struct lc_comm *comm;
-    int32_t peer, tag; /* receives before completion: as posted, MPI_ANY_SOURCE and MPI_ANY_TAG
-                          possible; after: those of the status */
-    uint64_t bytes;    /* receives before completion: 0 */
-    bool synchronous, buffered, ready;
+    int32_t peer, tag;      /* receives before completion: as posted, MPI_ANY_SOURCE and MPI_ANY_TAG
+                               possible; after: those of the status */
+    uint64_t bytes;         /* receives before completion: 0 */
+    enum lc_send_kind kind; /* of sends; one word: what is written at once is read at once */
     struct lc_request *request; /* nonblocking and persistent; NULL: blocking, or MPI gave a shared,
                                    complete handle */
     uint64_t id;                /* of nonblocking ones, as request->id (also without request) */

@@ -27,10 +27,15 @@ static inline uint32_t lc_bucket(uint64_t ra, uint64_t frame) {
     return (uint32_t)(mix >> 54); /* LC_BUCKETS = 2^10 */
 }
 
+static inline bool lc_differs(const struct lc_check *check, uint64_t frame) {
+    return *(const uint64_t *)(frame + (uint64_t)check->offset) != check->expected;
+}
+
 static inline bool lc_entry_holds(const struct lc_entry *entry, uint64_t frame) {
-    for (uint32_t i = 0; i < entry->n_checks; i++)
-        if (*(const uint64_t *)(frame + (uint64_t)entry->checks[i].offset) !=
-            entry->checks[i].expected)
+    const struct lc_check *check = entry->checks, *end = check + entry->n_checks;
+    for (; check < end; check += LC_CHECKS_AT_ONCE)
+        if (lc_differs(check, frame) || lc_differs(check + 1, frame) ||
+            lc_differs(check + 2, frame) || lc_differs(check + 3, frame))
             return false;
     return true;
 }
@@ -129,8 +134,10 @@ static inline void lc_row_add(struct lc_state_row *row, uint64_t ticks, uint64_t
     row->synced += (sent | rcvd) == 0;
 }
 
-/* The end stamp; taken as soon as MPI returns, before what was completed is looked at. */
+/* The end stamp; taken as soon as MPI returns, before what was completed is looked at. What comes
+ * from another core is on its way meanwhile (-16 ns on a message). */
 static inline void lc_stamp_end(struct lc_call *call) {
+    __builtin_prefetch(call->thread->expected);
     call->end = lc_ticks();
 }
 

@@ -65,7 +65,7 @@ void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype
                   int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request) {
     struct lc_msg msg;
     lc_msg_fill(call, &msg, dest, tag, comm);
-    msg.synchronous = kind == LC_SEND_SYNC;
+    msg.kind = kind;
     msg.bytes = count * lc_type_bytes(call->thread, type);
     persistent(call, result, &msg, LC_REQUEST_SEND, request, false);
 }
@@ -91,7 +91,7 @@ static void msg_of(const struct lc_request *r, struct lc_request *request, struc
                            .peer = r->peer,
                            .tag = r->tag,
                            .bytes = r->kind == LC_REQUEST_SEND ? r->bytes : 0,
-                           .synchronous = r->synchronous,
+                           .kind = r->synchronous ? LC_SEND_SYNC : LC_SEND_STANDARD,
                            .request = request,
                            .id = r->id,
                            .clocks = {r->clocks[0], r->clocks[1]}};

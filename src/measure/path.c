@@ -274,6 +274,8 @@ static void draft_unwind(struct lc_thread *t, struct draft *d, uint64_t frame) {
     }
     d->cacheable = n <= LC_FRAMES_CACHED &&
                    lc_unwind_checks(frame, frames, n_checked, d->checks, &d->n_checks);
+    for (; d->n_checks % LC_CHECKS_AT_ONCE; d->n_checks++)
+        d->checks[d->n_checks] = d->checks[d->n_checks - 1];
     if (n == LC_FRAMES_MAX) {
         add_special(d, LC_RAW_CUT, 0, 1, 0, 0);
     } else if (n > 0) {

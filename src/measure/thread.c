@@ -76,6 +76,7 @@ LC_COLD struct lc_thread *lc_thread_attach(void) {
     if (t == NULL)
         goto fail;
     memset(t, 0, sizeof *t);
+    t->expected = t;
     if (lc_thread_paths_init(t) != LC_OK)
         goto fail_thread;
     for (int i = 0; i < LC_TYPE_SLOTS; i++)

@@ -13,8 +13,6 @@ struct lc_wrapper {
 };
 extern const struct lc_wrapper lc_wrappers[];
 
-enum lc_send_kind { LC_SEND_STANDARD, LC_SEND_SYNC, LC_SEND_BUFFERED, LC_SEND_READY };
-
 /* special.c: wrappers written by hand */
 int lc_wrap_init(uint32_t fn, void *frame, void *ra, int *argc, char ***argv);
 int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***argv, int required,
@@ -85,7 +83,7 @@ static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int pee
     msg->request = NULL;
     msg->id = 0;
     msg->clocks[0] = msg->clocks[1] = 0;
-    msg->synchronous = msg->buffered = msg->ready = false;
+    msg->kind = LC_SEND_STANDARD;
     if (lc_unlikely(peer == MPI_PROC_NULL))
         msg->comm = NULL; /* no message */
 }
@@ -94,9 +92,7 @@ static inline void lc_msg_out(struct lc_call *call, struct lc_msg *msg, uint64_t
                               MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                               enum lc_send_kind kind) {
     lc_msg_fill(call, msg, dest, tag, comm);
-    msg->synchronous = kind == LC_SEND_SYNC;
-    msg->buffered = kind == LC_SEND_BUFFERED;
-    msg->ready = kind == LC_SEND_READY;
+    msg->kind = kind;
     if (lc_unlikely(msg->comm == NULL)) {
         call->flags |= LC_RAW_ROW_NULL;
         return;
@@ -138,7 +134,7 @@ static inline struct lc_request *lc_request_new(struct lc_call *call, const stru
     r->peer = msg->peer;
     r->tag = msg->tag;
     r->bytes = msg->bytes;
-    r->synchronous = msg->synchronous;
+    r->synchronous = msg->kind == LC_SEND_SYNC;
     r->clocks[0] = msg->clocks[0];
     r->clocks[1] = msg->clocks[1];
     r->id = msg->id;

@@ -142,6 +142,13 @@ static inline struct lc_ring_entry *lc_ring_peek(struct lc_ring_in *in) {
     return entry;
 }
 
+/* Where the next entry will be, for prefetching; any readable address if that is not known. */
+static inline const void *lc_ring_head(const struct lc_ring_in *in) {
+    return __builtin_expect(in->segment && in->at < LC_RING_ENTRIES, 1)
+               ? (const void *)&in->segment->entries[in->at]
+               : in;
+}
+
 static inline void lc_ring_advance(struct lc_ring_in *in) {
     in->at++;
     in->seq++;
