@@ -7,6 +7,7 @@ check_trace.py [--partial] [--tally DIR] ARCHIVE   prints what is wrong; exit 1 
 missing at the end is no error. --tally DIR: the calls that the program counted itself (tests/programs): each is one Enter.
 """
 import argparse
+import json
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -300,21 +301,27 @@ class Checker:
 NOT_RECORDED = {"MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_Get_library_version", "MPI_Pcontrol"}
 
 
-def check_tally(checker, directory):
-    """Calls that the program counted: lines "[rank] calls MPI_Send 3"."""
+def check_tally(checker, directory, in_callbacks):
+    """Calls that the program counted: lines "[rank] calls MPI_Send 3". Those made inside callbacks are not in the trace."""
     counted = defaultdict(Counter)
     for file in Path(directory).glob("calls.*"):
         for line in file.read_text().splitlines():
             rank, _, name, number = line.split()
             counted[int(rank.strip("[]"))][name] += int(number)
+    missing, problems = 0, []
     for rank in sorted(counted):
         seen = Counter()
         for l in checker.locations.values():
             if l.rank == rank:
                 seen += l.calls
         for name in sorted((set(counted[rank]) | set(seen)) - NOT_RECORDED):
+            missing += counted[rank][name] - seen[name]
             if counted[rank][name] != seen[name]:
-                checker.wrong(f"rank {rank}: {seen[name]} records of {name}, but {counted[rank][name]} calls")
+                problems.append(f"rank {rank}: {seen[name]} records of {name}, but {counted[rank][name]} calls")
+            if seen[name] > counted[rank][name]:
+                checker.wrong(problems[-1])
+    if missing != in_callbacks:
+        checker.wrong(f"{missing} calls without records, {in_callbacks} inside callbacks: " + "; ".join(problems))
 
 
 def check(path, partial=False, tally=None):
@@ -328,7 +335,8 @@ def check(path, partial=False, tally=None):
             checker.event(location, event)
     checker.finish(comms, partial)
     if tally:
-        check_tally(checker, tally)
+        meta = json.loads((Path(path).parent / "meta.json").read_text())
+        check_tally(checker, tally, meta["coverage"]["calls_in_callbacks"])
     return checker
 
 
