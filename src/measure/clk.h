@@ -63,15 +63,25 @@ struct lc_clk_coll {
     struct lc_mirror *mirror; /* transport by messages */
 };
 
+struct lc_owed { /* a send that surely waited for its receive, and nobody has told when that was */
+    uint32_t to, seq;
+    uint64_t own, phase_own, end; /* of this thread when it ended */
+    uint32_t interval, phase, calls;
+};
+
+enum { LC_OWED = 8 };
+
 struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
-    uint32_t epoch;              /* of the intervals this thread has seen */
-    bool any_candidate;          /* of the call in progress */
+    uint32_t epoch;     /* of the intervals this thread has seen */
+    bool any_candidate; /* of the call in progress */
+    uint8_t n_owed;
     struct lc_candidate worst;   /* the chosen one so far */
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */
     struct lc_clk_thread *next;
+    struct lc_owed owed[LC_OWED];
 };
 
 /* Open or matched receive. */
@@ -82,6 +92,7 @@ struct lc_clk_recv {
     uint64_t *given_extra;                 /* that came with it, or NULL */
     uint32_t n_given_extra;
     bool reply_later; /* its sender can only be told when the message is known */
+    bool told;        /* its sender has been told */
 };
 
 struct lc_clk_comm {
@@ -233,6 +244,11 @@ uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **e
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
                        uint32_t seq);
 
+/* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
+ * time, except in what was told to others meanwhile. */
+void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t end);
+void lc_clk_settle_owed(struct lc_clk_thread *k);
+
 /* clk_p2p.c: an entry of no bytes, with lc_clk.lock held */
 void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                 uint32_t context, int32_t tag);
@@ -251,13 +267,15 @@ void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp
 
 /* clk_records.c: entries as messages. */
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq, bool waits);
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
+                        uint64_t waits);
 bool lc_clk_record_pull(void *user, uint32_t source);
 void lc_clk_records_finish(void); /* collective */
 /* The record of this entry (from the matcher, of a source without ring) says that its send waits.
  */
 bool lc_clk_record_waits(const struct lc_ring_entry *entry);
-#define LC_RECORD_WAITS (1ull << 32) /* in extra[1] */
+#define LC_RECORD_WAITS  (1ull << 32) /* in extra[1]: may wait; */
+#define LC_RECORD_SURELY (1ull << 33) /* surely ends only when its receive is posted */
 enum { LC_RECORD_ITEMS = 20, LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS };
 /* Vector and what-if clocks of the thread for a record; returns the number of words. */
 uint32_t lc_clk_extra(struct lc_clk_thread *k, uint64_t *extra);

@@ -8,7 +8,7 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, uint64_t *extra) {
     struct lc_cp_item items[LC_CP_ITEMS];
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, LC_RECORD_ITEMS);
     extra[0] = n;
-    extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS */
+    extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS, LC_RECORD_SURELY */
     memcpy(extra + 2, k->l.vec.whatif, sizeof k->l.vec.whatif);
     memcpy(extra + 2 + LC_WHATIF_MAX, items, n * sizeof *items);
     return 2 + LC_WHATIF_MAX + 2 * n;

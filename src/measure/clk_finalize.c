@@ -27,7 +27,7 @@ enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
-    uint64_t records, replies, record_bytes, mirrors, combined;
+    uint64_t records, replies, record_bytes, mirrors, combined, unresolved;
 };
 enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
 
@@ -241,6 +241,7 @@ static void put_counts(void) {
                                 .record_bytes = lc_clk.counts.record_bytes,
                                 .mirrors = lc_clk.counts.mirrors,
                                 .combined = lc_clk.counts.combined,
+                                .unresolved = lc_clk.counts.unresolved,
                                 .waited =
                                     (uint64_t)((double)lc_clk.waited_ticks * lc_clk.ns_per_tick)};
     for (uint32_t i = 0; i < lc_clk.size; i++)
@@ -257,7 +258,8 @@ static void put_counts(void) {
         "\"unsure\": %llu, \"mispaired\": %llu, \"late\": %llu, \"void\": %llu, \"lost\": %llu, "
         "\"order_violations\": %llu, \"collectives\": %llu, \"collectives_skipped\": %llu, "
         "\"vectors_overwritten\": %llu, \"records\": %llu, \"replies\": %llu, "
-        "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu}, \"waiting_measured_s\": "
+        "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu, \"posts_unknown\": %llu}, "
+        "\"waiting_measured_s\": "
         "%.9f",
         (unsigned long long)all.messages, (unsigned long long)all.taken,
         (unsigned long long)all.absent, (unsigned long long)all.unsure,
@@ -267,7 +269,8 @@ static void put_counts(void) {
         (unsigned long long)all.skipped, (unsigned long long)all.overwritten,
         (unsigned long long)all.records, (unsigned long long)all.replies,
         (unsigned long long)all.record_bytes, (unsigned long long)all.mirrors,
-        (unsigned long long)all.combined, (double)all.waited * 1e-9);
+        (unsigned long long)all.combined, (unsigned long long)all.unresolved,
+        (double)all.waited * 1e-9);
 }
 
 /* Without the closing brace. */

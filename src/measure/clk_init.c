@@ -55,6 +55,7 @@ static bool make_tables(void) {
         lc_ring_in_init(&s->ring, s->messages ? NULL : &lc_clk.areas[i], lc_clk.rank);
         s->messages = s->messages && lc_clk.records;
     }
+    lc_clk.match.sources[lc_clk.rank].posts.off = true; /* nobody waits for itself */
     return true;
 }
 

@@ -5,8 +5,9 @@
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
-/* Shorter messages are not expected to wait for their receiver. */
-enum { LC_RENDEZVOUS_BYTES = 4096 };
+/* Shorter messages are not expected to wait for their receiver; from LC_SURELY_BYTES on no MPI
+ * buffers them. Whether one between them waited is seen from the times alone. */
+enum { LC_RENDEZVOUS_BYTES = 4096, LC_SURELY_BYTES = 256 << 10 };
 
 /* ---- sender */
 
@@ -21,7 +22,7 @@ static struct lc_ring_out *ring_to(uint32_t to) {
 
 /* Puts an entry on its way; its sequence number (0: lost) and place (NULL: none). */
 static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                    uint32_t context, int32_t tag, uint32_t bytes, bool waits,
+                    uint32_t context, int32_t tag, uint32_t bytes, uint64_t waits,
                     struct lc_ring_entry **entry) {
     struct lc_ring_out *out = &lc_clk.outs[to];
     *entry = NULL;
@@ -40,7 +41,13 @@ static uint32_t put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp 
 void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                 uint32_t context, int32_t tag) {
     struct lc_ring_entry *entry;
-    put(k, to, stamp, context, tag, 0, false, &entry);
+    put(k, to, stamp, context, tag, 0, 0, &entry);
+}
+
+/* Does the send end only when its receive was posted, whatever the times? */
+static inline bool surely_waits(const struct lc_msg *msg) {
+    return msg->kind == LC_SEND_SYNC ||
+           (msg->bytes >= LC_SURELY_BYTES && msg->kind == LC_SEND_STANDARD);
 }
 
 void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
@@ -52,7 +59,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         return;
     struct lc_ring_entry *entry = NULL;
     uint32_t seq = 0;
-    LC_CLK_LOG("S %d %u %d\n", to, c->context, msg->tag);
+    LC_CLK_LOG("S %d %u %d %d\n", to, c->context, msg->tag, surely_waits(msg));
     lc_clk_lock();
     lc_clk.counts.messages++;
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
@@ -64,8 +71,10 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
             seq = out->seq;
         }
     } else {
-        bool waits = msg->kind == LC_SEND_SYNC ||
-                     (msg->bytes >= LC_RENDEZVOUS_BYTES && msg->kind != LC_SEND_BUFFERED);
+        bool may_wait = msg->kind == LC_SEND_SYNC ||
+                        (msg->bytes >= LC_RENDEZVOUS_BYTES && msg->kind != LC_SEND_BUFFERED);
+        uint64_t waits =
+            (may_wait ? LC_RECORD_WAITS : 0) | (surely_waits(msg) ? LC_RECORD_SURELY : 0);
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
         seq =
@@ -81,44 +90,78 @@ void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
     (void)msg;
 }
 
-/* A send of `to` that began and ended with this call: did it wait for the receive? */
-static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, uint32_t to, uint64_t sent,
-                          bool counts) {
-    uint32_t seq = (uint32_t)sent;
-    if (seq == 0 || to == lc_clk.rank)
+struct ended { /* a send that this call ended */
+    uint32_t to, seq;
+    uint32_t context;
+    int32_t tag;
+    bool counts; /* as a wait state of the call */
+    bool surely; /* it ended only after its receive was posted */
+};
+
+/* When its receive was posted: the receiver has told it, or has logged it. */
+static bool find_post(const struct ended *e, struct lc_stamp *post, const uint64_t **extra,
+                      uint32_t *n_extra) {
+    const struct lc_reply_slot *reply = lc_clk_find_reply(e->to, e->seq);
+    if (reply == NULL) {
+        lc_match_drain(&lc_clk.match, e->to);
+        reply = lc_clk_find_reply(e->to, e->seq);
+    }
+    if (reply != NULL) {
+        *post = reply->stamp;
+        *n_extra =
+            lc_clk.areas[e->to].head != NULL ? 0 : lc_clk_find_reply_extra(e->to, e->seq, extra);
+        return true;
+    }
+    bool unsure = false;
+    *n_extra = 0;
+    if (!e->surely)
+        return false;
+    if (lc_clk.areas[e->to].head != NULL &&
+        lc_posts_find(&lc_clk.areas[e->to], &lc_clk.outs[e->to], lc_clk.rank, e->context, e->tag,
+                      e->seq, post, &unsure))
+        return true;
+    lc_clk.counts.unresolved++;
+    return false;
+}
+
+/* Did this call wait for the receive? */
+static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct ended *e) {
+    struct lc_stamp post;
+    const uint64_t *extra = NULL;
+    uint32_t n_extra;
+    if (e->seq == 0 || e->to == lc_clk.rank)
         return;
     lc_clk_lock();
-    const struct lc_reply_slot *reply = lc_clk_find_reply(to, seq);
-    if (reply == NULL) {
-        lc_match_drain(&lc_clk.match, to);
-        reply = lc_clk_find_reply(to, seq);
-    }
-    if (reply == NULL) {
-        if (counts)
-            lc_clk_wait_later(k, call, to, seq);
-        lc_clk_unlock();
-        return;
-    }
-    struct lc_stamp post = reply->stamp;
-    const uint64_t *extra = NULL;
-    uint32_t n_extra = lc_clk_find_reply_extra(to, seq, &extra);
+    bool found = find_post(e, &post, &extra, &n_extra);
+    if (!found && e->counts)
+        lc_clk_wait_later(k, call, e->to, e->seq);
+    if (!found && e->surely)
+        lc_clk_owe(k, e->to, e->seq, call->end);
     lc_clk_unlock();
-    if (counts && post.enter > call->begin && post.enter < call->end) {
-        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, to, post.node);
-        if (lc_clk.areas[to].head != NULL)
-            n_extra = 0;
-        lc_clk_edge(k, to, &post, call->end, extra, n_extra);
-    }
+    if (!found || post.enter >= call->end)
+        return;
+    bool waited = e->counts && post.enter > call->begin;
+    if (waited)
+        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, e->to, post.node);
+    if (waited || e->surely)
+        lc_clk_edge(k, e->to, &post, call->end, extra, n_extra);
 }
 
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
-    if (lc_likely(call->end - call->begin < lc_clk.slow_ticks))
+    bool surely = surely_waits(msg);
+    if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
         return;
     struct lc_clk_thread *k = call->thread->clocks;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
     if (k == NULL || to < 0 || msg->clocks[1] >> 32)
         return;
-    receiver_late(call, k, (uint32_t)to, msg->clocks[1], lc_clk.fn_class[call->fn] == LC_FN_PLAIN);
+    receiver_late(call, k,
+                  &(struct ended){.to = (uint32_t)to,
+                                  .seq = (uint32_t)msg->clocks[1],
+                                  .context = lc_clk_comm_of(msg->comm)->context,
+                                  .tag = msg->tag,
+                                  .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
+                                  .surely = surely});
 }
 
 /* ---- receiver */
@@ -133,7 +176,7 @@ static struct lc_clk_recv *take_recv(void) {
     if (lc_unlikely(r == NULL))
         r = malloc(sizeof *r);
     if (r != NULL) {
-        r->recv.open = r->is_given = r->has_given = r->reply_later = false;
+        r->recv.open = r->is_given = r->has_given = r->reply_later = r->told = false;
         r->recv.order = 0;
         r->given_extra = NULL;
     }
@@ -154,7 +197,7 @@ static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_s
                      uint32_t seq) {
     struct lc_ring_entry *entry;
     if (source != lc_clk.rank)
-        put(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, false, &entry);
+        put(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, 0, &entry);
 }
 
 static bool is_after(const struct lc_ring_entry *entry, uint64_t posted) {
@@ -167,6 +210,22 @@ static bool is_late(uint32_t source, const struct lc_ring_entry *entry, uint64_t
     if (lc_likely(!is_after(entry, posted)))
         return false;
     return lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
+}
+
+/* Logs a receive of this stream that is about to be posted; entry NULL: its message is not there.
+ */
+static inline void log_post(struct lc_clk_thread *k, uint32_t source, uint64_t now,
+                            uint32_t context, int32_t tag, const struct lc_ring_entry *entry) {
+    struct lc_source *s = &lc_clk.match.sources[source];
+    if (lc_unlikely(s->posts.lines == NULL) &&
+        (s->ring.area == NULL || !lc_posts_make(&s->posts, &lc_clk.mine, source)))
+        return;
+    uint32_t skip = 0;
+    if (lc_unlikely(s->n_open > 0 || lc_clk.match.n_wild > 0) && entry == NULL)
+        skip = lc_match_ahead(&lc_clk.match, source, context, tag);
+    struct lc_post_line *line = lc_posts_place(&s->posts);
+    lc_logical_stamp(&k->l, now, &line->stamp);
+    lc_posts_ready(&s->posts, line, context, tag, entry != NULL ? entry->seq : s->ring.seq, skip);
 }
 
 /* A receive is about to be posted; if its message is on its way already, the sender is told. */
@@ -183,11 +242,13 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         lc_clk_lock();
         const struct lc_ring_entry *entry =
             lc_match_look(&lc_clk.match, (uint32_t)source, c->context, msg->tag);
+        log_post(k, (uint32_t)source, call->begin, c->context, msg->tag, entry);
         if (lc_unlikely(entry != NULL && is_late((uint32_t)source, entry, call->begin))) {
             struct lc_stamp post;
             uint32_t seq = entry->seq;
             lc_logical_stamp(&k->l, call->begin, &post);
             reply_to(k, (uint32_t)source, &post, seq);
+            msg->clocks[1] = 1; /* told */
         }
         call->thread->expected = lc_ring_head(&lc_clk.match.sources[source].ring);
         lc_clk_unlock();
@@ -202,11 +263,11 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     r->recv.context = c->context;
     r->recv.post.enter = call->begin;
     r->recv.owner = NULL;
+    r->told = msg->clocks[1] != 0;
     lc_clk_lock();
-    if (!exact) {
-        r->reply_later = true;
+    r->reply_later = !exact;
+    if (!exact || lc_clk.areas[source].head == NULL)
         lc_logical_stamp(&k->l, call->begin, &r->recv.post);
-    }
     r->recv.order = ++lc_clk.next_order;
     if (msg->id == 0) /* other threads must see it while this one is blocked */
         lc_match_open(&lc_clk.match, &r->recv);
@@ -231,9 +292,35 @@ void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
     lc_clk_unlock();
 }
 
-/* A receive got its message: edge, candidate. r NULL: blocking. */
+/* Tells the sender when the receive of this entry was posted, where that could not be told before:
+ * late ones, and those of a send that surely waited, if its clocks change with it. extra: of an
+ * entry that came as record. */
+static void reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                        const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
+                        const struct lc_clk_recv *r) {
+    struct lc_stamp post;
+    bool later = r != NULL && r->reply_later;
+    if (later && (r->is_given ? r->given_waits && is_after(entry, r->recv.post.enter)
+                              : is_late(source, entry, r->recv.post.enter))) {
+        reply_to(k, source, &r->recv.post, entry->seq);
+        return;
+    }
+    if (lc_clk.areas[source].head != NULL ? !later : n_extra < 2 || !(extra[1] & LC_RECORD_SURELY))
+        return;
+    if (r != NULL)
+        post = r->recv.post;
+    else
+        lc_logical_stamp(&k->l, call->begin, &post);
+    if (post.interval == entry->stamp.interval &&
+        (post.useful > entry->stamp.useful || lc_clk.n_whatif > 0 ||
+         (post.phase == entry->stamp.phase && post.phase_useful > entry->stamp.phase_useful)))
+        reply_to(k, source, &post, entry->seq);
+}
+
+/* A receive got its message: edge, candidate. r NULL: blocking. told: the sender has been told. */
 static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
-                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r) {
+                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r,
+                         bool told) {
     struct lc_clk_comm *c = lc_clk_comm_of(comm);
     int32_t source = lc_clk_world(comm, peer);
     if (c == NULL || source < 0)
@@ -257,10 +344,8 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
     }
     if (lc_likely(entry != NULL)) {
         const struct lc_stamp stamp = entry->stamp;
-        if (lc_unlikely(r != NULL && r->reply_later &&
-                        (r->is_given ? r->given_waits && is_after(entry, r->recv.post.enter)
-                                     : is_late((uint32_t)source, entry, r->recv.post.enter))))
-            reply_to(k, (uint32_t)source, &r->recv.post, entry->seq);
+        if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !told))
+            reply_after(k, call, (uint32_t)source, entry, extra, n_extra, r);
         lc_clk_edge(k, (uint32_t)source, &stamp, call->end, extra, n_extra);
         if (lc_unlikely(stamp.enter > call->end))
             lc_clk.counts.violations++;
@@ -286,7 +371,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     if (lc_unlikely(r != NULL))
         close_recv(r);
     if (lc_likely(k != NULL))
-        received(call, k, msg->comm, msg->peer, msg->tag, msg->bytes, r);
+        received(call, k, msg->comm, msg->peer, msg->tag, msg->bytes, r, msg->clocks[1] != 0);
     give_recv(r);
 }
 
@@ -333,8 +418,12 @@ void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc
     struct lc_clk_thread *k = call->thread->clocks;
     r->recv.post.enter = call->begin;
     if (k != NULL && r->has_given) {
+        int32_t source = lc_clk_world(msg->comm, msg->peer);
         r->reply_later = true;
         lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+        lc_clk_lock();
+        log_post(k, (uint32_t)source, call->begin, r->given.context, r->given.tag, &r->given);
+        lc_clk_unlock();
     }
 }
 
@@ -352,12 +441,19 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
         return;
     }
     uint8_t class = lc_clk.fn_class[call->fn];
-    if (to < 0 || to == (int32_t)lc_clk.rank || class == LC_FN_OTHER)
+    bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent >> 32));
+    if (to < 0 || to == (int32_t)lc_clk.rank || (class == LC_FN_OTHER && !surely))
         return;
-    bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message);
+    bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
-    if (slow && waits)
-        receiver_late(call, k, (uint32_t)to, sent, class != LC_FN_WAITSOME);
+    if ((slow && waits) || surely)
+        receiver_late(call, k,
+                      &(struct ended){.to = (uint32_t)to,
+                                      .seq = (uint32_t)sent,
+                                      .context = lc_clk_comm_of(r->comm)->context,
+                                      .tag = r->tag,
+                                      .counts = slow && waits && class != LC_FN_WAITSOME,
+                                      .surely = surely});
     if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */
         const struct lc_reply_slot *reply = lc_clk_find_reply((uint32_t)to, (uint32_t)sent);
         uint64_t ticks = 0;
@@ -375,6 +471,14 @@ static uint64_t order_of(const struct lc_request *r) {
     return recv != NULL ? recv->recv.order : 0;
 }
 
+static void forget_posts(const struct lc_recv *recv) {
+    lc_clk_lock();
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        if (recv->source == LC_ANY || recv->source == (int32_t)i)
+            lc_posts_forget(&lc_clk.match.sources[i].posts);
+    lc_clk_unlock();
+}
+
 static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
                                   struct lc_request *r, const MPI_Status *status) {
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
@@ -383,9 +487,11 @@ static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
     if (recv == NULL)
         return 0;
     close_recv(recv);
+    if (lc_unlikely(lc_status_cancelled(status)))
+        forget_posts(&recv->recv);
     if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)
         waited = received(call, k, r->comm, status->MPI_SOURCE, status->MPI_TAG,
-                          lc_status_bytes(status), recv);
+                          lc_status_bytes(status), recv, recv->told);
     give_recv(recv);
     return waited;
 }

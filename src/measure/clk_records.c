@@ -60,7 +60,8 @@ static struct lc_record *take(void) {
 }
 
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq, bool waits) {
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
+                        uint64_t waits) {
     if (!lc_clk.records || lc_clk.comm == MPI_COMM_NULL || lc_core.finalized)
         return false;
     struct lc_record *r = take();
@@ -76,7 +77,7 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     r->words[6] = (uint64_t)context << 32 | (uint32_t)tag;
     r->words[7] = bytes;
     uint32_t n = LC_RECORD_HEAD + lc_clk_extra(k, r->words + LC_RECORD_HEAD);
-    r->words[LC_RECORD_HEAD + 1] |= waits ? LC_RECORD_WAITS : 0;
+    r->words[LC_RECORD_HEAD + 1] |= waits;
     if (lc_real.Isend(r->words, (int)n, MPI_UINT64_T, (int)to, LC_RECORD_TAG, lc_clk.comm,
                       &r->request) != MPI_SUCCESS) {
         r->next = spare;

@@ -131,3 +131,62 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
         .instead_kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS,
         .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
 }
+
+void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t end) {
+    if (!k->l.interval)
+        return;
+    if (k->n_owed == LC_OWED) /* the oldest one goes */
+        memmove(k->owed, k->owed + 1, --k->n_owed * sizeof *k->owed);
+    k->owed[k->n_owed++] = (struct lc_owed){.to = to,
+                                            .seq = seq,
+                                            .own = k->l.own,
+                                            .phase_own = k->l.phase_own,
+                                            .end = end,
+                                            .interval = k->l.interval,
+                                            .phase = k->l.phase};
+}
+
+/* The clock of the receive's post, and what this thread worked since its send ended. */
+static void edge_later(struct lc_clk_thread *k, const struct lc_owed *o,
+                       const struct lc_reply_slot *reply) {
+    const uint64_t *extra = NULL;
+    bool shared = lc_clk.areas[o->to].head != NULL;
+    uint32_t n_extra = shared ? 0 : lc_clk_find_reply_extra(o->to, o->seq, &extra);
+    struct lc_stamp then = reply->stamp;
+    uint64_t since = k->l.own - o->own;
+    if (then.enter >= o->end || then.interval != o->interval || o->interval != k->l.interval)
+        return;
+    struct lc_stamp now = then;
+    now.useful += since;
+    if (o->phase == k->l.phase)
+        now.phase_useful += k->l.phase_own - o->phase_own;
+    bool won = now.useful > k->l.useful;
+    lc_clk_edge(k, o->to, &now, o->end, extra, n_extra);
+    if (!won)
+        return;
+    if (shared)
+        lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[o->to], &then);
+    else
+        lc_clk_adopt_extra(k, extra, n_extra, true, then.useful);
+    lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32 | k->l.node, since);
+}
+
+void lc_clk_settle_owed(struct lc_clk_thread *k) {
+    enum { LOOKS = 4, CALLS = 64 }; /* looks into ring or network; calls that it is remembered */
+    lc_clk_lock();
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->n_owed; i++) {
+        struct lc_owed o = k->owed[i];
+        const struct lc_reply_slot *reply = lc_clk_find_reply(o.to, o.seq);
+        if (reply == NULL && o.calls < LOOKS) {
+            lc_match_drain(&lc_clk.match, o.to);
+            reply = lc_clk_find_reply(o.to, o.seq);
+        }
+        if (reply != NULL)
+            edge_later(k, &o, reply);
+        else if (++o.calls < CALLS)
+            k->owed[n++] = o;
+    }
+    k->n_owed = (uint8_t)n;
+    lc_clk_unlock();
+}

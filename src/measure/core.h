@@ -147,6 +147,7 @@ struct lc_request {
     uint8_t kind; /* enum lc_request_kind */
     bool persistent, active, cancelled, partitioned;
     bool synchronous; /* MPI_Issend */
+    bool buffered;    /* MPI_Ibsend, MPI_Irsend: it never waits for its receiver */
     bool freed;
     uint32_t fn; /* function that made it */
     struct lc_comm *comm;

@@ -91,7 +91,9 @@ static void msg_of(const struct lc_request *r, struct lc_request *request, struc
                            .peer = r->peer,
                            .tag = r->tag,
                            .bytes = r->kind == LC_REQUEST_SEND ? r->bytes : 0,
-                           .kind = r->synchronous ? LC_SEND_SYNC : LC_SEND_STANDARD,
+                           .kind = r->synchronous ? LC_SEND_SYNC
+                                   : r->buffered  ? LC_SEND_BUFFERED
+                                                  : LC_SEND_STANDARD,
                            .request = request,
                            .id = r->id,
                            .clocks = {r->clocks[0], r->clocks[1]}};

@@ -135,6 +135,7 @@ static inline struct lc_request *lc_request_new(struct lc_call *call, const stru
     r->tag = msg->tag;
     r->bytes = msg->bytes;
     r->synchronous = msg->kind == LC_SEND_SYNC;
+    r->buffered = msg->kind == LC_SEND_BUFFERED || msg->kind == LC_SEND_READY;
     r->clocks[0] = msg->clocks[0];
     r->clocks[1] = msg->clocks[1];
     r->id = msg->id;

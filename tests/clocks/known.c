@@ -308,6 +308,61 @@ static void halves(void) {
     MPI_Group_free(&mine);
 }
 
+/* Receives that were posted before synchronous and large sends began, by a rank that has more work
+ * behind it than the sender, which slept in MPI: edges back. None for small sends. */
+static void posted(void) {
+    enum { LARGE = 1 << 18 };
+    static int big[LARGE];
+    MPI_Op op;
+    MPI_Request r[4], s;
+    int x = rank, y = 0, partner = rank ^ 1, in[4] = {0};
+    MPI_Status states[3];
+    MPI_Op_create(sleepy, 1, &op);
+    for (int kind = 0; kind < 6 && partner < size; kind++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank % 2 == 0) {
+            work(10);
+            for (int i = 0; i < 3; i++) /* 90 ms in MPI */
+                MPI_Reduce_local(&x, &y, 1, MPI_INT, op);
+            if (kind == 0) {
+                MPI_Ssend(&x, 1, MPI_INT, partner, 1, MPI_COMM_WORLD);
+            } else if (kind == 1) {
+                MPI_Issend(&x, 1, MPI_INT, partner, 1, MPI_COMM_WORLD, &s);
+                MPI_Wait(&s, MPI_STATUS_IGNORE);
+            } else if (kind == 2) {
+                MPI_Send(big, LARGE, MPI_INT, partner, 1, MPI_COMM_WORLD);
+            } else if (kind == 3) {
+                MPI_Send(&x, 1, MPI_INT, partner, 1, MPI_COMM_WORLD);
+            } else if (kind == 4) { /* third of four of one stream, one of another between */
+                MPI_Send(&x, 1, MPI_INT, partner, 1, MPI_COMM_WORLD);
+                MPI_Send(&x, 1, MPI_INT, partner, 2, MPI_COMM_WORLD);
+                MPI_Send(&x, 1, MPI_INT, partner, 1, MPI_COMM_WORLD);
+                MPI_Ssend(&x, 1, MPI_INT, partner, 1, MPI_COMM_WORLD);
+            } else {
+                MPI_Ssend(&x, 1, MPI_INT, partner, 3, MPI_COMM_WORLD);
+            }
+            work(40);
+        } else {
+            work(50);
+            for (int i = 0; i < (kind == 4 ? 3 : 1) && kind < 5; i++) {
+                MPI_Irecv(kind == 2 ? big : &in[i], kind == 2 ? LARGE : 1, MPI_INT, partner, 1,
+                          MPI_COMM_WORLD, &r[i]);
+                if (kind == 4)
+                    work(5);
+            }
+            if (kind == 4) {
+                MPI_Recv(&in[3], 1, MPI_INT, partner, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                MPI_Waitall(3, r, states);
+            } else if (kind == 5) {
+                MPI_Recv(&in[3], 1, MPI_INT, partner, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            } else {
+                MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+            }
+        }
+    }
+    MPI_Op_free(&op);
+}
+
 /* Posts and starts with the first rank as origin. */
 static void epochs(void) {
     MPI_Group all, origin, targets;
@@ -394,7 +449,8 @@ static const struct {
     {"chain", chain},   {"imbalance", imbalance}, {"rotating", rotating}, {"transfer", transfer},
     {"farm", farm},     {"mixture", mixture},     {"others", others},     {"stopped", stopped},
     {"drift", drift},   {"phased", phased},       {"exactly", exactly},   {"made", made},
-    {"halves", halves}, {"epochs", epochs},       {"locks", locks},       {"ring", ring}};
+    {"halves", halves}, {"posted", posted},       {"epochs", epochs},     {"locks", locks},
+    {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

@@ -20,7 +20,7 @@ class Call:
         self.rank, self.function = rank, words[1]
         self.begin, self.end, self.interval, node = map(int, words[2:6])
         self.path = names.get(node, words[1])
-        self.marks = defaultdict(list)
+        self.marks, self.surely = defaultdict(list), False
         for line in lines:
             self.marks[line[0]].append(tuple(map(int, line[1:])))
 
@@ -70,8 +70,9 @@ def streams(ranks):
     sent, posted, got, coll = defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(dict)
     for _, _, calls in ranks:
         for call in calls:
-            for to, context, tag in call.marks["S"]:
+            for to, context, tag, surely in call.marks["S"]:
                 sent[call.rank, to, context, tag].append(call)
+                call.surely = bool(surely)
             for source, context, tag in call.marks["P"]:
                 posted[source, call.rank, context, tag].append(call)
             for source, context, tag in call.marks["R"]:
@@ -142,6 +143,12 @@ class Judge:
             return posts[number]
         return None
 
+    def posted_before(self, key, number, call):
+        """The call that posted the receive of a send that surely ends only after that, and before it ended."""
+        posts = self.posted.get(key, [])
+        sure = key[0] != key[1] and self.sent[key][number].surely
+        return posts[number] if sure and number < len(posts) and posts[number].begin < call.end else None
+
     def started(self, call):
         """Streams and numbers of the nonblocking sends that a call completes."""
         calls = self.ranks[call.rank][2]
@@ -161,6 +168,11 @@ class Judge:
             value = max(value, self.clock_at(sender))
             if key[0] != key[1]:
                 candidates.append((min(sender.begin, call.end) - call.begin, "mpi_latesender"))
+        ended = self.index.get(("S", id(call)), []) if not call.function.startswith(("MPI_I", "MPI_Start")) else []
+        for key, number in [*ended, *(self.started(call) if call.function in ("MPI_Waitall", "MPI_Wait") else [])]:
+            post = self.posted_before(key, number, call)
+            if post is not None:
+                value = max(value, self.clock_at(post))
         if call.function in ("MPI_Send", "MPI_Ssend"):
             for key, number in self.index.get(("S", id(call)), []):
                 post = self.reply(key, number, call)
@@ -258,7 +270,7 @@ def run(work, program, size, words, **env):
     return log, done, work.show(directory=f"exp-{name}")
 
 
-PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("epochs", 4),
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("epochs", 4),
             ("locks", 4))
 
 

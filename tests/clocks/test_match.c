@@ -18,6 +18,7 @@ enum { SOURCES = 3, OPEN = 12, QUEUE = 4096 };
 struct message { /* sent, not matched yet */
     uint32_t source, context, number;
     int32_t tag;
+    uint32_t seq;
 };
 struct receive {
     struct lc_recv recv;
@@ -29,6 +30,8 @@ static struct message queue[QUEUE];
 static int n_queue;
 static struct receive receives[OPEN];
 static uint64_t n_replies;
+static uint64_t n_posts_found, n_posts_unknown;
+static void sender_asks(const struct receive *r);
 
 static int status(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
     (void)user;
@@ -78,6 +81,7 @@ static void match_all(void) {
             return;
         best->matched = true;
         best->got = queue[which];
+        sender_asks(best);
         memmove(queue + which, queue + which + 1, (size_t)(--n_queue - which) * sizeof *queue);
     }
 }
@@ -108,6 +112,35 @@ static void teardown(struct lc_match *match) {
     }
 }
 
+/* The sender of a message that was just matched finds the post of its receive, or nothing. */
+static void sender_asks(const struct receive *r) {
+    struct lc_stamp post;
+    bool unsure;
+    if (r->recv.source == LC_ANY || r->recv.tag == LC_ANY)
+        return;
+    const struct message *m = &r->got;
+    if (lc_posts_find(&areas[0], &outs[m->source], m->source, m->context, m->tag, m->seq, &post,
+                      &unsure)) {
+        n_posts_found++;
+        assert_int_equal(post.enter, r->recv.order);
+    } else {
+        n_posts_unknown++;
+    }
+}
+
+static void log_post(struct lc_match *match, const struct lc_recv *recv,
+                     const struct lc_ring_entry *entry) {
+    uint32_t source = (uint32_t)recv->source;
+    struct lc_source *s = &match->sources[source];
+    if (!s->posts.lines)
+        assert_true(lc_posts_make(&s->posts, &areas[0], source));
+    uint32_t skip = entry ? 0 : lc_match_ahead(match, source, recv->context, recv->tag);
+    struct lc_post_line *line = lc_posts_place(&s->posts);
+    line->stamp = (struct lc_stamp){.enter = recv->order};
+    lc_posts_ready(&s->posts, line, recv->context, recv->tag, entry ? entry->seq : s->ring.seq,
+                   skip);
+}
+
 static uint32_t bytes_of(uint32_t number) {
     return number % 3 ? 8 : 16;
 }
@@ -121,6 +154,7 @@ static void send_one(uint32_t *number) {
         return;
     lc_ring_put(&outs[m.source], &(struct lc_stamp){.enter = m.number}, m.context, m.tag,
                 bytes_of(m.number));
+    m.seq = outs[m.source].seq;
     if (rand() % 16 == 0) /* replies travel in the same ring */
         lc_ring_put(&outs[m.source], &(struct lc_stamp){0}, LC_CONTEXT_REPLY, 0, 0);
     queue[n_queue++] = m;
@@ -142,6 +176,7 @@ static void post_one(struct lc_match *match, uint64_t *order, int wild) {
                 lc_match_look(match, (uint32_t)r->recv.source, r->recv.context, r->recv.tag);
             if (entry) /* it must be what MPI will match */
                 r->got.number = (uint32_t)entry->stamp.enter;
+            log_post(match, &r->recv, entry);
         }
         uint32_t foreseen = r->got.number;
         r->used = true;
@@ -161,6 +196,10 @@ static uint64_t complete_one(struct lc_match *match) {
         if (rand() % 50 == 0) { /* cancelled */
             lc_match_close(match, &r->recv);
             r->used = false;
+            if (r->recv.source != LC_ANY)
+                lc_posts_forget(&match->sources[r->recv.source].posts);
+            for (uint32_t s = 0; s < SOURCES && r->recv.source == LC_ANY; s++)
+                lc_posts_forget(&match->sources[s].posts);
         }
         return 0;
     }
@@ -179,6 +218,7 @@ static void program(unsigned seed, int wild) {
     struct lc_match match;
     uint32_t number = 0;
     uint64_t order = 0, taken = 0;
+    n_posts_found = n_posts_unknown = 0;
     setup(&match);
     srand(seed);
     for (int step = 0; step < 20000; step++) {
@@ -201,6 +241,7 @@ static void program(unsigned seed, int wild) {
     assert_int_equal(match.counts.unsure, 0);
     assert_int_equal(match.counts.mispaired, 0);
     assert_true(n_replies > 0);
+    assert_true(wild ? n_posts_found > 0 : n_posts_found > 3 * n_posts_unknown);
     teardown(&match);
 }
 

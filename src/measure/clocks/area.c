@@ -23,6 +23,7 @@ void lc_area_init(struct lc_area *area, void *memory, size_t bytes, uint32_t ran
     head->n_ranks = n_ranks;
     atomic_store_explicit(&head->used, line_up(sizeof *head), memory_order_relaxed);
     head->rings = lc_area_take(area, n_ranks * sizeof(uint64_t));
+    head->posts = lc_area_take(area, n_ranks * sizeof(uint64_t));
     /* release: partners that see the magic number see the head (lc_area_attach) */
     atomic_store_explicit(&head->magic, LC_AREA_MAGIC, memory_order_release);
 }

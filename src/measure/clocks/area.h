@@ -28,6 +28,7 @@ struct lc_area_head {
     uint64_t bytes;
     _Atomic uint64_t used;
     uint64_t rings; /* offset of uint64_t[n_ranks]: headers of outgoing rings */
+    uint64_t posts; /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
     uint32_t n_ranks, rank;
     _Atomic uint64_t
         vectors[LC_AREA_THREADS]; /* offsets of the threads' versions of vectors (cpvec.h) */

@@ -232,7 +232,8 @@ void lc_match_drain(struct lc_match *match, uint32_t source) {
     struct lc_source *s = &match->sources[source];
     release(match, s->taken);
     s->taken = NULL;
-    while (fetch(match, source)) {
+    int looks = s->messages ? 2 : 0; /* MPI may need to be asked more than once */
+    while (fetch(match, source) || looks-- > 0) {
     }
 }
 
@@ -283,6 +284,20 @@ static uint32_t position(struct lc_match *match, uint32_t source, uint32_t conte
             *unsure = true;
     }
     return earlier;
+}
+
+uint32_t lc_match_ahead(struct lc_match *match, uint32_t source, uint32_t context, int32_t tag) {
+    struct lc_source *s = &match->sources[source];
+    if (s->n_open > LC_MATCH_OPEN_SCAN)
+        return LC_POSTS_UNSURE;
+    bool unsure = false;
+    uint32_t open = position(match, source, context, tag, UINT64_MAX, &unsure), here = 0;
+    struct lc_stream *stream = find_stream(s, context, tag);
+    for (struct lc_stashed *item = stream ? stream->first : NULL; item; item = item->next)
+        here += !gone(item);
+    if (unsure || here > open || open - here >= LC_POSTS_UNSURE)
+        return LC_POSTS_UNSURE;
+    return open - here;
 }
 
 static void owe(struct lc_match *match, struct lc_source *s, uint32_t context, int32_t tag) {

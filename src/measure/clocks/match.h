@@ -15,7 +15,7 @@
 #ifndef LC_CLOCKS_MATCH_H
 #define LC_CLOCKS_MATCH_H
 
-#include "measure/clocks/ring.h"
+#include "measure/clocks/posts.h"
 
 #define LC_ANY INT32_MIN /* any tag; any source */
 
@@ -50,6 +50,7 @@ struct lc_stream { /* what is stashed of a stream; not kept when nothing is */
 
 struct lc_source {
     struct lc_ring_in ring;
+    struct lc_posts posts;        /* receives of this source, for its senders */
     struct lc_recv *first, *last; /* open exact receives in post order */
     struct lc_stream **streams;   /* hash table of n_buckets, a power of two */
     struct lc_stashed *taken;     /* the stash's entry that lc_match_take returned last */
@@ -100,6 +101,10 @@ void lc_match_close(struct lc_match *match, struct lc_recv *recv);
 /* An entry that came as message, in order per source. */
 void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_entry *entry,
                   const uint64_t *extra, uint32_t n_extra);
+
+/* How many messages of the stream that have not been read from the ring go to receives that are
+ * open already; LC_POSTS_UNSURE: not known, or as many. */
+uint32_t lc_match_ahead(struct lc_match *match, uint32_t source, uint32_t context, int32_t tag);
 
 /* Cold halves. */
 const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t source,

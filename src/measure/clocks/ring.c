@@ -79,6 +79,20 @@ bool lc_ring_grow(struct lc_ring_out *out) {
     return true;
 }
 
+const struct lc_ring_entry *lc_ring_sent(const struct lc_ring_out *out, uint32_t seq) {
+    uint32_t back = out->seq - seq; /* entries written since */
+    if (!out->segment || back >= out->seq)
+        return NULL;
+    uint32_t at = LC_RING_ENTRIES - out->fill + back, segments = at / LC_RING_ENTRIES;
+    if (segments >= out->queue_count)
+        return NULL;
+    uint32_t i = (out->queue_first + out->queue_count - 1 - segments) % out->queue_cap;
+    const struct lc_ring_segment *segment = lc_area_at(out->area, out->queue[i]);
+    const struct lc_ring_entry *entry =
+        &segment->entries[LC_RING_ENTRIES - 1 - at % LC_RING_ENTRIES];
+    return atomic_load_explicit(&entry->seq, memory_order_relaxed) == seq ? entry : NULL;
+}
+
 void lc_ring_in_init(struct lc_ring_in *in, const struct lc_area *theirs, uint32_t me) {
     memset(in, 0, sizeof *in);
     in->area = theirs;
