@@ -11,7 +11,9 @@
 #include "analyze/time_map.h"
 #include "base/mem.h"
 
-enum { MAX_ROUNDS = 10000 };
+/* Rounds without fewer violations than ever: a correction travels from process to process, but
+ * where messages contradict each other in a circle there is no end. */
+enum { PATIENCE = 100, PATIENCE_PER_PROCESS = 2 };
 
 struct corrector {
     struct lc_trace *trace;
@@ -203,9 +205,13 @@ static enum lc_err rebuild(struct lc_trace *trace) {
 }
 
 static enum lc_err iterate(struct corrector *c, struct lc_correction *correction) {
-    int64_t violations = 1;
-    for (int round = 0; round < MAX_ROUNDS && violations; round++) {
+    int64_t violations = 1, fewest = INT64_MAX;
+    int64_t patience = PATIENCE + PATIENCE_PER_PROCESS * (int64_t)c->trace->n_processes;
+    int64_t without_success = 0;
+    for (int round = 0; violations && without_success < patience; round++) {
         LC_TRY(round_of(c, &violations));
+        without_success = violations < fewest ? 0 : without_success + 1;
+        fewest = violations < fewest ? violations : fewest;
         if (!round) {
             correction->violations_before = violations;
             correction->done = violations > 0;
