@@ -230,40 +230,69 @@ static enum lc_err write_json(const struct comparison *comparison, FILE *out) {
     return LC_OK;
 }
 
+/* One unit for a whole table, so that its figures can be compared at a glance. */
+struct unit {
+    const char *name;
+    double per_second;
+};
+
+static struct unit unit_for(double largest_s) {
+    return largest_s >= 1.0    ? (struct unit){"s", 1.0}
+           : largest_s >= 1e-3 ? (struct unit){"ms", 1e3}
+                               : (struct unit){"us", 1e6};
+}
+
 static void print_totals(const struct lc_text *text, const struct comparison *comparison) {
-    lc_text_heading(text, "Totals per metric", "seconds of waiting booked as delay costs");
+    double largest = 0.0;
+    for (size_t i = 0; i < comparison->n_pairs; i++)
+        for (int model = 0; model < N_MODELS; model++)
+            largest = fmax(largest, comparison->pairs[i].total[model]);
+    const struct unit unit = unit_for(largest);
+    char note[64];
+    snprintf(note, sizeof note, "%s of waiting booked as delay costs", unit.name);
+    lc_text_heading(text, "Totals per metric", note);
     fprintf(text->out, "  %-32s %14s %14s %14s\n", "", model_names[0], model_names[1],
             "difference");
     for (size_t i = 0; i < comparison->n_pairs; i++) {
         const struct metric_pair *pair = &comparison->pairs[i];
         if (pair->total[0] == 0.0 && pair->total[1] == 0.0)
             continue;
-        fprintf(text->out, "  %-32s %14.6g %14.6g %+14.6g\n",
-                text->view->model->metrics[pair->id[0]].name, pair->total[0], pair->total[1],
-                pair->total[1] - pair->total[0]);
+        fprintf(text->out, "  %-32s %14.3f %14.3f %+14.3f\n",
+                text->view->model->metrics[pair->id[0]].name, pair->total[0] * unit.per_second,
+                pair->total[1] * unit.per_second,
+                (pair->total[1] - pair->total[0]) * unit.per_second);
     }
     double first = short_term(comparison, PROPORTIONAL), other = short_term(comparison, WAIT_FIRST);
+    char moved[32];
     fprintf(text->out,
-            "  wait-first moves %.6g s (%.1f %% of the short-term costs) to long-term costs\n",
-            first - other, lc_text_share(first - other, first));
+            "  wait-first moves %s (%.1f %% of the short-term costs) to long-term costs\n",
+            lc_text_seconds(first - other, moved), lc_text_share(first - other, first));
 }
 
 static void print_items(const struct lc_text *text, const struct comparison *comparison,
                         const struct item *items, size_t n, bool paths) {
-    double sum[N_MODELS] = {0};
-    lc_text_heading(text, paths ? "Costs per call path" : "Costs per rank",
-                    "s, short + long term, and cumulated share; ordered by the first model");
-    fprintf(text->out, "  %26s  %26s\n", model_names[0], model_names[1]);
+    double sum[N_MODELS] = {0}, largest = 0.0;
+    for (size_t i = 0; i < n; i++)
+        for (int model = 0; model < N_MODELS; model++)
+            largest = fmax(largest, fmax(items[i].short_term[model], items[i].long_term[model]));
+    const struct unit unit = unit_for(largest);
+    char note[96];
+    snprintf(note, sizeof note,
+             "%s, short + long term, and cumulated share; ordered by the first model", unit.name);
+    lc_text_heading(text, paths ? "Costs per call path" : "Costs per rank", note);
+    fprintf(text->out, "  %29s  %29s\n", model_names[0], model_names[1]);
     for (size_t i = 0; i < n && i < MOST_LINES; i++) {
         char where[512], *path = NULL;
         for (int model = 0; model < N_MODELS; model++) {
             sum[model] += cost(&items[i], model);
-            fprintf(text->out, "  %8.4g + %8.4g %5.1f %%", items[i].short_term[model],
-                    items[i].long_term[model], lc_text_share(sum[model], comparison->all[model]));
+            fprintf(text->out, "  %9.3f + %9.3f %5.1f %%",
+                    items[i].short_term[model] * unit.per_second,
+                    items[i].long_term[model] * unit.per_second,
+                    lc_text_share(sum[model], comparison->all[model]));
         }
         if (paths) {
             path = lc_view_path(text->view, items[i].id);
-            lc_text_path(path != NULL ? path : "", text->width > 100 ? text->width - 60 : 40, where,
+            lc_text_path(path != NULL ? path : "", text->width > 100 ? text->width - 66 : 40, where,
                          sizeof where);
             free(path);
         } else {

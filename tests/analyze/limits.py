@@ -6,6 +6,7 @@ limits.py LATECOMER MAKE_TRACE CRASH_IN_READER.so
 - libotf2 crashes (as it does on some damaged archives), or never comes back, alone and on several ranks.
 """
 import os
+import pty
 import re
 import resource
 import signal
@@ -31,6 +32,21 @@ def analyze(out, trace, *options, limit=None, **environment):
                           preexec_fn=before, env={**os.environ, **environment})
 
 
+def on_terminal(out, trace, *options):
+    """What a terminal gets as standard error."""
+    terminal, end = pty.openpty()
+    run = subprocess.Popen([latecomer, "analyze", *options, "-o", out, trace], stderr=end, stdout=subprocess.DEVNULL)
+    os.close(end)
+    text = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            text += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    return run.wait(timeout=60), text.decode()
+
+
 def is_error(done, out, text):
     lines = done.stderr.splitlines()
     return done.returncode == 1 and len(lines) == 1 and lines[0].startswith("latecomer: ") and text in lines[0] and \
@@ -52,6 +68,15 @@ with tempfile.TemporaryDirectory() as tmp:
             check("forecast", 0.8 < ratio < 1.3, needs.group(1), peak.group(1))
         else:
             check("figures", n == "2", done.stderr)
+        os.unlink(out)
+    for n in "1", "2":
+        code, text = on_terminal(out, trace, "-n", n)
+        bars = [int(p) for p in re.findall(r"\rlatecomer: reading \[[# ]{40}\] +(\d+) %", text)]
+        check(f"progress, {n} ranks", code == 0 and len(bars) > 1 and bars == sorted(bars) and bars[-1] == 100 and
+              f"\rlatecomer: {' ' * 61}\r" in text and "million per second" in text, bars, text[-600:])
+        os.unlink(out)
+        code, text = on_terminal(out, trace, "-q", "-n", n)
+        check(f"no progress, {n} ranks", code == 0 and text == "", text)
         os.unlink(out)
     done = analyze(out, trace, "-q", "-n", "1")
     check("quiet", done.returncode == 0 and done.stderr == "", done)

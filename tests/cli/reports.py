@@ -152,7 +152,7 @@ costs = [sum(i["proportional"].values()) for i in models["callpaths"]]
 check(costs == sorted(costs, reverse=True) and math.isclose(sum(costs), 5.0, abs_tol=1e-9), "sorted by the first model")
 check([i["rank"] for i in models["locations"]][:2] == [0, 1], "rank 0 costs most")
 text = latecomer("compare", "--delay-models", "thesis")
-check("delay_latesender" in text and "wait-first moves 0.8 s" in text, "models as text:\n" + text)
+check("delay_latesender" in text and "wait-first moves 800 ms" in text, "models as text:\n" + text)
 check("has no delay costs in both models" in latecomer("compare", "--delay-models", "four", code=1), "models of a profile")
 latecomer("compare", "four", "eight", code=2)
 print("reports: all as expected")
