@@ -10,7 +10,7 @@
 #include "analyze/results.h"
 #include "base/mem.h"
 
-enum { WINDOW = 1 << 12 }; /* instances at a time */
+enum { MOST_INSTANCES = 1 << 12 }; /* at a time */
 
 struct packed { /* an aggregate, or the earliest end of a synchronisation point, on its way */
     uint64_t instance;
@@ -24,8 +24,9 @@ struct window {
     struct lc_trace *trace;
     struct lc_instances in;
     uint64_t begin, end;
-    struct lc_aggregate *aggregates; /* [WINDOW] */
-    int64_t *sync_end; /* [WINDOW]: earliest end of the members of the synchronisation point */
+    size_t size;                     /* instances that fit */
+    struct lc_aggregate *aggregates; /* [size] */
+    int64_t *sync_end; /* [size]: earliest end of the members of the synchronisation point */
     uint32_t *used;    /* instances with members of this rank */
     size_t n_used;
     struct lc_ranked *ranked;
@@ -97,7 +98,7 @@ static void merge_end(struct packed *into, const struct packed *from) {
 }
 
 /* Home: takes the items of one instance together and gives all of them the result. `slot` is
- * scratch of WINDOW zeroes. */
+ * scratch of w->size zeroes. */
 static void merge_home(const struct window *w, struct packed *in, size_t n_in, uint32_t *slot,
                        merge_fn *merge) {
     for (size_t i = 0; i < n_in; i++) {
@@ -122,7 +123,7 @@ static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t co
     size_t n_in = 0, n_back = 0;
     enum lc_err err = lc_alloc(&dest, count + 1, sizeof *dest);
     if (err == LC_OK)
-        err = lc_alloc(&slot, WINDOW, sizeof *slot);
+        err = lc_alloc(&slot, w->size, sizeof *slot);
     if (err == LC_OK)
         err = lc_alloc(&from, comm->size, sizeof *from);
     err = lc_comm_agree(comm, err);
@@ -331,7 +332,7 @@ static enum lc_err judge_ranked(struct window *w) {
 static enum lc_err run_window(struct window *w) {
     const struct lc_comm *comm = w->trace->comm;
     w->n_used = w->n_ranked = 0;
-    for (size_t i = 0; i < WINDOW; i++) {
+    for (size_t i = 0; i < w->size; i++) {
         lc_aggregate_init(&w->aggregates[i]);
         w->sync_end[i] = INT64_MAX;
     }
@@ -345,9 +346,9 @@ static enum lc_err run_window(struct window *w) {
 }
 
 static enum lc_err window_init(struct window *w) {
-    LC_TRY(lc_alloc(&w->aggregates, WINDOW, sizeof *w->aggregates));
-    LC_TRY(lc_alloc(&w->sync_end, WINDOW, sizeof *w->sync_end));
-    LC_TRY(lc_alloc(&w->used, WINDOW, sizeof *w->used));
+    LC_TRY(lc_alloc(&w->aggregates, w->size, sizeof *w->aggregates));
+    LC_TRY(lc_alloc(&w->sync_end, w->size, sizeof *w->sync_end));
+    LC_TRY(lc_alloc(&w->used, w->size, sizeof *w->used));
     struct lc_results *results = w->trace->results;
     LC_TRY(lc_results_metric(results, "mpi_barrier_completion", &w->barrier_completion));
     return lc_results_metric(results, "mpi_nxn_completion", &w->nxn_completion);
@@ -356,10 +357,11 @@ static enum lc_err window_init(struct window *w) {
 enum lc_err lc_collectives_match(struct lc_trace *trace) {
     struct window w = {.trace = trace};
     LC_TRY(lc_instances_build(&w.in, trace));
-    enum lc_err err = lc_comm_agree(trace->comm, window_init(&w));
     uint64_t n_instances = w.in.base[w.in.n_streams];
+    w.size = n_instances < MOST_INSTANCES ? (size_t)n_instances : MOST_INSTANCES;
+    enum lc_err err = lc_comm_agree(trace->comm, window_init(&w));
     for (w.begin = 0; w.begin < n_instances && err == LC_OK; w.begin = w.end) {
-        w.end = w.begin + WINDOW < n_instances ? w.begin + WINDOW : n_instances;
+        w.end = w.begin + w.size < n_instances ? w.begin + w.size : n_instances;
         err = run_window(&w);
     }
     lc_instances_free(&w.in);

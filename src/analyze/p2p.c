@@ -85,7 +85,7 @@ static enum lc_err post(struct matcher *m, struct lc_loc *loc, uint32_t index) {
     struct lc_p2p *p2p = &loc->p2p[index];
     if (!(p2p->flags & LC_P2P_RECV) || !(p2p->flags & LC_P2P_KNOWN))
         return LC_OK;
-    if (2 * (m->n_channels + 1) > m->capacity)
+    if (4 * (m->n_channels + 1) > 3 * m->capacity)
         LC_TRY(grow_channels(m));
     size_t i = find_channel(m, p2p->comm, p2p->peer, loc->process, p2p->tag);
     struct channel *c = &m->channels[i];
