@@ -1,5 +1,6 @@
 /* The parts of the call-path code: unwind.c (the stack as frames), modules.c (addresses to
- * modules), path.c (entries, items, nodes), sites.c (between which calls time was spent). */
+ * modules), draft.c (frames to items and nodes), path.c (entries), sites.c (between which calls
+ * time was spent). */
 #ifndef LC_MEASURE_PATH_H
 #define LC_MEASURE_PATH_H
 
