@@ -1,4 +1,5 @@
 /* latecomer analyze: starts the analysis program on as many ranks as wanted and waits for it. */
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -90,7 +91,25 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-/* The operand's archive: a directory stands for the traces.otf2 in it. */
+/* The only *.otf2 of a directory; false: there is none, or several. */
+static bool only_archive(const char *directory, struct lc_strbuf *archive) {
+    DIR *dir = opendir(directory);
+    const struct dirent *entry;
+    int found = 0;
+    size_t length = archive->length;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        if (n <= 5 || strcmp(entry->d_name + n - 5, ".otf2") != 0)
+            continue;
+        if (found++ == 0)
+            lc_strbuf_add(archive, entry->d_name, n);
+    }
+    if (dir)
+        closedir(dir);
+    return found == 1 && archive->length > length;
+}
+
+/* The operand's archive: a directory stands for the traces.otf2 in it, or for the only archive. */
 static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) {
     struct stat info;
     if (stat(operand, &info) != 0)
@@ -98,8 +117,17 @@ static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) 
     lc_strbuf_puts(archive, operand);
     if (S_ISDIR(info.st_mode)) {
         lc_strbuf_puts(archive, operand[strlen(operand) - 1] == '/' ? "" : "/");
+        struct lc_strbuf other = {0};
+        lc_strbuf_puts(&other, lc_strbuf_get(archive));
         lc_strbuf_puts(archive, "traces.otf2");
-        if (stat(lc_strbuf_get(archive), &info) != 0)
+        bool found = stat(lc_strbuf_get(archive), &info) == 0;
+        if (!found && only_archive(operand, &other)) {
+            lc_strbuf_clear(archive);
+            lc_strbuf_puts(archive, lc_strbuf_get(&other));
+            found = true;
+        }
+        lc_strbuf_free(&other);
+        if (!found)
             return lc_fail(LC_ERR_NOT_FOUND,
                            "analyze: %s: no traces.otf2 in it: record one with `latecomer run "
                            "--trace`",

@@ -111,6 +111,15 @@ def main():
             option = f"--partition={text}" if "=" not in text and text not in ("what-if", "solve") else f"--what-if={text}"
             code, err = analyse(trace, out, option)
             check(f"{option}: usage ({err.strip()})", (code, err.count("\n")), (2, 1))
+        os.rename(f"{trace}/traces.otf2", f"{trace}/run.otf2")  # the only archive of a directory, whatever its name
+        os.rename(f"{trace}/traces.def", f"{trace}/run.def")
+        os.rename(f"{trace}/traces", f"{trace}/run")
+        code, err = analyse(trace, out)
+        check(f"another name {err}", (code,), (0,))
+        with open(f"{trace}/second.otf2", "w", encoding="utf-8"):
+            pass
+        code, err = analyse(trace, out)
+        check(f"two archives ({err.strip()})", (code, err.count("\n")), (1, 1))
         for name, spec, saved in WHAT_IFS:
             code, err = analyse(os.path.join(GOLDEN, "synthetic", name), out, "--what-if", spec)
             guess = member(out, "critical_path.json")["what_if"]
