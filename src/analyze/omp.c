@@ -261,6 +261,26 @@ static enum lc_err book_limited(struct omp *o, const struct lc_wait *wait, uint3
                : LC_OK;
 }
 
+/* Before its first parallel region a worker cannot do anything (it has no life yet): for the
+ * critical path it is blocked until the fork. */
+static enum lc_err add_birth(const struct omp *o, struct lc_loc *loc,
+                             const struct lc_team_event *part, const struct lc_loc *master,
+                             const struct lc_team_event *fork) {
+    struct lc_wait wait = {.start = o->trace->t0,
+                           .release = fork->begin,
+                           .end = part->begin,
+                           .cause_end = fork->begin,
+                           .instance = UINT64_MAX,
+                           .cnode = loc->root,
+                           .cause = master->id,
+                           .cause_cnode = fork->cnode,
+                           .kind = LC_WAIT_OMP_IDLE,
+                           .flags = LC_WAIT_BLOCKS};
+    bool first = loc->n_transitions && loc->time[0] >= fork->begin;
+    return first && loc->root != LC_NONE && lc_wait_ticks(&wait) > 0 ? lc_wait_add(loc, &wait)
+                                                                     : LC_OK;
+}
+
 /* A worker is idle from the join of a team that it was in until the fork of the next one. */
 static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc) {
     const struct lc_team_event *last = NULL;
@@ -270,6 +290,8 @@ static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc) {
             continue;
         const struct lc_loc *master = &o->locs[part->fork_location - o->locs[0].id];
         const struct lc_team_event *fork = &master->extra->teams[part->fork];
+        if (!last)
+            LC_TRY(add_birth(o, loc, part, master, fork));
         if (last && last->end != INT64_MAX && last->end_transition) {
             const struct lc_loc *before = &o->locs[last->fork_location - o->locs[0].id];
             const struct lc_team_event *joined = &before->extra->teams[last->fork];

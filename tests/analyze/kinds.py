@@ -37,6 +37,7 @@ class Trace:
         self.now = [0] * sum(self.threads)
         self.expected = defaultdict(int)  # (metric, location, name of the call)
         self.lock_order, self.teams = defaultdict(int), [[] for _ in self.threads]
+        self.born = {}  # workers: their first fork
         for p in range(self.n):
             self.enter(self.first[p], "main")
 
@@ -272,6 +273,8 @@ class Trace:
         fork = self.now[team[0]]
         self.emit(team[0], "fork", k)
         entered = {}
+        for l in team[1:]:
+            self.born.setdefault(l, fork)
         for l in team:
             self.now[l] = max(self.now[l], fork) + self.rng.randrange(1, 5)
             self.emit(l, "team_begin", comm)
@@ -352,6 +355,13 @@ class Trace:
         return "\n".join(self.definitions + self.events) + "\n"
 
 
+def before_life(trace, result):
+    """Workers that are on the critical path for longer than they live."""
+    rows = result["metrics"]["critical_path"]["callpaths"].values()
+    return [(l, on_path) for l, born in trace.born.items()
+            if (on_path := round(1000 * sum(row[l] for row in rows))) > max(trace.now) - born]
+
+
 def found(result):
     out = {}
     for metric in METRICS:
@@ -377,7 +387,7 @@ def main():
             subprocess.run([latecomer, "-q", "analyze", "-n", ranks, "-o", out, f"{tmp}/{seed}"], check=True, timeout=120)
             shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=60)
             result = json.loads(shown.stdout)
-            have, failed = found(result), result["meta"]["invariants"].get("broken")
+            have, failed = found(result), result["meta"]["invariants"].get("broken") + before_life(trace, result)
             wrong = [(k, trace.expected.get(k, 0), have.get(k, 0)) for k in sorted(set(have) | set(trace.expected))
                      if have.get(k, 0) != trace.expected.get(k, 0)]
             health = {k: n for k, n in result["meta"]["health_counts"].items() if k != "no_events"}
