@@ -46,20 +46,21 @@ struct lc_members { /* what decides how collectives travel; the same answer on a
     bool strangers, elsewhere;
 };
 
+static void look_at_group(const int32_t *ranks, int32_t n, struct lc_members *m) {
+    for (int32_t i = 0; i < n; i++) {
+        if (ranks[i] < 0)
+            m->strangers = true;
+        else
+            m->elsewhere |= lc_clk.areas[ranks[i]].head == NULL;
+    }
+}
+
+/* All on this node, or some not: then everybody sees one that is not on its own. */
 static struct lc_members look_at(const struct lc_comm *comm) {
     struct lc_members m = {false, false};
-    const int32_t *partners = comm->world;
-    int32_t n = comm->inter ? comm->remote_size : comm->size;
-    uint32_t first = UINT32_MAX;
-    for (int32_t i = 0; i < n; i++) {
-        if (partners[i] < 0) {
-            m.strangers = true;
-            continue;
-        }
-        if (first == UINT32_MAX)
-            first = (uint32_t)partners[i];
-        m.elsewhere |= lc_clk.areas[first].head == NULL || lc_clk.areas[partners[i]].head == NULL;
-    }
+    look_at_group(comm->world, comm->inter ? comm->remote_size : comm->size, &m);
+    if (comm->inter && comm->local_world != NULL)
+        look_at_group(comm->local_world, comm->size, &m);
     return m;
 }
 
@@ -112,8 +113,8 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
         free(c);
         return;
     }
-    if (members.elsewhere && !members.strangers && !comm->inter && !c->alone && constructor &&
-        lc_clk.records && lc_core.agreed) {
+    if (members.elsewhere && !members.strangers && !c->alone && constructor && lc_clk.records &&
+        lc_core.agreed) {
         /* a copy without attributes, so that no callback of the program runs */
         c->mirror = lc_real.Comm_split(comm->handle, 0, comm->rank, &c->copy) == MPI_SUCCESS;
     } else if (members.elsewhere) {

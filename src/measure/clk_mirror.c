@@ -1,11 +1,12 @@
 /* Collectives of communicators whose members share no memory: a nonblocking operation of the same
  * shape on a private copy of the communicator carries the clocks, started before the program's own
- * and completed after it, so that it costs about as many messages: barrier, allreduce, ..
- * Iallreduce of maxima          bcast, scatter   Ibcast from the root reduce, gather Ireduce of
- * maxima             scan, exscan     Iexscan of maxima alltoallv/w, neighbours  Ialltoallv, a
- * record where the program sends something A member that sends nothing contributes a neutral
- * record. A nonblocking one that is not complete when the program's own operation is, is left
- * behind (counted) and taken back later: nothing waits for it. */
+ * and completed after it, so that it costs about as many messages. Barrier, allreduce, ..: an
+ * Iallreduce of maxima; bcast, scatter: an Ibcast from the root; reduce, gather: an Ireduce of
+ * maxima; scan, exscan: an Iexscan of maxima; alltoallv/w, neighbourhoods: an Ialltoallv, a record
+ * where the program sends something. In an intercommunicator the same between its groups. A member
+ * that sends nothing contributes a neutral record. A nonblocking one that is not complete when the
+ * program's own operation is, is left behind (counted) and taken back later: nothing waits for it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +140,8 @@ static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
 /* Pairs that exchange something: to[i] and from[i] for every member. */
 static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
                        const struct lc_coll *coll) {
-    int n = coll->comm->size, me = coll->comm->rank;
+    int n = coll->comm->inter ? coll->comm->remote_size : coll->comm->size;
+    int me = coll->comm->inter ? -1 : coll->comm->rank;
     m->counts = calloc(4 * (size_t)n, sizeof *m->counts);
     if (m->counts == NULL)
         return MPI_ERR_OTHER;

@@ -68,7 +68,7 @@ static void sleepy(void *in, void *inout, int *n, MPI_Datatype *type) {
     (void)inout;
     (void)n;
     (void)type;
-    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = (long)(30e6 * factor)}, NULL);
 }
 
 static void transfer(void) /* time inside MPI: TE < 1 */
@@ -363,6 +363,94 @@ static void posted(void) {
     MPI_Op_free(&op);
 }
 
+/* Persistent requests, MPI_Testsome, wild receives among exact ones, on a part of the ranks. */
+static void streams(void) {
+    MPI_Comm half;
+    MPI_Request r[4], tested[3];
+    MPI_Status s[4];
+    int me, n, in[4], done = 0, total = 0, index[3];
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, -rank, &half);
+    MPI_Comm_rank(half, &me);
+    MPI_Comm_size(half, &n);
+    int left = (me + n - 1) % n, right = (me + 1) % n;
+    MPI_Send_init(&rank, 1, MPI_INT, right, 1, half, &r[0]);
+    MPI_Recv_init(&in[0], 1, MPI_INT, left, 1, half, &r[1]);
+    MPI_Ssend_init(&rank, 1, MPI_INT, left, 2, half, &r[2]);
+    MPI_Recv_init(&in[1], 1, MPI_INT, right, 2, half, &r[3]);
+    for (int i = 0; i < 3; i++) {
+        work(10 + 20 * ((rank + i) % size));
+        MPI_Startall(4, r);
+        work(10 + 10 * (rank == i));
+        MPI_Waitall(4, r, s);
+    }
+    for (int i = 0; i < 4; i++)
+        MPI_Request_free(&r[i]);
+    for (int i = 0; i < 3; i++) { /* exact, any source, any tag; taken as they come */
+        MPI_Irecv(&in[0], 1, MPI_INT, left, 5, half, &tested[0]);
+        MPI_Irecv(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, 6, half, &tested[1]);
+        MPI_Irecv(&in[2], 1, MPI_INT, left, MPI_ANY_TAG, half, &tested[2]);
+        work(20 + 20 * ((rank + i) % size));
+        for (int tag = 5; tag < 8; tag++) {
+            MPI_Send(&rank, 1, MPI_INT, right, tag, half);
+            work(5);
+        }
+        for (total = 0; total < 3; total += done) {
+            MPI_Testsome(3, tested, &done, index, s);
+            nap(1);
+        }
+        MPI_Barrier(half);
+    }
+    MPI_Comm_free(&half);
+}
+
+/* Collectives between two groups. */
+static void remote(void) {
+    MPI_Comm half, inter;
+    int sum = 0, all[64] = {0};
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 8, &inter);
+    for (int i = 0; i < 2; i++) {
+        work(20 + 30 * (rank == 1));
+        MPI_Barrier(inter);
+        work(20 + 30 * (rank == 2 * i));
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter);
+        work(20 + 30 * (rank == 0));
+        MPI_Bcast(&sum, 1, MPI_INT, rank % 2 ? 0 : rank > 0 ? MPI_PROC_NULL : MPI_ROOT, inter);
+        work(20 + 30 * (rank == size - 1));
+        MPI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT,
+                   rank % 2   ? 0
+                   : rank > 0 ? MPI_PROC_NULL
+                              : MPI_ROOT,
+                   inter);
+        work(20 + 30 * (rank == 1 - i));
+        MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, inter);
+    }
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* Only neighbours on a ring send something; MPI_Alltoallv: only the left one. */
+static void neighbours(void) {
+    MPI_Comm ring;
+    int in[64], out[64], counts[64] = {0}, from[64] = {0}, places[64], yes = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &yes, 0, &ring);
+    for (int i = 0; i < 64; i++) {
+        out[i] = rank;
+        places[i] = i;
+    }
+    counts[(rank + 1) % size] = 1;
+    from[(rank + size - 1) % size] = 1;
+    for (int i = 0; i < 3; i++) {
+        work(20 + 60 * (rank == i % size));
+        MPI_Neighbor_allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, ring);
+        work(20 + 60 * (rank == (i + 2) % size));
+        MPI_Alltoallv(out, counts, places, MPI_INT, in, from, places, MPI_INT, MPI_COMM_WORLD);
+        work(10 + 30 * (rank == (i + 1) % size));
+        MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring);
+    }
+    MPI_Comm_free(&ring);
+}
+
 /* Posts and starts with the first rank as origin. */
 static void epochs(void) {
     MPI_Group all, origin, targets;
@@ -445,12 +533,26 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {
-    {"chain", chain},   {"imbalance", imbalance}, {"rotating", rotating}, {"transfer", transfer},
-    {"farm", farm},     {"mixture", mixture},     {"others", others},     {"stopped", stopped},
-    {"drift", drift},   {"phased", phased},       {"exactly", exactly},   {"made", made},
-    {"halves", halves}, {"posted", posted},       {"epochs", epochs},     {"locks", locks},
-    {"ring", ring}};
+} patterns[] = {{"chain", chain},
+                {"imbalance", imbalance},
+                {"rotating", rotating},
+                {"transfer", transfer},
+                {"farm", farm},
+                {"mixture", mixture},
+                {"others", others},
+                {"stopped", stopped},
+                {"drift", drift},
+                {"phased", phased},
+                {"exactly", exactly},
+                {"made", made},
+                {"halves", halves},
+                {"posted", posted},
+                {"streams", streams},
+                {"remote", remote},
+                {"neighbours", neighbours},
+                {"epochs", epochs},
+                {"locks", locks},
+                {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
