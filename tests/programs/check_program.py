@@ -7,6 +7,7 @@ complete result, nothing left behind."""
 import argparse
 import os
 import re
+import subprocess
 import sys
 
 from launch import Workspace, calls_seen, compare_calls, survivors
@@ -30,6 +31,7 @@ def parse():
     parser.add_argument("--mpmd", metavar="PROGRAM", help="rank 0 runs this, the others the command, in one launch")
     parser.add_argument("--sanitizer", metavar="LIBRARY", help="preload this run-time library of a sanitizer; its reports are problems")
     parser.add_argument("--ending", default="MPI_Finalize", help="meta.ending; neither MPI_Finalize nor MPI_Session_finalize: incomplete")
+    parser.add_argument("--analyze", action="store_true", help="with --run-option=--trace: the analysis finds nothing to skip in the trace")
     parser.add_argument("--record", metavar="FILE", help="after success: the names of the functions called, for all_called.py")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
@@ -67,6 +69,13 @@ def problems_of_result(args, space, measured):
             problems.append(f"{name} missing")
     problems += [f"left in the experiment directory: {p.name}" for p in directory.iterdir() if p.name.startswith(".")]
     return problems
+
+
+def problems_of_trace(args, space):
+    """Requests that were completed twice, or by another thread, and the like are lines of the analysis."""
+    done = subprocess.run([args.latecomer, "analyze", str(space.root / "exp")], capture_output=True, text=True, check=False, timeout=60)
+    problems = [] if done.returncode == 0 else [f"analyze: exit status {done.returncode}"]
+    return problems + [line for line in done.stderr.splitlines() if re.search(r"skipped|damaged|never completed|not matched", line)]
 
 
 def main():
@@ -108,6 +117,8 @@ def main():
             if len(measured.tool_lines()) > 6:
                 problems.append(f"{len(measured.tool_lines())} lines of messages")
             problems += problems_of_result(args, space, measured)
+            if args.analyze and not problems:
+                problems += problems_of_trace(args, space)
             problems += [f"sanitizer: {report[:1500]}" for report in space.sanitizer_reports()[:3]]
             problems += [f"left behind: {name}" for name in space.leftovers()]
             problems += [f"still running: {p}" for p in survivors(space.root)]
