@@ -115,8 +115,9 @@ static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn)
 static struct lc_entry *entry_make(struct lc_thread *t, const struct lc_draft *d) {
     size_t bytes = sizeof(struct lc_entry) + d->n_checks * sizeof(struct lc_check) +
                    d->n_items * sizeof(struct lc_item);
-    struct lc_entry *e = d->cacheable ? lc_pool_take(t->pool, bytes) : t->scratch_entry;
-    if (e == NULL && !t->in_callback) { /* else the call that MPI is in still needs its entry */
+    struct lc_entry *e = d->cacheable ? lc_pool_take(t->pool, bytes) : NULL;
+    if (d->cacheable && e == NULL &&
+        !t->in_callback) { /* else the call that MPI is in still needs its entry */
         lc_thread_paths_flush(t);
         e = lc_pool_take(t->pool, bytes);
     }
