@@ -9,6 +9,15 @@
  * buffers them. Whether one between them waited is seen from the times alone. */
 enum { LC_RENDEZVOUS_BYTES = 4096, LC_SURELY_BYTES = 256 << 10 };
 
+/* Partitioned messages match among each other only. */
+static inline uint32_t stream_context(const struct lc_clk_comm *c, bool partitioned) {
+    return lc_unlikely(partitioned) ? (c->context ^ 0x70617274) | LC_CONTEXT_FIRST : c->context;
+}
+
+static inline uint32_t context_of(const struct lc_clk_comm *c, const struct lc_msg *msg) {
+    return stream_context(c, msg->request != NULL && msg->request->partitioned);
+}
+
 /* ---- sender */
 
 static struct lc_ring_out *ring_to(uint32_t to) {
@@ -58,8 +67,8 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     if (lc_unlikely(k == NULL || c == NULL || to < 0))
         return;
     struct lc_ring_entry *entry = NULL;
-    uint32_t seq = 0;
-    LC_CLK_LOG("S %d %u %d %d\n", to, c->context, msg->tag, surely_waits(msg));
+    uint32_t seq = 0, context = context_of(c, msg);
+    LC_CLK_LOG("S %d %u %d %d\n", to, context, msg->tag, surely_waits(msg));
     lc_clk_lock();
     lc_clk.counts.messages++;
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
@@ -67,7 +76,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         entry = lc_ring_place(out);
         if (lc_likely(entry != NULL)) {
             lc_logical_stamp(&k->l, call->begin, &entry->stamp);
-            lc_ring_ready(out, entry, c->context, msg->tag, (uint32_t)msg->bytes);
+            lc_ring_ready(out, entry, context, msg->tag, (uint32_t)msg->bytes);
             seq = out->seq;
         }
     } else {
@@ -77,8 +86,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
             (may_wait ? LC_RECORD_WAITS : 0) | (surely_waits(msg) ? LC_RECORD_SURELY : 0);
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
-        seq =
-            put(k, (uint32_t)to, &stamp, c->context, msg->tag, (uint32_t)msg->bytes, waits, &entry);
+        seq = put(k, (uint32_t)to, &stamp, context, msg->tag, (uint32_t)msg->bytes, waits, &entry);
     }
     lc_clk_unlock();
     msg->clocks[0] = (uint64_t)(uintptr_t)entry;
@@ -236,13 +244,14 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     if (lc_unlikely(k == NULL || c == NULL))
         return;
     int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
+    uint32_t context = context_of(c, msg);
     bool exact = source >= 0 && msg->tag != MPI_ANY_TAG;
-    LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, c->context, exact ? msg->tag : -1);
+    LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
     if (lc_likely(exact)) {
         lc_clk_lock();
         const struct lc_ring_entry *entry =
-            lc_match_look(&lc_clk.match, (uint32_t)source, c->context, msg->tag);
-        log_post(k, (uint32_t)source, call->begin, c->context, msg->tag, entry);
+            lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
+        log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
         if (lc_unlikely(entry != NULL && is_late((uint32_t)source, entry, call->begin))) {
             struct lc_stamp post;
             uint32_t seq = entry->seq;
@@ -260,7 +269,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         return;
     r->recv.source = source < 0 ? LC_ANY : source;
     r->recv.tag = msg->tag == MPI_ANY_TAG ? LC_ANY : msg->tag;
-    r->recv.context = c->context;
+    r->recv.context = context;
     r->recv.post.enter = call->begin;
     r->recv.owner = NULL;
     r->told = msg->clocks[1] != 0;
@@ -325,7 +334,8 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
     int32_t source = lc_clk_world(comm, peer);
     if (c == NULL || source < 0)
         return 0;
-    LC_CLK_LOG("R %d %u %d\n", source, c->context, tag);
+    uint32_t context = r != NULL && !r->is_given ? r->recv.context : c->context;
+    LC_CLK_LOG("R %d %u %d\n", source, context, tag);
     const struct lc_ring_entry *entry;
     const uint64_t *extra = NULL;
     uint32_t n_extra = 0;
@@ -336,7 +346,7 @@ static uint64_t received(struct lc_call *call, struct lc_clk_thread *k, struct l
         extra = r->given_extra;
         n_extra = extra != NULL ? r->n_given_extra : 0;
     } else {
-        entry = lc_match_take(&lc_clk.match, (uint32_t)source, c->context, tag,
+        entry = lc_match_take(&lc_clk.match, (uint32_t)source, context, tag,
                               r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)bytes);
         const struct lc_stashed *stashed = lc_clk.match.sources[source].taken;
         extra = stashed != NULL ? stashed->extra : NULL;
@@ -447,13 +457,14 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
     bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
     if ((slow && waits) || surely)
-        receiver_late(call, k,
-                      &(struct ended){.to = (uint32_t)to,
-                                      .seq = (uint32_t)sent,
-                                      .context = lc_clk_comm_of(r->comm)->context,
-                                      .tag = r->tag,
-                                      .counts = slow && waits && class != LC_FN_WAITSOME,
-                                      .surely = surely});
+        receiver_late(
+            call, k,
+            &(struct ended){.to = (uint32_t)to,
+                            .seq = (uint32_t)sent,
+                            .context = stream_context(lc_clk_comm_of(r->comm), r->partitioned),
+                            .tag = r->tag,
+                            .counts = slow && waits && class != LC_FN_WAITSOME,
+                            .surely = surely});
     if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */
         const struct lc_reply_slot *reply = lc_clk_find_reply((uint32_t)to, (uint32_t)sent);
         uint64_t ticks = 0;

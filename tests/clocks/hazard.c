@@ -1,5 +1,5 @@
-/* Hazards for the piggyback: hazard flood | tags | bcasts | switch | wild. What rank 0 prints does
- * not depend on the tool. */
+/* Hazards for the piggyback: hazard flood | tags | bcasts | partitioned | switch | wild. What rank
+ * 0 prints does not depend on the tool. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +56,39 @@ static long bcasts(void) {
         MPI_Reduce(&rank, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
         sum += rank > 0 || all == size * (size - 1) / 2 ? 1 : -100000;
     }
+    return sum;
+}
+
+/* Partitioned and other messages of one tag do not match each other. */
+static long partitioned(void) {
+    long sum = 0;
+#if MPI_VERSION >= 4
+    double box[8] = {0};
+    MPI_Request parts, other;
+    if (rank == 0)
+        MPI_Psend_init(box, 2, 4, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &parts);
+    if (rank == 1)
+        MPI_Precv_init(box, 2, 4, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &parts);
+    for (int i = 0, got = -1; rank < 2 && i < 20; i++) {
+        if (rank == 0) {
+            box[7] = i;
+            MPI_Start(&parts);
+            MPI_Pready(0, parts);
+            MPI_Send(&i, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            nap(1);
+            MPI_Pready(1, parts);
+            MPI_Wait(&parts, MPI_STATUS_IGNORE);
+            continue;
+        }
+        MPI_Irecv(&got, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &other);
+        MPI_Start(&parts);
+        MPI_Wait(i % 2 ? &parts : &other, MPI_STATUS_IGNORE);
+        MPI_Wait(i % 2 ? &other : &parts, MPI_STATUS_IGNORE);
+        sum += got == i && box[7] == i ? 1 : -1000;
+    }
+    if (rank < 2)
+        MPI_Request_free(&parts);
+#endif
     return sum;
 }
 
@@ -121,17 +154,22 @@ static long wild(void) {
     return sum;
 }
 
+static const struct {
+    const char *name;
+    long (*run)(void);
+} hazards[] = {{"flood", flood},     {"tags", tags},
+               {"bcasts", bcasts},   {"partitioned", partitioned},
+               {"switch", switched}, {"wild", wild}};
+
 int main(int argc, char **argv) {
     long sum = 0, all = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc > 1)
-        sum = strcmp(argv[1], "flood") == 0    ? flood()
-              : strcmp(argv[1], "tags") == 0   ? tags()
-              : strcmp(argv[1], "wild") == 0   ? wild()
-              : strcmp(argv[1], "bcasts") == 0 ? bcasts()
-                                               : switched();
+        for (size_t i = 0; i < sizeof hazards / sizeof *hazards; i++)
+            if (strcmp(argv[1], hazards[i].name) == 0)
+                sum = hazards[i].run();
     MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
         printf("sum %ld\n", all);
