@@ -7,21 +7,28 @@
 #include <unistd.h>
 
 #include "measure/core.h"
+#include "measure/limits.h"
 
 /* Do all ranks of MPI_COMM_WORLD run under the tool, with the same options? MPI itself cannot
  * answer: a rank without the tool takes no part. So each rank leaves a record in one file of the
  * experiment's directory *before* it enters MPI_Init. MPI_Init ends only after all ranks have
  * entered it (both flavours synchronise there), so afterwards the record of every rank under the
  * tool is there, for everybody to see alike; a short time limit is left for file systems that are
- * slow to show it. A missing or different record: nobody is measured, nobody hangs. */
+ * slow to show it. A missing or different record: nobody is measured, nobody hangs.
+ *
+ * A communicator of our own takes address space inside MPI (MPICH's transport: 4 MiB for the first
+ * message that is longer than a word), and MPI that finds none ends the program. So where there is
+ * a limit, every rank says after MPI_Init whether there is room; if one has none, each rank is
+ * measured alone, without communicator and clocks, and the parents save the result. */
 
-enum { RECORD_BYTES = 128, WAIT_MS = 3000 };
+enum { RECORD_BYTES = 128, WAIT_MS = 3000, ROOM_MIB = 20 };
+enum room { ROOM_ENDLESS, ROOM_ASKED, ROOM_ENOUGH, ROOM_NONE };
 
 struct record {
     uint64_t magic; /* written whole by one pwrite */
     uint64_t options;
     int32_t rank, pid, fd;
-    uint32_t unused;
+    uint32_t room; /* enum room */
     char node[64]; /* boot id: the same on ranks that share memory */
     char rest[32];
 };
@@ -66,11 +73,12 @@ static int open_records(void) {
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-static bool announce(int rank) {
+static bool announce(int rank, enum room room) {
     static uint64_t options;
     if (options == 0) /* before hooks or the program change the environment */
         options = hash_options();
-    struct record r = {.magic = RECORD_MAGIC, .options = options, .rank = rank, .fd = -1};
+    struct record r = {
+        .magic = RECORD_MAGIC, .options = options, .rank = rank, .fd = -1, .room = room};
     if (lc_core.parent != NULL)
         sscanf(lc_core.parent, "%d:%d", &r.pid, &r.fd);
     node_name(r.node, sizeof r.node);
@@ -93,6 +101,10 @@ static int from_launcher(const char *const *names) {
     return -1;
 }
 
+static bool announce_first(int rank) {
+    return announce(rank, lc_limits_room() == UINT64_MAX ? ROOM_ENDLESS : ROOM_ASKED);
+}
+
 void lc_agree_announce(void) {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID", NULL};
@@ -105,7 +117,7 @@ void lc_agree_announce(void) {
         lc_core.size = lc_core.state->size = size;
     }
     if (lc_core.dir != NULL)
-        announce(rank);
+        announce_first(rank);
 }
 
 /* Records of all ranks that are there now; their number. */
@@ -164,6 +176,30 @@ static void give_up(const struct record *all, const char *why) {
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON, 0);
 }
 
+static bool any_says(const struct record *all, enum room room) {
+    for (int i = 0; i < lc_core.size; i++)
+        if (all[i].room == (uint32_t)room)
+            return true;
+    return false;
+}
+
+/* Is there room for a communicator on all ranks? A rank that does not say so in time has none; who
+ * is tired of waiting says the same of itself, for that rank to see. */
+static bool room_everywhere(struct record *all) {
+    if (!any_says(all, ROOM_ASKED) && !any_says(all, ROOM_NONE) && !any_says(all, ROOM_ENOUGH))
+        return true;
+    enum room own = lc_limits_room() >> 20 < ROOM_MIB ? ROOM_NONE : ROOM_ENOUGH;
+    announce(lc_core.rank, own);
+    read_records(all, lc_core.size);
+    for (int waited = 0; any_says(all, ROOM_ASKED) && waited < WAIT_MS; waited += 5) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        read_records(all, lc_core.size);
+    }
+    if (own == ROOM_ENOUGH && any_says(all, ROOM_ASKED))
+        announce(lc_core.rank, ROOM_NONE);
+    return !any_says(all, ROOM_ASKED) && !any_says(all, ROOM_NONE);
+}
+
 static void agree_on(struct record *all) {
     char why[128];
     int present = read_records(all, lc_core.size);
@@ -183,6 +219,11 @@ static void agree_on(struct record *all) {
             return;
         }
     fill_peers(all);
+    if (!room_everywhere(all)) {
+        if (lc_core.rank == 0)
+            lc_say_once("little memory (ulimit -v): measured without logical clocks");
+        return;
+    }
     if (lc_real.Comm_dup(MPI_COMM_WORLD, &lc_core.comm) != MPI_SUCCESS) {
         lc_core.comm = MPI_COMM_NULL;
         return;
@@ -194,7 +235,7 @@ static void agree_on(struct record *all) {
 void lc_agree(void) {
     if (lc_core.dir == NULL)
         return; /* measured in memory only */
-    if (announced_rank != lc_core.rank && !announce(lc_core.rank)) {
+    if (announced_rank != lc_core.rank && !announce_first(lc_core.rank)) {
         give_up(NULL,
                 errno != 0 ? strerror(errno) : "the experiment's directory cannot be written");
         return;

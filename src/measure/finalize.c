@@ -333,8 +333,10 @@ static enum lc_err prepare(struct gather *g) {
 }
 
 void lc_write_profile(void) {
-    if (!lc_core.agreed)
-        return; /* its parent saves what there is */
+    if (!lc_core.agreed) { /* its parent saves what there is */
+        atomic_store_explicit(&lc_core.state->ending, LC_ENDING_ALONE, memory_order_release);
+        return;
+    }
     struct gather g = {0};
     uint32_t *maps[32] = {0};
     size_t n_maps[32] = {0};

@@ -27,12 +27,17 @@ static uint64_t used_bytes(void) {
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-bool lc_limits_memory(size_t bytes) {
+uint64_t lc_limits_room(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return true;
+        return UINT64_MAX;
     uint64_t used = used_bytes();
-    return used < limit.rlim_cur && bytes <= (limit.rlim_cur - used) / 64;
+    return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
+}
+
+bool lc_limits_memory(size_t bytes) {
+    uint64_t room = lc_limits_room();
+    return room == UINT64_MAX || bytes <= room / 64;
 }
 
 bool lc_write_all(int fd, const void *bytes, size_t n_bytes) {

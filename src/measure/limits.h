@@ -10,6 +10,9 @@
 /* May a file have so many bytes? Beyond the limit, growing it would raise SIGXFSZ. */
 bool lc_limits_file(uint64_t bytes);
 
+/* Bytes of address space that are left; UINT64_MAX: no limit. */
+uint64_t lc_limits_room(void);
+
 /* Is this mapping at most 1/64 of the address space that is left? */
 bool lc_limits_memory(size_t bytes);
 

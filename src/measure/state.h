@@ -27,7 +27,8 @@ enum lc_state_ending {
     LC_ENDING_FINALIZE, /* MPI_Finalize wrote the profile */
     LC_ENDING_EXIT,     /* the process ends without MPI_Finalize */
     LC_ENDING_ABORT,    /* MPI_Abort; ending_code is its argument */
-    LC_ENDING_SESSIONS  /* MPI was used through sessions only, and all are finalized */
+    LC_ENDING_SESSIONS, /* MPI was used through sessions only, and all are finalized */
+    LC_ENDING_ALONE     /* MPI_Finalize, but each rank was measured alone: nothing was gathered */
 };
 
 enum lc_state_measured {

@@ -148,26 +148,34 @@ static void end_unhappy(struct lc_run *run, const char *ending) {
     write_as_writer(run, ending);
 }
 
-/* All ranks of the node finalized their last session and returned 0. */
-static bool sessions_complete(const struct lc_run *run) {
+/* MPI was finalized, and nothing gathered. */
+static bool is_alone(const struct lc_state_header *header) {
+    uint32_t ending = atomic_load(&header->ending);
+    return ending == LC_ENDING_SESSIONS || ending == LC_ENDING_ALONE;
+}
+
+/* All ranks of the node finalized MPI, or their last session, and returned 0. */
+static bool all_alone_complete(const struct lc_run *run) {
     bool all = (int32_t)run->peers.n_states == run->launch.size;
     for (size_t i = 0; i < run->peers.n_states; i++) {
         const struct lc_state_header *header = run->peers.states[i].header;
-        all = all && atomic_load(&header->ending) == LC_ENDING_SESSIONS &&
-              atomic_load(&header->process_end_ns) != 0 && atomic_load(&header->wait_status) == 0;
+        all = all && is_alone(header) && atomic_load(&header->process_end_ns) != 0 &&
+              atomic_load(&header->wait_status) == 0;
     }
     return all;
 }
 
 /* No MPI_Finalize gathered anything: the parent of the first rank that ended waits for the others
  * as long as they live, and saves. */
-static void end_sessions(struct lc_run *run) {
+static void end_alone(struct lc_run *run) {
     lc_rundir_unlink(&run->dir);
     if (!wait_for_turn(run))
         return;
     wait_for_others(run, run->wait_status == 0 ? INT_MAX : WAIT_FOR_OTHERS_MS);
-    bool complete = sessions_complete(run);
-    enum lc_err err = save_node(run, "MPI_Session_finalize", complete, false);
+    bool complete = all_alone_complete(run);
+    bool sessions = atomic_load(&own_state(run)->ending) == LC_ENDING_SESSIONS;
+    enum lc_err err =
+        save_node(run, sessions ? "MPI_Session_finalize" : "MPI_Finalize", complete, false);
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
     else
@@ -243,8 +251,8 @@ void lc_run_finish(struct lc_run *run) {
             lc_run_trace_finish(run);
             wait_for_result(run);
         }
-    } else if (atomic_load(&own->ending) == LC_ENDING_SESSIONS && WIFEXITED(run->wait_status)) {
-        end_sessions(run);
+    } else if (is_alone(own) && WIFEXITED(run->wait_status)) {
+        end_alone(run);
         run->leave_in_turn = true;
     } else {
         char text[32] = "exit";

@@ -97,7 +97,7 @@ static void ending_of(const struct lc_state_header *header, char *text, size_t s
         snprintf(text, size, "signal %d", WTERMSIG(status));
     else if (ending == LC_ENDING_ABORT)
         snprintf(text, size, "MPI_Abort");
-    else if (ending == LC_ENDING_FINALIZE)
+    else if (ending == LC_ENDING_FINALIZE || ending == LC_ENDING_ALONE)
         snprintf(text, size, "MPI_Finalize");
     else if (ending == LC_ENDING_SESSIONS)
         snprintf(text, size, "MPI_Session_finalize");

@@ -137,8 +137,7 @@ def tiny_memory(room_kib):
             row.problems.append(f"no peak known: {probe.err[-300:]}")
             return
         both_finalize(row, space, between=limited(f"-v {max(peaks) + room_kib}"))
-        row.compare(space, None)
-        row.measured_or_said(space)
+        row.compare(space, True)
     return run
 
 
@@ -230,6 +229,7 @@ SPECIAL = {
     "no POSIX shared memory": no_shm,
     "tiny memory limit (ulimit -v)": tiny_memory(24 * 1024),
     "tinier memory limit (ulimit -v)": tiny_memory(12 * 1024),
+    "tiniest memory limit (ulimit -v)": tiny_memory(4 * 1024),
     "file size limit (ulimit -f), all": file_size(8 * 1024, True),
     "file size limit (ulimit -f), program": file_size(8 * 1024, False),
     "closed standard error": closed_stderr,
