@@ -553,9 +553,10 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
 void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
                          const MPI_Status *statuses) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_blockers blockers = {.n = 0};
+    struct lc_blockers blockers;
     if (lc_unlikely(k == NULL || !lc_clk.ready))
         return;
+    blockers.n = 0;
     complete_receives(call, k, n, requests, statuses, &blockers);
     for (int i = 0; i < n; i++) {
         struct lc_request *r = requests[i];
