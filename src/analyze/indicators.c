@@ -98,11 +98,14 @@ static enum lc_err compare_life(struct indicators *in, struct lc_timeline *line)
             LC_TRY(lc_results_add_int(in->results, in->h_other, c, line->loc->id, life - on_path));
     }
     in->sums->activities_ticks += lived;
-    for (uint32_t k = 0; k < line->n_cnodes; k++)
-        in->visited[line->cnodes[k]] = 1;
+    bool worker = in->trace->locations[line->loc->id].thread > 0;
+    const uint32_t *visited = worker ? line->loc->visited : line->cnodes;
+    size_t n_visited = worker ? line->loc->n_visited : line->n_cnodes;
+    for (size_t k = 0; k < n_visited; k++)
+        in->visited[visited[k]] = 1;
     add_headroom(in, line->loc->id, in->length - lived, in->length - common);
-    for (uint32_t k = 0; k < line->n_cnodes; k++)
-        in->visited[line->cnodes[k]] = 0;
+    for (size_t k = 0; k < n_visited; k++)
+        in->visited[visited[k]] = 0;
     lc_profile_clear(&in->life);
     return LC_OK;
 }

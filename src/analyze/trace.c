@@ -119,6 +119,7 @@ static void free_location(struct lc_loc *loc) {
     free(loc->waits);
     free(loc->syncs);
     free(loc->cells);
+    free(loc->visited);
     if (loc->extra) {
         free(loc->extra->teams);
         free(loc->extra->locks);

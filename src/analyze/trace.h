@@ -238,6 +238,9 @@ struct lc_loc {
     size_t n_syncs, cap_syncs;
     struct lc_cell *cells; /* counts and times per call path, until they are in the results */
     size_t n_cells, cap_cells;
+    uint32_t *visited; /* call paths that a worker thread entered (not where it only was idle);
+                          others: NULL, they entered all of theirs */
+    size_t n_visited, cap_visited;
     struct lc_loc_extra *extra; /* threads, locks, windows, phases; NULL: none */
     int64_t init_enter, init_leave, finalize_enter,
         finalize_leave; /* INT64_MIN where there is none */

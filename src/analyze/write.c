@@ -57,6 +57,11 @@ static enum lc_err book_cells(struct lc_trace *trace, const struct time_metrics 
         struct lc_loc *loc = &trace->locs[i];
         for (size_t k = 0; k < loc->n_cells; k++) {
             const struct lc_cell *cell = &loc->cells[k];
+            if (cell->metric == LC_COUNTS && trace->locations[loc->id].thread > 0) {
+                LC_TRY(lc_grow(&loc->visited, &loc->cap_visited, loc->n_visited + 1,
+                               sizeof *loc->visited));
+                loc->visited[loc->n_visited++] = cell->cnode;
+            }
             if (cell->metric == LC_COUNTS + 1) {
                 LC_TRY(book_time(trace, time, loc->id, cell));
                 LC_TRY(book_kinds(trace, of_region, loc->id, cell));

@@ -3,7 +3,8 @@
 files, neighbourhoods, inter-communicators, teams of threads with barriers, critical regions, tasks. Each block of a trace says
 itself which waiting it makes, by the definitions; the analysis has to find just that, and to keep its invariants.
 
-kinds.py LATECOMER WRITE_TRACE FIRST-LAST [RANKS]
+kinds.py LATECOMER WRITE_TRACE FIRST-LAST [RANKS]       the waiting
+kinds.py LATECOMER WRITE_TRACE FIRST-LAST oracle        costs, critical path and indicators, as oracle_kinds.py finds them
 """
 import json
 import os
@@ -13,6 +14,8 @@ import sys
 import tempfile
 from collections import defaultdict
 
+import oracle
+import oracle_kinds
 from otf2.enums import Paradigm, RegionRole
 
 NONE, SELF, OTHERS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
@@ -27,8 +30,9 @@ ROLES = {"parallel": RegionRole.PARALLEL, "barrier": RegionRole.BARRIER, "ibarri
 
 
 class Trace:
-    def __init__(self, seed):
+    def __init__(self, seed, tasks=True):
         self.rng = rng = random.Random(seed)
+        self.tasks = tasks
         self.threads = [rng.choice([1, 1, 3, 4]) for _ in range(rng.choice([4, 6]))]
         self.n = len(self.threads)
         self.first = [sum(self.threads[:p]) for p in range(self.n)]
@@ -280,7 +284,7 @@ class Trace:
             self.emit(l, "team_begin", comm)
             entered[l] = self.enter(l, "parallel")
         for _ in range(self.rng.randrange(1, 4)):
-            self.rng.choice([self.barrier, self.critical, self.taskwait])(p, team)
+            self.rng.choice([self.barrier, self.critical] + [self.taskwait] * self.tasks)(p, team)
         self.barrier(p, team, "ibarrier")
         for l in team:
             self.leave(l, "parallel")
@@ -309,7 +313,7 @@ class Trace:
         begin = {l: self.enter(l, name) for l in team}
         for l in team:
             busy = 0
-            for _ in range(self.rng.randrange(3)):
+            for _ in range(self.rng.randrange(3) * self.tasks):
                 room = max(begin.values()) - self.now[l]
                 if room > 3 and self.rng.random() < 0.6:
                     self.now[l] += self.rng.randrange(2)
@@ -374,8 +378,36 @@ def found(result):
     return out
 
 
+def judged(name):
+    """Metrics that the oracle defines: no costs where a kind has no metric of costs, no classification beyond MPI's kinds."""
+    return "unnamed" not in name and not (name.startswith("mpi_wait_") and set(name.split("_")) & set(oracle_kinds.COST_KINDS))
+
+
+def against_oracle(latecomer, write_trace, first, last):
+    bad = costs = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        for seed in range(first, last + 1):
+            archive, out = f"{tmp}/{seed}", f"{tmp}/a.cubex"
+            subprocess.run([write_trace, archive], input=Trace(seed, tasks=False).make(), text=True, check=True, timeout=60)
+            subprocess.run([latecomer, "-q", "analyze", "-n", "1", "-o", out, archive], check=True, timeout=120)
+            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=60)
+            found = json.loads(shown.stdout)["metrics"]
+            expected = oracle_kinds.Analysis(oracle_kinds.Trace(archive + "/traces.otf2")).result()["metrics"]
+            expected = {name: metric for name, metric in expected.items() if judged(name) and (metric["callpaths"] or name in found)}
+            lines = oracle.differences(found, expected, 1e-9, 1e-12)
+            bad += bool(lines)
+            costs += sum(metric["total"] for name, metric in expected.items() if name.startswith("delay_"))
+            for line in lines[:5]:
+                print(f"seed {seed}: {line}")
+    print(f"{last - first + 1} traces, {costs:.3f} s of costs, {bad} traces differ")
+    sys.exit(bool(bad) or not costs)
+
+
 def main():
     latecomer, write_trace, seeds = sys.argv[1:4]
+    if sys.argv[4:] == ["oracle"]:
+        first, _, last = seeds.partition("-")
+        against_oracle(latecomer, write_trace, int(first), int(last or first))
     ranks = sys.argv[4] if len(sys.argv) > 4 else "1"
     first, _, last = seeds.partition("-")
     bad, kinds = 0, defaultdict(int)
@@ -401,4 +433,5 @@ def main():
     sys.exit(bool(bad or missing))
 
 
-main()
+if __name__ == "__main__":
+    main()
