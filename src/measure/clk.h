@@ -320,6 +320,25 @@ bool lc_clk_memory(void); /* collective */
  * no memory */
 bool lc_clk_keep_comm(struct lc_comm *copy, struct lc_comm *comm);
 
+/* clk_lock.c: epochs of locks of a window */
+enum { LC_TAG_POST, LC_TAG_COMPLETE, LC_TAG_LOCKER, LC_TAG_EPOCH }; /* of a window's entries */
+struct lc_unlock;
+struct lc_away;
+struct lc_clk_locks {
+    struct lc_comm comm; /* a copy: the program may free its communicator */
+    uint32_t context;
+    uint64_t id;             /* of the lines */
+    struct lc_unlock *lines; /* own, two per target: exclusive, shared; NULL: none */
+    uint8_t *held;           /* by target: 1 shared, 2 exclusive */
+    struct lc_away *away;    /* by member; NULL: all are on this node */
+    bool announced;
+};
+void lc_clk_locks_init(struct lc_clk_locks *w); /* both with lc_clk.lock held */
+void lc_clk_locks_free(struct lc_clk_locks *w);
+void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w);
+void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared); /* -1: all */
+void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target);
+
 /* clk_comm.c */
 void lc_clk_comm_make(struct lc_comm *comm, bool constructor);
 

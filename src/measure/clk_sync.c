@@ -4,7 +4,8 @@
  *   complete -> wait        an entry per target, as for a message
  *   unlock -> next unlock   an epoch of a lock ends after those that it conflicts with have ended;
  *                           MPI may acquire late, so the end of the epoch is all one can see. Each
- *                           rank keeps a line per target in its area; only inside a node.
+ *                           rank keeps two lines per target in its area; clk_lock.c tells the
+ *                           ranks of other nodes.
  * A window's entries have a context of their own, made of that of its communicator and the number
  * of windows made on it. */
 #include <stdlib.h>
@@ -14,15 +15,7 @@
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
-enum { LC_TAG_POST, LC_TAG_COMPLETE, LC_SYNC_LOOKS = 1000 };
-
-struct lc_unlock { /* one line: the last epoch of a rank at one target */
-    struct lc_stamp stamp;
-    _Atomic uint32_t version; /* odd while it is written; 0: none yet */
-    uint32_t shared;
-    uint64_t ended;
-};
-_Static_assert(sizeof(struct lc_unlock) == 64, "one cache line");
+enum { LC_SYNC_LOOKS = 1000 };
 
 struct ranks { /* world ranks of a group */
     int32_t *world;
@@ -32,14 +25,10 @@ struct ranks { /* world ranks of a group */
 struct window {
     MPI_Win handle;
     struct window *next;
-    struct lc_comm comm; /* a copy: the program may free its communicator */
+    struct lc_clk_locks locks;
     struct lc_comm *of;
-    uint32_t context;
-    uint64_t id; /* of the lines */
     struct ranks access, exposure;
-    struct lc_unlock *lines; /* own, by target; NULL: none */
-    uint8_t *held;           /* by target: 1 shared, 2 exclusive */
-    bool off;                /* out of step: no more edges of posts and completions */
+    bool off; /* out of step: no more edges of posts and completions */
 };
 static struct window *windows;
 
@@ -105,11 +94,12 @@ static struct window *find(MPI_Win win) {
 }
 
 static void number(struct window *w) {
-    const struct lc_clk_comm *c = w->comm.clocks;
+    const struct lc_clk_comm *c = w->locks.comm.clocks;
     uint64_t hash =
         (c->log.id + ++w->of->n_windows * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
-    w->id = hash ^ hash >> 32;
-    w->context = (uint32_t)w->id < LC_CONTEXT_FIRST ? LC_CONTEXT_FIRST : (uint32_t)w->id;
+    w->locks.id = hash ^ hash >> 32;
+    w->locks.context =
+        (uint32_t)w->locks.id < LC_CONTEXT_FIRST ? LC_CONTEXT_FIRST : (uint32_t)w->locks.id;
 }
 
 void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) {
@@ -122,17 +112,15 @@ void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) 
     }
     w->handle = win;
     w->of = comm;
-    w->held = calloc(n, 1);
-    if (w->held == NULL || !lc_clk_keep_comm(&w->comm, comm)) {
-        free(w->held);
+    w->locks.held = calloc(n, 1);
+    if (w->locks.held == NULL || !lc_clk_keep_comm(&w->locks.comm, comm)) {
+        free(w->locks.held);
         free(w);
         return;
     }
     lc_clk_lock();
     number(w);
-    uint64_t at = lc_area_take(&lc_clk.mine, n * sizeof *w->lines);
-    if (at && lc_area_set_log(&lc_clk.mine, w->id, at))
-        w->lines = lc_area_at(&lc_clk.mine, at);
+    lc_clk_locks_init(&w->locks);
     w->next = windows;
     windows = w;
     lc_clk_unlock();
@@ -141,7 +129,7 @@ void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) 
 void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win) {
     struct window *w = find(win);
     if (w != NULL)
-        lc_clocks_meet_begin(call, &w->comm);
+        lc_clocks_meet_begin(call, &w->locks.comm);
 }
 
 void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win) {
@@ -154,13 +142,12 @@ void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win) {
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
-    if (w->lines != NULL)
-        lc_area_set_log(&lc_clk.mine, w->id, 0);
+    lc_clk_locks_free(&w->locks);
     lc_clk_unlock();
     free(w->access.world);
     free(w->exposure.world);
-    free(w->comm.world);
-    free(w->held);
+    free(w->locks.comm.world);
+    free(w->locks.held);
     free(w);
 }
 
@@ -193,8 +180,8 @@ static void tell(struct lc_call *call, const struct window *w, const struct rank
     lc_clk_lock();
     for (int i = 0; i < to->n; i++)
         if (to->world[i] >= 0 && to->world[i] != (int32_t)lc_clk.rank) {
-            LC_CLK_LOG("U %d %u %d\n", to->world[i], w->context, tag);
-            lc_clk_put(k, (uint32_t)to->world[i], &stamp, w->context, tag);
+            LC_CLK_LOG("U %d %u %d\n", to->world[i], w->locks.context, tag);
+            lc_clk_put(k, (uint32_t)to->world[i], &stamp, w->locks.context, tag);
         }
     lc_clk_unlock();
 }
@@ -207,11 +194,11 @@ static void hear(struct lc_call *call, struct window *w, const struct ranks *fro
         if (source < 0 || source == (int32_t)lc_clk.rank)
             continue;
         lc_clk_lock();
-        const struct lc_stashed *item =
-            lc_match_take_from(&lc_clk.match, (uint32_t)source, w->context, tag, LC_SYNC_LOOKS);
+        const struct lc_stashed *item = lc_match_take_from(&lc_clk.match, (uint32_t)source,
+                                                           w->locks.context, tag, LC_SYNC_LOOKS);
         if (item != NULL) {
             struct lc_stamp stamp = item->entry.stamp;
-            LC_CLK_LOG("V %d %u %d\n", source, w->context, tag);
+            LC_CLK_LOG("V %d %u %d\n", source, w->locks.context, tag);
             lc_clk_edge(k, (uint32_t)source, &stamp, call->end, item->extra, item->n_extra);
         } else {
             w->off = true;
@@ -219,54 +206,6 @@ static void hear(struct lc_call *call, struct window *w, const struct ranks *fro
         }
         lc_clk_unlock();
     }
-}
-
-/* ---- locks */
-
-static void publish(struct lc_call *call, struct window *w, int target) {
-    struct lc_clk_thread *k = call->thread->clocks;
-    if (k == NULL || w->lines == NULL || w->held[target] == 0)
-        return;
-    struct lc_unlock *line = &w->lines[target];
-    struct lc_stamp stamp;
-    lc_logical_stamp(&k->l, call->end, &stamp);
-    uint32_t version = atomic_load_explicit(&line->version, memory_order_relaxed);
-    atomic_store_explicit(&line->version, version + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    line->stamp = stamp;
-    line->shared = w->held[target] == 1;
-    line->ended = call->end;
-    /* release: who sees the even version sees the line (look_at) */
-    atomic_store_explicit(&line->version, version + 2, memory_order_release);
-    w->held[target] = 0;
-}
-
-static bool look_at(const struct lc_unlock *line, struct lc_unlock *copy) {
-    uint32_t version = atomic_load_explicit(&line->version, memory_order_acquire);
-    if (version == 0 || version & 1)
-        return false;
-    memcpy(copy, line, sizeof *copy);
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&line->version, memory_order_relaxed) == version;
-}
-
-static void epoch_over(struct lc_call *call, struct window *w, int target) {
-    struct lc_clk_thread *k = call->thread->clocks;
-    bool shared = w->held[target] == 1;
-    if (w->held[target] != 0)
-        LC_CLK_LOG("K %u %d %d\n", w->context, target, shared);
-    for (int i = 0; k != NULL && w->held[target] != 0 && i < w->comm.size; i++) {
-        int32_t rank = w->comm.world[i];
-        if (rank < 0 || rank == (int32_t)lc_clk.rank || lc_clk.areas[rank].head == NULL)
-            continue;
-        uint64_t at = lc_area_find_log(&lc_clk.areas[rank], w->id);
-        struct lc_unlock line;
-        if (at &&
-            look_at((struct lc_unlock *)lc_area_at(&lc_clk.areas[rank], at) + target, &line) &&
-            line.ended < call->end && !(shared && line.shared))
-            lc_clk_edge(k, (uint32_t)rank, &line.stamp, call->end, NULL, 0);
-    }
-    publish(call, w, target);
 }
 
 /* ---- points */
@@ -277,7 +216,7 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
     if (w == NULL)
         return;
     if (what == LC_WIN_FENCE) {
-        lc_clocks_meet_begin(call, &w->comm);
+        lc_clocks_meet_begin(call, &w->locks.comm);
         struct lc_clk_thread *k = call->thread->clocks;
         if (epoch->assertion & MPI_MODE_NOPRECEDE && k != NULL && k->meeting != NULL) {
             /* Nobody needs to wait here, so there is no edge. It takes part all the same: others
@@ -290,16 +229,12 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
         set_group(&w->exposure, epoch->group);
         tell(call, w, &w->exposure, LC_TAG_POST);
     }
+    if (what == LC_WIN_LOCK || what == LC_WIN_LOCK_ALL)
+        lc_clk_lock_begin(call, &w->locks);
     if (what == LC_WIN_START)
         set_group(&w->access, epoch->group);
     if (what == LC_WIN_COMPLETE)
         tell(call, w, &w->access, LC_TAG_COMPLETE);
-}
-
-static void hold(struct window *w, int target, bool shared) {
-    for (int i = 0; i < w->comm.size; i++)
-        if (target < 0 || i == target)
-            w->held[i] = shared ? 1 : 2;
 }
 
 void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
@@ -308,7 +243,7 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
     int target = epoch->target;
     if (what == LC_WIN_FENCE) /* also of one that failed: the others count it */
         lc_clocks_meet_end(call);
-    if (w == NULL || !done || target >= w->comm.size)
+    if (w == NULL || !done || target >= w->locks.comm.size)
         return;
     switch (what) {
     case LC_WIN_COMPLETE:
@@ -318,17 +253,16 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
         hear(call, w, &w->exposure, LC_TAG_COMPLETE);
         break;
     case LC_WIN_LOCK:
-        hold(w, target, epoch->shared);
+        lc_clk_lock_hold(&w->locks, target, epoch->shared);
         break;
     case LC_WIN_LOCK_ALL:
-        hold(w, -1, true);
+        lc_clk_lock_hold(&w->locks, -1, true);
         break;
     case LC_WIN_UNLOCK:
-        epoch_over(call, w, target);
+        lc_clk_lock_over(call, &w->locks, target);
         break;
     case LC_WIN_UNLOCK_ALL:
-        for (int i = 0; i < w->comm.size; i++)
-            epoch_over(call, w, i);
+        lc_clk_lock_over(call, &w->locks, -1);
         break;
     default:
         break;

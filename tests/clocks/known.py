@@ -310,8 +310,6 @@ def patterns(work, program, flavour, transport, only=None):
         label = f"{pattern} {size} {flavour} {transport}"
         env = {"LATECOMER_TEST_NODES": 2} if transport == "mixed" else {"LATECOMER_TRANSPORT": transport}
         log, done, result = run(work, program, size, [pattern], **env)
-        if transport != "shm" and pattern == "locks":  # who held a lock before is not told over messages
-            continue
         skew = result["meta"]["clock_sync"]["error_s"] if transport == "mixed" else 0
         useful, elapsed = check_judged(found, label, log, size, program, result, skew, pattern)
         check_naps(found, label, done.out, useful)
