@@ -157,6 +157,18 @@ void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MP
     lc_hook_comm_new(call, c);
 }
 
+/* The processes that MPI_Comm_spawn starts run without the tool, unless what is spawned is
+ * `latecomer run`: said once, and counted. */
+void lc_spawned(int result, int root, MPI_Comm comm, MPI_Comm children) {
+    int rank = -1, n = 0;
+    if (result != MPI_SUCCESS || lc_real.Comm_rank(comm, &rank) != MPI_SUCCESS || rank != root ||
+        lc_real.Comm_remote_size(children, &n) != MPI_SUCCESS)
+        return;
+    atomic_fetch_add_explicit(&lc_core.n_spawned, (uint64_t)n, memory_order_relaxed);
+    lc_say_once("MPI_Comm_spawn: %d processes: not measured, unless `latecomer run` was spawned",
+                n);
+}
+
 void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name) {
     struct lc_comm *c = lc_comm_get(call->thread, comm);
     if (result == MPI_SUCCESS && c != NULL && call->mode & LC_MODE_TRACE)

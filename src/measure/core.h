@@ -254,7 +254,7 @@ struct lc_core {
     pthread_mutex_t lock;  /* of everything cold: tables of the state, threads, communicators */
     struct lc_thread *threads;
     uint32_t n_threads;
-    _Atomic uint64_t n_pcontrol_ignored, n_region_errors, n_in_callbacks;
+    _Atomic uint64_t n_pcontrol_ignored, n_region_errors, n_in_callbacks, n_spawned;
     uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong; /* of threads that have ended */
     uint64_t n_switches;
     int required_level, provided_level;

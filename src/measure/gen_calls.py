@@ -382,6 +382,8 @@ def t_comm_create(c):
     made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
     if c.short in ("Comm_create_group", "Intercomm_create", "Intercomm_merge"):  # collective over others than the members of what is given
         made += f"    lc_comm_meet(&call, result, {new[0]});\n"
+    if c.short.startswith("Comm_spawn"):
+        made += f"    lc_spawned(result, root, {old[0]}, *{new[0]});\n"
     if not old or c.short in ("Comm_create_group", "Intercomm_merge"):
         return "", made
     return f"    lc_meet_begin(&call, {old[0]});\n", "    lc_meet_end(&call);\n" + made

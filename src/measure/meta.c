@@ -133,6 +133,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     pthread_mutex_unlock(&lc_core.lock);
     own->region_errors = atomic_load(&lc_core.n_region_errors);
     own->in_callbacks = atomic_load(&lc_core.n_in_callbacks);
+    own->spawned = atomic_load(&lc_core.n_spawned);
     own->pcontrol_ignored = atomic_load(&lc_core.n_pcontrol_ignored);
     own->required_level = lc_core.required_level;
     own->provided_level = lc_core.provided_level;
@@ -188,10 +189,11 @@ static void put_coverage(struct lc_strbuf *out, const struct lc_meta_rank *sum) 
     lc_audit_text(out);
     lc_strbuf_printf(out,
                      ", \"calls_in_callbacks\": %llu, \"pcontrol_ignored\": %llu, "
-                     "\"region_errors\": %llu, \"switches\": %llu}",
+                     "\"region_errors\": %llu, \"switches\": %llu, \"processes_spawned\": %llu}",
                      (unsigned long long)sum->in_callbacks,
                      (unsigned long long)sum->pcontrol_ignored,
-                     (unsigned long long)sum->region_errors, (unsigned long long)sum->switches);
+                     (unsigned long long)sum->region_errors, (unsigned long long)sum->switches,
+                     (unsigned long long)sum->spawned);
 }
 
 char *lc_meta_text(const struct lc_meta_rank *all, int n) {
@@ -209,6 +211,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
         sum.region_errors += all[i].region_errors;
         sum.pcontrol_ignored += all[i].pcontrol_ignored;
         sum.in_callbacks += all[i].in_callbacks;
+        sum.spawned += all[i].spawned;
         sum.switches += all[i].switches;
         cost_s += (double)all[i].calls * all[i].cost_ns * 1e-9;
     }

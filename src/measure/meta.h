@@ -10,7 +10,7 @@ struct lc_meta_rank {
     char cpus[128]; /* binding, as "0-3,8" */
     uint64_t calls, lost;
     uint64_t unwinds, uncacheable, checked, wrong;
-    uint64_t region_errors, pcontrol_ignored, switches, in_callbacks;
+    uint64_t region_errors, pcontrol_ignored, switches, in_callbacks, spawned;
     double cost_ns; /* of one measured call, calibrated */
     double ns_per_tick;
     int32_t pid, threads;

@@ -238,6 +238,7 @@ void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message 
 
 /* comm.c */
 void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm);
+void lc_spawned(int result, int root, MPI_Comm comm, MPI_Comm children);
 void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name);
 void lc_comm_idup_end(struct lc_call *call, struct lc_coll *coll, int result, MPI_Comm parent,
                       const MPI_Comm *comm, const MPI_Request *request);
