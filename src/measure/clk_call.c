@@ -21,6 +21,12 @@ static inline uint32_t node_before(const struct lc_call *call) {
     return call->common ? call->entry->items[call->common - 1].node : 0;
 }
 
+void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k != NULL)
+        k->l.last += ticks;
+}
+
 void lc_clocks_call_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))

@@ -62,6 +62,14 @@ static inline void lc_book_gap(struct lc_call *call) {
     call->common = e->gap_common[0];
 }
 
+/* The call begins now; what was done since call->begin is not the program's. */
+static inline void lc_skip_own_work(struct lc_call *call) {
+    uint64_t now = lc_ticks();
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_skip(call, now - call->begin);
+    call->begin = now;
+}
+
 /* The begin of an event: an MPI call, or a region's begin or end. false: do nothing but forward. */
 static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame, void *ra) {
 #if LC_NOP /* the baseline of the benchmark: forward, nothing else */
@@ -96,7 +104,7 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
     lc_book_gap(call);
     if (lc_unlikely(t->cold)) { /* unwinding is our own work: neither the program's nor MPI's */
         t->cold = false;
-        call->begin = lc_ticks();
+        lc_skip_own_work(call);
     }
     return true;
 #endif
