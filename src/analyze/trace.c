@@ -42,8 +42,8 @@ static void latest(const struct lc_trace *trace, const int64_t *values, int64_t 
 
 /* MPI_Init and MPI_Finalize count for the bounds only if every process has them. */
 static enum lc_err find_ends(struct lc_trace *trace) {
-    int64_t *init = malloc((trace->n_locs + 1) * sizeof *init);
-    int64_t *finalize = malloc((trace->n_locs + 1) * sizeof *finalize);
+    int64_t *init = calloc(trace->n_locs + 1, sizeof *init);
+    int64_t *finalize = calloc(trace->n_locs + 1, sizeof *finalize);
     if (!init || !finalize) {
         free(init);
         free(finalize);

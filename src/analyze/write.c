@@ -214,7 +214,7 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
     if (err == LC_OK)
         err = agree_metrics(trace, &n_cells);
     for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++) {
-        if (!n_cells[m])
+        if (!n_cells || !n_cells[m])
             continue;
         const struct lc_result_metric *metric = &trace->results->metrics[m];
         struct lc_result_cell *cells = NULL;

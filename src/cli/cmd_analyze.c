@@ -232,6 +232,22 @@ static void add_options(struct words *words, const struct settings *s, const cha
     add_word(words, "what-if", s->what_if);
 }
 
+/* Runs the analysis program; the words are given back. */
+static int run_words(struct words *words, bool launched) {
+    const struct words own = *words;
+    int code = LC_EXIT_ERROR;
+    words->word[words->n] = NULL;
+    if (launched) {
+        execv(words->word[0], words->word);
+        lc_complain("analyze: %s: %s", words->word[0], strerror(errno));
+    } else {
+        code = lc_relay_run(words->word, words->n);
+    }
+    for (int i = 0; i < own.n; i++)
+        free(own.word[i]);
+    return code;
+}
+
 static int start(const struct settings *s, const char *archive, const char *output) {
     struct words words = {.n = 0};
     struct lc_strbuf program = {0};
@@ -249,13 +265,9 @@ static int start(const struct settings *s, const char *archive, const char *outp
         return LC_EXIT_ERROR;
     }
     add_word(&words, "", lc_strbuf_get(&program));
+    lc_strbuf_free(&program);
     add_options(&words, s, archive, output);
-    words.word[words.n] = NULL;
-    if (!launched)
-        return lc_relay_run(words.word, words.n);
-    execv(words.word[0], words.word);
-    lc_complain("analyze: %s: %s", words.word[0], strerror(errno));
-    return LC_EXIT_ERROR;
+    return run_words(&words, launched);
 }
 
 int lc_cmd_analyze(int argc, char **argv) {
@@ -266,6 +278,7 @@ int lc_cmd_analyze(int argc, char **argv) {
         return code;
     if (find_archive(s.operand, &archive) != LC_OK) {
         lc_complain("%s", lc_err_text());
+        lc_strbuf_free(&archive);
         return LC_EXIT_ERROR;
     }
     default_output(lc_strbuf_get(&archive), &output);
