@@ -46,10 +46,19 @@ need() {
 
 jobs() { nproc 2>/dev/null || echo 2; }
 
+# What is built is in the log; here only warnings, and the end of the log if it fails.
 build() { # PRESET
-  [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1" >"build-$1.log" 2>&1 || { cat "build-$1.log" >&2; rm -f "build-$1.log"; return 1; }
-  rm -f "build-$1.log"
-  cmake --build --preset "$1" -j"$(jobs)" -- --no-print-directory -s
+  local log=build/$1/build.log
+  mkdir -p "build/$1"
+  say "building build/$1 (log: $log)"
+  if { [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1"; } >"$log" 2>&1 &&
+    cmake --build --preset "$1" -j"$(jobs)" -- --no-print-directory -s >>"$log" 2>&1; then
+    grep -A3 -F 'warning:' "$log" >&2 || true
+  else
+    tail -n 60 "$log" >&2
+    say "the build failed; all of it: $log"
+    return 1
+  fi
 }
 
 mpirun_openmpi() {
@@ -60,8 +69,12 @@ mpirun_openmpi() {
 }
 
 demo() {
+  local wanted=$build_packages
+  # who cannot install is told once
   # shellcheck disable=SC2086
-  need "the build" $build_packages
+  [ "$(id -u)" -ne 0 ] && [ -n "$(missing_of $build_packages)" ] && wanted+=" $demo_packages"
+  # shellcheck disable=SC2086
+  need "the demo" $wanted
   build release
   local latecomer=$PWD/build/release/bin/latecomer out=build/demo
   rm -rf "$out"
