@@ -69,7 +69,7 @@ struct library {
 };
 
 /* MPI was used, but never through the exported functions (RTLD_DEEPBIND, dlsym with the library's
- * own handle): the parent is told by a byte in the state that nobody claimed. */
+ * own handle): the parent is told by the library's name in the state that nobody claimed. */
 __attribute__((destructor)) static void tell_if_passed_by(void) {
     static struct library mpi;
     const char *text = getenv("LATECOMER_STATE");
@@ -81,12 +81,18 @@ __attribute__((destructor)) static void tell_if_passed_by(void) {
     void *handle = mpi.flavour != NULL ? dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     int (*initialized)(int *) =
         handle != NULL ? (int (*)(int *))dlsym(handle, "PMPI_Initialized") : NULL;
-    if (initialized == NULL || initialized(&flag) != 0 || !flag)
+    int (*finalized)(int *) =
+        handle != NULL ? (int (*)(int *))dlsym(handle, "PMPI_Finalized") : NULL;
+    if (initialized == NULL || finalized == NULL || initialized(&flag) != 0 || !flag ||
+        finalized(&flag) != 0)
         return;
-    char path[64];
+    char path[64], mark[64];
+    const char *slash = strrchr(mpi.path, '/');
+    snprintf(mark, sizeof mark, "%c%.60s", flag ? '!' : '?', slash != NULL ? slash + 1 : mpi.path);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
     int memory = open(path, O_RDWR | O_CLOEXEC);
-    if (memory >= 0 && lseek(memory, 0, SEEK_END) == 0 && pwrite(memory, "!", 1, 0) < 0)
+    if (memory >= 0 && lseek(memory, 0, SEEK_END) == 0 &&
+        pwrite(memory, mark, strlen(mark) + 1, 0) < 0)
         close(memory);
 }
 
@@ -216,24 +222,6 @@ static bool wake(void) {
         say("measurement", failed);
     clean_environment();
     return true;
-}
-
-/* At the end of a process that never woke although it holds an MPI library: named, since calls
- * through RTLD_DEEPBIND or an address from dlsym(library) do not come by here. One rank says so. */
-__attribute__((destructor)) static void still_asleep(void) {
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-    if (atomic_load(&state) != ASLEEP || getenv("LATECOMER_STATE") == NULL)
-        return;
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
-        const char *rank = getenv(ranks[i]);
-        if (rank != NULL && strcmp(rank, "0") != 0)
-            return;
-    }
-    struct library mpi = {0};
-    dl_iterate_phdr(visit, &mpi);
-    if (mpi.flavour != NULL)
-        say("the MPI library is loaded",
-            "no call came by (RTLD_DEEPBIND and dlsym go past the tool)");
 }
 
 static void nothing(void) {

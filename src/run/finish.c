@@ -217,12 +217,17 @@ static void wait_for_result(const struct lc_run *run) {
 static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
     if (run->launch.rank != 0)
         return;
-    char mark = 0;
-    if (own == NULL && pread(run->state_fd, &mark, 1, 0) == 1 && mark == '!')
+    char mark[64];
+    if (own == NULL && lc_run_was_passed_by(run, mark, sizeof mark)) {
         lc_say("%s: ran unmeasured: MPI was called past the tool (RTLD_DEEPBIND, or dlsym on the "
                "MPI library)",
                run->argv[0]);
-    else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED)
+        if (lc_run_write_passed_by(run, mark) == LC_OK) {
+            lc_rundir_unlink(&run->dir);
+            return;
+        }
+        lc_complain("%s", lc_err_text());
+    } else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED)
         lc_say("%s: nothing called MPI: no result", run->argv[0]);
     else
         lc_say("%s: ran unmeasured: %.*s", run->argv[0], (int)sizeof own->why, own->why);
