@@ -210,7 +210,8 @@ static inline void lc_clk_unlock(void) {
  * over), Z context number (and its record was left behind); then C function begin end interval
  * node: the call that they belong to. F 1|0 time name: a phase begins, ends. Windows: U to context
  * tag (tells of an epoch), V source context tag (has heard), K context target shared (a lock's
- * epoch is over). At the end N node parent name. */
+ * epoch is over). D ticks: so much before the next begin
+ * was our own work. At the end N node parent name. */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \

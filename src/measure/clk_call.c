@@ -23,8 +23,10 @@ static inline uint32_t node_before(const struct lc_call *call) {
 
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
     struct lc_clk_thread *k = call->thread->clocks;
-    if (k != NULL)
-        k->l.last += ticks;
+    if (k == NULL)
+        return;
+    k->l.last += ticks;
+    LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
 }
 
 void lc_clocks_call_begin(struct lc_call *call) {

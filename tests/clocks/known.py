@@ -46,21 +46,24 @@ def read(path, size, program):
     ranks, rates = [], []
     symbols = functions(program)
     for rank in range(size):
-        calls, pending, begin, end = [], [], None, None
+        calls, pending, begin, end, skipped = [], [], None, None, 0
         lines = Path(f"{path}.{rank}").read_text().splitlines()
         names = paths(lines, symbols, program)
         for words in map(str.split, lines):
             if words[0] == "B":
-                begin, rate = int(words[1]), float(words[2]) * 1e-9
+                begin, rate, skipped = int(words[1]), float(words[2]) * 1e-9, 0
+            elif words[0] == "D":  # the tool's own work is not useful time
+                skipped += int(words[1])
             elif words[0] == "E":
                 end = int(words[1])
             elif words[0] == "C":
                 if begin is not None and words[1] != "MPI_Init":
                     calls.append(Call(rank, pending, words, names))
+                    calls[-1].skipped, skipped = skipped, 0
                 pending = []
             elif words[0] not in "FN":
                 pending.append(words)
-        ranks.append((begin, end, calls))
+        ranks.append((begin, end - skipped, calls))
         rates.append(rate)
     return ranks, rates[0]
 
@@ -141,7 +144,7 @@ class Judge:
             value, last = 0, begin
         else:
             value, last = self.clock_after(calls[at - 1]), calls[at - 1].end
-        self.before[id(call)] = value + call.begin - last
+        self.before[id(call)] = value + call.begin - last - call.skipped
         return self.before[id(call)]
 
     def reply(self, key, number, call):
@@ -225,7 +228,7 @@ class Judge:
         useful, chains = [], []
         for begin, end, calls in self.ranks:
             inside = sum(min(c.end, end) - c.begin for c in calls if c.begin < end)
-            useful.append((end - begin - inside) * self.rate)
+            useful.append((end - begin - inside - sum(c.skipped for c in calls)) * self.rate)
             last = calls[-1] if calls[-1].begin < end else calls[-2]
             chains.append((self.clock_after(last) + end - last.end) * self.rate)
         elapsed = (max(e for _, e, _ in self.ranks) - min(b for b, _, _ in self.ranks)) * self.rate
@@ -376,17 +379,19 @@ def iterations(log, size):
     """Per phase and iteration: what every rank worked before, and after, the one barrier in it; latest end - earliest begin."""
     rounds = defaultdict(lambda: defaultdict(list))
     for rank in range(size):
-        count, start, barrier = defaultdict(int), None, None
+        count, start, barrier, skipped = defaultdict(int), None, None, [0, 0]  # before the barrier, and after it
         for words in map(str.split, Path(f"{log}.{rank}").read_text().splitlines()):
             if words[0] == "B":
                 rate = float(words[2]) * 1e-9
             elif words[0] == "C" and words[1] == "MPI_Barrier":
                 barrier = int(words[2]), int(words[3])
+            elif words[0] == "D":
+                skipped[barrier is not None and start is not None and barrier[0] > start] += int(words[1])
             elif words[0] == "F" and words[1] == "1":
-                start = int(words[2])
+                start, skipped = int(words[2]), [0, 0]
             elif words[0] == "F":
                 end, name = int(words[2]), words[3]
-                rounds[name][count[name]].append(tuple(rate * t for t in (start, end, barrier[0] - start, end - barrier[1])))
+                rounds[name][count[name]].append(tuple(rate * t for t in (start, end, barrier[0] - start - skipped[0], end - barrier[1] - skipped[1])))
                 count[name] += 1
     for name, all_of in rounds.items():
         yield name, [(max(e for _, e, _, _ in r) - min(b for b, _, _, _ in r), [x + y for _, _, x, y in r],
