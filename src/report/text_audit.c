@@ -132,11 +132,36 @@ static void print_matching(const struct lc_text *text) {
     }
 }
 
+/* Messages and collectives that clocks have in the wrong order. */
+static double violations(const struct lc_text *text) {
+    const json_t *found = json_object_get(text->meta, "violations");
+    return number(found, "messages") + number(found, "collectives") + number(found, "before");
+}
+
+static void print_violations(const struct lc_text *text) {
+    const json_t *found = json_object_get(text->meta, "violations");
+    char seconds[32];
+    if (violations(text) == 0.0)
+        return;
+    print_label(text, "clocks");
+    if (json_is_true(json_object_get(found, "corrected")))
+        fprintf(text->out,
+                "corrected: %.0f violations of message order before, %.0f after, moved "
+                "by up to %s\n",
+                number(found, "before"), number(found, "messages") + number(found, "collectives"),
+                lc_text_seconds(number(found, "largest_shift_s"), seconds));
+    else
+        fprintf(text->out,
+                "%.0f messages received before they were sent, %.0f collective waits released too "
+                "late, by up to %s\n",
+                number(found, "messages"), number(found, "collectives"),
+                lc_text_seconds(number(found, "largest_s"), seconds));
+}
+
 static void print_measurement(const struct lc_text *text) {
-    static const char *const others[] = {"callpath", "transport", "violations",
-                                         "derived_metrics_skipped"};
+    static const char *const others[] = {"callpath", "transport", "derived_metrics_skipped"};
     bool any = json_object_get(text->meta, "overhead") != NULL ||
-               json_object_get(text->meta, "messages_total") != NULL;
+               json_object_get(text->meta, "messages_total") != NULL || violations(text) > 0.0;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         any = any || !is_empty(json_object_get(text->meta, others[i]));
     if (!any)
@@ -144,6 +169,7 @@ static void print_measurement(const struct lc_text *text) {
     lc_text_heading(text, "Measurement", NULL);
     print_overhead(text);
     print_matching(text);
+    print_violations(text);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         const json_t *value = json_object_get(text->meta, others[i]);
         if (value == NULL || is_empty(value))
@@ -154,9 +180,35 @@ static void print_measurement(const struct lc_text *text) {
     }
 }
 
+/* What must hold for costs, path and indicators of an analysis. */
+static void print_invariants(const struct lc_text *text) {
+    const json_t *found = json_object_get(text->meta, "invariants");
+    const json_t *broken = json_object_get(found, "broken"), *item;
+    char a[32], b[32];
+    size_t i;
+    if (!json_is_object(found))
+        return;
+    lc_text_heading(text, "Invariants", NULL);
+    print_label(text, "checks");
+    fprintf(text->out, "%.0f, %zu failed\n", number(found, "checks"), json_array_size(broken));
+    json_array_foreach(broken, i, item) fprintf(text->out, "    %s\n", json_string_value(item));
+    print_label(text, "waiting");
+    fprintf(text->out, "%s with a cause, %s without\n",
+            lc_text_seconds(number(found, "waiting_with_cause_s"), a),
+            lc_text_seconds(number(found, "waiting_without_cause_s"), b));
+    print_label(text, "delay costs");
+    fprintf(text->out, "%s, wait-first %s\n", lc_text_seconds(number(found, "delay_costs_s"), a),
+            lc_text_seconds(number(found, "delay_costs_waitfirst_s"), b));
+    print_label(text, "critical path");
+    fprintf(text->out, "%s\n", lc_text_seconds(number(found, "critical_path_s"), a));
+    print_label(text, "wait states");
+    fprintf(text->out, "%.0f with a cause, %.0f of them because of other waiting\n",
+            number(found, "wait_states_with_cause"), number(found, "indirect_wait_states"));
+}
+
 void lc_text_audit(const struct lc_text *text) {
     print_object(text, "Coverage", json_object_get(text->meta, "coverage"));
     print_measurement(text);
-    print_object(text, "Invariants", json_object_get(text->meta, "invariants"));
+    print_invariants(text);
     print_health(text);
 }
