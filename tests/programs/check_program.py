@@ -27,6 +27,8 @@ def parse():
     parser.add_argument("--status", type=int, default=0, help="exit status that the bare run must have")
     parser.add_argument("--audit", metavar="REGEX", help="not measured, but meta (coverage audit) must hold this")
     parser.add_argument("--expect", action="append", default=[], metavar="REGEX", help="must be in meta.json or a tool's line")
+    parser.add_argument("--value", action="append", default=[], metavar="METRIC:FUNCTION:V0,V1,..:TOLERANCE",
+                        help="sum over the call paths that end in this function, per location, in the metric's unit")
     parser.add_argument("--stdout-has", metavar="TEXT", help="in every rank's output of both runs")
     parser.add_argument("--mpmd", metavar="PROGRAM", help="rank 0 runs this, the others the command, in one launch")
     parser.add_argument("--sanitizer", metavar="LIBRARY", help="preload this run-time library of a sanitizer; its reports are problems")
@@ -67,6 +69,17 @@ def problems_of_result(args, space, measured):
             problems.append(f"{name} missing")
     problems += [f"left in the experiment directory: {p.name}" for p in directory.iterdir() if p.name.startswith(".")]
     return problems
+
+
+def problems_of_value(space, wanted):
+    metric, function, values, tolerance = wanted.split(":")
+    values = list(map(float, values.split(",")))
+    paths = space.show("--metric", metric)["metrics"].get(metric, {}).get("callpaths", {})
+    rows = [row for path, row in paths.items() if path.rsplit("/", 1)[-1] == function]
+    got = [sum(column) for column in zip(*rows)] or [0.0] * len(values)
+    if len(got) == len(values) and all(abs(g - v) <= float(tolerance) for g, v in zip(got, values)):
+        return []
+    return [f"{metric} of {function}: {got}, expected {values} within {tolerance}"]
 
 
 def problems_of_trace(args, space):
@@ -115,6 +128,8 @@ def main():
             if len(measured.tool_lines()) > 6:
                 problems.append(f"{len(measured.tool_lines())} lines of messages")
             problems += problems_of_result(args, space, measured)
+            for wanted in args.value if not problems else []:
+                problems += problems_of_value(space, wanted)
             if args.analyze and not problems:
                 problems += problems_of_trace(args, space)
             problems += [f"sanitizer: {report[:1500]}" for report in space.sanitizer_reports()[:3]]

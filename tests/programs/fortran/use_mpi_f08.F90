@@ -11,10 +11,13 @@ contains
     integer :: n
     type(MPI_Datatype) :: datatype
     integer, pointer :: a(:), b(:)
+    integer :: bytes, ierror
+    external :: count_call
     call c_f_pointer(in, a, (/ n /))
     call c_f_pointer(inout, b, (/ n /))
+    M(MPI_Type_size)(datatype, bytes, ierror) ! inside MPI's callback
     b = a + b
-    if (datatype == MPI_DATATYPE_NULL) b = -1
+    if (bytes /= 4) b = -1
   end subroutine
 end module
 
