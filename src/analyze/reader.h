@@ -52,7 +52,7 @@ struct lc_reader {
     uint32_t root; /* the first one entered: time between such regions is its; 0: none yet */
     struct lc_frame *frames;
     size_t depth, cap_frames;
-    uint32_t *deep; /* per defined region: frames of it from LC_MAX_DEPTH on */
+    uint32_t *deep;            /* per defined region: frames of it from LC_MAX_DEPTH on */
     struct lc_node_sums *sums; /* per node of the tree */
     size_t cap_sums;
     uint32_t *touched;

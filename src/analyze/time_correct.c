@@ -40,7 +40,7 @@ static void forget(struct corrector *c) {
     for (size_t l = 0; l < c->trace->n_locs; l++) {
         struct lc_loc *loc = &c->trace->locs[l];
         for (size_t i = 0; i < loc->n_p2p; i++)
-            loc->p2p[i].flags &= (uint16_t)~(LC_P2P_MATCHED | LC_P2P_LOST);
+            loc->p2p[i].flags &= (uint16_t) ~(LC_P2P_MATCHED | LC_P2P_LOST);
         for (size_t i = 0; i < loc->n_colls; i++) {
             loc->colls[i].root = c->roots[l][i];
             loc->colls[i].flags &= (uint8_t)~LC_COLL_JUDGED;

@@ -1,6 +1,6 @@
 /* Preloaded: libotf2 ends by the signal that READER_CRASH names when it opens the events of
- * location 0, after a line like that of glibc (0: it computes for ever); on ranks without location 0
- * it hangs. */
+ * location 0, after a line like that of glibc (0: it computes for ever); on ranks without location
+ * 0 it hangs. */
 #include <otf2/otf2.h>
 #include <signal.h>
 #include <stdlib.h>
