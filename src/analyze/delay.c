@@ -53,6 +53,17 @@ static uint64_t interval_key(const void *intervals, uint32_t index, int level) {
     }
 }
 
+/* Makes room for the one that only closes `excess`. */
+static enum lc_err close_intervals(struct lc_delay *delay) {
+    size_t n = delay->n_intervals;
+    struct lc_interval *all = realloc(delay->intervals, (n + 1) * sizeof *all);
+    if (!all)
+        return lc_fail(LC_ERR_NOMEM, "root causes: no memory for %zu wait states", n);
+    all[n] = (struct lc_interval){0};
+    delay->intervals = all;
+    return LC_OK;
+}
+
 /* Sends each wait state with a cause to the owner of the cause. */
 static enum lc_err send_intervals(struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
@@ -97,11 +108,8 @@ static enum lc_err send_intervals(struct lc_delay *delay) {
                                &delay->n_intervals);
     free(mine);
     free(dest);
-    if (err == LC_OK) {
-        size_t capacity = delay->n_intervals;
-        err =
-            lc_grow(&delay->intervals, &capacity, delay->n_intervals + 1, sizeof *delay->intervals);
-    }
+    if (err == LC_OK)
+        err = close_intervals(delay);
     if (err == LC_OK)
         err = lc_sort_by(delay->intervals, delay->n_intervals, sizeof *delay->intervals,
                          interval_key, 4);

@@ -31,10 +31,13 @@ static enum lc_err take_locations(struct lc_trace *trace) {
         if (trace->processes[p].owner == trace->comm->rank)
             trace->n_locs += trace->processes[p].n_locations;
     LC_TRY(lc_alloc(&trace->locs, trace->n_locs + 1, sizeof *trace->locs));
+    LC_TRY(lc_alloc(&trace->own, trace->n_locations + 1, sizeof *trace->own));
     size_t n = 0;
     for (size_t i = 0; i < trace->n_locations; i++) {
+        trace->own[i] = LC_NONE;
         if (lc_trace_owner(trace, (uint32_t)i) != trace->comm->rank)
             continue;
+        trace->own[i] = (uint32_t)n;
         trace->locs[n++] = (struct lc_loc){.id = (uint32_t)i,
                                            .process = trace->locations[i].process,
                                            .root = LC_NONE,

@@ -5,23 +5,12 @@
 #include "analyze/events.h"
 #include "analyze/health.h"
 #include "analyze/read.h"
+#include "base/mem.h"
 
 const char *const lc_count_metrics[LC_COUNTS] = {
     "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent",
     "bytes_rcvd", "syncs_coll", "comms_csrc", "comms_cdst", "comms_cxch",
     "bytes_cout", "bytes_cin",  "bytes_put",  "bytes_get"};
-
-struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location) {
-    size_t low = 0, high = trace->n_locs;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (trace->locs[mid].id < location)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < trace->n_locs && trace->locs[low].id == location ? &trace->locs[low] : NULL;
-}
 
 /* The largest of values over all locations, and the lowest location that has it; INT64_MIN: none.
  */
@@ -42,12 +31,14 @@ static void latest(const struct lc_trace *trace, const int64_t *values, int64_t 
 
 /* MPI_Init and MPI_Finalize count for the bounds only if every process has them. */
 static enum lc_err find_ends(struct lc_trace *trace) {
-    int64_t *init = calloc(trace->n_locs + 1, sizeof *init);
-    int64_t *finalize = calloc(trace->n_locs + 1, sizeof *finalize);
-    if (!init || !finalize) {
+    int64_t *init = NULL, *finalize = NULL;
+    enum lc_err err = lc_alloc(&init, trace->n_locs + 1, sizeof *init);
+    if (err == LC_OK)
+        err = lc_alloc(&finalize, trace->n_locs + 1, sizeof *finalize);
+    if (err != LC_OK) {
         free(init);
         free(finalize);
-        return lc_fail(LC_ERR_NOMEM, "bounds: no memory for %zu locations", trace->n_locs);
+        return err;
     }
     int64_t have[2] = {0, 0}, any = 0;
     trace->init_leave_min = INT64_MAX;
@@ -137,6 +128,7 @@ void lc_trace_free(struct lc_trace *trace) {
     for (size_t i = 0; i < trace->n_locs; i++)
         free_location(&trace->locs[i]);
     free(trace->locs);
+    free(trace->own);
     free(trace->regions);
     free(trace->comms);
     free(trace->processes);

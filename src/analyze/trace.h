@@ -265,6 +265,7 @@ struct lc_trace {
     size_t n_cnodes;
     struct lc_loc *locs; /* of this rank, ascending id */
     size_t n_locs;
+    uint32_t *own;     /* per location: index in locs, LC_NONE: another rank's */
     int64_t t0, t1;    /* first and last event of the trace (all locations) */
     uint64_t n_events; /* read, all ranks */
     /* MPI_Init, MPI_Finalize over all processes (INT64_MIN: not every process has the call) */
@@ -284,7 +285,11 @@ static inline uint32_t lc_trace_owner(const struct lc_trace *trace, uint32_t loc
 }
 
 /* The location of this rank with that id, or NULL. */
-struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location);
+static inline struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t location) {
+    return location < trace->n_locations && trace->own[location] != LC_NONE
+               ? &trace->locs[trace->own[location]]
+               : NULL;
+}
 
 /* Rank of a process in a communicator; LC_NONE: no member. */
 uint32_t lc_comm_rank(const struct lc_an_comm *comm, uint32_t process);
