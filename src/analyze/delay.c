@@ -7,7 +7,8 @@
 #include "analyze/syncpoint.h"
 #include "base/mem.h"
 
-enum { BATCH = 1 << 13 }; /* intervals whose windows are asked for at once */
+/* Intervals whose windows are asked for at once, and call paths that a window mostly has. */
+enum { BATCH = 1 << 13, USUAL_ENTRIES = 8 };
 
 struct window_query {
     uint32_t location, asker; /* rank */
@@ -237,16 +238,16 @@ static enum lc_err answer(struct measuring *m, const struct window_query *querie
                           struct window_entry **entries, uint32_t **dest, size_t *n_entries) {
     size_t capacity = 0, cap_dest = 0;
     *n_entries = 0;
-    LC_TRY(lc_grow(entries, &capacity, 1, sizeof **entries));
-    LC_TRY(lc_grow(dest, &cap_dest, 1, sizeof **dest));
+    LC_TRY(lc_reserve(entries, &capacity, USUAL_ENTRIES * n_queries + 1, sizeof **entries));
+    LC_TRY(lc_reserve(dest, &cap_dest, USUAL_ENTRIES * n_queries + 1, sizeof **dest));
     for (size_t i = 0; i < n_queries; i++) {
         const struct window_query *q = &queries[i];
         lc_profile_window(&m->waiting, lc_timeline_of(m->delay->lines, q->location), q->from, q->to,
                           false);
         size_t need = *n_entries + m->waiting.n_touched;
-        enum lc_err err = lc_grow(entries, &capacity, need, sizeof **entries);
+        enum lc_err err = lc_reserve(entries, &capacity, need, sizeof **entries);
         if (err == LC_OK)
-            err = lc_grow(dest, &cap_dest, need, sizeof **dest);
+            err = lc_reserve(dest, &cap_dest, need, sizeof **dest);
         for (uint32_t k = 0; k < m->waiting.n_touched && err == LC_OK; k++) {
             uint32_t cnode = m->waiting.touched[k];
             (*dest)[*n_entries] = q->asker;
