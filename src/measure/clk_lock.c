@@ -86,13 +86,14 @@ static bool look_at(const struct lc_unlock *line, struct lc_unlock *copy) {
 
 static void read_lines(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
                        int target, bool shared) {
+    int kinds = shared ? 1 : 2; /* exclusive ones; shared ones */
     for (int i = 0; i < w->comm.size; i++) {
         int32_t rank = w->comm.world[i];
         if (rank < 0 || rank == (int32_t)lc_clk.rank || lc_clk.areas[rank].head == NULL)
             continue;
         uint64_t at = lc_area_find_log(&lc_clk.areas[rank], w->id);
         const struct lc_unlock *lines = at ? lc_area_at(&lc_clk.areas[rank], at) : NULL;
-        for (int kind = 0; lines != NULL && kind <= !shared; kind++) {
+        for (int kind = 0; lines != NULL && kind < kinds; kind++) {
             struct lc_unlock line;
             if (look_at(&lines[2 * target + kind], &line) && line.ended < call->end)
                 lc_clk_edge(k, (uint32_t)rank, &line.stamp, call->end, NULL, 0);

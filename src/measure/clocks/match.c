@@ -130,10 +130,10 @@ static struct lc_stream *make_stream(struct lc_match *match, struct lc_source *s
                                      int32_t tag) {
     if (s->n_streams >= s->n_buckets && !grow_streams(s))
         return NULL;
-    struct lc_stream **at = place_of(s, context, tag);
-    if (*at)
-        return *at;
-    struct lc_stream *stream = match->spare_streams;
+    struct lc_stream **at = place_of(s, context, tag), *stream = *at;
+    if (stream)
+        return stream;
+    stream = match->spare_streams;
     if (stream)
         match->spare_streams = stream->next;
     else
@@ -159,6 +159,7 @@ static void stash(struct lc_match *match, struct lc_source *s, struct lc_ring_en
         return;
     }
     item->next = NULL;
+    item->stream = stream;
     item->origin = origin;
     memcpy(&item->entry, entry, sizeof *entry);
     item->passed = 0;
@@ -173,7 +174,7 @@ static void stash(struct lc_match *match, struct lc_source *s, struct lc_ring_en
 /* Takes `item`, which comes after `before` (NULL: the first), out of its stream. */
 static void unlink_item(struct lc_match *match, struct lc_source *s, struct lc_stashed *before,
                         struct lc_stashed *item) {
-    struct lc_stream **at = place_of(s, item->entry.context, item->entry.tag), *stream = *at;
+    struct lc_stream *stream = item->stream;
     *(before ? &before->next : &stream->first) = item->next;
     if (stream->last == item)
         stream->last = before;
@@ -181,7 +182,7 @@ static void unlink_item(struct lc_match *match, struct lc_source *s, struct lc_s
     s->n_stash--;
     if (stream->first)
         return;
-    *at = stream->next;
+    *place_of(s, stream->context, stream->tag) = stream->next;
     s->n_streams--;
     stream->next = match->spare_streams;
     match->spare_streams = stream;

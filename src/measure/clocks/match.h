@@ -31,8 +31,10 @@ struct lc_recv {
     bool open;
 };
 
+struct lc_stream;
 struct lc_stashed {
     struct lc_stashed *next;
+    struct lc_stream *stream;
     struct lc_ring_entry *origin; /* in the ring, to see that it was made void; NULL for entries
                                      that came as messages */
     struct lc_ring_entry entry;
