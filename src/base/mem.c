@@ -7,14 +7,14 @@
 enum lc_err lc_reserve(void *array, size_t *capacity, size_t need, size_t elem_bytes) {
     void *old;
     memcpy(&old, array, sizeof old);
-    if (need <= *capacity)
+    if (need <= *capacity || elem_bytes == 0)
         return LC_OK;
     size_t target = *capacity + *capacity / 2;
     if (target < need)
         target = need;
     if (target < 16)
         target = 16;
-    if (elem_bytes != 0 && target > SIZE_MAX / 2 / elem_bytes)
+    if (target > SIZE_MAX / 2 / elem_bytes)
         return lc_fail(LC_ERR_NOMEM, "memory: %zu elements of %zu bytes are too many", target,
                        elem_bytes);
     void *grown = realloc(old, target * elem_bytes);
@@ -47,6 +47,7 @@ void lc_shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes) {
         return;
     memcpy(array, &small, sizeof small);
     *capacity = count;
+    /* cppcheck-suppress memleak ; *array has it */
 }
 
 enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes) {
