@@ -57,9 +57,26 @@ static json_t *threads_json(const struct lc_trace *trace) {
     return array;
 }
 
-/* The name of the first root call path is the program's, where the trace has one. */
-static const char *program(const struct lc_trace *trace) {
-    return trace->n_cnodes ? trace->regions[trace->cnodes[0].region].name : "";
+/* The region that stands for the whole program; where the trace has none, what the run said that
+ * left its meta.json beside the archive; else the first root call path. */
+static json_t *program(const struct lc_trace *trace, const char *archive) {
+    const struct lc_an_region *root =
+        trace->n_cnodes ? &trace->regions[trace->cnodes[0].region] : NULL;
+    json_t *run = NULL, *name = NULL;
+    if (!root || !root->artificial) {
+        const char *slash = strrchr(archive, '/');
+        struct lc_strbuf path = {0};
+        lc_strbuf_add(&path, archive, slash ? (size_t)(slash - archive) + 1 : 0);
+        lc_strbuf_puts(&path, "meta.json");
+        run = json_load_file(lc_strbuf_get(&path), 0, NULL);
+        name = json_incref(json_object_get(run, "program"));
+        lc_strbuf_free(&path);
+    }
+    json_decref(run);
+    if (json_is_string(name))
+        return name;
+    json_decref(name);
+    return json_string(root ? root->name : "");
 }
 
 static json_t *clocks_json(const struct lc_trace *trace, const struct lc_correction *c) {
@@ -94,7 +111,7 @@ enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options
     if (trace->comm->rank != 0)
         return LC_OK;
     json_t *object = json_object();
-    json_object_set_new(object, "program", json_string(program(trace)));
+    json_object_set_new(object, "program", program(trace, options->archive));
     json_object_set_new(object, "ranks", json_integer((json_int_t)trace->n_processes));
     json_object_set_new(object, "threads", threads_json(trace));
     json_object_set_new(object, "wall_time_s", json_real(seconds(trace, trace->t1 - trace->t0)));

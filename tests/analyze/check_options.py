@@ -116,6 +116,12 @@ def main():
         os.rename(f"{trace}/traces", f"{trace}/run")
         code, err = analyse(trace, out)
         check(f"another name {err}", (code,), (0,))
+        for name in "ocean", "ocean model":  # the root call path; what the run said
+            shown = subprocess.run([LATECOMER, "show", "--json", out], check=True, capture_output=True, text=True).stdout
+            check(f"program {name}", (json.loads(shown)["meta"]["program"] == name,), (True,))
+            with open(f"{trace}/meta.json", "w", encoding="utf-8") as f:
+                json.dump({"program": "ocean model"}, f)
+            analyse(trace, out)
         with open(f"{trace}/second.otf2", "w", encoding="utf-8"):
             pass
         code, err = analyse(trace, out)
