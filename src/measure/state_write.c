@@ -88,8 +88,7 @@ static enum lc_err claim(int fd) {
     if (fstat(fd, &info) != 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "measurement state");
     if (info.st_size != 0)
-        return lc_fail(LC_ERR_EXISTS,
-                       "measurement: another process of this command is measured already");
+        return lc_fail(LC_ERR_EXISTS, "another process of this command is measured already");
     size_t extra = extra_bytes(), n = sizeof sizes_mib / sizeof *sizes_mib;
     for (size_t i = 0; i < n; i++) {
         size_t bytes = (sizes_mib[i] << 20) + extra;
@@ -97,7 +96,7 @@ static enum lc_err claim(int fd) {
             map_shared(fd, bytes))
             return LC_OK;
     }
-    return lc_fail(LC_ERR_NOMEM, "measurement: no address space for its state: limit of memory "
+    return lc_fail(LC_ERR_NOMEM, "no address space for its state: limit of memory "
                                  "or file size (ulimit -v, -f)");
 }
 
@@ -106,7 +105,7 @@ enum lc_err lc_state_create(void) {
     if (fd < 0)
         fd = (int)syscall(SYS_memfd_create, "latecomer", 1u /* MFD_CLOEXEC */);
     if (fd < 0)
-        return lc_fail_errno(LC_ERR_SYSTEM, "measurement: no shared memory");
+        return lc_fail_errno(LC_ERR_SYSTEM, "no shared memory");
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
         ;
     enum lc_err err = claim(fd);

@@ -49,7 +49,7 @@ static void forked_child(void) {
 enum lc_err lc_threads_init(void) {
     if (pthread_key_create(&exit_key, thread_gone) != 0 ||
         pthread_atfork(NULL, NULL, forked_child) != 0)
-        return lc_fail(LC_ERR_SYSTEM, "measurement: no thread-specific data left");
+        return lc_fail(LC_ERR_SYSTEM, "no thread-specific data left");
     exit_key_made = true;
     return LC_OK;
 }
