@@ -99,6 +99,16 @@ static inline void lc_line_hand_over(const void *line) {
 #endif
 }
 
+/* This core will write the line soon: it is fetched, and taken from those that have read it, ahead
+ * of time (-10 to -80 ns per collective; rings gain nothing, their readers look too early). */
+static inline void lc_line_claim(const void *line) {
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw (%0)" ::"r"(line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* The place of the next entry, before its message is sent: the caller writes the stamp there, then
  * lc_ring_ready. Valid until its segment is used again; NULL: off. */
 static inline struct lc_ring_entry *lc_ring_place(struct lc_ring_out *out) {
