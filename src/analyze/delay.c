@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/radix.h"
+#include "analyze/spans.h"
 #include "analyze/syncpoint.h"
 #include "base/mem.h"
 
@@ -37,6 +38,10 @@ struct measuring {
     size_t n_replies;
     struct window_entry *entries; /* windows of other ranks' locations, ordered by index */
     size_t *first_entry;          /* per interval of the batch, BATCH + 1 */
+    /* over blocks of the states of this rank (spans.h), n_blocks 0: no interval is long */
+    size_t n_blocks;
+    int64_t *ticks_before;       /* waiting before each block */
+    double (*handed)[LC_MODELS]; /* per node: the largest rate that was handed to all below */
 };
 
 /* Order of the intervals: cause, release, T*, number of the state. */
@@ -169,27 +174,83 @@ static enum lc_err difference(struct measuring *m, struct lc_interval *x) {
     return LC_OK;
 }
 
+/* At the first long interval. */
+static enum lc_err prepare_spans(struct measuring *m) {
+    const struct lc_timelines *lines = m->delay->lines;
+    m->n_blocks = lc_span_blocks(lines->n_states);
+    LC_TRY(lc_alloc(&m->ticks_before, m->n_blocks + 1, sizeof *m->ticks_before));
+    LC_TRY(lc_alloc(&m->handed, 2 * m->n_blocks, sizeof *m->handed));
+    for (uint64_t i = 0; i < lines->n_states; i++)
+        m->ticks_before[i / LC_SPAN_BLOCK + 1] += lines->states[i].ticks;
+    for (size_t i = 0; i < m->n_blocks; i++)
+        m->ticks_before[i + 1] += m->ticks_before[i];
+    return LC_OK;
+}
+
+static int64_t waiting_within(const struct lc_delay *delay, const struct lc_interval *x,
+                              uint64_t first, uint64_t end) {
+    int64_t ticks = 0;
+    for (uint64_t i = first; i < end; i++)
+        ticks += lc_state_overlap(&delay->lines->states[i], x->from, x->release);
+    return ticks;
+}
+
+static void raise_handed(struct lc_delay *delay, const struct lc_interval *x, int model,
+                         double per_tick, uint64_t first, uint64_t end) {
+    for (uint64_t i = first; i < end; i++) {
+        double *handed = &delay->blame[i].handed[model];
+        double share =
+            per_tick * (double)lc_state_overlap(&delay->lines->states[i], x->from, x->release);
+        if (share > *handed)
+            *handed = share;
+    }
+}
+
 /* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating,
  * section 3.4). */
-static void overlaps(struct lc_delay *delay, struct lc_timeline *line, struct lc_interval *x) {
+static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line, struct lc_interval *x) {
+    struct lc_delay *delay = m->delay;
     uint32_t last;
     lc_states_within(line, x->from, x->release, &x->first_v, &last);
     x->n_v = last - x->first_v;
-    x->waits = 0;
-    for (uint32_t i = x->first_v; i < last; i++)
-        x->waits += lc_state_overlap(&line->states[i], x->from, x->release);
+    uint64_t first = (uint64_t)(line->states - delay->lines->states) + x->first_v;
+    uint64_t end = first + x->n_v;
+    struct lc_span span = lc_span_inside(first, x->n_v);
+    if (span.from < span.until && m->n_blocks == 0)
+        LC_TRY(prepare_spans(m));
+    x->waits =
+        waiting_within(delay, x, first, span.from) + waiting_within(delay, x, span.until, end);
+    if (span.from < span.until)
+        x->waits += m->ticks_before[span.until / LC_SPAN_BLOCK] -
+                    m->ticks_before[span.from / LC_SPAN_BLOCK];
     for (int model = 0; model < LC_MODELS && x->waits > 0; model++) {
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         double per_tick = (double)x->ticks * to_wait / (double)x->waits;
-        for (uint32_t i = x->first_v; i < last; i++) {
-            struct lc_state_blame *blame = &delay->blame[&line->states[i] - delay->lines->states];
-            double share =
-                per_tick * (double)lc_state_overlap(&line->states[i], x->from, x->release);
-            if (share > blame->handed[model])
-                blame->handed[model] = share;
-        }
+        raise_handed(delay, x, model, per_tick, first, span.from);
+        raise_handed(delay, x, model, per_tick, span.until, end);
+        struct lc_span_walk walk = lc_span_begin(span, m->n_blocks);
+        for (size_t node; (node = lc_span_next(&walk)) > 0;)
+            if (per_tick > m->handed[node][model])
+                m->handed[node][model] = per_tick;
     }
+    return LC_OK;
+}
+
+/* What was handed to whole blocks goes to each of their states. */
+static void settle_handed(const struct measuring *m) {
+    const struct lc_timelines *lines = m->delay->lines;
+    for (size_t node = 2; node < 2 * m->n_blocks; node++)
+        for (int model = 0; model < LC_MODELS; model++)
+            if (m->handed[node / 2][model] > m->handed[node][model])
+                m->handed[node][model] = m->handed[node / 2][model];
+    for (uint64_t i = 0; i < lines->n_states && m->n_blocks > 0; i++)
+        for (int model = 0; model < LC_MODELS; model++) {
+            double per_tick = m->handed[lc_span_leaf(i, m->n_blocks)][model];
+            double share = per_tick * (double)lines->states[i].ticks;
+            if (per_tick > 0 && share > m->delay->blame[i].handed[model])
+                m->delay->blame[i].handed[model] = share;
+        }
 }
 
 static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t index) {
@@ -210,7 +271,7 @@ static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t in
             m->waiting.ticks[m->entries[i].cnode] = 0;
     LC_TRY(err);
     x[1].excess = delay->n_excess;
-    overlaps(delay, line, x);
+    LC_TRY(overlaps(m, line, x));
     if (x->ticks > x->code + x->waits && !x->cut)
         delay->costs->n_short_of_blame++;
     for (int model = 0; model < LC_MODELS && x->kind < LC_COST_KINDS; model++) {
@@ -357,10 +418,12 @@ static enum lc_err measure_all(struct measuring *m) {
         int64_t left = (int64_t)(delay->n_intervals - first);
         lc_comm_allreduce_i64(comm, &left, 1, LC_OP_MAX);
         if (left == 0)
-            return LC_OK;
+            break;
         LC_TRY(measure_batch(m, first, last));
         first = last;
     }
+    settle_handed(m);
+    return LC_OK;
 }
 
 static enum lc_err prepare(struct measuring *m) {
@@ -392,6 +455,8 @@ enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *line
     free(m.replies);
     free(m.reply_dest);
     free(m.first_entry);
+    free(m.ticks_before);
+    free(m.handed);
     if (err != LC_OK)
         lc_delay_free(delay);
     return err;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/graph_spans.h"
 #include "analyze/wait_graph.h"
 #include "base/mem.h"
 
@@ -25,13 +26,14 @@ struct vectors {
 struct sweep {
     enum lc_delay_model model;
     const struct lc_wait_graph *graph;
-    uint32_t *open;    /* per node: later wait states that have not handed over yet */
+    uint32_t *open;    /* per node: later wait states that have not handed over to it alone yet */
     uint32_t *slot;    /* per node: its vector + 1, 0 if nothing arrived */
     uint8_t *state_of; /* enum node_state */
     uint64_t next; /* into the order of the nodes; from n_nodes on for a second time, for circles */
     uint32_t *stack;
     size_t n_stack, cap_stack;
     struct vectors vectors;
+    struct lc_graph_spans spans;
     uint32_t *handed_by; /* or NULL */
     double *handed_most;
     struct booking *out;
@@ -84,19 +86,40 @@ static enum lc_err emit(struct sweep *s, uint32_t link, const double *costs) {
     return LC_OK;
 }
 
-/* Hands `costs` (all that x carries, own waiting included) over to the waits of its cause; those
- * that wait for nobody else any more and were passed already go on the stack. */
-static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct lc_graph_link *link,
-                             const double *costs, double to_wait) {
-    double total = 0;
-    for (int k = 0; k < LC_COST_KINDS; k++)
-        total += costs[k];
-    for (uint32_t i = 0; i < link->n_v; i++) {
-        uint32_t v = link->first_v + i;
-        int64_t overlap = i == 0               ? link->first_overlap
-                          : i + 1 == link->n_v ? link->last_overlap
-                                               : s->graph->nodes[v].ticks;
-        double share = to_wait * (double)overlap / (double)link->waits;
+/* Whether all have handed over to v; otherwise it is deferred until they have. */
+static bool is_ready(struct sweep *s, uint32_t v) {
+    size_t span = s->open[v] > 0 ? 0 : lc_graph_spans_open(&s->spans, v);
+    if (s->open[v] == 0 && span == 0)
+        return true;
+    s->state_of[v] = NODE_DEFERRED;
+    if (span > 0)
+        lc_graph_spans_wait(&s->spans, span, v);
+    return false;
+}
+
+/* Nobody that v was known to wait for is left: it goes on the stack if it was passed already and
+ * waits for nobody else. */
+static enum lc_err resume(struct sweep *s, uint32_t v) {
+    if (s->state_of[v] != NODE_DEFERRED || !is_ready(s, v))
+        return LC_OK;
+    LC_TRY(lc_grow(&s->stack, &s->cap_stack, s->n_stack + 1, sizeof *s->stack));
+    s->stack[s->n_stack++] = v;
+    return LC_OK;
+}
+
+struct load {              /* what a wait state hands over */
+    const double *costs;   /* all that it carries, own waiting included */
+    double total, to_wait; /* their sum; the part of them that goes to the waits of its cause */
+};
+
+static enum lc_err hand_over_alone(struct sweep *s, uint32_t x, const struct lc_graph_link *link,
+                                   const struct load *load, uint64_t from, uint64_t until) {
+    const double *costs = load->costs, total = load->total;
+    for (uint32_t v = (uint32_t)from; v < until; v++) {
+        int64_t overlap = v == link->first_v                   ? link->first_overlap
+                          : v + 1 == link->first_v + link->n_v ? link->last_overlap
+                                                               : s->graph->nodes[v].ticks;
+        double share = load->to_wait * (double)overlap / (double)link->waits;
         if (share > 0 && s->state_of[v] == NODE_DONE) {
             s->uncaused += total * share; /* a circle */
         } else if (share > 0) {
@@ -109,20 +132,64 @@ static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct lc_graph_
                 s->handed_by[v] = x;
             }
         }
-        if (--s->open[v] == 0 && s->state_of[v] == NODE_DEFERRED) {
-            LC_TRY(lc_grow(&s->stack, &s->cap_stack, s->n_stack + 1, sizeof *s->stack));
-            s->stack[s->n_stack++] = v;
+        if (--s->open[v] == 0)
+            LC_TRY(resume(s, v));
+    }
+    return LC_OK;
+}
+
+static enum lc_err hand_over_to_span(struct sweep *s, uint32_t x, const struct lc_graph_link *link,
+                                     const struct load *load, struct lc_span span) {
+    double rates[LC_COST_KINDS], rate = load->to_wait > 0 ? load->to_wait / (double)link->waits : 0;
+    struct lc_span_walk walk = lc_span_begin(span, s->spans.n_blocks);
+    for (int k = 0; k < LC_COST_KINDS; k++)
+        rates[k] = load->costs[k] * rate;
+    for (size_t node; (node = lc_span_next(&walk)) > 0;) {
+        uint32_t ready;
+        s->uncaused += load->total * rate * (double)s->spans.nodes[node].closed; /* circles */
+        LC_TRY(lc_graph_spans_add(&s->spans, node, x, rates, load->total * rate, &ready));
+        while (ready > 0) {
+            uint32_t v = ready - 1;
+            ready = s->spans.next[v];
+            LC_TRY(resume(s, v));
         }
     }
     return LC_OK;
 }
 
-static enum lc_err process(struct sweep *s, uint32_t x) {
-    double costs[LC_COST_KINDS] = {0};
+/* Hands `costs` over to the waits of the cause of x. */
+static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct lc_graph_link *link,
+                             const double *costs, double to_wait) {
+    struct lc_span span = lc_span_inside(link->first_v, link->n_v);
+    struct load load = {costs, 0, to_wait};
+    for (int k = 0; k < LC_COST_KINDS; k++)
+        load.total += costs[k];
+    LC_TRY(hand_over_alone(s, x, link, &load, link->first_v, span.from));
+    if (span.from == span.until)
+        return LC_OK;
+    LC_TRY(hand_over_to_span(s, x, link, &load, span));
+    return hand_over_alone(s, x, link, &load, span.until, (uint64_t)link->first_v + link->n_v);
+}
+
+/* All that arrived at x; it receives nothing more. */
+static enum lc_err collect(struct sweep *s, uint32_t x, double *costs) {
     if (s->slot[x] != 0)
-        memcpy(costs, s->vectors.values[s->slot[x] - 1], sizeof costs);
+        memcpy(costs, s->vectors.values[s->slot[x] - 1], LC_COST_KINDS * sizeof *costs);
     LC_TRY(release_vector(s, x));
     s->state_of[x] = NODE_DONE;
+    if (!lc_graph_spans_cover(&s->spans, x))
+        return LC_OK;
+    double most = s->handed_by != NULL ? s->handed_most[x] : 0;
+    uint32_t by = LC_NONE;
+    lc_graph_spans_collect(&s->spans, x, s->graph->nodes[x].ticks, costs, &most, &by);
+    if (s->handed_by != NULL && by != LC_NONE)
+        s->handed_by[x] = by;
+    return LC_OK;
+}
+
+static enum lc_err process(struct sweep *s, uint32_t x) {
+    double costs[LC_COST_KINDS] = {0};
+    LC_TRY(collect(s, x, costs));
     if (s->graph->link_of[x] == LC_NONE) {
         for (int k = 0; k < LC_COST_KINDS; k++)
             s->uncaused += costs[k];
@@ -150,15 +217,14 @@ static enum lc_err advance(struct sweep *s) {
             x = s->stack[--s->n_stack];
         } else if (s->next < s->graph->n_nodes) {
             x = s->graph->order[s->next++];
-            if (s->open[x] > 0) {
-                s->state_of[x] = NODE_DEFERRED;
+            if (!is_ready(s, x))
                 continue;
-            }
         } else if (s->next < 2 * (uint64_t)s->graph->n_nodes) {
             x = s->graph->order[s->next++ - s->graph->n_nodes];
             if (s->state_of[x] == NODE_DONE)
                 continue;
             s->n_circles++;
+            lc_graph_spans_close(&s->spans, x, s->graph->nodes[x].ticks);
         } else {
             return LC_OK;
         }
@@ -184,7 +250,7 @@ static enum lc_err prepare_sweep(struct sweep *s, const struct lc_wait_graph *gr
         memset(s->handed_by, 0xff, n * sizeof *s->handed_by);
     }
     memcpy(s->open, graph->n_later, n * sizeof *s->open);
-    return LC_OK;
+    return lc_graph_spans_new(&s->spans, graph);
 }
 
 static void free_sweep(struct sweep *s) {
@@ -194,6 +260,7 @@ static void free_sweep(struct sweep *s) {
     free(s->stack);
     free(s->vectors.values);
     free(s->vectors.unused);
+    lc_graph_spans_free(&s->spans);
     free(s->handed_by);
     free(s->handed_most);
     free(s->out);

@@ -5,7 +5,9 @@
  * gathered on one analysis rank per model, which walks through it in one fixed order: that makes
  * the sums the same for any number of ranks, and needs no message per step of a chain. Vectors of
  * costs (one value per kind) exist only for wait states that have received something and are not
- * yet processed. What arrives at a wait state goes back to the owner of its interval, which books
+ * yet processed. A wait state with a long run of waits in its interval (two locations that never
+ * synchronise) hands over to blocks of them (graph_spans.h), so that n wait states cost O(n log n).
+ * What arrives at a wait state goes back to the owner of its interval, which books
  * it on the code of the cause. */
 #ifndef LC_ANALYZE_LONG_TERM_H
 #define LC_ANALYZE_LONG_TERM_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/radix.h"
+#include "analyze/spans.h"
 #include "base/mem.h"
 
 /* Gathers `records` of all ranks on rank `root`; first[] (size entries, may be NULL) where those of
@@ -86,8 +87,12 @@ static enum lc_err index_links(struct lc_wait_graph *graph) {
     for (size_t i = 0; i < graph->n_links; i++) {
         const struct lc_graph_link *link = &graph->links[i];
         graph->link_of[link->state] = (uint32_t)i;
-        for (uint32_t k = 0; k < link->n_v; k++)
-            graph->n_later[link->first_v + k]++;
+        struct lc_span span = lc_span_inside(link->first_v, link->n_v);
+        for (uint64_t v = link->first_v; v < span.from; v++)
+            graph->n_later[v]++;
+        for (uint64_t v = span.until; v < (uint64_t)link->first_v + link->n_v; v++)
+            graph->n_later[v]++;
+        graph->has_spans |= span.from < span.until;
     }
     return lc_order_by(&graph->order, graph->nodes, graph->n_nodes, end_key, 1);
 }

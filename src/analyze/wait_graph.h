@@ -25,8 +25,9 @@ struct lc_wait_graph {
     uint64_t *first_link; /* per rank */
     uint32_t n_ranks;
     uint32_t *link_of; /* per node, LC_NONE without cause */
-    uint32_t *n_later; /* per node: wait states that hand over to it */
+    uint32_t *n_later; /* per node: wait states that hand over to it alone */
     uint32_t *order;   /* nodes by end, latest first */
+    bool has_spans; /* some links lead to so many that they hand over to whole blocks (spans.h) */
 };
 
 /* Collective: the graph as graphs[r] of rank r, for each r below n_graphs; the others stay empty.

@@ -80,6 +80,22 @@ def nested_records(n):
         yield f"0 {n + i} leave 0"
 
 
+def never_synchronised(n):
+    """A clock is wrong, so that two processes never synchronise: each wait state has all earlier waits of its cause in its
+    interval. Process 2 sends late to process 0, and process 0 to process 1, which has received before it was sent."""
+    yield from ["process 1", "process 1", "process 1", "region 2 1 main", "region 4 1 MPI_Send", "region 4 1 MPI_Recv",
+                "comm 0 1 2"]
+    calls = (((10, 32, 2, 32, "recv 2"), (60, 61, 1, 60, "send 1")), ((50, 55, 2, 55, "recv 0"),), ((30, 31, 1, 30, "send 0"),))
+    for l in range(3):
+        yield f"{l} 0 enter 0"
+        for t in range(0, 100 * n, 100):
+            for begin, end, region, time, record in calls[l]:
+                yield f"{l} {t + begin} enter {region}"
+                yield f"{l} {t + time} {record} 0 3 8"
+                yield f"{l} {t + end} leave {region}"
+        yield f"{l} {100 * n} leave 0"
+
+
 def cost(case, n, tmp):
     """Seconds of processor time."""
     trace = f"{tmp}/{case.__name__}{n}"
@@ -93,7 +109,7 @@ def cost(case, n, tmp):
 def main():
     bad = 0
     with tempfile.TemporaryDirectory() as tmp:
-        for case in (parallel_regions, missing_leaves, window_epochs, nested_records):
+        for case in (parallel_regions, missing_leaves, window_epochs, nested_records, never_synchronised):
             small, large = (cost(case, n, tmp) for n in (SMALL, LARGE))
             good = large <= 24 * small + 0.2
             bad += not good
