@@ -143,7 +143,7 @@ static enum lc_err order_processes(struct lc_def_raw *raw) {
     const struct lc_def_group *ranks = lc_defs_rank_list(raw->defs, OTF2_PARADIGM_MPI);
     for (uint32_t r = 0; ranks && r < ranks->n_members && err == LC_OK; r++) {
         uint32_t group = lc_idmap_get(&group_of_location, ranks->members[r]);
-        if (group != LC_NONE && raw->groups[group].order == LC_NONE)
+        if (group < raw->n_groups && raw->groups[group].order == LC_NONE)
             raw->groups[group].order = r;
     }
     lc_idmap_free(&group_of_location);

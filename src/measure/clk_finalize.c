@@ -200,12 +200,12 @@ static void put_clocks(const struct lc_clock_ends *c) {
     double seconds = (c->local_end - c->local_begin) * 1e-9;
     double mine[3] = {c->offset_begin, c->offset_end,
                       seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0};
-    double *all = lc_core.rank == 0 ? malloc(3 * (size_t)lc_core.size * sizeof *all) : NULL;
+    double *all = lc_core.rank == 0 ? calloc(3 * (size_t)lc_core.size, sizeof *all) : NULL;
     int ok = lc_core.rank != 0 || all != NULL;
     lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
     if (ok)
         lc_real.Gather(mine, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, 0, lc_core.comm);
-    if (lc_core.rank != 0 || all == NULL)
+    if (all == NULL) /* all ranks but the first */
         return;
     lc_strbuf_printf(&meta_text,
                      ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"during_run\": %u, "
@@ -305,7 +305,7 @@ static void reduce_intervals(const struct lc_clock_ends *c) {
     double *sum = calloc(2 * (size_t)n * N_SUM + 1, sizeof *sum);
     int ok = max != NULL && sum != NULL, all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (all_ok && n > 0) {
+    if (all_ok && max != NULL && sum != NULL && n > 0) {
         for (uint32_t i = 0; i < n * N_MAX; i++)
             max[i] = -INFINITY;
         for (uint32_t k = 0; k < mine && k < lc_clk.cap_intervals; k++)

@@ -105,6 +105,7 @@ static void sync_nodes(double budget_ns, struct lc_clk_measured *m) {
     struct lc_clk_measured *all = malloc(lc_clk.size * sizeof *all);
     int ok = leaders != NULL && all != NULL, all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    all_ok = all_ok && leaders != NULL && all != NULL;
     for (uint32_t i = 0; all_ok && i < lc_clk.n_nodes; i++)
         leaders[i] = (int)leader_of(i);
     if (all_ok && leaders[lc_clk.node] == (int)lc_clk.rank)

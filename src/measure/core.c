@@ -47,7 +47,8 @@ void lc_say_once(const char *format, ...) {
     size_t n = strlen(line);
     va_list args;
     va_start(args, format);
-    int more = vsnprintf(line + n, sizeof line - n - 1, format, args);
+    int more = vsnprintf(line + n, sizeof line - n - 1, format, // NOLINT(clang-analyzer-valist.*)
+                         args);
     va_end(args);
     n += more < 0 ? 0 : (size_t)more < sizeof line - n - 1 ? (size_t)more : sizeof line - n - 2;
     line[n++] = '\n';

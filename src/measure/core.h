@@ -323,12 +323,6 @@ void lc_api_function_exit(void *function, void *site);
 /* finalize.c */
 void lc_write_profile(
     void); /* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
-/* meta.c: the library's part of meta, JSON text; the caller frees it; NULL: no memory. `all` is
- * what rank 0 gathered */
-struct lc_meta_rank;
-void lc_meta_rank_fill(struct lc_meta_rank *own);
-char *lc_meta_text(const struct lc_meta_rank *all, int n);
-
 /* agree.c: after MPI_Init: do all ranks run under the tool with the same options? Sets
  * lc_core.agreed and lc_core.comm. */
 void lc_agree_announce(

@@ -178,7 +178,7 @@ static void share_locations(struct gather *g, struct lc_raw *names) {
         goto out;
     }
     lc_real.Gather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, 0, lc_core.comm);
-    for (int r = 0; lc_core.rank == 0 && r < lc_core.size; r++) {
+    for (int r = 0; places != NULL && counts != NULL && r < lc_core.size; r++) {
         places[r] = total;
         total += counts[r];
     }

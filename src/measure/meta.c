@@ -43,10 +43,10 @@ static void binding(char *out, size_t bytes) {
         int n = to > from ? snprintf(part, sizeof part, "%s%d-%d", used > 0 ? "," : "", from, to)
                           : snprintf(part, sizeof part, "%s%d", used > 0 ? "," : "", from);
         if (used + (size_t)n + 4 >= bytes) {
-            strcpy(out + used, "...");
+            memcpy(out + used, "...", 4);
             return;
         }
-        strcpy(out + used, part);
+        memcpy(out + used, part, (size_t)n + 1);
         used += (size_t)n;
         from = to;
     }

@@ -39,7 +39,8 @@ static uint32_t hash_text(const char *text) {
 
 static bool matches(uint32_t id, uint64_t address, const char *name) {
     return address != 0 ? records[id].address == address
-                        : records[id].address == 0 && strcmp(records[id].text, name) == 0;
+                        : records[id].address == 0 && records[id].text != NULL &&
+                              strcmp(records[id].text, name) == 0;
 }
 
 static uint32_t region_new(uint64_t address, const char *name) {

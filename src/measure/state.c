@@ -197,9 +197,9 @@ static enum lc_err add_sites(struct reader *r, const struct lc_state_wait *w, ch
                              size_t end) {
     if (w->sites[1] == 0)
         return LC_OK;
-    strcpy(name + end, "from");
+    memcpy(name + end, "from", sizeof "from");
     LC_TRY(add_value(r, w, name, (double)w->sites[0]));
-    strcpy(name + end, "to");
+    memcpy(name + end, "to", sizeof "to");
     return add_value(r, w, name, (double)w->sites[1]);
 }
 

@@ -28,9 +28,9 @@ static const char *const names[] = {
 #undef LC_API_NAME
 };
 enum {
-#define LC_API_COUNT(name) +1
-    N_API = 0 LC_API_TABLE(LC_API_COUNT),
-#undef LC_API_COUNT
+#define LC_API_NUMBER(name) API_##name,
+    LC_API_TABLE(LC_API_NUMBER) N_API,
+#undef LC_API_NUMBER
     N_SLOTS = sizeof names / sizeof *names,
     N_MPI = N_SLOTS - N_API
 };
@@ -128,15 +128,18 @@ static void clean_environment(void) {
     if (old != NULL) {
         char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
         if (kept != NULL && copy != NULL) {
+            char *end = kept;
             kept[0] = '\0';
             for (char *part = strtok_r(copy, ": ", &save); part != NULL;
                  part = strtok_r(NULL, ": ", &save)) {
                 const char *slash = strrchr(part, '/');
                 if (strcmp(slash != NULL ? slash + 1 : part, "liblatecomer.so") == 0)
                     continue;
-                if (kept[0] != '\0')
-                    strcat(kept, ":");
-                strcat(kept, part);
+                if (end != kept)
+                    *end++ = ':';
+                size_t length = strlen(part);
+                memcpy(end, part, length + 1);
+                end += length;
             }
             if (kept[0] != '\0')
                 setenv("LD_PRELOAD", kept, 1);
@@ -269,8 +272,7 @@ void *lc_stub_resolve(unsigned slot) {
 
 /* A library that goes away may leave its addresses to another one: call paths seen before mean
  * nothing any more. */
-EXPORT int dlclose(void *handle);
-int dlclose(void *handle) {
+EXPORT int dlclose(void *handle) {
     static int (*_Atomic real)(void *);
     int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
     if (function == NULL) {

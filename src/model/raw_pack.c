@@ -303,6 +303,8 @@ static enum lc_err read_parts(struct lc_raw_file *file) {
     while (at < file->n_bytes) {
         struct view view = {0};
         LC_TRY(view_block(&view, (const unsigned char *)file->map + at, file->n_bytes - at));
+        if (view.header == NULL)
+            return damaged("no header");
         if (file->n_parts == 0) {
             LC_TRY(read_definitions(file->defs, &view));
             LC_TRY(lc_raw_check(file->defs));

@@ -43,7 +43,7 @@ static inline uint64_t lc_take_u64(struct lc_reader *r) {
 }
 
 static inline const char *lc_take_text(struct lc_reader *r) {
-    const unsigned char *end = r->left ? memchr(r->at, 0, r->left) : NULL;
+    const unsigned char *end = r->left && r->at ? memchr(r->at, 0, r->left) : NULL;
     const char *text = end ? lc_take(r, (size_t)(end - r->at) + 1) : NULL;
     r->bad |= !text;
     return text ? text : "";
