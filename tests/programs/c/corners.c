@@ -3,6 +3,7 @@
  * started again, many communicators, messages of all sizes, small stacks. */
 #include "program.h"
 
+#include <unistd.h>
 #include <pthread.h>
 
 static int to, from;
@@ -99,6 +100,16 @@ static void nobody(void) {
     say("nobody %d", b);
 }
 
+/* Open MPI 4.1's Waitall can lose a request that is complete when another one of the call fails. */
+static void complete_or_lost(MPI_Request *request) {
+    int done = 0;
+    for (int i = 0; i < 1000 && !done; i++) {
+        OK(MPI_Test(request, &done, MPI_STATUS_IGNORE));
+        if (!done)
+            usleep(100);
+    }
+}
+
 /* Errors in the middle of messages that are fine: codes are those of the bare run, and what comes
  * later still matches. */
 static void errors(void) {
@@ -122,7 +133,7 @@ static void errors(void) {
         say("wait class %d", class);
         if (r[1] !=
             MPI_REQUEST_NULL) /* implementations differ in what is left; not r[0]: it failed */
-            OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
+            complete_or_lost(&r[1]);
         OK(MPI_Waitall(2, r + 2, MPI_STATUSES_IGNORE));
         OK(MPI_Barrier(MPI_COMM_WORLD));
     }
