@@ -250,7 +250,7 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
 void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t end);
 void lc_clk_settle_owed(struct lc_clk_thread *k);
 
-/* clk_p2p.c: an entry of no bytes, with lc_clk.lock held */
+/* clk_send.c: an entry of no bytes, with lc_clk.lock held */
 void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                 uint32_t context, int32_t tag);
 

@@ -1,0 +1,151 @@
+/* Completion of requests: receives in the order in which they were posted, then the rest. */
+#include "measure/clk_p2p.h"
+#include "measure/wrap.h"
+
+static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
+                           const struct lc_request *r, const MPI_Status *status,
+                           bool blocked_by_message) {
+    uint64_t sent = r->clocks[1];
+    int32_t to = lc_clk_world(r->comm, r->peer);
+    if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
+        struct lc_ring_entry *entry = (struct lc_ring_entry *)(uintptr_t)r->clocks[0];
+        if (entry != NULL && entry->seq == (uint32_t)sent) /* its segment is not in use again */
+            atomic_store_explicit(&entry->context, LC_CONTEXT_VOID, memory_order_release);
+        return;
+    }
+    uint8_t class = lc_clk.fn_class[call->fn];
+    bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent >> 32));
+    if (to < 0 || to == (int32_t)lc_clk.rank || (class == LC_FN_OTHER && !surely))
+        return;
+    bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
+    if ((slow && waits) || surely)
+        lc_clk_receiver_late(
+            call, k,
+            &(struct lc_ended){.to = (uint32_t)to,
+                               .seq = (uint32_t)sent,
+                               .context = stream_context(lc_clk_comm_of(r->comm), r->partitioned),
+                               .tag = r->tag,
+                               .counts = slow && waits && class != LC_FN_WAITSOME,
+                               .surely = surely});
+    if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */
+        const struct lc_reply_slot *reply = lc_clk_find_reply((uint32_t)to, (uint32_t)sent);
+        uint64_t ticks = 0;
+        if (reply != NULL && reply->stamp.enter > call->begin && reply->stamp.enter < call->end)
+            ticks = reply->stamp.enter - call->begin;
+        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, ticks, (uint32_t)to,
+                         reply != NULL ? reply->stamp.node : 0);
+    }
+}
+
+/* Completed receives in post order, so that earlier ones are off the list of open ones when later
+ * ones count it. */
+static uint64_t order_of(const struct lc_request *r) {
+    const struct lc_clk_recv *recv = (const struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    return recv != NULL ? recv->recv.order : 0;
+}
+
+static void forget_posts(const struct lc_recv *recv) {
+    lc_clk_lock();
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        if (recv->source == LC_ANY || recv->source == (int32_t)i)
+            lc_posts_forget(&lc_clk.match.sources[i].posts);
+    lc_clk_unlock();
+}
+
+static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
+                                  struct lc_request *r, const MPI_Status *status) {
+    struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    uint64_t waited = 0;
+    r->clocks[0] = 0;
+    if (recv == NULL)
+        return 0;
+    lc_clk_close_recv(recv);
+    if (lc_unlikely(lc_status_cancelled(status)))
+        forget_posts(&recv->recv);
+    if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)
+        waited = lc_clk_received(call, k, r->comm, status->MPI_SOURCE, status->MPI_TAG,
+                                 lc_status_bytes(status), recv, recv->told);
+    lc_clk_give_recv(recv);
+    return waited;
+}
+
+enum { LC_BLOCKERS = 32 };
+
+struct lc_blockers { /* processes whose messages this call waited for */
+    int32_t world[LC_BLOCKERS];
+    int n;
+};
+
+static bool is_receive(const struct lc_request *r) {
+    return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks[0] != 0;
+}
+
+/* The receive that was posted first; in post order, the usual case, the first that is left. */
+static int first_posted(int n, struct lc_request *const *requests, int from, bool ascending) {
+    int first = -1;
+    for (int i = ascending ? from : 0; i < n; i++)
+        if (is_receive(requests[i]) &&
+            (first < 0 || order_of(requests[i]) < order_of(requests[first]))) {
+            first = i;
+            if (ascending)
+                break;
+        }
+    return first;
+}
+
+static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int n,
+                              struct lc_request *const *requests, const MPI_Status *statuses,
+                              struct lc_blockers *blockers) {
+    bool ascending = true;
+    uint64_t newest = 0;
+    for (int i = 0; i < n; i++)
+        if (is_receive(requests[i])) {
+            ascending = ascending && order_of(requests[i]) >= newest;
+            newest = order_of(requests[i]);
+        }
+    int at = 0;
+    while ((at = first_posted(n, requests, at, ascending)) >= 0) {
+        struct lc_request *r = requests[at];
+        uint64_t waited = receive_completed(call, k, r, &statuses[at]);
+        if (waited > 0 && blockers->n < LC_BLOCKERS)
+            blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
+    }
+}
+
+void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
+                         const MPI_Status *statuses) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_blockers blockers;
+    if (lc_unlikely(k == NULL || !lc_clk.ready))
+        return;
+    blockers.n = 0;
+    complete_receives(call, k, n, requests, statuses, &blockers);
+    for (int i = 0; i < n; i++) {
+        struct lc_request *r = requests[i];
+        if (r == NULL)
+            continue;
+        if (r->kind == LC_REQUEST_SEND) {
+            bool blocked = false;
+            int32_t to = lc_clk_world(r->comm, r->peer);
+            for (int b = 0; b < blockers.n; b++)
+                blocked |= blockers.world[b] == to;
+            send_completed(call, k, r, &statuses[i], blocked);
+        } else if (r->kind != LC_REQUEST_RECV) { /* also of files, of MPI_Comm_idup */
+            lc_clk_coll_completed(call, k, r);
+        }
+    }
+}
+
+/* A freed receive still gets its message: it stays open, so that it holds its place in the stream.
+ */
+void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
+    (void)call;
+    if (request->kind != LC_REQUEST_RECV || request->clocks[0] == 0)
+        return;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)request->clocks[0];
+    lc_clk_lock();
+    r->recv.owner = NULL;
+    lc_clk_unlock();
+    request->clocks[0] = 0;
+}

@@ -1,0 +1,98 @@
+/* Point-to-point messages inside the clocks: what the parts of one message's way share.
+ *
+ * Parts
+ *   clk_send.c      the sender's entry, before its message
+ *   clk_recv.c      receives: posted, matched with entries, completed
+ *   clk_complete.c  requests that a call completed, in the order that matching needs
+ *   clk_back.c      the edge back, from the post of a receive to the end of its send
+ * Invariant: of one message the parts know each other only by its sequence number in the stream of
+ * entries from sender to receiver. */
+#ifndef LC_MEASURE_CLK_P2P_H
+#define LC_MEASURE_CLK_P2P_H
+
+#include <stdlib.h>
+
+#include "measure/clk.h"
+
+/* Shorter messages are not expected to wait for their receiver; from LC_SURELY_BYTES on no MPI
+ * buffers them. Whether one between them waited is seen from the times alone. */
+enum { LC_RENDEZVOUS_BYTES = 4096, LC_SURELY_BYTES = 256 << 10 };
+
+/* Partitioned messages match among each other only. */
+static inline uint32_t stream_context(const struct lc_clk_comm *c, bool partitioned) {
+    return lc_unlikely(partitioned) ? (c->context ^ 0x70617274) | LC_CONTEXT_FIRST : c->context;
+}
+
+static inline uint32_t context_of(const struct lc_clk_comm *c, const struct lc_msg *msg) {
+    return stream_context(c, msg->request != NULL && msg->request->partitioned);
+}
+
+/* Does the send end only when its receive was posted, whatever the times? */
+static inline bool surely_waits(const struct lc_msg *msg) {
+    return msg->kind == LC_SEND_SYNC ||
+           (msg->bytes >= LC_SURELY_BYTES && msg->kind == LC_SEND_STANDARD);
+}
+
+struct lc_ended { /* a send that this call ended */
+    uint32_t to, seq;
+    uint32_t context;
+    int32_t tag;
+    bool counts; /* as a wait state of the call */
+    bool surely; /* it ended only after its receive was posted */
+};
+
+/* clk_send.c: puts an entry on its way; its sequence number (0: lost) and place (NULL: none). With
+ * lc_clk.lock held. */
+uint32_t lc_clk_put_entry(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                          uint32_t context, int32_t tag, uint32_t bytes, uint64_t waits,
+                          struct lc_ring_entry **entry);
+/* clk_back.c, the sender's side: did this call wait for the receive? */
+void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e);
+/* The receiver's side: tells the sender when its message `seq` was or will be received. */
+void lc_clk_reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
+                     uint32_t seq);
+/* Tells the sender when the receive of this entry was posted, where that could not be told before:
+ * late ones, and those of a send that surely waited, if its clocks change with it. extra: of an
+ * entry that came as record. r NULL: blocking. */
+void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                        const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
+                        const struct lc_clk_recv *r);
+
+static inline bool lc_clk_is_after(const struct lc_ring_entry *entry, uint64_t posted) {
+    return posted > entry->stamp.enter + lc_clk.slow_ticks;
+}
+
+/* To be told to the sender: the receive was posted after the send began, and the send may wait
+ * (over messages; a reply in a ring costs next to nothing). */
+static inline bool lc_clk_is_late(uint32_t source, const struct lc_ring_entry *entry,
+                                  uint64_t posted) {
+    if (lc_likely(!lc_clk_is_after(entry, posted)))
+        return false;
+    return lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
+}
+
+/* The receive is off the list of open ones. */
+static inline void lc_clk_close_recv(struct lc_clk_recv *r) {
+    lc_clk_lock();
+    lc_match_close(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+}
+
+/* Its record is not needed any more. */
+static inline void lc_clk_give_recv(struct lc_clk_recv *r) {
+    if (r == NULL)
+        return;
+    free(r->given_extra);
+    lc_clk_lock();
+    r->recv.next = (struct lc_recv *)lc_clk.spare_recv;
+    lc_clk.spare_recv = r;
+    lc_clk_unlock();
+}
+
+/* clk_recv.c: a receive got its message: edge, candidate; ticks that the call waited for it. r
+ * NULL: blocking. told: the sender has been told. */
+uint64_t lc_clk_received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
+                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r,
+                         bool told);
+
+#endif

@@ -1,0 +1,209 @@
+/* Receives: what is told before they are posted, their entries, their waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clk_p2p.h"
+#include "measure/wrap.h"
+
+/* Records of receives are used again: no allocation once the program is in its stride. */
+static struct lc_clk_recv *take_recv(void) {
+    lc_clk_lock();
+    struct lc_clk_recv *r = lc_clk.spare_recv;
+    if (lc_likely(r != NULL))
+        lc_clk.spare_recv = (struct lc_clk_recv *)r->recv.next;
+    lc_clk_unlock();
+    if (lc_unlikely(r == NULL))
+        r = malloc(sizeof *r);
+    if (r != NULL) {
+        r->recv.open = r->is_given = r->has_given = r->reply_later = r->told = false;
+        r->recv.order = 0;
+        r->given_extra = NULL;
+    }
+    return r;
+}
+
+/* Logs a receive of this stream that is about to be posted; entry NULL: its message is not there.
+ */
+static inline void log_post(struct lc_clk_thread *k, uint32_t source, uint64_t now,
+                            uint32_t context, int32_t tag, const struct lc_ring_entry *entry) {
+    struct lc_source *s = &lc_clk.match.sources[source];
+    if (lc_unlikely(s->posts.lines == NULL) &&
+        (s->ring.area == NULL || !lc_posts_make(&s->posts, &lc_clk.mine, source)))
+        return;
+    uint32_t skip = 0;
+    if (lc_unlikely(s->n_open > 0 || lc_clk.match.n_wild > 0) && entry == NULL)
+        skip = lc_match_ahead(&lc_clk.match, source, context, tag);
+    struct lc_post_line *line = lc_posts_place(&s->posts);
+    lc_logical_stamp(&k->l, now, &line->stamp);
+    lc_posts_ready(&s->posts, line, context, tag, entry != NULL ? entry->seq : s->ring.seq, skip);
+}
+
+/* A receive is about to be posted; if its message is on its way already, the sender is told. */
+void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
+    msg->clocks[0] = msg->clocks[1] = 0;
+    if (lc_unlikely(k == NULL || c == NULL))
+        return;
+    int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
+    uint32_t context = context_of(c, msg);
+    bool exact = source >= 0 && msg->tag != MPI_ANY_TAG;
+    LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
+    if (lc_likely(exact)) {
+        lc_clk_lock();
+        const struct lc_ring_entry *entry =
+            lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
+        log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
+        if (lc_unlikely(entry != NULL && lc_clk_is_late((uint32_t)source, entry, call->begin))) {
+            struct lc_stamp post;
+            uint32_t seq = entry->seq;
+            lc_logical_stamp(&k->l, call->begin, &post);
+            lc_clk_reply_to(k, (uint32_t)source, &post, seq);
+            msg->clocks[1] = 1; /* told */
+        }
+        call->thread->expected = lc_ring_head(&lc_clk.match.sources[source].ring);
+        lc_clk_unlock();
+    }
+    if (msg->id == 0 && !lc_core.multiple && exact)
+        return; /* blocking, nobody else receives: no list is needed */
+    struct lc_clk_recv *r = take_recv();
+    if (r == NULL)
+        return;
+    r->recv.source = source < 0 ? LC_ANY : source;
+    r->recv.tag = msg->tag == MPI_ANY_TAG ? LC_ANY : msg->tag;
+    r->recv.context = context;
+    r->recv.post.enter = call->begin;
+    r->recv.owner = NULL;
+    r->told = msg->clocks[1] != 0;
+    lc_clk_lock();
+    r->reply_later = !exact;
+    if (!exact || lc_clk.areas[source].head == NULL)
+        lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+    r->recv.order = ++lc_clk.next_order;
+    if (msg->id == 0) /* other threads must see it while this one is blocked */
+        lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+    msg->clocks[0] = (uint64_t)(uintptr_t)r;
+}
+
+void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
+    (void)call;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    if (r == NULL)
+        return;
+    if (msg->request == NULL) { /* never heard of again: it holds its place in the stream */
+        r->recv.owner = NULL;
+    } else {
+        r->recv.owner = msg->request;
+        msg->request->clocks[0] = msg->clocks[0];
+    }
+    lc_clk_lock();
+    if (!r->is_given)
+        lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+}
+
+uint64_t lc_clk_received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
+                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r,
+                         bool told) {
+    struct lc_clk_comm *c = lc_clk_comm_of(comm);
+    int32_t source = lc_clk_world(comm, peer);
+    if (c == NULL || source < 0)
+        return 0;
+    uint32_t context = r != NULL && !r->is_given ? r->recv.context : c->context;
+    LC_CLK_LOG("R %d %u %d\n", source, context, tag);
+    const struct lc_ring_entry *entry;
+    const uint64_t *extra = NULL;
+    uint32_t n_extra = 0;
+    uint64_t waited = 0;
+    lc_clk_lock();
+    if (lc_unlikely(r != NULL && r->is_given)) {
+        entry = r->has_given ? &r->given : NULL;
+        extra = r->given_extra;
+        n_extra = extra != NULL ? r->n_given_extra : 0;
+    } else {
+        entry = lc_match_take(&lc_clk.match, (uint32_t)source, context, tag,
+                              r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)bytes);
+        const struct lc_stashed *stashed = lc_clk.match.sources[source].taken;
+        extra = stashed != NULL ? stashed->extra : NULL;
+        n_extra = stashed != NULL ? stashed->n_extra : 0;
+    }
+    if (lc_likely(entry != NULL)) {
+        const struct lc_stamp stamp = entry->stamp;
+        if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !told))
+            lc_clk_reply_after(k, call, (uint32_t)source, entry, extra, n_extra, r);
+        lc_clk_edge(k, (uint32_t)source, &stamp, call->end, extra, n_extra);
+        if (lc_unlikely(stamp.enter > call->end))
+            lc_clk.counts.violations++;
+        if (source != (int32_t)lc_clk.rank) {
+            waited = stamp.enter > call->begin ? lc_min(stamp.enter, call->end) - call->begin : 0;
+            if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
+                lc_clk_candidate(k, call, LC_WAIT_LATESENDER, waited, (uint32_t)source, stamp.node);
+        }
+    }
+    lc_clk_unlock();
+    return waited;
+}
+
+void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    if (lc_unlikely(r != NULL))
+        lc_clk_close_recv(r);
+    if (lc_likely(k != NULL))
+        lc_clk_received(call, k, msg->comm, msg->peer, msg->tag, msg->bytes, r,
+                        msg->clocks[1] != 0);
+    lc_clk_give_recv(r);
+}
+
+static void keep_extra(struct lc_clk_recv *r, const struct lc_stashed *stashed) {
+    uint32_t n = stashed != NULL ? stashed->n_extra : 0;
+    r->given_extra = n > 0 ? malloc(n * sizeof *r->given_extra) : NULL;
+    r->n_given_extra = r->given_extra != NULL ? n : 0;
+    if (r->given_extra != NULL)
+        memcpy(r->given_extra, stashed->extra, n * sizeof *r->given_extra);
+}
+
+void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
+    struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
+    int32_t source = lc_clk_world(matched->comm, matched->peer);
+    (void)call;
+    matched->clocks[0] = 0;
+    if (c == NULL || source < 0)
+        return;
+    struct lc_clk_recv *r = take_recv();
+    if (r == NULL)
+        return;
+    r->is_given = true;
+    lc_clk_lock();
+    const struct lc_ring_entry *entry =
+        lc_match_take(&lc_clk.match, (uint32_t)source, c->context, matched->tag, UINT64_MAX,
+                      (uint32_t)matched->bytes);
+    if (entry != NULL) {
+        memcpy(&r->given, entry, sizeof r->given);
+        r->given_waits = lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
+        r->has_given = true;
+        keep_extra(r, lc_clk.match.sources[source].taken);
+    }
+    lc_clk_unlock();
+    matched->clocks[0] = (uint64_t)(uintptr_t)r;
+}
+
+void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg) {
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)matched->clocks[0];
+    msg->clocks[0] = matched->clocks[0];
+    msg->clocks[1] = 0;
+    matched->clocks[0] = 0;
+    if (r == NULL)
+        return;
+    struct lc_clk_thread *k = call->thread->clocks;
+    r->recv.post.enter = call->begin;
+    if (k != NULL && r->has_given) {
+        int32_t source = lc_clk_world(msg->comm, msg->peer);
+        r->reply_later = true;
+        lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+        lc_clk_lock();
+        log_post(k, (uint32_t)source, call->begin, r->given.context, r->given.tag, &r->given);
+        lc_clk_unlock();
+    }
+}
