@@ -19,7 +19,8 @@ if [ "$what" = all ] || [ "$what" = tidy ]; then
   units=("${@:3}")
   [ ${#units[@]} -gt 0 ] || mapfile -t units < <(git ls-files 'src/*.c')
   # one file per call: clang-tidy 14 carries the state of va_lists from file to file
-  printf '%s\n' "${units[@]}" | xargs -P2 -n1 clang-tidy -p "$database" --quiet 2>/dev/null | grep -E 'error:|warning:' && status=1
+  printf '%s\n' "${units[@]}" | xargs -P2 -n1 clang-tidy -p "$database" --quiet 2>/dev/null >"$database/findings" || status=1
+  grep -E 'error:|warning:' "$database/findings" && status=1
   rm -rf "$database"
 fi
 exit $status

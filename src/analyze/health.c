@@ -48,7 +48,7 @@ const char *lc_health_done(enum lc_health_kind kind) {
 const char *lc_health_name(enum lc_health_kind kind) {
     static _Thread_local char name[40];
     size_t i = 0;
-    for (; table[kind].name[i] && i < sizeof name - 1; i++)
+    for (; i < sizeof name - 1 && table[kind].name[i]; i++)
         name[i] = (char)tolower((unsigned char)table[kind].name[i]);
     name[i] = 0;
     return name;

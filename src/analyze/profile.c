@@ -297,7 +297,7 @@ static enum lc_err build_states(struct lc_timelines *lines) {
         for (size_t k = 0; k < trace->locs[i].n_waits; k++)
             most += (trace->locs[i].waits[k].flags & LC_WAIT_STATE) != 0;
     LC_TRY(lc_alloc(&lines->lines, trace->n_locs, sizeof *lines->lines));
-    LC_TRY(lc_alloc(&lines->states, most, sizeof *lines->states));
+    LC_TRY(lc_alloc(&lines->states, most + 1, sizeof *lines->states)); /* never NULL */
     LC_TRY(lc_alloc(&lines->first_state, trace->n_locations + 1, sizeof *lines->first_state));
     for (size_t i = 0; i < trace->n_locs; i++) {
         struct lc_timeline *line = &lines->lines[i];

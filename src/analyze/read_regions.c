@@ -17,9 +17,11 @@ static void transition(struct lc_reader *reader, int64_t t, uint32_t node) {
             return;
         }
         int64_t *time = realloc(loc->time, need * sizeof *time);
-        loc->time = time ? time : loc->time;
+        if (time)
+            loc->time = time;
         uint32_t *cnode = realloc(loc->cnode, need * sizeof *cnode);
-        loc->cnode = cnode ? cnode : loc->cnode;
+        if (cnode)
+            loc->cnode = cnode;
         if (!time || !cnode) {
             reader->err = lc_fail(LC_ERR_NOMEM, "events: no memory for %llu transitions",
                                   (unsigned long long)need);

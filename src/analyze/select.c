@@ -29,7 +29,7 @@ enum lc_err lc_select_i64(const struct lc_comm *comm, const int64_t *values, siz
         memset(tally, 0, sizeof tally);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < n_at; k++)
-                if (shift >= 56 || (values[i] ^ found[k]) >> (shift + 8) == 0)
+                if ((uint64_t)(values[i] ^ found[k]) >> shift >> 8 == 0)
                     tally[k][byte_of(values[i], shift)]++;
         lc_comm_allreduce_i64(comm, tally[0], n_at * 256, LC_OP_SUM);
         for (size_t k = 0; k < n_at; k++) {

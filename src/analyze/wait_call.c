@@ -126,6 +126,11 @@ static struct candidate judge_send(const struct lc_wait_judge *judge, const stru
     return c;
 }
 
+/* What a call completed; NULL: a collective operation. */
+static const struct lc_p2p *done_p2p(const struct lc_loc *loc, size_t i) {
+    return loc->done[i] & 1 ? NULL : &loc->p2p[loc->done[i] >> 1];
+}
+
 static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t flags) {
     struct lc_wait wait = c->wait;
     wait.flags |= flags;
@@ -167,19 +172,19 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
     struct choice wait = {.smallest = call->fn == LC_FN_MPI_WAITSOME}, blocking = wait;
     judge->serial++;
     for (size_t i = call->first_done; i < end_done; i++) {
-        const struct lc_p2p *p2p = &loc->p2p[loc->done[i] >> 1];
-        if (!(loc->done[i] & 1) && (p2p->flags & LC_P2P_RECV) && judge_recv(&v, p2p).ticks > 0)
+        const struct lc_p2p *p2p = done_p2p(loc, i);
+        if (p2p && (p2p->flags & LC_P2P_RECV) && judge_recv(&v, p2p).ticks > 0)
             judge->waited_for[p2p->peer] = judge->serial;
     }
     for (size_t i = call->first_done; i < end_done; i++) {
-        uint32_t index = loc->done[i] >> 1;
-        if (loc->done[i] & 1) {
+        const struct lc_p2p *p2p = done_p2p(loc, i);
+        if (!p2p) {
+            uint32_t index = loc->done[i] >> 1;
             struct candidate a = judge_coll(&v, index, false), b = judge_coll(&v, index, true);
             consider(&wait, &a);
             consider(&blocking, &b);
             continue;
         }
-        const struct lc_p2p *p2p = &loc->p2p[index];
         struct candidate c =
             p2p->flags & LC_P2P_RECV ? judge_recv(&v, p2p) : judge_send(judge, &v, p2p);
         consider(&wait, &c);
@@ -197,8 +202,8 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
     if (blocks && !same)
         LC_TRY(emit(loc, &blocking.best, LC_WAIT_BLOCKS));
     for (size_t i = end_done; i-- > call->first_done;) {
-        const struct lc_p2p *p2p = &loc->p2p[loc->done[i] >> 1];
-        if (!(loc->done[i] & 1) && (p2p->flags & LC_P2P_RECV) && (p2p->flags & LC_P2P_MATCHED))
+        const struct lc_p2p *p2p = done_p2p(loc, i);
+        if (p2p && (p2p->flags & LC_P2P_RECV) && (p2p->flags & LC_P2P_MATCHED))
             LC_TRY(push_received(judge, &loc->matches[p2p->link]));
     }
     return LC_OK;

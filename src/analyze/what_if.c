@@ -158,7 +158,6 @@ static enum lc_err answer(const struct lc_trace *trace, const double *gain, stru
                           size_t n, struct saving **replies, uint32_t **dest) {
     double *sums = NULL;
     size_t capacity = 0;
-    uint32_t current = LC_NONE;
     enum lc_err err = lc_alloc(replies, n + 1, sizeof **replies);
     if (err == LC_OK)
         err = lc_alloc(dest, n + 1, sizeof **dest);
@@ -166,11 +165,10 @@ static enum lc_err answer(const struct lc_trace *trace, const double *gain, stru
         qsort(asked, n, sizeof *asked, compare_releases);
     for (size_t i = 0; i < n && err == LC_OK; i++) {
         const struct lc_loc *loc = lc_trace_loc(trace, asked[i].cause);
-        if (asked[i].cause != current)
+        if (sums == NULL || asked[i].cause != asked[i - 1].cause)
             err = sum_gains(loc, gain, &sums, &capacity);
         if (err != LC_OK)
             break;
-        current = asked[i].cause;
         (*replies)[i] = (struct saving){.ticks = saved_until(loc, gain, sums, asked[i].time),
                                         .index = asked[i].index};
         (*dest)[i] = asked[i].asker;
