@@ -76,6 +76,7 @@ struct lc_clk_thread {
     struct lc_thread *thread;
     uint32_t epoch;     /* of the intervals this thread has seen */
     bool any_candidate; /* of the call in progress */
+    bool todo;          /* replies or edges back wait for the next call */
     uint8_t n_owed;
     struct lc_candidate worst;   /* the chosen one so far */
     struct lc_clk_coll blocking; /* the blocking collective in progress */
@@ -87,9 +88,9 @@ struct lc_clk_thread {
 /* Open or matched receive. */
 struct lc_clk_recv {
     struct lc_recv recv;
-    struct lc_ring_entry given;            /* of a message matched by MPI_Mprobe */
-    bool is_given, has_given, given_waits; /* waits: its sender may */
-    uint64_t *given_extra;                 /* that came with it, or NULL */
+    struct lc_ring_entry given; /* of a message matched by MPI_Mprobe */
+    bool is_given, has_given;
+    uint64_t *given_extra; /* that came with it, or NULL */
     uint32_t n_given_extra;
     bool reply_later; /* its sender can only be told when the message is known */
     bool told;        /* its sender has been told */
@@ -117,6 +118,7 @@ struct lc_reply_slot {
 struct lc_pending { /* a send that ended before its reply was there */
     uint32_t rank, seq;
     uint64_t begin, end;
+    uint64_t bytes;             /* of a standard send; others 0 */
     struct lc_state_wait *wait; /* of the call path that waited */
     uint32_t instead_kind;      /* LC_WAIT_KINDS: nothing was booked */
     uint64_t instead_ticks;
@@ -134,8 +136,8 @@ enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
 
 struct lc_clk_counts {
     uint64_t messages, n_bent, collectives, skipped, violations, unresolved;
-    uint64_t records, replies, record_bytes, mirrors,
-        combined; /* messages and collectives of our own */
+    uint64_t records, replies, packed, record_bytes, mirrors,
+        combined; /* messages and collectives of our own; replies that went with others */
 };
 
 struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
@@ -172,7 +174,8 @@ struct lc_clk {
     struct lc_area *areas;    /* by rank; head NULL: by messages */
     struct lc_ring_out *outs; /* by rank, made at the first message */
     int memory_fd;
-    MPI_Comm comm; /* private, for records */
+    MPI_Comm comm;           /* private, for records */
+    uint64_t buffered_bytes; /* shorter standard sends to other nodes are not expected to wait */
     struct lc_match match;
     uint64_t next_order;
     struct lc_clk_recv *spare_recv;
@@ -185,6 +188,7 @@ struct lc_clk {
     struct lc_pending pending[LC_PENDING];
     uint32_t n_pending;
     uint8_t fn_class[LC_FN_COUNT];
+    bool fn_starts[LC_FN_COUNT]; /* starts messages, and waits for nothing */
     struct lc_clk_thread *threads;
     uint32_t n_threads;
     /* what-if */
@@ -243,7 +247,7 @@ const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
 void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n);
 uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **extra);
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
-                       uint32_t seq);
+                       uint32_t seq, uint64_t bytes);
 
 /* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
  * time, except in what was told to others meanwhile. */
@@ -271,13 +275,30 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
                         uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
                         uint64_t waits);
 bool lc_clk_record_pull(void *user, uint32_t source);
-void lc_clk_records_finish(void); /* collective */
-/* The record of this entry (from the matcher, of a source without ring) says that its send waits.
- */
-bool lc_clk_record_waits(const struct lc_ring_entry *entry);
-#define LC_RECORD_WAITS  (1ull << 32) /* in extra[1]: may wait; */
-#define LC_RECORD_SURELY (1ull << 33) /* surely ends only when its receive is posted */
-enum { LC_RECORD_ITEMS = 20, LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS };
+void lc_clk_records_finish(void);                    /* collective */
+void lc_clk_records_settle(struct lc_clk_thread *k); /* collective: all replies are told */
+/* What the record of this entry (from the matcher, of a source without ring) says of its send. */
+uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry);
+#define LC_RECORD_WAITS  (1ull << 32) /* in extra[1]: may wait for its receive; */
+#define LC_RECORD_SURELY (1ull << 33) /* surely ends only when it is posted; */
+#define LC_RECORD_BLOCKS (1ull << 34) /* is expected to wait; */
+#define LC_RECORD_INSIDE (1ull << 35) /* in the call that sends */
+enum {
+    LC_RECORD_ITEMS = 20,
+    LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS,
+    LC_RECORD_REPLY = 6,   /* words of a reply that goes with a record to the same rank */
+    LC_RECORD_REPLIES = 32 /* of them in one record, at most */
+};
+/* A reply as words; the number of the message it belongs to. */
+void lc_clk_pack_reply(const struct lc_stamp *post, uint32_t seq, uint64_t *words);
+uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post);
+
+/* clk_back.c: takes the replies that wait for a record to this rank; their number. Sends those that
+ * no record took along. Both with lc_clk.lock held. */
+uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words);
+void lc_clk_back_flush(struct lc_clk_thread *k);
+/* What was left to do at the begin of the next call (todo). */
+void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call);
 /* Vector and what-if clocks of the thread for a record; returns the number of words. */
 uint32_t lc_clk_extra(struct lc_clk_thread *k, uint64_t *extra);
 void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,

@@ -41,8 +41,8 @@ void lc_clocks_call_begin(struct lc_call *call) {
         k->l.longest = 0;
     }
     k->any_candidate = false;
-    if (lc_unlikely(k->n_owed > 0))
-        lc_clk_settle_owed(k);
+    if (lc_unlikely(k->todo))
+        lc_clk_back_todo(k, call);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {

@@ -26,6 +26,7 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                                .seq = (uint32_t)sent,
                                .context = stream_context(lc_clk_comm_of(r->comm), r->partitioned),
                                .tag = r->tag,
+                               .bytes = r->synchronous ? 0 : r->bytes,
                                .counts = slow && waits && class != LC_FN_WAITSOME,
                                .surely = surely});
     if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */

@@ -36,9 +36,12 @@ void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp
         lc_logical_take(&k->l, stamp, now, &lc_clk.areas[source]);
         return;
     }
+    uint64_t before = k->l.useful;
     bool won = lc_logical_edge(&k->l, stamp, now);
-    if (won && n_extra == 0) /* no memory for its vector */
-        lc_cpvec_adopt_items(&k->l.vec, NULL, 0, stamp->useful);
-    else if (stamp->interval == k->l.interval)
+    if (won && n_extra == 0) { /* a small step that was told without a vector */
+        lc_cpvec_add(&k->l.vec, (uint64_t)source << 32 | stamp->node, stamp->useful - before);
+        k->l.stale = true;
+    } else if (stamp->interval == k->l.interval) {
         lc_clk_adopt_extra(k, extra, n_extra, won, stamp->useful);
+    }
 }

@@ -27,7 +27,7 @@ enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
-    uint64_t records, replies, record_bytes, mirrors, combined, unresolved;
+    uint64_t records, replies, packed, record_bytes, mirrors, combined, unresolved;
 };
 enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
 
@@ -238,6 +238,7 @@ static void put_counts(void) {
                                 .skipped = lc_clk.counts.skipped,
                                 .records = lc_clk.counts.records,
                                 .replies = lc_clk.counts.replies,
+                                .packed = lc_clk.counts.packed,
                                 .record_bytes = lc_clk.counts.record_bytes,
                                 .mirrors = lc_clk.counts.mirrors,
                                 .combined = lc_clk.counts.combined,
@@ -258,6 +259,7 @@ static void put_counts(void) {
         "\"unsure\": %llu, \"mispaired\": %llu, \"late\": %llu, \"void\": %llu, \"lost\": %llu, "
         "\"order_violations\": %llu, \"collectives\": %llu, \"collectives_skipped\": %llu, "
         "\"vectors_overwritten\": %llu, \"records\": %llu, \"replies\": %llu, "
+        "\"replies_packed\": %llu, "
         "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu, \"posts_unknown\": %llu}, "
         "\"waiting_measured_s\": "
         "%.9f",
@@ -268,9 +270,9 @@ static void put_counts(void) {
         (unsigned long long)all.violations, (unsigned long long)all.collectives,
         (unsigned long long)all.skipped, (unsigned long long)all.overwritten,
         (unsigned long long)all.records, (unsigned long long)all.replies,
-        (unsigned long long)all.record_bytes, (unsigned long long)all.mirrors,
-        (unsigned long long)all.combined, (unsigned long long)all.unresolved,
-        (double)all.waited * 1e-9);
+        (unsigned long long)all.packed, (unsigned long long)all.record_bytes,
+        (unsigned long long)all.mirrors, (unsigned long long)all.combined,
+        (unsigned long long)all.unresolved, (double)all.waited * 1e-9);
 }
 
 /* Without the closing brace. */
@@ -362,6 +364,8 @@ void lc_clocks_finalize(struct lc_call *call) {
     if (!lc_clk.ready || k == NULL || !lc_core.agreed)
         return;
     close_log(call->begin);
+    lc_clk_records_settle(k); /* replies that no record took along */
+    lc_clk_settle_owed(k);
     pthread_mutex_lock(&lc_clk.lock);
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);

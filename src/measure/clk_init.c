@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "measure/clk.h"
+#include "measure/clk_p2p.h"
 #include "measure/hot.h"
 
 static int status_of(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
@@ -32,6 +32,8 @@ static void classify(void) {
         {"Waitall", LC_FN_WAITALL},   {"Waitsome", LC_FN_WAITSOME},
         {"Sendrecv", LC_FN_SENDRECV}, {"Sendrecv_replace", LC_FN_SENDRECV},
     };
+    static const char *const starts[] = {"Irecv",  "Isend", "Issend",   "Ibsend",
+                                         "Irsend", "Start", "Startall", "Isendrecv"};
     for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
         const char *name = lc_fn_names[fn] + strlen("MPI_");
         size_t length = strlen(name);
@@ -40,6 +42,9 @@ static void classify(void) {
         for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
             if (strlen(classes[i].name) == length && strncmp(name, classes[i].name, length) == 0)
                 lc_clk.fn_class[fn] = classes[i].class;
+        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+            lc_clk.fn_starts[fn] |=
+                strlen(starts[i]) == length && strncmp(name, starts[i], length) == 0;
     }
 }
 
@@ -69,6 +74,7 @@ static void adopt_threads(struct lc_call *call) {
 void lc_clocks_init(struct lc_call *call) {
     lc_clk.rank = (uint32_t)lc_core.rank;
     lc_clk.size = (uint32_t)lc_core.size;
+    lc_clk.buffered_bytes = LC_RENDEZVOUS_BYTES;
     classify();
     lc_clk_whatif_init();
     if (!lc_core.agreed || !lc_clk_memory()) {

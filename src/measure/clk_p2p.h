@@ -15,7 +15,8 @@
 #include "measure/clk.h"
 
 /* Shorter messages are not expected to wait for their receiver; from LC_SURELY_BYTES on no MPI
- * buffers them. Whether one between them waited is seen from the times alone. */
+ * buffers them. Whether one between them waited is seen from the times alone; sizes that were seen
+ * to be buffered are not expected to wait either (lc_clk.buffered_bytes). */
 enum { LC_RENDEZVOUS_BYTES = 4096, LC_SURELY_BYTES = 256 << 10 };
 
 /* Partitioned messages match among each other only. */
@@ -37,8 +38,9 @@ struct lc_ended { /* a send that this call ended */
     uint32_t to, seq;
     uint32_t context;
     int32_t tag;
-    bool counts; /* as a wait state of the call */
-    bool surely; /* it ended only after its receive was posted */
+    uint64_t bytes; /* of a standard send; others 0 */
+    bool counts;    /* as a wait state of the call */
+    bool surely;    /* it ended only after its receive was posted */
 };
 
 /* clk_send.c: puts an entry on its way; its sequence number (0: lost) and place (NULL: none). With
@@ -48,27 +50,19 @@ uint32_t lc_clk_put_entry(struct lc_clk_thread *k, uint32_t to, const struct lc_
                           struct lc_ring_entry **entry);
 /* clk_back.c, the sender's side: did this call wait for the receive? */
 void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e);
-/* The receiver's side: tells the sender when its message `seq` was or will be received. */
-void lc_clk_reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
-                     uint32_t seq);
-/* Tells the sender when the receive of this entry was posted, where that could not be told before:
- * late ones, and those of a send that surely waited, if its clocks change with it. extra: of an
- * entry that came as record. r NULL: blocking. */
+/* The receiver's side: a receive is about to be posted whose message's entry is there already.
+ * True: its sender is told, or will be. */
+bool lc_clk_tell_late(struct lc_clk_thread *k, uint32_t source, const struct lc_ring_entry *entry,
+                      const struct lc_call *call);
+/* The same when the message has come, where that could not be told before: wild receives, entries
+ * that were not there yet, sends that surely waited. extra: of an entry that came as record. r
+ * NULL: blocking. */
 void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                         const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
                         const struct lc_clk_recv *r);
 
 static inline bool lc_clk_is_after(const struct lc_ring_entry *entry, uint64_t posted) {
     return posted > entry->stamp.enter + lc_clk.slow_ticks;
-}
-
-/* To be told to the sender: the receive was posted after the send began, and the send may wait
- * (over messages; a reply in a ring costs next to nothing). */
-static inline bool lc_clk_is_late(uint32_t source, const struct lc_ring_entry *entry,
-                                  uint64_t posted) {
-    if (lc_likely(!lc_clk_is_after(entry, posted)))
-        return false;
-    return lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
 }
 
 /* The receive is off the list of open ones. */

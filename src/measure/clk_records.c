@@ -1,8 +1,9 @@
 /* Entries as messages, between ranks that share no memory: one record per message of the program,
  * sent before it on a private communicator, fetched by the receiver when it looks for the entry.
  * A send that may wait for its receiver says so in its record; a receiver that comes late to such a
- * message answers with a record of its own (MPI's own hand-shake takes two or three messages more
- * there).
+ * message answers with a record of its own if the sender's clocks change with it (MPI's own
+ * hand-shake takes two or three messages more there), else with words in its next record to this
+ * rank.
  * Never waits: a receiver probes, a sender keeps the buffers of what is still on its way. Times and
  * clocks travel in nanoseconds of the global clock. */
 #include <stddef.h>
@@ -11,16 +12,23 @@
 
 #include "measure/clk.h"
 
-enum { LC_RECORD_TAG = 0x4c32, LC_RECORDS_MAX = 4096, LC_RECORD_HEAD = 8 };
+enum {
+    LC_RECORD_TAG = 0x4c32,
+    LC_RECORDS_MAX = 4096,
+    LC_RECORD_HEAD = 8,
+    LC_RECORD_WORDS = LC_RECORD_HEAD + LC_RECORD_EXTRA + LC_RECORD_REPLIES * LC_RECORD_REPLY,
+    LC_REPLIES_SHIFT = 40 /* their number, in extra[1] */
+};
 
 struct lc_record {
-    uint64_t words[LC_RECORD_HEAD + LC_RECORD_EXTRA];
+    uint64_t words[LC_RECORD_WORDS];
     MPI_Request request;
     struct lc_record *next;
 };
 
 static struct lc_record *flying, *flying_last, *spare;
 static uint32_t n_flying;
+static bool settling; /* MPI_Finalize: all records that come are read */
 
 static uint64_t to_ns(uint64_t ticks) {
     return (uint64_t)((double)ticks * lc_clk.ns_per_tick);
@@ -59,6 +67,43 @@ static struct lc_record *take(void) {
     return r;
 }
 
+static void to_words(const struct lc_stamp *stamp, uint64_t *words) {
+    double enter = lc_clk_to_global(stamp->enter);
+    memcpy(&words[0], &enter, sizeof enter);
+    words[1] = to_ns(stamp->useful);
+    words[2] = to_ns(stamp->outside_omp);
+    words[3] = to_ns(stamp->phase_useful);
+    words[4] = (uint64_t)stamp->interval << 32 | stamp->phase;
+}
+
+static struct lc_stamp to_stamp(const uint64_t *words) {
+    double enter;
+    memcpy(&enter, &words[0], sizeof enter);
+    return (struct lc_stamp){.enter = lc_clk_from_global(enter),
+                             .useful = to_ticks(words[1]),
+                             .outside_omp = to_ticks(words[2]),
+                             .phase_useful = to_ticks(words[3]),
+                             .interval = (uint32_t)(words[4] >> 32),
+                             .phase = (uint32_t)words[4],
+                             .node = (uint32_t)(words[5] >> 32)};
+}
+
+void lc_clk_pack_reply(const struct lc_stamp *post, uint32_t seq, uint64_t *words) {
+    to_words(post, words);
+    words[5] = (uint64_t)post->node << 32 | seq;
+}
+
+uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post) {
+    *post = to_stamp(words);
+    return (uint32_t)words[5];
+}
+
+/* synchronous: it is complete only when it was received */
+static int (*send_call(bool synchronous))(const void *, int, MPI_Datatype, int, int, MPI_Comm,
+                                          MPI_Request *) {
+    return synchronous ? lc_real.Issend : lc_real.Isend;
+}
+
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                         uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
                         uint64_t waits) {
@@ -67,19 +112,16 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     struct lc_record *r = take();
     if (r == NULL)
         return false;
-    double enter = lc_clk_to_global(stamp->enter);
-    memcpy(&r->words[0], &enter, sizeof enter);
-    r->words[1] = to_ns(stamp->useful);
-    r->words[2] = to_ns(stamp->outside_omp);
-    r->words[3] = to_ns(stamp->phase_useful);
-    r->words[4] = (uint64_t)stamp->interval << 32 | stamp->phase;
+    to_words(stamp, r->words);
     r->words[5] = (uint64_t)stamp->node << 32 | seq;
     r->words[6] = (uint64_t)context << 32 | (uint32_t)tag;
     r->words[7] = bytes;
     uint32_t n = LC_RECORD_HEAD + lc_clk_extra(k, r->words + LC_RECORD_HEAD);
-    r->words[LC_RECORD_HEAD + 1] |= waits;
-    if (lc_real.Isend(r->words, (int)n, MPI_UINT64_T, (int)to, LC_RECORD_TAG, lc_clk.comm,
-                      &r->request) != MPI_SUCCESS) {
+    uint64_t replies = lc_clk_back_pack(to, r->words + n);
+    r->words[LC_RECORD_HEAD + 1] |= waits | replies << LC_REPLIES_SHIFT;
+    n += (uint32_t)replies * LC_RECORD_REPLY;
+    if (send_call(settling)(r->words, (int)n, MPI_UINT64_T, (int)to, LC_RECORD_TAG, lc_clk.comm,
+                            &r->request) != MPI_SUCCESS) {
         r->next = spare;
         spare = r;
         return false;
@@ -94,19 +136,31 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     return true;
 }
 
-static void add(uint32_t source, const uint64_t *words, int n) {
-    double enter;
+/* Replies at the end of a record; the words before them. */
+static int take_replies(uint32_t source, const uint64_t *words, int n) {
+    int replies = n > LC_RECORD_HEAD + 1 ? (int)(words[LC_RECORD_HEAD + 1] >> LC_REPLIES_SHIFT) : 0;
+    int rest = n - replies * LC_RECORD_REPLY;
+    if (replies > LC_RECORD_REPLIES || rest < LC_RECORD_HEAD + 2)
+        return n;
+    for (int i = 0; i < replies; i++) {
+        struct lc_ring_entry entry = {.context = LC_CONTEXT_REPLY};
+        entry.tag = (int32_t)lc_clk_unpack_reply(words + rest + i * LC_RECORD_REPLY, &entry.stamp);
+        if (i == replies - 1) /* the vector is as good as that of then */
+            lc_clk_reply_extra(source, entry.tag, words + LC_RECORD_HEAD,
+                               (uint32_t)(rest - LC_RECORD_HEAD));
+        lc_match_add(&lc_clk.match, source, &entry, NULL, 0);
+    }
+    return rest;
+}
+
+static void add(uint32_t source, uint64_t *words, int n) {
     if (n < LC_RECORD_HEAD)
         return;
-    memcpy(&enter, &words[0], sizeof enter);
+    n = take_replies(source, words, n);
+    if (n > LC_RECORD_HEAD + 1)
+        words[LC_RECORD_HEAD + 1] &= (1ull << LC_REPLIES_SHIFT) - 1;
     struct lc_ring_entry entry = {
-        .stamp = {.enter = lc_clk_from_global(enter),
-                  .useful = to_ticks(words[1]),
-                  .outside_omp = to_ticks(words[2]),
-                  .phase_useful = to_ticks(words[3]),
-                  .interval = (uint32_t)(words[4] >> 32),
-                  .phase = (uint32_t)words[4],
-                  .node = (uint32_t)(words[5] >> 32)},
+        .stamp = to_stamp(words),
         .seq = (uint32_t)words[5],
         .context = (uint32_t)(words[6] >> 32),
         .tag = (int32_t)(uint32_t)words[6],
@@ -119,17 +173,17 @@ static void add(uint32_t source, const uint64_t *words, int n) {
                  (uint32_t)(n - LC_RECORD_HEAD));
 }
 
-bool lc_clk_record_waits(const struct lc_ring_entry *entry) {
+uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry) {
     const struct lc_stashed *item =
         (const struct lc_stashed *)((const char *)entry - offsetof(struct lc_stashed, entry));
-    return item->n_extra > 1 && (item->extra[1] & LC_RECORD_WAITS) != 0;
+    return item->n_extra > 1 ? item->extra[1] : 0;
 }
 
 bool lc_clk_record_pull(void *user, uint32_t source) {
     (void)user;
     int there = 0, n = 0;
     MPI_Status status;
-    uint64_t words[LC_RECORD_HEAD + LC_RECORD_EXTRA];
+    uint64_t words[LC_RECORD_WORDS];
     if (lc_clk.comm == MPI_COMM_NULL || lc_core.finalized ||
         lc_real.Iprobe((int)source, LC_RECORD_TAG, lc_clk.comm, &there, &status) != MPI_SUCCESS ||
         !there)
@@ -140,6 +194,32 @@ bool lc_clk_record_pull(void *user, uint32_t source) {
         return false;
     add(source, words, n);
     return true;
+}
+
+/* Until everybody has read what was sent to it. */
+void lc_clk_records_settle(struct lc_clk_thread *k) {
+    if (lc_clk.comm == MPI_COMM_NULL || !lc_clk.records)
+        return;
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    bool waiting = false;
+    lc_clk_lock();
+    settling = true;
+    lc_clk_back_flush(k);
+    for (int all_here = 0; !all_here;) {
+        int there = 0;
+        MPI_Status status;
+        lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
+        if (there) {
+            lc_clk_record_pull(NULL, (uint32_t)status.MPI_SOURCE);
+            continue;
+        }
+        collect();
+        if (flying == NULL && !waiting)
+            waiting = lc_real.Ibarrier(lc_clk.comm, &barrier) == MPI_SUCCESS;
+        if (waiting)
+            lc_real.Test(&barrier, &all_here, MPI_STATUS_IGNORE);
+    }
+    lc_clk_unlock();
 }
 
 /* Receives what nobody asked for (messages that the program left), until every rank has got rid of
@@ -154,7 +234,7 @@ void lc_clk_records_finish(void) {
         MPI_Status status;
         lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
         if (there) {
-            uint64_t words[LC_RECORD_HEAD + LC_RECORD_EXTRA];
+            uint64_t words[LC_RECORD_WORDS];
             lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T,
                          status.MPI_SOURCE, LC_RECORD_TAG, lc_clk.comm, MPI_STATUS_IGNORE);
             continue;

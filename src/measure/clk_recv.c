@@ -54,13 +54,8 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         const struct lc_ring_entry *entry =
             lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
         log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
-        if (lc_unlikely(entry != NULL && lc_clk_is_late((uint32_t)source, entry, call->begin))) {
-            struct lc_stamp post;
-            uint32_t seq = entry->seq;
-            lc_logical_stamp(&k->l, call->begin, &post);
-            lc_clk_reply_to(k, (uint32_t)source, &post, seq);
-            msg->clocks[1] = 1; /* told */
-        }
+        if (lc_unlikely(entry != NULL && lc_clk_is_after(entry, call->begin)))
+            msg->clocks[1] = lc_clk_tell_late(k, (uint32_t)source, entry, call);
         call->thread->expected = lc_ring_head(&lc_clk.match.sources[source].ring);
         lc_clk_unlock();
     }
@@ -181,7 +176,6 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
                       (uint32_t)matched->bytes);
     if (entry != NULL) {
         memcpy(&r->given, entry, sizeof r->given);
-        r->given_waits = lc_clk.areas[source].head != NULL || lc_clk_record_waits(entry);
         r->has_given = true;
         keep_extra(r, lc_clk.match.sources[source].taken);
     }

@@ -55,10 +55,12 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
             seq = out->seq;
         }
     } else {
-        bool may_wait = msg->kind == LC_SEND_SYNC ||
-                        (msg->bytes >= LC_RENDEZVOUS_BYTES && msg->kind != LC_SEND_BUFFERED);
+        bool sync = msg->kind == LC_SEND_SYNC, buffered = msg->kind == LC_SEND_BUFFERED;
         uint64_t waits =
-            (may_wait ? LC_RECORD_WAITS : 0) | (surely_waits(msg) ? LC_RECORD_SURELY : 0);
+            (sync || (msg->bytes >= LC_RENDEZVOUS_BYTES && !buffered) ? LC_RECORD_WAITS : 0) |
+            (sync || (msg->bytes >= lc_clk.buffered_bytes && !buffered) ? LC_RECORD_BLOCKS : 0) |
+            (surely_waits(msg) ? LC_RECORD_SURELY : 0) |
+            (lc_clk.fn_starts[call->fn] ? 0 : LC_RECORD_INSIDE);
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
         seq = lc_clk_put_entry(k, (uint32_t)to, &stamp, context, msg->tag, (uint32_t)msg->bytes,
@@ -87,6 +89,7 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
                                             .seq = (uint32_t)msg->clocks[1],
                                             .context = lc_clk_comm_of(msg->comm)->context,
                                             .tag = msg->tag,
+                                            .bytes = msg->kind == LC_SEND_STANDARD ? msg->bytes : 0,
                                             .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
                                             .surely = surely});
 }

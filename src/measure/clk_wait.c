@@ -64,7 +64,21 @@ const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq) {
     return slot->seq == seq && slot->rank == rank ? slot : NULL;
 }
 
+enum { LEARN_US = 20 }; /* shorter waits may be the time that a send takes */
+
+/* Which standard sends to other nodes MPI buffers: those that ended before their receive was
+ * posted, until one of their size has waited. */
+static void learn(const struct lc_pending *p, const struct lc_stamp *post) {
+    if (p->bytes >= lc_clk.buffered_bytes && post->enter >= p->end)
+        lc_clk.buffered_bytes = p->bytes + 1;
+    else if (p->bytes > 0 && p->bytes < lc_clk.buffered_bytes && post->enter < p->end &&
+             post->enter > p->begin + LEARN_US * lc_clk.slow_ticks)
+        lc_clk.buffered_bytes = p->bytes;
+}
+
 static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
+    if (lc_clk.areas[source].head == NULL)
+        learn(p, post);
     if (post->enter <= p->begin || post->enter >= p->end)
         return;
     uint64_t ticks = post->enter - p->begin;
@@ -115,7 +129,7 @@ uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **e
 }
 
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
-                       uint32_t seq) {
+                       uint32_t seq, uint64_t bytes) {
     /* a full table: most have no reply, since the receive was posted before the send */
     static uint32_t victim;
     struct lc_state_wait *w = k->l.interval ? waits_of(k, call->entry->path) : NULL;
@@ -127,6 +141,7 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
         .seq = seq,
         .begin = call->begin,
         .end = call->end,
+        .bytes = bytes,
         .wait = w,
         .instead_kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS,
         .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
@@ -144,6 +159,7 @@ void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t end
                                             .end = end,
                                             .interval = k->l.interval,
                                             .phase = k->l.phase};
+    k->todo = true;
 }
 
 /* The clock of the receive's post, and what this thread worked since its send ended. */
@@ -162,7 +178,7 @@ static void edge_later(struct lc_clk_thread *k, const struct lc_owed *o,
         now.phase_useful += k->l.phase_own - o->phase_own;
     bool won = now.useful > k->l.useful;
     lc_clk_edge(k, o->to, &now, o->end, extra, n_extra);
-    if (!won)
+    if (!won || (!shared && n_extra == 0))
         return;
     if (shared)
         lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[o->to], &then);
