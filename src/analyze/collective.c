@@ -146,34 +146,20 @@ static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t co
     return err;
 }
 
-static enum lc_err merge_aggregates(struct window *w) {
+/* values[size] of `bytes` each, one per instance: merged over all ranks. */
+static enum lc_err merge_values(struct window *w, void *values, size_t bytes, merge_fn *merge) {
     struct packed *items;
+    char *at = values;
     if (w->trace->comm->size == 1)
         return LC_OK;
     LC_TRY(lc_comm_agree(w->trace->comm, lc_alloc(&items, w->n_used, sizeof *items)));
     for (size_t i = 0; i < w->n_used; i++) {
         items[i].instance = w->begin + w->used[i];
-        items[i].u.aggregate = w->aggregates[w->used[i]];
+        memcpy(&items[i].u, at + w->used[i] * bytes, bytes);
     }
-    enum lc_err err = merge_ranks(w, items, w->n_used, merge_aggregate);
+    enum lc_err err = merge_ranks(w, items, w->n_used, merge);
     for (size_t i = 0; i < w->n_used && err == LC_OK; i++)
-        w->aggregates[items[i].instance - w->begin] = items[i].u.aggregate;
-    free(items);
-    return err;
-}
-
-static enum lc_err merge_sync_ends(struct window *w) {
-    struct packed *items;
-    if (w->trace->comm->size == 1)
-        return LC_OK;
-    LC_TRY(lc_comm_agree(w->trace->comm, lc_alloc(&items, w->n_used, sizeof *items)));
-    for (size_t i = 0; i < w->n_used; i++) {
-        items[i].instance = w->begin + w->used[i];
-        items[i].u.end = w->sync_end[w->used[i]];
-    }
-    enum lc_err err = merge_ranks(w, items, w->n_used, merge_end);
-    for (size_t i = 0; i < w->n_used && err == LC_OK; i++)
-        w->sync_end[items[i].instance - w->begin] = items[i].u.end;
+        memcpy(at + (items[i].instance - w->begin) * bytes, &items[i].u, bytes);
     free(items);
     return err;
 }
@@ -337,11 +323,11 @@ static enum lc_err run_window(struct window *w) {
         w->sync_end[i] = INT64_MAX;
     }
     LC_TRY(lc_comm_agree(comm, for_parts(w, false, add_member)));
-    LC_TRY(merge_aggregates(w));
+    LC_TRY(merge_values(w, w->aggregates, sizeof *w->aggregates, merge_aggregate));
     check_instances(w);
     LC_TRY(lc_comm_agree(comm, for_parts(w, false, judge_member)));
     LC_TRY(judge_ranked(w));
-    LC_TRY(merge_sync_ends(w));
+    LC_TRY(merge_values(w, w->sync_end, sizeof *w->sync_end, merge_end));
     return lc_comm_agree(comm, for_parts(w, true, add_sync));
 }
 

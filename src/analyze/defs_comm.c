@@ -23,35 +23,30 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef id, OTF2_StringRef n
     return RAW_END(raw);
 }
 
+static OTF2_CallbackCode add_comm(struct lc_def_raw *raw, struct raw_comm definition) {
+    struct raw_comm *comm = RAW_ADD(raw, comms);
+    if (comm)
+        *comm = definition;
+    return RAW_END(raw);
+}
+
 static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef id, OTF2_StringRef name,
                                  OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags) {
     (void)name, (void)parent, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct raw_comm *comm = RAW_ADD(raw, comms);
-    if (comm)
-        *comm = (struct raw_comm){id, group, OTF2_UNDEFINED_GROUP, false};
-    return RAW_END(raw);
+    return add_comm(user, (struct raw_comm){id, group, OTF2_UNDEFINED_GROUP, false});
 }
 
 static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef id, OTF2_StringRef name,
                                        OTF2_GroupRef group_a, OTF2_GroupRef group_b,
                                        OTF2_CommRef common, OTF2_CommFlag flags) {
     (void)name, (void)common, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct raw_comm *comm = RAW_ADD(raw, comms);
-    if (comm)
-        *comm = (struct raw_comm){id, group_a, group_b, false};
-    return RAW_END(raw);
+    return add_comm(user, (struct raw_comm){id, group_a, group_b, false});
 }
 
 static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef id, OTF2_StringRef name,
                                    OTF2_CommRef of, OTF2_RmaWinFlag flags) {
     (void)name, (void)flags;
-    struct lc_def_raw *raw = user;
-    struct raw_comm *comm = RAW_ADD(raw, comms);
-    if (comm)
-        *comm = (struct raw_comm){id, of, OTF2_UNDEFINED_GROUP, true};
-    return RAW_END(raw);
+    return add_comm(user, (struct raw_comm){id, of, OTF2_UNDEFINED_GROUP, true});
 }
 
 static OTF2_CallbackCode on_file(void *user, OTF2_IoHandleRef id, OTF2_StringRef name,

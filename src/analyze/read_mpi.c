@@ -98,23 +98,43 @@ static void open_request(struct lc_reader *reader, struct lc_idmap *map, uint64_
     reader->err = lc_idmap_put(map, request, index);
 }
 
-static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                 void *user, OTF2_AttributeList *attributes, uint32_t receiver,
-                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
-    (void)location, (void)position, (void)attributes;
-    struct lc_reader *reader = user;
+/* The operation that a request stands for; LC_NONE (and a note): unknown. */
+static uint32_t close_request(struct lc_reader *reader, struct lc_idmap *map, uint64_t request) {
+    uint32_t index = lc_idmap_take(map, request);
+    if (index == LC_NONE)
+        lc_health_note(reader->health, LC_HEALTH_REQUEST_UNKNOWN, reader->loc->id);
+    return index;
+}
+
+/* A message that the call around it sends or receives to the end. */
+static OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStamp time, uint64_t direction,
+                                  uint32_t rank, OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
     lc_reader_time(reader, time);
     uint32_t call = lc_reader_call(reader);
     if (call == LC_NONE)
         return lc_reader_end(reader);
-    struct lc_p2p *p2p = add_p2p(reader, call, 0);
+    struct lc_p2p *p2p = add_p2p(reader, call, direction);
     if (!p2p)
         return OTF2_CALLBACK_INTERRUPT;
     p2p->done = call;
-    describe(reader, p2p, receiver, comm, tag, bytes);
+    describe(reader, p2p, rank, comm, tag, bytes);
     add_done(reader, (uint32_t)(reader->loc->n_p2p - 1), false);
-    count_message(reader, false, bytes);
+    count_message(reader, direction == LC_P2P_RECV, bytes);
     return lc_reader_end(reader);
+}
+
+static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                 void *user, OTF2_AttributeList *attributes, uint32_t receiver,
+                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+    (void)location, (void)position, (void)attributes;
+    return blocking(user, time, 0, receiver, comm, tag, bytes);
+}
+
+static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+                                 void *user, OTF2_AttributeList *attributes, uint32_t sender,
+                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+    (void)location, (void)position, (void)attributes;
+    return blocking(user, time, LC_P2P_RECV, sender, comm, tag, bytes);
 }
 
 static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
@@ -142,11 +162,9 @@ static OTF2_CallbackCode on_isend_complete(OTF2_LocationRef location, OTF2_TimeS
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
-    uint32_t index = lc_idmap_take(&reader->sends, request);
-    if (index == LC_NONE) {
-        lc_health_note(reader->health, LC_HEALTH_REQUEST_UNKNOWN, reader->loc->id);
-        return OTF2_CALLBACK_SUCCESS;
-    }
+    uint32_t index = close_request(reader, &reader->sends, request);
+    if (index == LC_NONE)
+        return lc_reader_end(reader);
     uint32_t call = lc_reader_call(reader);
     reader->loc->p2p[index].done = call;
     if (call != LC_NONE)
@@ -176,11 +194,9 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
-    uint32_t index = lc_idmap_take(&reader->recvs, request);
-    if (index == LC_NONE) {
-        lc_health_note(reader->health, LC_HEALTH_REQUEST_UNKNOWN, reader->loc->id);
-        return OTF2_CALLBACK_SUCCESS;
-    }
+    uint32_t index = close_request(reader, &reader->recvs, request);
+    if (index == LC_NONE)
+        return lc_reader_end(reader);
     uint32_t call = lc_reader_call(reader);
     struct lc_p2p *p2p = &reader->loc->p2p[index];
     p2p->done = call;
@@ -189,25 +205,6 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
         add_done(reader, index, false);
         count_message(reader, true, bytes);
     }
-    return lc_reader_end(reader);
-}
-
-static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-                                 void *user, OTF2_AttributeList *attributes, uint32_t sender,
-                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
-    (void)location, (void)position, (void)attributes;
-    struct lc_reader *reader = user;
-    lc_reader_time(reader, time);
-    uint32_t call = lc_reader_call(reader);
-    if (call == LC_NONE)
-        return lc_reader_end(reader);
-    struct lc_p2p *p2p = add_p2p(reader, call, LC_P2P_RECV);
-    if (!p2p)
-        return OTF2_CALLBACK_INTERRUPT;
-    p2p->done = call;
-    describe(reader, p2p, sender, comm, tag, bytes);
-    add_done(reader, (uint32_t)(reader->loc->n_p2p - 1), false);
-    count_message(reader, true, bytes);
     return lc_reader_end(reader);
 }
 
@@ -231,10 +228,8 @@ static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp 
     lc_reader_time(reader, time);
     uint32_t index = lc_idmap_take(&reader->recvs, request);
     if (index == LC_NONE)
-        index = lc_idmap_take(&reader->sends, request);
-    if (index == LC_NONE)
-        lc_health_note(reader->health, LC_HEALTH_REQUEST_UNKNOWN, reader->loc->id);
-    else
+        index = close_request(reader, &reader->sends, request);
+    if (index != LC_NONE)
         cancel(reader, &reader->loc->p2p[index]);
     return lc_reader_end(reader);
 }
@@ -415,11 +410,9 @@ static OTF2_CallbackCode on_nbc_complete(OTF2_LocationRef location, OTF2_TimeSta
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
-    uint32_t index = lc_idmap_take(&reader->colls, request);
-    if (index == LC_NONE) {
-        lc_health_note(reader->health, LC_HEALTH_REQUEST_UNKNOWN, reader->loc->id);
-        return OTF2_CALLBACK_SUCCESS;
-    }
+    uint32_t index = close_request(reader, &reader->colls, request);
+    if (index == LC_NONE)
+        return lc_reader_end(reader);
     uint32_t call = lc_reader_call(reader);
     struct lc_coll *coll = &reader->loc->colls[index];
     if (op == OTF2_COLLECTIVE_OP_CREATE_HANDLE) { /* MPI_Comm_idup: not a data operation */

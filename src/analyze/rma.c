@@ -117,14 +117,19 @@ static enum lc_err describe(struct rma *r, size_t index) {
     return LC_OK;
 }
 
-static int by_pair(const void *a, const void *b) {
-    const struct side *x = a, *y = b;
+static int compare_pairs(const struct side *x, const struct side *y) {
     if (x->window != y->window)
         return x->window < y->window ? -1 : 1;
     if (x->target != y->target)
         return x->target < y->target ? -1 : 1;
-    if (x->origin != y->origin)
-        return x->origin < y->origin ? -1 : 1;
+    return x->origin < y->origin ? -1 : x->origin > y->origin;
+}
+
+static int by_pair(const void *a, const void *b) {
+    const struct side *x = a, *y = b;
+    int pair = compare_pairs(x, y);
+    if (pair != 0)
+        return pair;
     if (x->location != y->location)
         return x->location < y->location ? -1 : 1;
     return x->enter < y->enter ? -1 : x->enter > y->enter;
@@ -132,12 +137,9 @@ static int by_pair(const void *a, const void *b) {
 
 static int by_number(const void *a, const void *b) {
     const struct side *x = a, *y = b;
-    if (x->window != y->window)
-        return x->window < y->window ? -1 : 1;
-    if (x->target != y->target)
-        return x->target < y->target ? -1 : 1;
-    if (x->origin != y->origin)
-        return x->origin < y->origin ? -1 : 1;
+    int pair = compare_pairs(x, y);
+    if (pair != 0)
+        return pair;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -147,8 +149,7 @@ static void number(struct side *items, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const struct side *before = i ? &items[i - 1] : NULL;
         items[i].number =
-            before && before->window == items[i].window && before->target == items[i].target &&
-                    before->origin == items[i].origin && before->location == items[i].location
+            before && compare_pairs(before, &items[i]) == 0 && before->location == items[i].location
                 ? before->number + 1
                 : 0;
     }

@@ -68,9 +68,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         s->what_if = arg;
         break;
     case ARGP_KEY_ARG:
-        if (s->operand != NULL)
-            lc_cli_usage("analyze: %s: more than one operand: give one archive", arg);
-        s->operand = arg;
+        lc_cli_operand(&s->operand, arg, "analyze", "archive");
         break;
     case ARGP_KEY_NO_ARGS:
         lc_cli_usage("analyze: no archive: give an experiment directory or a traces.otf2");

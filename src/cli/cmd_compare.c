@@ -1,6 +1,5 @@
 /* latecomer compare --delay-models: one analysis, both delay-cost models. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "cli/cmd.h"
@@ -27,10 +26,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         settings->json = true;
     else if (key == KEY_MODELS)
         settings->models = true;
-    else if (key == ARGP_KEY_ARG && settings->operand == NULL)
-        settings->operand = arg;
     else if (key == ARGP_KEY_ARG)
-        lc_cli_usage("compare: %s: more than one operand: give one FILE or DIR", arg);
+        lc_cli_operand(&settings->operand, arg, "compare", "FILE or DIR");
     else if (key == ARGP_KEY_END && !settings->models)
         lc_cli_usage("compare: two results cannot be compared yet: give --delay-models FILE");
     else
@@ -54,16 +51,12 @@ int lc_cmd_compare(int argc, char **argv) {
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
     if (code != LC_EXIT_OK)
         return code;
-    char *file = NULL;
-    struct lc_view *view = NULL;
-    enum lc_err err = lc_locate(settings.operand, true, &file);
-    if (err == LC_OK)
-        err = lc_view_open(&view, file);
+    struct lc_view *view;
+    enum lc_err err = lc_locate_view(settings.operand, true, &view);
     if (err == LC_OK)
         err = lc_delay_models_write(view, settings.json, stdout);
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
     lc_view_close(view);
-    free(file);
     return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
 }

@@ -7,12 +7,9 @@
 #include "run/doctor.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
-    const char **program = state->input;
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
-    if (*program != NULL)
-        lc_cli_usage("doctor: %s: more than one operand: give one program", arg);
-    *program = arg;
+    lc_cli_operand(state->input, arg, "doctor", "program");
     return 0;
 }
 

@@ -5,12 +5,9 @@
 #include "run/control.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
-    const char **dir = state->input;
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
-    if (*dir != NULL)
-        lc_cli_usage("dump: %s: more than one operand: give one experiment directory", arg);
-    *dir = arg;
+    lc_cli_operand(state->input, arg, "dump", "experiment directory");
     return 0;
 }
 

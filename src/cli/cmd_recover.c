@@ -34,9 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             lc_cli_usage("recover: --trace-callpath: '%s': give enter, context or none", arg);
         return 0;
     case ARGP_KEY_ARG:
-        if (settings->dir != NULL)
-            lc_cli_usage("recover: %s: more than one operand: give one experiment directory", arg);
-        settings->dir = arg;
+        lc_cli_operand(&settings->dir, arg, "recover", "experiment directory");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

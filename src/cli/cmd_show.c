@@ -52,9 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         settings->analysis = true;
         break;
     case ARGP_KEY_ARG:
-        if (settings->operand != NULL)
-            lc_cli_usage("show: %s: more than one operand: give one FILE or DIR", arg);
-        settings->operand = arg;
+        lc_cli_operand(&settings->operand, arg, "show", "FILE or DIR");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -131,21 +129,15 @@ int lc_cmd_show(int argc, char **argv) {
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
     if (code != LC_EXIT_OK)
         return code;
-    char *file = NULL;
-    struct lc_view *view = NULL;
-    enum lc_err err = lc_locate(settings.operand, settings.analysis, &file);
-    if (err == LC_OK)
-        err = lc_view_open(&view, file);
-    if (err != LC_OK) {
+    struct lc_view *view;
+    if (lc_locate_view(settings.operand, settings.analysis, &view) != LC_OK) {
         lc_complain("%s", lc_err_text());
-        code = LC_EXIT_ERROR;
-    } else {
-        if (lc_cubex_derived(view->cube) > 0)
-            lc_say("%s: %zu metrics skipped that are defined by expressions", file,
-                   lc_cubex_derived(view->cube));
-        code = show(&settings, view);
+        return LC_EXIT_ERROR;
     }
+    if (lc_cubex_derived(view->cube) > 0)
+        lc_say("%s: %zu metrics skipped that are defined by expressions", view->file,
+               lc_cubex_derived(view->cube));
+    code = show(&settings, view);
     lc_view_close(view);
-    free(file);
     return code;
 }

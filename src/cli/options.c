@@ -18,6 +18,12 @@ void lc_cli_usage(const char *format, ...) {
     exit(LC_EXIT_USAGE);
 }
 
+void lc_cli_operand(const char **operand, const char *arg, const char *command, const char *one) {
+    if (*operand != NULL)
+        lc_cli_usage("%s: %s: more than one operand: give one %s", command, arg, one);
+    *operand = arg;
+}
+
 /* Edit distance with exchanged neighbours counted once; words longer than the table differ by their
  * rest. */
 static unsigned distance(const char *a, const char *b) {

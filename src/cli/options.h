@@ -21,6 +21,9 @@ int lc_cli_parse(const struct argp *argp, unsigned flags, int argc, char **argv,
  */
 _Noreturn void lc_cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For parsers of options: takes an operand where there may be one; `one` says what it is. */
+void lc_cli_operand(const char **operand, const char *arg, const char *command, const char *one);
+
 /* The entry of `names` that `word` most likely was meant to be, or NULL. */
 const char *lc_cli_suggest(const char *word, const char *const *names, size_t count);
 

@@ -79,3 +79,13 @@ enum lc_err lc_locate(const char *operand, bool analysis, char **file) {
                        operand);
     return LC_OK;
 }
+
+enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **view) {
+    char *file;
+    *view = NULL;
+    enum lc_err err = lc_locate(operand, analysis, &file);
+    if (err == LC_OK)
+        err = lc_view_open(view, file);
+    free(file);
+    return err;
+}

@@ -4,11 +4,14 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "report/view.h"
 
 /* FILE: itself. DIR: its profile.cubex, or with `analysis` its analysis.cubex (where one is
  * missing: the other). NULL: the experiment directory here whose result is newest. The caller frees
  * *file. LC_ERR_NOT_FOUND if there is none. */
 enum lc_err lc_locate(const char *operand, bool analysis, char **file);
+
+/* The same, opened; *view is NULL after a failure. */
+enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **view);
 
 #endif
