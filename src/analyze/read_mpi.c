@@ -107,8 +107,9 @@ static uint32_t close_request(struct lc_reader *reader, struct lc_idmap *map, ui
 }
 
 /* A message that the call around it sends or receives to the end. */
-static OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStamp time, uint64_t direction,
-                                  uint32_t rank, OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+static inline OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStamp time,
+                                         uint64_t direction, uint32_t rank, OTF2_CommRef comm,
+                                         uint32_t tag, uint64_t bytes) {
     lc_reader_time(reader, time);
     uint32_t call = lc_reader_call(reader);
     if (call == LC_NONE)
