@@ -31,52 +31,52 @@ const char *const lc_time_tree[] = {"execution",
 
 /* Lower-case names behind "mpi_" as in region.c; the first match counts. */
 static const struct {
-    const char *name, *group, *kind;
+    const char *name, *metric;
 } mpi[] = {
-    {"init*", NULL, "mpi_init_exit"},
-    {"finalize", NULL, "mpi_init_exit"},
-    {"barrier", "mpi_synchronization", "mpi_sync_collective"},
-    {"ibarrier", "mpi_synchronization", "mpi_sync_collective"},
-    {"win_fence", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_post", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_start", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_complete", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_wait", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_test", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_lock*", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_unlock*", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_flush*", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_sync", "mpi_synchronization", "mpi_rma_synchronization"},
-    {"win_*", NULL, "mpi_mgmt_win"},
-    {"comm_*", NULL, "mpi_mgmt_comm"},
-    {"cart_create", NULL, "mpi_mgmt_comm"},
-    {"cart_sub", NULL, "mpi_mgmt_comm"},
-    {"graph_create", NULL, "mpi_mgmt_comm"},
-    {"dist_graph_create*", NULL, "mpi_mgmt_comm"},
-    {"intercomm_*", NULL, "mpi_mgmt_comm"},
-    {"put", "mpi_communication", "mpi_rma_communication"},
-    {"get", "mpi_communication", "mpi_rma_communication"},
-    {"accumulate", "mpi_communication", "mpi_rma_communication"},
-    {"get_accumulate", "mpi_communication", "mpi_rma_communication"},
-    {"rput", "mpi_communication", "mpi_rma_communication"},
-    {"rget", "mpi_communication", "mpi_rma_communication"},
-    {"raccumulate", "mpi_communication", "mpi_rma_communication"},
-    {"rget_accumulate", "mpi_communication", "mpi_rma_communication"},
-    {"fetch_and_op", "mpi_communication", "mpi_rma_communication"},
-    {"compare_and_swap", "mpi_communication", "mpi_rma_communication"},
-    {"file_read*", "mpi_io", "mpi_io_individual"},
-    {"file_write*", "mpi_io", "mpi_io_individual"},
-    {"file_iread*", "mpi_io", "mpi_io_individual"},
-    {"file_iwrite*", "mpi_io", "mpi_io_individual"},
-    {"file_*", NULL, "mpi_mgmt_file"},
-    {"*send", "mpi_communication", "mpi_point2point"},
-    {"*recv", "mpi_communication", "mpi_point2point"},
-    {"sendrecv*", "mpi_communication", "mpi_point2point"},
-    {"isendrecv*", "mpi_communication", "mpi_point2point"},
-    {"*probe", "mpi_communication", "mpi_point2point"},
-    {"start*", "mpi_communication", "mpi_point2point"},
-    {"wait*", "mpi_communication", "mpi_point2point"},
-    {"test*", "mpi_communication", "mpi_point2point"},
+    {"init*", "mpi_init_exit"},
+    {"finalize", "mpi_init_exit"},
+    {"barrier", "mpi_sync_collective"},
+    {"ibarrier", "mpi_sync_collective"},
+    {"win_fence", "mpi_rma_synchronization"},
+    {"win_post", "mpi_rma_synchronization"},
+    {"win_start", "mpi_rma_synchronization"},
+    {"win_complete", "mpi_rma_synchronization"},
+    {"win_wait", "mpi_rma_synchronization"},
+    {"win_test", "mpi_rma_synchronization"},
+    {"win_lock*", "mpi_rma_synchronization"},
+    {"win_unlock*", "mpi_rma_synchronization"},
+    {"win_flush*", "mpi_rma_synchronization"},
+    {"win_sync", "mpi_rma_synchronization"},
+    {"win_*", "mpi_mgmt_win"},
+    {"comm_*", "mpi_mgmt_comm"},
+    {"cart_create", "mpi_mgmt_comm"},
+    {"cart_sub", "mpi_mgmt_comm"},
+    {"graph_create", "mpi_mgmt_comm"},
+    {"dist_graph_create*", "mpi_mgmt_comm"},
+    {"intercomm_*", "mpi_mgmt_comm"},
+    {"put", "mpi_rma_communication"},
+    {"get", "mpi_rma_communication"},
+    {"accumulate", "mpi_rma_communication"},
+    {"get_accumulate", "mpi_rma_communication"},
+    {"rput", "mpi_rma_communication"},
+    {"rget", "mpi_rma_communication"},
+    {"raccumulate", "mpi_rma_communication"},
+    {"rget_accumulate", "mpi_rma_communication"},
+    {"fetch_and_op", "mpi_rma_communication"},
+    {"compare_and_swap", "mpi_rma_communication"},
+    {"file_read*", "mpi_io_individual"},
+    {"file_write*", "mpi_io_individual"},
+    {"file_iread*", "mpi_io_individual"},
+    {"file_iwrite*", "mpi_io_individual"},
+    {"file_*", "mpi_mgmt_file"},
+    {"*send", "mpi_point2point"},
+    {"*recv", "mpi_point2point"},
+    {"sendrecv*", "mpi_point2point"},
+    {"isendrecv*", "mpi_point2point"},
+    {"*probe", "mpi_point2point"},
+    {"start*", "mpi_point2point"},
+    {"wait*", "mpi_point2point"},
+    {"test*", "mpi_point2point"},
 };
 
 /* Collectives of data, each also as I.. and (I)neighbor_... */
@@ -92,50 +92,29 @@ static bool is_collective(const char *name) {
     return false;
 }
 
-static size_t mpi_metrics(const char *region, const char **names) {
+static const char *mpi_metric(const char *region) {
     char name[128];
-    size_t n = 0;
-    names[n++] = "mpi";
     if (!lc_region_mpi_name(region, name, sizeof name))
-        return n;
+        return "mpi";
     if (strncmp(name, "file_", 5) == 0 && (strstr(name, "_all") || strstr(name, "_ordered")) &&
-        (strstr(name, "read") || strstr(name, "write"))) {
-        names[n++] = "mpi_io";
-        names[n++] = "mpi_io_collective";
-        return n;
-    }
-    for (size_t i = 0; i < sizeof mpi / sizeof *mpi; i++) {
-        if (!lc_region_matches(mpi[i].name, name))
-            continue;
-        if (mpi[i].group)
-            names[n++] = mpi[i].group;
-        names[n++] = mpi[i].kind;
-        return n;
-    }
-    if (is_collective(name)) {
-        names[n++] = "mpi_communication";
-        names[n++] = "mpi_collective";
-    }
-    return n;
+        (strstr(name, "read") || strstr(name, "write")))
+        return "mpi_io_collective";
+    for (size_t i = 0; i < sizeof mpi / sizeof *mpi; i++)
+        if (lc_region_matches(mpi[i].name, name))
+            return mpi[i].metric;
+    return is_collective(name) ? "mpi_collective" : "mpi";
 }
 
-size_t lc_time_metrics(const struct lc_an_region *region, const char *names[LC_TIME_DEPTH]) {
+const char *lc_time_metric(const struct lc_an_region *region) {
     static const char *const omp[LC_FN_COUNT] = {
         [LC_FN_OMP_BARRIER] = "omp_ebarrier",  [LC_FN_OMP_IBARRIER] = "omp_ibarrier",
         [LC_FN_OMP_CRITICAL] = "omp_critical", [LC_FN_OMP_LOCK_API] = "omp_lock_api",
         [LC_FN_OMP_TASKWAIT] = "omp_taskwait",
     };
-    size_t n = 0;
-    names[n++] = "execution";
     if (region->mpi)
-        return n + mpi_metrics(region->name, names + n);
+        return mpi_metric(region->name);
     if (strcmp(region->paradigm, "openmp") != 0 || region->fn == LC_FN_OMP_TASK ||
         region->fn == LC_FN_OMP_PARALLEL)
-        return n;
-    names[n++] = "omp_time";
-    if (omp[region->fn]) {
-        names[n++] = "omp_synchronization";
-        names[n++] = omp[region->fn];
-    }
-    return n;
+        return "execution";
+    return omp[region->fn] ? omp[region->fn] : "omp_time";
 }

@@ -7,11 +7,11 @@
 
 enum { LC_TIME_DEPTH = 4 }; /* metrics that contain each other, at most */
 
-/* Names of the metrics that the time of a region belongs to, from `execution` down; the number of
- * them. */
-size_t lc_time_metrics(const struct lc_an_region *region, const char *names[LC_TIME_DEPTH]);
+/* Name of the innermost metric that the time of a region belongs to; static text. It belongs to the
+ * parents of that metric as well. */
+const char *lc_time_metric(const struct lc_an_region *region);
 
-/* All names that lc_time_metrics can give, ended by NULL. */
+/* Names of all metrics of the tree, ended by NULL. */
 extern const char *const lc_time_tree[];
 
 #endif

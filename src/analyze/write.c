@@ -29,10 +29,11 @@ static enum lc_err find_time_metrics(struct lc_trace *trace, struct time_metrics
     for (const char *const *name = lc_time_tree; *name; name++)
         LC_TRY(lc_results_metric(trace->results, *name, &handle));
     for (size_t r = 0; r < trace->n_regions; r++) {
-        const char *names[LC_TIME_DEPTH];
-        of_region[r].n = lc_time_metrics(&trace->regions[r], names);
-        for (size_t i = 0; i < of_region[r].n; i++)
-            LC_TRY(lc_results_metric(trace->results, names[i], &of_region[r].handles[i]));
+        const char *name = lc_time_metric(&trace->regions[r]);
+        for (; name && of_region[r].n < LC_TIME_DEPTH; name = lc_metrics_parent(name)) {
+            LC_TRY(lc_results_metric(trace->results, name, &handle));
+            of_region[r].handles[of_region[r].n++] = handle;
+        }
     }
     return LC_OK;
 }

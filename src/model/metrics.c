@@ -244,6 +244,13 @@ static const struct family families[] = {
     {"mpi_wait_terminal_", "", 1, "terminal", "Waiting of kind %s that delays nobody else."},
 };
 
+static const struct entry *find_entry(const char *name) {
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
 static enum lc_err add_entry(struct lc_model *model, const struct entry *entry, uint32_t *id) {
     struct lc_metric metric = {.parent = LC_NONE,
                                .kind = entry->kind,
@@ -302,9 +309,9 @@ enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *i
             *id = found;
         return LC_OK;
     }
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return add_entry(model, &table[i], id);
+    const struct entry *entry = find_entry(name);
+    if (entry != NULL)
+        return add_entry(model, entry, id);
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
             int waitfirst = 0;
@@ -313,4 +320,9 @@ enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *i
         }
     return lc_fail(LC_ERR_NOT_FOUND, "metric %s: not in the table of metrics: add it to metrics.c",
                    name);
+}
+
+const char *lc_metrics_parent(const char *name) {
+    const struct entry *entry = find_entry(name);
+    return entry != NULL ? entry->parent : NULL;
 }

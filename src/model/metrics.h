@@ -9,4 +9,7 @@
  * the model unless it is there. Errors: LC_ERR_NOT_FOUND if the table has no such name. */
 enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *id);
 
+/* The parent of a metric with a name of its own (static text); NULL: it has none, or is unknown. */
+const char *lc_metrics_parent(const char *name);
+
 #endif

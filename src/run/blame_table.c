@@ -124,6 +124,13 @@ static enum lc_err print_row(const struct lc_blame_table *table, const struct bl
     return err;
 }
 
+static enum lc_err write_member(struct lc_cubex_writer *writer, const char *name,
+                                const struct lc_strbuf *text) {
+    if (!lc_strbuf_ok(text))
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot hold %s", name);
+    return lc_cubex_writer_misc(writer, name, lc_strbuf_get(text), text->length);
+}
+
 enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
                                  struct lc_cubex_writer *writer) {
     struct blame *rows = NULL;
@@ -142,10 +149,8 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
             n_complete++;
             err = print_row(table, &rows[i], all, &text);
         }
-    if (err == LC_OK && !lc_strbuf_ok(&text))
-        err = lc_fail(LC_ERR_NOMEM, "memory: cannot hold the table of blame");
     if (err == LC_OK && n_complete > 0)
-        err = lc_cubex_writer_misc(writer, "blame.tsv", lc_strbuf_get(&text), text.length);
+        err = write_member(writer, "blame.tsv", &text);
     lc_strbuf_free(&text);
     free(rows);
     return err;
@@ -201,10 +206,8 @@ enum lc_err lc_path_table_write(const struct lc_blame_table *table,
         free(path);
         n++;
     }
-    if (err == LC_OK && !lc_strbuf_ok(&text))
-        err = lc_fail(LC_ERR_NOMEM, "memory: cannot hold the table of call sites");
     if (err == LC_OK && n > 0)
-        err = lc_cubex_writer_misc(writer, "critical_path.tsv", lc_strbuf_get(&text), text.length);
+        err = write_member(writer, "critical_path.tsv", &text);
     lc_strbuf_free(&text);
     free(segments);
     return err;

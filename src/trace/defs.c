@@ -19,6 +19,14 @@ static const void *cursor_take(struct cursor *c, size_t bytes) {
     return p;
 }
 
+/* Copies so many bytes; false, and nothing copied: there are not as many. */
+static bool cursor_copy(struct cursor *c, void *into, size_t bytes) {
+    const void *p = cursor_take(c, bytes);
+    if (p)
+        memcpy(into, p, bytes);
+    return p != NULL;
+}
+
 static const char *cursor_text(struct cursor *c) {
     const void *end = memchr(c->at, 0, c->left);
     return end ? cursor_take(c, (size_t)((const unsigned char *)end - c->at) + 1) : NULL;
@@ -44,10 +52,8 @@ static const char *keep_text(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c) {
-    const void *head = cursor_take(c, sizeof(d->process));
-    if (!head)
+    if (!cursor_copy(c, &d->process, sizeof(d->process)))
         return damaged("the process");
-    memcpy(&d->process, head, sizeof(d->process));
     d->host = keep_text(d, c);
     d->program = keep_text(d, c);
     d->arguments = keep_text(d, c);
@@ -56,10 +62,8 @@ static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c) {
 
 static enum lc_err parse_thread(struct lc_trace_defs *d, struct cursor *c) {
     struct lc_trace_thread thread;
-    const void *head = cursor_take(c, sizeof(thread));
-    if (!head)
+    if (!cursor_copy(c, &thread, sizeof(thread)))
         return damaged("a thread");
-    memcpy(&thread, head, sizeof(thread));
     LC_TRY(lc_grow(&d->threads, &d->cap_threads, d->n_threads + 1, sizeof(*d->threads)));
     d->threads[d->n_threads++] = thread;
     return LC_OK;
@@ -71,12 +75,19 @@ static bool sane_number(uint32_t id) {
     return id < 1u << 24;
 }
 
+/* Room for the entry of that number. */
+static enum lc_err make_room(void *array, size_t *n, size_t *capacity, uint32_t id,
+                             size_t elem_bytes) {
+    LC_TRY(lc_grow(array, capacity, (size_t)id + 1, elem_bytes));
+    if (*n <= id)
+        *n = (size_t)id + 1;
+    return LC_OK;
+}
+
 static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c) {
     struct lc_trace_comm comm = {.known = true};
-    const void *head = cursor_take(c, sizeof(comm.head));
-    if (!head)
+    if (!cursor_copy(c, &comm.head, sizeof(comm.head)))
         return damaged("a communicator");
-    memcpy(&comm.head, head, sizeof(comm.head));
     size_t n = (size_t)comm.head.n_local + comm.head.n_remote;
     const void *ranks = n <= c->left / 4 ? cursor_take(c, n * 4) : NULL;
     if (!ranks || !sane_number(comm.head.id))
@@ -85,34 +96,25 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c) {
     comm.name = keep_text(d, c);
     if (!comm.world || !comm.name)
         return damaged("a communicator");
-    LC_TRY(lc_grow(&d->comms, &d->cap_comms, (size_t)comm.head.id + 1, sizeof(*d->comms)));
-    if (d->n_comms <= comm.head.id)
-        d->n_comms = (size_t)comm.head.id + 1;
+    LC_TRY(make_room(&d->comms, &d->n_comms, &d->cap_comms, comm.head.id, sizeof(*d->comms)));
     d->comms[comm.head.id] = comm;
     return LC_OK;
 }
 
 static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2] = {0, 0};
-    const void *bytes = cursor_take(c, sizeof(head));
-    if (bytes)
-        memcpy(head, bytes, sizeof(head));
-    if (!bytes || !sane_number(head[0]))
+    if (!cursor_copy(c, head, sizeof(head)) || !sane_number(head[0]))
         return damaged("a window");
-    LC_TRY(lc_grow(&d->wins, &d->cap_wins, (size_t)head[0] + 1, sizeof(*d->wins)));
-    if (d->n_wins <= head[0])
-        d->n_wins = (size_t)head[0] + 1;
+    LC_TRY(make_room(&d->wins, &d->n_wins, &d->cap_wins, head[0], sizeof(*d->wins)));
     d->wins[head[0]] = (struct lc_trace_win){.comm = head[1], .name = "", .known = true};
     return LC_OK;
 }
 
 static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2] = {0, 0};
-    const void *bytes = cursor_take(c, sizeof(head));
-    const char *name = bytes ? keep_text(d, c) : NULL;
+    const char *name = cursor_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
     if (!name)
         return damaged("a name");
-    memcpy(head, bytes, sizeof(head));
     if (head[0] == 1 && head[1] < d->n_wins)
         d->wins[head[1]].name = name;
     else if (head[0] == 0 && head[1] < d->n_comms)
@@ -122,16 +124,11 @@ static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
 
 static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2] = {0, 0};
-    const void *bytes = cursor_take(c, sizeof(head));
-    if (bytes)
-        memcpy(head, bytes, sizeof(head));
-    const void *ranks =
-        bytes && head[1] <= c->left / 4 ? cursor_take(c, (size_t)head[1] * 4) : NULL;
+    bool whole = cursor_copy(c, head, sizeof(head)) && head[1] <= c->left / 4;
+    const void *ranks = whole ? cursor_take(c, (size_t)head[1] * 4) : NULL;
     if (!ranks || !sane_number(head[0]))
         return damaged("a group");
-    LC_TRY(lc_grow(&d->groups, &d->cap_groups, (size_t)head[0] + 1, sizeof(*d->groups)));
-    if (d->n_groups <= head[0])
-        d->n_groups = (size_t)head[0] + 1;
+    LC_TRY(make_room(&d->groups, &d->n_groups, &d->cap_groups, head[0], sizeof(*d->groups)));
     d->groups[head[0]] =
         (struct lc_trace_group){.world = keep(d, ranks, (size_t)head[1] * 4), .n = head[1]};
     return d->groups[head[0]].world ? LC_OK : LC_ERR_NOMEM;
@@ -139,15 +136,10 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
 
 static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2] = {0, 0};
-    const void *bytes = cursor_take(c, sizeof(head));
-    const char *text = bytes ? keep_text(d, c) : NULL;
-    if (text)
-        memcpy(head, bytes, sizeof(head));
+    const char *text = cursor_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
     if (!text || !sane_number(head[0]))
         return damaged("a string");
-    LC_TRY(lc_grow(&d->strings, &d->cap_strings, (size_t)head[0] + 1, sizeof(*d->strings)));
-    if (d->n_strings <= head[0])
-        d->n_strings = (size_t)head[0] + 1;
+    LC_TRY(make_room(&d->strings, &d->n_strings, &d->cap_strings, head[0], sizeof(*d->strings)));
     d->strings[head[0]].text = text;
     d->strings[head[0]].use |= head[1];
     return LC_OK;
@@ -155,50 +147,37 @@ static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
 
 static enum lc_err parse_file(struct lc_trace_defs *d, struct cursor *c) {
     struct lc_trace_file file = {.known = true};
-    const void *bytes = cursor_take(c, sizeof(file.head));
-    if (bytes)
-        memcpy(&file.head, bytes, sizeof(file.head));
-    if (!bytes || !sane_number(file.head.id))
+    if (!cursor_copy(c, &file.head, sizeof(file.head)) || !sane_number(file.head.id))
         return damaged("an open file");
-    LC_TRY(lc_grow(&d->files, &d->cap_files, (size_t)file.head.id + 1, sizeof(*d->files)));
-    if (d->n_files <= file.head.id)
-        d->n_files = (size_t)file.head.id + 1;
+    LC_TRY(make_room(&d->files, &d->n_files, &d->cap_files, file.head.id, sizeof(*d->files)));
     d->files[file.head.id] = file;
     return LC_OK;
 }
 
 static enum lc_err parse_site(struct lc_trace_defs *d, struct cursor *c) {
-    const void *bytes = cursor_take(c, sizeof(*d->sites));
-    if (!bytes)
-        return damaged("a call site");
     LC_TRY(lc_grow(&d->sites, &d->cap_sites, d->n_sites + 1, sizeof(*d->sites)));
-    memcpy(&d->sites[d->n_sites++], bytes, sizeof(*d->sites));
+    if (!cursor_copy(c, &d->sites[d->n_sites], sizeof(*d->sites)))
+        return damaged("a call site");
+    d->n_sites++;
     return LC_OK;
 }
 
 static enum lc_err parse_bend(struct lc_trace_defs *d, struct cursor *c) {
-    const void *bytes = cursor_take(c, sizeof(d->bend));
-    if (!bytes)
-        return damaged("the clock of a test");
-    memcpy(&d->bend, bytes, sizeof(d->bend));
-    return LC_OK;
+    return cursor_copy(c, &d->bend, sizeof(d->bend)) ? LC_OK : damaged("the clock of a test");
 }
 
 static enum lc_err parse_clock(struct lc_trace_defs *d, struct cursor *c) {
-    const void *bytes = cursor_take(c, sizeof(struct lc_trace_clock));
-    if (!bytes)
-        return damaged("a clock offset");
     LC_TRY(lc_grow(&d->clocks, &d->cap_clocks, d->n_clocks + 1, sizeof(*d->clocks)));
-    memcpy(&d->clocks[d->n_clocks++], bytes, sizeof(struct lc_trace_clock));
+    if (!cursor_copy(c, &d->clocks[d->n_clocks], sizeof(*d->clocks)))
+        return damaged("a clock offset");
+    d->n_clocks++;
     return LC_OK;
 }
 
 static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c) {
     uint64_t pair[2];
-    const void *bytes = cursor_take(c, sizeof(pair));
-    if (!bytes)
+    if (!cursor_copy(c, pair, sizeof(pair)))
         return damaged("the clock rate");
-    memcpy(pair, bytes, sizeof(pair));
     d->end_ticks = pair[0];
     d->end_ns = pair[1];
     return LC_OK;
@@ -206,12 +185,9 @@ static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c) {
 
 static enum lc_err parse_map(struct lc_trace_defs *d, struct cursor *c) {
     uint32_t head[2] = {0, 0};
-    const void *bytes = cursor_take(c, sizeof(head));
-    if (bytes)
-        memcpy(head, bytes, sizeof(head));
-    const void *ids = bytes && head[0] < LC_UNION_TYPES && head[1] <= c->left / 4
-                          ? cursor_take(c, (size_t)head[1] * 4)
-                          : NULL;
+    bool whole =
+        cursor_copy(c, head, sizeof(head)) && head[0] < LC_UNION_TYPES && head[1] <= c->left / 4;
+    const void *ids = whole ? cursor_take(c, (size_t)head[1] * 4) : NULL;
     if (!ids)
         return damaged("a table of global numbers");
     d->maps[head[0]] = keep(d, ids, (size_t)head[1] * 4);

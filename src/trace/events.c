@@ -151,30 +151,30 @@ static OTF2_ErrorCode write_clocks(OTF2_DefWriter *writer, struct lc_trace_defs 
 
 static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, struct lc_trace_defs *d,
                                   uint32_t n_global_comms) {
-    OTF2_ErrorCode codes[16] = {OTF2_SUCCESS};
-    size_t n = 0;
+    static const struct {
+        OTF2_MappingType type;
+        enum lc_union_type kind;
+        uint32_t shift;
+    } tables[] = {
+        {OTF2_MAPPING_REGION, LC_UNION_REGION, 0},
+        {OTF2_MAPPING_COMM, LC_UNION_COMM, 0},
+        {OTF2_MAPPING_STRING, LC_UNION_STRING, 1},
+        {OTF2_MAPPING_RMA_WIN, LC_UNION_WIN, 0},
+        {OTF2_MAPPING_GROUP, LC_UNION_GROUP, 2},
+        {OTF2_MAPPING_CALLING_CONTEXT, LC_UNION_CONTEXT, 0},
+        {OTF2_MAPPING_IO_FILE, LC_UNION_FILE, 0},
+        {OTF2_MAPPING_IO_HANDLE, LC_UNION_HANDLE, 0},
+    };
     uint32_t thread_comm = n_global_comms + (uint32_t)d->process.rank;
-    codes[n++] = write_map(writer, OTF2_MAPPING_REGION, d->maps[LC_UNION_REGION],
-                           d->n_maps[LC_UNION_REGION], 0, LC_NONE);
-    codes[n++] = write_map(writer, OTF2_MAPPING_COMM, d->maps[LC_UNION_COMM],
-                           d->n_maps[LC_UNION_COMM], 0, thread_comm);
-    codes[n++] = write_map(writer, OTF2_MAPPING_STRING, d->maps[LC_UNION_STRING],
-                           d->n_maps[LC_UNION_STRING], 1, LC_NONE);
-    codes[n++] = write_map(writer, OTF2_MAPPING_RMA_WIN, d->maps[LC_UNION_WIN],
-                           d->n_maps[LC_UNION_WIN], 0, LC_NONE);
-    codes[n++] = write_map(writer, OTF2_MAPPING_GROUP, d->maps[LC_UNION_GROUP],
-                           d->n_maps[LC_UNION_GROUP], 2, LC_NONE);
-    codes[n++] = write_map(writer, OTF2_MAPPING_CALLING_CONTEXT, d->maps[LC_UNION_CONTEXT],
-                           d->n_maps[LC_UNION_CONTEXT], 0, LC_NONE);
-    codes[n++] = write_map(writer, OTF2_MAPPING_IO_FILE, d->maps[LC_UNION_FILE],
-                           d->n_maps[LC_UNION_FILE], 0, LC_NONE);
-    codes[n++] = write_map(writer, OTF2_MAPPING_IO_HANDLE, d->maps[LC_UNION_HANDLE],
-                           d->n_maps[LC_UNION_HANDLE], 0, LC_NONE);
-    codes[n++] = write_clocks(writer, d);
-    for (size_t i = 0; i < n; i++)
-        if (codes[i] != OTF2_SUCCESS)
-            return codes[i];
-    return OTF2_SUCCESS;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        size_t kind = tables[i].kind;
+        OTF2_ErrorCode code =
+            write_map(writer, tables[i].type, d->maps[kind], d->n_maps[kind], tables[i].shift,
+                      kind == LC_UNION_COMM ? thread_comm : LC_NONE);
+        if (code != OTF2_SUCCESS)
+            return code;
+    }
+    return write_clocks(writer, d);
 }
 
 static enum lc_err write_definitions(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
