@@ -63,13 +63,14 @@ struct lc_clk_coll {
     struct lc_mirror *mirror; /* transport by messages */
 };
 
-struct lc_owed { /* a send that surely waited for its receive, and nobody has told when that was */
+struct lc_owed { /* a send that may have waited for its receive; nobody has told when that was */
     uint32_t to, seq;
-    uint64_t own, phase_own, end; /* of this thread when it ended */
+    struct lc_logical_since since; /* of this thread when it ended */
+    uint64_t begin, end;           /* it waited if the post is between; begin 0: surely */
     uint32_t interval, phase, calls;
 };
 
-enum { LC_OWED = 8 };
+enum { LC_OWED = 16 };
 
 struct lc_clk_thread {
     struct lc_logical l;
@@ -113,6 +114,8 @@ struct lc_clk_comm {
 struct lc_reply_slot {
     uint32_t rank, seq;
     struct lc_stamp stamp; /* enter: when the receive was posted */
+    uint64_t *extra;       /* that came with it over messages: room for LC_RECORD_EXTRA */
+    uint32_t n_extra;
 };
 
 struct lc_pending { /* a send that ended before its reply was there */
@@ -125,7 +128,8 @@ struct lc_pending { /* a send that ended before its reply was there */
 };
 
 struct lc_interval {
-    uint64_t begin, end;                                                                 /* ticks */
+    uint64_t begin, end; /* ticks */
+    double outside_mpi;  /* sum of the spans of threads less their calls: useful_sum on its own */
     double useful_sum, useful_max, threads, process_max_sum, chain, outside_omp, in_mpi; /* ticks */
     double whatif[LC_WHATIF_MAX];
     struct lc_cp_item *items; /* of the thread with the longest chain */
@@ -138,6 +142,8 @@ struct lc_clk_counts {
     uint64_t messages, n_bent, collectives, skipped, violations, unresolved;
     uint64_t records, replies, packed, record_bytes, mirrors,
         combined; /* messages and collectives of our own; replies that went with others */
+    /* edges that came after others had been told, and by how many ticks clocks were too low */
+    uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX];
 };
 
 struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
@@ -232,6 +238,15 @@ static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer) {
                                                                               : -1;
 }
 
+/* Lengths of time as they go to other nodes, whose ticks may differ. */
+static inline uint64_t lc_clk_ns_of(uint64_t ticks) {
+    return (uint64_t)((double)ticks * lc_clk.ns_per_tick + 0.5);
+}
+
+static inline uint64_t lc_clk_ticks_of(uint64_t ns) {
+    return (uint64_t)((double)ns / lc_clk.ns_per_tick + 0.5);
+}
+
 static inline uint64_t lc_min(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
@@ -243,15 +258,15 @@ void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum 
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c);
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
 const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
-/* Vector and what-if clocks that came with a reply, until the next one comes. */
+/* Vector and what-if clocks that came with a reply, before the reply itself is read. */
 void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n);
-uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **extra);
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
                        uint32_t seq, uint64_t bytes);
 
 /* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
- * time, except in what was told to others meanwhile. */
-void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t end);
+ * time, except in what was told to others meanwhile (counts.edges_late). begin 0: the send surely
+ * waited for its receive; else it did if the receive was posted between begin and end. */
+void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t begin, uint64_t end);
 void lc_clk_settle_owed(struct lc_clk_thread *k);
 
 /* clk_send.c: an entry of no bytes, with lc_clk.lock held */
@@ -286,11 +301,18 @@ uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry);
 enum {
     LC_RECORD_ITEMS = 20,
     LC_RECORD_EXTRA = 2 + LC_WHATIF_MAX + 2 * LC_RECORD_ITEMS,
-    LC_RECORD_REPLY = 6,   /* words of a reply that goes with a record to the same rank */
+    /* words of a reply that goes with a record to the same rank, at most */
+    LC_RECORD_REPLY = 6 + LC_WHATIF_MAX,
     LC_RECORD_REPLIES = 32 /* of them in one record, at most */
 };
-/* A reply as words; the number of the message it belongs to. */
-void lc_clk_pack_reply(const struct lc_stamp *post, uint32_t seq, uint64_t *words);
+/* Words of a reply from a rank with so many what-if scenarios. */
+static inline uint32_t lc_clk_reply_words(uint32_t n_whatif) {
+    return n_whatif > 0 ? LC_RECORD_REPLY : LC_RECORD_REPLY - LC_WHATIF_MAX;
+}
+/* A reply as words, with the what-if clocks that thread k had when it made the stamp; the number of
+ * the message it belongs to. */
+void lc_clk_pack_reply(const struct lc_clk_thread *k, const struct lc_stamp *post, uint32_t seq,
+                       uint64_t *words);
 uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post);
 
 /* clk_back.c: takes the replies that wait for a record to this rank; their number. Sends those that
@@ -299,8 +321,12 @@ uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words);
 void lc_clk_back_flush(struct lc_clk_thread *k);
 /* What was left to do at the begin of the next call (todo). */
 void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call);
-/* Vector and what-if clocks of the thread for a record; returns the number of words. */
-uint32_t lc_clk_extra(struct lc_clk_thread *k, uint64_t *extra);
+/* Vector and what-if clocks of the thread for a record, these as they were when it made the stamp
+ * (NULL: now); returns the number of words. */
+uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint64_t *extra);
+/* The what-if clocks in nanoseconds, LC_WHATIF_MAX words. */
+void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
+                         uint64_t *words);
 void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
                         uint64_t useful);
 
@@ -388,6 +414,10 @@ void lc_clk_whatif_init(void);
 const float *lc_clk_whatif_of(uint32_t node);
 const char *lc_clk_whatif_text(uint32_t scenario);
 bool lc_clk_whatif_no_mpi(uint32_t scenario);
+/* Bits of the names that occurred in call paths of this rank; of those of no rank the JSON member
+ * `unknown`. */
+uint32_t lc_clk_whatif_seen(void);
+void lc_clk_whatif_unknown(uint32_t scenario, uint32_t seen, struct lc_strbuf *out);
 
 /* clk_blame.c: collective; the rows that are kept go to the state of the ranks they name */
 void lc_clk_merge_blame(void);

@@ -18,8 +18,8 @@ static bool find_post(const struct lc_ended *e, struct lc_stamp *post, const uin
     }
     if (reply != NULL) {
         *post = reply->stamp;
-        *n_extra =
-            lc_clk.areas[e->to].head != NULL ? 0 : lc_clk_find_reply_extra(e->to, e->seq, extra);
+        *n_extra = reply->n_extra;
+        *extra = reply->extra;
         return true;
     }
     bool unsure = false;
@@ -44,8 +44,9 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     bool found = find_post(e, &post, &extra, &n_extra);
     if (!found && e->counts)
         lc_clk_wait_later(k, call, e->to, e->seq, e->bytes);
-    if (!found && e->surely)
-        lc_clk_owe(k, e->to, e->seq, call->end);
+    bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
+    if (!found && (e->surely || (e->counts && may_hear)))
+        lc_clk_owe(k, e->to, e->seq, e->surely ? 0 : call->begin, call->end);
     lc_clk_unlock();
     if (!found || post.enter >= call->end)
         return;
@@ -69,6 +70,7 @@ enum {
 
 struct later { /* replies that wait for a record */
     uint64_t words[LC_LATER * LC_RECORD_REPLY];
+    uint32_t vectors[LC_LATER]; /* of their stamps */
     uint32_t n;
     bool wanted;             /* one of them is of a send that may have waited */
     uint64_t skipped, since; /* ticks by which clocks would have changed, since when */
@@ -95,7 +97,7 @@ uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words) {
     if (l == NULL || l->n == 0)
         return 0;
     uint32_t n = l->n;
-    memcpy(words, l->words, n * LC_RECORD_REPLY * sizeof *words);
+    memcpy(words, l->words, n * lc_clk_reply_words(lc_clk.n_whatif) * sizeof *words);
     l->n = 0;
     l->wanted = false;
     lc_clk.counts.packed += n;
@@ -121,7 +123,8 @@ static bool reply_with_next(struct lc_clk_thread *k, uint32_t source, const stru
         reply_to(k, source, post, seq);
         return false;
     }
-    lc_clk_pack_reply(post, seq, l->words + l->n++ * LC_RECORD_REPLY);
+    l->vectors[l->n] = post->vector;
+    lc_clk_pack_reply(k, post, seq, l->words + l->n++ * lc_clk_reply_words(lc_clk.n_whatif));
     l->wanted |= wanted;
     return true;
 }
@@ -132,7 +135,9 @@ static void flush(struct lc_clk_thread *k, uint32_t rank) {
     if (l == NULL || l->n == 0 || !l->wanted)
         return;
     struct lc_stamp post;
-    uint32_t seq = lc_clk_unpack_reply(l->words + --l->n * LC_RECORD_REPLY, &post);
+    uint32_t seq =
+        lc_clk_unpack_reply(l->words + --l->n * lc_clk_reply_words(lc_clk.n_whatif), &post);
+    post.vector = l->vectors[l->n];
     reply_to(k, rank, &post, seq);
 }
 

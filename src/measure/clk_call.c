@@ -26,6 +26,7 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
     if (k == NULL)
         return;
     k->l.last += ticks;
+    k->l.skipped += ticks;
     LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
 }
 
@@ -109,6 +110,7 @@ void lc_clocks_thread_new(struct lc_call *call) {
         if (lc_clk.threads != NULL) {
             k->l.useful = lc_clk.threads->l.useful;
             k->l.vec.other = k->l.useful;
+            memcpy(k->l.vec.whatif, lc_clk.threads->l.vec.whatif, sizeof k->l.vec.whatif);
             k->l.origin = lc_clk.threads->l.origin;
         }
     }
@@ -135,6 +137,7 @@ void lc_clocks_control(struct lc_call *call, bool on) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || !lc_clk.ready)
         return;
+    part(k, call); /* what was worked since the last call, before the switch */
     pthread_mutex_lock(&lc_clk.lock);
     if (on != lc_clk.on) {
         if (on)

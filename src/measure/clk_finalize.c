@@ -22,16 +22,19 @@ enum {
     MAX_WHATIF,
     N_MAX = MAX_WHATIF + LC_WHATIF_MAX
 };
-enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
+enum { SUM_THREADS, SUM_USEFUL, SUM_OUTSIDE, SUM_PROCESS, SUM_MPI, SUM_PRESENT, N_SUM };
 
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
     uint64_t records, replies, packed, record_bytes, mirrors, combined, unresolved;
+    uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX], whatif_lost; /* ns */
 };
 enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
 
 static struct lc_strbuf pop_text, meta_text;
+static struct lc_clk_total totals; /* on rank 0 */
+static uint32_t names_seen;        /* of the what-if scenarios; on rank 0 */
 
 const char *lc_clocks_pop_text(void) {
     return pop_text.length > 0 && lc_strbuf_ok(&pop_text) ? pop_text.text : NULL;
@@ -66,6 +69,7 @@ static void fill_interval(const struct lc_interval *v, const struct lc_clock_end
         max[MAX_WHATIF + i] = v->whatif[i] * s;
     sum[SUM_THREADS] = v->threads;
     sum[SUM_USEFUL] = v->useful_sum * s;
+    sum[SUM_OUTSIDE] = v->outside_mpi * s;
     sum[SUM_PROCESS] = v->process_max_sum * s;
     sum[SUM_MPI] = mpi;
     sum[SUM_PRESENT] = 1;
@@ -88,6 +92,7 @@ static void node_means(double *max, const double *sum, uint32_t n) {
 static void pop_sums(const double *max, const double *sum, struct lc_pop_sums *out) {
     *out = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
                                 .useful_sum = sum[SUM_USEFUL],
+                                .outside_mpi_sum = sum[SUM_OUTSIDE],
                                 .useful_max = max[MAX_USEFUL],
                                 .process_max_sum = sum[SUM_PROCESS],
                                 .process_chain_max = max[MAX_USEFUL],
@@ -108,6 +113,7 @@ static void add_sums(struct lc_pop_sums *total, const struct lc_pop_sums *one, d
     if (one->n_threads > total->n_threads)
         total->n_threads = one->n_threads;
     total->useful_sum += one->useful_sum;
+    total->outside_mpi_sum += one->outside_mpi_sum;
     total->useful_max += one->useful_max;
     total->process_max_sum += one->process_max_sum;
     total->process_chain_max += one->process_chain_max;
@@ -158,8 +164,12 @@ static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
         lc_clk_put_quoted(&pop_text, lc_clk_whatif_text(s));
         lc_strbuf_printf(
             &pop_text,
-            ", \"critical_path_s\": %.17g, \"predicted_s\": %.17g, \"measured_s\": %.17g}",
-            whatif[s], whatif[s] + rest, sums->elapsed);
+            ", \"critical_path_s\": %.17g, \"predicted_s\": %.17g, \"measured_s\": %.17g, "
+            "\"error_s\": %.9g, \"edges_lost\": %llu",
+            whatif[s], whatif[s] + rest, sums->elapsed, (double)totals.late_whatif[s] * 1e-9,
+            (unsigned long long)totals.whatif_lost);
+        lc_clk_whatif_unknown(s, names_seen, &pop_text);
+        lc_strbuf_putc(&pop_text, '}');
     }
     lc_strbuf_putc(&pop_text, ']');
 }
@@ -243,14 +253,21 @@ static void put_counts(void) {
                                 .mirrors = lc_clk.counts.mirrors,
                                 .combined = lc_clk.counts.combined,
                                 .unresolved = lc_clk.counts.unresolved,
+                                .edges_late = lc_clk.counts.edges_late,
+                                .late_useful = lc_clk_ns_of(lc_clk.counts.late_useful),
                                 .waited =
                                     (uint64_t)((double)lc_clk.waited_ticks * lc_clk.ns_per_tick)};
     for (uint32_t i = 0; i < lc_clk.size; i++)
         mine.lost += lc_clk.outs[i].n_lost;
-    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
         mine.overwritten += k->l.vec.n_overwritten;
-    struct lc_clk_total all = {0};
-    lc_real.Reduce(&mine, &all, N_TOTAL, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
+        mine.whatif_lost += k->l.vec.n_whatif_lost;
+    }
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        mine.late_whatif[s] = lc_clk_ns_of(lc_clk.counts.late_whatif[s]);
+    uint32_t seen = lc_clk_whatif_seen();
+    lc_real.Reduce(&mine, &totals, N_TOTAL, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
+    lc_real.Reduce(&seen, &names_seen, 1, MPI_UINT32_T, MPI_BOR, 0, lc_core.comm);
     if (lc_core.rank != 0)
         return;
     lc_strbuf_printf(
@@ -260,19 +277,21 @@ static void put_counts(void) {
         "\"order_violations\": %llu, \"collectives\": %llu, \"collectives_skipped\": %llu, "
         "\"vectors_overwritten\": %llu, \"records\": %llu, \"replies\": %llu, "
         "\"replies_packed\": %llu, "
-        "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu, \"posts_unknown\": %llu}, "
+        "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu, \"posts_unknown\": %llu, "
+        "\"edges_late\": %llu}, "
         "\"waiting_measured_s\": "
         "%.9f",
-        (unsigned long long)all.messages, (unsigned long long)all.taken,
-        (unsigned long long)all.absent, (unsigned long long)all.unsure,
-        (unsigned long long)all.mispaired, (unsigned long long)all.late,
-        (unsigned long long)all.void_entries, (unsigned long long)all.lost,
-        (unsigned long long)all.violations, (unsigned long long)all.collectives,
-        (unsigned long long)all.skipped, (unsigned long long)all.overwritten,
-        (unsigned long long)all.records, (unsigned long long)all.replies,
-        (unsigned long long)all.packed, (unsigned long long)all.record_bytes,
-        (unsigned long long)all.mirrors, (unsigned long long)all.combined,
-        (unsigned long long)all.unresolved, (double)all.waited * 1e-9);
+        (unsigned long long)totals.messages, (unsigned long long)totals.taken,
+        (unsigned long long)totals.absent, (unsigned long long)totals.unsure,
+        (unsigned long long)totals.mispaired, (unsigned long long)totals.late,
+        (unsigned long long)totals.void_entries, (unsigned long long)totals.lost,
+        (unsigned long long)totals.violations, (unsigned long long)totals.collectives,
+        (unsigned long long)totals.skipped, (unsigned long long)totals.overwritten,
+        (unsigned long long)totals.records, (unsigned long long)totals.replies,
+        (unsigned long long)totals.packed, (unsigned long long)totals.record_bytes,
+        (unsigned long long)totals.mirrors, (unsigned long long)totals.combined,
+        (unsigned long long)totals.unresolved, (unsigned long long)totals.edges_late,
+        (double)totals.waited * 1e-9);
 }
 
 /* Without the closing brace. */
@@ -289,8 +308,10 @@ static bool put_pop(uint32_t n, const double *max, const double *sum, double att
     double rest = total.critical_path > 0 ? 1 - attributed / total.critical_path : 0;
     lc_strbuf_putc(&pop_text, '{');
     lc_pop_json(&pop, &pop_text);
-    lc_strbuf_printf(&pop_text, ", \"elapsed_s\": %.17g, \"not_attributed\": %.9g", total.elapsed,
-                     rest > 0 ? rest : 0);
+    lc_strbuf_printf(&pop_text,
+                     ", \"elapsed_s\": %.17g, \"critical_path_error_s\": %.9g, "
+                     "\"not_attributed\": %.9g",
+                     total.elapsed, (double)totals.late_useful * 1e-9, rest > 0 ? rest : 0);
     if (n > 1)
         put_intervals(max, sum, n);
     if (lc_clk.n_whatif > 0)

@@ -52,11 +52,15 @@ void lc_clk_interval_end(uint64_t now) {
             uint64_t rest =
                 k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;
             double own = (double)(k->l.own + rest), chain = (double)(k->l.useful + rest);
-            if (rest > 0)
+            if (rest > 0) {
                 lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32, rest);
+                if (lc_clk.n_whatif > 0)
+                    lc_logical_whatif(&k->l, rest, lc_clk_whatif_of(0));
+            }
             v->threads += 1;
             v->useful_sum += own;
             v->in_mpi += (double)k->l.in_mpi;
+            v->outside_mpi += (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi);
             if (own > v->useful_max)
                 v->useful_max = own;
             if (chain > v->chain || longest == NULL) {

@@ -134,7 +134,7 @@ static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
     r->latest = r->earliest = lc_clk_to_global(stamp->enter);
     r->latest_rank = r->earliest_rank = lc_clk.rank;
     r->latest_node = r->earliest_node = stamp->node;
-    lc_clk_extra(k, r->extra);
+    lc_clk_extra(k, NULL, r->extra);
 }
 
 /* Pairs that exchange something: to[i] and from[i] for every member. */

@@ -30,14 +30,6 @@ static struct lc_record *flying, *flying_last, *spare;
 static uint32_t n_flying;
 static bool settling; /* MPI_Finalize: all records that come are read */
 
-static uint64_t to_ns(uint64_t ticks) {
-    return (uint64_t)((double)ticks * lc_clk.ns_per_tick);
-}
-
-static uint64_t to_ticks(uint64_t ns) {
-    return (uint64_t)((double)ns / lc_clk.ns_per_tick);
-}
-
 /* Takes back buffers of records that have left, oldest first. */
 static void collect(void) {
     while (flying != NULL) {
@@ -70,9 +62,9 @@ static struct lc_record *take(void) {
 static void to_words(const struct lc_stamp *stamp, uint64_t *words) {
     double enter = lc_clk_to_global(stamp->enter);
     memcpy(&words[0], &enter, sizeof enter);
-    words[1] = to_ns(stamp->useful);
-    words[2] = to_ns(stamp->outside_omp);
-    words[3] = to_ns(stamp->phase_useful);
+    words[1] = lc_clk_ns_of(stamp->useful);
+    words[2] = lc_clk_ns_of(stamp->outside_omp);
+    words[3] = lc_clk_ns_of(stamp->phase_useful);
     words[4] = (uint64_t)stamp->interval << 32 | stamp->phase;
 }
 
@@ -80,17 +72,20 @@ static struct lc_stamp to_stamp(const uint64_t *words) {
     double enter;
     memcpy(&enter, &words[0], sizeof enter);
     return (struct lc_stamp){.enter = lc_clk_from_global(enter),
-                             .useful = to_ticks(words[1]),
-                             .outside_omp = to_ticks(words[2]),
-                             .phase_useful = to_ticks(words[3]),
+                             .useful = lc_clk_ticks_of(words[1]),
+                             .outside_omp = lc_clk_ticks_of(words[2]),
+                             .phase_useful = lc_clk_ticks_of(words[3]),
                              .interval = (uint32_t)(words[4] >> 32),
                              .phase = (uint32_t)words[4],
                              .node = (uint32_t)(words[5] >> 32)};
 }
 
-void lc_clk_pack_reply(const struct lc_stamp *post, uint32_t seq, uint64_t *words) {
+void lc_clk_pack_reply(const struct lc_clk_thread *k, const struct lc_stamp *post, uint32_t seq,
+                       uint64_t *words) {
     to_words(post, words);
     words[5] = (uint64_t)post->node << 32 | seq;
+    if (lc_clk.n_whatif > 0)
+        lc_clk_whatif_words(k, post, words + LC_RECORD_REPLY - LC_WHATIF_MAX);
 }
 
 uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post) {
@@ -116,10 +111,11 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     r->words[5] = (uint64_t)stamp->node << 32 | seq;
     r->words[6] = (uint64_t)context << 32 | (uint32_t)tag;
     r->words[7] = bytes;
-    uint32_t n = LC_RECORD_HEAD + lc_clk_extra(k, r->words + LC_RECORD_HEAD);
+    bool then = context == LC_CONTEXT_REPLY; /* the receive may have been posted long ago */
+    uint32_t n = LC_RECORD_HEAD + lc_clk_extra(k, then ? stamp : NULL, r->words + LC_RECORD_HEAD);
     uint64_t replies = lc_clk_back_pack(to, r->words + n);
     r->words[LC_RECORD_HEAD + 1] |= waits | replies << LC_REPLIES_SHIFT;
-    n += (uint32_t)replies * LC_RECORD_REPLY;
+    n += (uint32_t)replies * lc_clk_reply_words(lc_clk.n_whatif);
     if (send_call(settling)(r->words, (int)n, MPI_UINT64_T, (int)to, LC_RECORD_TAG, lc_clk.comm,
                             &r->request) != MPI_SUCCESS) {
         r->next = spare;
@@ -136,20 +132,34 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     return true;
 }
 
+/* One of the replies at the end of a record. The vector of the record is as good as that of then,
+ * for the last one; what-if clocks are its own. */
+static void take_reply(uint32_t source, const uint64_t *words, const uint64_t *extra,
+                       uint32_t n_extra, bool last) {
+    struct lc_ring_entry entry = {.context = LC_CONTEXT_REPLY};
+    uint64_t own[LC_RECORD_EXTRA];
+    entry.tag = (int32_t)lc_clk_unpack_reply(words, &entry.stamp);
+    if ((uint32_t)extra[1] > 0 && n_extra <= LC_RECORD_EXTRA) {
+        memcpy(own, extra, n_extra * sizeof *own);
+        memcpy(own + 2, words + LC_RECORD_REPLY - LC_WHATIF_MAX, LC_WHATIF_MAX * sizeof *own);
+        lc_clk_reply_extra(source, entry.tag, own, n_extra);
+    } else {
+        lc_clk_reply_extra(source, entry.tag, extra, last ? n_extra : 0);
+    }
+    lc_match_add(&lc_clk.match, source, &entry, NULL, 0);
+}
+
 /* Replies at the end of a record; the words before them. */
 static int take_replies(uint32_t source, const uint64_t *words, int n) {
-    int replies = n > LC_RECORD_HEAD + 1 ? (int)(words[LC_RECORD_HEAD + 1] >> LC_REPLIES_SHIFT) : 0;
-    int rest = n - replies * LC_RECORD_REPLY;
+    const uint64_t *extra = words + LC_RECORD_HEAD;
+    int replies = n > LC_RECORD_HEAD + 1 ? (int)(extra[1] >> LC_REPLIES_SHIFT) : 0;
+    int each = replies > 0 ? (int)lc_clk_reply_words((uint32_t)extra[1]) : 0;
+    int rest = n - replies * each;
     if (replies > LC_RECORD_REPLIES || rest < LC_RECORD_HEAD + 2)
         return n;
-    for (int i = 0; i < replies; i++) {
-        struct lc_ring_entry entry = {.context = LC_CONTEXT_REPLY};
-        entry.tag = (int32_t)lc_clk_unpack_reply(words + rest + i * LC_RECORD_REPLY, &entry.stamp);
-        if (i == replies - 1) /* the vector is as good as that of then */
-            lc_clk_reply_extra(source, entry.tag, words + LC_RECORD_HEAD,
-                               (uint32_t)(rest - LC_RECORD_HEAD));
-        lc_match_add(&lc_clk.match, source, &entry, NULL, 0);
-    }
+    for (int i = 0; i < replies; i++)
+        take_reply(source, words + rest + i * each, extra, (uint32_t)(rest - LC_RECORD_HEAD),
+                   i == replies - 1);
     return rest;
 }
 

@@ -5,6 +5,7 @@
  * when it posted (a reply, before its own MPI call). So the reply is there when a send that waited
  * for the receive ends. Only wild receives reply after the fact; the sender then books later
  * (struct lc_pending). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/clk.h"
@@ -101,8 +102,12 @@ static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp 
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry) {
     (void)user;
     uint32_t seq = (uint32_t)entry->tag;
-    lc_clk.replies[slot_of(source, seq)] =
-        (struct lc_reply_slot){.rank = source, .seq = seq, .stamp = entry->stamp};
+    struct lc_reply_slot *slot = &lc_clk.replies[slot_of(source, seq)];
+    slot->rank = source;
+    slot->seq = seq;
+    slot->stamp = entry->stamp;
+    if (lc_clk.areas[source].head != NULL)
+        slot->n_extra = 0;
     for (uint32_t i = 0; i < lc_clk.n_pending; i++)
         if (lc_clk.pending[i].rank == source && lc_clk.pending[i].seq == seq) {
             settle(&lc_clk.pending[i], source, &entry->stamp);
@@ -111,21 +116,13 @@ void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry
         }
 }
 
-static struct {
-    uint32_t rank, seq, n;
-    uint64_t words[LC_RECORD_EXTRA];
-} last_extra;
-
 void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n) {
-    last_extra.rank = rank;
-    last_extra.seq = (uint32_t)seq;
-    last_extra.n = n < LC_RECORD_EXTRA ? n : LC_RECORD_EXTRA;
-    memcpy(last_extra.words, extra, last_extra.n * sizeof *extra);
-}
-
-uint32_t lc_clk_find_reply_extra(uint32_t rank, uint32_t seq, const uint64_t **extra) {
-    *extra = last_extra.words;
-    return last_extra.rank == rank && last_extra.seq == seq ? last_extra.n : 0;
+    struct lc_reply_slot *slot = &lc_clk.replies[slot_of(rank, (uint32_t)seq)];
+    if (slot->extra == NULL)
+        slot->extra = malloc(LC_RECORD_EXTRA * sizeof *slot->extra);
+    slot->n_extra = slot->extra == NULL ? 0 : n < LC_RECORD_EXTRA ? n : LC_RECORD_EXTRA;
+    if (slot->n_extra > 0)
+        memcpy(slot->extra, extra, slot->n_extra * sizeof *extra);
 }
 
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
@@ -147,44 +144,55 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
         .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
 }
 
-void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t end) {
+void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t begin, uint64_t end) {
     if (!k->l.interval)
         return;
-    if (k->n_owed == LC_OWED) /* the oldest one goes */
-        memmove(k->owed, k->owed + 1, --k->n_owed * sizeof *k->owed);
-    k->owed[k->n_owed++] = (struct lc_owed){.to = to,
-                                            .seq = seq,
-                                            .own = k->l.own,
-                                            .phase_own = k->l.phase_own,
-                                            .end = end,
-                                            .interval = k->l.interval,
-                                            .phase = k->l.phase};
+    if (k->n_owed == LC_OWED) { /* the oldest one goes, of those that need not have waited if any */
+        uint32_t out = 0;
+        while (out < LC_OWED && k->owed[out].begin == 0)
+            out++;
+        out = out < LC_OWED ? out : 0;
+        memmove(k->owed + out, k->owed + out + 1, (--k->n_owed - out) * sizeof *k->owed);
+    }
+    struct lc_owed *o = &k->owed[k->n_owed++];
+    *o = (struct lc_owed){.to = to,
+                          .seq = seq,
+                          .begin = begin,
+                          .end = end,
+                          .interval = k->l.interval,
+                          .phase = k->l.phase};
+    lc_logical_mark(&k->l, &o->since);
     k->todo = true;
 }
 
-/* The clock of the receive's post, and what this thread worked since its send ended. */
-static void edge_later(struct lc_clk_thread *k, const struct lc_owed *o,
+/* By how much the clocks of this thread were too low while others were told. */
+static void count_late(const struct lc_logical *l, uint64_t useful, const uint64_t *whatif) {
+    bool changed = l->useful > useful;
+    lc_clk.counts.late_useful += l->useful - useful;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        changed |= l->vec.whatif[s] > whatif[s];
+        lc_clk.counts.late_whatif[s] += l->vec.whatif[s] - whatif[s];
+    }
+    lc_clk.counts.edges_late += changed;
+}
+
+/* The edge is made where it belongs: at the end of the send. */
+static void edge_later(struct lc_clk_thread *k, struct lc_owed *o,
                        const struct lc_reply_slot *reply) {
-    const uint64_t *extra = NULL;
-    bool shared = lc_clk.areas[o->to].head != NULL;
-    uint32_t n_extra = shared ? 0 : lc_clk_find_reply_extra(o->to, o->seq, &extra);
-    struct lc_stamp then = reply->stamp;
-    uint64_t since = k->l.own - o->own;
-    if (then.enter >= o->end || then.interval != o->interval || o->interval != k->l.interval)
+    const struct lc_stamp *post = &reply->stamp;
+    if (post->enter >= o->end || post->enter <= o->begin || post->interval != o->interval ||
+        o->interval != k->l.interval)
         return;
-    struct lc_stamp now = then;
-    now.useful += since;
-    if (o->phase == k->l.phase)
-        now.phase_useful += k->l.phase_own - o->phase_own;
-    bool won = now.useful > k->l.useful;
-    lc_clk_edge(k, o->to, &now, o->end, extra, n_extra);
-    if (!won || (!shared && n_extra == 0))
-        return;
-    if (shared)
-        lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[o->to], &then);
-    else
-        lc_clk_adopt_extra(k, extra, n_extra, true, then.useful);
-    lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32 | k->l.node, since);
+    uint64_t useful = k->l.useful, whatif[LC_WHATIF_MAX];
+    memcpy(whatif, k->l.vec.whatif, sizeof whatif);
+    if (o->phase != k->l.phase) /* the edge ends outside this phase */
+        o->since.phase_own = k->l.phase_own;
+    lc_logical_rewind(&k->l, &o->since);
+    uint64_t before = k->l.useful;
+    lc_clk_edge(k, o->to, post, o->end, reply->extra, reply->n_extra);
+    lc_logical_forward(&k->l, &o->since, k->l.useful > before);
+    if (o->calls > 0)
+        count_late(&k->l, useful, whatif);
 }
 
 void lc_clk_settle_owed(struct lc_clk_thread *k) {

@@ -23,6 +23,7 @@ struct lc_whatif_term {
 
 static struct lc_whatif_term terms[LC_WHATIF_TERMS];
 static uint32_t n_terms;
+static uint32_t terms_seen; /* bits: some call path has this name */
 static char texts[LC_WHATIF_MAX][160];
 static bool no_mpi[LC_WHATIF_MAX];
 
@@ -69,6 +70,22 @@ void lc_clk_whatif_init(void) {
 
 const char *lc_clk_whatif_text(uint32_t scenario) {
     return texts[scenario];
+}
+
+uint32_t lc_clk_whatif_seen(void) {
+    return terms_seen;
+}
+
+void lc_clk_whatif_unknown(uint32_t scenario, uint32_t seen, struct lc_strbuf *out) {
+    const char *before = "";
+    lc_strbuf_puts(out, ", \"unknown\": [");
+    for (uint32_t i = 0; i < n_terms; i++)
+        if (terms[i].scenario == scenario && !(seen & 1u << i)) {
+            lc_strbuf_puts(out, before);
+            lc_clk_put_quoted(out, terms[i].name);
+            before = ", ";
+        }
+    lc_strbuf_putc(out, ']');
 }
 
 bool lc_clk_whatif_no_mpi(uint32_t scenario) {
@@ -157,6 +174,7 @@ static LC_COLD void work_out(uint32_t node) {
         if (!(f->applied & 1u << i) && node_is(&all[node], terms[i].name)) {
             f->factors[terms[i].scenario] *= terms[i].factor;
             f->applied |= 1u << i;
+            terms_seen |= 1u << i;
         }
     f->known = true;
 }

@@ -63,6 +63,8 @@ static double identities(const struct lc_pop_sums *s, const struct lc_pop *pop) 
     double worst = 0, pe = s->useful_sum / s->n_threads / s->elapsed;
     const struct lc_pop_factors *a = &pop->all, *m = &pop->mpi, *o = &pop->omp;
     deviate(&worst, a->parallel_efficiency, pe);
+    if (s->outside_mpi_sum > 0)
+        deviate(&worst, s->outside_mpi_sum / s->n_threads / s->elapsed, pe);
     deviate(&worst, m->parallel_efficiency * o->parallel_efficiency, pe);
     deviate(&worst, m->load_balance * o->load_balance, a->load_balance);
     deviate(&worst, m->communication_efficiency * o->communication_efficiency,

@@ -18,6 +18,8 @@
 struct lc_pop_sums {
     double n_threads;          /* N */
     double useful_sum;         /* sum of U over all threads */
+    double outside_mpi_sum;    /* the same on its own: spans of threads less their time in calls;
+                                  0: not known. A check */
     double useful_max;         /* max U */
     double process_max_sum;    /* sum over processes of n_p * m_p */
     double process_chain_max;  /* max CP_p */

@@ -130,6 +130,22 @@ static void print_identities(const struct lc_text *text) {
                 json_number_value(error));
 }
 
+/* What is not exact about a critical path: edges that were known only after others had been told,
+ * and what-if clocks that were overwritten before they were read. */
+static void print_path_error(const struct lc_text *text, const json_t *object, const char *error,
+                             double path) {
+    char length[32];
+    double most = json_number_value(json_object_get(object, error));
+    double lost = json_number_value(json_object_get(object, "edges_lost"));
+    if (most > 0.0005 * path)
+        fprintf(text->out,
+                "      this path may be up to %s longer: some sends learned late what they had "
+                "waited for\n",
+                lc_text_seconds(most, length));
+    if (lost > 0)
+        fprintf(text->out, "      without %.0f edges whose sender was too far ahead\n", lost);
+}
+
 static void print_length(const struct lc_text *text) {
     char length[32];
     const json_t *critical = json_object_get(text->pop, "critical_path_s");
@@ -145,17 +161,37 @@ static void print_length(const struct lc_text *text) {
     if (lost > 0.0005)
         fprintf(text->out, "; %.1f %% of it has no call path", 100.0 * lost);
     fputc('\n', text->out);
+    print_path_error(text, text->pop, "critical_path_error_s", json_number_value(critical));
+}
+
+/* Names that no call path has: the scenario says nothing about them. */
+static void print_unknown(const struct lc_text *text, const json_t *names) {
+    size_t i;
+    json_t *name;
+    json_array_foreach(names, i, name) fprintf(
+        text->out,
+        "      ! no call path contains %s: neither a region nor a function that was seen calling "
+        "MPI\n",
+        json_is_string(name) ? json_string_value(name) : "?");
 }
 
 static void print_what_if(const struct lc_text *text) {
     size_t i;
     json_t *item;
+    double before = get(text->pop, "critical_path_s");
     json_array_foreach(json_object_get(text->pop, "what_if"), i, item) {
-        char path[32], time[32];
+        char path[32], old[32], time[32], whole[32];
         const char *spec = json_string_value(json_object_get(item, "spec"));
-        fprintf(text->out, "  what if %s: critical path %s, run time %s\n",
+        double predicted = get(item, "predicted_s"), measured = get(item, "measured_s");
+        fprintf(text->out,
+                "  what if %s: critical path %s instead of %s, run time %s instead of %s (%+.1f "
+                "%%)\n",
                 spec != NULL ? spec : "?", lc_text_seconds(get(item, "critical_path_s"), path),
-                lc_text_seconds(get(item, "predicted_s"), time));
+                lc_text_seconds(before, old), lc_text_seconds(predicted, time),
+                lc_text_seconds(measured, whole),
+                measured > 0 ? 100.0 * (predicted / measured - 1.0) : 0.0);
+        print_path_error(text, item, "error_s", get(item, "critical_path_s"));
+        print_unknown(text, json_object_get(item, "unknown"));
     }
 }
 

@@ -203,6 +203,7 @@ static void stopped(void) /* two intervals, and work between them that does not 
 {
     work(30);
     MPI_Barrier(MPI_COMM_WORLD);
+    nap(25); /* up to the switch, no MPI call there */
     latecomer_stop();
     nap(30);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -43,10 +43,10 @@ def paths(lines, symbols, program):
 
 
 def read(path, size, program):
-    ranks, rates = [], []
+    ranks, rates, rests = [], [], []  # rests: work after the last call
     symbols = functions(program)
     for rank in range(size):
-        calls, pending, begin, end, skipped = [], [], None, None, 0
+        calls, pending, work, begin, end, skipped = [], [], [], None, None, 0
         lines = Path(f"{path}.{rank}").read_text().splitlines()
         names = paths(lines, symbols, program)
         for words in map(str.split, lines):
@@ -60,12 +60,16 @@ def read(path, size, program):
                 if begin is not None and words[1] != "MPI_Init":
                     calls.append(Call(rank, pending, words, names))
                     calls[-1].skipped, skipped = skipped, 0
+                    calls[-1].work, work = work, []
                 pending = []
+            elif words[0] == "W":  # own_graph.c: named work since the last call
+                work.append((words[1], int(words[2])))
             elif words[0] not in "FN":
                 pending.append(words)
         ranks.append((begin, end - skipped, calls))
         rates.append(rate)
-    return ranks, rates[0]
+        rests.append(work)
+    return ranks, rates[0], rests
 
 
 def streams(ranks):
@@ -106,9 +110,12 @@ def sources(me, members, pattern):
 
 
 class Judge:
-    def __init__(self, path, size, program, pattern=""):
-        self.ranks, self.rate = read(path, size, program)
-        self.pattern = pattern
+    """scale: named work counts so many times (what-if). After result(): waits, blame, and per call the one whose clock won."""
+
+    def __init__(self, path, size, program, pattern="", scale=None):
+        self.ranks, self.rate, self.rests = read(path, size, program)
+        self.pattern, self.scale = pattern, scale or {}
+        self.won, self.blame = {}, defaultdict(float)
         self.sent, self.posted, self.got, self.coll = streams(self.ranks)
         self.index = {}
         for name, table in (("S", self.sent), ("R", self.got), ("P", self.posted)):
@@ -144,8 +151,19 @@ class Judge:
             value, last = 0, begin
         else:
             value, last = self.clock_after(calls[at - 1]), calls[at - 1].end
-        self.before[id(call)] = value + call.begin - last - call.skipped
+        self.before[id(call)] = value + call.begin - last - call.skipped + self.more(call.work)
         return self.before[id(call)]
+
+    def more(self, work):
+        """Ticks by which named work counts more than it took."""
+        return sum((self.scale.get(name, 1) - 1) * ticks for name, ticks in work)
+
+    def edge(self, call, value, other):
+        """The clock with the edge from the entry of another call."""
+        theirs = self.clock_at(other)
+        if theirs > value:
+            self.won[id(call)] = other
+        return max(value, theirs)
 
     def reply(self, key, number, call):
         """The call that posted the receive of a message that this sender waited for, or None."""
@@ -176,63 +194,79 @@ class Judge:
         candidates = []
         for key, number in self.index.get(("R", id(call)), []):
             sender = self.sent[key][number]
-            value = max(value, self.clock_at(sender))
+            value = self.edge(call, value, sender)
             if key[0] != key[1] and not call.function.startswith("MPI_Test"):
-                candidates.append((min(sender.begin, call.end) - call.begin, "mpi_latesender"))
+                candidates.append((min(sender.begin, call.end) - call.begin, "mpi_latesender", sender))
         ended = self.index.get(("S", id(call)), []) if not call.function.startswith(("MPI_I", "MPI_Start")) else []
         for key, number in [*ended, *(self.started(call) if call.function in ("MPI_Waitall", "MPI_Wait") else [])]:
             post = self.posted_before(key, number, call)
             if post is not None:
-                value = max(value, self.clock_at(post))
+                value = self.edge(call, value, post)
         if call.function in ("MPI_Send", "MPI_Ssend"):
             for key, number in self.index.get(("S", id(call)), []):
                 post = self.reply(key, number, call)
                 if post is not None:
-                    value = max(value, self.clock_at(post))
-                    candidates.append((post.begin - call.begin, "mpi_latereceiver"))
+                    value = self.edge(call, value, post)
+                    candidates.append((post.begin - call.begin, "mpi_latereceiver", post))
         if call.function == "MPI_Waitall" or (call.function == "MPI_Wait" and not (call.marks["R"] or call.marks["Y"])):  # sends started since the last one; not those to a process whose message was waited for
             waited = {key[0] for key, number in self.index.get(("R", id(call)), []) if self.sent[key][number].begin > call.begin}
             for key, number in self.started(call):
                 post = self.reply(key, number, call)
                 if key[1] not in waited and post is not None:
-                    value = max(value, self.clock_at(post))
-                    candidates.append((post.begin - call.begin, "mpi_latereceiver"))
+                    value = self.edge(call, value, post)
+                    candidates.append((post.begin - call.begin, "mpi_latereceiver", post))
         for operation in call.marks["Y"]:
             kind, ranks = sources(call.rank, self.coll[operation], self.pattern)
             if kind == MEET and any(m[0].begin > call.end for m in self.coll[operation].values()):
                 continue  # it ended before all had come
             if kind == MEET and operation in call.marks["Z"]:
                 continue  # of a file: others had come, but were not in MPI any more to pass the record on
-            enters = [self.coll[operation][r][0].begin for r in ranks]
-            for r in ranks:
-                value = max(value, self.clock_at(self.coll[operation][r][0]))
-            if enters and kind in COLL_WAIT:
-                release = min(enters) if kind == N2ONE else max(enters)
-                candidates.append((min(release, call.end) - call.begin, COLL_WAIT[kind]))
+            others = [self.coll[operation][r][0] for r in ranks]
+            for other in others:
+                value = self.edge(call, value, other)
+            if others and kind in COLL_WAIT:
+                cause = (min if kind == N2ONE else max)(others, key=lambda c: c.begin)
+                candidates.append((min(cause.begin, call.end) - call.begin, COLL_WAIT[kind], cause))
         for key, number in self.index.get(("V", id(call)), []):  # windows: posts and completions
-            value = max(value, self.clock_at(self.told[key][number]))
+            value = self.edge(call, value, self.told[key][number])
         for context, target, shared in call.marks["K"]:  # locks: conflicting epochs that were over before
             for other, others_shared in self.locks[context, target]:
                 if other.rank != call.rank and other.end < call.end and not (shared and others_shared):
                     value = max(value, self.clock_after(other))
         choose = min if call.function == "MPI_Waitsome" else max
-        ticks, metric = choose(candidates, default=(0, None))
+        ticks, metric, cause = choose(candidates, default=(0, None, None), key=lambda c: c[0])
         if ticks > 0:
             self.waits[call.rank, call.path, metric] += ticks * self.rate
+            self.blame[call.path, cause.rank] += ticks * self.rate
         self.after[id(call)] = value
         return value
 
     def result(self):
         sys.setrecursionlimit(100000)
         self.place = {id(c): i for _, _, calls in self.ranks for i, c in enumerate(calls)}
-        useful, chains = [], []
-        for begin, end, calls in self.ranks:
+        useful, chains, self.inside = [], [], []  # inside: time in MPI
+        for (begin, end, calls), rest in zip(self.ranks, self.rests):
             inside = sum(min(c.end, end) - c.begin for c in calls if c.begin < end)
             useful.append((end - begin - inside - sum(c.skipped for c in calls)) * self.rate)
             last = calls[-1] if calls[-1].begin < end else calls[-2]
-            chains.append((self.clock_after(last) + end - last.end) * self.rate)
+            chains.append((self.clock_after(last) + end - last.end + self.more(rest)) * self.rate)
+            self.inside.append(inside * self.rate)
+        self.longest = chains.index(max(chains))
         elapsed = (max(e for _, e, _ in self.ranks) - min(b for b, _, _ in self.ranks)) * self.rate
         return useful, max(chains), elapsed
+
+    def path(self):
+        """Seconds of named work on the longest chain, by name."""
+        found, rank = defaultdict(float), self.longest
+        at, work = len(self.ranks[rank][2]) - 1, self.rests[rank]
+        while True:
+            for name, ticks in work:
+                found[name] += ticks * self.rate
+            if at < 0:
+                return found
+            call = self.ranks[rank][2][at]
+            call = self.won.get(id(call), call)
+            rank, at, work = call.rank, self.place[id(call)] - 1, call.work
 
 
 def near(found, what, is_value, wanted, tolerance):
@@ -369,8 +403,11 @@ def intervals(work, program, flavour):
     pop = result["pop"]
     if len(pop.get("intervals", [])) != 2:
         return [f"intervals {flavour}: {pop.get('intervals')}"]
-    if pop["elapsed_s"] < 0.085:
+    if pop["elapsed_s"] < 0.11:
         found.append(f"intervals {flavour}: {pop['elapsed_s']} s in all")
+    first = pop["intervals"][0]
+    near(found, f"intervals {flavour}: work of the first", first["factors"]["load_balance"] * first["critical_path_s"], 0.055, 0.01)
+    near(found, f"intervals {flavour}: transfer of the first", first["factors"]["transfer_efficiency"], 1, 0.1)
     near(found, f"intervals {flavour}", sum(i["elapsed_s"] for i in pop["intervals"]), pop["elapsed_s"], 1e-9)
     return found
 

@@ -140,6 +140,71 @@ static void what_if(void **state) {
     lc_logical_take(&b, &stamp, 11, &area_a);
     assert_int_equal(b.useful, 10);
     assert_int_equal(b.vec.whatif[0], 8);
+    assert_int_equal(b.vec.n_whatif_lost, 1); /* a published no clocks */
+}
+
+/* What-if clocks are there after many more versions than vectors are kept for; not after all. */
+static void what_if_far_ahead(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp first, other;
+    const float twice = 2;
+    start(&area_a, &area_b, 0);
+    area_a = make_area(0);
+    lc_cpvec_init(&a.vec, &area_a, 0, 1);
+    b.vec.n_whatif = 1;
+    lc_logical_useful(&a, 10, 5);
+    lc_logical_whatif(&a, 10, &twice);
+    lc_logical_stamp(&a, 10, &first);
+    for (uint64_t i = 1; i <= 100 * LC_CP_VERSIONS; i++) {
+        lc_logical_useful(&a, 10 + i, 6);
+        lc_logical_whatif(&a, 1, &twice);
+        lc_logical_stamp(&a, 10 + i, &other);
+    }
+    lc_logical_take(&b, &first, 7000, &area_a);
+    assert_int_equal(b.vec.whatif[0], 20);
+    assert_int_equal(b.vec.n_whatif_lost, 0);
+    lc_logical_take(&b, &other, 7000, &area_a);
+    assert_int_equal(b.vec.whatif[0], 2 * a.useful);
+    for (uint64_t i = 1; i <= LC_WHATIF_VERSIONS; i++) {
+        lc_logical_useful(&a, 7000 + i, 6);
+        lc_logical_stamp(&a, 7000 + i, &first);
+    }
+    lc_logical_take(&b, &other, 7000, &area_a);
+    assert_int_equal(b.vec.n_whatif_lost, 1);
+}
+
+/* An edge that is known late counts as if it had come in time, in all clocks. */
+static void late_edge(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    struct lc_logical_since since;
+    const float half = 0.5f, one = 1;
+    start(&area_a, &area_b, 0);
+    a.vec.n_whatif = 0;
+    area_a = make_area(0);
+    lc_cpvec_init(&a.vec, &area_a, 0, 1);
+    b.vec.n_whatif = 1;
+    lc_logical_useful(&a, 100, 5);
+    lc_logical_whatif(&a, 100, &half);
+    lc_logical_stamp(&a, 100, &stamp);
+    lc_logical_useful(&b, 80, 6);
+    lc_logical_whatif(&b, 80, &one);
+    lc_logical_mark(&b, &since);
+    b.last = 101;
+    lc_logical_useful(&b, 111, 7);
+    lc_logical_whatif(&b, 10, &one);
+    lc_logical_rewind(&b, &since);
+    assert_int_equal(b.useful, 80);
+    lc_logical_take(&b, &stamp, 101, &area_a);
+    lc_logical_forward(&b, &since, true);
+    assert_int_equal(b.useful, 110);
+    assert_int_equal(b.own, 90);
+    assert_int_equal(b.vec.whatif[0], 90); /* 80 > 50 */
+    assert_int_equal(item(&b.vec, 0, 5), 100);
+    assert_int_equal(item(&b.vec, 1, 7), 10);
+    assert_int_equal(sum(&b.vec), b.useful);
 }
 
 static void blame(void **state) {
@@ -205,6 +270,8 @@ int main(void) {
                                        cmocka_unit_test(same_version_again),
                                        cmocka_unit_test(overwritten),
                                        cmocka_unit_test(what_if),
+                                       cmocka_unit_test(what_if_far_ahead),
+                                       cmocka_unit_test(late_edge),
                                        cmocka_unit_test(blame)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

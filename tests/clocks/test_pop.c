@@ -50,6 +50,9 @@ static void one_thread(void **state) {
     near(pop.talp.load_balance_out, 2.5 / 3.5);
     near(pop.talp.parallel_efficiency, 2.5 / 8);
     assert_true(pop.identity_error < 1e-9);
+    sums.outside_mpi_sum = sums.useful_sum * 1.01; /* counted twice, and differently */
+    assert_true(lc_pop_compute(&sums, &pop));
+    assert_true(pop.identity_error > 0.009);
 }
 
 /* 2 processes of 2 threads: U = 4, 2 and 3, 1; CP_p = 5, 3; CP = 6; X = 8; T = 10. */

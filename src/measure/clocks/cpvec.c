@@ -3,17 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void make_whatif(struct lc_cpvec *vec, struct lc_area *mine) {
+    uint32_t n = vec->thread == 0 ? LC_WHATIF_VERSIONS : LC_WHATIF_VERSIONS_FEW;
+    uint64_t at = mine ? lc_area_take(mine, n * sizeof *vec->published) : 0;
+    vec->published = at ? lc_area_at(mine, at) : mine ? NULL : calloc(n, sizeof *vec->published);
+    if (!vec->published)
+        return;
+    vec->circle->n_whatif = n;
+    vec->circle->whatif = at;
+}
+
 void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif) {
     memset(vec, 0, sizeof *vec);
     vec->thread = thread;
     vec->n_whatif = n_whatif;
-    if (!mine || thread >= LC_AREA_THREADS)
+    if (thread >= LC_AREA_THREADS || (!mine && n_whatif == 0))
         return;
-    uint64_t at = lc_area_take(mine, sizeof(struct lc_cp_circle));
-    if (!at)
+    uint64_t at = mine ? lc_area_take(mine, sizeof(struct lc_cp_circle)) : 0;
+    vec->circle = at ? lc_area_at(mine, at) : mine ? NULL : calloc(1, sizeof *vec->circle);
+    if (!vec->circle)
         return;
-    vec->circle = lc_area_at(mine, at);
-    atomic_store_explicit(&mine->head->vectors[thread], at, memory_order_release);
+    if (n_whatif > 0)
+        make_whatif(vec, mine);
+    if (mine)
+        atomic_store_explicit(&mine->head->vectors[thread], at, memory_order_release);
 }
 
 void lc_cpvec_clear(struct lc_cpvec *vec) {
@@ -58,6 +71,17 @@ void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
     vec->recent[vec->n_recent++] = (struct lc_cp_item){key, ticks};
 }
 
+static void publish_whatif(struct lc_cpvec *vec, uint32_t number, uint32_t version) {
+    struct lc_whatif_version *v = &vec->published[number % vec->circle->n_whatif];
+    atomic_store_explicit(&v->version, 0, memory_order_relaxed);
+    /* as below: who reads new clocks reads version 0 or the new one after them */
+    atomic_thread_fence(memory_order_release);
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        __atomic_store_n(&v->clocks[i], vec->whatif[i], __ATOMIC_RELAXED);
+    /* release: who sees the version sees the clocks (lc_cpvec_whatif) */
+    atomic_store_explicit(&v->version, version, memory_order_release);
+}
+
 uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     struct lc_cp_circle *circle = vec->circle;
     if (!circle)
@@ -66,13 +90,13 @@ uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     uint32_t number = vec->next++ & 0x7fffff;
     struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
     uint32_t version = vec->thread << 24 | number | 0x800000;
+    if (vec->published)
+        publish_whatif(vec, number, version);
     atomic_store_explicit(&v->version, 0, memory_order_relaxed);
     /* readers that see new items see version 0 or the new one */
     atomic_thread_fence(memory_order_release);
     v->n = vec->n;
     v->other = vec->other;
-    for (uint32_t i = 0; i < vec->n_whatif; i++)
-        v->whatif[i] = vec->whatif[i];
     for (uint32_t i = 0; i < vec->n; i++)
         v->items[i] = vec->items[i];
     /* release: who sees the version sees the items (lc_cpvec_adopt) */
@@ -163,16 +187,32 @@ void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
         (struct lc_cp_item){(uint64_t)theirs->head->rank << 32 | stamp->node, stamp->useful - sum};
 }
 
-void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
-    struct lc_cp_circle *circle = NULL;
-    struct lc_cp_version *v = version_at(theirs, version, &circle);
-    if (!v || atomic_load_explicit(&v->version, memory_order_acquire) != version)
-        return;
-    uint64_t clocks[LC_WHATIF_MAX];
-    memcpy(clocks, v->whatif, sizeof clocks);
+static bool copy_whatif(struct lc_whatif_version *all, uint32_t n_all, uint32_t version,
+                        uint64_t *clocks, uint32_t n) {
+    struct lc_whatif_version *v = &all[(version & 0x7fffff) % n_all];
+    if (!version || atomic_load_explicit(&v->version, memory_order_acquire) != version)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        clocks[i] = __atomic_load_n(&v->clocks[i], __ATOMIC_RELAXED);
+    /* the clocks are read before the version is read again */
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&v->version, memory_order_relaxed) != version)
+    return atomic_load_explicit(&v->version, memory_order_relaxed) == version;
+}
+
+bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks) {
+    return vec->published &&
+           copy_whatif(vec->published, vec->circle->n_whatif, version, clocks, vec->n_whatif);
+}
+
+void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
+    uint64_t clocks[LC_WHATIF_MAX];
+    struct lc_cp_circle *circle = NULL;
+    if (!version_at(theirs, version, &circle) || !circle->whatif ||
+        !copy_whatif(lc_area_at(theirs, circle->whatif), circle->n_whatif, version, clocks,
+                     vec->n_whatif)) {
+        vec->n_whatif_lost++;
         return;
+    }
     for (uint32_t i = 0; i < vec->n_whatif; i++)
         if (clocks[i] > vec->whatif[i])
             vec->whatif[i] = clocks[i];

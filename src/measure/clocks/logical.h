@@ -18,9 +18,10 @@
 struct lc_logical {
     uint64_t last; /* end of the last event: useful time runs from here */
     uint64_t useful, own, phase_useful, phase_own;
-    uint64_t origin;   /* outside_omp = now - origin */
-    uint64_t in_mpi;   /* sum of the time in calls */
-    uint32_t interval; /* 0: not measuring */
+    uint64_t origin;         /* outside_omp = now - origin */
+    uint64_t in_mpi;         /* sum of the time in calls */
+    uint64_t begin, skipped; /* of the interval; of our own work in it */
+    uint32_t interval;       /* 0: not measuring */
     uint32_t phase;
     uint32_t rank;
     uint32_t node; /* where the last useful time was spent; at a call: most of it since the last */
@@ -31,6 +32,7 @@ struct lc_logical {
     bool stale;         /* useful time was added since the vector was published */
     uint32_t version;
     struct lc_cpvec vec;
+    uint64_t own_whatif[LC_WHATIF_MAX]; /* as vec.whatif, no edges */
 };
 
 /* factors[s * stride]: what useful time in this node counts in scenario s; NULL: 1. */
@@ -52,9 +54,29 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
 
 /* What-if: the useful time of the last `ticks` counts factor[s] in scenario s. */
 static inline void lc_logical_whatif(struct lc_logical *l, uint64_t ticks, const float *factors) {
-    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
-        l->vec.whatif[s] += (uint64_t)((double)ticks * (double)factors[s]);
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        uint64_t counts = (uint64_t)((double)ticks * (double)factors[s]);
+        l->vec.whatif[s] += counts;
+        l->own_whatif[s] += counts;
+    }
 }
+
+/* What a thread did since an earlier moment. */
+struct lc_logical_since {
+    uint64_t own, phase_own, whatif[LC_WHATIF_MAX];
+};
+
+static inline void lc_logical_mark(const struct lc_logical *l, struct lc_logical_since *mark) {
+    mark->own = l->own;
+    mark->phase_own = l->phase_own;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        mark->whatif[s] = l->own_whatif[s];
+}
+
+/* Back to the mark, whose place `since` takes, for an edge that came in then; the vector stays. */
+void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since);
+/* And forward again; won: the edge brought another vector. */
+void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won);
 
 /* What this thread tells others at `now`, the entry into an operation. */
 static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct lc_stamp *stamp) {
