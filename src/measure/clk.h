@@ -103,7 +103,12 @@ struct lc_clk_comm {
     bool alone;  /* one member: no edges */
     uint32_t n_barriers, next_sync, sync_step; /* clk_trace.c */
     double looked_ns;
-    MPI_Comm copy; /* MPI_COMM_NULL: none */
+    MPI_Comm copy;               /* MPI_COMM_NULL: none, or not yet: */
+    struct lc_clk_copy *making;  /* after MPI_Comm_idup; NULL: it is there */
+    struct lc_clk_copy *next;    /* of what MPI_Comm_idup is about to make of this one */
+    struct lc_clk_comm *unready; /* the next one in the list of those whose copy is not there */
+    struct lc_mirror *waiting;   /* operations that began before it is, in order */
+    uint32_t n_meets;            /* exchanges over it in constructors */
     struct lc_colllog log;
     struct lc_combine combine; /* more than 8 members, all on this node */
     int32_t *sources,
@@ -335,12 +340,25 @@ void lc_clk_mirror_init(void);
 void lc_clk_mirrors_finish(void); /* collective */
 void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
                          const struct lc_stamp *stamp);
-/* Collective over a new communicator, in its constructor: an edge from every member (of the other
- * group) to every member. Waits. */
+/* Starts those that waited for the copy. */
+void lc_clk_mirror_start_waiting(struct lc_clk_comm *c);
+/* Collective over a communicator (both groups), in a constructor: an edge from every member to
+ * every member. Waits. */
 void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struct lc_comm *comm);
 /* Reads the result if it is there (blocking: waits for it). */
 void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
                        bool blocking);
+
+/* clk_copy.c: private copies of communicators, for mirrors. False: none. Those of what
+ * MPI_Comm_idup makes of `parent` are begun before the call, and taken after it, without waiting.
+ */
+bool lc_clk_copy_make(struct lc_clk_comm *c, const struct lc_comm *comm);
+void lc_clk_copy_begin(struct lc_clk_comm *parent);
+bool lc_clk_copy_take(struct lc_clk_comm *c, struct lc_clk_comm *parent);
+bool lc_clk_copy_ready(struct lc_clk_comm *c);
+void lc_clk_copy_wait(struct lc_clk_comm *c);
+void lc_clk_copy_free(struct lc_clk_comm *c);
+void lc_clk_copies_finish(void); /* collective: all are there, nothing waits for them */
 
 /* clk_time.c: the node's clock against the global one */
 double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */

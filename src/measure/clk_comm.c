@@ -115,8 +115,10 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
     }
     if (members.elsewhere && !members.strangers && !c->alone && constructor && lc_clk.records &&
         lc_core.agreed) {
-        /* a copy without attributes, so that no callback of the program runs */
-        c->mirror = lc_real.Comm_split(comm->handle, 0, comm->rank, &c->copy) == MPI_SUCCESS;
+        c->mirror = lc_clk_copy_make(c, comm);
+    } else if (members.elsewhere && !constructor && !comm->inter && comm->parent != NULL &&
+               comm->parent->clocks != NULL && lc_clk_copy_take(c, comm->parent->clocks)) {
+        c->mirror = true;
     } else if (members.elsewhere) {
         c->alone = true; /* no transport: no edges */
     }
@@ -131,7 +133,7 @@ void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm) {
 }
 
 /* Constructors that are collective over other processes than the members of the communicator given
- * to them meet on the new one. */
+ * to them meet on the new one; those from an intercommunicator over both of its groups. */
 void lc_clocks_comm_meet(struct lc_call *call, struct lc_comm *comm) {
     if (!lc_clk.ready || !lc_core.agreed || comm->clocks == NULL || look_at(comm).strangers ||
         (!comm->inter && comm->size < 2))
@@ -157,8 +159,8 @@ void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
         lc_clk.freed_logs[lc_clk.n_freed_logs++] = freed;
     lc_clk.cap_freed_logs = (uint32_t)cap;
     lc_clk_unlock();
-    if (c->copy != MPI_COMM_NULL && !lc_core.finalized)
-        lc_real.Comm_free(&c->copy);
+    if (!lc_core.finalized)
+        lc_clk_copy_free(c);
     free(c->sources);
     free(c->targets);
     free(c);

@@ -409,6 +409,7 @@ void lc_clocks_finalize(struct lc_call *call) {
     lc_clk_sites_close();
     reduce_intervals(&c);
     lc_clk_merge_blame();
+    lc_clk_copies_finish();
     lc_clk_mirrors_finish();
     lc_clk_records_finish();
 }

@@ -13,8 +13,9 @@
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
-/* How long a call that may wait gives a record whose operation is over; others 10 us. */
-enum { LC_MIRROR_PATIENCE_US = 1000 };
+/* How long a call that may wait gives a record whose operation is over, so that the record is about
+ * to come; operations of files may be over before all members began. Others: 10 us. */
+enum { LC_MIRROR_PATIENCE_US = 20000, LC_MEET_PATIENCE_US = 1000, LC_MIRROR_LOOK_US = 10 };
 
 struct lc_mirror_record {
     uint64_t n;                               /* members that contributed */
@@ -32,7 +33,11 @@ struct lc_mirror {
     struct lc_mirror_record in, out;
     int *counts;                      /* alltoallv: counts and displacements of both sides */
     struct lc_mirror_record *records; /* alltoallv: those received */
-    int n_records;
+    int n_records, n_pairs;
+    enum lc_coll_kind kind;
+    int root;
+    enum { LC_MIRROR_WAITS, LC_MIRROR_STARTED, LC_MIRROR_FAILED } state;
+    bool left_behind;
 };
 
 static MPI_Datatype record_type = MPI_DATATYPE_NULL;
@@ -137,15 +142,15 @@ static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
     lc_clk_extra(k, NULL, r->extra);
 }
 
-/* Pairs that exchange something: to[i] and from[i] for every member. */
-static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
-                       const struct lc_coll *coll) {
+/* Pairs that exchange something: to[i] and from[i] for every member; false: no memory. */
+static bool set_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
+                      const struct lc_coll *coll) {
     int n = coll->comm->inter ? coll->comm->remote_size : coll->comm->size;
     int me = coll->comm->inter ? -1 : coll->comm->rank;
     m->counts = calloc(4 * (size_t)n, sizeof *m->counts);
     if (m->counts == NULL)
-        return MPI_ERR_OTHER;
-    int *to = m->counts, *to_at = to + n, *from = to_at + n, *from_at = from + n;
+        return false;
+    int *to = m->counts, *from = to + 2 * n, *from_at = from + n;
     if (x->kind == LC_COLL_V2V) {
         for (int i = 0; i < n; i++) {
             to[i] = i != me && coll->sendcounts != NULL && !coll->in_place
@@ -167,35 +172,60 @@ static int start_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
         from_at[i] = m->n_records;
         m->n_records += from[i];
     }
+    m->n_pairs = n;
     m->records = calloc((size_t)m->n_records + 1, sizeof *m->records);
-    if (m->records == NULL)
-        return MPI_ERR_OTHER;
-    return lc_real.Ialltoallv(&m->out, to, to_at, record_type, m->records, from, from_at,
-                              record_type, x->c->copy, &m->request);
+    return m->records != NULL;
 }
 
-static int start(struct lc_mirror *m, const struct lc_clk_coll *x, const struct lc_coll *coll) {
-    switch (x->kind) {
+static int start_on(struct lc_mirror *m, MPI_Comm copy) {
+    switch (m->kind) {
     case LC_COLL_BARRIER:
     case LC_COLL_MEET:
     case LC_COLL_N2N:
-        return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, x->c->copy,
-                                  &m->request);
+        return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, copy, &m->request);
     case LC_COLL_ONE2N:
         m->in = m->out;
-        return lc_real.Ibcast(&m->in, 1, record_type, x->root, x->c->copy, &m->request);
+        return lc_real.Ibcast(&m->in, 1, record_type, m->root, copy, &m->request);
     case LC_COLL_N2ONE:
-        return lc_real.Ireduce(&m->out, &m->in, 1, record_type, record_max, x->root, x->c->copy,
+        return lc_real.Ireduce(&m->out, &m->in, 1, record_type, record_max, m->root, copy,
                                &m->request);
     case LC_COLL_SCAN:
     case LC_COLL_EXSCAN:
-        return lc_real.Iexscan(&m->out, &m->in, 1, record_type, record_max, x->c->copy,
-                               &m->request);
+        return lc_real.Iexscan(&m->out, &m->in, 1, record_type, record_max, copy, &m->request);
     case LC_COLL_V2V:
     case LC_COLL_NEIGHBOR:
-        return start_pairs(m, x, coll);
+        break;
     }
-    return MPI_ERR_OTHER;
+    int *to = m->counts, *to_at = to + m->n_pairs, *from = to_at + m->n_pairs;
+    return lc_real.Ialltoallv(&m->out, to, to_at, record_type, m->records, from, from + m->n_pairs,
+                              record_type, copy, &m->request);
+}
+
+/* With lc_clk.lock. */
+static void start(struct lc_mirror *m, const struct lc_clk_comm *c) {
+    bool started = start_on(m, c->copy) == MPI_SUCCESS;
+    m->state = started ? LC_MIRROR_STARTED : LC_MIRROR_FAILED;
+    ++*(started ? &lc_clk.counts.mirrors : &lc_clk.counts.skipped);
+}
+
+static void leave_behind(struct lc_mirror *m) {
+    m->left_behind = true;
+    if (m->state == LC_MIRROR_STARTED) {
+        m->next = behind;
+        behind = m;
+    } else if (m->state == LC_MIRROR_FAILED) {
+        drop(m);
+    } /* else it is in the list of those that wait */
+}
+
+void lc_clk_mirror_start_waiting(struct lc_clk_comm *c) {
+    while (c->waiting != NULL) {
+        struct lc_mirror *m = c->waiting;
+        c->waiting = m->next;
+        start(m, c);
+        if (m->left_behind)
+            leave_behind(m);
+    }
 }
 
 void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
@@ -210,11 +240,24 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
     if (lc_core.rank == 0 && !coll->nonblocking && !coll->persistent && !coll->comm->inter &&
         coll->comm->size == lc_core.size && (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N))
         m->out.resync = lc_clk_resync_due();
-    bool started = start(m, x, coll) == MPI_SUCCESS;
+    m->kind = x->kind;
+    m->root = x->root;
+    if ((x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR) && !set_pairs(m, x, coll)) {
+        drop(m);
+        return;
+    }
+    bool ready = lc_clk_copy_ready(x->c);
     lc_clk_lock();
-    ++*(started ? &lc_clk.counts.mirrors : &lc_clk.counts.skipped);
+    if (ready) {
+        start(m, x->c);
+    } else {
+        struct lc_mirror **at = &x->c->waiting;
+        while (*at != NULL)
+            at = &(*at)->next;
+        *at = m;
+    }
     lc_clk_unlock();
-    if (started)
+    if (m->state != LC_MIRROR_FAILED)
         x->mirror = m;
     else
         drop(m);
@@ -238,12 +281,15 @@ static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc
                               rank, first ? r->earliest_node : r->latest_node);
 }
 
-/* Until it is complete or the time has come. */
-static int test(struct lc_mirror *m, uint64_t deadline) {
+/* Until it is complete or the time has come; the copy that it waits for may come meanwhile. */
+static int test(struct lc_mirror *m, struct lc_clk_comm *c, uint64_t deadline) {
     int done = 0;
-    while (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done &&
-           lc_ticks() < deadline) {
-    }
+    do {
+        if (lc_clk_copy_ready(c) &&
+            (m->state != LC_MIRROR_STARTED ||
+             lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS))
+            return 0;
+    } while (!done && lc_ticks() < deadline);
     return done;
 }
 
@@ -254,17 +300,22 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
     if (m == NULL)
         return;
     x->mirror = NULL;
-    if (blocking)
-        done = lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-    else
-        done = test(m, call->end + (x->patient ? LC_MIRROR_PATIENCE_US : 10) * lc_clk.slow_ticks);
+    if (blocking) {
+        lc_clk_copy_wait(x->c);
+        done = m->state == LC_MIRROR_STARTED &&
+               lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    } else {
+        uint64_t us = !x->patient || !x->receives ? LC_MIRROR_LOOK_US
+                      : x->kind == LC_COLL_MEET   ? LC_MEET_PATIENCE_US
+                                                  : LC_MIRROR_PATIENCE_US;
+        done = test(m, x->c, call->end + us * lc_clk.slow_ticks);
+    }
     call->end = lc_ticks(); /* this is part of the call, not work of the program */
     if (!done) {
         lc_clk_lock();
         lc_clk.counts.skipped += x->receives;
         LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
-        m->next = behind;
-        behind = m;
+        leave_behind(m);
         lc_clk_unlock();
         return;
     }
@@ -284,6 +335,8 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
     drop(m);
 }
 
+/* Between two groups the first round brings the maxima of the other one, the second those of both.
+ */
 void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struct lc_comm *comm) {
     struct lc_clk_comm *c = comm->clocks;
     struct lc_clk_coll x = {.c = c, .kind = LC_COLL_MEET};
@@ -297,8 +350,14 @@ void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struc
         lc_logical_stamp(&k->l, call->begin, &stamp);
         fill(k, &stamp, &both[0]);
     }
-    LC_CLK_LOG("X %u 0 %d -1 1 1\nY %u 0\n", c->context, (int)x.kind, c->context);
-    int result = lc_real.Allreduce(&both[0], &both[1], 1, record_type, record_max, comm->handle);
+    uint32_t number = UINT32_MAX - c->n_meets++;
+    LC_CLK_LOG("X %u %u %d -1 1 1\nY %u %u\n", c->context, number, (int)x.kind, c->context, number);
+    int result = MPI_SUCCESS;
+    for (int round = 0; round < (comm->inter ? 2 : 1) && result == MPI_SUCCESS; round++) {
+        if (round > 0)
+            merge(&both[1], &both[0]);
+        result = lc_real.Allreduce(&both[0], &both[1], 1, record_type, record_max, comm->handle);
+    }
     call->end = lc_ticks();
     if (result == MPI_SUCCESS && k != NULL)
         apply(k, call, &x, &both[1]);

@@ -61,6 +61,12 @@ void lc_clocks_imeet_begin(struct lc_call *call, struct lc_coll *coll, struct lc
         lc_clocks_coll_begin(call, coll);
 }
 
+void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
+    if (comm != NULL && comm->clocks != NULL && !comm->inter && lc_clk.ready)
+        lc_clk_copy_begin(comm->clocks);
+    lc_clocks_imeet_begin(call, coll, comm);
+}
+
 void lc_clocks_imeet_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request) {
     if (coll->clocks[0] == 0)
         return;

@@ -40,6 +40,8 @@ void lc_clocks_meet_end(struct lc_call *call);
  */
 void lc_clocks_imeet_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
 void lc_clocks_imeet_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request);
+/* Of MPI_Comm_idup. */
+void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
 /* clk_file.c: collective operations of files */
 void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm);
 void lc_clocks_file_begin(struct lc_call *call, MPI_File handle);

@@ -381,12 +381,12 @@ def t_comm_create(c):
     old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
     made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
     if c.short in ("Comm_create_group", "Intercomm_create", "Intercomm_merge"):  # collective over others than the members of what is given
-        made += f"    lc_comm_meet(&call, result, {new[0]});\n"
+        made += f"    lc_comm_meet(&call, result, *{new[0]});\n"
     if c.short.startswith("Comm_spawn"):
         made += f"    lc_spawned(result, root, {old[0]}, *{new[0]});\n"
     if not old or c.short in ("Comm_create_group", "Intercomm_merge"):
         return "", made
-    return f"    lc_meet_begin(&call, {old[0]});\n", "    lc_meet_end(&call);\n" + made
+    return f"    lc_meet_begin(&call, {old[0]});\n", f"    lc_meet_end(&call);\n    lc_comm_meet_groups(&call, result, {old[0]});\n" + made
 
 
 def t_comm_name(c):
@@ -523,7 +523,7 @@ def t_file_split_end(c):
 def t_comm_idup(c):
     c.has("comm", "newcomm", "request")
     return (
-        "    struct lc_coll meet;\n    lc_imeet_begin(&call, &meet, comm);\n",
+        "    struct lc_coll meet;\n    lc_idup_begin(&call, &meet, comm);\n",
         "    lc_comm_idup_end(&call, &meet, result, comm, newcomm, request);\n",
     )
 

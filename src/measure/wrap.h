@@ -282,8 +282,9 @@ static inline void lc_win_sync_end(struct lc_call *call, enum lc_win_sync what, 
 
 /* Around a call that makes all members of `comm` wait for each other. */
 static inline void lc_meet_begin(struct lc_call *call, MPI_Comm comm) {
-    if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_meet_begin(call, lc_comm_get(call->thread, comm));
+    struct lc_comm *c = call->mode & LC_MODE_CLOCKS ? lc_comm_get(call->thread, comm) : NULL;
+    if (c != NULL && !c->inter)
+        lc_clocks_meet_begin(call, c);
 }
 
 static inline void lc_meet_end(struct lc_call *call) {
@@ -297,10 +298,10 @@ static inline void lc_file_meet_begin(struct lc_call *call, MPI_File file) {
 }
 
 /* Nonblocking ones. */
-static inline void lc_imeet_begin(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
+static inline void lc_idup_begin(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
     coll->clocks[0] = 0;
     if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_imeet_begin(call, coll, lc_comm_get(call->thread, comm));
+        lc_clocks_idup_begin(call, coll, lc_comm_get(call->thread, comm));
 }
 
 static inline void lc_file_imeet_begin(struct lc_call *call, struct lc_coll *coll, MPI_File file) {
@@ -318,9 +319,16 @@ static inline void lc_file_split_meet(struct lc_call *call, MPI_File file, bool 
 }
 
 /* A constructor whose members are only those of the new communicator. */
-static inline void lc_comm_meet(struct lc_call *call, int result, const MPI_Comm *comm) {
-    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, *comm) : NULL;
+static inline void lc_comm_meet(struct lc_call *call, int result, MPI_Comm comm) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
     if (call->mode & LC_MODE_CLOCKS && c != NULL)
+        lc_clocks_comm_meet(call, c);
+}
+
+/* A constructor over the members of `comm`, behind lc_meet_end: those of both groups. */
+static inline void lc_comm_meet_groups(struct lc_call *call, int result, MPI_Comm comm) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL && c->inter)
         lc_clocks_comm_meet(call, c);
 }
 

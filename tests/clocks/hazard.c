@@ -1,5 +1,5 @@
-/* Hazards for the piggyback: hazard flood | tags | bcasts | partitioned | switch | wild. What rank
- * 0 prints does not depend on the tool. */
+/* Hazards for the piggyback: hazard flood | tags | bcasts | partitioned | switch | wild | idups.
+ * What rank 0 prints does not depend on the tool. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,12 +154,39 @@ static long wild(void) {
     return sum;
 }
 
+/* Nonblocking collectives as soon as MPI_Comm_idup is complete, of which another copy is made; some
+ * completed last first. */
+static long idups(void) {
+    long sum = 0;
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm copy, second;
+        MPI_Request r[4];
+        int all[3] = {0}, root = rank == 0 ? i : -1, done = 0;
+        MPI_Comm_idup(MPI_COMM_WORLD, &copy, &r[0]);
+        while (!done)
+            MPI_Test(&r[0], &done, MPI_STATUS_IGNORE);
+        for (int k = 0; k < 2; k++)
+            MPI_Iallreduce(&rank, &all[k], 1, MPI_INT, MPI_SUM, copy, &r[k]);
+        MPI_Ibcast(&root, 1, MPI_INT, 0, copy, &r[2]);
+        MPI_Comm_idup(copy, &second, &r[3]);
+        if (rank == i % 2)
+            nap(1);
+        for (int k = 3; k >= 0; k--)
+            MPI_Wait(&r[k], MPI_STATUS_IGNORE);
+        MPI_Allreduce(&root, &all[2], 1, MPI_INT, MPI_MAX, second);
+        sum += all[0] == size * (size - 1) / 2 && all[1] == all[0] && all[2] == i ? 1 : -1000;
+        MPI_Comm_free(&copy);
+        MPI_Comm_free(&second);
+    }
+    return sum;
+}
+
 static const struct {
     const char *name;
     long (*run)(void);
-} hazards[] = {{"flood", flood},     {"tags", tags},
-               {"bcasts", bcasts},   {"partitioned", partitioned},
-               {"switch", switched}, {"wild", wild}};
+} hazards[] = {
+    {"flood", flood},     {"tags", tags}, {"bcasts", bcasts}, {"partitioned", partitioned},
+    {"switch", switched}, {"wild", wild}, {"idups", idups}};
 
 int main(int argc, char **argv) {
     long sum = 0, all = 0;

@@ -430,6 +430,38 @@ static void remote(void) {
     MPI_Comm_free(&half);
 }
 
+/* Constructors from an intercommunicator: who was late in the own group counts too. Collectives of
+ * what MPI_Comm_idup made. */
+static void between(void) {
+    MPI_Comm half, inter, twin, parts, copy;
+    MPI_Request r;
+    int sum = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 8, &inter);
+    for (int i = 0; i < 2; i++) {
+        work(20 + 30 * (rank == 1));
+        MPI_Comm_dup(inter, &twin);
+        work(20 + 30 * (rank == 3));
+        MPI_Comm_split(twin, 0, rank, &parts);
+        work(20 + 30 * (rank == 1));
+        MPI_Comm_idup(MPI_COMM_WORLD, &copy, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        work(20 + 30 * (rank == 2));
+        MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, copy, &r);
+        work(10 * (rank == 0));
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        work(20 + 30 * (rank == 0));
+        MPI_Bcast(&sum, 1, MPI_INT, 0, copy);
+        work(20 + 30 * (rank == 3));
+        MPI_Barrier(copy);
+        MPI_Comm_free(&copy);
+        MPI_Comm_free(&parts);
+        MPI_Comm_free(&twin);
+    }
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
 /* Only neighbours on a ring send something; MPI_Alltoallv: only the left one. */
 static void neighbours(void) {
     MPI_Comm ring;
@@ -534,26 +566,13 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain},
-                {"imbalance", imbalance},
-                {"rotating", rotating},
-                {"transfer", transfer},
-                {"farm", farm},
-                {"mixture", mixture},
-                {"others", others},
-                {"stopped", stopped},
-                {"drift", drift},
-                {"phased", phased},
-                {"exactly", exactly},
-                {"made", made},
-                {"halves", halves},
-                {"posted", posted},
-                {"streams", streams},
-                {"remote", remote},
-                {"neighbours", neighbours},
-                {"epochs", epochs},
-                {"locks", locks},
-                {"ring", ring}};
+} patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
+                {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
+                {"others", others},     {"stopped", stopped},     {"drift", drift},
+                {"phased", phased},     {"exactly", exactly},     {"made", made},
+                {"halves", halves},     {"posted", posted},       {"streams", streams},
+                {"remote", remote},     {"between", between},     {"neighbours", neighbours},
+                {"epochs", epochs},     {"locks", locks},         {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

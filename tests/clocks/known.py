@@ -43,7 +43,7 @@ def paths(lines, symbols, program):
 
 
 def read(path, size, program):
-    ranks, rates, rests = [], [], []  # rests: work after the last call
+    ranks, rates, rests, ends = [], [], [], []  # rests: work after the last call
     symbols = functions(program)
     for rank in range(size):
         calls, pending, work, begin, end, skipped = [], [], [], None, None, 0
@@ -67,9 +67,10 @@ def read(path, size, program):
             elif words[0] not in "FN":
                 pending.append(words)
         ranks.append((begin, end - skipped, calls))
+        ends.append(end)
         rates.append(rate)
         rests.append(work)
-    return ranks, rates[0], rests
+    return ranks, rates[0], rests, max(ends)
 
 
 def streams(ranks):
@@ -113,7 +114,7 @@ class Judge:
     """scale: named work counts so many times (what-if). After result(): waits, blame, and per call the one whose clock won."""
 
     def __init__(self, path, size, program, pattern="", scale=None):
-        self.ranks, self.rate, self.rests = read(path, size, program)
+        self.ranks, self.rate, self.rests, self.latest_end = read(path, size, program)
         self.pattern, self.scale = pattern, scale or {}
         self.won, self.blame = {}, defaultdict(float)
         self.sent, self.posted, self.got, self.coll = streams(self.ranks)
@@ -252,7 +253,7 @@ class Judge:
             chains.append((self.clock_after(last) + end - last.end + self.more(rest)) * self.rate)
             self.inside.append(inside * self.rate)
         self.longest = chains.index(max(chains))
-        elapsed = (max(e for _, e, _ in self.ranks) - min(b for b, _, _ in self.ranks)) * self.rate
+        elapsed = (self.latest_end - min(b for b, _, _ in self.ranks)) * self.rate
         return useful, max(chains), elapsed
 
     def path(self):
@@ -315,7 +316,7 @@ def run(work, program, size, words, **env):
     return log, done, work.show(directory=f"exp-{name}")
 
 
-PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("neighbours", 4), ("epochs", 4),
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("neighbours", 4), ("epochs", 4),
             ("locks", 4))
 
 
