@@ -8,12 +8,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 import launch  # noqa: E402
 
 ROUNDS = 40
-STRAY = ROUNDS // 8  # a process that is put off its core between two calls has worked, by the clock
-# pattern, bytes, messages, most replies of their own, least replies that went with records, seconds that sends waited (None: not asked)
+STRAY = ROUNDS // 4  # a process that is put off its core between two calls has worked, by the clock, and may come later than the other
+# pattern, bytes, messages, most replies of their own, least replies that went with records, seconds that sends waited at least, half the nominal ones (None: not asked)
 CASES = (("pingpong", 8, 2 * ROUNDS, STRAY, 0, None), ("pingpong", 8192, 2 * ROUNDS, STRAY, 0, None), ("pingpong", 1000000, 2 * ROUNDS, STRAY, 0, None),
-         ("synchronous", 8, 2 * ROUNDS, STRAY, 0, None), ("late", 8, ROUNDS, 0, 0, None), ("late", 500000, ROUNDS, ROUNDS, 0, 2e-3 * ROUNDS),
-         ("behind", 8, ROUNDS, STRAY, ROUNDS - STRAY, 2e-3 * (ROUNDS - STRAY)), ("behind", 500000, ROUNDS, STRAY, ROUNDS - STRAY, 2e-3 * (ROUNDS - STRAY)),
-         ("exchange", 8, 2 * ROUNDS, 0, 0, None), ("exchange", 500000, 2 * ROUNDS, STRAY, ROUNDS - STRAY, None))
+         ("synchronous", 8, 2 * ROUNDS, STRAY, 0, None), ("late", 8, ROUNDS, 0, 0, None), ("late", 500000, ROUNDS, ROUNDS, 0, 1e-3 * ROUNDS),
+         ("behind", 8, ROUNDS, STRAY, ROUNDS // 2, 1e-3 * ROUNDS), ("behind", 500000, ROUNDS, STRAY, ROUNDS // 2, 1e-3 * ROUNDS),
+         ("exchange", 8, 2 * ROUNDS, 0, 0, None), ("exchange", 500000, 2 * ROUNDS, STRAY, ROUNDS // 2, None))
 
 
 def waited(result):
@@ -35,7 +35,7 @@ def check(work, program, case):
                       (f"{counts['records']} records", counts["records"] - counts["replies"] != messages),
                       (f"{counts['replies_packed']} replies packed", counts["replies_packed"] < packed),
                       (f"{meta['messages_matched']} matched", meta["messages_matched"] != messages),
-                      (f"waited {waited(result)}", seconds is not None and waited(result) < 0.9 * seconds)):
+                      (f"waited {waited(result)}", seconds is not None and waited(result) < seconds)):
         if bad:
             found.append(f"{pattern} {size}: {what}")
     return found
