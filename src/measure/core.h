@@ -217,6 +217,7 @@ struct lc_thread {
     size_t cap_scratch;
     struct lc_thread *next; /* all threads */
     uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong, n_recycled;
+    uint64_t own_ticks; /* of rare work between two calls: unwinding, new communicators */
     bool ended;
 };
 
@@ -255,7 +256,7 @@ struct lc_core {
     struct lc_thread *threads;
     uint32_t n_threads;
     _Atomic uint64_t n_pcontrol_ignored, n_region_errors, n_in_callbacks, n_spawned;
-    uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong; /* of threads that have ended */
+    uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong, own_ticks; /* of threads that ended */
     uint64_t n_switches;
     int required_level, provided_level;
     uint64_t init_ticks; /* end of MPI_Init */

@@ -65,6 +65,7 @@ static inline void lc_book_gap(struct lc_call *call) {
 /* The call begins now; what was done since call->begin is not the program's. */
 static inline void lc_skip_own_work(struct lc_call *call) {
     uint64_t now = lc_ticks();
+    call->thread->own_ticks += now - call->begin;
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_skip(call, now - call->begin);
     call->begin = now;

@@ -120,15 +120,18 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     own->threads = (int32_t)lc_core.n_threads;
     own->lost = lc_threads_lost();
     own->unwinds = lc_core.n_unwinds;
+    uint64_t own_ticks = lc_core.own_ticks;
     own->uncacheable = lc_core.n_uncacheable;
     own->checked = lc_core.n_checked;
     own->wrong = lc_core.n_wrong;
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
         own->unwinds += t->n_unwinds;
+        own_ticks += t->own_ticks;
         own->uncacheable += t->n_uncacheable;
         own->checked += t->n_checked;
         own->wrong += t->n_wrong;
     }
+    own->own_s = (double)own_ticks * lc_clock.ns_per_tick * 1e-9;
     own->switches = lc_core.n_switches;
     pthread_mutex_unlock(&lc_core.lock);
     own->region_errors = atomic_load(&lc_core.n_region_errors);
@@ -200,7 +203,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     static const char *const modes[] = {"unwind", "caller", "none"};
     struct lc_strbuf out = {0};
     struct lc_meta_rank sum = {0};
-    double cost_s = 0;
+    double cost_s = 0, rare_s = 0;
     for (int i = 0; i < n; i++) {
         sum.calls += all[i].calls;
         sum.lost += all[i].lost;
@@ -214,6 +217,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
         sum.spawned += all[i].spawned;
         sum.switches += all[i].switches;
         cost_s += (double)all[i].calls * all[i].cost_ns * 1e-9;
+        rare_s += all[i].own_s;
     }
     lc_strbuf_puts(&out, "{");
     put_versions(&out);
@@ -226,8 +230,9 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     if (lc_core.check_paths)
         lc_strbuf_printf(&out, ", \"checked\": %llu, \"wrong\": %llu",
                          (unsigned long long)sum.checked, (unsigned long long)sum.wrong);
-    lc_strbuf_printf(&out, "}, \"overhead\": {\"call_ns\": %.1f, \"total_s\": %.9f}",
-                     all[0].cost_ns, cost_s);
+    lc_strbuf_printf(&out,
+                     "}, \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f}",
+                     all[0].cost_ns, rare_s, cost_s + rare_s);
     lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);
     const char *clocks = lc_clocks_meta_text();

@@ -12,6 +12,7 @@ struct lc_meta_rank {
     uint64_t unwinds, uncacheable, checked, wrong;
     uint64_t region_errors, pcontrol_ignored, switches, in_callbacks, spawned;
     double cost_ns; /* of one measured call, calibrated */
+    double own_s;   /* of rare work between calls */
     double ns_per_tick;
     int32_t pid, threads;
     int32_t required_level, provided_level;

@@ -25,6 +25,7 @@ static void thread_gone(void *value) {
     lc_core.n_checked += t->n_checked;
     lc_core.n_wrong += t->n_wrong;
     lc_core.n_unwinds += t->n_unwinds;
+    lc_core.own_ticks += t->own_ticks;
     lc_core.n_uncacheable += t->n_uncacheable;
     struct lc_thread **at = &lc_core.threads;
     while (*at != NULL && *at != t)

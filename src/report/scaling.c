@@ -148,6 +148,24 @@ static void set_percent(struct libscols_line *line, size_t column, double value)
         scols_line_set_data(line, column, cell);
 }
 
+static double interval_of(const struct run *run) {
+    return get(run->pop, "elapsed_s", 0.0);
+}
+
+static double wall_of(const struct run *run) {
+    return get(run->meta, "wall_time_s", 0.0);
+}
+
+static void add_seconds(struct libscols_table *table, const struct lc_scaling *scaling,
+                        const char *title, double (*value)(const struct run *)) {
+    struct libscols_line *line = add_line(table, 0, title);
+    for (size_t i = 0; line != NULL && i < scaling->n_runs; i++) {
+        char cell[32];
+        snprintf(cell, sizeof cell, "%.4g", value(&scaling->runs[i]));
+        scols_line_set_data(line, i + 1, cell);
+    }
+}
+
 static void fill_table(struct libscols_table *table, const struct lc_scaling *scaling) {
     bool threads = any_threads(scaling);
     struct libscols_line *global = add_line(table, 0, "Global efficiency");
@@ -163,11 +181,21 @@ static void fill_table(struct libscols_table *table, const struct lc_scaling *sc
     struct libscols_line *line = add_line(table, 1, "Computational scalability");
     for (size_t i = 0; i < scaling->n_runs; i++)
         set_percent(line, i + 1, scaling->runs[i].computational_scalability);
-    line = add_line(table, 0, "Wall time, s");
-    for (size_t i = 0; line != NULL && i < scaling->n_runs; i++) {
-        char cell[32];
-        snprintf(cell, sizeof cell, "%.4g", get(scaling->runs[i].meta, "wall_time_s", 0.0));
-        scols_line_set_data(line, i + 1, cell);
+    add_seconds(table, scaling, "Measured interval, s", interval_of);
+    add_seconds(table, scaling, "Wall time, s", wall_of);
+}
+
+/* Runs of several programs cannot be compared. */
+static void warn_programs(const struct lc_scaling *scaling, FILE *out) {
+    const json_t *meta = scaling->n_runs > 0 ? scaling->runs[0].meta : NULL;
+    const char *first = json_string_value(json_object_get(meta, "program"));
+    for (size_t i = 1; i < scaling->n_runs; i++) {
+        const char *other = json_string_value(json_object_get(scaling->runs[i].meta, "program"));
+        if (first != NULL && other != NULL && strcmp(first, other) != 0) {
+            fprintf(out, "! these are runs of several programs (%s, %s): they do not compare\n",
+                    first, other);
+            return;
+        }
     }
 }
 
@@ -197,6 +225,7 @@ static enum lc_err write_text(const struct lc_scaling *scaling, bool weak, FILE 
             printed, any_threads(scaling) ? " x threads" : "",
             weak ? ", times the ratio of their numbers (weak scaling)" : "");
     free(printed);
+    warn_programs(scaling, out);
     for (size_t i = 0; i < scaling->n_runs; i++)
         fprintf(out, "  %5.0f  %s\n", scaling->runs[i].ranks, scaling->runs[i].file);
     return LC_OK;
@@ -207,11 +236,12 @@ static enum lc_err write_json(const struct lc_scaling *scaling, bool weak, FILE 
     for (size_t i = 0; i < scaling->n_runs; i++) {
         const struct run *run = &scaling->runs[i];
         json_array_append_new(
-            runs, json_pack("{s:s, s:f, s:f, s:f, s:f, s:O, s:f, s:f}", "file", run->file, "ranks",
-                            run->ranks, "threads", run->executors, "wall_time_s",
-                            get(run->meta, "wall_time_s", 0.0), "useful_s", run->useful_s, "pop",
-                            run->pop, "computational_scalability", run->computational_scalability,
-                            "global_efficiency", run->global_efficiency));
+            runs,
+            json_pack("{s:s, s:I, s:I, s:f, s:f, s:O, s:f, s:f}", "file", run->file, "ranks",
+                      (json_int_t)run->ranks, "threads", (json_int_t)run->executors, "wall_time_s",
+                      get(run->meta, "wall_time_s", 0.0), "useful_s", run->useful_s, "pop",
+                      run->pop, "computational_scalability", run->computational_scalability,
+                      "global_efficiency", run->global_efficiency));
     }
     json_t *all = json_pack("{s:s, s:i, s:b, s:o}", "format", "latecomer-scaling", "version", 1,
                             "weak", weak, "runs", runs);

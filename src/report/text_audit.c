@@ -99,30 +99,62 @@ static void print_label(const struct lc_text *text, const char *label) {
 
 static void print_overhead(const struct lc_text *text) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
-    char total[32];
+    char total[32], rare[32];
     if (!json_is_object(overhead))
         return;
     double total_s = number(overhead, "total_s");
     print_label(text, "own overhead");
-    fprintf(text->out, "%.0f ns a call, %s in all (%.2f %% of the time)\n",
-            number(overhead, "call_ns"), lc_text_seconds(total_s, total),
+    fprintf(text->out, "%.0f ns a call", number(overhead, "call_ns"));
+    if (number(overhead, "rare_s") > 0)
+        fprintf(text->out, ", %s at new call paths and communicators",
+                lc_text_seconds(number(overhead, "rare_s"), rare));
+    fprintf(text->out, ": %s in all (%.2f %% of the time)\n", lc_text_seconds(total_s, total),
             lc_text_share(total_s, text->sums->total_time));
 }
 
-/* What went wrong with the data that travels with messages; nothing is printed where nothing did.
- */
+/* What is not as it should be with the data that travels with messages, in words. */
+static void print_pairing(const struct lc_text *text) {
+    static const struct {
+        const char *key, *words;
+    } counts[] = {
+        {"absent", "messages came without their clocks"},
+        {"mispaired", "messages were paired wrongly (found by their size)"},
+        {"unsure", "messages to receives from anybody were paired by their order"},
+        {"lost", "messages have no clocks for want of memory"},
+        {"late", "entries came after their message was received"},
+        {"order_violations", "messages were received before they were sent, by the clocks"},
+        {"collectives_skipped", "collectives are without the clocks of others, which came late"},
+        {"vectors_overwritten", "times the call paths of a chain were those of a later moment"},
+        {"posts_unknown", "sends did not learn at once when their receive was posted"},
+        {"edges_late", "sends learned what they had waited for only after others had been told"},
+    };
+    const json_t *found = json_object_get(text->meta, "piggyback");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (number(found, counts[i].key) > 0)
+            fprintf(text->out, "      %.0f %s\n", number(found, counts[i].key), counts[i].words);
+}
+
+/* What was sent beside the program's messages. */
+static void print_records(const struct lc_text *text) {
+    const json_t *found = json_object_get(text->meta, "piggyback");
+    double records = number(found, "records"), mirrors = number(found, "mirrors");
+    if (records + mirrors == 0)
+        return;
+    print_label(text, "sent beside them");
+    fprintf(text->out, "%.0f records", records);
+    if (records > 0)
+        fprintf(text->out, " of %.0f bytes, %.0f of them answers to senders",
+                number(found, "record_bytes") / records, number(found, "replies"));
+    fprintf(text->out, "; %.0f collectives mirrored\n", mirrors);
+}
+
 static void print_matching(const struct lc_text *text) {
-    const char *key;
-    json_t *value;
     if (json_object_get(text->meta, "messages_total") != NULL) {
         print_label(text, "messages matched");
-        fprintf(text->out, "%.0f of %.0f", number(text->meta, "messages_matched"),
+        fprintf(text->out, "%.0f of %.0f\n", number(text->meta, "messages_matched"),
                 number(text->meta, "messages_total"));
-        json_object_foreach(json_object_get(text->meta, "piggyback"), key,
-                            value) if (json_number_value(value) > 0 &&
-                                       strcmp(key, "collectives") != 0)
-            fprintf(text->out, ", %s %.0f", key, json_number_value(value));
-        fputc('\n', text->out);
+        print_pairing(text);
+        print_records(text);
     }
     double error = number(text->meta, "clock_error_s");
     char seconds[32];

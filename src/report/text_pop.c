@@ -184,12 +184,13 @@ static void print_what_if(const struct lc_text *text) {
         const char *spec = json_string_value(json_object_get(item, "spec"));
         double predicted = get(item, "predicted_s"), measured = get(item, "measured_s");
         fprintf(text->out,
-                "  what if %s: critical path %s instead of %s, run time %s instead of %s (%+.1f "
-                "%%)\n",
+                "  what if %s: critical path %s instead of %s, run time %s instead of %s",
                 spec != NULL ? spec : "?", lc_text_seconds(get(item, "critical_path_s"), path),
                 lc_text_seconds(before, old), lc_text_seconds(predicted, time),
-                lc_text_seconds(measured, whole),
-                measured > 0 ? 100.0 * (predicted / measured - 1.0) : 0.0);
+                lc_text_seconds(measured, whole));
+        if (measured > 0)
+            fprintf(text->out, " (%+.1f %%)", 100.0 * (predicted / measured - 1.0));
+        fputc('\n', text->out);
         print_path_error(text, item, "error_s", get(item, "critical_path_s"));
         print_unknown(text, json_object_get(item, "unknown"));
     }
