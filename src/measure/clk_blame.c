@@ -56,22 +56,15 @@ static uint64_t text_hash(uint64_t hash, const char *text) {
 
 /* The same on all ranks for the same call path. */
 static uint64_t path_hash(uint32_t node) {
-    const struct lc_state_header *h = lc_core.state;
-    const struct lc_state_node *nodes =
-        (const struct lc_state_node *)(lc_core.base + h->nodes.offset);
-    const struct lc_state_name *names =
-        (const struct lc_state_name *)(lc_core.base + h->names.offset);
-    const struct lc_state_module *modules =
-        (const struct lc_state_module *)(lc_core.base + h->modules.offset);
-    const char *text = lc_core.base + h->text.offset;
+    const struct lc_state_node *nodes = lc_state_nodes();
     uint64_t hash = 0xcbf29ce484222325ull;
     for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
          at = nodes[at].parent, deep++) {
         hash = (hash ^ nodes[at].kind ^ nodes[at].offset << 3) * 0x100000001b3ull;
         if (nodes[at].kind == LC_RAW_FRAME)
-            hash = text_hash(hash, text + modules[nodes[at].ref].path);
+            hash = text_hash(hash, lc_state_path_of(nodes[at].ref));
         else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
-            hash = text_hash(hash, text + names[nodes[at].ref].text);
+            hash = text_hash(hash, lc_state_name_of(nodes[at].ref));
     }
     return hash;
 }

@@ -354,20 +354,13 @@ static void reduce_intervals(const struct lc_clock_ends *c) {
 
 /* What the nodes of the calls are: N node parent name, functions as module+offset. */
 static void log_nodes(void) {
-    const struct lc_state_header *h = lc_core.state;
-    const struct lc_state_node *nodes =
-        (const struct lc_state_node *)(lc_core.base + h->nodes.offset);
-    const struct lc_state_name *names =
-        (const struct lc_state_name *)(lc_core.base + h->names.offset);
-    const struct lc_state_module *modules =
-        (const struct lc_state_module *)(lc_core.base + h->modules.offset);
-    const char *text = lc_core.base + h->text.offset;
-    uint32_t n = atomic_load_explicit(&h->nodes.count, memory_order_acquire);
+    const struct lc_state_node *nodes = lc_state_nodes();
+    uint32_t n = atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire);
     for (uint32_t i = 1; i < n; i++)
         if (nodes[i].kind == LC_RAW_MPI || nodes[i].kind == LC_RAW_REGION)
-            LC_CLK_LOG("N %u %u %s\n", i, nodes[i].parent, text + names[nodes[i].ref].text);
+            LC_CLK_LOG("N %u %u %s\n", i, nodes[i].parent, lc_state_name_of(nodes[i].ref));
         else if (nodes[i].kind == LC_RAW_FRAME && nodes[i].ref != LC_NONE)
-            LC_CLK_LOG("N %u %u %s+0x%llx\n", i, nodes[i].parent, text + modules[nodes[i].ref].path,
+            LC_CLK_LOG("N %u %u %s+0x%llx\n", i, nodes[i].parent, lc_state_path_of(nodes[i].ref),
                        (unsigned long long)nodes[i].offset);
 }
 

@@ -141,27 +141,15 @@ static bool function_is(const char *module, const char *name, uint64_t address) 
     return found;
 }
 
-static const char *text_at(uint32_t offset) {
-    return lc_core.base + lc_core.state->text.offset + offset;
-}
-
 static bool node_is(const struct lc_state_node *node, const char *name) {
-    const struct lc_state_header *h = lc_core.state;
-    if (node->kind == LC_RAW_REGION) {
-        const struct lc_state_name *names =
-            (const struct lc_state_name *)(lc_core.base + h->names.offset);
-        return strcmp(text_at(names[node->ref].text), name) == 0;
-    }
-    if (node->kind != LC_RAW_FRAME)
-        return false;
-    const struct lc_state_module *modules =
-        (const struct lc_state_module *)(lc_core.base + h->modules.offset);
-    return function_is(text_at(modules[node->ref].path), name, node->offset);
+    if (node->kind == LC_RAW_REGION)
+        return strcmp(lc_state_name_of(node->ref), name) == 0;
+    return node->kind == LC_RAW_FRAME &&
+           function_is(lc_state_path_of(node->ref), name, node->offset);
 }
 
 static LC_COLD void work_out(uint32_t node) {
-    const struct lc_state_node *all =
-        (const struct lc_state_node *)(lc_core.base + lc_core.state->nodes.offset);
+    const struct lc_state_node *all = lc_state_nodes();
     struct lc_node_factors *f = &nodes[node];
     uint32_t parent = all[node].parent;
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)

@@ -266,6 +266,24 @@ struct lc_core {
 extern struct lc_core lc_core;
 extern struct lc_real lc_real;
 
+/* Tables of the state, for readers in the process: call-tree nodes, and the texts that a node's
+ * `ref` stands for (name of an MPI call or region; path of a frame's module). */
+static inline const struct lc_state_node *lc_state_nodes(void) {
+    return (const struct lc_state_node *)(lc_core.base + lc_core.state->nodes.offset);
+}
+
+static inline const char *lc_state_name_of(uint32_t ref) {
+    const struct lc_state_name *names =
+        (const struct lc_state_name *)(lc_core.base + lc_core.state->names.offset);
+    return lc_core.base + lc_core.state->text.offset + names[ref].text;
+}
+
+static inline const char *lc_state_path_of(uint32_t ref) {
+    const struct lc_state_module *modules =
+        (const struct lc_state_module *)(lc_core.base + lc_core.state->modules.offset);
+    return lc_core.base + lc_core.state->text.offset + modules[ref].path;
+}
+
 #define LC_TLS extern __thread __attribute__((tls_model("initial-exec")))
 LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
 #define lc_self ((struct lc_thread *)latecomer_private_self)

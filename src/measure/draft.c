@@ -195,8 +195,7 @@ void lc_draft_region(struct lc_draft *d, uint32_t region, uint32_t serial) {
     struct lc_region_name name = lc_region_get(region);
     if (name.address != 0 && d->n_items > 0) {
         struct lc_item *inner = &d->items[d->n_items - 1];
-        const struct lc_state_node *nodes =
-            (const struct lc_state_node *)(lc_core.base + lc_core.state->nodes.offset);
+        const struct lc_state_node *nodes = lc_state_nodes();
         const struct lc_module *m = lc_module_find(name.address);
         if (m != NULL && nodes[inner->node].kind == LC_RAW_FRAME &&
             nodes[inner->node].ref == m->id &&
