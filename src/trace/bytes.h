@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Keys and payloads are written with lc_strbuf and read with this. */
+/* Keys, payloads and definitions are written with lc_strbuf and read with this. */
 struct lc_reader {
     const unsigned char *at;
     size_t left;
@@ -26,19 +26,23 @@ static inline const void *lc_take(struct lc_reader *r, size_t bytes) {
     return p;
 }
 
+/* False, and nothing copied: there are not as many. */
+static inline bool lc_take_copy(struct lc_reader *r, void *into, size_t bytes) {
+    const void *p = lc_take(r, bytes);
+    if (p)
+        memcpy(into, p, bytes);
+    return p != NULL;
+}
+
 static inline uint32_t lc_take_u32(struct lc_reader *r) {
     uint32_t value = 0;
-    const void *p = lc_take(r, 4);
-    if (p)
-        memcpy(&value, p, 4);
+    lc_take_copy(r, &value, sizeof value);
     return value;
 }
 
 static inline uint64_t lc_take_u64(struct lc_reader *r) {
     uint64_t value = 0;
-    const void *p = lc_take(r, 8);
-    if (p)
-        memcpy(&value, p, 8);
+    lc_take_copy(r, &value, sizeof value);
     return value;
 }
 

@@ -4,33 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-struct cursor {
-    const unsigned char *at;
-    size_t left;
-};
-
-static const void *cursor_take(struct cursor *c, size_t bytes) {
-    if (bytes > c->left)
-        return NULL;
-    const void *p = c->at;
-    c->at += bytes;
-    c->left -= bytes;
-    return p;
-}
-
-/* Copies so many bytes; false, and nothing copied: there are not as many. */
-static bool cursor_copy(struct cursor *c, void *into, size_t bytes) {
-    const void *p = cursor_take(c, bytes);
-    if (p)
-        memcpy(into, p, bytes);
-    return p != NULL;
-}
-
-static const char *cursor_text(struct cursor *c) {
-    const void *end = memchr(c->at, 0, c->left);
-    return end ? cursor_take(c, (size_t)((const unsigned char *)end - c->at) + 1) : NULL;
-}
+#include "trace/bytes.h"
 
 static enum lc_err damaged(const char *what) {
     return lc_fail(LC_ERR_FORMAT,
@@ -46,13 +20,13 @@ static void *keep(struct lc_trace_defs *d, const void *bytes, size_t n) {
     return copy;
 }
 
-static const char *keep_text(struct lc_trace_defs *d, struct cursor *c) {
-    const char *text = cursor_text(c);
-    return text ? lc_arena_strdup(&d->arena, text) : NULL;
+static const char *keep_text(struct lc_trace_defs *d, struct lc_reader *c) {
+    const char *text = lc_take_text(c);
+    return !c->bad ? lc_arena_strdup(&d->arena, text) : NULL;
 }
 
-static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c) {
-    if (!cursor_copy(c, &d->process, sizeof(d->process)))
+static enum lc_err parse_process(struct lc_trace_defs *d, struct lc_reader *c) {
+    if (!lc_take_copy(c, &d->process, sizeof(d->process)))
         return damaged("the process");
     d->host = keep_text(d, c);
     d->program = keep_text(d, c);
@@ -60,9 +34,9 @@ static enum lc_err parse_process(struct lc_trace_defs *d, struct cursor *c) {
     return d->host && d->program && d->arguments ? LC_OK : damaged("the process");
 }
 
-static enum lc_err parse_thread(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_thread(struct lc_trace_defs *d, struct lc_reader *c) {
     struct lc_trace_thread thread;
-    if (!cursor_copy(c, &thread, sizeof(thread)))
+    if (!lc_take_copy(c, &thread, sizeof(thread)))
         return damaged("a thread");
     LC_TRY(lc_grow(&d->threads, &d->cap_threads, d->n_threads + 1, sizeof(*d->threads)));
     d->threads[d->n_threads++] = thread;
@@ -84,12 +58,12 @@ static enum lc_err make_room(void *array, size_t *n, size_t *capacity, uint32_t 
     return LC_OK;
 }
 
-static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_comm(struct lc_trace_defs *d, struct lc_reader *c) {
     struct lc_trace_comm comm = {.known = true};
-    if (!cursor_copy(c, &comm.head, sizeof(comm.head)))
+    if (!lc_take_copy(c, &comm.head, sizeof(comm.head)))
         return damaged("a communicator");
     size_t n = (size_t)comm.head.n_local + comm.head.n_remote;
-    const void *ranks = n <= c->left / 4 ? cursor_take(c, n * 4) : NULL;
+    const void *ranks = n <= c->left / 4 ? lc_take(c, n * 4) : NULL;
     if (!ranks || !sane_number(comm.head.id))
         return damaged("a communicator");
     comm.world = keep(d, ranks, n * 4);
@@ -101,18 +75,18 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct cursor *c) {
     return LC_OK;
 }
 
-static enum lc_err parse_win(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_win(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
-    if (!cursor_copy(c, head, sizeof(head)) || !sane_number(head[0]))
+    if (!lc_take_copy(c, head, sizeof(head)) || !sane_number(head[0]))
         return damaged("a window");
     LC_TRY(make_room(&d->wins, &d->n_wins, &d->cap_wins, head[0], sizeof(*d->wins)));
     d->wins[head[0]] = (struct lc_trace_win){.comm = head[1], .name = "", .known = true};
     return LC_OK;
 }
 
-static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_name(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
-    const char *name = cursor_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
+    const char *name = lc_take_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
     if (!name)
         return damaged("a name");
     if (head[0] == 1 && head[1] < d->n_wins)
@@ -122,10 +96,10 @@ static enum lc_err parse_name(struct lc_trace_defs *d, struct cursor *c) {
     return LC_OK;
 }
 
-static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_group(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
-    bool whole = cursor_copy(c, head, sizeof(head)) && head[1] <= c->left / 4;
-    const void *ranks = whole ? cursor_take(c, (size_t)head[1] * 4) : NULL;
+    bool whole = lc_take_copy(c, head, sizeof(head)) && head[1] <= c->left / 4;
+    const void *ranks = whole ? lc_take(c, (size_t)head[1] * 4) : NULL;
     if (!ranks || !sane_number(head[0]))
         return damaged("a group");
     LC_TRY(make_room(&d->groups, &d->n_groups, &d->cap_groups, head[0], sizeof(*d->groups)));
@@ -134,9 +108,9 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct cursor *c) {
     return d->groups[head[0]].world ? LC_OK : LC_ERR_NOMEM;
 }
 
-static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_string(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
-    const char *text = cursor_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
+    const char *text = lc_take_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
     if (!text || !sane_number(head[0]))
         return damaged("a string");
     LC_TRY(make_room(&d->strings, &d->n_strings, &d->cap_strings, head[0], sizeof(*d->strings)));
@@ -145,49 +119,49 @@ static enum lc_err parse_string(struct lc_trace_defs *d, struct cursor *c) {
     return LC_OK;
 }
 
-static enum lc_err parse_file(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_file(struct lc_trace_defs *d, struct lc_reader *c) {
     struct lc_trace_file file = {.known = true};
-    if (!cursor_copy(c, &file.head, sizeof(file.head)) || !sane_number(file.head.id))
+    if (!lc_take_copy(c, &file.head, sizeof(file.head)) || !sane_number(file.head.id))
         return damaged("an open file");
     LC_TRY(make_room(&d->files, &d->n_files, &d->cap_files, file.head.id, sizeof(*d->files)));
     d->files[file.head.id] = file;
     return LC_OK;
 }
 
-static enum lc_err parse_site(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_site(struct lc_trace_defs *d, struct lc_reader *c) {
     LC_TRY(lc_grow(&d->sites, &d->cap_sites, d->n_sites + 1, sizeof(*d->sites)));
-    if (!cursor_copy(c, &d->sites[d->n_sites], sizeof(*d->sites)))
+    if (!lc_take_copy(c, &d->sites[d->n_sites], sizeof(*d->sites)))
         return damaged("a call site");
     d->n_sites++;
     return LC_OK;
 }
 
-static enum lc_err parse_bend(struct lc_trace_defs *d, struct cursor *c) {
-    return cursor_copy(c, &d->bend, sizeof(d->bend)) ? LC_OK : damaged("the clock of a test");
+static enum lc_err parse_bend(struct lc_trace_defs *d, struct lc_reader *c) {
+    return lc_take_copy(c, &d->bend, sizeof(d->bend)) ? LC_OK : damaged("the clock of a test");
 }
 
-static enum lc_err parse_clock(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_clock(struct lc_trace_defs *d, struct lc_reader *c) {
     LC_TRY(lc_grow(&d->clocks, &d->cap_clocks, d->n_clocks + 1, sizeof(*d->clocks)));
-    if (!cursor_copy(c, &d->clocks[d->n_clocks], sizeof(*d->clocks)))
+    if (!lc_take_copy(c, &d->clocks[d->n_clocks], sizeof(*d->clocks)))
         return damaged("a clock offset");
     d->n_clocks++;
     return LC_OK;
 }
 
-static enum lc_err parse_rate(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_rate(struct lc_trace_defs *d, struct lc_reader *c) {
     uint64_t pair[2];
-    if (!cursor_copy(c, pair, sizeof(pair)))
+    if (!lc_take_copy(c, pair, sizeof(pair)))
         return damaged("the clock rate");
     d->end_ticks = pair[0];
     d->end_ns = pair[1];
     return LC_OK;
 }
 
-static enum lc_err parse_map(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_map(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
     bool whole =
-        cursor_copy(c, head, sizeof(head)) && head[0] < LC_UNION_TYPES && head[1] <= c->left / 4;
-    const void *ids = whole ? cursor_take(c, (size_t)head[1] * 4) : NULL;
+        lc_take_copy(c, head, sizeof(head)) && head[0] < LC_UNION_TYPES && head[1] <= c->left / 4;
+    const void *ids = whole ? lc_take(c, (size_t)head[1] * 4) : NULL;
     if (!ids)
         return damaged("a table of global numbers");
     d->maps[head[0]] = keep(d, ids, (size_t)head[1] * 4);
@@ -289,9 +263,9 @@ static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t
     return err;
 }
 
-static enum lc_err parse_tree(struct lc_trace_defs *d, struct cursor *c) {
+static enum lc_err parse_tree(struct lc_trace_defs *d, struct lc_reader *c) {
     struct lc_def_tree head;
-    const void *bytes = cursor_take(c, sizeof(head));
+    const void *bytes = lc_take(c, sizeof(head));
     if (!bytes)
         return damaged("the call tree");
     memcpy(&head, bytes, sizeof(head));
@@ -300,7 +274,7 @@ static enum lc_err parse_tree(struct lc_trace_defs *d, struct cursor *c) {
         return damaged("the call tree");
     struct tree_source t = {
         .n_nodes = head.n_nodes, .n_modules = head.n_modules, .n_names = head.n_names};
-    t.nodes = cursor_take(c, t.n_nodes * sizeof(struct lc_state_node));
+    t.nodes = lc_take(c, t.n_nodes * sizeof(struct lc_state_node));
     t.modules = lc_arena_take(&d->arena, (t.n_modules + 1) * sizeof(char *));
     t.build_ids = lc_arena_take(&d->arena, (t.n_modules + 1) * sizeof(char *));
     t.names = lc_arena_take(&d->arena, (t.n_names + 1) * sizeof(char *));
@@ -321,7 +295,8 @@ static enum lc_err parse_tree(struct lc_trace_defs *d, struct cursor *c) {
 }
 
 enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size_t n_bytes) {
-    static enum lc_err (*const parsers[LC_DEF_TYPES])(struct lc_trace_defs *, struct cursor *) = {
+    static enum lc_err (*const parsers[LC_DEF_TYPES])(struct lc_trace_defs *,
+                                                      struct lc_reader *) = {
         [LC_DEF_PROCESS] = parse_process, [LC_DEF_THREAD] = parse_thread,
         [LC_DEF_COMM] = parse_comm,       [LC_DEF_NAME] = parse_name,
         [LC_DEF_WIN] = parse_win,         [LC_DEF_GROUP] = parse_group,
@@ -330,18 +305,16 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
         [LC_DEF_MAP] = parse_map,         [LC_DEF_FILE] = parse_file,
         [LC_DEF_BEND] = parse_bend,       [LC_DEF_SITE] = parse_site,
     };
-    struct cursor all = {bytes, n_bytes};
-    const void *head;
-    while ((head = cursor_take(&all, 8))) {
-        uint64_t word;
-        memcpy(&word, head, 8);
+    struct lc_reader all = {bytes, n_bytes, false};
+    uint64_t word;
+    while (lc_take_copy(&all, &word, sizeof(word))) {
         size_t length = (size_t)(word & 0x00ffffffffffffffu), type = (size_t)(word >> 56);
         if (length > all.left) {
             d->cut_off = true; /* what came before is good */
             break;
         }
-        struct cursor one = {cursor_take(&all, length), length};
-        cursor_take(&all, all.left < 7 ? all.left : -length & 7);
+        struct lc_reader one = {lc_take(&all, length), length, false};
+        lc_take(&all, all.left < 7 ? all.left : -length & 7);
         if (type == 0 || type >= LC_DEF_TYPES)
             return damaged("a record");
         enum lc_err err = parsers[type](d, &one);
