@@ -24,7 +24,7 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
             call, k,
             &(struct lc_ended){.to = (uint32_t)to,
                                .seq = (uint32_t)sent,
-                               .context = stream_context(lc_clk_comm_of(r->comm), r->partitioned),
+                               .context = stream_context(lc_clk_comm_of(r->comm), r),
                                .tag = r->tag,
                                .bytes = r->synchronous ? 0 : r->bytes,
                                .counts = slow && waits && class != LC_FN_WAITSOME,
@@ -62,6 +62,11 @@ static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
     if (recv == NULL)
         return 0;
     lc_clk_close_recv(recv);
+    if (lc_unlikely(!lc_status_told(r, status))) { /* by its post then, as far as that says it */
+        waited = lc_clk_received(call, k, r->comm, r->peer, r->tag, LC_ANY_BYTES, recv, recv->told);
+        lc_clk_give_recv(recv);
+        return waited;
+    }
     if (lc_unlikely(lc_status_cancelled(status)))
         forget_posts(&recv->recv);
     if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)

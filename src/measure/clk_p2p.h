@@ -19,13 +19,16 @@
  * to be buffered are not expected to wait either (lc_clk.buffered_bytes). */
 enum { LC_RENDEZVOUS_BYTES = 4096, LC_SURELY_BYTES = 256 << 10 };
 
-/* Partitioned messages match among each other only. */
-static inline uint32_t stream_context(const struct lc_clk_comm *c, bool partitioned) {
-    return lc_unlikely(partitioned) ? (c->context ^ 0x70617274) | LC_CONTEXT_FIRST : c->context;
+/* Partitioned messages match among those of two requests only. request NULL: none of its own. */
+static inline uint32_t stream_context(const struct lc_clk_comm *c,
+                                      const struct lc_request *request) {
+    if (lc_unlikely(request != NULL && request->partitioned))
+        return (c->context ^ request->parts->number * 0x70617275) | LC_CONTEXT_FIRST;
+    return c->context;
 }
 
 static inline uint32_t context_of(const struct lc_clk_comm *c, const struct lc_msg *msg) {
-    return stream_context(c, msg->request != NULL && msg->request->partitioned);
+    return stream_context(c, msg->request);
 }
 
 /* Does the send end only when its receive was posted, whatever the times? */

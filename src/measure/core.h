@@ -141,6 +141,12 @@ enum lc_request_kind {
     LC_REQUEST_OTHER /* MPI_Comm_idup, collective operations of files without a trace */
 };
 
+struct lc_parts {
+    uint32_t number; /* of its communicator, peer, tag and direction, from 1: they match in order */
+    uint32_t partitions;
+    _Atomic uint32_t n_unready; /* sends, since the start */
+};
+
 struct lc_request {
     struct lc_request *next;
     MPI_Request handle;
@@ -149,6 +155,7 @@ struct lc_request {
     bool synchronous; /* MPI_Issend */
     bool buffered;    /* MPI_Ibsend, MPI_Irsend: it never waits for its receiver */
     bool freed;
+    bool exchange; /* receiving half of MPI_Isendrecv */
     uint32_t fn; /* function that made it */
     struct lc_comm *comm;
     int32_t peer; /* rank in comm (MPI_ANY_SOURCE possible); root of a collective */
@@ -162,7 +169,10 @@ struct lc_request {
     uint64_t clocks[2];
     uint64_t trace;
     struct lc_request *pair; /* Isendrecv: the sending half; the request is the receiving one */
-    struct lc_coll *coll;    /* persistent collectives */
+    union {
+        struct lc_coll *coll;   /* persistent collectives */
+        struct lc_parts *parts; /* partitioned messages */
+    };
 };
 
 struct lc_region_open {

@@ -119,16 +119,22 @@ def t_psend_init(c):
     c.has("partitions", "count", "datatype", "dest", "tag", "comm", "request")
     return (
         "",
-        "    lc_partitioned_init(&call, result, true, (uint64_t)partitions * (uint64_t)count, datatype, dest, tag, comm,\n"
+        "    lc_partitioned_init(&call, result, true, partitions, (uint64_t)count, datatype, dest, tag, comm,\n"
         "                        request);\n",
     )
+
+
+def t_pready(c):
+    c.has("request")
+    count = {"Pready": "1", "Pready_list": "length", "Pready_range": "partition_high - partition_low + 1"}[c.short]
+    return f"    lc_pready(&call, request, {count});\n", ""
 
 
 def t_precv_init(c):
     c.has("partitions", "count", "datatype", "source", "tag", "comm", "request")
     return (
         "",
-        "    lc_partitioned_init(&call, result, false, (uint64_t)partitions * (uint64_t)count, datatype, source, tag, comm,\n"
+        "    lc_partitioned_init(&call, result, false, partitions, (uint64_t)count, datatype, source, tag, comm,\n"
         "                        request);\n",
     )
 

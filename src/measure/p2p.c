@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "measure/wrap.h"
 
 /* Point-to-point calls that are not worth a place in the hot path. */
@@ -22,11 +23,14 @@ void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *i
         lc_isend_end(call, out, result, request);
     } else if (in->comm != NULL) {
         in->request = lc_request_new(call, in, *request, LC_REQUEST_RECV);
+        if (in->request != NULL)
+            in->request->exchange = true;
         if (in->request != NULL && out->comm != NULL) {
             struct lc_request *half = calloc(1, sizeof *half);
             if (half != NULL) {
                 *half = *in->request;
                 half->kind = LC_REQUEST_SEND;
+                half->exchange = false;
                 half->peer = out->peer;
                 half->tag = out->tag;
                 half->bytes = out->bytes;
@@ -49,8 +53,34 @@ void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *i
  * -------------------------------------------------------------------------------------------------------------
  */
 
+struct partitioned { /* requests of one communicator, peer, tag and direction */
+    uint64_t comm;
+    int32_t peer, tag;
+    bool send;
+    uint32_t count;
+};
+static struct partitioned *partitioned;
+static size_t n_partitioned, cap_partitioned;
+
+static uint32_t count_partitioned(const struct lc_msg *msg, bool send) {
+    uint32_t count = 1;
+    pthread_mutex_lock(&lc_core.lock);
+    size_t i = 0;
+    while (i < n_partitioned &&
+           (partitioned[i].comm != msg->comm->uid || partitioned[i].peer != msg->peer ||
+            partitioned[i].tag != msg->tag || partitioned[i].send != send))
+        i++;
+    if (i < n_partitioned)
+        count = ++partitioned[i].count;
+    else if (lc_grow(&partitioned, &cap_partitioned, i + 1, sizeof *partitioned) == LC_OK)
+        partitioned[n_partitioned++] =
+            (struct partitioned){msg->comm->uid, msg->peer, msg->tag, send, 1};
+    pthread_mutex_unlock(&lc_core.lock);
+    return count;
+}
+
 static void persistent(struct lc_call *call, int result, const struct lc_msg *msg,
-                       enum lc_request_kind kind, const MPI_Request *request, bool partitioned) {
+                       enum lc_request_kind kind, const MPI_Request *request, uint32_t partitions) {
     if (result != MPI_SUCCESS || msg->comm == NULL)
         return;
     struct lc_request *r = lc_request_new(call, msg, *request, kind);
@@ -58,7 +88,13 @@ static void persistent(struct lc_call *call, int result, const struct lc_msg *ms
         return;
     r->persistent = true;
     r->active = false;
-    r->partitioned = partitioned;
+    struct lc_parts *parts = partitions > 0 ? calloc(1, sizeof *parts) : NULL;
+    if (parts == NULL)
+        return;
+    parts->number = count_partitioned(msg, kind == LC_REQUEST_SEND);
+    parts->partitions = partitions;
+    r->parts = parts;
+    r->partitioned = true;
 }
 
 void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype type, int dest,
@@ -67,23 +103,24 @@ void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype
     lc_msg_fill(call, &msg, dest, tag, comm);
     msg.kind = kind;
     msg.bytes = count * lc_type_bytes(call->thread, type);
-    persistent(call, result, &msg, LC_REQUEST_SEND, request, false);
+    persistent(call, result, &msg, LC_REQUEST_SEND, request, 0);
 }
 
 void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Comm comm,
                   const MPI_Request *request) {
     struct lc_msg msg;
     lc_msg_fill(call, &msg, source, tag, comm);
-    persistent(call, result, &msg, LC_REQUEST_RECV, request, false);
+    persistent(call, result, &msg, LC_REQUEST_RECV, request, 0);
 }
 
-void lc_partitioned_init(struct lc_call *call, int result, bool send, uint64_t count,
-                         MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+void lc_partitioned_init(struct lc_call *call, int result, bool send, int partitions,
+                         uint64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                          const MPI_Request *request) {
     struct lc_msg msg;
     lc_msg_fill(call, &msg, peer, tag, comm);
-    msg.bytes = count * lc_type_bytes(call->thread, type);
-    persistent(call, result, &msg, send ? LC_REQUEST_SEND : LC_REQUEST_RECV, request, true);
+    msg.bytes = (uint64_t)partitions * count * lc_type_bytes(call->thread, type);
+    persistent(call, result, &msg, send ? LC_REQUEST_SEND : LC_REQUEST_RECV, request,
+               (uint32_t)partitions);
 }
 
 static void msg_of(const struct lc_request *r, struct lc_request *request, struct lc_msg *msg) {
@@ -97,6 +134,30 @@ static void msg_of(const struct lc_request *r, struct lc_request *request, struc
                            .request = request,
                            .id = r->id,
                            .clocks = {r->clocks[0], r->clocks[1]}};
+}
+
+/* What a partitioned send tells of itself it tells when it is complete. */
+static void start_parts(struct lc_call *call, struct lc_request *r, struct lc_msg *msg) {
+    msg->clocks[0] = msg->clocks[1] = 0;
+    atomic_store_explicit(&r->parts->n_unready, r->parts->partitions, memory_order_relaxed);
+    if (call->mode & LC_MODE_TRACE)
+        lc_trace_send(call, msg);
+}
+
+void lc_pready(struct lc_call *call, MPI_Request request, int count) {
+    struct lc_request *r = request == MPI_REQUEST_NULL ? NULL : lc_request_find(request);
+    if (r == NULL || !r->partitioned || r->kind != LC_REQUEST_SEND || count <= 0)
+        return;
+    uint32_t n = (uint32_t)count;
+    /* acquire, release: the last of several threads comes after all others */
+    if (atomic_fetch_sub_explicit(&r->parts->n_unready, n, memory_order_acq_rel) != n ||
+        !(call->mode & LC_MODE_CLOCKS))
+        return;
+    struct lc_msg msg;
+    msg_of(r, r, &msg);
+    lc_clocks_send(call, &msg);
+    r->clocks[0] = msg.clocks[0];
+    r->clocks[1] = msg.clocks[1];
 }
 
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests) {
@@ -121,7 +182,10 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
             call->bytes_sent += r->bytes;
             sent += r->bytes != 0;
             sent_empty += r->bytes == 0;
-            lc_hook_send(call, &msg);
+            if (!r->partitioned)
+                lc_hook_send(call, &msg);
+            else
+                start_parts(call, r, &msg);
         } else {
             lc_hook_recv(call, &msg);
         }

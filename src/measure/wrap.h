@@ -227,8 +227,10 @@ void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype
                   int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request);
 void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Comm comm,
                   const MPI_Request *request);
-void lc_partitioned_init(struct lc_call *call, int result, bool send, uint64_t count,
-                         MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+/* Before partitions of a send become ready. */
+void lc_pready(struct lc_call *call, MPI_Request request, int count);
+void lc_partitioned_init(struct lc_call *call, int result, bool send, int partitions,
+                         uint64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                          const MPI_Request *request);
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests);
 void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests);

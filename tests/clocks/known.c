@@ -462,6 +462,58 @@ static void between(void) {
     MPI_Comm_free(&half);
 }
 
+/* Partitioned messages of two requests with one tag (MPI 4; others: whole ones), sent when the last
+ * partition is ready: the second request first. */
+static void parts(void) {
+    double box[2][4] = {{0}};
+    MPI_Request r[2];
+    MPI_Status s[2];
+    int partner = rank ^ 1;
+    for (int k = 0; k < 2 && partner < size; k++) {
+#if MPI_VERSION >= 4
+        if (rank % 2 == 0)
+            MPI_Psend_init(box[k], 2, 2, MPI_DOUBLE, partner, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                           &r[k]);
+        else
+            MPI_Precv_init(box[k], 2, 2, MPI_DOUBLE, partner, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                           &r[k]);
+#else
+        if (rank % 2 == 0)
+            MPI_Send_init(box[k], 4, MPI_DOUBLE, partner, k, MPI_COMM_WORLD, &r[k]);
+        else
+            MPI_Recv_init(box[k], 4, MPI_DOUBLE, partner, k, MPI_COMM_WORLD, &r[k]);
+#endif
+    }
+    for (int i = 0; i < 2 && partner < size; i++) {
+        if (rank % 2 == 0) {
+#if MPI_VERSION >= 4
+            MPI_Startall(2, r);
+            work(20);
+            MPI_Pready(0, r[0]);
+            MPI_Pready_range(0, 1, r[1]);
+            work(60);
+            MPI_Pready_list(1, (int[]){1}, r[0]);
+#else
+            work(20);
+            MPI_Start(&r[1]);
+            work(60);
+            MPI_Start(&r[0]);
+#endif
+            MPI_Waitall(2, r, s);
+        } else {
+            MPI_Startall(2, r);
+            work(10);
+            MPI_Wait(&r[1], s);
+            work(30);
+            MPI_Wait(&r[0], s);
+            work(20);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    for (int k = 0; k < 2 && partner < size; k++)
+        MPI_Request_free(&r[k]);
+}
+
 /* Only neighbours on a ring send something; MPI_Alltoallv: only the left one. */
 static void neighbours(void) {
     MPI_Comm ring;
@@ -566,13 +618,28 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain},       {"imbalance", imbalance}, {"rotating", rotating},
-                {"transfer", transfer}, {"farm", farm},           {"mixture", mixture},
-                {"others", others},     {"stopped", stopped},     {"drift", drift},
-                {"phased", phased},     {"exactly", exactly},     {"made", made},
-                {"halves", halves},     {"posted", posted},       {"streams", streams},
-                {"remote", remote},     {"between", between},     {"neighbours", neighbours},
-                {"epochs", epochs},     {"locks", locks},         {"ring", ring}};
+} patterns[] = {{"chain", chain},
+                {"imbalance", imbalance},
+                {"rotating", rotating},
+                {"transfer", transfer},
+                {"farm", farm},
+                {"mixture", mixture},
+                {"others", others},
+                {"stopped", stopped},
+                {"drift", drift},
+                {"phased", phased},
+                {"exactly", exactly},
+                {"made", made},
+                {"halves", halves},
+                {"posted", posted},
+                {"streams", streams},
+                {"remote", remote},
+                {"between", between},
+                {"parts", parts},
+                {"neighbours", neighbours},
+                {"epochs", epochs},
+                {"locks", locks},
+                {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

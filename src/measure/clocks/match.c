@@ -328,7 +328,7 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t 
     match->counts.unsure += unsure;
     while ((item = next_of_stream(match, source, context, tag, &before, LC_MATCH_LOOKS)) && skip--)
         before = item;
-    if (item && item->entry.bytes != bytes) {
+    if (item && item->entry.bytes != bytes && bytes != (uint32_t)LC_ANY_BYTES) {
         /* Sizes differ: take the next one of the stream that fits. What is passed over too often is
          * a ghost. */
         match->counts.mispaired++;
