@@ -63,11 +63,25 @@ struct lc_clk_coll {
     struct lc_mirror *mirror; /* transport by messages */
 };
 
+/* The end of a call, for an edge into it that is known later. */
+struct lc_moment {
+    struct lc_logical_since since; /* of this thread */
+    uint64_t begin, end;           /* of the call */
+    uint32_t interval, phase;
+    uint32_t calls; /* that began since, and told others what they knew */
+};
+
 struct lc_owed { /* a send that may have waited for its receive; nobody has told when that was */
     uint32_t to, seq;
-    struct lc_logical_since since; /* of this thread when it ended */
-    uint64_t begin, end;           /* it waited if the post is between; begin 0: surely */
-    uint32_t interval, phase, calls;
+    bool surely; /* else it waited if the receive was posted during the call */
+    struct lc_moment at;
+};
+
+/* A wait state as it was booked, for one of the same call that is known later. */
+struct lc_booked {
+    struct lc_state_wait *wait; /* of the call path */
+    uint32_t kind;              /* LC_WAIT_KINDS: nothing was booked */
+    uint64_t ticks;
 };
 
 enum { LC_OWED = 16 };
@@ -75,10 +89,10 @@ enum { LC_OWED = 16 };
 struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
-    uint32_t epoch;     /* of the intervals this thread has seen */
-    bool any_candidate; /* of the call in progress */
-    bool todo;          /* replies or edges back wait for the next call */
-    uint8_t n_owed;
+    uint32_t epoch;              /* of the intervals this thread has seen */
+    bool any_candidate;          /* of the call in progress */
+    bool todo;                   /* replies or edges back wait for the next call */
+    uint8_t n_owed, n_late;      /* edges back; mirrors left behind */
     struct lc_candidate worst;   /* the chosen one so far */
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */
@@ -126,10 +140,8 @@ struct lc_reply_slot {
 struct lc_pending { /* a send that ended before its reply was there */
     uint32_t rank, seq;
     uint64_t begin, end;
-    uint64_t bytes;             /* of a standard send; others 0 */
-    struct lc_state_wait *wait; /* of the call path that waited */
-    uint32_t instead_kind;      /* LC_WAIT_KINDS: nothing was booked */
-    uint64_t instead_ticks;
+    uint64_t bytes; /* of a standard send; others 0 */
+    struct lc_booked instead;
 };
 
 struct lc_interval {
@@ -269,9 +281,17 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
                        uint32_t seq, uint64_t bytes);
 
 /* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
- * time, except in what was told to others meanwhile (counts.edges_late). begin 0: the send surely
- * waited for its receive; else it did if the receive was posted between begin and end. */
-void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t begin, uint64_t end);
+ * time, except in what was told to others meanwhile (counts.edges_late). */
+void lc_clk_owe(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to, uint32_t seq,
+                bool surely);
+/* The end of the call in progress; and an edge into it, with lc_clk.lock held. */
+void lc_clk_moment(const struct lc_clk_thread *k, const struct lc_call *call, struct lc_moment *at);
+void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_moment *at, uint32_t source,
+                       const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra);
+/* What was booked for the call in progress (false: not measuring, no memory); and a larger wait in
+ * its place (true: it is larger), with lc_clk.lock held. */
+bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked);
+bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c);
 void lc_clk_settle_owed(struct lc_clk_thread *k);
 
 /* clk_send.c: an entry of no bytes, with lc_clk.lock held */
@@ -282,6 +302,7 @@ void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *sta
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r);
 
 /* What the call waited for in an operation whose cause entered at `release`. */
+enum lc_wait_kind lc_clk_coll_wait(const struct lc_call *call, const struct lc_clk_coll *x);
 void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
                            const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
                            uint32_t node);
@@ -345,9 +366,11 @@ void lc_clk_mirror_start_waiting(struct lc_clk_comm *c);
 /* Collective over a communicator (both groups), in a constructor: an edge from every member to
  * every member. Waits. */
 void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struct lc_comm *comm);
-/* Reads the result if it is there (blocking: waits for it). */
+/* Reads the result if it is there (blocking: waits for it), else it is read later. */
 void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
                        bool blocking);
+/* Those that were left behind by calls of this thread, at the begin of the next one. */
+void lc_clk_mirrors_settle(struct lc_clk_thread *k);
 
 /* clk_copy.c: private copies of communicators, for mirrors. False: none. Those of what
  * MPI_Comm_idup makes of `parent` are begun before the call, and taken after it, without waiting.

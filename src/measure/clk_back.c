@@ -46,7 +46,7 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
         lc_clk_wait_later(k, call, e->to, e->seq, e->bytes);
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
     if (!found && (e->surely || (e->counts && may_hear)))
-        lc_clk_owe(k, e->to, e->seq, e->surely ? 0 : call->begin, call->end);
+        lc_clk_owe(k, call, e->to, e->seq, e->surely);
     lc_clk_unlock();
     if (!found || post.enter >= call->end)
         return;
@@ -155,7 +155,9 @@ void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call) {
     lc_clk_unlock();
     if (k->n_owed > 0)
         lc_clk_settle_owed(k);
-    k->todo |= k->n_owed > 0;
+    if (k->n_late > 0)
+        lc_clk_mirrors_settle(k);
+    k->todo |= k->n_owed > 0 || k->n_late > 0;
 }
 
 static void reply_after_starts(struct lc_clk_thread *k, uint32_t source,

@@ -41,9 +41,9 @@ void lc_clocks_call_begin(struct lc_call *call) {
             k->l.node = k->l.longest_node;
         k->l.longest = 0;
     }
-    k->any_candidate = false;
     if (lc_unlikely(k->todo))
         lc_clk_back_todo(k, call);
+    k->any_candidate = false;
 }
 
 void lc_clocks_call_end(struct lc_call *call) {

@@ -257,9 +257,7 @@ static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
 
 /* What this member waited for. The release is compared with the begin of the call: a latest member
  * before it gives no wait. */
-void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
-                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
-                           uint32_t node) {
+enum lc_wait_kind lc_clk_coll_wait(const struct lc_call *call, const struct lc_clk_coll *x) {
     static const uint8_t kinds[] = {
         [LC_COLL_BARRIER] = LC_WAIT_BARRIER,   [LC_COLL_N2N] = LC_WAIT_NXN,
         [LC_COLL_V2V] = LC_WAIT_NXN,           [LC_COLL_ONE2N] = LC_WAIT_LATEBROADCAST,
@@ -267,9 +265,16 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
         [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_WAIT_KINDS,
         [LC_COLL_MEET] = LC_WAIT_KINDS,
     };
-    enum lc_wait_kind kind = kinds[x->kind];
-    if (kind == LC_WAIT_KINDS || (x->nonblocking && x->kind == LC_COLL_V2V) ||
-        (x->nonblocking && lc_clk.fn_class[call->fn] == LC_FN_OTHER))
+    return x->nonblocking && (x->kind == LC_COLL_V2V || lc_clk.fn_class[call->fn] == LC_FN_OTHER)
+               ? LC_WAIT_KINDS
+               : kinds[x->kind];
+}
+
+void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
+                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
+                           uint32_t node) {
+    enum lc_wait_kind kind = lc_clk_coll_wait(call, x);
+    if (kind == LC_WAIT_KINDS)
         return;
     uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;
     lc_clk_candidate(k, call, kind, ticks, rank, node);

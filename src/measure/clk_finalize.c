@@ -380,6 +380,9 @@ void lc_clocks_finalize(struct lc_call *call) {
     close_log(call->begin);
     lc_clk_records_settle(k); /* replies that no record took along */
     lc_clk_settle_owed(k);
+    lc_clk_copies_finish();
+    while (k->n_late > 0) /* all ranks are here, so they come */
+        lc_clk_mirrors_settle(k);
     pthread_mutex_lock(&lc_clk.lock);
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);
@@ -402,7 +405,6 @@ void lc_clocks_finalize(struct lc_call *call) {
     lc_clk_sites_close();
     reduce_intervals(&c);
     lc_clk_merge_blame();
-    lc_clk_copies_finish();
     lc_clk_mirrors_finish();
     lc_clk_records_finish();
 }

@@ -5,17 +5,17 @@
  * maxima; scan, exscan: an Iexscan of maxima; alltoallv/w, neighbourhoods: an Ialltoallv, a record
  * where the program sends something. In an intercommunicator the same between its groups. A member
  * that sends nothing contributes a neutral record. A nonblocking one that is not complete when the
- * program's own operation is, is left behind (counted) and taken back later: nothing waits for it.
- */
+ * program's own operation is, is left behind and read later, as if it had been there: nothing waits
+ * for it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
-/* How long a call that may wait gives a record whose operation is over, so that the record is about
- * to come; operations of files may be over before all members began. Others: 10 us. */
-enum { LC_MIRROR_PATIENCE_US = 20000, LC_MEET_PATIENCE_US = 1000, LC_MIRROR_LOOK_US = 10 };
+/* How long a call that may wait gives a record whose operation is over: it may need others to call
+ * MPI again, and comes late then. Others: 10 us. */
+enum { LC_MIRROR_PATIENCE_US = 1000, LC_MIRROR_LOOK_US = 10, LC_MIRRORS_LATE = 32 };
 
 struct lc_mirror_record {
     uint64_t n;                               /* members that contributed */
@@ -38,6 +38,11 @@ struct lc_mirror {
     int root;
     enum { LC_MIRROR_WAITS, LC_MIRROR_STARTED, LC_MIRROR_FAILED } state;
     bool left_behind;
+    /* left behind: whose clocks want it (NULL: nobody's), where, and what was booked there */
+    struct lc_clk_thread *thread;
+    struct lc_moment at;
+    struct lc_booked instead;
+    enum lc_wait_kind wait;
 };
 
 static MPI_Datatype record_type = MPI_DATATYPE_NULL;
@@ -103,13 +108,18 @@ static void drop(struct lc_mirror *m) {
     free(m);
 }
 
+static bool is_over(struct lc_mirror *m) {
+    int done = 0;
+    return lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done;
+}
+
+/* Takes back those that nobody's clocks want. */
 static void collect_behind(void) {
     lc_clk_lock();
     struct lc_mirror **at = &behind;
     while (*at != NULL) {
-        int done = 0;
         struct lc_mirror *m = *at;
-        if (lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done) {
+        if (m->thread == NULL && is_over(m)) {
             *at = m->next;
             drop(m);
         } else {
@@ -120,6 +130,10 @@ static void collect_behind(void) {
 }
 
 void lc_clk_mirrors_finish(void) {
+    for (struct lc_mirror *m = behind; m != NULL; m = m->next) {
+        lc_clk.counts.skipped += m->thread != NULL;
+        m->thread = NULL;
+    }
     while (behind != NULL)
         collect_behind();
     if (record_max != MPI_OP_NULL)
@@ -214,6 +228,8 @@ static void leave_behind(struct lc_mirror *m) {
         m->next = behind;
         behind = m;
     } else if (m->state == LC_MIRROR_FAILED) {
+        if (m->thread != NULL)
+            m->thread->n_late--;
         drop(m);
     } /* else it is in the list of those that wait */
 }
@@ -263,16 +279,20 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
         drop(m);
 }
 
-static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
-                  const struct lc_mirror_record *r) {
-    if (r->n == 0)
-        return;
-    struct lc_stamp stamp = {.enter = lc_clk_from_global(r->latest),
+static struct lc_stamp stamp_of(const struct lc_mirror_record *r) {
+    return (struct lc_stamp){.enter = lc_clk_from_global(r->latest),
                              .useful = (uint64_t)(r->useful / lc_clk.ns_per_tick),
                              .outside_omp = (uint64_t)(r->outside_omp / lc_clk.ns_per_tick),
                              .phase_useful = (uint64_t)(r->phase_useful / lc_clk.ns_per_tick),
                              .interval = r->interval,
                              .phase = r->phase};
+}
+
+static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
+                  const struct lc_mirror_record *r) {
+    if (r->n == 0)
+        return;
+    struct lc_stamp stamp = stamp_of(r);
     lc_clk_edge(k, lc_clk.rank, &stamp, call->end, r->extra, LC_RECORD_EXTRA);
     bool first = x->kind == LC_COLL_N2ONE;
     uint32_t rank = first ? r->earliest_rank : r->latest_rank;
@@ -293,10 +313,78 @@ static int test(struct lc_mirror *m, struct lc_clk_comm *c, uint64_t deadline) {
     return done;
 }
 
+static void merge_pairs(struct lc_mirror *m) {
+    for (int i = 0; m->records != NULL && i < m->n_records; i++)
+        merge(&m->records[i], &m->in);
+}
+
+static void want_later(struct lc_clk_thread *k, const struct lc_call *call,
+                       const struct lc_clk_coll *x, struct lc_mirror *m) {
+    m->thread = k;
+    m->wait = lc_clk_coll_wait(call, x);
+    lc_clk_moment(k, call, &m->at);
+    if (!lc_clk_booked(k, call, &m->instead))
+        m->wait = LC_WAIT_KINDS;
+    k->n_late++;
+    k->todo = true;
+}
+
+/* As apply, for a call that is over. An operation on a file need not have waited for all. */
+static void apply_later(struct lc_mirror *m) {
+    merge_pairs(m);
+    const struct lc_mirror_record *r = &m->in;
+    struct lc_stamp stamp = stamp_of(r);
+    if (r->n == 0 || (m->kind == LC_COLL_MEET && stamp.enter > m->at.end))
+        return;
+    lc_clk_edge_later(m->thread, &m->at, lc_clk.rank, &stamp, r->extra, LC_RECORD_EXTRA);
+    bool first = m->kind == LC_COLL_N2ONE;
+    uint64_t release = first ? lc_clk_from_global(r->earliest) : stamp.enter;
+    uint32_t rank = first ? r->earliest_rank : r->latest_rank;
+    if (m->wait == LC_WAIT_KINDS || rank == lc_clk.rank || release <= m->at.begin)
+        return;
+    struct lc_candidate c = {.ticks = lc_min(release, m->at.end) - m->at.begin,
+                             .kind = m->wait,
+                             .late_rank = rank,
+                             .late_node = first ? r->earliest_node : r->latest_node};
+    if (!lc_clk_book_later(&m->instead, &c))
+        return;
+    for (struct lc_mirror *other = behind; other != NULL; other = other->next)
+        if (other->thread == m->thread && other->at.end == m->at.end) { /* of the same call */
+            other->instead.kind = c.kind;
+            other->instead.ticks = c.ticks;
+        }
+}
+
+/* The call's own wait state is known at the begin of the next one. */
+void lc_clk_mirrors_settle(struct lc_clk_thread *k) {
+    lc_clk_lock();
+    for (struct lc_mirror *m = behind; m != NULL; m = m->next)
+        if (m->thread == k && m->at.calls == 0) {
+            m->instead.kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS;
+            m->instead.ticks = k->any_candidate ? k->worst.ticks : 0;
+        }
+    struct lc_mirror **at = &behind;
+    while (*at != NULL) {
+        struct lc_mirror *m = *at;
+        if (m->thread == k && is_over(m)) {
+            *at = m->next;
+            apply_later(m);
+            k->n_late--;
+            drop(m);
+        } else {
+            m->at.calls += m->thread == k;
+            at = &m->next;
+        }
+    }
+    lc_clk_unlock();
+}
+
 void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
                        bool blocking) {
     struct lc_mirror *m = x->mirror;
     int done = 0;
+    bool reads = x->receives &&
+                 !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) && x->c->log.me == 0);
     if (m == NULL)
         return;
     x->mirror = NULL;
@@ -305,27 +393,24 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
         done = m->state == LC_MIRROR_STARTED &&
                lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     } else {
-        uint64_t us = !x->patient || !x->receives ? LC_MIRROR_LOOK_US
-                      : x->kind == LC_COLL_MEET   ? LC_MEET_PATIENCE_US
-                                                  : LC_MIRROR_PATIENCE_US;
+        uint64_t us = x->patient && x->receives ? LC_MIRROR_PATIENCE_US : LC_MIRROR_LOOK_US;
         done = test(m, x->c, call->end + us * lc_clk.slow_ticks);
     }
     call->end = lc_ticks(); /* this is part of the call, not work of the program */
     if (!done) {
         lc_clk_lock();
-        lc_clk.counts.skipped += x->receives;
-        LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
+        if (reads && k->n_late < LC_MIRRORS_LATE && k->l.interval) {
+            want_later(k, call, x, m);
+        } else if (x->receives) {
+            lc_clk.counts.skipped++;
+            LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
+        }
         leave_behind(m);
         lc_clk_unlock();
         return;
     }
-    bool reads = x->receives &&
-                 !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) && x->c->log.me == 0);
     if (reads) {
-        if (m->records != NULL) {
-            for (int i = 0; i < m->n_records; i++)
-                merge(&m->records[i], &m->in);
-        }
+        merge_pairs(m);
         apply(k, call, x, &m->in);
     }
     if (lc_unlikely(m->in.resync)) { /* all ranks are here */

@@ -65,6 +65,31 @@ const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq) {
     return slot->seq == seq && slot->rank == rank ? slot : NULL;
 }
 
+bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked) {
+    booked->wait = k->l.interval ? waits_of(k, call->entry->path) : NULL;
+    booked->kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS;
+    booked->ticks = k->any_candidate ? k->worst.ticks : 0;
+    return booked->wait != NULL;
+}
+
+bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c) {
+    struct lc_state_wait *w = instead->wait;
+    if (c->ticks <= instead->ticks)
+        return false;
+    if (instead->kind < LC_WAIT_KINDS)
+        w->ticks[instead->kind] -= instead->ticks;
+    w->ticks[c->kind] += c->ticks;
+    uint64_t more = c->ticks - instead->ticks;
+    lc_clk.waited_ticks += more;
+    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = w->node,
+                                                       .late_rank = c->late_rank,
+                                                       .late_node = c->late_node,
+                                                       .rank = lc_clk.rank,
+                                                       .node = w->node,
+                                                       .ticks = more});
+    return true;
+}
+
 enum { LEARN_US = 20 }; /* shorter waits may be the time that a send takes */
 
 /* Which standard sends to other nodes MPI buffers: those that ended before their receive was
@@ -82,20 +107,10 @@ static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp 
         learn(p, post);
     if (post->enter <= p->begin || post->enter >= p->end)
         return;
-    uint64_t ticks = post->enter - p->begin;
-    if (ticks <= p->instead_ticks)
-        return;
-    struct lc_state_wait *w = p->wait;
-    if (p->instead_kind < LC_WAIT_KINDS)
-        w->ticks[p->instead_kind] -= p->instead_ticks;
-    w->ticks[LC_WAIT_LATERECEIVER] += ticks;
-    lc_clk.waited_ticks += ticks - p->instead_ticks;
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = w->node,
-                                                       .late_rank = source,
-                                                       .late_node = post->node,
-                                                       .rank = lc_clk.rank,
-                                                       .node = w->node,
-                                                       .ticks = ticks - p->instead_ticks});
+    lc_clk_book_later(&p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
+                                                          .kind = LC_WAIT_LATERECEIVER,
+                                                          .late_rank = source,
+                                                          .late_node = post->node});
 }
 
 /* With lc_clk.lock: called while rings are read. */
@@ -129,39 +144,39 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
                        uint32_t seq, uint64_t bytes) {
     /* a full table: most have no reply, since the receive was posted before the send */
     static uint32_t victim;
-    struct lc_state_wait *w = k->l.interval ? waits_of(k, call->entry->path) : NULL;
-    if (w == NULL)
+    struct lc_booked instead;
+    if (!lc_clk_booked(k, call, &instead))
         return;
     uint32_t at = lc_clk.n_pending < LC_PENDING ? lc_clk.n_pending++ : victim++ % LC_PENDING;
-    lc_clk.pending[at] = (struct lc_pending){
-        .rank = rank,
-        .seq = seq,
-        .begin = call->begin,
-        .end = call->end,
-        .bytes = bytes,
-        .wait = w,
-        .instead_kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_WAIT_KINDS,
-        .instead_ticks = k->any_candidate ? k->worst.ticks : 0};
+    lc_clk.pending[at] = (struct lc_pending){.rank = rank,
+                                             .seq = seq,
+                                             .begin = call->begin,
+                                             .end = call->end,
+                                             .bytes = bytes,
+                                             .instead = instead};
 }
 
-void lc_clk_owe(struct lc_clk_thread *k, uint32_t to, uint32_t seq, uint64_t begin, uint64_t end) {
+void lc_clk_moment(const struct lc_clk_thread *k, const struct lc_call *call,
+                   struct lc_moment *at) {
+    *at = (struct lc_moment){
+        .begin = call->begin, .end = call->end, .interval = k->l.interval, .phase = k->l.phase};
+    lc_logical_mark(&k->l, &at->since);
+}
+
+void lc_clk_owe(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to, uint32_t seq,
+                bool surely) {
     if (!k->l.interval)
         return;
     if (k->n_owed == LC_OWED) { /* the oldest one goes, of those that need not have waited if any */
         uint32_t out = 0;
-        while (out < LC_OWED && k->owed[out].begin == 0)
+        while (out < LC_OWED && k->owed[out].surely)
             out++;
         out = out < LC_OWED ? out : 0;
         memmove(k->owed + out, k->owed + out + 1, (--k->n_owed - out) * sizeof *k->owed);
     }
     struct lc_owed *o = &k->owed[k->n_owed++];
-    *o = (struct lc_owed){.to = to,
-                          .seq = seq,
-                          .begin = begin,
-                          .end = end,
-                          .interval = k->l.interval,
-                          .phase = k->l.phase};
-    lc_logical_mark(&k->l, &o->since);
+    *o = (struct lc_owed){.to = to, .seq = seq, .surely = surely};
+    lc_clk_moment(k, call, &o->at);
     k->todo = true;
 }
 
@@ -176,23 +191,28 @@ static void count_late(const struct lc_logical *l, uint64_t useful, const uint64
     lc_clk.counts.edges_late += changed;
 }
 
-/* The edge is made where it belongs: at the end of the send. */
-static void edge_later(struct lc_clk_thread *k, struct lc_owed *o,
-                       const struct lc_reply_slot *reply) {
-    const struct lc_stamp *post = &reply->stamp;
-    if (post->enter >= o->end || post->enter <= o->begin || post->interval != o->interval ||
-        o->interval != k->l.interval)
+/* The edge is made where it belongs. */
+void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_moment *at, uint32_t source,
+                       const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra) {
+    if (stamp->interval != at->interval || at->interval != k->l.interval)
         return;
     uint64_t useful = k->l.useful, whatif[LC_WHATIF_MAX];
     memcpy(whatif, k->l.vec.whatif, sizeof whatif);
-    if (o->phase != k->l.phase) /* the edge ends outside this phase */
-        o->since.phase_own = k->l.phase_own;
-    lc_logical_rewind(&k->l, &o->since);
+    if (at->phase != k->l.phase) /* the edge ends outside this phase */
+        at->since.phase_own = k->l.phase_own;
+    lc_logical_rewind(&k->l, &at->since);
     uint64_t before = k->l.useful;
-    lc_clk_edge(k, o->to, post, o->end, reply->extra, reply->n_extra);
-    lc_logical_forward(&k->l, &o->since, k->l.useful > before);
-    if (o->calls > 0)
+    lc_clk_edge(k, source, stamp, at->end, extra, n_extra);
+    lc_logical_forward(&k->l, &at->since, k->l.useful > before);
+    if (at->calls > 0)
         count_late(&k->l, useful, whatif);
+}
+
+static void settle_owed(struct lc_clk_thread *k, struct lc_owed *o,
+                        const struct lc_reply_slot *reply) {
+    uint64_t posted = reply->stamp.enter;
+    if (posted < o->at.end && (o->surely || posted > o->at.begin))
+        lc_clk_edge_later(k, &o->at, o->to, &reply->stamp, reply->extra, reply->n_extra);
 }
 
 void lc_clk_settle_owed(struct lc_clk_thread *k) {
@@ -202,13 +222,13 @@ void lc_clk_settle_owed(struct lc_clk_thread *k) {
     for (uint32_t i = 0; i < k->n_owed; i++) {
         struct lc_owed o = k->owed[i];
         const struct lc_reply_slot *reply = lc_clk_find_reply(o.to, o.seq);
-        if (reply == NULL && o.calls < LOOKS) {
+        if (reply == NULL && o.at.calls < LOOKS) {
             lc_match_drain(&lc_clk.match, o.to);
             reply = lc_clk_find_reply(o.to, o.seq);
         }
         if (reply != NULL)
-            edge_later(k, &o, reply);
-        else if (++o.calls < CALLS)
+            settle_owed(k, &o, reply);
+        else if (++o.at.calls < (o.surely ? CALLS : LOOKS))
             k->owed[n++] = o;
     }
     k->n_owed = (uint8_t)n;

@@ -220,8 +220,6 @@ class Judge:
             kind, ranks = sources(call.rank, self.coll[operation], self.pattern)
             if kind == MEET and any(m[0].begin > call.end for m in self.coll[operation].values()):
                 continue  # it ended before all had come
-            if kind == MEET and operation in call.marks["Z"]:
-                continue  # of a file: others had come, but were not in MPI any more to pass the record on
             others = [self.coll[operation][r][0] for r in ranks]
             for other in others:
                 value = self.edge(call, value, other)
