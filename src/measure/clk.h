@@ -107,8 +107,9 @@ struct lc_clk_recv {
     bool is_given, has_given;
     uint64_t *given_extra; /* that came with it, or NULL */
     uint32_t n_given_extra;
-    bool reply_later; /* its sender can only be told when the message is known */
-    bool told;        /* its sender has been told */
+    bool reply_later;     /* its sender can only be told when the message is known */
+    uint32_t post_number; /* of its line (clocks/posts.h), count of the posts then */
+    bool told;            /* its sender has been told */
 };
 
 struct lc_clk_comm {

@@ -46,14 +46,6 @@ static uint64_t order_of(const struct lc_request *r) {
     return recv != NULL ? recv->recv.order : 0;
 }
 
-static void forget_posts(const struct lc_recv *recv) {
-    lc_clk_lock();
-    for (uint32_t i = 0; i < lc_clk.size; i++)
-        if (recv->source == LC_ANY || recv->source == (int32_t)i)
-            lc_posts_forget(&lc_clk.match.sources[i].posts);
-    lc_clk_unlock();
-}
-
 static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
                                   struct lc_request *r, const MPI_Status *status) {
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
@@ -68,7 +60,7 @@ static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
         return waited;
     }
     if (lc_unlikely(lc_status_cancelled(status)))
-        forget_posts(&recv->recv);
+        lc_clk_forget_posts(&recv->recv);
     if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)
         waited = lc_clk_received(call, k, r->comm, status->MPI_SOURCE, status->MPI_TAG,
                                  lc_status_bytes(status), recv, recv->told);

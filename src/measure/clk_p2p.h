@@ -91,5 +91,7 @@ static inline void lc_clk_give_recv(struct lc_clk_recv *r) {
 uint64_t lc_clk_received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
                          int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r,
                          bool told);
+/* A receive was cancelled: those posted after it get other messages than their lines say. */
+void lc_clk_forget_posts(const struct lc_recv *recv);
 
 #endif

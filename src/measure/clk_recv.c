@@ -22,20 +22,41 @@ static struct lc_clk_recv *take_recv(void) {
     return r;
 }
 
+/* The line of a receive that is still open is about to be overwritten: its sender is told when its
+ * message has come. */
+static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t line) {
+    struct lc_clk_recv *r = posts->owners != NULL ? posts->owners[line] : NULL;
+    uint32_t age = r != NULL ? posts->count - r->post_number : LC_POSTS_LINES;
+    if (age >= LC_POSTS_LINES || (r->post_number - 1) % LC_POSTS_LINES != line || !r->recv.open ||
+        r->recv.source != (int32_t)source || r->reply_later)
+        return;
+    r->recv.post = posts->lines[line].stamp;
+    r->reply_later = true;
+}
+
 /* Logs a receive of this stream that is about to be posted; entry NULL: its message is not there.
- */
-static inline void log_post(struct lc_clk_thread *k, uint32_t source, uint64_t now,
+ * False: the sender cannot tell which message it gets. */
+static inline bool log_post(struct lc_clk_thread *k, uint32_t source, uint64_t now,
                             uint32_t context, int32_t tag, const struct lc_ring_entry *entry) {
     struct lc_source *s = &lc_clk.match.sources[source];
     if (lc_unlikely(s->posts.lines == NULL) &&
         (s->ring.area == NULL || !lc_posts_make(&s->posts, &lc_clk.mine, source)))
-        return;
+        return true;
     uint32_t skip = 0;
+    if (lc_unlikely(s->n_open > 0))
+        keep_post(&s->posts, source, s->posts.count % LC_POSTS_LINES);
     if (lc_unlikely(s->n_open > 0 || lc_clk.match.n_wild > 0) && entry == NULL)
         skip = lc_match_ahead(&lc_clk.match, source, context, tag);
     struct lc_post_line *line = lc_posts_place(&s->posts);
     lc_logical_stamp(&k->l, now, &line->stamp);
     lc_posts_ready(&s->posts, line, context, tag, entry != NULL ? entry->seq : s->ring.seq, skip);
+    return skip != LC_POSTS_UNSURE;
+}
+
+static inline void own_post(const struct lc_posts *posts, uint32_t number, struct lc_clk_recv *r) {
+    r->post_number = number;
+    if (lc_likely(posts->owners != NULL))
+        posts->owners[(number - 1) % LC_POSTS_LINES] = r;
 }
 
 /* A receive is about to be posted; if its message is on its way already, the sender is told. */
@@ -47,19 +68,21 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         return;
     int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
     uint32_t context = context_of(c, msg);
-    bool exact = source >= 0 && msg->tag != MPI_ANY_TAG;
+    bool exact = source >= 0 && msg->tag != MPI_ANY_TAG, sure = exact;
+    uint32_t number = 0;
     LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
     if (lc_likely(exact)) {
         lc_clk_lock();
         const struct lc_ring_entry *entry =
             lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
-        log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
+        sure = log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
+        number = lc_clk.match.sources[source].posts.count;
         if (lc_unlikely(entry != NULL && lc_clk_is_after(entry, call->begin)))
             msg->clocks[1] = lc_clk_tell_late(k, (uint32_t)source, entry, call);
         call->thread->expected = lc_ring_head(&lc_clk.match.sources[source].ring);
         lc_clk_unlock();
     }
-    if (msg->id == 0 && !lc_core.multiple && exact)
+    if (msg->id == 0 && !lc_core.multiple && sure)
         return; /* blocking, nobody else receives: no list is needed */
     struct lc_clk_recv *r = take_recv();
     if (r == NULL)
@@ -71,9 +94,11 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     r->recv.owner = NULL;
     r->told = msg->clocks[1] != 0;
     lc_clk_lock();
-    r->reply_later = !exact;
-    if (!exact || lc_clk.areas[source].head == NULL)
+    r->reply_later = !sure;
+    if (!sure || lc_clk.areas[source].head == NULL)
         lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+    else
+        own_post(&lc_clk.match.sources[source].posts, number, r);
     r->recv.order = ++lc_clk.next_order;
     if (msg->id == 0) /* other threads must see it while this one is blocked */
         lc_match_open(&lc_clk.match, &r->recv);
@@ -95,6 +120,18 @@ void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
     lc_clk_lock();
     if (!r->is_given)
         lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+}
+
+void lc_clk_forget_posts(const struct lc_recv *recv) {
+    lc_clk_lock();
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        if (recv->source == LC_ANY || recv->source == (int32_t)i) {
+            struct lc_posts *posts = &lc_clk.match.sources[i].posts;
+            for (uint32_t line = 0; line < LC_POSTS_LINES && posts->lines != NULL; line++)
+                keep_post(posts, i, line);
+            lc_posts_forget(posts);
+        }
     lc_clk_unlock();
 }
 

@@ -21,8 +21,7 @@ void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statu
 
 /* MPICH (4.0) leaves the status of MPI_Isendrecv as it was: what stands there may be anything. */
 static inline bool lc_status_told(const struct lc_request *r, const MPI_Status *status) {
-    return lc_likely(!r->exchange) ||
-           (status->MPI_TAG == r->tag && status->MPI_SOURCE == r->peer);
+    return lc_likely(!r->exchange) || (status->MPI_TAG == r->tag && status->MPI_SOURCE == r->peer);
 }
 
 static inline struct lc_request *lc_known(MPI_Request handle) {

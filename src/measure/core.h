@@ -156,7 +156,7 @@ struct lc_request {
     bool buffered;    /* MPI_Ibsend, MPI_Irsend: it never waits for its receiver */
     bool freed;
     bool exchange; /* receiving half of MPI_Isendrecv */
-    uint32_t fn; /* function that made it */
+    uint32_t fn;   /* function that made it */
     struct lc_comm *comm;
     int32_t peer; /* rank in comm (MPI_ANY_SOURCE possible); root of a collective */
     int32_t tag;

@@ -462,6 +462,47 @@ static void between(void) {
     MPI_Comm_free(&half);
 }
 
+/* Edges back to a sender while its receiver has many receives open, and wild ones: late ones, and
+ * one posted long before. */
+static void crowd(void) {
+    enum { MANY = 60, LARGE = 20000 };
+    static int in[MANY], big[LARGE];
+    MPI_Op op;
+    MPI_Request r[MANY + 2];
+    MPI_Status s[MANY + 2];
+    int x = rank, y = 0, partner = rank ^ 1, last = 0, wild = 0;
+    MPI_Op_create(sleepy, 1, &op);
+    if (rank % 2 == 0) {
+        work(10);
+        MPI_Ssend(&x, 1, MPI_INT, partner, 2, MPI_COMM_WORLD);
+        work(20);
+        MPI_Send(big, LARGE, MPI_INT, partner, 3, MPI_COMM_WORLD);
+        work(20);
+        for (int i = 0; i < 3; i++) /* 90 ms in MPI */
+            MPI_Reduce_local(&x, &y, 1, MPI_INT, op);
+        MPI_Ssend(&x, 1, MPI_INT, partner, 5, MPI_COMM_WORLD);
+        work(40);
+        for (int i = 0; i < MANY; i++)
+            MPI_Send(&x, 1, MPI_INT, partner, 4, MPI_COMM_WORLD);
+        MPI_Send(&x, 1, MPI_INT, partner, 9, MPI_COMM_WORLD);
+    } else {
+        MPI_Irecv(&wild, 1, MPI_INT, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &r[MANY]);
+        for (int i = 0; i < MANY / 2; i++)
+            MPI_Irecv(&in[i], 1, MPI_INT, partner, 4, MPI_COMM_WORLD, &r[i]);
+        work(30);
+        MPI_Recv(&last, 1, MPI_INT, partner, 2, MPI_COMM_WORLD, s);
+        work(40);
+        MPI_Recv(big, LARGE, MPI_INT, partner, 3, MPI_COMM_WORLD, s);
+        work(50);
+        MPI_Irecv(&last, 1, MPI_INT, partner, 5, MPI_COMM_WORLD, &r[MANY + 1]);
+        for (int i = MANY / 2; i < MANY; i++)
+            MPI_Irecv(&in[i], 1, MPI_INT, partner, 4, MPI_COMM_WORLD, &r[i]);
+        MPI_Wait(&r[MANY + 1], s);
+        MPI_Waitall(MANY + 1, r, s);
+    }
+    MPI_Op_free(&op);
+}
+
 /* Partitioned messages of two requests with one tag (MPI 4; others: whole ones), sent when the last
  * partition is ready: the second request first. */
 static void parts(void) {
@@ -618,27 +659,17 @@ static void phased(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} patterns[] = {{"chain", chain},
-                {"imbalance", imbalance},
-                {"rotating", rotating},
-                {"transfer", transfer},
-                {"farm", farm},
-                {"mixture", mixture},
-                {"others", others},
-                {"stopped", stopped},
-                {"drift", drift},
-                {"phased", phased},
-                {"exactly", exactly},
-                {"made", made},
-                {"halves", halves},
-                {"posted", posted},
-                {"streams", streams},
-                {"remote", remote},
-                {"between", between},
-                {"parts", parts},
-                {"neighbours", neighbours},
-                {"epochs", epochs},
-                {"locks", locks},
+} patterns[] = {{"chain", chain},       {"imbalance", imbalance},
+                {"rotating", rotating}, {"transfer", transfer},
+                {"farm", farm},         {"mixture", mixture},
+                {"others", others},     {"stopped", stopped},
+                {"drift", drift},       {"phased", phased},
+                {"exactly", exactly},   {"made", made},
+                {"halves", halves},     {"posted", posted},
+                {"streams", streams},   {"remote", remote},
+                {"between", between},   {"parts", parts},
+                {"crowd", crowd},       {"neighbours", neighbours},
+                {"epochs", epochs},     {"locks", locks},
                 {"ring", ring}};
 
 int main(int argc, char **argv) {

@@ -314,7 +314,7 @@ def run(work, program, size, words, **env):
     return log, done, work.show(directory=f"exp-{name}")
 
 
-PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("parts", 2), ("neighbours", 4), ("epochs", 4),
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("parts", 2), ("crowd", 2), ("neighbours", 4), ("epochs", 4),
             ("locks", 4))
 
 

@@ -326,10 +326,48 @@ static void reverse_tags(void **state) {
     teardown(&match);
 }
 
+/* Many receives are open, of a few streams: the next receive of a stream is told its place,
+ * whatever closes; at the end no stream is left over. */
+static void many_open(void **state) {
+    (void)state;
+    enum { MANY = 200, STREAMS = 3 };
+    static struct lc_recv recv[MANY];
+    struct lc_match match;
+    uint32_t open[STREAMS] = {0};
+    setup(&match);
+    for (uint64_t i = 0; i < 2 * MANY; i++) /* i-th message: stream i % STREAMS */
+        lc_ring_put(&outs[0], &(struct lc_stamp){.enter = i}, 2, (int32_t)(i % STREAMS), 8);
+    for (int i = 0; i < MANY; i++) {
+        int32_t tag = i % 5 % STREAMS;
+        const struct lc_ring_entry *entry = lc_match_look(&match, 0, 2, tag);
+        assert_non_null(entry);
+        assert_int_equal(entry->stamp.enter, (uint64_t)open[tag] * STREAMS + (uint64_t)tag);
+        assert_int_equal(lc_match_ahead(&match, 0, 3, tag), 0);
+        recv[i] = (struct lc_recv){.source = 0, .tag = tag, .context = 2, .order = (uint64_t)i};
+        lc_match_open(&match, &recv[i]);
+        open[tag]++;
+    }
+    assert_true(match.sources[0].counted);
+    for (int k = 0; k < MANY; k++) { /* in some order */
+        struct lc_recv *r = &recv[k * 67 % MANY];
+        lc_match_close(&match, r);
+        assert_non_null(lc_match_take(&match, 0, 2, r->tag, r->order, 8));
+        open[r->tag]--;
+        assert_int_equal(match.sources[0].n_open, MANY - 1 - k);
+    }
+    assert_false(match.sources[0].counted);
+    while (lc_match_take_from(&match, 0, 2, 0, 0) || lc_match_take_from(&match, 0, 2, 1, 0) ||
+           lc_match_take_from(&match, 0, 2, 2, 0)) {
+    }
+    assert_int_equal(match.sources[0].n_streams, 0);
+    teardown(&match);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_receives), cmocka_unit_test(wild_receives),
         cmocka_unit_test(cancelled_send), cmocka_unit_test(late_entry),
-        cmocka_unit_test(mispaired),      cmocka_unit_test(reverse_tags)};
+        cmocka_unit_test(mispaired),      cmocka_unit_test(reverse_tags),
+        cmocka_unit_test(many_open)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@ enum {
     LC_MATCH_LOOKS = 64,
     LC_MATCH_DEBTS = 4096,
     LC_MATCH_OPEN_SCAN = 32,
+    LC_MATCH_WALK = 1024,
     LC_MATCH_BUCKETS = 16
 };
 
@@ -58,28 +59,6 @@ static bool is_wild(const struct lc_recv *recv) {
     return recv->source == LC_ANY || recv->tag == LC_ANY;
 }
 
-void lc_match_open(struct lc_match *match, struct lc_recv *recv) {
-    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
-    struct lc_recv **first = s ? &s->first : &match->wild_first;
-    struct lc_recv **last = s ? &s->last : &match->wild_last;
-    recv->next = NULL;
-    recv->previous = *last;
-    *(*last ? &(*last)->next : first) = recv;
-    *last = recv;
-    (*(s ? &s->n_open : &match->n_wild))++;
-    recv->open = true;
-}
-
-void lc_match_close(struct lc_match *match, struct lc_recv *recv) {
-    if (!recv->open)
-        return;
-    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
-    *(recv->previous ? &recv->previous->next : s ? &s->first : &match->wild_first) = recv->next;
-    *(recv->next ? &recv->next->previous : s ? &s->last : &match->wild_last) = recv->previous;
-    (*(s ? &s->n_open : &match->n_wild))--;
-    recv->open = false;
-}
-
 static bool pays_debt(struct lc_match *match, struct lc_source *s,
                       const struct lc_ring_entry *entry) {
     uint64_t key = (uint64_t)entry->context << 32 | (uint32_t)entry->tag;
@@ -103,7 +82,7 @@ static struct lc_stream **place_of(struct lc_source *s, uint32_t context, int32_
 }
 
 static struct lc_stream *find_stream(struct lc_source *s, uint32_t context, int32_t tag) {
-    return s->n_stash ? *place_of(s, context, tag) : NULL;
+    return s->n_streams ? *place_of(s, context, tag) : NULL;
 }
 
 static bool grow_streams(struct lc_source *s) {
@@ -171,6 +150,16 @@ static void stash(struct lc_match *match, struct lc_source *s, struct lc_ring_en
     s->n_stash++;
 }
 
+/* A stream of which nothing is stashed or open any more. */
+static void drop_stream(struct lc_match *match, struct lc_source *s, struct lc_stream *stream) {
+    if (stream->first || stream->n_open)
+        return;
+    *place_of(s, stream->context, stream->tag) = stream->next;
+    s->n_streams--;
+    stream->next = match->spare_streams;
+    match->spare_streams = stream;
+}
+
 /* Takes `item`, which comes after `before` (NULL: the first), out of its stream. */
 static void unlink_item(struct lc_match *match, struct lc_source *s, struct lc_stashed *before,
                         struct lc_stashed *item) {
@@ -180,12 +169,7 @@ static void unlink_item(struct lc_match *match, struct lc_source *s, struct lc_s
         stream->last = before;
     item->next = NULL;
     s->n_stash--;
-    if (stream->first)
-        return;
-    *place_of(s, stream->context, stream->tag) = stream->next;
-    s->n_streams--;
-    stream->next = match->spare_streams;
-    match->spare_streams = stream;
+    drop_stream(match, s, stream);
 }
 
 static void release(struct lc_match *match, struct lc_stashed *item) {
@@ -197,6 +181,72 @@ static void release(struct lc_match *match, struct lc_stashed *item) {
     }
     item->next = match->spare;
     match->spare = item;
+}
+
+/* ---- open receives */
+
+/* One receive is no longer open, or no longer counted. */
+static void uncount(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv) {
+    struct lc_stream *stream = find_stream(s, recv->context, recv->tag);
+    if (!stream || !stream->n_open)
+        return;
+    stream->n_open--;
+    drop_stream(match, s, stream);
+}
+
+static bool count_one(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv) {
+    struct lc_stream *stream = make_stream(match, s, recv->context, recv->tag);
+    if (stream)
+        stream->n_open++;
+    return stream != NULL;
+}
+
+/* From LC_MATCH_OPEN_SCAN open receives on, which cost too much to look through, streams count
+ * theirs, until none is open. */
+static void count_open(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv) {
+    if (s->counted) {
+        if (count_one(match, s, recv))
+            return;
+    } else if (s->n_open == LC_MATCH_OPEN_SCAN + 1) {
+        s->counted = true;
+        for (const struct lc_recv *r = s->first; r && s->counted; r = r->next)
+            s->counted = count_one(match, s, r);
+        if (s->counted)
+            return;
+    } else {
+        return;
+    }
+    s->counted = false; /* no memory */
+    for (const struct lc_recv *r = s->first; r; r = r->next)
+        uncount(match, s, r);
+}
+
+void lc_match_open(struct lc_match *match, struct lc_recv *recv) {
+    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
+    struct lc_recv **first = s ? &s->first : &match->wild_first;
+    struct lc_recv **last = s ? &s->last : &match->wild_last;
+    recv->next = NULL;
+    recv->previous = *last;
+    *(*last ? &(*last)->next : first) = recv;
+    *last = recv;
+    (*(s ? &s->n_open : &match->n_wild))++;
+    recv->open = true;
+    if (__builtin_expect(s && s->n_open > LC_MATCH_OPEN_SCAN, 0))
+        count_open(match, s, recv);
+}
+
+void lc_match_close(struct lc_match *match, struct lc_recv *recv) {
+    if (!recv->open)
+        return;
+    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
+    *(recv->previous ? &recv->previous->next : s ? &s->first : &match->wild_first) = recv->next;
+    *(recv->next ? &recv->next->previous : s ? &s->last : &match->wild_last) = recv->previous;
+    (*(s ? &s->n_open : &match->n_wild))--;
+    recv->open = false;
+    if (__builtin_expect(s && s->counted, 0)) {
+        uncount(match, s, recv);
+        s->counted = s->n_open > 0;
+    }
 }
 
 void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_entry *entry,
@@ -272,8 +322,13 @@ static struct lc_stashed *next_of_stream(struct lc_match *match, uint32_t source
 static uint32_t position(struct lc_match *match, uint32_t source, uint32_t context, int32_t tag,
                          uint64_t order, bool *unsure) {
     uint32_t earlier = 0;
-    for (struct lc_recv *r = match->sources[source].first; r && r->order < order; r = r->next)
-        earlier += r->context == context && r->tag == tag;
+    struct lc_source *s = &match->sources[source];
+    struct lc_stream *stream = s->counted ? find_stream(s, context, tag) : NULL;
+    if (s->counted && order == UINT64_MAX)
+        earlier = stream ? stream->n_open : 0;
+    else
+        for (struct lc_recv *r = s->first; r && r->order < order; r = r->next)
+            earlier += r->context == context && r->tag == tag;
     for (struct lc_recv *r = match->wild_first; r && r->order < order; r = r->next) {
         int32_t is_source, is_tag;
         if (r->context != context || (r->source != LC_ANY && r->source != (int32_t)source) ||
@@ -287,14 +342,20 @@ static uint32_t position(struct lc_match *match, uint32_t source, uint32_t conte
     return earlier;
 }
 
+/* Too many to look through before every receive. */
+static bool is_crowded(const struct lc_match *match, const struct lc_source *s) {
+    return match->n_wild > LC_MATCH_OPEN_SCAN || (s->n_open > LC_MATCH_OPEN_SCAN && !s->counted);
+}
+
 uint32_t lc_match_ahead(struct lc_match *match, uint32_t source, uint32_t context, int32_t tag) {
     struct lc_source *s = &match->sources[source];
-    if (s->n_open > LC_MATCH_OPEN_SCAN)
+    if (is_crowded(match, s))
         return LC_POSTS_UNSURE;
     bool unsure = false;
     uint32_t open = position(match, source, context, tag, UINT64_MAX, &unsure), here = 0;
     struct lc_stream *stream = find_stream(s, context, tag);
-    for (struct lc_stashed *item = stream ? stream->first : NULL; item; item = item->next)
+    for (struct lc_stashed *item = stream ? stream->first : NULL; item && here <= open;
+         item = item->next)
         here += !gone(item);
     if (unsure || here > open || open - here >= LC_POSTS_UNSURE)
         return LC_POSTS_UNSURE;
@@ -357,10 +418,12 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_match *match, uint32_t 
 const struct lc_ring_entry *lc_match_look_slow(struct lc_match *match, uint32_t source,
                                                uint32_t context, int32_t tag) {
     struct lc_source *s = &match->sources[source];
-    if (match->n_wild || s->n_open > LC_MATCH_OPEN_SCAN)
+    if (is_crowded(match, s))
         return NULL;
     bool unsure = false;
     uint32_t skip = position(match, source, context, tag, UINT64_MAX, &unsure);
+    if (unsure || skip > LC_MATCH_WALK)
+        return NULL;
     struct lc_stashed *before = NULL, *item;
     int looks = s->messages ? 2 : 0; /* MPI may need to be asked more than once */
     while ((item = next_of_stream(match, source, context, tag, &before, looks)) && skip--)

@@ -44,11 +44,12 @@ struct lc_stashed {
     uint64_t extra[]; /* what came with the entry (transport by messages): a vector */
 };
 
-struct lc_stream { /* what is stashed of a stream; not kept when nothing is */
+struct lc_stream { /* what is stashed of a stream, or open; not kept when nothing is */
     struct lc_stream *next;
     struct lc_stashed *first, *last;
     uint32_t context;
     int32_t tag;
+    uint32_t n_open; /* exact receives, while the source counts them */
 };
 
 struct lc_source {
@@ -62,6 +63,7 @@ struct lc_source {
     uint32_t n_debts, cap_debts; /* entries that were absent and are void when they come late */
     uint64_t *debts;             /* context << 32 | tag */
     bool messages;               /* entries come as messages: `pull` */
+    bool counted;                /* so many receives are open that streams count theirs */
 };
 
 /* What the matcher asks its user. */

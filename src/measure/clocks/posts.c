@@ -1,5 +1,6 @@
 #include "measure/clocks/posts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct lc_post_line) == 64, "a line is one cache line");
@@ -12,6 +13,7 @@ bool lc_posts_make(struct lc_posts *posts, struct lc_area *mine, uint32_t source
     if (!at)
         return false;
     posts->lines = lc_area_at(mine, at);
+    posts->owners = calloc(LC_POSTS_LINES, sizeof *posts->owners);
     uint64_t *table = lc_area_at(mine, mine->head->posts);
     /* release: who finds the lines finds them zeroed (lc_posts_find) */
     __atomic_store_n(&table[source], at, __ATOMIC_RELEASE);
@@ -54,7 +56,7 @@ bool lc_posts_find(const struct lc_area *theirs, const struct lc_ring_out *out, 
         if (!number || atomic_load_explicit(&lines[i].number, memory_order_relaxed) != number ||
             copy.context != context || copy.tag != tag || (int32_t)(seq - copy.from) < 0)
             continue;
-        uint32_t skip = number >> 1 & 255;
+        uint32_t skip = number >> 1 & LC_POSTS_UNSURE;
         if (skip == LC_POSTS_UNSURE) {
             *unsure = true;
         } else if (count_stream(out, context, tag, copy.from, seq) == (int64_t)skip) {

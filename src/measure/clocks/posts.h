@@ -7,6 +7,7 @@
  *   line    stamp of the call that posted a receive, its stream (context, tag), and which message
  * of the stream it will get: the one after `skip` others from sequence number `from` of the ring on
  * posts   the newest lines of one receiver for one source
+ * owner   who posted the receive of a line, asked for before the line is overwritten
  * Invariants: nobody waits; a line that was overwritten is not found; where open wild receives may
  * take messages of the stream, the line says so (LC_POSTS_UNSURE) and is not used. */
 #ifndef LC_CLOCKS_POSTS_H
@@ -14,11 +15,11 @@
 
 #include "measure/clocks/ring.h"
 
-enum { LC_POSTS_LINES = 16, LC_POSTS_UNSURE = 255 };
+enum { LC_POSTS_LINES = 16, LC_POSTS_UNSURE = 4095 };
 
 struct lc_post_line {
     struct lc_stamp stamp;
-    _Atomic uint32_t number; /* count << 9 | skip << 1 | 1; 0: being written, or never was */
+    _Atomic uint32_t number; /* count << 13 | skip << 1 | 1; 0: being written, or never was */
     uint32_t context;
     int32_t tag;
     uint32_t from;
@@ -26,6 +27,7 @@ struct lc_post_line {
 
 struct lc_posts {               /* private to the receiver */
     struct lc_post_line *lines; /* NULL: not yet */
+    void **owners;              /* of the lines; NULL: none, or no memory */
     uint32_t count;
     bool off; /* no memory */
 };
@@ -47,7 +49,7 @@ static inline void lc_posts_ready(const struct lc_posts *posts, struct lc_post_l
     line->tag = tag;
     line->from = from;
     /* release: who sees the number sees the fields; the fence orders it before what MPI stores */
-    atomic_store_explicit(&line->number, posts->count << 9 | skip << 1 | 1, memory_order_release);
+    atomic_store_explicit(&line->number, posts->count << 13 | skip << 1 | 1, memory_order_release);
     atomic_thread_fence(memory_order_release);
 }
 
