@@ -3,16 +3,18 @@
  *
  * Inside a node each rank keeps two lines per target in its area, its last exclusive and its last
  * shared epoch there; who ends an epoch reads those of all members. Members of other nodes are
- * sent a record at the end of an epoch, but only if they lock this window too: a rank says so
- * once, before its first lock. Who is never heard of gets at most LC_CREDIT records. Nothing waits:
- * what has not come when an epoch ends is too late for it, what came too early is kept. */
+ * sent a record at the end of an epoch: of the first LC_CREDIT_FIRST epochs all of them, of later
+ * ones those that lock this window too. A rank says that it does once, before its first lock; who
+ * hears it then catches up with the last epochs. Who is not heard of again gets at most LC_CREDIT
+ * records. Nothing waits: what has not come when an epoch ends is too late for it, what came too
+ * early is kept. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/clk.h"
 #include "measure/wrap.h"
 
-enum { LC_CREDIT = 256 };
+enum { LC_CREDIT_FIRST = 16, LC_CREDIT = 256 };
 
 struct lc_unlock { /* one line: the last epoch of a rank at one target */
     struct lc_stamp stamp;
@@ -30,7 +32,8 @@ struct kept { /* an epoch that ended after the own one, for the next */
 };
 
 struct lc_away {
-    uint32_t credit; /* records it may still be sent; 0 until it was heard of */
+    uint32_t credit; /* records it may still be sent */
+    bool missed;     /* some were not, and it was heard of since */
     struct kept *kept;
 };
 
@@ -48,6 +51,8 @@ void lc_clk_locks_init(struct lc_clk_locks *w) {
     for (int i = 0; i < w->comm.size; i++)
         away = away || is_away(w, i);
     w->away = away && lc_clk.records ? calloc(n, sizeof *w->away) : NULL;
+    for (size_t i = 0; w->away != NULL && i < n; i++)
+        w->away[i].credit = LC_CREDIT_FIRST;
 }
 
 void lc_clk_locks_free(struct lc_clk_locks *w) {
@@ -124,6 +129,11 @@ static void keep(struct lc_away *away, const struct lc_stashed *item) {
     memcpy(away->kept->extra, item->extra, away->kept->n_extra * sizeof *item->extra);
 }
 
+static void heard_of(struct lc_away *away) {
+    away->missed |= away->credit == 0;
+    away->credit = LC_CREDIT;
+}
+
 /* Epochs of a member at one target, or all. */
 static void hear(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
                  int member, int32_t tag) {
@@ -132,7 +142,7 @@ static void hear(struct lc_call *call, struct lc_clk_thread *k, const struct lc_
     const struct lc_stashed *item;
     while ((item = lc_match_take_from(&lc_clk.match, rank, w->context, tag, 0)) != NULL) {
         struct lc_stamp stamp = item->entry.stamp;
-        away->credit = LC_CREDIT;
+        heard_of(away);
         if (stamp.enter < call->end)
             lc_clk_edge(k, rank, &stamp, call->end, item->extra, item->n_extra);
         else
@@ -153,13 +163,28 @@ static void hear_member(struct lc_call *call, struct lc_clk_thread *k, const str
         away->kept = NULL;
     }
     while (lc_match_take_from(&lc_clk.match, rank, w->context, LC_TAG_LOCKER, 0) != NULL)
-        away->credit = LC_CREDIT;
+        heard_of(away);
     for (int t = target == all ? 0 : target; t <= target && t < all; t++)
         hear(call, k, w, member, tag_of(t, false));
     if (!shared) {
         hear(call, k, w, member, tag_of(target, true));
         hear(call, k, w, member, tag_of(all, true));
     }
+}
+
+/* The last own epochs, to a member that was not told of them. */
+static void catch_up(struct lc_clk_thread *k, const struct lc_clk_locks *w, int member) {
+    struct lc_away *away = &w->away[member];
+    away->missed = false;
+    for (int t = 0; w->lines != NULL && t < w->comm.size; t++)
+        for (int shared = 0; shared < 2; shared++) {
+            struct lc_unlock line;
+            if (away->credit > 0 && look_at(&w->lines[2 * t + shared], &line)) {
+                away->credit--;
+                lc_clk_put(k, (uint32_t)w->comm.world[member], &line.stamp, w->context,
+                           tag_of(t, shared != 0));
+            }
+        }
 }
 
 static void exchange(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
@@ -169,6 +194,9 @@ static void exchange(struct lc_call *call, struct lc_clk_thread *k, const struct
         if (is_away(w, i))
             hear_member(call, k, w, i, target, shared);
     struct lc_stamp stamp;
+    for (int i = 0; i < w->comm.size; i++)
+        if (is_away(w, i) && w->away[i].missed)
+            catch_up(k, w, i);
     lc_logical_stamp(&k->l, call->end, &stamp);
     for (int i = 0; i < w->comm.size; i++)
         if (is_away(w, i) && w->away[i].credit > 0) {
