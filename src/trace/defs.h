@@ -188,7 +188,9 @@ static inline uint64_t lc_trace_bent(const struct lc_trace_defs *d, uint64_t tic
     if (!(b->ns_per_tick > 0))
         return ticks;
     double ns = (double)(int64_t)(ticks - b->base_ticks) * b->ns_per_tick;
-    return ticks + (uint64_t)(int64_t)((lc_clock_bent(&b->bend, ns) - ns) / b->ns_per_tick);
+    double shift = (lc_clock_bent(&b->bend, ns) - ns) / b->ns_per_tick;
+    bool sane = shift > -1e18 && shift < 1e18; /* not so where the definition is damaged */
+    return sane ? ticks + (uint64_t)(int64_t)shift : ticks;
 }
 
 /* `defs` zeroed or empty; parses the definition stream. LC_ERR_FORMAT if it is damaged. Freed with
