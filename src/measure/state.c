@@ -47,13 +47,18 @@ static const char *text_at(const struct reader *r, uint32_t offset) {
     return text + offset;
 }
 
+/* 0 for what no time can be. */
+static uint64_t whole(double ns) {
+    return ns > 0 && ns < 0x1p64 ? (uint64_t)ns : 0;
+}
+
 static uint64_t to_ns(const struct reader *r, uint64_t ticks) {
-    return (uint64_t)((double)ticks * r->ns_per_tick + 0.5);
+    return whole((double)ticks * r->ns_per_tick + 0.5);
 }
 
 static uint64_t instant_ns(const struct reader *r, uint64_t ticks) {
     double delta = (double)(int64_t)(ticks - r->header->base_ticks) * r->ns_per_tick;
-    return (uint64_t)((double)r->header->base_ns + delta);
+    return whole((double)r->header->base_ns + delta);
 }
 
 static enum lc_err read_definitions(struct reader *r) {

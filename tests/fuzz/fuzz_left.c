@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../trace/fake_rank.h"
+#include "base/clock.h"
 #include "trace/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -81,7 +82,7 @@ static void make_definitions(struct fake_rank *f) {
 }
 
 /* Rows and measured waits of the profile, behind the tables. */
-static void make_rows(struct fake_rank *f) {
+static void make_rows(struct fake_rank *f, bool late) {
     enum { CHUNK = 49152, WAIT = CHUNK + LC_STATE_CHUNK_BYTES };
     struct lc_state_thread *threads = (void *)(f->state + 45056);
     struct lc_state_chunk *chunk = (void *)(f->state + CHUNK);
@@ -89,12 +90,16 @@ static void make_rows(struct fake_rank *f) {
     struct lc_state_wait *wait = (void *)(f->state + WAIT);
     f->header->header_bytes = sizeof *f->header;
     f->header->pid = 1;
+    f->header->tsc = 1;
+    if (late) /* a tick is very long */
+        f->header->base_ticks = lc_ticks() - 1;
     f->header->threads = (struct lc_state_table){45056, 4, THREADS};
     threads[0] = (struct lc_state_thread){.chunks = CHUNK, .end_ticks = FAKE_BASE + 1000};
     threads[1] = (struct lc_state_thread){.index = 1};
     chunk->n_rows = NODES;
     for (uint32_t i = 0; i < NODES; i++)
-        rows[i] = (struct lc_state_row){.node = i, .size_class = (uint8_t)i, .count = 1, .sum = i};
+        rows[i] = (struct lc_state_row){
+            .node = i, .size_class = (uint8_t)i, .count = 1, .sum = i, .max = UINT64_MAX};
     *wait = (struct lc_state_wait){.node = 3, .what = LC_STATE_WAIT_TIMES, .ticks = {5}};
     f->header->waits = WAIT;
 }
@@ -167,12 +172,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     if (bytes < 2 || mkdtemp(directory) == NULL)
         return 0;
     OTF2_Error_RegisterCallback(silent, NULL);
+    lc_clock_init();
     uint32_t mode = next(&in);
     const struct lc_trace_options options = {
         .names = &names, .callpath = (int)(mode % 3), .handles = mode & 4};
     fake_new(&f, 0, 1);
     make_definitions(&f);
-    make_rows(&f);
+    make_rows(&f, mode & 128);
     struct input stray = {in.at, in.left < 64 ? in.left : 64};
     if (mode & 8) {
         in.at += stray.left;
