@@ -50,7 +50,7 @@ static const struct dialect {
 };
 static const struct dialect main_tree = {"clocks", "the factors multiply", clocks,
                                          sizeof clocks / sizeof *clocks};
-enum { MOST_PHASES = 8, FORMULA_WIDTH = 30 };
+enum { MOST_PHASES = 8, MOST_INTERVALS = 8, FORMULA_WIDTH = 30 };
 
 static double get(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -196,6 +196,29 @@ static void print_what_if(const struct lc_text *text) {
     }
 }
 
+static void print_factors(const struct lc_text *text, const json_t *factors) {
+    fprintf(text->out,
+            "efficiency %.1f %%, balance %.1f %%, serialisation %.1f %%, transfer %.1f %%\n",
+            100.0 * get(factors, "parallel_efficiency"), 100.0 * get(factors, "load_balance"),
+            100.0 * get(factors, "serialisation_efficiency"),
+            100.0 * get(factors, "transfer_efficiency"));
+}
+
+/* Where measurement was switched on several times; the factors above are those of the sums. */
+static void print_intervals(const struct lc_text *text) {
+    const json_t *all = json_object_get(text->pop, "intervals");
+    size_t n = json_array_size(all);
+    char elapsed[32];
+    for (size_t i = 0; i < n && i < MOST_INTERVALS; i++) {
+        const json_t *one = json_array_get(all, i);
+        fprintf(text->out, "  interval %zu, %s: ", i + 1,
+                lc_text_seconds(get(one, "elapsed_s"), elapsed));
+        print_factors(text, json_object_get(one, "factors"));
+    }
+    if (n > MOST_INTERVALS)
+        fprintf(text->out, "  (%zu more intervals: in show --json)\n", n - MOST_INTERVALS);
+}
+
 /* First, best, median, worst of the iterations, and what they gain from the first to the last. */
 static void print_iterations(const struct lc_text *text, const json_t *phase) {
     const json_t *all = json_object_get(phase, "iterations");
@@ -222,16 +245,12 @@ static void print_iterations(const struct lc_text *text, const json_t *phase) {
 
 static void print_phase(const struct lc_text *text, const json_t *phase) {
     const char *name = json_string_value(json_object_get(phase, "name"));
-    const json_t *own = json_object_get(phase, "factors");
     double count = get(phase, "count"), kept = get(phase, "kept");
     char elapsed[32];
-    fprintf(text->out,
-            "  phase %s%s%s, %s in %.0f iteration%s: efficiency %.1f %%, balance %.1f %%, "
-            "serialisation %.1f %%, transfer %.1f %%\n",
-            lc_text_bold(text), name != NULL ? name : "?", lc_text_plain(text),
-            lc_text_seconds(get(phase, "elapsed_s"), elapsed), kept, kept > 1 ? "s" : "",
-            100.0 * get(own, "parallel_efficiency"), 100.0 * get(own, "load_balance"),
-            100.0 * get(own, "serialisation_efficiency"), 100.0 * get(own, "transfer_efficiency"));
+    fprintf(text->out, "  phase %s%s%s, %s in %.0f iteration%s: ", lc_text_bold(text),
+            name != NULL ? name : "?", lc_text_plain(text),
+            lc_text_seconds(get(phase, "elapsed_s"), elapsed), kept, kept > 1 ? "s" : "");
+    print_factors(text, json_object_get(phase, "factors"));
     if (kept < count)
         fprintf(text->out, "      of %.0f iterations in all: the first ones are kept\n", count);
     if (kept > 1)
@@ -267,6 +286,7 @@ void lc_text_pop(const struct lc_text *text) {
     print_tree(text, &main_tree, 0, text->pop, has_threads(text->pop));
     print_identities(text);
     print_length(text);
+    print_intervals(text);
     print_phases(text);
     print_what_if(text);
     print_dialects(text);

@@ -25,7 +25,11 @@ static void nap(double ms) {
     napped += seconds() - begin;
 }
 
-/* With -DFUNCTIONS the function itself is the region (-finstrument-functions). */
+/* With -DFUNCTIONS the function itself is the region (-finstrument-functions), with the symbol of
+ * test::work(double) in C++. */
+#ifdef FUNCTIONS
+void work(double ms) __asm__("_ZN4test4workEd");
+#endif
 __attribute__((noinline)) void work(double ms) {
 #ifndef FUNCTIONS
     latecomer_begin("work");

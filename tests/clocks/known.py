@@ -407,6 +407,9 @@ def intervals(work, program, flavour):
     first = pop["intervals"][0]
     near(found, f"intervals {flavour}: work of the first", first["factors"]["load_balance"] * first["critical_path_s"], 0.055, 0.01)
     near(found, f"intervals {flavour}: transfer of the first", first["factors"]["transfer_efficiency"], 1, 0.1)
+    name = f"exp-{os.path.basename(program)}-2-stopped"
+    out = launch.subprocess.run([work.latecomer, "show", str(work.root / name)], capture_output=True, text=True, check=True).stdout
+    found += [f"intervals {flavour}: no interval {i} in\n{out}" for i in (1, 2) if f"  interval {i}, " not in out]
     near(found, f"intervals {flavour}", sum(i["elapsed_s"] for i in pop["intervals"]), pop["elapsed_s"], 1e-9)
     return found
 

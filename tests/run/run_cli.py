@@ -71,7 +71,9 @@ def test_static():
 
 def test_bad_usage():
     for words in (["run"], ["run", "--no-such", "true"], ["run", "--callpath=x", "true"], ["run", "-n", "0", "true"],
-                  ["run", "--dump-every=0", "true"], ["run", "--buffer=many", "true"], ["dump"], ["recover"]):
+                  ["run", "--dump-every=0", "true"], ["run", "--buffer=many", "true"],
+                  *(["run", f"--what-if={spec}", "true"] for spec in ("work", "=2", "work=", "work=fast", "work=-1", "mpi=0.5", "a=1,,b=2", ";".join(["a=2"] * 7))),
+                  ["run", *["--what-if=a=2"] * 7, "true"], ["dump"], ["recover"]):
         done = subprocess.run([LATECOMER, *words], env=ENV, capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and len(done.stderr.splitlines()) == 1, f"{words}: {done}")
     done = run(["true"], env=dict(ENV, LATECOMER_CALLPATH="x"))
