@@ -100,6 +100,20 @@ static void nobody(void) {
     say("nobody %d", b);
 }
 
+/* MPI_Waitall for requests one of which fails. Open MPI 4.1 never comes back from it, also in the
+ * bare run, where threads are allowed and that request has failed before the call (it waits for a
+ * signal that nobody gives): there they are tested. */
+static int wait_for_failure(int n, MPI_Request *requests, MPI_Status *statuses) {
+#ifdef OPEN_MPI
+    int done = 0, code = MPI_SUCCESS;
+    while (!done && code == MPI_SUCCESS)
+        code = MPI_Testall(n, requests, &done, statuses);
+    return code;
+#else
+    return MPI_Waitall(n, requests, statuses);
+#endif
+}
+
 /* With Open MPI 4.1 a wait for this request hung once, in the bare run: after a Waitall in which
  * another one failed, it seems to be lost if it was complete. So no wait for it. */
 static void complete_or_lost(MPI_Request *request) {
@@ -125,9 +139,9 @@ static void errors(void) {
         OK(MPI_Isend(out, 3, MPI_INT, to, 20, MPI_COMM_WORLD, &r[2]));
         OK(MPI_Isend(out, 1, MPI_INT, to, 21, MPI_COMM_WORLD, &r[3]));
         if (i == 0)
-            code = MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+            code = wait_for_failure(2, r, MPI_STATUSES_IGNORE);
         else if (i == 1)
-            code = MPI_Waitall(2, r, s);
+            code = wait_for_failure(2, r, s);
         else
             code = MPI_Wait(&r[0], MPI_STATUS_IGNORE);
         OK(MPI_Error_class(code, &class));
