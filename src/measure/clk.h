@@ -84,7 +84,7 @@ struct lc_booked {
     uint64_t ticks;
 };
 
-enum { LC_OWED = 16 };
+enum { LC_OWED = 16, LC_DONE = 64 };
 
 struct lc_clk_thread {
     struct lc_logical l;
@@ -98,6 +98,8 @@ struct lc_clk_thread {
     struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */
     struct lc_clk_thread *next;
     struct lc_owed owed[LC_OWED];
+    uint32_t n_done; /* work since there was something to do */
+    struct lc_logical_done done[LC_DONE];
 };
 
 /* Open or matched receive. */

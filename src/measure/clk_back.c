@@ -158,6 +158,8 @@ void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call) {
     if (k->n_late > 0)
         lc_clk_mirrors_settle(k);
     k->todo |= k->n_owed > 0 || k->n_late > 0;
+    if (!k->todo)
+        k->n_done = 0;
 }
 
 static void reply_after_starts(struct lc_clk_thread *k, uint32_t source,

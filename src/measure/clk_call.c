@@ -14,6 +14,8 @@ static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) 
     lc_logical_useful(&k->l, now, node);
     if (lc_unlikely(k->l.vec.n_whatif > 0) && k->l.interval && now > last)
         lc_logical_whatif(&k->l, now - last, lc_clk_whatif_of(node));
+    if (lc_unlikely(k->todo) && k->n_done < LC_DONE)
+        k->done[k->n_done++] = (struct lc_logical_done){.node = node, .own = k->l.own};
 }
 
 /* The innermost function that certainly ran since the last event (rule "Which code"). */

@@ -203,7 +203,7 @@ void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_moment *at, uint32_t s
     lc_logical_rewind(&k->l, &at->since);
     uint64_t before = k->l.useful;
     lc_clk_edge(k, source, stamp, at->end, extra, n_extra);
-    lc_logical_forward(&k->l, &at->since, k->l.useful > before);
+    lc_logical_forward(&k->l, &at->since, k->l.useful > before, k->done, k->n_done);
     if (at->calls > 0)
         count_late(&k->l, useful, whatif);
 }

@@ -424,13 +424,80 @@ static void handshake(void) {
     }
 }
 
+static void large(void) /* exchanges that no MPI buffers, with each neighbour in turn */
+{
+    static int out_data[HUGE_], in_data[HUGE_];
+    MPI_Request r[2];
+    MPI_Status s[2];
+    for (int i = 0; i < 4; i++) {
+        int partner = i % 2 ? (rank % 2 ? rank + 1 : rank - 1) : rank ^ 1;
+        busy(rank == i % size ? "slow" : "fast", rank == i % size ? 60 : 20 + 3 * (rank % 3));
+        if (partner < 0 || partner >= size)
+            continue;
+        if (i < 2) {
+            mark("S %d %d 8 1", partner, WORLD);
+            mark("P %d %d 8", partner, WORLD);
+            TIMED(MPI_Sendrecv, out_data, HUGE_, MPI_INT, partner, 8, in_data, HUGE_, MPI_INT,
+                  partner, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            mark("R %d %d 8", partner, WORLD);
+            CALLED(MPI_Sendrecv);
+        } else {
+            IRECV(in_data, HUGE_, partner, 9, &r[0]);
+            ISEND(out_data, HUGE_, partner, 9, &r[1]);
+            busy("between", 20);
+            TIMED(MPI_Waitall, 2, r, s);
+            mark("R %d %d 9", partner, WORLD);
+            CALLED(MPI_Waitall);
+        }
+    }
+}
+
+#define BEGUN(kind, root, is_source, is_sink, function, ...)                                       \
+    do {                                                                                           \
+        mark("X %d %d %d %d %d %d", WORLD, collectives[WORLD], kind, root, is_source, is_sink);    \
+        TIMED(function, __VA_ARGS__);                                                              \
+        CALLED(function);                                                                          \
+        busy("behind", 20);                                                                        \
+        TIMED(MPI_Wait, &r, MPI_STATUS_IGNORE);                                                    \
+        mark("Y %d %d", WORLD, collectives[WORLD]++);                                              \
+        CALLED(MPI_Wait);                                                                          \
+    } while (0)
+
+static void others(void) /* more collectives, blocking and not */
+{
+    int in[MOST], all[MOST] = {0}, one = 0, counts[MOST];
+    MPI_Request r;
+    for (int i = 0; i < MOST; i++) {
+        in[i] = rank;
+        counts[i] = 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        int late = (2 * i + 1) % size;
+        busy("piece", rank == late ? 50 : 20 + 4 * (rank % 2));
+        COLLECTIVE(WORLD, N2N, 0, MPI_Alltoall, in, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+        busy("piece", rank == 0 ? 45 : 20);
+        COLLECTIVE(WORLD, N2N, 0, MPI_Reduce_scatter, in, &one, counts, MPI_INT, MPI_SUM,
+                   MPI_COMM_WORLD);
+        busy("piece", 20 + 5 * ((rank + i) % 3));
+        BEGUN(N2ONE, late, rank != late, rank == late, MPI_Igather, &rank, 1, MPI_INT, all, 1,
+              MPI_INT, late, MPI_COMM_WORLD, &r);
+        busy("piece", 20 + 9 * ((rank + 1) % 3));
+        BEGUN(SCAN, 0, 1, 1, MPI_Iscan, &rank, &one, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);
+        busy("piece", rank == late ? 60 : 20);
+        BEGUN(N2N, 0, 1, 1, MPI_Iallgather, &rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &r);
+        busy("piece", rank == (late + 1) % size ? 70 : 20);
+        BEGUN(BARRIER, 0, 1, 1, MPI_Ibarrier, MPI_COMM_WORLD, &r);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } patterns[] = {{"pipeline", pipeline}, {"wavefront", wavefront}, {"shift", shift},
                 {"tree", tree},         {"master", master},       {"stencil", stencil},
                 {"overlap", overlap},   {"grid", grid},           {"fences", fences},
-                {"prefix", prefix},     {"rooted", rooted},       {"handshake", handshake}};
+                {"prefix", prefix},     {"rooted", rooted},       {"handshake", handshake},
+                {"large", large},       {"others", others}};
 
 int main(int argc, char **argv) {
     char name[512];

@@ -193,17 +193,21 @@ static void late_edge(void **state) {
     lc_logical_whatif(&b, 80, &one);
     lc_logical_mark(&b, &since);
     b.last = 101;
-    lc_logical_useful(&b, 111, 7);
+    lc_logical_useful(&b, 105, 7);
+    lc_logical_useful(&b, 111, 8);
     lc_logical_whatif(&b, 10, &one);
     lc_logical_rewind(&b, &since);
     assert_int_equal(b.useful, 80);
     lc_logical_take(&b, &stamp, 101, &area_a);
-    lc_logical_forward(&b, &since, true);
+    const struct lc_logical_done done[2] = {{9, 80}, {7, 84}}; /* the first before the mark */
+    lc_logical_forward(&b, &since, true, done, 2);
     assert_int_equal(b.useful, 110);
     assert_int_equal(b.own, 90);
     assert_int_equal(b.vec.whatif[0], 90); /* 80 > 50 */
     assert_int_equal(item(&b.vec, 0, 5), 100);
-    assert_int_equal(item(&b.vec, 1, 7), 10);
+    assert_int_equal(item(&b.vec, 1, 7), 4);
+    assert_int_equal(item(&b.vec, 1, 8), 6);
+    assert_int_equal(item(&b.vec, 1, 9), 0);
     assert_int_equal(sum(&b.vec), b.useful);
 }
 

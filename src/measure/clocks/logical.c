@@ -26,11 +26,19 @@ void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since) {
     }
 }
 
-void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won) {
+void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
+                        const struct lc_logical_done *done, uint32_t n) {
+    uint64_t then = l->own - since->own, rank = (uint64_t)l->rank << 32;
     l->useful += since->own;
     l->phase_useful += since->phase_own;
-    if (won)
-        lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | l->node, since->own);
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
         l->vec.whatif[s] += since->whatif[s];
+    if (!won)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (done[i].own > then) {
+            lc_cpvec_add(&l->vec, rank | done[i].node, done[i].own - then);
+            then = done[i].own;
+        }
+    lc_cpvec_add(&l->vec, rank | l->node, l->own - then);
 }

@@ -75,8 +75,15 @@ static inline void lc_logical_mark(const struct lc_logical *l, struct lc_logical
 
 /* Back to the mark, whose place `since` takes, for an edge that came in then; the vector stays. */
 void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since);
-/* And forward again; won: the edge brought another vector. */
-void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won);
+/* And forward again; won: the edge brought another vector, to which what was done since is to be
+ * added (done, n: where, with the plain sum `own` at its end, in order; more than that: last node).
+ */
+struct lc_logical_done {
+    uint32_t node;
+    uint64_t own;
+};
+void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
+                        const struct lc_logical_done *done, uint32_t n);
 
 /* What this thread tells others at `now`, the entry into an operation. */
 static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct lc_stamp *stamp) {
