@@ -71,6 +71,20 @@ struct lc_moment {
     uint32_t calls; /* that began since, and told others what they knew */
 };
 
+/* The end of a call whose entry is on its way from another core: it is read at the thread's next
+ * event, when it has come (lc_stamp_end asks for it), so that nothing waits for it. */
+enum lc_rest_kind { LC_REST_NONE, LC_REST_RECEIVED, LC_REST_COLLECTIVE };
+struct lc_rest {
+    enum lc_rest_kind kind;
+    bool ended; /* the call itself is over */
+    bool told;
+    struct lc_call call;
+    struct lc_comm *comm;
+    int32_t peer, tag; /* LC_REST_RECEIVED: of the message */
+    uint64_t bytes;
+    struct lc_clk_recv *recv; /* NULL: blocking */
+};
+
 struct lc_owed { /* a send that may have waited for its receive; nobody has told when that was */
     uint32_t to, seq;
     bool surely; /* else it waited if the receive was posted during the call */
@@ -90,10 +104,12 @@ struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
     uint32_t epoch;              /* of the intervals this thread has seen */
-    bool any_candidate;          /* of the call in progress */
+    bool any_candidate;          /* of the call in progress, or of the last one */
     bool todo;                   /* replies or edges back wait for the next call */
     uint8_t n_owed, n_late;      /* edges back; mirrors left behind */
     struct lc_candidate worst;   /* the chosen one so far */
+    struct lc_path *waited;      /* the last call */
+    struct lc_rest rest;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */
     struct lc_clk_thread *next;
@@ -173,6 +189,7 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
+    bool leaves; /* one thread only: calls may leave a rest */
     uint32_t rank, size;
     uint32_t epoch, n_intervals, cap_intervals; /* epoch: of intervals and phases */
     uint64_t switch_ticks;
@@ -271,10 +288,45 @@ static inline uint64_t lc_min(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* clk_wait.c: a candidate of the call in progress (ticks 0 counts where the smallest is wanted),
- * and its booking at the end. */
-void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum lc_wait_kind kind,
-                      uint64_t ticks, uint32_t late_rank, uint32_t late_node);
+/* A candidate of the call in progress (ticks 0 counts where the smallest is wanted). */
+static inline void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call,
+                                    enum lc_wait_kind kind, uint64_t ticks, uint32_t late_rank,
+                                    uint32_t late_node) {
+    if (lc_unlikely(k->any_candidate) &&
+        (lc_clk.fn_class[call->fn] == LC_FN_WAITSOME ? ticks >= k->worst.ticks
+                                                     : ticks <= k->worst.ticks))
+        return;
+    k->any_candidate = true;
+    k->worst = (struct lc_candidate){ticks, kind, late_rank, late_node};
+}
+
+/* Does what the last call has left; before anything else of the next event. */
+void lc_clk_rest_do(struct lc_clk_thread *k);
+static inline void lc_clk_rest(struct lc_clk_thread *k) {
+    if (k->rest.kind != LC_REST_NONE)
+        lc_clk_rest_do(k);
+}
+/* The call leaves a rest of this kind; the caller fills in what else it needs. */
+static inline struct lc_rest *lc_clk_rest_leave(struct lc_clk_thread *k, const struct lc_call *call,
+                                                enum lc_rest_kind kind, struct lc_comm *comm) {
+    if (lc_unlikely(k->rest.kind != LC_REST_NONE)) /* of another part of this call */
+        lc_clk_rest_do(k);
+    k->rest.kind = kind;
+    k->rest.ended = false;
+    k->rest.comm = comm;
+    k->rest.call.thread = call->thread;
+    k->rest.call.entry = call->entry;
+    k->rest.call.begin = call->begin;
+    k->rest.call.end = call->end;
+    k->rest.call.fn = call->fn;
+    return &k->rest;
+}
+/* It cannot wait. Returns ticks that the call waited for its message. */
+uint64_t lc_clk_rest_at_once(struct lc_clk_thread *k);
+/* clk_coll.c */
+void lc_clk_rest_collective(struct lc_clk_thread *k, struct lc_rest *rest);
+
+/* clk_wait.c: a wait state of a call path */
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c);
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
 const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
@@ -310,9 +362,17 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
                            const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
                            uint32_t node);
 
-/* clk_edge.c: the edge of one entry of `source`, at `now`. `extra`: the entry came as record. */
-void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
-                 uint64_t now, const uint64_t *extra, uint32_t n_extra);
+/* The edge of one entry of `source`, at `now`. `extra`: the entry came as record (clk_edge.c). */
+void lc_clk_edge_far(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
+                     uint64_t now, const uint64_t *extra, uint32_t n_extra);
+static inline void lc_clk_edge(struct lc_clk_thread *k, uint32_t source,
+                               const struct lc_stamp *stamp, uint64_t now, const uint64_t *extra,
+                               uint32_t n_extra) {
+    if (lc_likely(lc_clk.areas[source].head != NULL && n_extra == 0))
+        lc_logical_take(&k->l, stamp, now, &lc_clk.areas[source]);
+    else
+        lc_clk_edge_far(k, source, stamp, now, extra, n_extra);
+}
 
 /* clk_records.c: entries as messages. */
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,

@@ -24,13 +24,11 @@ static bool find_post(const struct lc_ended *e, struct lc_stamp *post, const uin
     }
     bool unsure = false;
     *n_extra = 0;
-    if (!e->surely)
-        return false;
     if (lc_clk.areas[e->to].head != NULL &&
         lc_posts_find(&lc_clk.areas[e->to], &lc_clk.outs[e->to], lc_clk.rank, e->context, e->tag,
                       e->seq, post, &unsure))
         return true;
-    lc_clk.counts.unresolved++;
+    lc_clk.counts.unresolved += e->surely;
     return false;
 }
 
@@ -40,20 +38,21 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     uint32_t n_extra;
     if (e->seq == 0 || e->to == lc_clk.rank)
         return;
+    bool some = lc_clk.fn_class[call->fn] == LC_FN_WAITSOME; /* 0 counts, and is not put right */
     lc_clk_lock();
     bool found = find_post(e, &post, &extra, &n_extra);
-    if (!found && e->counts)
+    if (!found && e->counts && !some)
         lc_clk_wait_later(k, call, e->to, e->seq, e->bytes);
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
-    if (!found && (e->surely || (e->counts && may_hear)))
+    if (!found && (e->surely || (e->counts && !some && may_hear)))
         lc_clk_owe(k, call, e->to, e->seq, e->surely);
     lc_clk_unlock();
-    if (!found || post.enter >= call->end)
-        return;
-    bool waited = e->counts && post.enter > call->begin;
-    if (waited)
-        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, post.enter - call->begin, e->to, post.node);
-    if (waited || e->surely)
+    bool in_time = found && post.enter < call->end;
+    uint64_t waited =
+        in_time && e->counts && post.enter > call->begin ? post.enter - call->begin : 0;
+    if (waited > 0 || (some && e->counts))
+        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, waited, e->to, found ? post.node : 0);
+    if (waited > 0 || (in_time && e->surely))
         lc_clk_edge(k, e->to, &post, call->end, extra, n_extra);
 }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/clk.h"
+#include "measure/clk_p2p.h"
 
 struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 
@@ -18,6 +18,34 @@ static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) 
         k->done[k->n_done++] = (struct lc_logical_done){.node = node, .own = k->l.own};
 }
 
+static LC_COLD void log_call(const struct lc_clk_thread *k, const struct lc_call *call) {
+    LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
+               (unsigned long long)call->end, k->l.interval, call->entry->path->node);
+}
+
+uint64_t lc_clk_rest_at_once(struct lc_clk_thread *k) {
+    k->rest.kind = LC_REST_NONE;
+    return lc_clk_received(k, &k->rest);
+}
+
+void lc_clk_rest_do(struct lc_clk_thread *k) {
+    if (k->rest.kind == LC_REST_RECEIVED)
+        lc_clk_rest_at_once(k);
+    else
+        lc_clk_rest_collective(k, &k->rest);
+    k->rest.kind = LC_REST_NONE;
+    if (lc_unlikely(lc_clk.log != NULL) && k->rest.ended)
+        log_call(k, &k->rest.call);
+}
+
+/* What the last call has left, and its wait state. */
+static inline void last_call(struct lc_clk_thread *k) {
+    lc_clk_rest(k);
+    if (k->any_candidate && k->worst.ticks > 0)
+        lc_clk_book(k, k->waited, &k->worst);
+    k->any_candidate = false;
+}
+
 /* The innermost function that certainly ran since the last event (rule "Which code"). */
 static inline uint32_t node_before(const struct lc_call *call) {
     return call->common ? call->entry->items[call->common - 1].node : 0;
@@ -27,25 +55,46 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
+    last_call(k);
     k->l.last += ticks;
     k->l.skipped += ticks;
     LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
 }
 
+/* Other than usual: scenarios, regions since the last call, something to do, a switch. */
+static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
+    uint64_t last = k->l.last;
+    useful(k, call->begin, node_before(call));
+    if (k->l.longest > call->begin - last)
+        k->l.node = k->l.longest_node;
+    k->l.longest = 0;
+    if (k->todo)
+        lc_clk_back_todo(k, call);
+    k->any_candidate = false;
+}
+
+static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
+    if (lc_unlikely((k->epoch != lc_clk.epoch) | (k->l.vec.n_whatif > 0) | (k->l.longest > 0) |
+                    k->todo))
+        begin_unusual(call, k);
+    else
+        lc_logical_useful(&k->l, call->begin, node_before(call));
+}
+
+static __attribute__((noinline)) void begin_after(struct lc_call *call, struct lc_clk_thread *k) {
+    last_call(k);
+    begin(call, k);
+}
+
+/* Tail calls only: the usual way needs no frame. */
 void lc_clocks_call_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
-    uint64_t last = k->l.last;
-    useful(k, call->begin, node_before(call));
-    if (lc_unlikely(k->l.longest > 0)) {
-        if (k->l.longest > call->begin - last)
-            k->l.node = k->l.longest_node;
-        k->l.longest = 0;
-    }
-    if (lc_unlikely(k->todo))
-        lc_clk_back_todo(k, call);
-    k->any_candidate = false;
+    if (k->rest.kind != LC_REST_NONE || k->any_candidate)
+        begin_after(call, k);
+    else
+        begin(call, k);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {
@@ -56,15 +105,16 @@ void lc_clocks_call_end(struct lc_call *call) {
         return;
     k->l.last = call->end;
     k->l.in_mpi += call->end - call->begin;
-    LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
-               (unsigned long long)call->end, k->l.interval, call->entry->path->node);
-    if (lc_unlikely(k->any_candidate && k->worst.ticks > 0))
-        lc_clk_book(k, call->entry->path, &k->worst);
+    k->waited = call->entry->path;
+    k->rest.ended = k->rest.kind != LC_REST_NONE;
+    if (lc_unlikely(lc_clk.log != NULL) && !k->rest.ended)
+        log_call(k, call);
 }
 
 /* Regions cut the time between two calls; who waits for this rank wants to know the largest part.
  */
 static void part(struct lc_clk_thread *k, const struct lc_call *call) {
+    last_call(k);
     uint64_t last = k->l.last;
     useful(k, call->begin, node_before(call));
     if (call->begin - last >= k->l.longest) {
@@ -103,6 +153,7 @@ void lc_clocks_thread_new(struct lc_call *call) {
     pthread_mutex_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
     uint32_t index = lc_clk.n_threads++;
+    lc_clk.leaves = !lc_core.multiple && lc_clk.n_threads == 1;
     lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
                   lc_clk.n_whatif);
     k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
@@ -128,6 +179,7 @@ void lc_clocks_thread_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
+    last_call(k);
     useful(k, call->begin, 0);
     pthread_mutex_lock(&lc_clk.lock);
     k->thread = NULL; /* the record stays: its sums belong to the interval */

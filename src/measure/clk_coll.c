@@ -169,39 +169,38 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
 /* ---- end: reading, edges, candidates */
 
 struct lc_coll_seen {
-    uint64_t latest, earliest; /* enter of those that were read */
-    uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
-    const struct lc_stamp *winner; /* largest clock of useful time above the own one */
-    uint32_t winner_rank;
+    uint64_t cause_key; /* enter of the latest one that was read; N2ONE: of the earliest, inverted */
+    const struct lc_stamp *cause;
+    const struct lc_stamp *winner; /* if `won`: largest clock of useful time above the own one */
+    uint32_t cause_rank, winner_rank;
+    bool won;
     uint32_t done, n;
 };
 
-static inline void look(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
-                        uint32_t member, uint64_t now, struct lc_coll_seen *seen) {
+/* As lc_logical_edge, nothing here branches on times or clocks. */
+static inline __attribute__((always_inline)) void
+look(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm, uint32_t member,
+     uint64_t now, struct lc_coll_seen *seen) {
     const struct lc_log_entry *entry = lc_colllog_read(&x->c->log, member, x->op);
-    if (entry == NULL)
+    if (lc_unlikely(entry == NULL))
         return;
     const struct lc_stamp *stamp = &entry->stamp;
     uint32_t rank = (uint32_t)comm->world[member];
-    if (stamp->enter > seen->latest || seen->n == 0) {
-        seen->latest = stamp->enter;
-        seen->latest_rank = rank;
-        seen->latest_node = stamp->node;
-    }
-    if (stamp->enter < seen->earliest || seen->n == 0) {
-        seen->earliest = stamp->enter;
-        seen->earliest_rank = rank;
-        seen->earliest_node = stamp->node;
-    }
-    if (entry->done < seen->done)
-        seen->done = entry->done;
-    seen->n++;
+    uint64_t key = x->kind == LC_COLL_N2ONE ? ~stamp->enter : stamp->enter;
+    uint64_t is_cause = lc_mask((key > seen->cause_key) | (seen->n == 0));
+    seen->cause_key = lc_choose(is_cause, key, seen->cause_key);
+    seen->cause = lc_choose_pointer(is_cause, stamp, seen->cause);
+    seen->cause_rank = (uint32_t)lc_choose(is_cause, rank, seen->cause_rank);
+    seen->done = entry->done < seen->done ? entry->done : seen->done;
     if (lc_unlikely(k->l.vec.n_whatif > 0) && stamp->interval == k->l.interval)
         lc_cpvec_whatif(&k->l.vec, &lc_clk.areas[rank], stamp->vector);
-    if (lc_logical_edge(&k->l, stamp, now)) { /* its vector is taken once, at the end */
-        seen->winner = stamp;
-        seen->winner_rank = rank;
-    }
+    /* The winner's vector is taken once, at the end. */
+    bool won = lc_logical_edge(&k->l, stamp, now);
+    uint64_t is_winner = lc_mask(won | (seen->n == 0));
+    seen->winner = lc_choose_pointer(is_winner, stamp, seen->winner);
+    seen->winner_rank = (uint32_t)lc_choose(is_winner, rank, seen->winner_rank);
+    seen->won |= won;
+    seen->n++;
 }
 
 /* One line for all members; false: it is not there. */
@@ -211,16 +210,14 @@ static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
     if (k->l.vec.n_whatif > 0 || !all_with_all(x) ||
         !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
         return false;
-    seen->latest = all->stamp.enter;
-    seen->latest_rank = (uint32_t)comm->world[all->latest];
-    seen->latest_node = all->latest_node;
+    seen->cause_key = all->stamp.enter;
+    seen->cause_rank = (uint32_t)comm->world[all->latest];
     seen->done = all->done;
     seen->n = x->c->log.n - 1;
     count(&lc_clk.counts.combined);
-    if (lc_logical_edge(&k->l, &all->stamp, now)) {
-        seen->winner = &all->stamp;
-        seen->winner_rank = (uint32_t)comm->world[all->winner];
-    }
+    seen->won = lc_logical_edge(&k->l, &all->stamp, now);
+    seen->winner = &all->stamp;
+    seen->winner_rank = (uint32_t)comm->world[all->winner];
     return true;
 }
 
@@ -231,27 +228,38 @@ static bool all_there(struct lc_clk_coll *x) {
     return true;
 }
 
-static void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm,
-                         uint64_t now, struct lc_coll_seen *seen) {
-    uint32_t n = x->c->log.n, me = x->c->log.me;
-    if (x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN)
-        n = (uint32_t)comm->rank;
-    if (x->kind == LC_COLL_ONE2N) {
-        if (x->root >= 0 && (uint32_t)x->root < n)
-            look(k, x, comm, (uint32_t)x->root, now, seen);
-        return;
+static LC_COLD void read_neighbours(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                                    const struct lc_comm *comm, uint64_t now,
+                                    struct lc_coll_seen *seen) {
+    for (int i = 0; i < x->c->n_sources; i++)
+        if (x->c->sources[i] >= 0 && (uint32_t)x->c->sources[i] != x->c->log.me &&
+            (x->from == NULL || x->from[i]))
+            look(k, x, comm, (uint32_t)x->c->sources[i], now, seen);
+}
+
+static inline void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                                const struct lc_comm *comm, uint64_t now,
+                                struct lc_coll_seen *seen) {
+    uint32_t first = 0, end = x->c->log.n, me = x->c->log.me;
+    if (lc_unlikely(x->kind >= LC_COLL_SCAN)) {
+        if (x->kind == LC_COLL_NEIGHBOR) {
+            read_neighbours(k, x, comm, now, seen);
+            return;
+        }
+        if (x->kind == LC_COLL_MEET) {
+            if (!all_there(x)) /* it ended before all had come: no need to */
+                return;
+        } else {
+            end = (uint32_t)comm->rank;
+        }
+    } else if (x->kind == LC_COLL_ONE2N) {
+        if (x->root < 0 || (uint32_t)x->root >= end)
+            return;
+        first = (uint32_t)x->root;
+        end = first + 1;
     }
-    if (x->kind == LC_COLL_MEET && !all_there(x)) /* it ended before all had come: no need to */
-        return;
-    if (x->kind == LC_COLL_NEIGHBOR) {
-        for (int i = 0; i < x->c->n_sources; i++)
-            if (x->c->sources[i] >= 0 && (uint32_t)x->c->sources[i] != me &&
-                (x->from == NULL || x->from[i]))
-                look(k, x, comm, (uint32_t)x->c->sources[i], now, seen);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        if (i != me && (x->from == NULL || x->from[i]))
+    for (uint32_t i = first; i < end; i++)
+        if (i != me && (lc_likely(x->from == NULL) || x->from[i]))
             look(k, x, comm, i, now, seen);
 }
 
@@ -282,21 +290,25 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
 
 static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
                    struct lc_clk_coll *x) {
-    struct lc_coll_seen seen = {.done = UINT32_MAX};
+    struct lc_coll_seen seen;
+    seen.done = UINT32_MAX;
+    seen.n = 0;
+    seen.won = false;
+    seen.cause_key = 0;
+    seen.cause = seen.winner = NULL;
+    seen.cause_rank = seen.winner_rank = 0;
     if (x->receives) {
         struct lc_combined all;
-        if (lc_likely(x->c->combine.n_levels == 0) ||
-            !read_combined(k, x, comm, call->end, &all, &seen))
+        bool combined = lc_unlikely(x->c->combine.n_levels > 0) &&
+                        read_combined(k, x, comm, call->end, &all, &seen);
+        if (lc_likely(!combined))
             read_members(k, x, comm, call->end, &seen);
-        if (seen.winner != NULL) {
-            lc_cpvec_adopt(&k->l.vec, &lc_clk.areas[seen.winner_rank], seen.winner);
-            k->l.stale = true;
-        }
-        if (seen.n > 0) {
-            bool first = x->kind == LC_COLL_N2ONE;
-            lc_clk_coll_candidate(k, call, x, first ? seen.earliest : seen.latest,
-                                  first ? seen.earliest_rank : seen.latest_rank,
-                                  first ? seen.earliest_node : seen.latest_node);
+        if (lc_likely(seen.n > 0)) {
+            lc_logical_adopt(&k->l, seen.winner, seen.won, &lc_clk.areas[seen.winner_rank]);
+            lc_clk_coll_candidate(k, call, x,
+                                  x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
+                                  seen.cause_rank,
+                                  lc_unlikely(combined) ? all.latest_node : seen.cause->node);
         }
     }
     struct lc_colllog *log = &x->c->log;
@@ -315,6 +327,7 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     coll->clocks[0] = coll->clocks[1] = 0;
     if (lc_unlikely(k == NULL || c == NULL || c->alone || !lc_clk.ready))
         return;
+    lc_clk_rest(k); /* of this call: it may hold k->blocking */
     struct lc_clk_coll *x = coll->nonblocking ? malloc(sizeof *x) : &k->blocking;
     if (x == NULL)
         return;
@@ -336,6 +349,13 @@ static void over(struct lc_clk_thread *k, struct lc_clk_coll *x) {
         free(x);
 }
 
+void lc_clk_rest_collective(struct lc_clk_thread *k, struct lc_rest *rest) {
+    struct lc_clk_coll *x = &k->blocking;
+    finish(&rest->call, k, rest->comm, x);
+    lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
@@ -343,6 +363,13 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         return;
     if (coll->nonblocking && coll->request != NULL) {
         coll->request->clocks[0] = coll->clocks[0];
+        return;
+    }
+    if (lc_likely(!x->c->mirror))
+        lc_colllog_claim(&x->c->log, x->op);
+    if (lc_likely(x->receives && lc_clk.leaves && x->kind < LC_COLL_SCAN && !x->c->mirror &&
+                  !coll->nonblocking)) {
+        lc_clk_rest_leave(k, call, LC_REST_COLLECTIVE, coll->comm);
         return;
     }
     if (lc_unlikely(x->c->mirror)) {

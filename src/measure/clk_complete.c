@@ -27,16 +27,10 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                                .context = stream_context(lc_clk_comm_of(r->comm), r),
                                .tag = r->tag,
                                .bytes = r->synchronous ? 0 : r->bytes,
-                               .counts = slow && waits && class != LC_FN_WAITSOME,
+                               .counts = slow && waits,
                                .surely = surely});
-    if (class == LC_FN_WAITSOME && waits) { /* 0 unless a reply says otherwise */
-        const struct lc_reply_slot *reply = lc_clk_find_reply((uint32_t)to, (uint32_t)sent);
-        uint64_t ticks = 0;
-        if (reply != NULL && reply->stamp.enter > call->begin && reply->stamp.enter < call->end)
-            ticks = reply->stamp.enter - call->begin;
-        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, ticks, (uint32_t)to,
-                         reply != NULL ? reply->stamp.node : 0);
-    }
+    else if (class == LC_FN_WAITSOME && waits)
+        lc_clk_candidate(k, call, LC_WAIT_LATERECEIVER, 0, (uint32_t)to, 0);
 }
 
 /* Completed receives in post order, so that earlier ones are off the list of open ones when later
@@ -46,26 +40,33 @@ static uint64_t order_of(const struct lc_request *r) {
     return recv != NULL ? recv->recv.order : 0;
 }
 
-static uint64_t receive_completed(struct lc_call *call, struct lc_clk_thread *k,
-                                  struct lc_request *r, const MPI_Status *status) {
+/* May what the receive got be read at the next event? */
+static bool may_wait(const struct lc_request *r, const struct lc_clk_recv *recv) {
+    return lc_clk.leaves && !recv->reply_later && !recv->is_given && !r->comm->freed &&
+           lc_clk.areas[recv->recv.source].head != NULL;
+}
+
+/* Completed by this call; it leaves that as its rest. False: it was cancelled. */
+static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
+                          const MPI_Status *status) {
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
-    uint64_t waited = 0;
     r->clocks[0] = 0;
-    if (recv == NULL)
-        return 0;
-    lc_clk_close_recv(recv);
-    if (lc_unlikely(!lc_status_told(r, status))) { /* by its post then, as far as that says it */
-        waited = lc_clk_received(call, k, r->comm, r->peer, r->tag, LC_ANY_BYTES, recv, recv->told);
+    bool told = lc_status_told(r, status); /* else by its post, as far as that says it */
+    if (lc_unlikely(told &&
+                    (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
+        lc_clk_close_recv(recv);
+        if (lc_status_cancelled(status))
+            lc_clk_forget_posts(&recv->recv);
         lc_clk_give_recv(recv);
-        return waited;
+        return false;
     }
-    if (lc_unlikely(lc_status_cancelled(status)))
-        lc_clk_forget_posts(&recv->recv);
-    if (!lc_status_cancelled(status) && status->MPI_SOURCE != MPI_PROC_NULL)
-        waited = lc_clk_received(call, k, r->comm, status->MPI_SOURCE, status->MPI_TAG,
-                                 lc_status_bytes(status), recv, recv->told);
-    lc_clk_give_recv(recv);
-    return waited;
+    struct lc_rest *rest = lc_clk_rest_leave(k, call, LC_REST_RECEIVED, r->comm);
+    rest->peer = told ? status->MPI_SOURCE : r->peer;
+    rest->tag = told ? status->MPI_TAG : r->tag;
+    rest->bytes = told ? lc_status_bytes(status) : (uint32_t)LC_ANY_BYTES;
+    rest->recv = recv;
+    rest->told = recv->told;
+    return true;
 }
 
 enum { LC_BLOCKERS = 32 };
@@ -105,21 +106,47 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
     int at = 0;
     while ((at = first_posted(n, requests, at, ascending)) >= 0) {
         struct lc_request *r = requests[at];
-        uint64_t waited = receive_completed(call, k, r, &statuses[at]);
+        uint64_t waited =
+            leave_receive(call, k, r, &statuses[at]) ? lc_clk_rest_at_once(k) : 0;
         if (waited > 0 && blockers->n < LC_BLOCKERS)
             blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
     }
 }
 
+/* The call tells nothing about this send. */
+static inline bool is_plain_send(const struct lc_request *r, bool slow, uint8_t class) {
+    return r->kind == LC_REQUEST_SEND && !slow && class != LC_FN_WAITSOME && !r->cancelled &&
+           !r->synchronous && r->bytes < LC_SURELY_BYTES;
+}
+
 void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
                          const MPI_Status *statuses) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_blockers blockers;
     if (lc_unlikely(k == NULL || !lc_clk.ready))
         return;
-    blockers.n = 0;
-    complete_receives(call, k, n, requests, statuses, &blockers);
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
+    uint8_t class = lc_clk.fn_class[call->fn];
+    int n_receives = 0, n_others = 0, receive = 0;
     for (int i = 0; i < n; i++) {
+        if (is_receive(requests[i])) {
+            n_receives++;
+            receive = i;
+        } else {
+            n_others += requests[i] != NULL && !is_plain_send(requests[i], slow, class);
+        }
+    }
+    if (lc_likely(n_receives == 1 && n_others == 0)) {
+        struct lc_request *r = requests[receive];
+        bool waits = may_wait(r, (struct lc_clk_recv *)(uintptr_t)r->clocks[0]);
+        if (leave_receive(call, k, r, &statuses[receive]) && lc_unlikely(!waits))
+            lc_clk_rest_at_once(k);
+        return;
+    }
+    struct lc_blockers blockers;
+    blockers.n = 0;
+    if (n_receives > 0)
+        complete_receives(call, k, n, requests, statuses, &blockers);
+    for (int i = 0; n_others > 0 && i < n; i++) {
         struct lc_request *r = requests[i];
         if (r == NULL)
             continue;
@@ -146,4 +173,16 @@ void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
     r->recv.owner = NULL;
     lc_clk_unlock();
     request->clocks[0] = 0;
+}
+
+/* What will be read first when the call is over (lc_stamp_end). */
+void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests) {
+    for (int i = 0; i < n; i++)
+        if (is_receive(requests[i])) {
+            const struct lc_clk_recv *r =
+                (const struct lc_clk_recv *)(uintptr_t)requests[i]->clocks[0];
+            if (r->recv.source >= 0)
+                call->thread->expected = lc_ring_head(&lc_clk.match.sources[r->recv.source].ring);
+            return;
+        }
 }

@@ -46,12 +46,8 @@ void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t
     k->l.stale = true;
 }
 
-void lc_clk_edge(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
-                 uint64_t now, const uint64_t *extra, uint32_t n_extra) {
-    if (lc_likely(lc_clk.areas[source].head != NULL && n_extra == 0)) {
-        lc_logical_take(&k->l, stamp, now, &lc_clk.areas[source]);
-        return;
-    }
+void lc_clk_edge_far(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
+                     uint64_t now, const uint64_t *extra, uint32_t n_extra) {
     uint64_t before = k->l.useful;
     bool won = lc_logical_edge(&k->l, stamp, now);
     if (won && n_extra == 0) { /* a small step that was told without a vector */

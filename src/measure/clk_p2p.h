@@ -79,18 +79,17 @@ static inline void lc_clk_close_recv(struct lc_clk_recv *r) {
 static inline void lc_clk_give_recv(struct lc_clk_recv *r) {
     if (r == NULL)
         return;
-    free(r->given_extra);
+    if (lc_unlikely(r->given_extra != NULL))
+        free(r->given_extra);
     lc_clk_lock();
     r->recv.next = (struct lc_recv *)lc_clk.spare_recv;
     lc_clk.spare_recv = r;
     lc_clk_unlock();
 }
 
-/* clk_recv.c: a receive got its message: edge, candidate; ticks that the call waited for it. r
- * NULL: blocking. told: the sender has been told. */
-uint64_t lc_clk_received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
-                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r,
-                         bool told);
+/* clk_recv.c: a receive got its message: it is off the list of open ones; edge, candidate. Returns
+ * the ticks that the call waited for it. */
+uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_rest *rest);
 /* A receive was cancelled: those posted after it get other messages than their lines say. */
 void lc_clk_forget_posts(const struct lc_recv *recv);
 

@@ -6,7 +6,7 @@
 #include "measure/wrap.h"
 
 /* Records of receives are used again: no allocation once the program is in its stride. */
-static struct lc_clk_recv *take_recv(void) {
+static inline struct lc_clk_recv *take_recv(void) {
     lc_clk_lock();
     struct lc_clk_recv *r = lc_clk.spare_recv;
     if (lc_likely(r != NULL))
@@ -59,7 +59,9 @@ static inline void own_post(const struct lc_posts *posts, uint32_t number, struc
         posts->owners[(number - 1) % LC_POSTS_LINES] = r;
 }
 
-/* A receive is about to be posted; if its message is on its way already, the sender is told. */
+/* A receive is about to be posted. Where the sender cannot find it in the log of posts (it is on
+ * another node, or a wild receive may take its message) and the message is on its way already, the
+ * sender is told. */
 void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
@@ -73,13 +75,16 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
     if (lc_likely(exact)) {
         lc_clk_lock();
-        const struct lc_ring_entry *entry =
-            lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
+        const struct lc_source *s = &lc_clk.match.sources[source];
+        const struct lc_ring_entry *entry = NULL;
+        if (lc_unlikely(s->messages || s->n_stash > 0 || lc_clk.match.n_wild > 0))
+            entry = lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
         sure = log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
-        number = lc_clk.match.sources[source].posts.count;
+        number = s->posts.count;
         if (lc_unlikely(entry != NULL && lc_clk_is_after(entry, call->begin)))
             msg->clocks[1] = lc_clk_tell_late(k, (uint32_t)source, entry, call);
-        call->thread->expected = lc_ring_head(&lc_clk.match.sources[source].ring);
+        if (msg->id == 0)
+            call->thread->expected = lc_ring_head(&s->ring);
         lc_clk_unlock();
     }
     if (msg->id == 0 && !lc_core.multiple && sure)
@@ -135,13 +140,17 @@ void lc_clk_forget_posts(const struct lc_recv *recv) {
     lc_clk_unlock();
 }
 
-uint64_t lc_clk_received(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
-                         int32_t peer, int32_t tag, uint64_t bytes, struct lc_clk_recv *r,
-                         bool told) {
-    struct lc_clk_comm *c = lc_clk_comm_of(comm);
-    int32_t source = lc_clk_world(comm, peer);
-    if (c == NULL || source < 0)
+uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_rest *rest) {
+    struct lc_clk_recv *r = rest->recv;
+    const struct lc_call *call = &rest->call;
+    struct lc_clk_comm *c = lc_clk_comm_of(rest->comm);
+    int32_t source = lc_clk_world(rest->comm, rest->peer), tag = rest->tag;
+    if (r != NULL)
+        lc_clk_close_recv(r);
+    if (lc_unlikely(c == NULL || source < 0)) {
+        lc_clk_give_recv(r);
         return 0;
+    }
     uint32_t context = r != NULL && !r->is_given ? r->recv.context : c->context;
     LC_CLK_LOG("R %d %u %d\n", source, context, tag);
     const struct lc_ring_entry *entry;
@@ -155,37 +164,53 @@ uint64_t lc_clk_received(struct lc_call *call, struct lc_clk_thread *k, struct l
         n_extra = extra != NULL ? r->n_given_extra : 0;
     } else {
         entry = lc_match_take(&lc_clk.match, (uint32_t)source, context, tag,
-                              r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)bytes);
+                              r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)rest->bytes);
         const struct lc_stashed *stashed = lc_clk.match.sources[source].taken;
         extra = stashed != NULL ? stashed->extra : NULL;
         n_extra = stashed != NULL ? stashed->n_extra : 0;
     }
     if (lc_likely(entry != NULL)) {
-        const struct lc_stamp stamp = entry->stamp;
-        if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !told))
+        const struct lc_stamp *stamp = &entry->stamp;
+        struct lc_stamp copy;
+        if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !rest->told)) {
+            copy = *stamp; /* the entry may go when the reply is sent */
+            stamp = &copy;
             lc_clk_reply_after(k, call, (uint32_t)source, entry, extra, n_extra, r);
-        lc_clk_edge(k, (uint32_t)source, &stamp, call->end, extra, n_extra);
-        if (lc_unlikely(stamp.enter > call->end))
+        }
+        lc_clk_edge(k, (uint32_t)source, stamp, call->end, extra, n_extra);
+        if (lc_unlikely(stamp->enter > call->end))
             lc_clk.counts.violations++;
         if (source != (int32_t)lc_clk.rank) {
-            waited = stamp.enter > call->begin ? lc_min(stamp.enter, call->end) - call->begin : 0;
+            waited = stamp->enter > call->begin ? lc_min(stamp->enter, call->end) - call->begin : 0;
             if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
-                lc_clk_candidate(k, call, LC_WAIT_LATESENDER, waited, (uint32_t)source, stamp.node);
+                lc_clk_candidate(k, call, LC_WAIT_LATESENDER, waited, (uint32_t)source,
+                                 stamp->node);
         }
     }
     lc_clk_unlock();
+    lc_clk_give_recv(r);
     return waited;
 }
 
 void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
-    if (lc_unlikely(r != NULL))
-        lc_clk_close_recv(r);
-    if (lc_likely(k != NULL))
-        lc_clk_received(call, k, msg->comm, msg->peer, msg->tag, msg->bytes, r,
-                        msg->clocks[1] != 0);
-    lc_clk_give_recv(r);
+    if (lc_unlikely(k == NULL)) {
+        if (r != NULL)
+            lc_clk_close_recv(r);
+        lc_clk_give_recv(r);
+        return;
+    }
+    int32_t source = lc_clk_world(msg->comm, msg->peer);
+    bool may_wait = r == NULL && lc_clk.leaves && source >= 0 && lc_clk.areas[source].head != NULL;
+    struct lc_rest *rest = lc_clk_rest_leave(k, call, LC_REST_RECEIVED, msg->comm);
+    rest->peer = msg->peer;
+    rest->tag = msg->tag;
+    rest->bytes = msg->bytes;
+    rest->recv = r;
+    rest->told = msg->clocks[1] != 0;
+    if (lc_unlikely(!may_wait))
+        lc_clk_rest_at_once(k);
 }
 
 static void keep_extra(struct lc_clk_recv *r, const struct lc_stashed *stashed) {

@@ -73,11 +73,14 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
 
 void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
     (void)call; /* the request carries msg->clocks */
-    (void)msg;
+    if (msg->clocks[0] != 0)
+        lc_line_claim((struct lc_ring_entry *)(uintptr_t)msg->clocks[0] + 1);
 }
 
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     bool surely = surely_waits(msg);
+    if (msg->clocks[0] != 0)
+        lc_line_claim((struct lc_ring_entry *)(uintptr_t)msg->clocks[0] + 1);
     if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
         return;
     struct lc_clk_thread *k = call->thread->clocks;

@@ -1,24 +1,13 @@
 /* Measured wait states: choice among the candidates of a call, booking per call path, blame, and
  * late receivers that are known late.
  *
- * A receiver that posts a receive for a message whose sender has entered already tells the sender
- * when it posted (a reply, before its own MPI call). So the reply is there when a send that waited
- * for the receive ends. Only wild receives reply after the fact; the sender then books later
- * (struct lc_pending). */
+ * Inside a node the sender finds in the receiver's log of posts when its receive was posted
+ * (clk_back.c). Where it does not, and between nodes, the receiver tells it; what comes after the
+ * send has ended is booked later (struct lc_pending). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/clk.h"
-
-void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call, enum lc_wait_kind kind,
-                      uint64_t ticks, uint32_t late_rank, uint32_t late_node) {
-    uint8_t class = lc_clk.fn_class[call->fn];
-    if (k->any_candidate &&
-        (class == LC_FN_WAITSOME ? ticks >= k->worst.ticks : ticks <= k->worst.ticks))
-        return;
-    k->any_candidate = true;
-    k->worst = (struct lc_candidate){ticks, kind, late_rank, late_node};
-}
 
 /* The record of waits of a path, in the state, so that it survives the process. */
 static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path) {
@@ -40,7 +29,7 @@ static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *p
 }
 
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c) {
-    if (!k->l.interval)
+    if (!k->l.interval || (c->ticks == 0 && path->clocks == NULL))
         return;
     struct lc_state_wait *w = waits_of(k, path);
     if (w != NULL)

@@ -77,13 +77,7 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
 void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                        const struct lc_win_epoch *epoch, bool done);
 
-static inline void lc_clocks_completing(struct lc_call *call, int n,
-                                        struct lc_request *const *requests) {
-    (void)call;
-    (void)n;
-    (void)requests;
-}
-
+void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests);
 static inline void lc_clocks_tested(struct lc_call *call, int n,
                                     struct lc_request *const *requests) {
     (void)call;

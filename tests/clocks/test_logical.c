@@ -102,6 +102,39 @@ static void overflow(void **state) {
         assert_true(item(&a.vec, 0, node) > 20000);
 }
 
+/* An edge that does not win changes neither clock nor vector, whether or not the version that the
+ * vector continues is named; one that wins sets all of them. */
+static void behind(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp, later;
+    start(&area_a, &area_b, 0);
+    lc_logical_useful(&a, 50, 5);
+    lc_logical_stamp(&a, 50, &stamp);
+    lc_logical_take(&b, &stamp, 60, &area_a); /* b continues a's version */
+    b.last = 60;
+    lc_logical_useful(&b, 100, 7);
+    assert_int_equal(b.useful, 90);
+    assert_true(lc_cpvec_continues(&b.vec, &area_a, &stamp));
+    uint64_t origin = b.origin;
+    lc_logical_take(&b, &stamp, 110, &area_a);
+    assert_int_equal(b.useful, 90);
+    assert_int_equal(b.origin, origin);
+    assert_int_equal(b.vec.n_recent, 2); /* none of a's since, own work */
+    assert_int_equal(b.vec.recent[1].ticks, 40);
+    a.grain = 1000; /* no new version */
+    lc_logical_useful(&a, 150, 6);
+    lc_logical_stamp(&a, 150, &later);
+    assert_int_equal(later.vector, stamp.vector);
+    assert_true(lc_cpvec_continues(&b.vec, &area_a, &later));
+    lc_logical_take(&b, &later, 160, &area_a);
+    assert_int_equal(b.useful, 150);
+    assert_int_equal(item(&b.vec, 0, 5), 50);
+    assert_int_equal(item(&b.vec, 0, 6), 100);
+    assert_int_equal(item(&b.vec, 1, 7), 0);
+    assert_int_equal(sum(&b.vec), 150);
+}
+
 /* A sender that published many versions since: the latest one, scaled to the clock of the stamp. */
 static void overwritten(void **state) {
     (void)state;
@@ -272,6 +305,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_edge),
                                        cmocka_unit_test(overflow),
                                        cmocka_unit_test(same_version_again),
+                                       cmocka_unit_test(behind),
                                        cmocka_unit_test(overwritten),
                                        cmocka_unit_test(what_if),
                                        cmocka_unit_test(what_if_far_ahead),

@@ -18,6 +18,8 @@ void lc_blame_add_slow(struct lc_blame *blame, const struct lc_blame_row *row) {
         if (is->ticks < blame->rows[smallest].ticks)
             smallest = i;
     }
+    if (row->ticks == 0)
+        return;
     uint64_t inherited = 0;
     if (blame->n < LC_BLAME_ROWS)
         smallest = blame->n++;

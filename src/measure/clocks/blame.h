@@ -27,6 +27,7 @@ struct lc_blame {
     uint16_t hash[LC_BLAME_HASH]; /* index + 1 of a row that may be it */
 };
 
+/* A row without ticks changes nothing (and costs no branch that cannot be foreseen). */
 void lc_blame_add_slow(struct lc_blame *blame, const struct lc_blame_row *row);
 static inline void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row) {
     uint32_t h =

@@ -17,6 +17,7 @@
 #ifndef LC_CLOCKS_CPVEC_H
 #define LC_CLOCKS_CPVEC_H
 
+#include "base/choose.h"
 #include "measure/clocks/ring.h"
 
 enum {
@@ -101,17 +102,29 @@ uint32_t lc_cpvec_publish(struct lc_cpvec *vec);
  * published belongs to where it was last. */
 void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
                          const struct lc_stamp *stamp);
+
+/* Does the stamp name the version that the items are already? */
+static inline bool lc_cpvec_continues(const struct lc_cpvec *vec, const struct lc_area *theirs,
+                                      const struct lc_stamp *stamp) {
+    return vec->base != 0 && stamp->vector == vec->base && theirs == vec->base_of &&
+           stamp->useful >= vec->base_sum;
+}
+/* Then it is taken over without reading it; `won` false: nothing changes (and no branch). */
+static inline void lc_cpvec_continue(struct lc_cpvec *vec, const struct lc_area *theirs,
+                                     const struct lc_stamp *stamp, bool won) {
+    uint64_t key = (uint64_t)theirs->head->rank << 32 | stamp->node;
+    uint64_t ticks = stamp->useful - vec->base_sum;
+    uint64_t mask = lc_mask(won);
+    vec->n_recent = (uint32_t)lc_choose(mask, 1, vec->n_recent);
+    vec->recent[0].key = lc_choose(mask, key, vec->recent[0].key);
+    vec->recent[0].ticks = lc_choose(mask, ticks, vec->recent[0].ticks);
+}
 static inline void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
                                   const struct lc_stamp *stamp) {
-    if (__builtin_expect(vec->base == 0 || stamp->vector != vec->base || theirs != vec->base_of ||
-                             stamp->useful < vec->base_sum,
-                         0)) {
+    if (__builtin_expect(lc_cpvec_continues(vec, theirs, stamp), 1))
+        lc_cpvec_continue(vec, theirs, stamp, true);
+    else
         lc_cpvec_adopt_slow(vec, theirs, stamp);
-        return;
-    }
-    vec->n_recent = 1;
-    vec->recent[0] = (struct lc_cp_item){(uint64_t)theirs->head->rank << 32 | stamp->node,
-                                         stamp->useful - vec->base_sum};
 }
 /* The same from n items (other ranks of other nodes). */
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,

@@ -48,8 +48,8 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
     l->own += ticks;
     l->phase_useful += ticks;
     l->phase_own += ticks;
-    lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | node, ticks);
     l->stale = true;
+    lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | node, ticks);
 }
 
 /* What-if: the useful time of the last `ticks` counts factor[s] in scenario s. */
@@ -103,31 +103,37 @@ static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct l
 }
 
 /* The maxima of an edge that ends at `now`, except the vector. True: the useful clock of the other
- * won, its vector is to be adopted. */
+ * won, its vector is to be adopted. No branch depends on the stamp's clocks: who is ahead changes
+ * all the time, and the line has just been fetched from another core. */
 static inline bool lc_logical_edge(struct lc_logical *l, const struct lc_stamp *stamp,
                                    uint64_t now) {
     if (__builtin_expect(stamp->interval != l->interval || !l->interval, 0))
         return false;
-    if (now - l->origin < stamp->outside_omp)
-        l->origin = now - stamp->outside_omp;
-    if (stamp->phase == l->phase && stamp->phase_useful > l->phase_useful)
-        l->phase_useful = stamp->phase_useful;
-    if (stamp->useful <= l->useful)
-        return false;
-    l->useful = stamp->useful;
-    return true;
+    l->origin = now - lc_larger(now - l->origin, stamp->outside_omp);
+    l->phase_useful =
+        lc_larger(l->phase_useful, stamp->phase == l->phase ? stamp->phase_useful : 0);
+    bool won = stamp->useful > l->useful;
+    l->useful = lc_larger(l->useful, stamp->useful);
+    return won;
 }
 
-/* The same with vector and what-if clocks, for a stamp of a rank of this node. */
+/* The vector's part of an edge, for a stamp of a rank of this node. */
+static inline void lc_logical_adopt(struct lc_logical *l, const struct lc_stamp *stamp, bool won,
+                                    const struct lc_area *theirs) {
+    if (__builtin_expect(lc_cpvec_continues(&l->vec, theirs, stamp), 1))
+        lc_cpvec_continue(&l->vec, theirs, stamp, won);
+    else if (won)
+        lc_cpvec_adopt_slow(&l->vec, theirs, stamp);
+    l->stale |= won;
+}
+
+/* Both, and what-if clocks. */
 static inline void lc_logical_take(struct lc_logical *l, const struct lc_stamp *stamp, uint64_t now,
                                    const struct lc_area *theirs) {
     bool won = lc_logical_edge(l, stamp, now);
     if (__builtin_expect(l->vec.n_whatif > 0, 0) && stamp->interval == l->interval)
         lc_cpvec_whatif(&l->vec, theirs, stamp->vector);
-    if (won) {
-        lc_cpvec_adopt(&l->vec, theirs, stamp);
-        l->stale = true;
-    }
+    lc_logical_adopt(l, stamp, won, theirs);
 }
 
 /* A new interval begins: all clocks are 0. interval 0: measurement stops. */
