@@ -103,12 +103,13 @@ enum { LC_OWED = 16, LC_DONE = 64 };
 struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
-    uint32_t epoch;              /* of the intervals this thread has seen */
-    bool any_candidate;          /* of the call in progress, or of the last one */
-    bool todo;                   /* replies or edges back wait for the next call */
-    uint8_t n_owed, n_late;      /* edges back; mirrors left behind */
-    struct lc_candidate worst;   /* the chosen one so far */
-    struct lc_path *waited;      /* the last call */
+    uint32_t epoch;            /* of the intervals this thread has seen */
+    bool any_candidate;        /* of the call in progress, or of the last one */
+    bool unbooked;             /* that wait state is still to be booked */
+    bool todo;                 /* replies or edges back wait for the next call */
+    uint8_t n_owed, n_late;    /* edges back; mirrors left behind */
+    struct lc_candidate worst; /* the chosen one so far */
+    struct lc_path *waited;    /* the last call */
     struct lc_rest rest;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */
@@ -136,9 +137,12 @@ struct lc_clk_comm {
     bool alone;  /* one member: no edges */
     uint32_t n_barriers, next_sync, sync_step; /* clk_trace.c */
     double looked_ns;
-    MPI_Comm copy;               /* MPI_COMM_NULL: none, or not yet: */
-    struct lc_clk_copy *making;  /* after MPI_Comm_idup; NULL: it is there */
-    struct lc_clk_copy *next;    /* of what MPI_Comm_idup is about to make of this one */
+    MPI_Comm copy;              /* MPI_COMM_NULL: none, or not yet: */
+    struct lc_clk_copy *making; /* after MPI_Comm_idup; NULL: it is there */
+    struct lc_clk_copy *next;   /* of what MPI_Comm_idup is about to make of this one */
+    struct lc_clk_comm *maker;  /* while it is not there: of the parent, */
+    struct lc_clk_comm *child;  /* which knows this one */
+    bool settled;               /* nothing of that, on any member, since all were in a collective */
     struct lc_clk_comm *unready; /* the next one in the list of those whose copy is not there */
     struct lc_mirror *waiting;   /* operations that began before it is, in order */
     uint32_t n_meets;            /* exchanges over it in constructors */
@@ -296,7 +300,7 @@ static inline void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_cal
         (lc_clk.fn_class[call->fn] == LC_FN_WAITSOME ? ticks >= k->worst.ticks
                                                      : ticks <= k->worst.ticks))
         return;
-    k->any_candidate = true;
+    k->any_candidate = k->unbooked = true;
     k->worst = (struct lc_candidate){ticks, kind, late_rank, late_node};
 }
 

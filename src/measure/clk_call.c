@@ -41,9 +41,9 @@ void lc_clk_rest_do(struct lc_clk_thread *k) {
 /* What the last call has left, and its wait state. */
 static inline void last_call(struct lc_clk_thread *k) {
     lc_clk_rest(k);
-    if (k->any_candidate && k->worst.ticks > 0)
+    if (k->unbooked && k->worst.ticks > 0)
         lc_clk_book(k, k->waited, &k->worst);
-    k->any_candidate = false;
+    k->unbooked = false;
 }
 
 /* The innermost function that certainly ran since the last event (rule "Which code"). */
@@ -68,17 +68,19 @@ static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k)
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
     k->l.longest = 0;
-    if (k->todo)
+    if (k->todo) /* may put the last call's wait state right */
         lc_clk_back_todo(k, call);
     k->any_candidate = false;
 }
 
 static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
     if (lc_unlikely((k->epoch != lc_clk.epoch) | (k->l.vec.n_whatif > 0) | (k->l.longest > 0) |
-                    k->todo))
+                    k->todo)) {
         begin_unusual(call, k);
-    else
+    } else {
+        k->any_candidate = false;
         lc_logical_useful(&k->l, call->begin, node_before(call));
+    }
 }
 
 static __attribute__((noinline)) void begin_after(struct lc_call *call, struct lc_clk_thread *k) {
@@ -91,7 +93,7 @@ void lc_clocks_call_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
-    if (k->rest.kind != LC_REST_NONE || k->any_candidate)
+    if (k->rest.kind != LC_REST_NONE || k->unbooked)
         begin_after(call, k);
     else
         begin(call, k);

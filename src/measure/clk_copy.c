@@ -1,7 +1,11 @@
 /* Private copies of communicators whose members are on several nodes: collectives are mirrored
  * there (clk_mirror.c). Made in the constructor; MPI_Comm_idup must not wait, so the copy is an
  * idup of the parent's copy, and mirrors that begin before it is there are started when it is, in
- * their order, as on all members. */
+ * their order, as on all members. So are those of the parent: inside MPI_Comm_idup, Open MPI starts
+ * operations on the communicator when it gets to it, and the order of operations on a communicator
+ * must be the same on all members. For that reason, too, a copy from which one is made, or that is
+ * being made, gives no other one until a blocking collective has waited for it: this is the same on
+ * all members, which of them sees it done first is not. */
 #include <stdlib.h>
 
 #include "measure/clk.h"
@@ -15,19 +19,21 @@ static struct lc_clk_comm *unready;
 
 bool lc_clk_copy_make(struct lc_clk_comm *c, const struct lc_comm *comm) {
     /* without attributes, so that no callback of the program runs */
-    return lc_real.Comm_split(comm->handle, 0, comm->rank, &c->copy) == MPI_SUCCESS;
+    c->settled = lc_real.Comm_split(comm->handle, 0, comm->rank, &c->copy) == MPI_SUCCESS;
+    return c->settled;
 }
 
 /* Before the program's own, so that it is there when that is, mostly. */
 void lc_clk_copy_begin(struct lc_clk_comm *parent) {
-    struct lc_clk_copy *copy = parent->mirror ? malloc(sizeof *copy) : NULL;
+    struct lc_clk_copy *copy = parent->mirror && parent->settled ? malloc(sizeof *copy) : NULL;
     if (copy == NULL)
         return;
-    lc_clk_copy_wait(parent); /* only if that was made by MPI_Comm_idup a moment ago, too */
-    if (lc_real.Comm_idup(parent->copy, &copy->comm, &copy->request) == MPI_SUCCESS)
-        parent->next = copy;
-    else
+    if (lc_real.Comm_idup(parent->copy, &copy->comm, &copy->request) != MPI_SUCCESS) {
         free(copy);
+        return;
+    }
+    parent->next = copy;
+    parent->settled = false;
 }
 
 bool lc_clk_copy_take(struct lc_clk_comm *c, struct lc_clk_comm *parent) {
@@ -35,6 +41,8 @@ bool lc_clk_copy_take(struct lc_clk_comm *c, struct lc_clk_comm *parent) {
         return false;
     lc_clk_lock();
     c->making = parent->next;
+    c->maker = parent;
+    parent->child = c;
     parent->next = NULL;
     c->unready = unready;
     unready = c;
@@ -42,8 +50,16 @@ bool lc_clk_copy_take(struct lc_clk_comm *c, struct lc_clk_comm *parent) {
     return true;
 }
 
-static void is_there(struct lc_clk_comm *c) {
-    struct lc_clk_comm **at = &unready;
+static bool nothing_on_its_way(const struct lc_clk_comm *c) {
+    return c->making == NULL && c->child == NULL;
+}
+
+/* Its copy, if it has come; with lc_clk.lock. */
+static void look(struct lc_clk_comm *c) {
+    int done = 0;
+    if (lc_real.Test(&c->making->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
+        return;
+    struct lc_clk_comm **at = &unready, *maker = c->maker;
     while (*at != NULL && *at != c)
         at = &(*at)->unready;
     if (*at == c)
@@ -51,18 +67,21 @@ static void is_there(struct lc_clk_comm *c) {
     c->copy = c->making->comm;
     free(c->making);
     c->making = NULL;
+    c->maker = maker->child = NULL;
     lc_clk_mirror_start_waiting(c);
+    if (nothing_on_its_way(maker))
+        lc_clk_mirror_start_waiting(maker);
 }
 
 bool lc_clk_copy_ready(struct lc_clk_comm *c) {
-    if (lc_likely(c->making == NULL))
+    if (lc_likely(nothing_on_its_way(c)))
         return true;
-    int done = 0;
     lc_clk_lock();
-    if (c->making != NULL &&
-        lc_real.Test(&c->making->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)
-        is_there(c);
-    bool ready = c->making == NULL;
+    if (c->making != NULL)
+        look(c);
+    if (c->making == NULL && c->child != NULL)
+        look(c->child);
+    bool ready = nothing_on_its_way(c);
     lc_clk_unlock();
     return ready;
 }
@@ -71,6 +90,7 @@ bool lc_clk_copy_ready(struct lc_clk_comm *c) {
 void lc_clk_copy_wait(struct lc_clk_comm *c) {
     while (!lc_clk_copy_ready(c)) {
     }
+    c->settled = true;
 }
 
 void lc_clk_copy_free(struct lc_clk_comm *c) {

@@ -62,9 +62,9 @@ void lc_clocks_imeet_begin(struct lc_call *call, struct lc_coll *coll, struct lc
 }
 
 void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
+    lc_clocks_imeet_begin(call, coll, comm);
     if (comm != NULL && comm->clocks != NULL && !comm->inter && lc_clk.ready)
         lc_clk_copy_begin(comm->clocks);
-    lc_clocks_imeet_begin(call, coll, comm);
 }
 
 void lc_clocks_imeet_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request) {
