@@ -630,24 +630,25 @@ static void locks(void) /* of the first rank's window, in turn */
     MPI_Win_free(&win);
 }
 
-/* Ranks whose first lock of a window begins when the epochs of others are over. */
+/* Ranks whose first lock of a window begins when the epochs of others are over. The target is in MPI
+ * then: Open MPI grants locks when it is, else several epochs end at once. */
 static void lockers(void) {
     MPI_Win win;
     MPI_Op op;
-    int box = 0, mine = 1, x = rank, y = 0;
+    int box = 0, mine = 1, x = rank, y = 0, last = size - 1;
     MPI_Op_create(sleepy, 1, &op);
     MPI_Win_create(&box, sizeof box, sizeof box, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    if (rank == size - 1)
+    if (rank == last)
         work(40);
     else
         for (int i = 0; i < 2 + (rank == 0); i++) /* 60, 90 ms in MPI */
             MPI_Reduce_local(&x, &y, 1, MPI_INT, op);
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-    MPI_Accumulate(&mine, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win);
-    MPI_Win_unlock(0, win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win);
+    MPI_Accumulate(&mine, 1, MPI_INT, last, 0, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_unlock(last, win);
     work(rank == 0 ? 60 : 20);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0 && box != size)
+    if (rank == last && box != size)
         printf("wrong sum %d\n", box);
     MPI_Win_free(&win);
     MPI_Op_free(&op);
