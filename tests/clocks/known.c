@@ -630,8 +630,8 @@ static void locks(void) /* of the first rank's window, in turn */
     MPI_Win_free(&win);
 }
 
-/* Ranks whose first lock of a window begins when the epochs of others are over. The target is in MPI
- * then: Open MPI grants locks when it is, else several epochs end at once. */
+/* Ranks whose first lock of a window begins when the epochs of others are over. The target is in
+ * MPI then: Open MPI grants locks when it is, else several epochs end at once. */
 static void lockers(void) {
     MPI_Win win;
     MPI_Op op;
