@@ -1,5 +1,5 @@
-/* Choices without a branch, for what cannot be foreseen (a branch that was guessed wrong costs 15 to
- * 20 cycles from the moment when its operands are there). */
+/* Choices without a branch, for what cannot be foreseen (a branch that was guessed wrong costs 15
+ * to 20 cycles from the moment when its operands are there). */
 #ifndef LC_BASE_CHOOSE_H
 #define LC_BASE_CHOOSE_H
 

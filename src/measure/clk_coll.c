@@ -169,7 +169,8 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
 /* ---- end: reading, edges, candidates */
 
 struct lc_coll_seen {
-    uint64_t cause_key; /* enter of the latest one that was read; N2ONE: of the earliest, inverted */
+    uint64_t
+        cause_key; /* enter of the latest one that was read; N2ONE: of the earliest, inverted */
     const struct lc_stamp *cause;
     const struct lc_stamp *winner; /* if `won`: largest clock of useful time above the own one */
     uint32_t cause_rank, winner_rank;
@@ -178,9 +179,10 @@ struct lc_coll_seen {
 };
 
 /* As lc_logical_edge, nothing here branches on times or clocks. */
-static inline __attribute__((always_inline)) void
-look(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_comm *comm, uint32_t member,
-     uint64_t now, struct lc_coll_seen *seen) {
+static inline __attribute__((always_inline)) void look(struct lc_clk_thread *k,
+                                                       struct lc_clk_coll *x,
+                                                       const struct lc_comm *comm, uint32_t member,
+                                                       uint64_t now, struct lc_coll_seen *seen) {
     const struct lc_log_entry *entry = lc_colllog_read(&x->c->log, member, x->op);
     if (lc_unlikely(entry == NULL))
         return;
@@ -305,10 +307,9 @@ static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct l
             read_members(k, x, comm, call->end, &seen);
         if (lc_likely(seen.n > 0)) {
             lc_logical_adopt(&k->l, seen.winner, seen.won, &lc_clk.areas[seen.winner_rank]);
-            lc_clk_coll_candidate(k, call, x,
-                                  x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
-                                  seen.cause_rank,
-                                  lc_unlikely(combined) ? all.latest_node : seen.cause->node);
+            lc_clk_coll_candidate(
+                k, call, x, x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
+                seen.cause_rank, lc_unlikely(combined) ? all.latest_node : seen.cause->node);
         }
     }
     struct lc_colllog *log = &x->c->log;

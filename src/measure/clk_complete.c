@@ -52,8 +52,7 @@ static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, s
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
     r->clocks[0] = 0;
     bool told = lc_status_told(r, status); /* else by its post, as far as that says it */
-    if (lc_unlikely(told &&
-                    (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
+    if (lc_unlikely(told && (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
         lc_clk_close_recv(recv);
         if (lc_status_cancelled(status))
             lc_clk_forget_posts(&recv->recv);
@@ -106,8 +105,7 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
     int at = 0;
     while ((at = first_posted(n, requests, at, ascending)) >= 0) {
         struct lc_request *r = requests[at];
-        uint64_t waited =
-            leave_receive(call, k, r, &statuses[at]) ? lc_clk_rest_at_once(k) : 0;
+        uint64_t waited = leave_receive(call, k, r, &statuses[at]) ? lc_clk_rest_at_once(k) : 0;
         if (waited > 0 && blockers->n < LC_BLOCKERS)
             blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
     }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Nanoseconds that Latecomer adds to MPI operations: bare and measured runs alternate, medians are compared.
+"""Nanoseconds that Latecomer adds to MPI operations: bare and measured runs alternate, slices of a millisecond are compared.
 
 usage: overhead.py BUILD_DIR [--flavour openmpi|mpich] [--runs 11] [--iterations N] [--depth D] [--modes nop,profile,..]
 
 Modes: nop (the wrappers only forward), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame),
-clocks-mpi (the same over messages), trace (the default with --trace). For each operation: bare time, and per mode
-the median of the differences of neighbouring runs, the smallest and the largest beside it, the median in units of one clock_gettime,
-and the difference of the fastest runs: a virtual machine moves its cores about (a line from the other core takes 30 ns at one time and
-150 at another), so that one difference can be of runs in different states.
+clocks-mpi (the same over messages), trace (the default with --trace). A virtual machine moves its cores about: a line from the other
+core takes 30 ns at one time and 120 at another. So each slice is measured together with the time that a line takes before and after it,
+and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
+operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
+number of slices.
 """
 import argparse
 import os
@@ -45,31 +46,53 @@ def run_once(args, ranks, mode, scratch):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != 0:
         sys.exit(f"overhead: {' '.join(command)} failed: {done.stderr.strip()}")
-    return {name: float(ns) for name, ns in (line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)}
+    slices, clock = {}, None
+    for words in (line.split() for line in done.stdout.splitlines()):
+        if len(words) == 5 and words[0] == "slice":
+            slices.setdefault(words[1], []).append(tuple(map(float, words[2:])))
+        elif len(words) == 2 and words[0] == "clock_gettime":
+            clock = float(words[1])
+    return slices, clock
 
 
 def measure(args, ranks, modes, scratch):
-    samples = {mode: [] for mode in ["bare", *modes]}
+    """{operation: {mode: [(ns, ns per line before, after)]}}, ns of one clock_gettime"""
+    slices, clocks = {}, []
     for _ in range(args.runs):
-        for mode in samples:
-            samples[mode].append(run_once(args, ranks, mode, scratch))
-    return samples
+        for mode in ["bare", *modes]:
+            found, clock = run_once(args, ranks, mode, scratch)
+            for name, values in found.items():
+                slices.setdefault(name, {}).setdefault(mode, []).extend(values)
+            if mode == "bare":
+                clocks.append(clock)
+    return slices, statistics.median(clocks)
 
 
-def print_table(samples, modes):
-    clock = statistics.median(s["clock_gettime"] for s in samples["bare"])
-    names = [n for n in samples["bare"][0] if n != "clock_gettime"]
-    print(f"{'operation':<11}{'bare ns':>9}{'fastest':>9}" + "".join(f"{mode + ' +ns (min..max) clocks fastest':>44}" for mode in modes))
-    for name in names:
-        fastest = min(s[name] for s in samples["bare"])
-        line = f"{name:<11}{statistics.median(s[name] for s in samples['bare']):>9.1f}{fastest:>9.1f}"
+def by_distance(slices):
+    """{"near": .., "far": ..}: {operation: {mode: [ns]}}; slices during which the cores were moved are left out"""
+    lines = sorted(max(s[1:]) for modes in slices.values() for values in modes.values() for s in values)
+    limit = 2 * lines[len(lines) // 100]
+    kinds = {"near": lambda s: max(s[1:]) <= limit, "far": lambda s: min(s[1:]) > limit}
+    return {kind: {name: {mode: sorted(s[0] for s in values if is_it(s)) for mode, values in modes.items()} for name, modes in slices.items()}
+            for kind, is_it in kinds.items()}
+
+
+def print_table(slices, modes, clock):
+    few = 20
+    print(f"{'operation':<11}{'bare ns (quartile) slices':>28}" + "".join(f"{mode + ' +ns (quartile) clocks slices':>40}" for mode in modes))
+    for name, found in slices.items():
+        bare = found.get("bare", [])
+        if len(bare) < few:
+            print(f"{name:<11}{'too few slices':>28}")
+            continue
+        middle, low = statistics.median(bare), bare[len(bare) // 4]
+        line = f"{name:<11}" + f"{middle:.1f} ({low:.1f}) {len(bare)}".rjust(28)
         for mode in modes:
-            added = [m[name] - b[name] for b, m in zip(samples["bare"], samples[mode])]
-            middle = statistics.median(added)
-            best = min(m[name] for m in samples[mode]) - fastest
-            line += f"{middle:>12.1f} ({min(added):.1f}..{max(added):.1f}) {middle / clock:.2f} {best:.1f}".rjust(44)
+            values = found.get(mode, [])
+            added = statistics.median(values) - middle if len(values) >= few else None
+            line += ("too few slices" if added is None else
+                     f"{added:.1f} ({values[len(values) // 4] - low:.1f}) {added / clock:.2f} {len(values)}").rjust(40)
         print(line)
-    print(f"one clock_gettime: {clock:.1f} ns; {len(samples['bare'])} alternating runs each")
 
 
 def main():
@@ -88,9 +111,14 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for ranks in (2, 1):
             title = "two ranks that talk to each other" if ranks == 2 else "one rank that talks to itself (nothing is hidden in waiting)"
-            print(f"{args.flavour}: {title}, depth {args.depth}")
-            print_table(measure(args, ranks, modes, scratch), modes)
-            print()
+            slices, clock = measure(args, ranks, modes, scratch)
+            for kind, table in by_distance(slices).items():
+                if ranks == 1 and kind == "far":
+                    continue
+                print(f"{args.flavour}: {title}, depth {args.depth}" + (f"; {kind} cores" if ranks > 1 else ""))
+                print_table(table, modes, clock)
+                print()
+        print(f"one clock_gettime: {clock:.1f} ns")
 
 
 if __name__ == "__main__":
