@@ -48,6 +48,7 @@ void lc_match_free(struct lc_match *match) {
         free(s->streams);
         free_list(s->taken);
         free(s->debts);
+        free(s->posts.owners);
     }
     free_list(match->spare);
     free_streams(match->spare_streams);
