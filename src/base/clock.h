@@ -43,7 +43,7 @@ static inline double lc_clock_bent(const struct lc_clock_bend *b, double ns) {
     return ns * (1 + b->drift + b->curve_per_ns * ns / 2) + b->offset_ns;
 }
 
-static inline uint64_t lc_ticks(void) {
+__attribute__((always_inline)) static inline uint64_t lc_ticks(void) {
 #if defined(__x86_64__)
     if (__builtin_expect(lc_clock.tsc, 1))
         return __builtin_ia32_rdtsc();

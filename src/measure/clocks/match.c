@@ -9,7 +9,6 @@ enum {
     LC_MATCH_PASSES = 8,
     LC_MATCH_LOOKS = 64,
     LC_MATCH_DEBTS = 4096,
-    LC_MATCH_OPEN_SCAN = 32,
     LC_MATCH_WALK = 1024,
     LC_MATCH_BUCKETS = 16
 };
@@ -54,10 +53,6 @@ void lc_match_free(struct lc_match *match) {
     free_streams(match->spare_streams);
     free(match->sources);
     memset(match, 0, sizeof *match);
-}
-
-static bool is_wild(const struct lc_recv *recv) {
-    return recv->source == LC_ANY || recv->tag == LC_ANY;
 }
 
 static bool pays_debt(struct lc_match *match, struct lc_source *s,
@@ -222,32 +217,14 @@ static void count_open(struct lc_match *match, struct lc_source *s, const struct
         uncount(match, s, r);
 }
 
-void lc_match_open(struct lc_match *match, struct lc_recv *recv) {
-    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
-    struct lc_recv **first = s ? &s->first : &match->wild_first;
-    struct lc_recv **last = s ? &s->last : &match->wild_last;
-    recv->next = NULL;
-    recv->previous = *last;
-    *(*last ? &(*last)->next : first) = recv;
-    *last = recv;
-    (*(s ? &s->n_open : &match->n_wild))++;
-    recv->open = true;
-    if (__builtin_expect(s && s->n_open > LC_MATCH_OPEN_SCAN, 0))
+void lc_match_opened(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv) {
+    if (s->n_open > LC_MATCH_OPEN_SCAN)
         count_open(match, s, recv);
 }
 
-void lc_match_close(struct lc_match *match, struct lc_recv *recv) {
-    if (!recv->open)
-        return;
-    struct lc_source *s = is_wild(recv) ? NULL : &match->sources[recv->source];
-    *(recv->previous ? &recv->previous->next : s ? &s->first : &match->wild_first) = recv->next;
-    *(recv->next ? &recv->next->previous : s ? &s->last : &match->wild_last) = recv->previous;
-    (*(s ? &s->n_open : &match->n_wild))--;
-    recv->open = false;
-    if (__builtin_expect(s && s->counted, 0)) {
-        uncount(match, s, recv);
-        s->counted = s->n_open > 0;
-    }
+void lc_match_closed(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv) {
+    uncount(match, s, recv);
+    s->counted = s->n_open > 0;
 }
 
 void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_entry *entry,

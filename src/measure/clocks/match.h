@@ -18,6 +18,7 @@
 #include "measure/clocks/posts.h"
 
 #define LC_ANY INT32_MIN    /* any tag; any source */
+enum { LC_MATCH_OPEN_SCAN = 32 }; /* open receives that are looked at one by one */
 enum { LC_ANY_BYTES = -1 }; /* of a message whose size is not known */
 
 struct lc_recv {
@@ -100,8 +101,38 @@ void lc_match_free(struct lc_match *match);
 
 /* A receive becomes open (after it was posted) and leaves the list (completed, cancelled, freed).
  */
-void lc_match_open(struct lc_match *match, struct lc_recv *recv);
-void lc_match_close(struct lc_match *match, struct lc_recv *recv);
+static inline bool lc_recv_is_wild(const struct lc_recv *recv) {
+    return recv->source == LC_ANY || recv->tag == LC_ANY;
+}
+
+/* The same where streams count theirs: more than LC_MATCH_OPEN_SCAN are open. */
+void lc_match_opened(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv);
+static inline void lc_match_open(struct lc_match *match, struct lc_recv *recv) {
+    struct lc_source *s = lc_recv_is_wild(recv) ? NULL : &match->sources[recv->source];
+    struct lc_recv **first = s ? &s->first : &match->wild_first;
+    struct lc_recv **last = s ? &s->last : &match->wild_last;
+    recv->next = NULL;
+    recv->previous = *last;
+    *(*last ? &(*last)->next : first) = recv;
+    *last = recv;
+    (*(s ? &s->n_open : &match->n_wild))++;
+    recv->open = true;
+    if (__builtin_expect(s && s->n_open > LC_MATCH_OPEN_SCAN, 0))
+        lc_match_opened(match, s, recv);
+}
+
+void lc_match_closed(struct lc_match *match, struct lc_source *s, const struct lc_recv *recv);
+static inline void lc_match_close(struct lc_match *match, struct lc_recv *recv) {
+    if (!recv->open)
+        return;
+    struct lc_source *s = lc_recv_is_wild(recv) ? NULL : &match->sources[recv->source];
+    *(recv->previous ? &recv->previous->next : s ? &s->first : &match->wild_first) = recv->next;
+    *(recv->next ? &recv->next->previous : s ? &s->last : &match->wild_last) = recv->previous;
+    (*(s ? &s->n_open : &match->n_wild))--;
+    recv->open = false;
+    if (__builtin_expect(s && s->counted, 0))
+        lc_match_closed(match, s, recv);
+}
 
 /* An entry that came as message, in order per source. */
 void lc_match_add(struct lc_match *match, uint32_t source, const struct lc_ring_entry *entry,
