@@ -17,9 +17,9 @@
 
 #include "measure/clocks/posts.h"
 
-#define LC_ANY INT32_MIN    /* any tag; any source */
+#define LC_ANY INT32_MIN          /* any tag; any source */
 enum { LC_MATCH_OPEN_SCAN = 32 }; /* open receives that are looked at one by one */
-enum { LC_ANY_BYTES = -1 }; /* of a message whose size is not known */
+enum { LC_ANY_BYTES = -1 };       /* of a message whose size is not known */
 
 struct lc_recv {
     struct lc_recv *next, *previous;
