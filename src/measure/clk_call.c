@@ -155,7 +155,7 @@ void lc_clocks_thread_new(struct lc_call *call) {
     pthread_mutex_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
     uint32_t index = lc_clk.n_threads++;
-    lc_clk.leaves = !lc_core.multiple && lc_clk.n_threads == 1;
+    lc_clk.leaves = lc_clk.leaves && lc_clk.n_threads == 1;
     lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
                   lc_clk.n_whatif);
     k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;

@@ -90,6 +90,7 @@ void lc_clocks_init(struct lc_call *call) {
     lc_clk_trace_begin();
     lc_clk.ready = true;
     adopt_threads(call);
+    lc_clk.leaves = !lc_core.multiple && lc_clk.n_threads == 1;
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF), true);
     lc_real.Barrier(lc_core.comm);

@@ -206,54 +206,48 @@ bool lc_clk_record_pull(void *user, uint32_t source) {
     return true;
 }
 
+static bool discard(void *user, uint32_t source) {
+    uint64_t words[LC_RECORD_WORDS];
+    (void)user;
+    return lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, (int)source,
+                        LC_RECORD_TAG, lc_clk.comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+/* Takes what comes, until every rank has got rid of its own. */
+static void take_all(bool (*one)(void *user, uint32_t source)) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    bool waiting = false;
+    for (int all_here = 0; !all_here;) {
+        int there = 0;
+        MPI_Status status;
+        lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
+        if (there) {
+            one(NULL, (uint32_t)status.MPI_SOURCE);
+            continue;
+        }
+        collect();
+        if (flying == NULL && !waiting)
+            waiting = lc_real.Ibarrier(lc_clk.comm, &barrier) == MPI_SUCCESS;
+        if (waiting)
+            lc_real.Test(&barrier, &all_here, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Until everybody has read what was sent to it. */
 void lc_clk_records_settle(struct lc_clk_thread *k) {
     if (lc_clk.comm == MPI_COMM_NULL || !lc_clk.records)
         return;
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    bool waiting = false;
     lc_clk_lock();
     settling = true;
     lc_clk_back_flush(k);
-    for (int all_here = 0; !all_here;) {
-        int there = 0;
-        MPI_Status status;
-        lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
-        if (there) {
-            lc_clk_record_pull(NULL, (uint32_t)status.MPI_SOURCE);
-            continue;
-        }
-        collect();
-        if (flying == NULL && !waiting)
-            waiting = lc_real.Ibarrier(lc_clk.comm, &barrier) == MPI_SUCCESS;
-        if (waiting)
-            lc_real.Test(&barrier, &all_here, MPI_STATUS_IGNORE);
-    }
+    take_all(lc_clk_record_pull);
     lc_clk_unlock();
 }
 
-/* Receives what nobody asked for (messages that the program left), until every rank has got rid of
- * its own. */
+/* Receives what nobody asked for (messages that the program left). */
 void lc_clk_records_finish(void) {
     if (lc_clk.comm == MPI_COMM_NULL)
         return;
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    bool waiting = false;
-    for (int all_here = 0; !all_here;) {
-        int there = 0;
-        MPI_Status status;
-        lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
-        if (there) {
-            uint64_t words[LC_RECORD_WORDS];
-            lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T,
-                         status.MPI_SOURCE, LC_RECORD_TAG, lc_clk.comm, MPI_STATUS_IGNORE);
-            continue;
-        }
-        collect();
-        if (flying == NULL && !waiting)
-            waiting = lc_real.Ibarrier(lc_clk.comm, &barrier) == MPI_SUCCESS;
-        if (waiting)
-            lc_real.Test(&barrier, &all_here, MPI_STATUS_IGNORE);
-    }
+    take_all(discard);
     lc_real.Comm_free(&lc_clk.comm);
 }

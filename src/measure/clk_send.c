@@ -71,16 +71,21 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
 }
 
+/* The message is on its way: the place of the next entry is fetched. */
+static inline void claim_next(const struct lc_msg *msg) {
+    const struct lc_ring_entry *entry = (const struct lc_ring_entry *)(uintptr_t)msg->clocks[0];
+    if (entry != NULL)
+        lc_line_claim(entry + 1);
+}
+
 void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
     (void)call; /* the request carries msg->clocks */
-    if (msg->clocks[0] != 0)
-        lc_line_claim((struct lc_ring_entry *)(uintptr_t)msg->clocks[0] + 1);
+    claim_next(msg);
 }
 
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     bool surely = surely_waits(msg);
-    if (msg->clocks[0] != 0)
-        lc_line_claim((struct lc_ring_entry *)(uintptr_t)msg->clocks[0] + 1);
+    claim_next(msg);
     if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
         return;
     struct lc_clk_thread *k = call->thread->clocks;

@@ -99,7 +99,7 @@ uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     v->other = vec->other;
     for (uint32_t i = 0; i < vec->n; i++)
         v->items[i] = vec->items[i];
-    /* release: who sees the version sees the items (lc_cpvec_adopt) */
+    /* release: who sees the version sees the items (lc_cpvec_adopt_slow) */
     atomic_store_explicit(&v->version, version, memory_order_release);
     atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
     return version;

@@ -119,13 +119,6 @@ static inline void lc_cpvec_continue(struct lc_cpvec *vec, const struct lc_area 
     vec->recent[0].key = lc_choose(mask, key, vec->recent[0].key);
     vec->recent[0].ticks = lc_choose(mask, ticks, vec->recent[0].ticks);
 }
-static inline void lc_cpvec_adopt(struct lc_cpvec *vec, const struct lc_area *theirs,
-                                  const struct lc_stamp *stamp) {
-    if (__builtin_expect(lc_cpvec_continues(vec, theirs, stamp), 1))
-        lc_cpvec_continue(vec, theirs, stamp, true);
-    else
-        lc_cpvec_adopt_slow(vec, theirs, stamp);
-}
 /* The same from n items (other ranks of other nodes). */
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
                           uint64_t useful);
