@@ -129,7 +129,7 @@ class Row:
 
     def check_result(self, space, complete, kept, rounds):
         try:
-            result = space.show("--metric", "visits")
+            result = space.show("--metric", "visits,time")
         except (RuntimeError, ValueError) as error:
             self.preserved = "nothing"
             self.problems.append(str(error))
@@ -140,6 +140,9 @@ class Row:
         self.ending = result["meta"].get("ending")
         if result["meta"].get("complete") is not complete:
             self.problems.append(f"meta.complete is {result['meta'].get('complete')} ({self.ending})")
+        longest = max(max(values) for values in result["metrics"]["time"]["callpaths"].values())
+        if longest > result["meta"]["wall_time_s"] + 1e-3:
+            self.problems.append(f"a rank ran for {longest:.3f} s, the program for {result['meta']['wall_time_s']:.3f} s")
         ranks = {location["rank"] for location in result["locations"]}
         if kept and (counts != [rounds] * RANKS or ranks != set(range(RANKS))):
             self.problems.append(f"preserved only {counts} of {rounds}, ranks {sorted(ranks)}")
