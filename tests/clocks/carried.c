@@ -538,7 +538,7 @@ static void epochs(void) {
 
 /* In a communicator of its own, so that nothing is taken that belongs to another action. */
 static void apart(void) {
-    double out = chain, in = 0;
+    double out = so_far(), in = 0;
     MPI_Comm comm;
     MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     take(in);
