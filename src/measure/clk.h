@@ -193,7 +193,8 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
-    bool leaves; /* one thread only: calls may leave a rest */
+    bool leaves;  /* one thread only: calls may leave a rest */
+    bool crowded; /* what is done at the end of a call may wait: for other threads, for MPI */
     uint32_t rank, size;
     uint32_t epoch, n_intervals, cap_intervals; /* epoch: of intervals and phases */
     uint64_t switch_ticks;

@@ -91,6 +91,9 @@ void lc_clocks_init(struct lc_call *call) {
     lc_clk.ready = true;
     adopt_threads(call);
     lc_clk.leaves = !lc_core.multiple && lc_clk.n_threads == 1;
+    lc_clk.crowded = lc_core.multiple;
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        lc_clk.crowded |= lc_clk.areas[i].head == NULL;
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF), true);
     lc_real.Barrier(lc_core.comm);

@@ -155,6 +155,7 @@ void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MP
         return;
     c->parent = from;
     lc_hook_comm_new(call, c);
+    call->end = lc_ticks(); /* our own communication is not the program's work */
 }
 
 /* The processes that MPI_Comm_spawn starts run without the tool, unless what is spawned is

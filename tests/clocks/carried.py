@@ -1,6 +1,6 @@
 """Random programs that know their critical path, since messages carry it (carried.c): it must be that of the tool, over either transport, and on two
 believed nodes. Usage: carried.py LATECOMER PROGRAM FLAVOUR RANKS SEED.. (a seed may be
-FIRST-LAST; RANKS with t behind it: two threads each, no test yet: some seeds differ by milliseconds, which is not explained)"""
+FIRST-LAST; RANKS with t behind it: two threads each)"""
 import os
 import sys
 from pathlib import Path
