@@ -143,17 +143,16 @@ void lc_clocks_region_begin(struct lc_call *call) {
     if (k == NULL)
         return;
     part(k, call);
-    if (call->thread->n_regions == 0)
+    if (call->thread->n_named == 0)
         lc_clk_phase_begin(k, call);
 }
 
 void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
-    (void)open;
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
     part(k, call);
-    if (call->thread->n_regions == 0)
+    if (open->named && call->thread->n_named == 0)
         lc_clk_phase_end(k, call);
 }
 

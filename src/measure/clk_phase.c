@@ -1,4 +1,5 @@
-/* Named phases: the outermost regions by name of the thread that called MPI_Init. The k-th phase of
+/* Named phases: the outermost regions by name of the thread that called MPI_Init (functions that
+ * are regions around or inside them do not count). The k-th phase of
  * a name on every rank is one iteration; edges count inside an iteration only.
  *
  *   id         name and number of the iteration as one word, alike on all ranks; travels in stamps
@@ -48,8 +49,8 @@ static struct lc_phase_name *name_of(uint32_t region) {
         if (names[i].region == region)
             return &names[i];
     struct lc_region_name r = lc_region_get(region);
-    if (r.address != 0 || r.text == NULL || n_names == LC_PHASE_NAMES)
-        return NULL; /* a function */
+    if (r.text == NULL || n_names == LC_PHASE_NAMES)
+        return NULL;
     names[n_names] =
         (struct lc_phase_name){.region = region, .key = key_of(r.text), .text = r.text};
     return &names[n_names++];
@@ -108,8 +109,11 @@ void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
     uint32_t code = (uint32_t)call->entry->fn_ctx;
     if (k != lc_clk.threads || !lc_clk.on || open != NULL || code < lc_region_fn(0, false))
         return;
+    uint32_t region = (code - lc_region_fn(0, false)) / 2;
+    if (lc_region_get(region).address != 0)
+        return; /* a function */
     pthread_mutex_lock(&lc_clk.lock);
-    begin((code - lc_region_fn(0, false)) / 2, call->begin);
+    begin(region, call->begin);
     lc_clk_catch_up(k, call->begin);
     pthread_mutex_unlock(&lc_clk.lock);
 }
@@ -125,9 +129,12 @@ void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
 
 void lc_clk_phase_interval(bool on, uint64_t now) {
     const struct lc_thread *t = lc_clk.threads != NULL ? lc_clk.threads->thread : NULL;
-    if (on && t != NULL && t->n_regions > 0)
-        begin((uint32_t)t->regions[0].name, now);
-    else if (!on && open != NULL)
+    for (uint32_t i = 0; on && open == NULL && t != NULL && i < t->n_regions; i++)
+        if (t->regions[i].named) {
+            begin(t->regions[i].name, now);
+            break;
+        }
+    if (!on && open != NULL)
         end(now);
 }
 

@@ -178,7 +178,8 @@ struct lc_request {
 struct lc_region_open {
     struct lc_entry *entry;
     uint64_t begin_ticks;
-    uint64_t name; /* address of function or index of name */
+    uint32_t name; /* region.c: which one */
+    bool named;    /* not a function */
 };
 
 enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
@@ -202,7 +203,7 @@ struct lc_thread {
     struct lc_comm *comm_slots[LC_COMM_SLOTS];
     struct lc_type_slot type_slots[LC_TYPE_SLOTS];
     struct lc_region_open *regions;
-    uint32_t n_regions, n_regions_lost;
+    uint32_t n_regions, n_named, n_regions_lost; /* open; by name; begun, but not kept */
     uint32_t next_serial;
     struct lc_entry *off_entry;     /* calls while measurement is off */
     struct lc_entry *start_entry;   /* before the first event: no items */

@@ -113,7 +113,7 @@ static void leave_event(struct lc_call *call) {
     t->depth = 0;
 }
 
-static void region_begin(uint32_t region, void *frame, void *ra) {
+static void region_begin(uint32_t region, bool named, void *frame, void *ra) {
     struct lc_call call;
     if (region == LC_NONE || !lc_enter_event(&call, lc_region_fn(region, false), frame, ra))
         return;
@@ -128,14 +128,16 @@ static void region_begin(uint32_t region, void *frame, void *ra) {
         lc_row(t, call.entry->path, LC_RAW_CLASS_TIME)->count++;
         lc_hook_region_begin(&call);
     }
-    t->regions[t->n_regions++] =
-        (struct lc_region_open){.entry = call.entry, .begin_ticks = call.begin, .name = region};
+    t->regions[t->n_regions++] = (struct lc_region_open){
+        .entry = call.entry, .begin_ticks = call.begin, .name = region, .named = named};
+    t->n_named += named;
     t->ctx = call.entry->serial;
     leave_event(&call);
 }
 
 static void close_region(struct lc_thread *t, struct lc_call *call) {
     struct lc_region_open *open = &t->regions[--t->n_regions];
+    t->n_named -= open->named;
     if (open->entry != t->off_entry && (call->mode & LC_MODE_ON) != 0) {
         struct lc_state_row *row = lc_row(t, open->entry->path, LC_RAW_CLASS_TIME);
         uint64_t ticks = call->begin - open->begin_ticks;
@@ -175,7 +177,7 @@ static void region_end(uint32_t region, void *frame, void *ra) {
 
 void lc_api_begin(const char *name) {
     if (name != NULL)
-        region_begin(lc_region_by_name(name), __builtin_frame_address(0),
+        region_begin(lc_region_by_name(name), true, __builtin_frame_address(0),
                      __builtin_return_address(0));
 }
 
@@ -198,7 +200,8 @@ static void fortran_name(char *out, const char *name, size_t length) {
 void lc_api_begin_fortran(const char *name, size_t length) {
     char text[NAME_BYTES];
     fortran_name(text, name, length);
-    region_begin(lc_region_by_name(text), __builtin_frame_address(0), __builtin_return_address(0));
+    region_begin(lc_region_by_name(text), true, __builtin_frame_address(0),
+                 __builtin_return_address(0));
 }
 
 void lc_api_end_fortran(const char *name, size_t length) {
@@ -209,7 +212,7 @@ void lc_api_end_fortran(const char *name, size_t length) {
 
 void lc_api_function_enter(void *function, void *site) {
     (void)site;
-    region_begin(lc_region_by_address((uint64_t)function), __builtin_frame_address(0),
+    region_begin(lc_region_by_address((uint64_t)function), false, __builtin_frame_address(0),
                  __builtin_return_address(0));
 }
 

@@ -254,7 +254,7 @@ static inline void lc_trace_region_begin(struct lc_call *call) {
         return;
     lc_trace_put2(s, lc_rec_word(LC_REC_REGION_IN, call->begin - s->base_ticks),
                   call->entry->path->node | (uint64_t)call->common << 32);
-    if (call->thread->n_regions == 0)
+    if (call->thread->n_named == 0)
         lc_trace_phase(call);
 }
 

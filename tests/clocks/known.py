@@ -440,13 +440,13 @@ def iterations(log, size):
 def phases(work, program, flavour):
     """Factors of named phases and of their iterations against an own computation from the log of time stamps."""
     found = []
-    for size, transport in ((4, "shm"), (2, "mpi")):
-        log, done, result = run(work, program, size, ["phased"], LATECOMER_TRANSPORT=transport)
+    for size, transport, kind in ((4, "shm", ""), (2, "mpi", ""), (2, "shm", "-functions")): # the last: inside regions that are functions
+        log, done, result = run(work, program + kind, size, ["phased"], LATECOMER_TRANSPORT=transport)
         told = {p["name"]: p for p in result["pop"].get("phases", [])}
         if list(told) != ["assemble", "solve"]:
-            return [f"phases {flavour}: {list(told)}"]
+            return [f"phases{kind} {flavour}: {list(told)}"]
         for name, rounds in iterations(log, size):
-            label, phase = f"phase {name} {size} {transport} {flavour}", told[name]
+            label, phase = f"phase {name} {size} {transport} {flavour}{kind}", told[name]
             elapsed, mean = [r[0] for r in rounds], [sum(r[1]) / size for r in rounds]
             most, path = [max(r[1]) for r in rounds], [r[2] for r in rounds]
             own = [m / e for m, e in zip(mean, elapsed)]
