@@ -57,8 +57,9 @@ static void binding(char *out, size_t bytes) {
 static double calibrate_ns(void) {
     enum { CALLS = 2000 };
     struct lc_thread *t = lc_self;
-    if (t == NULL || (atomic_load(&t->mode) & LC_MODE_ON) == 0)
+    if (t == NULL)
         return 0;
+    bool off = (atomic_fetch_or(&t->mode, LC_MODE_ON) & LC_MODE_ON) == 0; /* stopped before */
     struct lc_entry *last = t->last;
     uint64_t last_ticks = t->last_ticks, begin = 0;
     uint32_t depth = t->depth;
@@ -85,6 +86,8 @@ static double calibrate_ns(void) {
     t->last = last;
     t->last_ticks = last_ticks;
     t->depth = depth;
+    if (off)
+        atomic_fetch_and(&t->mode, ~(uint32_t)LC_MODE_ON);
     lc_clock_calibrate();
     return (double)(end - begin) * lc_clock.ns_per_tick / CALLS;
 }

@@ -214,6 +214,7 @@ static void stopped(void) /* two intervals, and work between them that does not 
     latecomer_start();
     work(rank == 0 ? 60 : 20);
     MPI_Barrier(MPI_COMM_WORLD);
+    latecomer_stop();
 }
 
 static void drift(void) /* work in turn */
