@@ -232,6 +232,9 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     if (r == NULL)
         return;
     r->is_given = true;
+    r->recv.source = source;
+    r->recv.tag = matched->tag;
+    r->recv.context = c->context;
     lc_clk_lock();
     const struct lc_ring_entry *entry =
         lc_match_take(&lc_clk.match, (uint32_t)source, c->context, matched->tag, UINT64_MAX,

@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 import launch  # noqa: E402
 
 MODES = {"shm": {"LATECOMER_TRANSPORT": "shm"}, "mpi": {"LATECOMER_TRANSPORT": "mpi"}, "mixed": {"LATECOMER_TEST_NODES": "2"}}
+FILL = {"MALLOC_PERTURB_": "170"}  # memory from malloc is full of 0x55: what was forgotten to be set shows
 TRIES = 3  # naps and stamps differ where a rank loses its core between them
 TOLERANCE = 0.01
 
@@ -16,7 +17,7 @@ TOLERANCE = 0.01
 def check(work, program, ranks, seed, mode):
     label = f"seed {seed}, {ranks} ranks, {work.flavour} {mode}"
     words = [program, str(seed)] + (["threads"] if ranks.endswith("t") else [])
-    run = work.run(work.launcher(int(ranks.rstrip("t"))) + work.tool(directory="exp") + words, env=work.environment(**MODES[mode]))
+    run = work.run(work.launcher(int(ranks.rstrip("t"))) + work.tool(directory="exp") + words, env=work.environment(**MODES[mode], **FILL))
     if run.status != 0:
         return [f"{label}: status {run.status}\n{run.out[-300:]}{run.err[-900:]}"]
     result = work.show(directory="exp")

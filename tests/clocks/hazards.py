@@ -11,6 +11,7 @@ import launch  # noqa: E402
 
 MODES = {"shm": {"LATECOMER_TRANSPORT": "shm"}, "mpi": {"LATECOMER_TRANSPORT": "mpi"},
          "mixed": {"LATECOMER_TEST_NODES": "2"}}
+FILL = {"MALLOC_PERTURB_": "170"}  # memory from malloc is full of 0x55: what was forgotten to be set shows
 
 
 def faults(meta, what):
@@ -50,7 +51,7 @@ def check(work, command, ranks, library):
     for name, env in MODES.items():
         directory = f"{os.path.basename(command[0])}-{name}"
         label = f"{os.path.basename(command[0])} {' '.join(command[1:])} {name}"
-        run = work.run(work.launcher(ranks) + before + work.tool(directory=directory) + command, env=work.environment(**env, **options))
+        run = work.run(work.launcher(ranks) + before + work.tool(directory=directory) + command, env=work.environment(**env, **options, **FILL))
         found += [f"{label}: {report[:2500]}" for report in work.sanitizer_reports()[:3]]
         for report in work.root.glob("san.*"):
             report.unlink()
