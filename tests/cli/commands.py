@@ -51,6 +51,10 @@ expect(["show", "/nowhere"], 1, err="/nowhere: No such file")
 expect(["-q", "show", "/nowhere"], 1, err="/nowhere")
 expect(["show", GOLDEN], 1, err="holds no result")
 
+bound = subprocess.run([LATECOMER, "--version"], capture_output=True, text=True, env=dict(os.environ, LD_BIND_NOW="1", LD_DEBUG="bindings")).stderr
+if not any("gethostid" in line and "open-trace-format" in line and f" to {LATECOMER} " in line for line in bound.splitlines()):
+    FAILED.append("libotf2 calls libc's gethostid, which may ask name servers")
+
 shutil.rmtree(SCRATCH, ignore_errors=True)
 os.makedirs(f"{SCRATCH}/empty")
 expect(["show"], 1, err="no experiment directory here", cwd=f"{SCRATCH}/empty")
