@@ -58,6 +58,11 @@ static enum lc_err fill_run(struct run *run, struct lc_view *view) {
     LC_TRY(lc_strdup(&run->file, view->file));
     LC_TRY(lc_json_meta(view, &run->meta));
     LC_TRY(lc_json_pop(view, &run->pop));
+    if (run->pop == NULL && json_is_false(json_object_get(run->meta, "complete")))
+        return lc_fail(LC_ERR_NOT_FOUND,
+                       "%s: has no POP factors: the program did not reach MPI_Finalize: give runs "
+                       "that did",
+                       view->file);
     if (run->pop == NULL)
         return lc_fail(LC_ERR_NOT_FOUND,
                        "%s: has no POP factors: give profiles of `latecomer run` with clocks on",

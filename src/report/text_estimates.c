@@ -117,7 +117,37 @@ static void format_class(int size_class, char buffer[64]) {
         snprintf(buffer, 64, "%.0f bytes and more", (double)(UINT64_C(1) << (size_class - 1) % 64));
 }
 
+/* What the method without communication says about the waits that were measured. */
+static enum lc_err print_beside(const struct lc_text *text) {
+    const struct lc_sums *sums = text->sums;
+    bool told = false;
+    for (size_t i = 0; i < sums->n_waits && !sums->estimated; i++) {
+        const struct lc_wait_sum *wait = &sums->waits[i];
+        char name[96];
+        double total;
+        snprintf(name, sizeof name, "%s_estimated", wait->kind->metric);
+        uint32_t metric = lc_model_find_metric(text->view->model, name);
+        if (metric == LC_NONE)
+            continue;
+        LC_TRY(lc_view_total(text->view, metric, &total));
+        double estimated = lc_text_share(total, sums->total_time);
+        double measured = lc_text_share(wait->total, sums->total_time);
+        if (estimated < 0.05 && measured < 0.05)
+            continue;
+        if (!told)
+            lc_text_heading(text, "Estimates beside what was measured",
+                            "from the shortest calls alone: no waits that are in every call, but "
+                            "calls that are slow for other reasons; shares of all time");
+        told = true;
+        fprintf(text->out, "  %-16s measured %5.1f %%  estimated %5.1f %%\n", wait->kind->label,
+                measured, estimated);
+    }
+    return LC_OK;
+}
+
 static void print_gaps(const struct lc_text *text, const struct gap *gaps, size_t n) {
+    if (unseen(&gaps[0]) <= 0.0)
+        return;
     lc_text_heading(text, "What the estimates cannot see",
                     "minimum on a rank above the smallest on any rank, times calls");
     for (size_t i = 0; i < n && i < MOST_GAPS; i++) {
@@ -141,6 +171,7 @@ enum lc_err lc_text_estimates(const struct lc_text *text) {
     if (lc_model_find_metric(text->view->model, "mpi_latesender_estimated") == LC_NONE ||
         lc_cubex_misc(text->view->cube, "size_classes.tsv", &data, &bytes) != LC_OK)
         return LC_OK;
+    LC_TRY(print_beside(text));
     LC_TRY(lc_tsv_parse(&tsv, data, bytes));
     struct cell *cells = NULL;
     struct gap *gaps = NULL;

@@ -131,12 +131,17 @@ bool lc_text_oversubscribed(const struct lc_text *text, double *cores_out) {
 }
 
 static void print_oversubscription(const struct lc_text *text) {
-    double n_cores;
+    double n_cores, threads = get_number(text->meta, "threads_wanted");
     size_t wanted = text->view->model->n_locations;
     if (!lc_text_oversubscribed(text, &n_cores))
         return;
     char line[160];
-    if (n_cores > 0)
+    if (n_cores > 0 && threads > 1)
+        snprintf(line, sizeof line,
+                 "oversubscribed: %zu ranks of %.0f threads on %.0f cores: waiting includes "
+                 "waiting for a core",
+                 text->view->model->n_processes, threads, n_cores);
+    else if (n_cores > 0)
         snprintf(
             line, sizeof line,
             "oversubscribed: %zu ranks and threads on %.0f cores: waiting includes waiting for "
@@ -148,16 +153,28 @@ static void print_oversubscription(const struct lc_text *text) {
     warn(text, line);
 }
 
+/* OpenMP is wanted, and nothing of its threads was measured. */
+static void print_openmp(const struct lc_text *text) {
+    if (json_is_true(json_object_get(text->meta, "openmp")) &&
+        get_number(text->meta, "threads_wanted") > 1)
+        warn(text, "OpenMP: threads are measured where they call MPI; a parallel region counts as "
+                   "work of the thread that calls MPI");
+}
+
 static void print_warnings(const struct lc_text *text) {
     char words[512], line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
     if (json_is_false(complete)) {
-        snprintf(line, sizeof line, "incomplete: the program ended by %s: times are up to there",
-                 ending != NULL ? ending : "something unknown");
+        snprintf(line, sizeof line, "incomplete: the program ended by %s: times are up to there%s",
+                 ending != NULL ? ending : "something unknown",
+                 text->pop != NULL || text->analysis
+                     ? ""
+                     : "; who is late, critical path and efficiency need MPI_Finalize");
         warn(text, line);
     }
     print_oversubscription(text);
+    print_openmp(text);
     join_strings(json_object_get(text->meta, "missing_symbols"), words, sizeof words);
     if (words[0] != '\0') {
         snprintf(line, sizeof line,

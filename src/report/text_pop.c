@@ -1,5 +1,6 @@
 /* The POP factors as a tree, with what is bad about them and where to look next. */
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "report/text_parts.h"
@@ -188,8 +189,11 @@ static void print_what_if(const struct lc_text *text) {
                 spec != NULL ? spec : "?", lc_text_seconds(get(item, "critical_path_s"), path),
                 lc_text_seconds(before, old), lc_text_seconds(predicted, time),
                 lc_text_seconds(measured, whole));
-        if (measured > 0)
-            fprintf(text->out, " (%+.1f %%)", 100.0 * (predicted / measured - 1.0));
+        double change = measured > 0 ? 100.0 * (predicted / measured - 1.0) : 0.0;
+        if (change > -0.05 && change < 0.05)
+            fputs(" (no change)", text->out);
+        else
+            fprintf(text->out, " (%+.1f %%)", change);
         fputc('\n', text->out);
         print_path_error(text, item, "error_s", get(item, "critical_path_s"));
         print_unknown(text, json_object_get(item, "unknown"));
@@ -257,23 +261,41 @@ static void print_phase(const struct lc_text *text, const json_t *phase) {
         print_iterations(text, phase);
 }
 
+/* The longest phase after `last` (NULL: of all), in the order of the file where they are equal;
+ * NULL: none. */
+static const json_t *next_phase(const json_t *phases, size_t last, size_t *found) {
+    double below = last == SIZE_MAX ? INFINITY : get(json_array_get(phases, last), "elapsed_s");
+    const json_t *best = NULL;
+    for (size_t i = 0; i < json_array_size(phases); i++) {
+        const json_t *phase = json_array_get(phases, i);
+        double elapsed = get(phase, "elapsed_s");
+        bool after = elapsed < below || (elapsed == below && last != SIZE_MAX && i > last);
+        if (after && (best == NULL || elapsed > get(best, "elapsed_s"))) {
+            best = phase;
+            *found = i;
+        }
+    }
+    return best;
+}
+
 /* The longest phases first, at most MOST_PHASES. */
 static void print_phases(const struct lc_text *text) {
     const json_t *phases = json_object_get(text->pop, "phases");
-    double below = INFINITY;
-    for (int told = 0; told < MOST_PHASES; told++) {
-        const json_t *best = NULL;
-        for (size_t i = 0; i < json_array_size(phases); i++) {
-            const json_t *phase = json_array_get(phases, i);
-            double elapsed = get(phase, "elapsed_s");
-            if (elapsed < below && (best == NULL || elapsed > get(best, "elapsed_s")))
-                best = phase;
-        }
-        if (best == NULL)
+    size_t n = json_array_size(phases), at = SIZE_MAX;
+    bool skewed = false;
+    for (size_t told = 0; told < n && told < MOST_PHASES; told++) {
+        const json_t *phase = next_phase(phases, at, &at);
+        if (phase == NULL)
             return;
-        print_phase(text, best);
-        below = get(best, "elapsed_s");
+        print_phase(text, phase);
+        skewed |= get(json_object_get(phase, "factors"), "transfer_efficiency") < 0.95;
     }
+    if (n > MOST_PHASES)
+        fprintf(text->out, "  (%zu more phases: in show --json)\n", n - MOST_PHASES);
+    if (skewed)
+        fputs("  (a phase lasts from the first rank that begins it to the last that ends it: what "
+              "ranks begin and end apart is in its transfer)\n",
+              text->out);
 }
 
 void lc_text_pop(const struct lc_text *text) {

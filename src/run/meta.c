@@ -82,6 +82,9 @@ json_t *lc_meta_start(const struct lc_run *run) {
     json_t *cores = json_array();
     json_array_append_new(cores, json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
     json_object_set_new(meta, "cores", cores);
+    if (run->threads > 1)
+        json_object_set_new(meta, "threads_wanted", json_integer(run->threads));
+    json_object_set_new(meta, "openmp", json_boolean(run->program.uses_openmp));
     if (run->launch.local_size > 0)
         json_object_set_new(meta, "oversubscribed",
                             json_boolean((long)run->launch.local_size * run->threads >

@@ -66,6 +66,7 @@ def result(ranks, useful, wall, serial=0.9):
             "visits": {"callpaths": {"main/solve<a%2Fb>/MPI_Barrier": [10] * ranks}},
             "mpi_latesender": {"callpaths": {}},
             "mpi_latesender_estimated": {"callpaths": {}},
+            "mpi_barrier_wait_estimated": {"callpaths": {"main/solve<a%2Fb>/MPI_Barrier": [1.0] + [0.0] * (ranks - 1)}},
             "mpi_barrier_wait": {"callpaths": {"main/solve<a%2Fb>/MPI_Barrier": waits}}})
 
 
@@ -89,7 +90,7 @@ check(math.isclose(got["metrics"]["time"]["total"], 4 * 2.4), "time: total of th
 
 text = latecomer("show", "four")
 for wanted in ("stencil -n 100", "4 ranks on 1 node, wall time 2.4 s, Open MPI 4.1.4",
-               "incomplete: the program ended by signal 9", "oversubscribed: 4 ranks and threads on 2 cores",
+               "incomplete: the program ended by signal 9: times are up to there\n", "oversubscribed: 4 ranks and threads on 2 cores",
                "no debug information", "rank 3 in main/solve<a/b> cost the others 80 % of all waiting (2.4 s)",
                "between solve.c:10 and solve.c:20", "Wait at Barrier", "main/solve<a/b>/MPI_Barrier",
                "dialect additive: what is lost adds up", "    Parallel efficiency          50.0 %  avg U / T\n      Load balance",
@@ -103,6 +104,21 @@ for wanted in ("stencil -n 100", "4 ranks on 1 node, wall time 2.4 s, Open MPI 4
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check(text.index("Who is late") < text.index("Largest wait states") < text.index("Call tree"), "order of sections")
 check(text.index("phase solve") < text.index("phase setup"), "longest phase first")
+check(text.count("what ranks begin and end apart is in its transfer") == 1, "why transfer is low in a phase")
+check("Wait at Barrier  measured  42.7 %  estimated  10.4 %" in text, f"estimates beside what was measured:\n{text}")
+
+# Waits in every profile of OpenMP, phases of equal length and many of them, predictions that change nothing, no minimum above another.
+odd = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
+odd["meta"].update(openmp=True, threads_wanted=2, oversubscribed=True)
+odd["pop"]["phases"] = [dict(odd["pop"]["phases"][0], name=f"part {i}", elapsed_s=0.25) for i in range(10)]
+odd["pop"]["what_if"] = [dict(spec=s, critical_path_s=2.0, predicted_s=p, measured_s=2.4) for s, p in (("a=0.5", 2.39999), ("b=0.5", 1.8))]
+SAME = CLASSES.replace("0.012", "0.000002")
+make(odd, "odd/profile.cubex", blame_tsv=BLAME, size_classes_tsv=SAME)
+text = latecomer("show", "odd")
+for wanted in ("oversubscribed: 4 ranks of 2 threads on 2 cores", "OpenMP: threads are measured where they call MPI", "phase part 0,", "phase part 7,",
+               "(2 more phases: in show --json)", "run time 2.4 s instead of 2.4 s (no change)", "run time 1.8 s instead of 2.4 s (-25.0 %)"):
+    check(wanted in text, f"text lacks '{wanted}':\n{text}")
+check("What the estimates cannot see" not in text, "nothing that estimates cannot see")
 ALIKE = "".join(BLAME.splitlines(True)[:1] + [f"main/solve<a%2Fb>/MPI_Barrier\t{r}\tmain/solve<a%2Fb>\t\t\t1.0\t0.25\n" for r in range(3)]
                 + ["main/solve<a%2Fb>/MPI_Barrier\t3\tmain\t\t\t1.0\t0.25\n"])
 make(four, "alike/profile.cubex", blame_tsv=ALIKE, size_classes_tsv=CLASSES)
@@ -127,6 +143,10 @@ check("Computational scalability" in text and "125.0" in text and "57.3" in text
 os.makedirs("bare")
 shutil.copyfile(f"{GOLDEN}/cubex/scalasca-scout.cubex", "bare/profile.cubex")
 check("has no POP factors" in latecomer("scaling", "bare", code=1), "scaling without factors")
+died = {k: v for k, v in four.items() if k != "pop"}
+make(died, "died/profile.cubex")
+check("did not reach MPI_Finalize" in latecomer("scaling", "died", code=1), "scaling of a run that died")
+check("who is late, critical path and efficiency need MPI_Finalize" in latecomer("show", "died"), "what a run that died lacks")
 
 # Thesis table 3.3 (golden archive): costs of both models.
 spec = json.load(open(f"{GOLDEN}/synthetic/thesis_table_3_3/expected.json"))
