@@ -205,6 +205,72 @@ static inline __attribute__((always_inline)) void look(struct lc_clk_thread *k,
     seen->n++;
 }
 
+/* The usual case in one go, held in registers: entries of the own interval from all, no scenarios.
+ * False: nothing has changed; the general way (read_members) does the rest. */
+static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                                                   const struct lc_comm *comm, uint64_t now,
+                                                   struct lc_coll_seen *seen) {
+    struct lc_logical *l = &k->l;
+    const struct lc_colllog *log = &x->c->log;
+    struct lc_log_head *const *theirs = log->theirs;
+    uint32_t first = log->me == 0, end = log->n, me = log->me;
+    if (lc_unlikely(x->kind >= LC_COLL_SCAN || x->from != NULL || l->vec.n_whatif > 0 ||
+                    l->interval == 0))
+        return false;
+    if (x->kind == LC_COLL_ONE2N) {
+        first = (uint32_t)x->root;
+        end = first < end ? first + 1 : 0;
+    }
+    if (lc_unlikely(first >= end || theirs[first] == NULL))
+        return false;
+    size_t at = x->op & (log->entries - 1);
+    uint64_t number = log->id << 32 | x->op;
+    const struct lc_log_entry *entry = &theirs[first]->entries[at];
+    if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != number ||
+                    entry->stamp.interval != l->interval))
+        return false;
+    const struct lc_stamp *cause = &entry->stamp, *winner = cause;
+    uint64_t flip = lc_mask(x->kind == LC_COLL_N2ONE), key = cause->enter ^ flip;
+    uint64_t useful = cause->useful, outside_omp = cause->outside_omp;
+    uint64_t phase_useful = cause->phase == l->phase ? cause->phase_useful : 0;
+    uint32_t done = entry->done;
+    uint64_t cause_member = first, winner_member = first;
+    for (uint32_t i = first + 1; i < end; i++) {
+        if (i == me)
+            continue;
+        if (lc_unlikely(theirs[i] == NULL))
+            return false;
+        entry = &theirs[i]->entries[at];
+        const struct lc_stamp *stamp = &entry->stamp;
+        if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != number ||
+                        stamp->interval != l->interval))
+            return false;
+        uint64_t is_cause = lc_mask((stamp->enter ^ flip) > key);
+        key = lc_choose(is_cause, stamp->enter ^ flip, key);
+        cause = lc_choose_pointer(is_cause, stamp, cause);
+        cause_member = lc_choose(is_cause, i, cause_member);
+        uint64_t is_winner = lc_mask(stamp->useful > useful);
+        useful = lc_choose(is_winner, stamp->useful, useful);
+        winner = lc_choose_pointer(is_winner, stamp, winner);
+        winner_member = lc_choose(is_winner, i, winner_member);
+        outside_omp = lc_larger(outside_omp, stamp->outside_omp);
+        phase_useful = lc_larger(phase_useful, stamp->phase == l->phase ? stamp->phase_useful : 0);
+        done = entry->done < done ? entry->done : done;
+    }
+    l->origin = now - lc_larger(now - l->origin, outside_omp);
+    l->phase_useful = lc_larger(l->phase_useful, phase_useful);
+    seen->won = useful > l->useful;
+    l->useful = lc_larger(l->useful, useful);
+    seen->winner = winner;
+    seen->winner_rank = (uint32_t)comm->world[winner_member];
+    seen->cause = cause;
+    seen->cause_key = key;
+    seen->cause_rank = (uint32_t)comm->world[cause_member];
+    seen->done = done;
+    seen->n = end - first - (me > first && me < end);
+    return true;
+}
+
 /* One line for all members; false: it is not there. */
 static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
                           const struct lc_comm *comm, uint64_t now, struct lc_combined *all,
@@ -290,31 +356,60 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
     lc_clk_candidate(k, call, kind, ticks, rank, node);
 }
 
-static void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
-                   struct lc_clk_coll *x) {
-    struct lc_coll_seen seen;
-    seen.done = UINT32_MAX;
-    seen.n = 0;
-    seen.won = false;
-    seen.cause_key = 0;
-    seen.cause = seen.winner = NULL;
-    seen.cause_rank = seen.winner_rank = 0;
+/* Entries that are there in another way than take_members wants them. */
+static void read_one_by_one(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                            const struct lc_comm *comm, uint64_t now, struct lc_coll_seen *seen) {
+    *seen = (struct lc_coll_seen){.done = UINT32_MAX};
+    read_members(k, x, comm, now, seen);
+}
+
+/* The only member whose entry is to be read: the root, or the other one of two; log->n: none such.
+ */
+static inline uint32_t only_member(const struct lc_clk_coll *x) {
+    const struct lc_colllog *log = &x->c->log;
+    if (x->kind == LC_COLL_ONE2N)
+        return (uint32_t)x->root < log->n ? (uint32_t)x->root : log->n;
+    return log->n == 2 && x->kind < LC_COLL_SCAN && x->from == NULL ? 1 - log->me : log->n;
+}
+
+static __attribute__((noinline)) void read_several(struct lc_clk_thread *k, struct lc_call *call,
+                                                   struct lc_clk_coll *x,
+                                                   const struct lc_comm *comm,
+                                                   struct lc_coll_seen *seen) {
+    struct lc_combined all;
+    bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, seen);
+    if (!combined && !take_members(k, x, comm, call->end, seen))
+        read_one_by_one(k, x, comm, call->end, seen);
+    if (seen->n == 0)
+        return;
+    lc_logical_adopt(&k->l, seen->winner, seen->won, &lc_clk.areas[seen->winner_rank]);
+    lc_clk_coll_candidate(k, call, x, x->kind == LC_COLL_N2ONE ? ~seen->cause_key : seen->cause_key,
+                          seen->cause_rank, combined ? all.latest_node : seen->cause->node);
+}
+
+static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
+                          struct lc_clk_coll *x) {
+    struct lc_colllog *log = &x->c->log;
+    uint32_t done = UINT32_MAX, n = 0;
     if (x->receives) {
-        struct lc_combined all;
-        bool combined = lc_unlikely(x->c->combine.n_levels > 0) &&
-                        read_combined(k, x, comm, call->end, &all, &seen);
-        if (lc_likely(!combined))
-            read_members(k, x, comm, call->end, &seen);
-        if (lc_likely(seen.n > 0)) {
-            lc_logical_adopt(&k->l, seen.winner, seen.won, &lc_clk.areas[seen.winner_rank]);
-            lc_clk_coll_candidate(
-                k, call, x, x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
-                seen.cause_rank, lc_unlikely(combined) ? all.latest_node : seen.cause->node);
+        uint32_t only = only_member(x);
+        const struct lc_log_entry *entry =
+            lc_likely(only < log->n) ? lc_colllog_read(log, only, x->op) : NULL;
+        if (lc_likely(entry != NULL)) {
+            uint32_t rank = (uint32_t)comm->world[only];
+            lc_logical_take(&k->l, &entry->stamp, call->end, &lc_clk.areas[rank]);
+            lc_clk_coll_candidate(k, call, x, entry->stamp.enter, rank, entry->stamp.node);
+            done = entry->done;
+            n = 1;
+        } else if (only >= log->n) {
+            struct lc_coll_seen seen;
+            read_several(k, call, x, comm, &seen);
+            done = seen.done;
+            n = seen.n;
         }
     }
-    struct lc_colllog *log = &x->c->log;
-    if (all_with_all(x) && seen.n + 1 >= log->n && log->me < log->n) {
-        uint32_t safe = seen.done < log->done ? seen.done : log->done;
+    if (all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
+        uint32_t safe = done < log->done ? done : log->done;
         if (safe > log->safe)
             log->safe = safe;
     }
@@ -345,12 +440,14 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
 
 static void over(struct lc_clk_thread *k, struct lc_clk_coll *x) {
     LC_CLK_LOG("Y %u %u\n", x->c->context, x->op);
-    free(x->from);
+    if (lc_unlikely(x->from != NULL))
+        free(x->from);
     if (x != &k->blocking)
         free(x);
 }
 
-void lc_clk_rest_collective(struct lc_clk_thread *k, struct lc_rest *rest) {
+__attribute__((flatten)) void lc_clk_rest_collective(struct lc_clk_thread *k,
+                                                     struct lc_rest *rest) {
     struct lc_clk_coll *x = &k->blocking;
     finish(&rest->call, k, rest->comm, x);
     lc_colllog_end(&x->c->log, x->op);
@@ -366,8 +463,8 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         coll->request->clocks[0] = coll->clocks[0];
         return;
     }
-    if (lc_likely(!x->c->mirror))
-        lc_colllog_claim(&x->c->log, x->op);
+    if (x->sends && lc_likely(!x->c->mirror))
+        lc_colllog_claim(&x->c->log, x->op, !x->receives);
     if (lc_likely(x->receives && lc_clk.leaves && x->kind < LC_COLL_SCAN && !x->c->mirror &&
                   !coll->nonblocking)) {
         lc_clk_rest_leave(k, call, LC_REST_COLLECTIVE, coll->comm);

@@ -36,12 +36,7 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
         w->ticks[c->kind] += c->ticks;
     lc_clk_lock();
     lc_clk.waited_ticks += c->ticks;
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = path->node,
-                                                       .late_rank = c->late_rank,
-                                                       .late_node = c->late_node,
-                                                       .rank = lc_clk.rank,
-                                                       .node = path->node,
-                                                       .ticks = c->ticks});
+    lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node, c->ticks);
     lc_clk_unlock();
 }
 
@@ -70,12 +65,7 @@ bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidat
     w->ticks[c->kind] += c->ticks;
     uint64_t more = c->ticks - instead->ticks;
     lc_clk.waited_ticks += more;
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = w->node,
-                                                       .late_rank = c->late_rank,
-                                                       .late_node = c->late_node,
-                                                       .rank = lc_clk.rank,
-                                                       .node = w->node,
-                                                       .ticks = more});
+    lc_blame_add_own(&lc_clk.blame, lc_clk.rank, w->node, c->late_rank, c->late_node, more);
     return true;
 }
 

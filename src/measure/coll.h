@@ -26,6 +26,22 @@ static inline uint64_t lc_count_sum(const void *counts, bool large, int n) {
     return sum;
 }
 
+/* Nothing is known yet. Field by field: what is set anyway is not cleared. */
+static inline void lc_coll_clear(struct lc_coll *coll, bool large) {
+    coll->nonblocking = coll->persistent = false;
+    coll->large = large;
+    coll->root = -1;
+    coll->is_root = false;
+    coll->bytes_sent = coll->bytes_rcvd = 0;
+    coll->sendcounts = coll->recvcounts = NULL;
+    coll->sendtype = coll->recvtype = MPI_DATATYPE_NULL;
+    coll->sendtypes = coll->recvtypes = NULL;
+    coll->in_place = false;
+    coll->request = NULL;
+    coll->id = 0;
+    coll->clocks[0] = coll->clocks[1] = 0;
+}
+
 /* Common part; false: no such communicator. */
 static inline bool lc_coll_fill(struct lc_call *call, struct lc_coll *coll, enum lc_coll_kind kind,
                                 MPI_Comm comm, int root) {

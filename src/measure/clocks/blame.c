@@ -2,17 +2,26 @@
 
 #include <stdlib.h>
 
-void lc_blame_add_slow(struct lc_blame *blame, const struct lc_blame_row *row) {
-    uint32_t h =
-        (uint32_t)((row->wait_key * 31 + row->late_rank) * 31 + row->late_node) % LC_BLAME_HASH;
+static void add_to(struct lc_blame_row *is, const struct lc_blame_row *row) {
+    is->ticks += row->ticks;
+    is->error += row->error;
+}
+
+void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row) {
+    uint16_t *hash;
+    struct lc_blame_row *known =
+        lc_blame_at(blame, row->wait_key, row->late_rank, row->late_node, &hash);
+    if (known) {
+        add_to(known, row);
+        return;
+    }
     uint32_t smallest = 0;
     for (uint32_t i = 0; i < blame->n; i++) {
         struct lc_blame_row *is = &blame->rows[i];
         if (is->wait_key == row->wait_key && is->late_rank == row->late_rank &&
             is->late_node == row->late_node) {
-            is->ticks += row->ticks;
-            is->error += row->error;
-            blame->hash[h] = (uint16_t)(i + 1);
+            add_to(is, row);
+            *hash = (uint16_t)(i + 1);
             return;
         }
         if (is->ticks < blame->rows[smallest].ticks)
@@ -28,7 +37,7 @@ void lc_blame_add_slow(struct lc_blame *blame, const struct lc_blame_row *row) {
     blame->rows[smallest] = *row;
     blame->rows[smallest].ticks += inherited;
     blame->rows[smallest].error += inherited;
-    blame->hash[h] = (uint16_t)(smallest + 1);
+    *hash = (uint16_t)(smallest + 1);
 }
 
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from) {

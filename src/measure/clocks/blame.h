@@ -7,6 +7,8 @@
 #ifndef LC_CLOCKS_BLAME_H
 #define LC_CLOCKS_BLAME_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { LC_BLAME_ROWS = 256, LC_BLAME_HASH = 1024 };
@@ -27,22 +29,35 @@ struct lc_blame {
     uint16_t hash[LC_BLAME_HASH]; /* index + 1 of a row that may be it */
 };
 
-/* A row without ticks changes nothing (and costs no branch that cannot be foreseen). */
-void lc_blame_add_slow(struct lc_blame *blame, const struct lc_blame_row *row);
-static inline void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row) {
-    uint32_t h =
-        (uint32_t)((row->wait_key * 31 + row->late_rank) * 31 + row->late_node) % LC_BLAME_HASH;
-    uint32_t i = blame->hash[h];
-    if (__builtin_expect(i > 0, 1)) {
-        struct lc_blame_row *is = &blame->rows[i - 1];
-        if (is->wait_key == row->wait_key && is->late_rank == row->late_rank &&
-            is->late_node == row->late_node) {
-            is->ticks += row->ticks;
-            is->error += row->error;
-            return;
-        }
-    }
-    lc_blame_add_slow(blame, row);
+void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row);
+
+/* The row that the hash names, if it is the one; NULL: not known without a search. */
+static inline struct lc_blame_row *lc_blame_at(struct lc_blame *blame, uint64_t wait_key,
+                                               uint32_t late_rank, uint32_t late_node,
+                                               uint16_t **hash) {
+    *hash = &blame->hash[(uint32_t)(wait_key * 961 + late_rank * 31 + late_node) % LC_BLAME_HASH];
+    if (__builtin_expect(!**hash, 0))
+        return NULL;
+    struct lc_blame_row *row = &blame->rows[**hash - 1];
+    bool is =
+        row->wait_key == wait_key && row->late_rank == late_rank && row->late_node == late_node;
+    return __builtin_expect(is, 1) ? row : NULL;
+}
+
+/* Waiting of this process itself, in `node`. */
+static inline void lc_blame_add_own(struct lc_blame *blame, uint32_t rank, uint32_t node,
+                                    uint32_t late_rank, uint32_t late_node, uint64_t ticks) {
+    uint16_t *hash;
+    struct lc_blame_row *row = lc_blame_at(blame, node, late_rank, late_node, &hash);
+    if (__builtin_expect(row != NULL, 1))
+        row->ticks += ticks;
+    else
+        lc_blame_add(blame, &(struct lc_blame_row){.wait_key = node,
+                                                   .late_rank = late_rank,
+                                                   .late_node = late_node,
+                                                   .rank = rank,
+                                                   .node = node,
+                                                   .ticks = ticks});
 }
 
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from);
