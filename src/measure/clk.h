@@ -416,8 +416,9 @@ void lc_clk_back_flush(struct lc_clk_thread *k);
 /* What was left to do at the begin of the next call (todo). */
 void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call);
 /* Vector and what-if clocks of the thread for a record, these as they were when it made the stamp
- * (NULL: now); returns the number of words. */
-uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint64_t *extra);
+ * (NULL: now); at most `room` items of the vector. Returns the number of words. */
+uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint32_t room,
+                      uint64_t *extra);
 /* The what-if clocks in nanoseconds, LC_WHATIF_MAX words. */
 void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
                          uint64_t *words);

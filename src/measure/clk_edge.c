@@ -14,9 +14,10 @@ void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *t
         words[s] = s < lc_clk.n_whatif ? lc_clk_ns_of(clocks[s]) : 0;
 }
 
-uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint64_t *extra) {
+uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint32_t room,
+                      uint64_t *extra) {
     struct lc_cp_item items[LC_CP_ITEMS];
-    uint32_t n = lc_cpvec_pack(&k->l.vec, items, LC_RECORD_ITEMS);
+    uint32_t n = lc_cpvec_pack(&k->l.vec, items, room);
     extra[0] = n;
     extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS, LC_RECORD_SURELY */
     lc_clk_whatif_words(k, then, extra + 2);

@@ -6,7 +6,9 @@
  * where the program sends something. In an intercommunicator the same between its groups. A member
  * that sends nothing contributes a neutral record. A nonblocking one that is not complete when the
  * program's own operation is, is left behind and read later, as if it had been there: nothing waits
- * for it. */
+ * for it. Its records are brief: Open MPI sends up to 256 bytes at once, and longer ones hold up
+ * their sender's part of the operation until the receiver calls MPI again. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +26,22 @@ struct lc_mirror_record {
     uint64_t resync;         /* rank 0 says: synchronise the nodes again after this operation */
     double latest, earliest; /* ns of the global clock */
     uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
-    uint64_t extra[LC_RECORD_EXTRA];
+    uint64_t extra[LC_RECORD_EXTRA]; /* of a brief one LC_MIRROR_BRIEF words */
+};
+
+enum { LC_MIRROR_BRIEF_ITEMS = 7, LC_MIRROR_BRIEF = 2 + LC_WHATIF_MAX + 2 * LC_MIRROR_BRIEF_ITEMS };
+_Static_assert(offsetof(struct lc_mirror_record, extra[LC_MIRROR_BRIEF]) <= 256, "sent at once");
+
+/* How records travel: type and operation. */
+struct lc_mirror_form {
+    uint32_t words, items; /* of `extra` */
+    MPI_Datatype type;
+    MPI_Op max;
 };
 
 struct lc_mirror {
     MPI_Request request;
+    const struct lc_mirror_form *form;
     struct lc_mirror *next;
     struct lc_mirror_record in, out;
     int *counts;                      /* alltoallv: counts and displacements of both sides */
@@ -45,15 +58,18 @@ struct lc_mirror {
     enum lc_wait_kind wait;
 };
 
-static MPI_Datatype record_type = MPI_DATATYPE_NULL;
-static MPI_Op record_max = MPI_OP_NULL;
+static struct lc_mirror_form whole = {LC_RECORD_EXTRA, LC_RECORD_ITEMS, MPI_DATATYPE_NULL,
+                                      MPI_OP_NULL};
+static struct lc_mirror_form brief = {LC_MIRROR_BRIEF, LC_MIRROR_BRIEF_ITEMS, MPI_DATATYPE_NULL,
+                                      MPI_OP_NULL};
 static struct lc_mirror *behind;
 
-static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b) {
+/* words: of `extra` */
+static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b, uint32_t words) {
     uint64_t resync = a->resync | b->resync;
     bool empty = b->n == 0;
     if (a->n > 0 && empty)
-        *b = *a;
+        memcpy(b, a, offsetof(struct lc_mirror_record, extra) + words * sizeof *a->extra);
     b->resync = resync;
     if (a->n == 0 || empty)
         return;
@@ -85,21 +101,46 @@ static void merge(const struct lc_mirror_record *a, struct lc_mirror_record *b) 
     if (newer || a->useful > b->useful) {
         b->useful = a->useful;
         b->interval = a->interval;
-        memcpy(b->extra, a->extra, sizeof b->extra);
+        memcpy(b->extra, a->extra, words * sizeof *b->extra);
     }
     memcpy(b->extra + 2, whatif, sizeof whatif);
 }
 
-static void merge_all(void *in, void *inout, int *n, MPI_Datatype *type) {
+static void merge_whole(void *in, void *inout, int *n, MPI_Datatype *type) {
     (void)type;
     for (int i = 0; i < *n; i++)
-        merge((const struct lc_mirror_record *)in + i, (struct lc_mirror_record *)inout + i);
+        merge((const struct lc_mirror_record *)in + i, (struct lc_mirror_record *)inout + i,
+              LC_RECORD_EXTRA);
+}
+
+static void merge_brief(void *in, void *inout, int *n, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        merge((const struct lc_mirror_record *)in + i, (struct lc_mirror_record *)inout + i,
+              LC_MIRROR_BRIEF);
+}
+
+/* The first words of a record, as far apart as whole ones. */
+static void make(struct lc_mirror_form *form, MPI_User_function *max) {
+    MPI_Datatype bytes = MPI_DATATYPE_NULL;
+    size_t n = offsetof(struct lc_mirror_record, extra) + form->words * sizeof(uint64_t);
+    lc_real.Type_contiguous((int)n, MPI_BYTE, &bytes);
+    lc_real.Type_create_resized(bytes, 0, (MPI_Aint)sizeof(struct lc_mirror_record), &form->type);
+    lc_real.Type_commit(&form->type);
+    lc_real.Type_free(&bytes);
+    lc_real.Op_create(max, 1, &form->max);
 }
 
 void lc_clk_mirror_init(void) {
-    lc_real.Type_contiguous((int)sizeof(struct lc_mirror_record), MPI_BYTE, &record_type);
-    lc_real.Type_commit(&record_type);
-    lc_real.Op_create(merge_all, 1, &record_max);
+    make(&whole, merge_whole);
+    make(&brief, merge_brief);
+}
+
+static void unmake(struct lc_mirror_form *form) {
+    if (form->max != MPI_OP_NULL)
+        lc_real.Op_free(&form->max);
+    if (form->type != MPI_DATATYPE_NULL)
+        lc_real.Type_free(&form->type);
 }
 
 static void drop(struct lc_mirror *m) {
@@ -136,14 +177,12 @@ void lc_clk_mirrors_finish(void) {
     }
     while (behind != NULL)
         collect_behind();
-    if (record_max != MPI_OP_NULL)
-        lc_real.Op_free(&record_max);
-    if (record_type != MPI_DATATYPE_NULL)
-        lc_real.Type_free(&record_type);
+    unmake(&whole);
+    unmake(&brief);
 }
 
 static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
-                 struct lc_mirror_record *r) {
+                 const struct lc_mirror_form *form, struct lc_mirror_record *r) {
     r->n = 1;
     r->useful = (double)stamp->useful * lc_clk.ns_per_tick;
     r->outside_omp = (double)stamp->outside_omp * lc_clk.ns_per_tick;
@@ -153,7 +192,7 @@ static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
     r->latest = r->earliest = lc_clk_to_global(stamp->enter);
     r->latest_rank = r->earliest_rank = lc_clk.rank;
     r->latest_node = r->earliest_node = stamp->node;
-    lc_clk_extra(k, NULL, r->extra);
+    lc_clk_extra(k, NULL, form->items, r->extra);
 }
 
 /* Pairs that exchange something: to[i] and from[i] for every member; false: no memory. */
@@ -192,27 +231,28 @@ static bool set_pairs(struct lc_mirror *m, const struct lc_clk_coll *x,
 }
 
 static int start_on(struct lc_mirror *m, MPI_Comm copy) {
+    MPI_Datatype type = m->form->type;
+    MPI_Op max = m->form->max;
     switch (m->kind) {
     case LC_COLL_BARRIER:
     case LC_COLL_MEET:
     case LC_COLL_N2N:
-        return lc_real.Iallreduce(&m->out, &m->in, 1, record_type, record_max, copy, &m->request);
+        return lc_real.Iallreduce(&m->out, &m->in, 1, type, max, copy, &m->request);
     case LC_COLL_ONE2N:
         m->in = m->out;
-        return lc_real.Ibcast(&m->in, 1, record_type, m->root, copy, &m->request);
+        return lc_real.Ibcast(&m->in, 1, type, m->root, copy, &m->request);
     case LC_COLL_N2ONE:
-        return lc_real.Ireduce(&m->out, &m->in, 1, record_type, record_max, m->root, copy,
-                               &m->request);
+        return lc_real.Ireduce(&m->out, &m->in, 1, type, max, m->root, copy, &m->request);
     case LC_COLL_SCAN:
     case LC_COLL_EXSCAN:
-        return lc_real.Iexscan(&m->out, &m->in, 1, record_type, record_max, copy, &m->request);
+        return lc_real.Iexscan(&m->out, &m->in, 1, type, max, copy, &m->request);
     case LC_COLL_V2V:
     case LC_COLL_NEIGHBOR:
         break;
     }
     int *to = m->counts, *to_at = to + m->n_pairs, *from = to_at + m->n_pairs;
-    return lc_real.Ialltoallv(&m->out, to, to_at, record_type, m->records, from, from + m->n_pairs,
-                              record_type, copy, &m->request);
+    return lc_real.Ialltoallv(&m->out, to, to_at, type, m->records, from, from + m->n_pairs, type,
+                              copy, &m->request);
 }
 
 /* With lc_clk.lock. */
@@ -251,8 +291,9 @@ void lc_clk_mirror_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const s
     struct lc_mirror *m = calloc(1, sizeof *m);
     if (m == NULL)
         return;
+    m->form = coll->nonblocking ? &brief : &whole;
     if (x->sends)
-        fill(k, stamp, &m->out);
+        fill(k, stamp, m->form, &m->out);
     if (lc_core.rank == 0 && !coll->nonblocking && !coll->persistent && !coll->comm->inter &&
         coll->comm->size == lc_core.size && (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N))
         m->out.resync = lc_clk_resync_due();
@@ -315,7 +356,7 @@ static int test(struct lc_mirror *m, struct lc_clk_comm *c, uint64_t deadline) {
 
 static void merge_pairs(struct lc_mirror *m) {
     for (int i = 0; m->records != NULL && i < m->n_records; i++)
-        merge(&m->records[i], &m->in);
+        merge(&m->records[i], &m->in, m->form->words);
 }
 
 static void want_later(struct lc_clk_thread *k, const struct lc_call *call,
@@ -401,7 +442,7 @@ void lc_clk_mirror_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
         lc_clk_lock();
         if (reads && k->n_late < LC_MIRRORS_LATE && k->l.interval) {
             want_later(k, call, x, m);
-        } else if (x->receives) {
+        } else if (reads) {
             lc_clk.counts.skipped++;
             LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
         }
@@ -426,22 +467,22 @@ void lc_clk_mirror_exchange(struct lc_clk_thread *k, struct lc_call *call, struc
     struct lc_clk_comm *c = comm->clocks;
     struct lc_clk_coll x = {.c = c, .kind = LC_COLL_MEET};
     struct lc_mirror_record *both = calloc(2, sizeof *both);
-    if (c == NULL || both == NULL || record_type == MPI_DATATYPE_NULL) {
+    if (c == NULL || both == NULL || whole.type == MPI_DATATYPE_NULL) {
         free(both);
         return;
     }
     if (k != NULL) {
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
-        fill(k, &stamp, &both[0]);
+        fill(k, &stamp, &whole, &both[0]);
     }
     uint32_t number = UINT32_MAX - c->n_meets++;
     LC_CLK_LOG("X %u %u %d -1 1 1\nY %u %u\n", c->context, number, (int)x.kind, c->context, number);
     int result = MPI_SUCCESS;
     for (int round = 0; round < (comm->inter ? 2 : 1) && result == MPI_SUCCESS; round++) {
         if (round > 0)
-            merge(&both[1], &both[0]);
-        result = lc_real.Allreduce(&both[0], &both[1], 1, record_type, record_max, comm->handle);
+            merge(&both[1], &both[0], whole.words);
+        result = lc_real.Allreduce(&both[0], &both[1], 1, whole.type, whole.max, comm->handle);
     }
     call->end = lc_ticks();
     if (result == MPI_SUCCESS && k != NULL)

@@ -112,7 +112,8 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     r->words[6] = (uint64_t)context << 32 | (uint32_t)tag;
     r->words[7] = bytes;
     bool then = context == LC_CONTEXT_REPLY; /* the receive may have been posted long ago */
-    uint32_t n = LC_RECORD_HEAD + lc_clk_extra(k, then ? stamp : NULL, r->words + LC_RECORD_HEAD);
+    uint32_t n = LC_RECORD_HEAD +
+                 lc_clk_extra(k, then ? stamp : NULL, LC_RECORD_ITEMS, r->words + LC_RECORD_HEAD);
     uint64_t replies = lc_clk_back_pack(to, r->words + n);
     r->words[LC_RECORD_HEAD + 1] |= waits | replies << LC_REPLIES_SHIFT;
     n += (uint32_t)replies * lc_clk_reply_words(lc_clk.n_whatif);

@@ -1,7 +1,8 @@
 /* Random programs whose messages carry the length of the longest chain of work behind them, so that
- * the program knows its critical path: carried SEED [threads]. Work is naps; what all do is drawn
- * from the seed alike on all ranks. With `threads` a second thread of every rank does the same with
- * tags of its own. Rank 0 prints the longest chain in seconds. */
+ * the program knows its critical path: carried SEED [threads|nonblocking]. Work is naps; what all
+ * do is drawn from the seed alike on all ranks. With `threads` a second thread of every rank does
+ * the same with tags of its own; with `nonblocking` there are only nonblocking collectives. Rank 0
+ * prints the longest chain in seconds. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 enum { MOST = 16, MESSAGES = 24, ACTIONS = 8 };
 
 static int rank, size;
-static bool threads;
+static bool threads, only_nonblocking;
 static MPI_Comm ring, inter, twin, second;
 static MPI_Group everybody;
 static MPI_Win win;
@@ -551,7 +552,7 @@ static void apart(void) {
 }
 
 static void act(int action, int thread) {
-    int what = draw(11);
+    int what = only_nonblocking ? 5 : draw(11);
     base = 1000 * thread + 20 * action;
     if (what < 3)
         messages(draw(2) ? MPI_COMM_WORLD : ring, false);
@@ -609,6 +610,7 @@ int main(int argc, char **argv) {
     double sum, longest = 0;
     void *theirs;
     threads = argc > 2 && strcmp(argv[2], "threads") == 0;
+    only_nonblocking = argc > 2 && strcmp(argv[2], "nonblocking") == 0;
     MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     last = seconds();
     threads = threads && provided == MPI_THREAD_MULTIPLE;

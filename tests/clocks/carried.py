@@ -1,6 +1,7 @@
 """Random programs that know their critical path, since messages carry it (carried.c): it must be that of the tool, over either transport, and on two
 believed nodes. Usage: carried.py LATECOMER PROGRAM FLAVOUR RANKS SEED.. (a seed may be
-FIRST-LAST; RANKS with t behind it: two threads each)"""
+FIRST-LAST; RANKS with t behind it: two threads each; with n: nonblocking collectives only, none of
+whose edges may come late)"""
 import os
 import sys
 from pathlib import Path
@@ -16,8 +17,8 @@ TOLERANCE = 0.01
 
 def check(work, program, ranks, seed, mode):
     label = f"seed {seed}, {ranks} ranks, {work.flavour} {mode}"
-    words = [program, str(seed)] + (["threads"] if ranks.endswith("t") else [])
-    run = work.run(work.launcher(int(ranks.rstrip("t"))) + work.tool(directory="exp") + words, env=work.environment(**MODES[mode], **FILL))
+    words = [program, str(seed)] + {"t": ["threads"], "n": ["nonblocking"]}.get(ranks[-1], [])
+    run = work.run(work.launcher(int(ranks.rstrip("tn"))) + work.tool(directory="exp") + words, env=work.environment(**MODES[mode], **FILL))
     if run.status != 0:
         return [f"{label}: status {run.status}\n{run.out[-300:]}{run.err[-900:]}"]
     result = work.show(directory="exp")
@@ -28,6 +29,8 @@ def check(work, program, ranks, seed, mode):
         found.append(f"{label}: critical path {path:.4f} s instead of {chain:.4f} s, {counts}")
     if meta["messages_matched"] != meta["messages_total"] or any(counts[name] for name in ("absent", "lost", "mispaired", "order_violations")):
         found.append(f"{label}: {meta['messages_matched']} of {meta['messages_total']} matched, {counts}")
+    if ranks.endswith("n") and (counts["edges_late"] or counts["collectives_skipped"]):
+        found.append(f"{label}: edges came late, {counts}")
     return found
 
 
