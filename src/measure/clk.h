@@ -22,6 +22,7 @@
 #include "measure/clocks/match.h"
 #include "measure/hooks.h"
 
+/* Wait states, in the order of lc_raw_measured. */
 enum lc_wait_kind {
     LC_WAIT_LATESENDER,
     LC_WAIT_LATERECEIVER,
@@ -30,8 +31,17 @@ enum lc_wait_kind {
     LC_WAIT_LATEBROADCAST,
     LC_WAIT_EARLYREDUCE,
     LC_WAIT_EARLYSCAN,
+    LC_WAIT_NEIGHBOR,
+    LC_WAIT_COMM,
+    LC_WAIT_FILE,
+    LC_WAIT_WIN_CREATE,
+    LC_WAIT_WIN_FREE,
+    LC_WAIT_WIN_FENCE,
+    LC_WAIT_WIN_EARLY,
+    LC_WAIT_WIN_POST,
     LC_WAIT_KINDS
 };
+_Static_assert(LC_WAIT_KINDS + 1 == LC_RAW_MEASURED, "the order of lc_raw_measured");
 
 /* What a function does with candidates. */
 enum lc_fn_class {
@@ -236,6 +246,7 @@ struct lc_clk {
     struct lc_pending pending[LC_PENDING];
     uint32_t n_pending;
     uint8_t fn_class[LC_FN_COUNT];
+    uint8_t fn_meets[LC_FN_COUNT]; /* enum lc_wait_kind of one that synchronises without data */
     bool fn_starts[LC_FN_COUNT]; /* starts messages, and waits for nothing */
     struct lc_clk_thread *threads;
     uint32_t n_threads;

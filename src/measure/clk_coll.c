@@ -338,9 +338,10 @@ enum lc_wait_kind lc_clk_coll_wait(const struct lc_call *call, const struct lc_c
         [LC_COLL_BARRIER] = LC_WAIT_BARRIER,   [LC_COLL_N2N] = LC_WAIT_NXN,
         [LC_COLL_V2V] = LC_WAIT_NXN,           [LC_COLL_ONE2N] = LC_WAIT_LATEBROADCAST,
         [LC_COLL_N2ONE] = LC_WAIT_EARLYREDUCE, [LC_COLL_SCAN] = LC_WAIT_EARLYSCAN,
-        [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_WAIT_KINDS,
-        [LC_COLL_MEET] = LC_WAIT_KINDS,
+        [LC_COLL_EXSCAN] = LC_WAIT_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_WAIT_NEIGHBOR,
     };
+    if (lc_unlikely(x->kind == LC_COLL_MEET))
+        return x->nonblocking ? LC_WAIT_KINDS : (enum lc_wait_kind)lc_clk.fn_meets[call->fn];
     return x->nonblocking && (x->kind == LC_COLL_V2V || lc_clk.fn_class[call->fn] == LC_FN_OTHER)
                ? LC_WAIT_KINDS
                : kinds[x->kind];
@@ -350,8 +351,8 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
                            const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
                            uint32_t node) {
     enum lc_wait_kind kind = lc_clk_coll_wait(call, x);
-    if (kind == LC_WAIT_KINDS)
-        return;
+    if (kind == LC_WAIT_KINDS || (x->kind == LC_COLL_MEET && release > call->end))
+        return; /* it ended before all had come: no need to */
     uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;
     lc_clk_candidate(k, call, kind, ticks, rank, node);
 }

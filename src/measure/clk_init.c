@@ -32,6 +32,20 @@ static void classify(void) {
         {"Waitall", LC_FN_WAITALL},   {"Waitsome", LC_FN_WAITSOME},
         {"Sendrecv", LC_FN_SENDRECV}, {"Sendrecv_replace", LC_FN_SENDRECV},
     };
+    static const struct {
+        const char *begin; /* of the name after MPI_; the first that fits */
+        uint8_t kind;
+    } meets[] = {
+        {"Win_fence", LC_WAIT_WIN_FENCE},
+        {"Win_free", LC_WAIT_WIN_FREE},
+        {"Win_wait", LC_WAIT_WIN_EARLY},
+        {"Win_start", LC_WAIT_WIN_POST},
+        {"Win_complete", LC_WAIT_WIN_POST},
+        {"Win_test", LC_WAIT_KINDS},
+        {"Win_", LC_WAIT_WIN_CREATE},
+        {"File_", LC_WAIT_FILE},
+        {"", LC_WAIT_COMM},
+    };
     static const char *const starts[] = {"Irecv",  "Isend", "Issend",   "Ibsend",
                                          "Irsend", "Start", "Startall", "Isendrecv"};
     for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
@@ -42,6 +56,10 @@ static void classify(void) {
         for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
             if (strlen(classes[i].name) == length && strncmp(name, classes[i].name, length) == 0)
                 lc_clk.fn_class[fn] = classes[i].class;
+        size_t m = 0;
+        while (strncmp(name, meets[m].begin, strlen(meets[m].begin)) != 0)
+            m++;
+        lc_clk.fn_meets[fn] = meets[m].kind;
         for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
             lc_clk.fn_starts[fn] |=
                 strlen(starts[i]) == length && strncmp(name, starts[i], length) == 0;

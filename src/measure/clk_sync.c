@@ -28,6 +28,8 @@ struct window {
     struct lc_clk_locks locks;
     struct lc_comm *of;
     struct ranks access, exposure;
+    struct lc_booked start; /* MPI_Win_start of the access epoch */
+    uint64_t start_begin, start_end;
     bool off; /* out of step: no more edges of posts and completions */
 };
 static struct window *windows;
@@ -192,9 +194,26 @@ static void tell(struct lc_call *call, const struct window *w, const struct rank
     lc_clk_unlock();
 }
 
+/* The call waited for the latest of those that it hears of. MPI may let an access epoch wait for
+ * its posts at its begin already: the wait is booked there then, where it is known only now. */
+static void wait_for(struct lc_clk_thread *k, const struct lc_call *call, struct window *w,
+                     const struct lc_candidate *latest, uint64_t enter) {
+    struct lc_candidate c = *latest;
+    if (c.kind == LC_WAIT_WIN_POST && enter < w->start_end) {
+        c.ticks = enter > w->start_begin ? enter - w->start_begin : 0;
+        if (w->start.wait != NULL && c.ticks > 0)
+            lc_clk_book_later(&w->start, &c);
+    } else if (enter > call->begin) {
+        c.ticks = lc_min(enter, call->end) - call->begin;
+        lc_clk_candidate(k, call, c.kind, c.ticks, c.late_rank, c.late_node);
+    }
+}
+
 /* The entries were written before the calls that let this one end; a record may need a moment. */
 static void hear(struct lc_call *call, struct window *w, const struct ranks *from, int32_t tag) {
     struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_candidate latest = {.kind = lc_clk.fn_meets[call->fn]};
+    uint64_t enter = 0;
     for (int i = 0; k != NULL && !w->off && i < from->n; i++) {
         int32_t source = from->world[i];
         if (source < 0 || source == (int32_t)lc_clk.rank)
@@ -206,12 +225,32 @@ static void hear(struct lc_call *call, struct window *w, const struct ranks *fro
             struct lc_stamp stamp = item->entry.stamp;
             LC_CLK_LOG("V %d %u %d\n", source, w->locks.context, tag);
             lc_clk_edge(k, (uint32_t)source, &stamp, call->end, item->extra, item->n_extra);
+            if (stamp.enter > enter) {
+                enter = stamp.enter;
+                latest.late_rank = (uint32_t)source;
+                latest.late_node = stamp.node;
+            }
         } else {
             w->off = true;
             lc_clk.counts.skipped++;
         }
         lc_clk_unlock();
     }
+    if (k != NULL && enter > 0 && latest.kind != LC_WAIT_KINDS) {
+        lc_clk_lock();
+        wait_for(k, call, w, &latest, enter);
+        lc_clk_unlock();
+    }
+}
+
+/* MPI may wait for the posts here: what for is known at the end of the epoch. */
+static void start(struct lc_call *call, struct window *w) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    w->start = (struct lc_booked){0};
+    w->start_begin = call->begin;
+    w->start_end = call->end;
+    if (k != NULL && !lc_clk_booked(k, call, &w->start))
+        w->start.wait = NULL;
 }
 
 /* ---- points */
@@ -252,6 +291,9 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
     if (w == NULL || !done || target >= w->locks.comm.size)
         return;
     switch (what) {
+    case LC_WIN_START:
+        start(call, w);
+        break;
     case LC_WIN_COMPLETE:
         hear(call, w, &w->access, LC_TAG_POST);
         break;

@@ -181,11 +181,6 @@ static enum lc_err read_threads(struct reader *r) {
     return LC_OK;
 }
 
-static const char *const wait_metrics[LC_STATE_WAIT_KINDS] = {
-    "mpi_latesender",    "mpi_latereceiver", "mpi_wait_nxn",  "mpi_barrier_wait",
-    "mpi_latebroadcast", "mpi_earlyreduce",  "mpi_earlyscan", "critical_path_useful",
-};
-
 static enum lc_err add_value(struct reader *r, const struct lc_state_wait *w, const char *metric,
                              double value) {
     uint32_t name;
@@ -214,7 +209,7 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
     case LC_STATE_WAIT_TIMES:
         for (int kind = 0; kind < LC_STATE_WAIT_KINDS; kind++)
             if (w->ticks[kind] > 0)
-                LC_TRY(add_value(r, w, wait_metrics[kind],
+                LC_TRY(add_value(r, w, lc_raw_measured[kind],
                                  (double)w->ticks[kind] * r->ns_per_tick * 1e-9));
         strcpy(blame, "critical_path.");
         return add_sites(r, w, blame, strlen(blame));

@@ -126,12 +126,12 @@ struct lc_state_row { /* one cache line; times in ticks */
 
 enum lc_state_wait_what {                      /* of a struct lc_state_wait */
                           LC_STATE_WAIT_TIMES, /* ticks: measured waits and critical_path_useful,
-                                                  lc_state_wait_metrics */
+                                                  lc_raw_measured */
                           LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited
                                                   ticks[0] ... */
                           LC_STATE_WAIT_LATE   /* ... for this node of this rank */
 };
-enum { LC_STATE_WAIT_KINDS = 8 };
+enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
 
 struct lc_state_wait { /* what the logical clocks found about one call path of one thread */
     uint64_t next;     /* older one */
@@ -141,7 +141,7 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     uint64_t ticks[LC_STATE_WAIT_KINDS];
     uint64_t sites[2]; /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between
                           which most of the node's time was spent */
-    uint64_t unused_too[2];
+    uint64_t unused_too[2]; /* a multiple of 64 bytes */
 };
 
 /* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,

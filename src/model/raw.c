@@ -5,6 +5,15 @@
 
 #include "base/mem.h"
 
+const char *const lc_raw_measured[LC_RAW_MEASURED] = {
+    "mpi_latesender",         "mpi_latereceiver",       "mpi_wait_nxn",
+    "mpi_barrier_wait",       "mpi_latebroadcast",      "mpi_earlyreduce",
+    "mpi_earlyscan",          "mpi_neighbor_wait",      "mpi_mgmt_comm_wait",
+    "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free",
+    "mpi_rma_wait_at_fence",  "mpi_rma_early_wait",     "mpi_rma_sync_late_post",
+    "critical_path_useful",
+};
+
 /* Open addressing, a power of two of slots, at most half full; a slot holds id + 1, 0 is empty. */
 struct index {
     uint32_t *slots;

@@ -55,6 +55,10 @@ struct lc_raw_location {
     uint64_t begin_ns, end_ns; /* life of the location on the node's CLOCK_MONOTONIC_RAW */
 };
 
+/* Names of the values that logical clocks measure: wait states, then critical_path_useful. */
+enum { LC_RAW_MEASURED = 16 };
+extern const char *const lc_raw_measured[LC_RAW_MEASURED];
+
 enum {
     LC_RAW_CLASS_TIME = 255, /* not a message size: sum = exclusive time of the node, count = visits
                                 (regions only) */

@@ -22,6 +22,7 @@ static const struct lc_wait_kind kinds[] = {
     {"mpi_rma_wait_at_free", "Window destruction", "window destruction that waits for the last"},
     {"mpi_rma_wait_at_fence", "Fence", "fences that wait for the last process"},
     {"mpi_rma_early_wait", "Early Wait", "MPI_Win_wait before the origins are done"},
+    {"mpi_rma_sync_lock_competition", "Window lock", "locks of windows that others hold"},
     {"mpi_rma_sync_late_post", "Late Post", "accesses that wait for MPI_Win_post"},
     {"mpi_finalize_wait", "Wait at Finalize", "MPI_Finalize that waits for the last process"},
     {"omp_ebarrier_wait", "OpenMP barrier", "explicit barriers that wait for the last thread"},

@@ -19,11 +19,8 @@ struct blame {
 enum part { PART_WAIT, PART_LATE, PART_FROM, PART_TO, N_PARTS };
 
 static bool is_wait_metric(const char *name) {
-    static const char *const waits[] = {"mpi_latesender",   "mpi_latereceiver",  "mpi_wait_nxn",
-                                        "mpi_barrier_wait", "mpi_latebroadcast", "mpi_earlyreduce",
-                                        "mpi_earlyscan"};
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
-        if (strcmp(name, waits[i]) == 0)
+    for (size_t i = 0; i + 1 < LC_RAW_MEASURED; i++) /* the last is the critical path */
+        if (strcmp(name, lc_raw_measured[i]) == 0)
             return true;
     return false;
 }

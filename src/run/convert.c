@@ -37,12 +37,6 @@ struct converter {
     struct lc_cubex_writer *writer;
 };
 
-/* Listed in every profile with logical clocks, also where they are zero. */
-static const char *const measured[] = {
-    "mpi_latesender",    "mpi_latereceiver", "mpi_wait_nxn",  "mpi_barrier_wait",
-    "mpi_latebroadcast", "mpi_earlyreduce",  "mpi_earlyscan", "critical_path_useful",
-};
-
 static uint32_t cnode_of_row(const struct converter *c, const struct lc_raw_row *row) {
     if (row->node != 0)
         return c->tree.cnode_of[row->node];
@@ -264,8 +258,9 @@ static enum lc_err add_metrics(struct converter *c) {
         LC_TRY(lc_metrics_add(c->model, lc_rules[i].metric, &id));
     for (size_t i = 0; lc_estimate_metrics[i] != NULL; i++)
         LC_TRY(lc_metrics_add(c->model, lc_estimate_metrics[i], &id));
-    for (size_t i = 0; c->defs->pop != NULL && i < sizeof measured / sizeof measured[0]; i++)
-        LC_TRY(lc_metrics_add(c->model, measured[i], &id));
+    /* Also where they are zero. */
+    for (size_t i = 0; c->defs->pop != NULL && i < LC_RAW_MEASURED; i++)
+        LC_TRY(lc_metrics_add(c->model, lc_raw_measured[i], &id));
     for (size_t i = 0; i < c->n_values; i++) {
         if (i != 0 && c->values[i]->metric == c->values[i - 1]->metric)
             continue;

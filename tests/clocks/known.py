@@ -11,7 +11,11 @@ import launch  # noqa: E402
 
 BARRIER, N2N, V2V, ONE2N, N2ONE, SCAN, EXSCAN, NEIGHBOR, MEET = range(9)
 COLL_WAIT = {BARRIER: "mpi_barrier_wait", N2N: "mpi_wait_nxn", ONE2N: "mpi_latebroadcast", N2ONE: "mpi_earlyreduce", SCAN: "mpi_earlyscan", EXSCAN: "mpi_earlyscan",
-             V2V: "mpi_wait_nxn"}
+             V2V: "mpi_wait_nxn", NEIGHBOR: "mpi_neighbor_wait"}
+MEETS = (("MPI_Win_fence", "mpi_rma_wait_at_fence"), ("MPI_Win_free", "mpi_rma_wait_at_free"), ("MPI_Win_", "mpi_rma_wait_at_create"),
+         ("MPI_File_", "mpi_io_collective_wait"), ("MPI_", "mpi_mgmt_comm_wait"))
+EPOCHS = {"MPI_Win_wait": "mpi_rma_early_wait", "MPI_Win_complete": "mpi_rma_sync_late_post"}
+KINDS = ("mpi_latesender", "mpi_latereceiver", *sorted({*COLL_WAIT.values(), *EPOCHS.values(), *(name for _, name in MEETS)}))
 WAITS = ("MPI_Recv", "MPI_Wait", "MPI_Waitall", "MPI_Sendrecv")
 
 
@@ -97,7 +101,7 @@ def sources(me, members, pattern):
     ranks = [r for r, m in members.items() if r != me and m[3]]
     if not receives:
         return kind, []
-    if pattern == "remote" and kind in (BARRIER, N2N, N2ONE, ONE2N) and len(members) > 2:  # between even and odd ranks; the root is rank 0
+    if pattern == "remote" and members[me][0].path != "main/MPI_Gather" and kind in (BARRIER, N2N, N2ONE, ONE2N) and len(members) > 2:  # between even and odd ranks; the root is rank 0
         ranks = [r for r in ranks if (r - me) % 2]
         return kind, [r for r in ranks if r == 0] if kind == ONE2N else ranks
     if pattern == "neighbours" and kind in (NEIGHBOR, V2V):
@@ -188,6 +192,20 @@ class Judge:
             if before.function in ("MPI_Isend", "MPI_Issend", "MPI_Startall"):
                 yield from self.index.get(("S", id(before)), [])
 
+    def epoch(self, call, cause):
+        """The wait for the latest of the other side, or none: MPI_Win_start may have had it before MPI_Win_complete."""
+        calls = self.ranks[call.rank][2][: self.place[id(call)]]
+        start = next((c for c in reversed(calls) if c.function == "MPI_Win_start"), None) if call.function == "MPI_Win_complete" else None
+        if start and cause.begin < start.end:
+            self.book(start, cause.begin - start.begin, EPOCHS[call.function], cause)
+        else:
+            yield min(cause.begin, call.end) - call.begin, EPOCHS[call.function], cause
+
+    def book(self, call, ticks, metric, cause):
+        if ticks > 0:
+            self.waits[call.rank, call.path, metric] += ticks * self.rate
+            self.blame[call.path, cause.rank] += ticks * self.rate
+
     def clock_after(self, call):
         if id(call) in self.after:
             return self.after[id(call)]
@@ -218,25 +236,29 @@ class Judge:
                     candidates.append((post.begin - call.begin, "mpi_latereceiver", post))
         for operation in call.marks["Y"]:
             kind, ranks = sources(call.rank, self.coll[operation], self.pattern)
-            if kind == MEET and any(m[0].begin > call.end for m in self.coll[operation].values()):
-                continue  # it ended before all had come
+            if kind == MEET and ("/unordered/" in call.path or any(m[0].begin > call.end for m in self.coll[operation].values())):
+                continue  # it need not wait; it ended before all had come
             others = [self.coll[operation][r][0] for r in ranks]
             for other in others:
                 value = self.edge(call, value, other)
-            if others and kind in COLL_WAIT:
+            metric = COLL_WAIT.get(kind)
+            if kind == MEET and any(m[:2] == operation for m in call.marks["X"]):  # not one that was started before
+                metric = next(name for begin, name in MEETS if call.function.startswith(begin))
+            if others and metric:
                 cause = (min if kind == N2ONE else max)(others, key=lambda c: c.begin)
-                candidates.append((min(cause.begin, call.end) - call.begin, COLL_WAIT[kind], cause))
-        for key, number in self.index.get(("V", id(call)), []):  # windows: posts and completions
-            value = self.edge(call, value, self.told[key][number])
+                candidates.append((min(cause.begin, call.end) - call.begin, metric, cause))
+        heard = [self.told[key][number] for key, number in self.index.get(("V", id(call)), [])]  # windows: posts and completions
+        for other in heard:
+            value = self.edge(call, value, other)
+        if heard and call.function in EPOCHS:
+            candidates += self.epoch(call, max(heard, key=lambda c: c.begin))
         for context, target, shared in call.marks["K"]:  # locks: conflicting epochs that were over before
             for other, others_shared in self.locks[context, target]:
                 if other.rank != call.rank and other.end < call.end and not (shared and others_shared):
                     value = max(value, self.clock_after(other))
         choose = min if call.function == "MPI_Waitsome" else max
         ticks, metric, cause = choose(candidates, default=(0, None, None), key=lambda c: c[0])
-        if ticks > 0:
-            self.waits[call.rank, call.path, metric] += ticks * self.rate
-            self.blame[call.path, cause.rank] += ticks * self.rate
+        self.book(call, ticks, metric, cause)
         self.after[id(call)] = value
         return value
 
@@ -287,7 +309,7 @@ def check_judged(found, label, log, size, program, result, skew, pattern=""):
     near(found, f"{label} critical path by call path", path, pop["critical_path_s"] * (1 - pop["not_attributed"]), 1e-3 * elapsed)
     near(found, f"{label} not attributed", pop["not_attributed"], 0, 0.01)
     measured = defaultdict(float)
-    for metric in ("mpi_latesender", "mpi_latereceiver", *sorted(set(COLL_WAIT.values()))):
+    for metric in KINDS:
         for callpath, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
             for rank, value in enumerate(values):
                 measured[rank, callpath, metric] += value

@@ -16,7 +16,6 @@ REGIONS = {"pipeline": ["stage"], "wavefront": ["cell"], "shift": ["slow", "fast
            "stencil": ["border", "inner", "meanwhile"], "overlap": ["late", "early", "between", "behind"], "grid": ["split", "row", "column"],
            "fences": ["before", "epoch", "after"], "prefix": ["part"], "rooted": ["root", "member", "all"], "handshake": ["short", "then", "long"],
            "large": ["slow", "fast", "between"], "others": ["piece", "behind"]}
-KINDS = ("mpi_latesender", "mpi_latereceiver", *sorted(set(known.COLL_WAIT.values())))
 
 
 def scenarios(pattern):
@@ -48,7 +47,7 @@ def factors(found, label, judge, result, useful, chain, elapsed, node):
 
 def waits(found, label, judge, result, elapsed, skew):
     measured = defaultdict(float)
-    for metric in KINDS:
+    for metric in known.KINDS:
         for callpath, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
             for rank, value in enumerate(values):
                 measured[rank, callpath, metric] += value
