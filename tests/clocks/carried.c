@@ -1,8 +1,10 @@
 /* Random programs whose messages carry the length of the longest chain of work behind them, so that
- * the program knows its critical path: carried SEED [threads|nonblocking]. Work is naps; what all
- * do is drawn from the seed alike on all ranks. With `threads` a second thread of every rank does
- * the same with tags of its own; with `nonblocking` there are only nonblocking collectives. Rank 0
- * prints the longest chain in seconds. */
+ * the program knows its critical path: carried SEED [threads|nonblocking|switch]. Work is naps;
+ * what all do is drawn from the seed alike on all ranks. With `threads` a second thread of every
+ * rank does the same with tags of its own; with `nonblocking` there are only nonblocking
+ * collectives; with `switch` every rank stops and starts measurement when it likes, and chains
+ * reach only from the k-th interval of one rank to the k-th of another. Rank 0 prints the longest
+ * chains of the intervals in seconds. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -11,10 +13,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 16, MESSAGES = 24, ACTIONS = 8 };
+#include "latecomer.h"
+
+enum { MOST = 16, MESSAGES = 24, ACTIONS = 8, INTERVALS = 256 };
 
 static int rank, size;
-static bool threads, only_nonblocking;
+static bool threads, only_nonblocking, switches;
+static bool measured = true;
+static int interval;              /* of this rank; counted only with `switch` */
+static double longest[INTERVALS]; /* chains at the ends of this rank's intervals */
 static MPI_Comm ring, inter, twin, second;
 static MPI_Group everybody;
 static MPI_Win win;
@@ -46,12 +53,14 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Work is all that is done outside of MPI. */
+/* Work is all that is done outside of MPI. What is told to others: the chain, and of which interval
+ * (the largest number is the longest chain of the newest one; 0 while nothing is measured). */
+static const double EACH = 1000;
 static double so_far(void) {
     double now = seconds();
-    chain += now - last;
+    chain += measured ? now - last : 0;
     last = now;
-    return chain;
+    return measured ? EACH * interval + chain : 0;
 }
 
 static int back(int result) {
@@ -118,9 +127,29 @@ static void nap(int ms) {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
 }
 
+/* Stops or starts, one way or the other. */
+static void toggle(void) {
+    bool by_pcontrol = mine(2);
+    so_far();
+    if (measured && interval < INTERVALS)
+        longest[interval] = chain;
+    measured = !measured;
+    interval += measured;
+    chain = 0;
+    if (by_pcontrol)
+        MPI_Pcontrol(measured);
+    else if (measured)
+        latecomer_start();
+    else
+        latecomer_stop();
+    last = seconds();
+}
+
 /* Some have much to do, some a little. */
 static void work(void) {
     int what = mine(2 * size);
+    if (switches && mine(3) == 0)
+        toggle();
     if (what == 0)
         nap(10 + mine(20));
     else if (what == 1)
@@ -128,7 +157,8 @@ static void work(void) {
 }
 
 static void take(double other) {
-    if (other > chain)
+    other -= EACH * interval;
+    if (measured && other < EACH && other > chain)
         chain = other;
 }
 
@@ -356,6 +386,8 @@ static void exchanges(void) {
 static void collectives(MPI_Comm comm) {
     double out, in, all[MOST] = {0}, outs[MOST];
     int me, n, root, what = draw(8);
+    if (switches) /* the others join chains of several members: of which interval? */
+        what = what % 2 ? 1 : 6;
     MPI_Comm_rank(comm, &me);
     MPI_Comm_size(comm, &n);
     root = draw(MOST) % n;
@@ -552,12 +584,14 @@ static void apart(void) {
 }
 
 static void act(int action, int thread) {
-    int what = only_nonblocking ? 5 : draw(11);
+    int what = only_nonblocking ? 5 : draw(switches ? 5 : 11);
     base = 1000 * thread + 20 * action;
     if (what < 3)
         messages(draw(2) ? MPI_COMM_WORLD : ring, false);
     else if (what == 3)
         exchanges();
+    else if (what == 4 && switches && draw(2))
+        epochs();
     else if (what == 4)
         collectives(thread > 0 ? second : draw(2) ? twin : MPI_COMM_WORLD);
     else if (what == 5)
@@ -607,10 +641,12 @@ int main(int argc, char **argv) {
     char *seed = argc > 1 ? argv[1] : "1";
     MPI_Comm half;
     pthread_t thread;
-    double sum, longest = 0;
+    double all[INTERVALS] = {0};
     void *theirs;
     threads = argc > 2 && strcmp(argv[2], "threads") == 0;
     only_nonblocking = argc > 2 && strcmp(argv[2], "nonblocking") == 0;
+    switches = argc > 2 && strcmp(argv[2], "switch") == 0;
+    interval = switches;
     MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     last = seconds();
     threads = threads && provided == MPI_THREAD_MULTIPLE;
@@ -627,15 +663,20 @@ int main(int argc, char **argv) {
     if (threads)
         pthread_create(&thread, NULL, other_thread, seed);
     run(seed, 0);
-    sum = so_far();
-    if (threads) {
+    if (threads)
         pthread_join(thread, &theirs); /* outside of MPI, so it counts as work */
-        sum = so_far();
-        sum = *(double *)theirs > sum ? *(double *)theirs : sum;
+    so_far();
+    if (threads)
+        take(*(double *)theirs);
+    if (measured && interval < INTERVALS)
+        longest[interval] = chain;
+    MPI_Reduce(longest, all, INTERVALS, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("chain");
+        for (int i = switches; i < INTERVALS && (i == 0 || all[i] > 0); i++)
+            printf(" %.9f", all[i]);
+        printf("\n");
     }
-    MPI_Reduce(&sum, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("chain %.9f\n", longest);
     MPI_Win_free(&win);
     MPI_Comm_free(&second);
     MPI_Comm_free(&twin);

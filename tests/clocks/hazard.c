@@ -1,5 +1,5 @@
-/* Hazards for the piggyback: hazard flood | tags | bcasts | partitioned | switch | wild | idups.
- * What rank 0 prints does not depend on the tool. */
+/* Hazards for the piggyback: hazard flood | tags | bcasts | partitioned | switch | wild | idups |
+ * spawn. What rank 0 prints does not depend on the tool. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +181,70 @@ static long idups(void) {
     return sum;
 }
 
+/* What parents and the processes that they spawned do together, in a communicator of both: wild
+ * receives take messages of either, collectives of all kinds have roots of either. */
+enum { CHILDREN = 2, TOGETHER = 20 };
+static long together(MPI_Comm both) {
+    long sum = 0;
+    int me, n, all = 0;
+    MPI_Comm copy, half;
+    MPI_Comm_rank(both, &me);
+    MPI_Comm_size(both, &n);
+    MPI_Comm_dup(both, &copy);
+    MPI_Comm_split(both, me < n - CHILDREN, me, &half); /* parents, children */
+    for (int i = 0; i < TOGETHER; i++) {
+        int in[2] = {-1, -1}, from_all = 0, root = me == i % n ? i : -1, halves = 0;
+        MPI_Request r[5];
+        MPI_Status statuses[5];
+        MPI_Comm comm = i % 2 ? copy : both;
+        for (int k = 0; k < 2; k++) /* from the one before, and the one before that */
+            MPI_Irecv(&in[k], 1, MPI_INT, i % 3 ? MPI_ANY_SOURCE : (me + n - 1 - k) % n,
+                      i % 3 == 1 ? MPI_ANY_TAG : i, comm, &r[k]);
+        for (int k = 0; k < 2; k++)
+            MPI_Isend(&me, 1, MPI_INT, (me + 1 + k) % n, i, comm, &r[2 + k]);
+        MPI_Iallreduce(&me, &all, 1, MPI_INT, MPI_SUM, comm, &r[4]);
+        if (me == i % n)
+            nap(1);
+        MPI_Waitall(5, r, statuses);
+        MPI_Allreduce(in, &from_all, 1, MPI_INT, MPI_SUM, half);
+        MPI_Allreduce(&me, &halves, 1, MPI_INT, MPI_MAX, half);
+        MPI_Bcast(&root, 1, MPI_INT, i % n, both);
+        sum += in[0] + in[1] == (me + n - 1) % n + (me + n - 2) % n && all == n * (n - 1) / 2 &&
+                       root == i && halves == (me < n - CHILDREN ? n - CHILDREN : n) - 1
+                   ? 1
+                   : -1000;
+    }
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&copy);
+    return sum;
+}
+
+static long spawn(const char *program) {
+    MPI_Comm children, both;
+    long sum = 0, theirs = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_Comm_spawn(program, MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                       &children, MPI_ERRCODES_IGNORE) != MPI_SUCCESS)
+        return 0; /* Debian's MPICH cannot */
+    MPI_Intercomm_merge(children, 0, &both);
+    sum = together(both);
+    MPI_Reduce(&sum, &theirs, 1, MPI_LONG, MPI_SUM, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children);
+    MPI_Comm_free(&both);
+    MPI_Comm_disconnect(&children);
+    return sum + theirs;
+}
+
+static int spawned(MPI_Comm parents) {
+    MPI_Comm both;
+    MPI_Intercomm_merge(parents, 1, &both);
+    long sum = together(both);
+    MPI_Reduce(&sum, NULL, 1, MPI_LONG, MPI_SUM, 0, parents);
+    MPI_Comm_free(&both);
+    MPI_Comm_disconnect(&parents);
+    MPI_Finalize();
+    return 0;
+}
+
 static const struct {
     const char *name;
     long (*run)(void);
@@ -190,9 +254,15 @@ static const struct {
 
 int main(int argc, char **argv) {
     long sum = 0, all = 0;
+    MPI_Comm parents;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_get_parent(&parents);
+    if (parents != MPI_COMM_NULL)
+        return spawned(parents);
+    if (argc > 1 && strcmp(argv[1], "spawn") == 0)
+        sum = spawn(argv[0]);
     if (argc > 1)
         for (size_t i = 0; i < sizeof hazards / sizeof *hazards; i++)
             if (strcmp(argv[1], hazards[i].name) == 0)
