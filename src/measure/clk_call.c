@@ -101,13 +101,20 @@ void lc_clocks_call_begin(struct lc_call *call) {
 
 /* Our own work since the call ended is not the program's. Where it took longer than usual, the
  * profile adds it to the call; the clocks leave it out. */
-static LC_COLD void end_again(struct lc_call *call, struct lc_clk_thread *k) {
+static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t now = lc_ticks(), own = now - call->end;
     if (own <= lc_clk.slow_ticks)
         return;
     k->l.last = call->end = now;
     k->l.skipped += own;
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
+}
+
+static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
+    if (lc_clk.log != NULL && !k->rest.ended)
+        log_call(k, call);
+    if (lc_clk.crowded)
+        end_again(call, k);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {
@@ -120,10 +127,8 @@ void lc_clocks_call_end(struct lc_call *call) {
     k->l.in_mpi += call->end - call->begin;
     k->waited = call->entry->path;
     k->rest.ended = k->rest.kind != LC_REST_NONE;
-    if (lc_unlikely(lc_clk.log != NULL) && !k->rest.ended)
-        log_call(k, call);
-    if (lc_unlikely(lc_clk.crowded))
-        end_again(call, k);
+    if (lc_unlikely(lc_clk.log != NULL || lc_clk.crowded))
+        end_unusual(call, k);
 }
 
 /* Regions cut the time between two calls; who waits for this rank wants to know the largest part.

@@ -439,7 +439,8 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     coll->clocks[0] = (uint64_t)(uintptr_t)x;
 }
 
-static void over(struct lc_clk_thread *k, struct lc_clk_coll *x) {
+static inline __attribute__((always_inline)) void over(struct lc_clk_thread *k,
+                                                       struct lc_clk_coll *x) {
     LC_CLK_LOG("Y %u %u\n", x->c->context, x->op);
     if (lc_unlikely(x->from != NULL))
         free(x->from);
@@ -455,29 +456,46 @@ __attribute__((flatten)) void lc_clk_rest_collective(struct lc_clk_thread *k,
     over(k, x);
 }
 
+/* On this node. What is to be read is read at the thread's next event if it can wait. */
+static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
+                                struct lc_clk_coll *x) {
+    if (x->sends)
+        lc_colllog_claim(&x->c->log, x->op, !x->receives);
+    if (x->receives) {
+        if (lc_likely(lc_clk.leaves && x->kind < LC_COLL_SCAN)) {
+            lc_clk_rest_leave(k, call, LC_REST_COLLECTIVE, comm);
+            return;
+        }
+        finish(call, k, comm, x);
+    }
+    lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
+static void mirrored_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
+                         struct lc_clk_coll *x) {
+    lc_clk_mirror_end(k, call, x, !coll->nonblocking);
+    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
+        lc_clk_trace_barrier(call, coll->comm);
+}
+
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
     if (lc_unlikely(x == NULL || k == NULL))
         return;
+    if (lc_likely(!coll->nonblocking && !x->c->mirror)) {
+        blocking_end(call, k, coll->comm, x);
+        return;
+    }
     if (coll->nonblocking && coll->request != NULL) {
         coll->request->clocks[0] = coll->clocks[0];
         return;
     }
-    if (x->sends && lc_likely(!x->c->mirror))
-        lc_colllog_claim(&x->c->log, x->op, !x->receives);
-    if (lc_likely(x->receives && lc_clk.leaves && x->kind < LC_COLL_SCAN && !x->c->mirror &&
-                  !coll->nonblocking)) {
-        lc_clk_rest_leave(k, call, LC_REST_COLLECTIVE, coll->comm);
-        return;
-    }
-    if (lc_unlikely(x->c->mirror)) {
-        lc_clk_mirror_end(k, call, x, !x->nonblocking);
-        if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
-            lc_clk_trace_barrier(call, coll->comm);
-    } else {
+    if (x->c->mirror)
+        mirrored_end(call, k, coll, x);
+    else
         finish(call, k, coll->comm, x);
-    }
     if (coll->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
     else
