@@ -247,7 +247,7 @@ struct lc_clk {
     uint32_t n_pending;
     uint8_t fn_class[LC_FN_COUNT];
     uint8_t fn_meets[LC_FN_COUNT]; /* enum lc_wait_kind of one that synchronises without data */
-    bool fn_starts[LC_FN_COUNT]; /* starts messages, and waits for nothing */
+    bool fn_starts[LC_FN_COUNT];   /* starts messages, and waits for nothing */
     struct lc_clk_thread *threads;
     uint32_t n_threads;
     /* what-if */
