@@ -123,6 +123,7 @@ __attribute__((destructor)) static void process_ends(void) {
 static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_bytes) {
     lc_clock_init();
     read_options();
+    lc_unwind_init();
     enum lc_err err = lc_state_create();
     if (err == LC_OK)
         err = lc_threads_init();

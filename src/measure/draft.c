@@ -141,7 +141,7 @@ void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     if (frames == NULL)
         return;
     bool complete;
-    int n = lc_unwind(frame, frames, LC_FRAMES_MAX, &complete);
+    int n = lc_unwind(frame, d->starts, frames, LC_FRAMES_MAX, &complete);
     t->n_unwinds++;
     int n_checked = n, low = 0, high = 0;
     bool is_main = false;

@@ -12,6 +12,7 @@ struct lc_draft {
     struct lc_check checks[3 * LC_FRAMES_CACHED];
     uint32_t n_checks;
     bool cacheable;
+    struct lc_start starts[LC_STARTS]; /* kept from draft to draft */
 };
 
 /* The stack outside of the wrapper with this frame address, by unwinding. */

@@ -148,7 +148,7 @@ static void entry_link(struct lc_thread *t, struct lc_entry *e) {
 
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
                                        uint64_t frame) {
-    if (t->draft == NULL && (t->draft = malloc(sizeof(struct lc_draft))) == NULL)
+    if (t->draft == NULL && (t->draft = calloc(1, sizeof(struct lc_draft))) == NULL)
         return t->off_entry;
     struct lc_draft *d = t->draft;
     t->cold = true;
@@ -321,6 +321,8 @@ void lc_thread_paths_free(struct lc_thread *t) {
 /* Forgets all entries but those of open regions, which are copied into the new pool. */
 void lc_thread_paths_flush(struct lc_thread *t) {
     t->n_recycled++;
+    if (t->draft != NULL) /* a library may have been unloaded */
+        memset(((struct lc_draft *)t->draft)->starts, 0, LC_STARTS * sizeof(struct lc_start));
     struct lc_pool *fresh = lc_pool_new();
     if (fresh == NULL)
         return;

@@ -19,9 +19,20 @@ struct lc_frame {
     bool signal;      /* interrupted here: ip is no return address */
 };
 
+/* Begins of functions that were looked up, by return address: libunwind searches for each anew.
+ * Zeroed at first; of one thread. */
+enum { LC_STARTS = 1024 };
+struct lc_start {
+    uint64_t ip, start;
+};
+
+/* At the start: libunwind remembers the rules of 128 return addresses, too few for large programs,
+ * whose every step would be a search then. */
+void lc_unwind_init(void);
 /* Frames outside of the wrapper with this frame address. *complete: the outermost one was reached.
  */
-int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
+int lc_unwind(uint64_t frame, struct lc_start starts[LC_STARTS], struct lc_frame *frames, int max,
+              bool *complete);
 /* Begin of the function around a return address, without a stack; 0: unknown. */
 uint64_t lc_function_begin(uint64_t ip);
 /* The words to compare, innermost first; false: not cacheable. *n <= 3 * n_frames. */

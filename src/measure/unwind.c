@@ -1,4 +1,5 @@
 #define UNW_LOCAL_ONLY
+#include "measure/limits.h"
 #include "measure/path.h"
 
 #include <libunwind.h>
@@ -16,7 +17,22 @@ static uint64_t slot_of(unw_cursor_t *cursor, int reg) {
     return place.u.addr;
 }
 
-int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) {
+void lc_unwind_init(void) {
+    enum { RULES = 4096, BYTES_OF_ONE = 512 }; /* at most */
+    if (lc_limits_memory((size_t)RULES * BYTES_OF_ONE))
+        unw_set_cache_size(unw_local_addr_space, RULES, 0);
+}
+
+static uint64_t start_of(unw_cursor_t *cursor, uint64_t ip, struct lc_start starts[LC_STARTS]) {
+    struct lc_start *known = &starts[(ip * 0x9e3779b97f4a7c15ull >> 32) % LC_STARTS];
+    unw_proc_info_t info;
+    if (known->ip != ip)
+        *known = (struct lc_start){ip, unw_get_proc_info(cursor, &info) == 0 ? info.start_ip : 0};
+    return known->start;
+}
+
+int lc_unwind(uint64_t frame, struct lc_start starts[LC_STARTS], struct lc_frame *frames, int max,
+              bool *complete) {
     unw_context_t context;
     unw_cursor_t cursor;
     int n = 0, step;
@@ -44,8 +60,7 @@ int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) 
         f->ip_slot = slot_of(&cursor, REG_IP);
         f->fp_slot = slot_of(&cursor, REG_FP);
         f->signal = unw_is_signal_frame(&cursor) > 0;
-        unw_proc_info_t info;
-        f->start = unw_get_proc_info(&cursor, &info) == 0 ? info.start_ip : 0;
+        f->start = start_of(&cursor, ip, starts);
     }
     *complete = step == 0;
     return n;
