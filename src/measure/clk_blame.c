@@ -80,6 +80,8 @@ void lc_clk_merge_blame(void) {
     for (int mask = 1; mask < lc_core.size; mask <<= 1) {
         struct lc_blame *from = other != NULL ? other : b; /* keeps in step without memory */
         if (lc_core.rank & mask) {
+            if (keyed == NULL) /* rows without keys would be added to those of other call paths */
+                b->n = 0;
             lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, lc_core.rank - mask,
                          LC_BLAME_TAG, lc_core.comm);
             break;

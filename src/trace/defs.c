@@ -43,10 +43,11 @@ static enum lc_err parse_thread(struct lc_trace_defs *d, struct lc_reader *c) {
     return LC_OK;
 }
 
-/* Numbers come from a counter of the library: a few steps ahead of what is defined at most, unless
- * the stream is damaged. */
-static bool sane_number(uint32_t id) {
-    return id < 1u << 24;
+/* Numbers come from a counter of the library: not far ahead of what the stream has room to define,
+ * unless it is damaged. */
+enum { LC_NUMBERS_AHEAD = 1 << 16, LC_LEAST_RECORD = 16 };
+static bool sane_number(const struct lc_trace_defs *d, uint32_t id) {
+    return id < LC_NUMBERS_AHEAD + d->n_bytes / LC_LEAST_RECORD;
 }
 
 /* Room for the entry of that number. */
@@ -64,7 +65,7 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct lc_reader *c) {
         return damaged("a communicator");
     size_t n = (size_t)comm.head.n_local + comm.head.n_remote;
     const void *ranks = n <= c->left / 4 ? lc_take(c, n * 4) : NULL;
-    if (!ranks || !sane_number(comm.head.id))
+    if (!ranks || !sane_number(d, comm.head.id))
         return damaged("a communicator");
     comm.world = keep(d, ranks, n * 4);
     comm.name = keep_text(d, c);
@@ -77,7 +78,7 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct lc_reader *c) {
 
 static enum lc_err parse_win(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
-    if (!lc_take_copy(c, head, sizeof(head)) || !sane_number(head[0]))
+    if (!lc_take_copy(c, head, sizeof(head)) || !sane_number(d, head[0]))
         return damaged("a window");
     LC_TRY(make_room(&d->wins, &d->n_wins, &d->cap_wins, head[0], sizeof(*d->wins)));
     d->wins[head[0]] = (struct lc_trace_win){.comm = head[1], .name = "", .known = true};
@@ -100,7 +101,7 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
     bool whole = lc_take_copy(c, head, sizeof(head)) && head[1] <= c->left / 4;
     const void *ranks = whole ? lc_take(c, (size_t)head[1] * 4) : NULL;
-    if (!ranks || !sane_number(head[0]))
+    if (!ranks || !sane_number(d, head[0]))
         return damaged("a group");
     LC_TRY(make_room(&d->groups, &d->n_groups, &d->cap_groups, head[0], sizeof(*d->groups)));
     d->groups[head[0]] =
@@ -111,7 +112,7 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct lc_reader *c) {
 static enum lc_err parse_string(struct lc_trace_defs *d, struct lc_reader *c) {
     uint32_t head[2] = {0, 0};
     const char *text = lc_take_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
-    if (!text || !sane_number(head[0]))
+    if (!text || !sane_number(d, head[0]))
         return damaged("a string");
     LC_TRY(make_room(&d->strings, &d->n_strings, &d->cap_strings, head[0], sizeof(*d->strings)));
     d->strings[head[0]].text = text;
@@ -121,7 +122,7 @@ static enum lc_err parse_string(struct lc_trace_defs *d, struct lc_reader *c) {
 
 static enum lc_err parse_file(struct lc_trace_defs *d, struct lc_reader *c) {
     struct lc_trace_file file = {.known = true};
-    if (!lc_take_copy(c, &file.head, sizeof(file.head)) || !sane_number(file.head.id))
+    if (!lc_take_copy(c, &file.head, sizeof(file.head)) || !sane_number(d, file.head.id))
         return damaged("an open file");
     LC_TRY(make_room(&d->files, &d->n_files, &d->cap_files, file.head.id, sizeof(*d->files)));
     d->files[file.head.id] = file;
@@ -307,6 +308,7 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
     };
     struct lc_reader all = {bytes, n_bytes, false};
     uint64_t word;
+    d->n_bytes = n_bytes;
     while (lc_take_copy(&all, &word, sizeof(word))) {
         size_t length = (size_t)(word & 0x00ffffffffffffffu), type = (size_t)(word >> 56);
         if (length > all.left) {

@@ -174,6 +174,7 @@ struct lc_trace_defs {
     size_t n_sites, cap_sites;
     struct lc_def_bend bend; /* ns_per_tick 0: none */
     bool cut_off;            /* the stream ends in the middle of a record */
+    size_t n_bytes;          /* of the stream */
     struct lc_trace_thread *threads;
     size_t n_threads, cap_threads;
     struct lc_trace_clock *clocks;

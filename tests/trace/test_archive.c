@@ -505,10 +505,24 @@ static int free_texts(void **unused) {
     return 0;
 }
 
+/* A damaged number must not reserve room for all below it. */
+static void test_high_number(void **state) {
+    struct {
+        uint64_t word;
+        uint32_t id, n;
+    } group = {(uint64_t)LC_DEF_GROUP << 56 | 8, 1u << 23, 0};
+    struct lc_trace_defs defs;
+    (void)state;
+    memset(&defs, 0, sizeof(defs));
+    assert_int_equal(lc_trace_defs_parse(&defs, &group, sizeof(group)), LC_ERR_FORMAT);
+    assert_int_equal(defs.cap_groups, 0);
+    lc_trace_defs_free(&defs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_end), cmocka_unit_test(test_recovered),
-        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_ruined_state),
-        cmocka_unit_test(test_filter)};
+        cmocka_unit_test(test_cut_off),  cmocka_unit_test(test_ruined_state),
+        cmocka_unit_test(test_filter),   cmocka_unit_test(test_high_number)};
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }
