@@ -169,11 +169,18 @@ static void print_length(const struct lc_text *text) {
 static void print_unknown(const struct lc_text *text, const json_t *names) {
     size_t i;
     json_t *name;
-    json_array_foreach(names, i, name) fprintf(
-        text->out,
-        "      ! no call path contains %s: neither a region nor a function that was seen calling "
-        "MPI\n",
-        json_is_string(name) ? json_string_value(name) : "?");
+    json_array_foreach(names, i, name) {
+        const char *unknown = json_is_string(name) ? json_string_value(name) : "?";
+        if (strncmp(unknown, "MPI_", 4) == 0)
+            fprintf(text->out,
+                    "      ! %s: time in MPI is no useful time; of MPI there is mpi=0 only\n",
+                    unknown);
+        else
+            fprintf(text->out,
+                    "      ! no call path contains %s: neither a region nor a function that was "
+                    "seen calling MPI\n",
+                    unknown);
+    }
 }
 
 static void print_what_if(const struct lc_text *text) {
