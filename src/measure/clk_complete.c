@@ -173,8 +173,11 @@ void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
     request->clocks[0] = 0;
 }
 
-/* What will be read first when the call is over (lc_stamp_end). */
+/* What will be read first when the call is over (lc_stamp_end); not where other threads may read it
+ * meanwhile. */
 void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests) {
+    if (lc_unlikely(lc_core.multiple))
+        return;
     for (int i = 0; i < n; i++)
         if (is_receive(requests[i])) {
             const struct lc_clk_recv *r =
