@@ -54,6 +54,26 @@ static bool is_empty(const json_t *value) {
     return true;
 }
 
+/* What a count of the coverage audit means, where its name does not say it. */
+static const char *meaning_of(const char *key) {
+    static const struct {
+        const char *key, *words;
+    } meanings[] = {
+        {"calls_lost", "not in the result: no room for more call paths"},
+        {"calls_in_callbacks",
+         "made inside MPI's callbacks: counted, their time is the outer call's"},
+        {"bound_elsewhere", "their MPI calls go past the tool"},
+        {"pcontrol_ignored", "MPI_Pcontrol with other levels than 0 and 1"},
+        {"region_errors", "regions ended without a begin, or left open inside one that ended"},
+        {"switches", "starts and stops of the measurement, all ranks together"},
+        {"processes_spawned", "by MPI_Comm_spawn: not measured"},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+        if (strcmp(key, meanings[i].key) == 0)
+            return meanings[i].words;
+    return NULL;
+}
+
 static void print_object(const struct lc_text *text, const char *title, const json_t *object) {
     const char *key;
     json_t *value;
@@ -66,6 +86,9 @@ static void print_object(const struct lc_text *text, const char *title, const js
         fputs("  ", text->out);
         print_key(text->out, key);
         print_value(text->out, value);
+        const char *meaning = meaning_of(key);
+        if (meaning != NULL)
+            fprintf(text->out, "  (%s)", meaning);
         fputc('\n', text->out);
     }
 }
