@@ -200,6 +200,13 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
     double local_ns, offset_ns, error_ns;
 };
 
+/* What a new thread begins with where threads call MPI at the same time: clocks of the first one at
+ * the end of its last call. */
+struct lc_clk_first {
+    _Atomic uint64_t useful, origin, whatif[LC_WHATIF_MAX];
+    _Atomic uint32_t interval;
+};
+
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
@@ -248,7 +255,8 @@ struct lc_clk {
     uint8_t fn_class[LC_FN_COUNT];
     uint8_t fn_meets[LC_FN_COUNT]; /* enum lc_wait_kind of one that synchronises without data */
     bool fn_starts[LC_FN_COUNT];   /* starts messages, and waits for nothing */
-    struct lc_clk_thread *threads;
+    struct lc_clk_thread *threads; /* the first one stays first */
+    struct lc_clk_first first;
     uint32_t n_threads;
     /* what-if */
     uint32_t n_whatif;

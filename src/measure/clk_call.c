@@ -110,11 +110,23 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
 
+static void tell_new_threads(const struct lc_logical *l) {
+    struct lc_clk_first *first = &lc_clk.first;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        atomic_store_explicit(&first->whatif[s], l->vec.whatif[s], memory_order_relaxed);
+    atomic_store_explicit(&first->origin, l->origin, memory_order_relaxed);
+    /* release: who sees these sees an origin that is as old or older (begin_as_first) */
+    atomic_store_explicit(&first->useful, l->useful, memory_order_release);
+    atomic_store_explicit(&first->interval, l->interval, memory_order_release);
+}
+
 static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     if (lc_clk.log != NULL && !k->rest.ended)
         log_call(k, call);
     if (lc_clk.crowded)
         end_again(call, k);
+    if (lc_core.multiple && k == lc_clk.threads)
+        tell_new_threads(&k->l);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {
@@ -161,6 +173,25 @@ void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
         lc_clk_phase_end(k, call);
 }
 
+/* Whoever made this thread had done the work before it. With lc_clk.lock. */
+static void begin_as_first(struct lc_logical *l) {
+    const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
+    struct lc_clk_first *first = &lc_clk.first;
+    if (of == NULL)
+        return;
+    if (!lc_core.multiple) {
+        l->useful = of->useful;
+        memcpy(l->vec.whatif, of->vec.whatif, sizeof l->vec.whatif);
+        l->origin = of->origin;
+    } else if (atomic_load_explicit(&first->interval, memory_order_acquire) == l->interval) {
+        l->useful = atomic_load_explicit(&first->useful, memory_order_acquire);
+        l->origin = atomic_load_explicit(&first->origin, memory_order_relaxed);
+        for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+            l->vec.whatif[s] = atomic_load_explicit(&first->whatif[s], memory_order_relaxed);
+    }
+    l->vec.other = l->useful;
+}
+
 void lc_clocks_thread_new(struct lc_call *call) {
     if (call->thread->clocks != NULL)
         return;
@@ -177,14 +208,9 @@ void lc_clocks_thread_new(struct lc_call *call) {
                   lc_clk.n_whatif);
     k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
     k->epoch = lc_clk.epoch;
-    if (lc_clk.on) { /* whoever made this thread had done the work before it */
+    if (lc_clk.on) {
         lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
-        if (lc_clk.threads != NULL) {
-            k->l.useful = lc_clk.threads->l.useful;
-            k->l.vec.other = k->l.useful;
-            memcpy(k->l.vec.whatif, lc_clk.threads->l.vec.whatif, sizeof k->l.vec.whatif);
-            k->l.origin = lc_clk.threads->l.origin;
-        }
+        begin_as_first(&k->l);
     }
     struct lc_clk_thread **at = &lc_clk.threads; /* the first one stays first */
     while (*at != NULL)
