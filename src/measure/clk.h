@@ -120,6 +120,7 @@ struct lc_clk_thread {
     uint8_t n_owed, n_late;    /* edges back; mirrors left behind */
     struct lc_candidate worst; /* the chosen one so far */
     struct lc_path *waited;    /* the last call */
+    const void *claim;         /* place of the next entry of the ring last sent to, or NULL */
     struct lc_rest rest;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *meeting;     /* clk_sync.c: of the one that is a MEET */

@@ -173,11 +173,15 @@ void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
     request->clocks[0] = 0;
 }
 
-/* What will be read first when the call is over (lc_stamp_end); not where other threads may read it
- * meanwhile. */
+/* What will be read first when the call is over (lc_stamp_end; not where other threads may read it
+ * meanwhile), and written next: after MPI_Isend it was too early for that (the receiver may take it
+ * along with the entry that was sent). */
 void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests) {
+    struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(lc_core.multiple))
         return;
+    if (k != NULL && k->claim != NULL)
+        lc_line_claim(k->claim);
     for (int i = 0; i < n; i++)
         if (is_receive(requests[i])) {
             const struct lc_clk_recv *r =

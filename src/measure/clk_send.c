@@ -53,6 +53,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
             lc_logical_stamp(&k->l, call->begin, &entry->stamp);
             lc_ring_ready(out, entry, context, msg->tag, (uint32_t)msg->bytes);
             seq = out->seq;
+            k->claim = lc_ring_next(out);
         }
     } else {
         bool sync = msg->kind == LC_SEND_SYNC, buffered = msg->kind == LC_SEND_BUFFERED;
@@ -71,26 +72,17 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
 }
 
-/* The message is on its way: the place of the next entry is fetched. */
-static inline void claim_next(const struct lc_msg *msg) {
-    const struct lc_ring_entry *entry = (const struct lc_ring_entry *)(uintptr_t)msg->clocks[0];
-    if (entry != NULL)
-        lc_line_claim(entry + 1);
-}
-
-void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
-    (void)call; /* the request carries msg->clocks */
-    claim_next(msg);
-}
-
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     bool surely = surely_waits(msg);
-    claim_next(msg);
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(k == NULL))
+        return;
+    if (k->claim != NULL) /* the message is on its way */
+        lc_line_claim(k->claim);
     if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
         return;
-    struct lc_clk_thread *k = call->thread->clocks;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
-    if (k == NULL || to < 0 || msg->clocks[1] >> 32)
+    if (to < 0 || msg->clocks[1] >> 32)
         return;
     lc_clk_receiver_late(call, k,
                          &(struct lc_ended){.to = (uint32_t)to,

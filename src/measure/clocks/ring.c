@@ -87,9 +87,8 @@ const struct lc_ring_entry *lc_ring_sent(const struct lc_ring_out *out, uint32_t
     if (segments >= out->queue_count)
         return NULL;
     uint32_t i = (out->queue_first + out->queue_count - 1 - segments) % out->queue_cap;
-    const struct lc_ring_segment *segment = lc_area_at(out->area, out->queue[i]);
-    const struct lc_ring_entry *entry =
-        &segment->entries[LC_RING_ENTRIES - 1 - at % LC_RING_ENTRIES];
+    const struct lc_ring_entry *entry = lc_ring_entry_at(
+        lc_area_at(out->area, out->queue[i]), LC_RING_ENTRIES - 1 - at % LC_RING_ENTRIES);
     return atomic_load_explicit(&entry->seq, memory_order_relaxed) == seq ? entry : NULL;
 }
 
