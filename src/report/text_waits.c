@@ -1,6 +1,5 @@
 /* Who makes whom wait: blame in words, and the largest wait states with the ranks that carry them.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,23 +153,29 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
     return err;
 }
 
+/* The largest kind after `last` (NULL: of all), in the order of the table where they are equal;
+ * NULL: none. */
+static const struct lc_wait_sum *next_kind(const struct lc_sums *sums,
+                                           const struct lc_wait_sum *last) {
+    const struct lc_wait_sum *best = NULL;
+    for (const struct lc_wait_sum *w = sums->waits; w < sums->waits + sums->n_waits; w++) {
+        bool after =
+            last == NULL || w->total < last->total || (w->total == last->total && w > last);
+        if (after && (best == NULL || w->total > best->total))
+            best = w;
+    }
+    return best;
+}
+
 /* One line: all kinds, largest first. */
 static void print_kinds(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
-    double below = INFINITY;
     int told = 0;
-    for (size_t i = 0; i < sums->n_waits; i++) {
-        const struct lc_wait_sum *best = NULL;
-        for (size_t w = 0; w < sums->n_waits; w++)
-            if (sums->waits[w].total < below &&
-                (best == NULL || sums->waits[w].total > best->total))
-                best = &sums->waits[w];
-        if (best == NULL || best->total < 0.01 * sums->total_waiting || best->total <= 0.0)
-            break;
-        fprintf(text->out, "%s%s %.1f %%", told++ > 0 ? ", " : "  in all: ", best->kind->label,
-                lc_text_share(best->total, sums->total_time));
-        below = best->total;
-    }
+    for (const struct lc_wait_sum *w = next_kind(sums, NULL);
+         w != NULL && w->total >= 0.01 * sums->total_waiting && w->total > 0.0;
+         w = next_kind(sums, w))
+        fprintf(text->out, "%s%s %.1f %%", told++ > 0 ? ", " : "  in all: ", w->kind->label,
+                lc_text_share(w->total, sums->total_time));
     if (told > 0)
         fputc('\n', text->out);
 }

@@ -109,6 +109,7 @@ check("Wait at Barrier  measured  42.7 %  estimated  10.4 %" in text, f"estimate
 
 # Waits in every profile of OpenMP, phases of equal length and many of them, predictions that change nothing, no minimum above another.
 odd = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
+odd["metrics"]["mpi_latesender"] = odd["metrics"]["mpi_barrier_wait"]
 odd["meta"]["coverage"].update(region_errors=3, switches=0)
 odd["meta"].update(openmp=True, threads_wanted=2, oversubscribed=True)
 odd["pop"]["phases"] = [dict(odd["pop"]["phases"][0], name=f"part {i}", elapsed_s=0.25) for i in range(10)]
@@ -117,7 +118,7 @@ odd["pop"]["what_if"] = [dict(spec=s, critical_path_s=2.0, predicted_s=p, measur
 SAME = CLASSES.replace("0.012", "0.000002")
 make(odd, "odd/profile.cubex", blame_tsv=BLAME, size_classes_tsv=SAME)
 text = latecomer("show", "odd")
-for wanted in ("oversubscribed: 4 ranks of 2 threads on 2 cores", "OpenMP: threads are measured where they call MPI", "phase part 0,", "phase part 7,",
+for wanted in ("in all: Late Sender 42.7 %, Wait at Barrier 42.7 %\n", "oversubscribed: 4 ranks of 2 threads on 2 cores", "OpenMP: threads are measured where they call MPI", "phase part 0,", "phase part 7,",
                "(2 more phases: in show --json)", "run time 2.4 s instead of 2.4 s (no change)", "run time 1.8 s instead of 2.4 s (-25.0 %)", "no call path contains b: neither",
                "! MPI_Recv: time in MPI is no useful time", "region errors              3  (regions ended without a begin"):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
