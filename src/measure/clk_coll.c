@@ -373,19 +373,22 @@ static inline uint32_t only_member(const struct lc_clk_coll *x) {
     return log->n == 2 && x->kind < LC_COLL_SCAN && x->from == NULL ? 1 - log->me : log->n;
 }
 
-static __attribute__((noinline)) void read_several(struct lc_clk_thread *k, struct lc_call *call,
-                                                   struct lc_clk_coll *x,
-                                                   const struct lc_comm *comm,
-                                                   struct lc_coll_seen *seen) {
+/* Returns the number of members whose entries were there; *done: the smallest of theirs. */
+static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
+                                                       struct lc_call *call, struct lc_clk_coll *x,
+                                                       const struct lc_comm *comm, uint32_t *done) {
     struct lc_combined all;
-    bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, seen);
-    if (!combined && !take_members(k, x, comm, call->end, seen))
-        read_one_by_one(k, x, comm, call->end, seen);
-    if (seen->n == 0)
-        return;
-    lc_logical_adopt(&k->l, seen->winner, seen->won, &lc_clk.areas[seen->winner_rank]);
-    lc_clk_coll_candidate(k, call, x, x->kind == LC_COLL_N2ONE ? ~seen->cause_key : seen->cause_key,
-                          seen->cause_rank, combined ? all.latest_node : seen->cause->node);
+    struct lc_coll_seen seen;
+    bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, &seen);
+    if (!combined && !take_members(k, x, comm, call->end, &seen))
+        read_one_by_one(k, x, comm, call->end, &seen);
+    *done = seen.done;
+    if (seen.n == 0)
+        return 0;
+    lc_logical_adopt(&k->l, seen.winner, seen.won, &lc_clk.areas[seen.winner_rank]);
+    lc_clk_coll_candidate(k, call, x, x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
+                          seen.cause_rank, combined ? all.latest_node : seen.cause->node);
+    return seen.n;
 }
 
 static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
@@ -403,10 +406,7 @@ static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const s
             done = entry->done;
             n = 1;
         } else if (only >= log->n) {
-            struct lc_coll_seen seen;
-            read_several(k, call, x, comm, &seen);
-            done = seen.done;
-            n = seen.n;
+            n = read_several(k, call, x, comm, &done);
         }
     }
     if (all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
