@@ -103,7 +103,7 @@ void lc_clocks_call_begin(struct lc_call *call) {
  * profile adds it to the call; the clocks leave it out. */
 static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t now = lc_ticks(), own = now - call->end;
-    if (own <= lc_clk.slow_ticks)
+    if (own <= lc_clk.slow_ticks || k->rest.ended) /* what is left to do has not waited */
         return;
     k->l.last = call->end = now;
     k->l.skipped += own;
