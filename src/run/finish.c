@@ -49,6 +49,8 @@ static enum lc_err collect(struct lc_run *run, struct lc_raw **all) {
         const struct lc_mapped_state *state = &run->peers.states[i];
         uint64_t end_ns = atomic_load(&state->header->process_end_ns);
         err = lc_state_snapshot(state->header, state->bytes, end_ns, *all);
+        if (end_ns == 0) /* it still ran: its times are up to then, whatever it does meanwhile */
+            run->counted_ns = lc_monotonic_raw_ns();
         if (err == LC_OK)
             found++;
         else if (err == LC_ERR_NOMEM)

@@ -2,7 +2,6 @@
 
 #include <gnu/libc-version.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +113,10 @@ static void ending_of(const struct lc_state_header *header, char *text, size_t s
 json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete) {
     json_t *meta = json_object(), *endings = json_array();
     char text[64];
-    uint64_t now = lc_monotonic_raw_ns(), begin = run->begin_ns;
-    uint64_t end = run->end_ns != 0 ? run->end_ns : now;
+    uint64_t begin = run->begin_ns;
+    uint64_t end = run->end_ns != 0 ? run->end_ns : lc_monotonic_raw_ns();
+    if (run->counted_ns > end)
+        end = run->counted_ns;
     for (int32_t r = 0; r < run->launch.size; r++)
         json_array_append_new(endings, json_string(""));
     for (size_t i = 0; i < run->peers.n_states; i++) {
@@ -123,8 +124,6 @@ json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete)
         uint64_t other_end = atomic_load(&state->header->process_end_ns);
         if (state->header->begin_ns != 0 && state->header->begin_ns < begin)
             begin = state->header->begin_ns;
-        if (other_end == 0 && kill(state->pid, 0) == 0)
-            other_end = now; /* still running: its times are up to now */
         if (other_end > end)
             end = other_end;
         ending_of(state->header, text, sizeof text);

@@ -59,6 +59,7 @@ struct lc_run {
     struct lc_guard guard;
     struct lc_peers peers;
     uint64_t begin_ns, end_ns; /* of the program, CLOCK_MONOTONIC_RAW */
+    uint64_t counted_ns;       /* until then ranks were counted that still ran; 0: none */
     uint64_t begin_realtime_ns;
     int told;           /* last signal that was passed on to the program; 0: none */
     bool leave_in_turn; /* leave.c: not before the parents whose programs ended earlier */
