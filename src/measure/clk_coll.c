@@ -205,8 +205,8 @@ static inline __attribute__((always_inline)) void look(struct lc_clk_thread *k,
     seen->n++;
 }
 
-/* The usual case in one go, held in registers: entries of the own interval from all, no scenarios.
- * False: nothing has changed; the general way (read_members) does the rest. */
+/* The usual case of several members in one go, held in registers: entries of the own interval from
+ * all, no scenarios. False: nothing has changed; the general way (read_members) does it. */
 static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
                                                    const struct lc_comm *comm, uint64_t now,
                                                    struct lc_coll_seen *seen) {
@@ -214,13 +214,9 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
     const struct lc_colllog *log = &x->c->log;
     struct lc_log_head *const *theirs = log->theirs;
     uint32_t first = log->me == 0, end = log->n, me = log->me;
-    if (lc_unlikely(x->kind >= LC_COLL_SCAN || x->from != NULL || l->vec.n_whatif > 0 ||
-                    l->interval == 0))
+    if (lc_unlikely(x->kind >= LC_COLL_SCAN || x->kind == LC_COLL_ONE2N || x->from != NULL ||
+                    l->vec.n_whatif > 0 || l->interval == 0))
         return false;
-    if (x->kind == LC_COLL_ONE2N) {
-        first = (uint32_t)x->root;
-        end = first < end ? first + 1 : 0;
-    }
     if (lc_unlikely(first >= end || theirs[first] == NULL))
         return false;
     size_t at = x->op & (log->entries - 1);
@@ -357,13 +353,6 @@ void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
     lc_clk_candidate(k, call, kind, ticks, rank, node);
 }
 
-/* Entries that are there in another way than take_members wants them. */
-static void read_one_by_one(struct lc_clk_thread *k, struct lc_clk_coll *x,
-                            const struct lc_comm *comm, uint64_t now, struct lc_coll_seen *seen) {
-    *seen = (struct lc_coll_seen){.done = UINT32_MAX};
-    read_members(k, x, comm, now, seen);
-}
-
 /* The only member whose entry is to be read: the root, or the other one of two; log->n: none such.
  */
 static inline uint32_t only_member(const struct lc_clk_coll *x) {
@@ -378,10 +367,10 @@ static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
                                                        struct lc_call *call, struct lc_clk_coll *x,
                                                        const struct lc_comm *comm, uint32_t *done) {
     struct lc_combined all;
-    struct lc_coll_seen seen;
+    struct lc_coll_seen seen = {.done = UINT32_MAX};
     bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, &seen);
     if (!combined && !take_members(k, x, comm, call->end, &seen))
-        read_one_by_one(k, x, comm, call->end, &seen);
+        read_members(k, x, comm, call->end, &seen);
     *done = seen.done;
     if (seen.n == 0)
         return 0;

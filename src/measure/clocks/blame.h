@@ -29,6 +29,7 @@ struct lc_blame {
     uint16_t hash[LC_BLAME_HASH]; /* index + 1 of a row that may be it */
 };
 
+/* A row without ticks makes no new one. */
 void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row);
 
 /* The row that the hash names, if it is the one; NULL: not known without a search. */
