@@ -134,11 +134,8 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     struct lc_state_header *h = lc_core.state;
     h->begin_ns = stub->begin_ns;
     h->begin_realtime_ns = stub->begin_realtime_ns;
-#if defined(LC_FLAVOUR_OPENMPI)
-    h->flavour = 1;
-#else
-    h->flavour = 2;
-#endif
+    h->flavour = stub->flavour;
+    snprintf(h->mpi, sizeof h->mpi, "%s", stub->product);
     atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
     lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON) |
                    (lc_core.check_paths ? LC_MODE_CHECK : 0);

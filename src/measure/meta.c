@@ -158,15 +158,8 @@ static void put_versions(struct lc_strbuf *out) {
     lc_real.Get_library_version(library, &length);
     lc_real.Get_version(&version, &subversion);
     library[strcspn(library, "\n")] = '\0';
-#if defined(LC_FLAVOUR_OPENMPI)
-    char name[64];
-    snprintf(name, sizeof name, "Open MPI %d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-             OMPI_RELEASE_VERSION);
-#else
-    char name[64] = "MPICH " MPICH_VERSION;
-#endif
     lc_strbuf_puts(out, "\"mpi\": ");
-    put_text(out, name);
+    put_text(out, lc_core.state->mpi);
     lc_strbuf_puts(out, ", \"mpi_library_version\": ");
     put_text(out, library);
     lc_strbuf_printf(out, ", \"mpi_standard\": \"%d.%d\"", version, subversion);

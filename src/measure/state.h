@@ -55,7 +55,7 @@ struct lc_state_header {
     uint32_t version, header_bytes;
     _Atomic int32_t pid; /* the measured process; 0 until one claims the state */
     int32_t rank, size;  /* -1 before MPI_Init */
-    uint32_t flavour;    /* 1 Open MPI, 2 MPICH */
+    uint32_t flavour;    /* enum lc_flavour */
     _Atomic uint32_t ending, measured;
     int32_t ending_code;
     int32_t thread_level;
@@ -70,6 +70,7 @@ struct lc_state_header {
     _Atomic uint64_t waits;       /* offset of the newest struct lc_state_wait, 0: none */
     struct lc_state_table modules, names, nodes, threads, peers, text;
     char host[64];
+    char mpi[64];  /* "MPICH 4.0.2", as it says itself */
     char why[128]; /* why it is unmeasured */
     /* Set by the parents: */
     _Atomic uint32_t saved; /* the result of this rank is in a file */

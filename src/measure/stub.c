@@ -9,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,6 +17,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/mpi_flavour.h"
+#include "measure/find_mpi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -62,38 +64,39 @@ __attribute__((constructor)) static void remember_start(void) {
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data);
-struct library {
-    const char *flavour;
-    char path[4096];
-};
+/* A word for the parent in the state that nobody claimed, if there is one. */
+static bool leave_mark(const char *mark) {
+    const char *text = getenv("LATECOMER_STATE");
+    char path[64];
+    int pid, fd;
+    if (text == NULL || sscanf(text, "%d:%d", &pid, &fd) != 2)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int memory = open(path, O_RDWR | O_CLOEXEC);
+    if (memory < 0)
+        return false;
+    bool left = lseek(memory, 0, SEEK_END) == 0 && pwrite(memory, mark, strlen(mark) + 1, 0) > 0;
+    close(memory);
+    return left;
+}
 
 /* MPI was used, but never through the exported functions (RTLD_DEEPBIND, dlsym with the library's
- * own handle): the parent is told by the library's name in the state that nobody claimed. */
+ * own handle): the parent is told the library's name. */
 __attribute__((destructor)) static void tell_if_passed_by(void) {
-    static struct library mpi;
-    const char *text = getenv("LATECOMER_STATE");
-    int pid, fd, flag = 0;
-    if (stub.on_dlclose != NULL || stub.mpi != NULL || text == NULL ||
-        sscanf(text, "%d:%d", &pid, &fd) != 2)
+    static struct lc_loaded_mpi mpi;
+    int flag = 0;
+    if (stub.on_dlclose != NULL || stub.mpi != NULL || getenv("LATECOMER_STATE") == NULL ||
+        !lc_find_mpi(&mpi))
         return;
-    dl_iterate_phdr(visit, &mpi);
-    void *handle = mpi.flavour != NULL ? dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    int (*initialized)(int *) =
-        handle != NULL ? (int (*)(int *))dlsym(handle, "PMPI_Initialized") : NULL;
-    int (*finalized)(int *) =
-        handle != NULL ? (int (*)(int *))dlsym(handle, "PMPI_Finalized") : NULL;
+    int (*initialized)(int *) = (int (*)(int *))dlsym(mpi.handle, "PMPI_Initialized");
+    int (*finalized)(int *) = (int (*)(int *))dlsym(mpi.handle, "PMPI_Finalized");
     if (initialized == NULL || finalized == NULL || initialized(&flag) != 0 || !flag ||
         finalized(&flag) != 0)
         return;
-    char path[64], mark[64];
+    char mark[64];
     const char *slash = strrchr(mpi.path, '/');
     snprintf(mark, sizeof mark, "%c%.60s", flag ? '!' : '?', slash != NULL ? slash + 1 : mpi.path);
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    int memory = open(path, O_RDWR | O_CLOEXEC);
-    if (memory >= 0 && lseek(memory, 0, SEEK_END) == 0 &&
-        pwrite(memory, mark, strlen(mark) + 1, 0) < 0)
-        close(memory);
+    leave_mark(mark);
 }
 
 static void say(const char *what, const char *why) {
@@ -103,23 +106,6 @@ static void say(const char *what, const char *why) {
     size_t bytes = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
     if (!quiet && getenv("LATECOMER_QUIET") == NULL && write(STDERR_FILENO, line, bytes) < 0)
         return;
-}
-
-static int visit(struct dl_phdr_info *info, size_t size, void *data) {
-    static const struct {
-        const char *soname, *flavour;
-    } known[] = {{"libmpi.so.40", "openmpi"}, {"libmpich.so.12", "mpich"}};
-    struct library *found = data;
-    (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *base = slash != NULL ? slash + 1 : info->dlpi_name;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strncmp(base, known[i].soname, strlen(known[i].soname)) == 0) {
-            found->flavour = known[i].flavour;
-            snprintf(found->path, sizeof found->path, "%s", info->dlpi_name);
-            return 1;
-        }
-    return 0;
 }
 
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
@@ -203,26 +189,56 @@ static const char *open_core(const char *flavour, char *why, size_t why_bytes) {
     return start(&stub, why, why_bytes) == 0 ? NULL : why;
 }
 
+/* Why this MPI cannot be measured; NULL if it can. */
+static const char *refuse(const struct lc_loaded_mpi *mpi, char *why, size_t why_bytes) {
+    char core[4096];
+    if (mpi->flavour == LC_FLAVOUR_UNKNOWN) {
+        snprintf(why, why_bytes, "%.400s: no MPI that can be measured (%s)", mpi->path,
+                 mpi->product);
+        return why;
+    }
+    /* The core is bound to Open MPI's objects by this name, and would load a second library. */
+    if (mpi->flavour == LC_FLAVOUR_IS_OPENMPI &&
+        dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD) != mpi->handle) {
+        snprintf(why, why_bytes, "%.400s: an Open MPI that does not call itself libmpi.so.40",
+                 mpi->path);
+        return why;
+    }
+    if (core_path(lc_flavour_word(mpi->flavour), core, sizeof core) && access(core, F_OK) != 0) {
+        snprintf(why, why_bytes, "%s: Latecomer was built without %s", mpi->product,
+                 lc_flavour_name(mpi->flavour));
+        return why;
+    }
+    return NULL;
+}
+
+/* The parent of rank 0 says it once; who has no parent says it here. */
+static void tell_failure(const char *why) {
+    char mark[512];
+    snprintf(mark, sizeof mark, "#%.500s", why);
+    if (!leave_mark(mark))
+        say("measurement", why);
+}
+
 /* false: no MPI library is loaded yet, so only regions were used: sleep on. */
 static bool wake(void) {
-    static struct library mpi;
-    dl_iterate_phdr(visit, &mpi);
-    if (mpi.flavour == NULL)
+    static struct lc_loaded_mpi mpi;
+    if (!lc_find_mpi(&mpi))
         return false;
     char why[512] = "";
     quiet = getenv("LATECOMER_QUIET") != NULL;
     memcpy(first_thunks, lc_slots, sizeof first_thunks);
-    stub.mpi = dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD);
+    stub.mpi = mpi.handle;
+    stub.flavour = mpi.flavour;
+    stub.product = mpi.product;
     bool wanted = getenv("LATECOMER_STATE") != NULL || getenv("LATECOMER_DIR") != NULL;
-    const char *failed = NULL;
-    if (stub.mpi == NULL)
-        failed = "the MPI library cannot be opened";
-    else if (wanted)
-        failed = open_core(mpi.flavour, why, sizeof why);
-    if (stub.mpi != NULL && (failed != NULL || !wanted))
+    const char *failed = wanted ? refuse(&mpi, why, sizeof why) : NULL;
+    if (wanted && failed == NULL)
+        failed = open_core(lc_flavour_word(mpi.flavour), why, sizeof why);
+    if (failed != NULL || !wanted)
         use_real_functions();
     if (failed != NULL)
-        say("measurement", failed);
+        tell_failure(failed);
     clean_environment();
     return true;
 }

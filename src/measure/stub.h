@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { LC_STUB_ABI = 1 };
+enum { LC_STUB_ABI = 2 };
 
 /* Slots behind those of MPI, in this order. */
 #define LC_API_TABLE(X)                                                                            \
@@ -22,8 +22,10 @@ struct lc_stub {
     uint32_t n_mpi; /* slots of MPI functions, API after them */
     void **slots;   /* where the exported functions jump to */
     const char *const *names;
-    void *mpi;         /* handle of the MPI library of the program */
-    uint64_t begin_ns; /* start of the process, CLOCK_MONOTONIC_RAW */
+    void *mpi;           /* handle of the MPI library of the program */
+    uint32_t flavour;    /* enum lc_flavour of it */
+    const char *product; /* what it says it is: "MPICH 4.0.2" */
+    uint64_t begin_ns;   /* start of the process, CLOCK_MONOTONIC_RAW */
     uint64_t begin_realtime_ns;
     void (*on_dlclose)(void); /* set by the core: called after a library may have gone */
 };

@@ -41,23 +41,28 @@ void lc_findings_free(struct lc_findings *findings) {
     *findings = (struct lc_findings){0};
 }
 
+static bool has_core(const char *stub, enum lc_flavour flavour) {
+    char core[PATH_MAX];
+    const char *slash = strrchr(stub, '/');
+    snprintf(core, sizeof core, "%.*s/liblatecomer-core-%s.so", (int)(slash - stub), stub,
+             lc_flavour_word(flavour));
+    return access(core, R_OK) == 0;
+}
+
 static enum lc_err look_at_library(struct lc_findings *f) {
-    static const char *const cores[] = {"openmpi", "mpich"};
-    char *stub, core[PATH_MAX];
+    static const enum lc_flavour flavours[] = {LC_FLAVOUR_IS_OPENMPI, LC_FLAVOUR_IS_MPICH};
+    char *stub;
     if (lc_run_find_library(&stub) != LC_OK)
         return add(f, LC_VERDICT_BAD, "library", "%s", lc_err_text());
     enum lc_err err = LC_OK;
-    for (size_t i = 0; err == LC_OK && i < 2; i++) {
-        snprintf(core, sizeof core, "%.*s/liblatecomer-core-%s.so",
-                 (int)(strrchr(stub, '/') - stub), stub, cores[i]);
-        bool there = access(core, R_OK) == 0;
-        err = there ? add(f, LC_VERDICT_OK, "library", "measures %s programs",
-                          lc_flavour_name(i == 0 ? LC_FLAVOUR_IS_OPENMPI : LC_FLAVOUR_IS_MPICH))
-                    : add(f, LC_VERDICT_NOTE, "library",
-                          "%s is missing: programs of that MPI run unmeasured: build it with that "
-                          "MPI installed",
-                          core);
-    }
+    for (size_t i = 0; err == LC_OK && i < 2; i++)
+        err = has_core(stub, flavours[i])
+                  ? add(f, LC_VERDICT_OK, "library", "measures %s programs",
+                        lc_flavour_name(flavours[i]))
+                  : add(f, LC_VERDICT_NOTE, "library",
+                        "built without %s: programs of that MPI run unmeasured: build it with that "
+                        "MPI installed",
+                        lc_flavour_name(flavours[i]));
     free(stub);
     return err;
 }
@@ -210,6 +215,26 @@ static enum lc_err judge_names(struct lc_findings *f, const struct lc_program *p
                "others are shown as name+0x1a2b: do not strip it, or install its debug symbols");
 }
 
+static enum lc_err judge_mpi(struct lc_findings *f, const struct lc_program *program) {
+    const char *name = lc_flavour_name(program->flavour);
+    char *stub;
+    if (program->flavour == LC_FLAVOUR_UNKNOWN)
+        return add(f, LC_VERDICT_NOTE, "MPI",
+                   "%s is not known by its name: what it says when it runs decides whether it is "
+                   "measured",
+                   program->mpi_library);
+    if (lc_run_find_library(&stub) != LC_OK) /* told already */
+        return LC_OK;
+    bool measured = has_core(stub, program->flavour);
+    free(stub);
+    if (measured)
+        return add(f, LC_VERDICT_OK, "MPI", "%s (%s)", name, program->mpi_library);
+    return add(f, LC_VERDICT_BAD, "MPI",
+               "%s (%s): Latecomer was built without that kind of MPI: it runs unmeasured: build "
+               "Latecomer with it installed",
+               name, program->mpi_library);
+}
+
 static enum lc_err judge_elf(struct lc_findings *f, const struct lc_program *program) {
     struct elf_facts facts = look_into(program->path);
     if (program->is_static)
@@ -227,12 +252,11 @@ static enum lc_err judge_elf(struct lc_findings *f, const struct lc_program *pro
                    "MPI is linked into the program: its calls cannot be intercepted: link MPI "
                    "dynamically"));
     else if (program->mpi_library != NULL)
-        LC_TRY(add(f, LC_VERDICT_OK, "MPI", "%s (%s)", lc_flavour_name(program->flavour),
-                   program->mpi_library));
+        LC_TRY(judge_mpi(f, program));
     else
         LC_TRY(add(f, LC_VERDICT_NOTE, "MPI",
-                   "the program needs no MPI library that is known here (Open MPI 4, MPICH 4): if "
-                   "it opens one itself, it is measured all the same"));
+                   "the program needs no MPI library that is found here: if it "
+                   "opens one itself, it is measured all the same"));
     if (facts.calls_pmpi)
         LC_TRY(add(f, LC_VERDICT_NOTE, "coverage",
                    "it calls PMPI functions directly: measured like MPI functions"));

@@ -66,7 +66,7 @@ static enum lc_err collect(struct lc_run *run, struct lc_raw **all) {
 
 static const char *mpi_name(const struct lc_run *run) {
     const struct lc_state_header *header = own_state(run);
-    return header == NULL || header->flavour > 2 ? "unknown" : lc_flavour_name(header->flavour);
+    return header == NULL ? "unknown" : header->mpi;
 }
 
 /* Saves the node's states and makes a result of what is there. */
@@ -219,8 +219,11 @@ static void wait_for_result(const struct lc_run *run) {
 static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
     if (run->launch.rank != 0)
         return;
-    char mark[64];
-    if (own == NULL && lc_run_was_passed_by(run, mark, sizeof mark)) {
+    char mark[512];
+    bool marked = own == NULL && lc_run_left_mark(run, mark, sizeof mark);
+    if (marked && mark[0] == '#') {
+        lc_say("%s: ran unmeasured: %s", run->argv[0], mark + 1);
+    } else if (marked) {
         lc_say("%s: ran unmeasured: MPI was called past the tool (RTLD_DEEPBIND, or dlsym on the "
                "MPI library)",
                run->argv[0]);

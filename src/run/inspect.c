@@ -14,21 +14,6 @@
 #include "base/mem.h"
 #include "run/libsearch.h"
 
-const char *lc_flavour_name(enum lc_flavour flavour) {
-    static const char *const names[] = {"unknown", "Open MPI", "MPICH"};
-    return names[flavour];
-}
-
-enum lc_flavour lc_flavour_of_library(const char *path) {
-    const char *base = strrchr(path, '/');
-    base = base == NULL ? path : base + 1;
-    if (strncmp(base, "libmpich.so", 11) == 0 || strncmp(base, "libmpi.so.12", 12) == 0)
-        return LC_FLAVOUR_IS_MPICH;
-    if (strncmp(base, "libmpi.so.40", 12) == 0)
-        return LC_FLAVOUR_IS_OPENMPI;
-    return LC_FLAVOUR_UNKNOWN;
-}
-
 static bool is_executable_file(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
@@ -121,6 +106,42 @@ static enum lc_err look_at_elf(struct lc_program *program, int fd) {
     return LC_OK;
 }
 
+/* One of the symbols that the object exports. */
+static bool exports(Elf *elf, const char *wanted) {
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section != NULL;
+         section = elf_nextscn(elf, section)) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (symbol.st_shndx != SHN_UNDEF && name != NULL && strcmp(name, wanted) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* false: no MPI library. Only those with "mpi" in their names are opened. */
+static bool is_mpi_library(const char *path, enum lc_flavour *flavour) {
+    const char *base = strrchr(path, '/');
+    int fd = strcasestr(base != NULL ? base : path, "mpi") != NULL
+                 ? open(path, O_RDONLY | O_CLOEXEC)
+                 : -1;
+    if (fd < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool mpi = elf != NULL && exports(elf, LC_MPI_SYMBOL);
+    if (mpi)
+        *flavour = lc_flavour_decide(path, NULL, exports(elf, LC_OPENMPI_SYMBOL));
+    elf_end(elf);
+    close(fd);
+    return mpi;
+}
+
 static enum lc_err note_library(void *context, const char *path) {
     struct lc_program *program = context;
     const char *base = strrchr(path, '/');
@@ -128,10 +149,8 @@ static enum lc_err note_library(void *context, const char *path) {
     if (strncmp(base, "libgomp.so", 10) == 0 || strncmp(base, "libomp.so", 9) == 0 ||
         strncmp(base, "libiomp5.so", 11) == 0)
         program->uses_openmp = true;
-    if (program->mpi_library == NULL && lc_flavour_of_library(path) != LC_FLAVOUR_UNKNOWN) {
-        program->flavour = lc_flavour_of_library(path);
+    if (program->mpi_library == NULL && is_mpi_library(path, &program->flavour))
         LC_TRY(lc_strdup(&program->mpi_library, path));
-    }
     return LC_OK;
 }
 

@@ -7,8 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-
-enum lc_flavour { LC_FLAVOUR_UNKNOWN, LC_FLAVOUR_IS_OPENMPI, LC_FLAVOUR_IS_MPICH };
+#include "base/mpi_flavour.h"
 
 struct lc_program {
     char *path;         /* as execvp would find it */
@@ -21,16 +20,13 @@ struct lc_program {
     bool has_symbols;   /* .symtab */
     bool has_debug;     /* .debug_info, or separate debug information is installed */
     bool uses_openmp;   /* needs libgomp, libomp or libiomp5 */
-    enum lc_flavour flavour;
-    char *mpi_library; /* path; NULL if none is needed */
+    enum lc_flavour flavour; /* of that library, as far as its file tells: it may say otherwise */
+    char *mpi_library;       /* path; NULL if none is needed */
 };
 
 /* LC_ERR_NOT_FOUND if there is no such program, LC_ERR_IO if it cannot be executed. */
 enum lc_err lc_program_inspect(struct lc_program *program, const char *name);
 void lc_program_free(struct lc_program *program);
-const char *lc_flavour_name(enum lc_flavour flavour); /* "Open MPI", "MPICH", "unknown" */
-/* Flavour of an MPI library by its file name (libmpi.so.40, libmpich.so.12, ..). */
-enum lc_flavour lc_flavour_of_library(const char *path);
 /* The first executable called `name` in PATH, or `name` itself if it holds a slash; the caller
  * frees it; NULL if there is none. */
 char *lc_find_executable(const char *name);

@@ -112,7 +112,7 @@ static void add_paths(struct lc_strbuf *out, const char *list, const char *file)
         if (t == n_tokens) {
             lc_strbuf_putc(out, *at++);
         } else {
-            lc_strbuf_puts(out, tokens[t].origin ? real : "lib64");
+            lc_strbuf_puts(out, tokens[t].origin ? real : LC_SYSTEM_LIB);
             at += strlen(tokens[t].token);
         }
     }
@@ -160,7 +160,8 @@ static bool find_library(const struct search *search, const struct object *by, c
         snprintf(path, PATH_MAX, "%s", cached);
         return true;
     }
-    return find_in_list("/lib64:/usr/lib64:/lib:/usr/lib", soname, path);
+    return find_in_list("/" LC_SYSTEM_LIB ":/usr/" LC_SYSTEM_LIB ":/lib64:/usr/lib64:/lib:/usr/lib",
+                        soname, path);
 }
 
 static enum lc_err add_object(struct search *search, const char *path, const char *soname,

@@ -11,11 +11,10 @@
 #include "run/meta.h"
 #include "run/run.h"
 
-/* The library wrote a mark into the state that nobody claimed: "!<name of the MPI library>" after
- * MPI_Finalize, with '?' before it. */
-bool lc_run_was_passed_by(const struct lc_run *run, char *mark, size_t size) {
-    char text[64] = "";
-    if (pread(run->state_fd, text, sizeof text - 1, 0) < 1 || (text[0] != '!' && text[0] != '?'))
+bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size) {
+    char text[512] = "";
+    if (pread(run->state_fd, text, sizeof text - 1, 0) < 1 || text[0] == '\0' ||
+        strchr("!?#", text[0]) == NULL)
         return false;
     snprintf(mark, size, "%s", text);
     return true;

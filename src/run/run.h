@@ -81,8 +81,10 @@ void lc_run_finish(struct lc_run *run); /* the result, after the end */
 void lc_run_finish_killed(struct lc_run *run); /* the same, if this is the guard: at its death */
 void lc_run_mark_saved(struct lc_run *run);    /* tells the parents of the node */
 void lc_run_leave(struct lc_run *run);         /* waits for the own turn to end; may end here */
-/* MPI was used, but past the library (`mark`: what that left); and the result of such a run. */
-bool lc_run_was_passed_by(const struct lc_run *run, char *mark, size_t size);
+/* What the library left in the state that nobody claimed: "#<why it measures nothing>", or, if MPI
+ * was called past it, "!<name of the MPI library>" after MPI_Finalize, with '?' before it. */
+bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size);
+/* The result of a run that called MPI past the library. */
 enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark);
 enum lc_err lc_run_dump(struct lc_run *run); /* the result so far, as profile.cubex */
 void lc_run_save_before_abort(struct lc_run *run);
