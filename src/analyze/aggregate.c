@@ -46,7 +46,7 @@ static bool other_root(uint32_t a, uint32_t b) {
     return a != b && a != LC_NONE && b != LC_NONE;
 }
 
-void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll,
+void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll_part *coll,
                       const struct lc_who *member) {
     struct lc_aggregate one;
     lc_aggregate_init(&one);

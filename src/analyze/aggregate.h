@@ -26,7 +26,7 @@ struct lc_aggregate {
 };
 
 void lc_aggregate_init(struct lc_aggregate *a);
-void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll *coll,
+void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll_part *coll,
                       const struct lc_who *member);
 void lc_aggregate_merge(struct lc_aggregate *a, const struct lc_aggregate *b);
 

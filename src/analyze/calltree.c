@@ -5,29 +5,29 @@
 
 #include "base/mem.h"
 
-enum lc_err lc_tree_init(struct lc_tree *tree) {
-    *tree = (struct lc_tree){0};
+enum lc_err lc_tree_init(struct lc_call_tree *tree) {
+    *tree = (struct lc_call_tree){0};
     LC_TRY(lc_grow(&tree->nodes, &tree->cap_nodes, 64, sizeof *tree->nodes));
     tree->nodes[0] = (struct lc_tree_node){LC_NONE, LC_NONE, 0, LC_NONE, 0};
     tree->n_nodes = 1;
     return LC_OK;
 }
 
-void lc_tree_free(struct lc_tree *tree) {
+void lc_tree_free(struct lc_call_tree *tree) {
     free(tree->nodes);
     lc_idmap_free(&tree->children);
-    *tree = (struct lc_tree){0};
+    *tree = (struct lc_call_tree){0};
 }
 
-static enum lc_err add_node(struct lc_tree *tree, uint32_t parent, uint32_t region, uint64_t first,
-                            uint32_t *id) {
+static enum lc_err add_node(struct lc_call_tree *tree, uint32_t parent, uint32_t region,
+                            uint64_t first, uint32_t *id) {
     LC_TRY(lc_grow(&tree->nodes, &tree->cap_nodes, tree->n_nodes + 1, sizeof *tree->nodes));
     *id = (uint32_t)tree->n_nodes;
     tree->nodes[tree->n_nodes++] = (struct lc_tree_node){parent, region, LC_NONE, LC_NONE, first};
     return lc_idmap_put(&tree->children, (uint64_t)parent << 32 | region, *id);
 }
 
-uint32_t lc_tree_child_slow(struct lc_tree *tree, uint32_t parent, uint32_t region) {
+uint32_t lc_tree_child_slow(struct lc_call_tree *tree, uint32_t parent, uint32_t region) {
     uint32_t child = lc_idmap_get(&tree->children, (uint64_t)parent << 32 | region);
     if (child == LC_NONE && add_node(tree, parent, region, tree->next_first++, &child) != LC_OK)
         return LC_NONE;
@@ -42,7 +42,7 @@ struct packed_node {
 };
 
 /* Adds another rank's nodes to the union; parents come first. */
-static enum lc_err merge(struct lc_tree *all, const struct packed_node *nodes, size_t count) {
+static enum lc_err merge(struct lc_call_tree *all, const struct packed_node *nodes, size_t count) {
     uint32_t *map;
     LC_TRY(lc_alloc(&map, count + 1, sizeof *map));
     enum lc_err err = LC_OK;
@@ -73,7 +73,7 @@ static int by_parent_first(const void *a, const void *b) {
 
 /* Pre-order numbering of the union without recursion; cnodes[k] and, per node of the union, nothing
  * else is needed. */
-static enum lc_err number(const struct lc_tree *all, struct lc_an_cnode *cnodes) {
+static enum lc_err number(const struct lc_call_tree *all, struct lc_an_cnode *cnodes) {
     size_t n = all->n_nodes;
     struct sibling *order;
     uint32_t *begin, *stack_next, *stack_cnode;
@@ -122,7 +122,7 @@ static enum lc_err number(const struct lc_tree *all, struct lc_an_cnode *cnodes)
 }
 
 /* cnodes of this rank's nodes, by walking down the final tree from the roots. */
-static enum lc_err map_nodes(const struct lc_tree *tree, const struct lc_trace *trace,
+static enum lc_err map_nodes(const struct lc_call_tree *tree, const struct lc_trace *trace,
                              uint32_t *map) {
     struct lc_idmap of = {0};
     enum lc_err err = LC_OK;
@@ -137,7 +137,7 @@ static enum lc_err map_nodes(const struct lc_tree *tree, const struct lc_trace *
     return err;
 }
 
-static enum lc_err pack(const struct lc_tree *tree, struct packed_node **packed) {
+static enum lc_err pack(const struct lc_call_tree *tree, struct packed_node **packed) {
     LC_TRY(lc_alloc(packed, tree->n_nodes, sizeof **packed));
     for (size_t i = 0; i < tree->n_nodes; i++)
         (*packed)[i] = (struct packed_node){tree->nodes[i].first, tree->nodes[i].parent,
@@ -146,9 +146,9 @@ static enum lc_err pack(const struct lc_tree *tree, struct packed_node **packed)
 }
 
 /* On rank 0: the union of all ranks' trees, numbered. */
-static enum lc_err unite(const struct lc_comm *comm, const struct packed_node *gathered,
+static enum lc_err unite(const struct lc_transport *comm, const struct packed_node *gathered,
                          const uint64_t *bytes, struct lc_trace *trace) {
-    struct lc_tree all;
+    struct lc_call_tree all;
     LC_TRY(lc_tree_init(&all));
     enum lc_err err = LC_OK;
     for (uint32_t r = 0; r < comm->size && err == LC_OK; r++) {
@@ -165,21 +165,21 @@ static enum lc_err unite(const struct lc_comm *comm, const struct packed_node *g
     return err;
 }
 
-enum lc_err lc_tree_unify(const struct lc_tree *tree, struct lc_trace *trace, uint32_t **map) {
-    const struct lc_comm *comm = trace->comm;
+enum lc_err lc_tree_unify(const struct lc_call_tree *tree, struct lc_trace *trace, uint32_t **map) {
+    const struct lc_transport *comm = trace->comm;
     struct packed_node *packed = NULL, *gathered = NULL;
     uint64_t *bytes = NULL;
     size_t n_gathered;
     enum lc_err err = lc_alloc(&bytes, comm->size, sizeof *bytes);
     if (err == LC_OK)
         err = pack(tree, &packed);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK)
-        err = lc_comm_gather(comm, packed, tree->n_nodes * sizeof *packed, (void **)&gathered,
-                             &n_gathered, bytes);
+        err = lc_transport_gather(comm, packed, tree->n_nodes * sizeof *packed, (void **)&gathered,
+                                  &n_gathered, bytes);
     if (err == LC_OK && comm->rank == 0)
         err = unite(comm, gathered, bytes, trace);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     free(packed);
     free(gathered);
     free(bytes);
@@ -191,7 +191,7 @@ enum lc_err lc_tree_unify(const struct lc_tree *tree, struct lc_trace *trace, ui
     err = comm->rank == 0 ? LC_OK : lc_alloc(&trace->cnodes, (size_t)n + 1, sizeof *trace->cnodes);
     if (err == LC_OK)
         err = lc_alloc(map, tree->n_nodes, sizeof **map);
-    LC_TRY(lc_comm_agree(comm, err));
-    lc_comm_bcast(comm, trace->cnodes, trace->n_cnodes * sizeof *trace->cnodes, 0);
-    return lc_comm_agree(comm, map_nodes(tree, trace, *map));
+    LC_TRY(lc_transport_agree(comm, err));
+    lc_transport_bcast(comm, trace->cnodes, trace->n_cnodes * sizeof *trace->cnodes, 0);
+    return lc_transport_agree(comm, map_nodes(tree, trace, *map));
 }

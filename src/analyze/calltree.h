@@ -16,20 +16,20 @@ struct lc_tree_node {
     uint64_t first;                   /* where it appeared first: location << 32 | order */
 };
 
-struct lc_tree {
+struct lc_call_tree {
     struct lc_tree_node *nodes;
     size_t n_nodes, cap_nodes;
     struct lc_idmap children; /* parent << 32 | region -> node */
     uint64_t next_first;      /* set by the reader at the begin of a location: location << 32 */
 };
 
-enum lc_err lc_tree_init(struct lc_tree *tree);
-void lc_tree_free(struct lc_tree *tree);
+enum lc_err lc_tree_init(struct lc_call_tree *tree);
+void lc_tree_free(struct lc_call_tree *tree);
 
 /* LC_NONE without memory. */
-uint32_t lc_tree_child_slow(struct lc_tree *tree, uint32_t parent, uint32_t region);
+uint32_t lc_tree_child_slow(struct lc_call_tree *tree, uint32_t parent, uint32_t region);
 
-static inline uint32_t lc_tree_child(struct lc_tree *tree, uint32_t parent, uint32_t region) {
+static inline uint32_t lc_tree_child(struct lc_call_tree *tree, uint32_t parent, uint32_t region) {
     const struct lc_tree_node *node = &tree->nodes[parent];
     return node->last_region == region ? node->last_child
                                        : lc_tree_child_slow(tree, parent, region);
@@ -37,6 +37,6 @@ static inline uint32_t lc_tree_child(struct lc_tree *tree, uint32_t parent, uint
 
 /* Collective. Merges the trees of all ranks into trace->cnodes; (*map)[node] is the cnode of a node
  * of this rank, map[0] = LC_NONE (the caller frees it). */
-enum lc_err lc_tree_unify(const struct lc_tree *tree, struct lc_trace *trace, uint32_t **map);
+enum lc_err lc_tree_unify(const struct lc_call_tree *tree, struct lc_trace *trace, uint32_t **map);
 
 #endif

@@ -65,7 +65,7 @@ static enum lc_err find_causes(const struct lc_delay *delay, struct cause **caus
  * the location, index + 1 of the cause, 0: none. */
 static void blame_interval(const struct lc_delay *delay, const struct lc_long_term *long_term,
                            size_t interval, const uint32_t *of, struct cause *causes) {
-    const struct lc_interval *x = &delay->intervals[interval];
+    const struct lc_sync_interval *x = &delay->intervals[interval];
     for (uint64_t e = x->excess; e < x[1].excess; e++) {
         if (of[delay->excess_cnode[e]] == 0)
             continue;
@@ -212,10 +212,11 @@ static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *
 }
 
 /* Rank 0's causes become the most expensive ones of all ranks. */
-static enum lc_err gather_causes(const struct lc_comm *comm, struct cause **causes, size_t *n) {
+static enum lc_err gather_causes(const struct lc_transport *comm, struct cause **causes,
+                                 size_t *n) {
     struct cause *all = NULL;
     size_t bytes = 0;
-    LC_TRY(lc_comm_gather(comm, *causes, *n * sizeof **causes, (void **)&all, &bytes, NULL));
+    LC_TRY(lc_transport_gather(comm, *causes, *n * sizeof **causes, (void **)&all, &bytes, NULL));
     if (comm->rank != 0)
         return LC_OK;
     free(*causes);
@@ -230,28 +231,28 @@ static enum lc_err gather_causes(const struct lc_comm *comm, struct cause **caus
 enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
                           const struct lc_long_term *long_term) {
     const struct lc_timelines *lines = delay->lines;
-    const struct lc_comm *comm = lines->trace->comm;
+    const struct lc_transport *comm = lines->trace->comm;
     struct cause *causes = NULL;
     int64_t *states = NULL, *details = NULL;
     size_t n = 0;
     enum lc_err err = find_causes(delay, &causes, &n);
     if (err == LC_OK)
         err = find_largest(delay, long_term, causes, n);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK)
         err = gather_causes(comm, &causes, &n);
     if (err == LC_OK)
         err = lc_alloc(&states, N_CAUSES * CHAIN_LENGTH, sizeof *states);
     if (err == LC_OK)
         err = lc_alloc(&details, (size_t)N_CAUSES * CHAIN_LENGTH * N_DETAILS, sizeof *details);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK) {
         memset(states, 0xff, N_CAUSES * CHAIN_LENGTH * sizeof *states);
         if (comm->rank == 0)
             follow(long_term, causes, n, states);
-        lc_comm_bcast(comm, states, N_CAUSES * CHAIN_LENGTH * sizeof *states, 0);
+        lc_transport_bcast(comm, states, N_CAUSES * CHAIN_LENGTH * sizeof *states, 0);
         fill_details(lines, states, N_CAUSES * CHAIN_LENGTH, details);
-        err = lc_comm_agree(
+        err = lc_transport_agree(
             comm, comm->rank == 0 ? write_json(json, lines, causes, n, states, details) : LC_OK);
     }
     free(causes);

@@ -41,13 +41,13 @@ static bool ranked(uint32_t kind) {
 static struct lc_who member(const struct lc_trace *trace, const struct lc_part *part,
                             uint32_t rank) {
     const struct lc_loc *loc = &trace->locs[part->loc];
-    const struct lc_coll *coll = &loc->colls[part->coll];
+    const struct lc_coll_part *coll = &loc->colls[part->coll];
     return (struct lc_who){coll->begin,
                            coll->end,
                            rank,
                            loc->id,
                            loc->cnode[loc->calls[coll->call].enter],
-                           lc_comm_group(&trace->comms[coll->comm], rank)};
+                           lc_transport_group(&trace->comms[coll->comm], rank)};
 }
 
 /* Calls fn for every part of this rank in the window; `advance`: the cursors move behind it. */
@@ -73,7 +73,7 @@ static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn) {
 static enum lc_err add_member(struct window *w, const struct lc_part *part, uint64_t instance,
                               uint32_t rank) {
     struct lc_aggregate *a = &w->aggregates[instance - w->begin];
-    const struct lc_coll *coll = &w->trace->locs[part->loc].colls[part->coll];
+    const struct lc_coll_part *coll = &w->trace->locs[part->loc].colls[part->coll];
     struct lc_who who = member(w->trace, part, rank);
     if (!a->n_members)
         w->used[w->n_used++] = (uint32_t)(instance - w->begin);
@@ -116,7 +116,7 @@ static void merge_home(const struct window *w, struct packed *in, size_t n_in, u
  * and back (in any order) to everybody who sent. */
 static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t count,
                                merge_fn *merge) {
-    const struct lc_comm *comm = w->trace->comm;
+    const struct lc_transport *comm = w->trace->comm;
     uint32_t *dest = NULL, *slot = NULL;
     struct packed *in = NULL, *back = NULL;
     uint64_t *from = NULL;
@@ -126,15 +126,16 @@ static enum lc_err merge_ranks(struct window *w, struct packed *items, size_t co
         err = lc_alloc(&slot, w->size, sizeof *slot);
     if (err == LC_OK)
         err = lc_alloc(&from, comm->size, sizeof *from);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     for (size_t i = 0; i < count && err == LC_OK; i++)
         dest[i] = (uint32_t)(items[i].instance % comm->size);
     if (err == LC_OK)
-        err = lc_comm_exchange_from(comm, items, dest, count, sizeof *items, (void **)&in, &n_in,
-                                    from);
+        err = lc_transport_exchange_from(comm, items, dest, count, sizeof *items, (void **)&in,
+                                         &n_in, from);
     if (err == LC_OK) {
         merge_home(w, in, n_in, slot, merge);
-        err = lc_comm_exchange_grouped(comm, in, from, sizeof *in, (void **)&back, &n_back, NULL);
+        err = lc_transport_exchange_grouped(comm, in, from, sizeof *in, (void **)&back, &n_back,
+                                            NULL);
     }
     if (err == LC_OK)
         memcpy(items, back, (n_back < count ? n_back : count) * sizeof *items);
@@ -152,7 +153,7 @@ static enum lc_err merge_values(struct window *w, void *values, size_t bytes, me
     char *at = values;
     if (w->trace->comm->size == 1)
         return LC_OK;
-    LC_TRY(lc_comm_agree(w->trace->comm, lc_alloc(&items, w->n_used, sizeof *items)));
+    LC_TRY(lc_transport_agree(w->trace->comm, lc_alloc(&items, w->n_used, sizeof *items)));
     for (size_t i = 0; i < w->n_used; i++) {
         items[i].instance = w->begin + w->used[i];
         memcpy(&items[i].u, at + w->used[i] * bytes, bytes);
@@ -225,15 +226,16 @@ static enum lc_err set_cause(struct lc_loc *loc, uint32_t coll, const struct lc_
 }
 
 /* The latest sender: in an inter-communicator data come from the other group. */
-static const struct lc_who *latest_for(const struct window *w, const struct lc_coll *coll,
+static const struct lc_who *latest_for(const struct window *w, const struct lc_coll_part *coll,
                                        const struct lc_aggregate *a, uint32_t rank) {
     const struct lc_an_comm *comm = &w->trace->comms[coll->comm];
-    return comm->n_remote && a->kind != LC_KIND_MGMT ? &a->latest_of[!lc_comm_group(comm, rank)]
-                                                     : &a->latest;
+    return comm->n_remote && a->kind != LC_KIND_MGMT
+               ? &a->latest_of[!lc_transport_group(comm, rank)]
+               : &a->latest;
 }
 
 static enum lc_err book_completion(struct window *w, const struct lc_loc *loc,
-                                   const struct lc_coll *coll, const struct lc_aggregate *a,
+                                   const struct lc_coll_part *coll, const struct lc_aggregate *a,
                                    const struct lc_who *latest) {
     bool barrier = coll->kind == LC_KIND_BARRIER;
     if (!barrier && coll->kind != LC_KIND_N2N && coll->kind != LC_KIND_N2N_SYNC)
@@ -250,7 +252,7 @@ static enum lc_err book_completion(struct window *w, const struct lc_loc *loc,
                               loc->cnode[loc->calls[coll->call].enter], loc->id, coll->end - from);
 }
 
-static bool inside(const struct lc_coll *coll, const struct lc_loc *loc,
+static bool inside(const struct lc_coll_part *coll, const struct lc_loc *loc,
                    const struct lc_aggregate *a) {
     return coll->begin <= a->latest.begin && a->latest.begin <= coll->end &&
            ((coll->flags & LC_COLL_RECEIVES) || a->latest.location == loc->id);
@@ -259,7 +261,7 @@ static bool inside(const struct lc_coll *coll, const struct lc_loc *loc,
 static enum lc_err judge_member(struct window *w, const struct lc_part *part, uint64_t instance,
                                 uint32_t rank) {
     struct lc_loc *loc = &w->trace->locs[part->loc];
-    struct lc_coll *coll = &loc->colls[part->coll];
+    struct lc_coll_part *coll = &loc->colls[part->coll];
     const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
     uint32_t root = coll->root;
     coll->root = 0;
@@ -292,7 +294,7 @@ static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64
                             uint32_t rank) {
     (void)rank;
     struct lc_loc *loc = &w->trace->locs[part->loc];
-    const struct lc_coll *coll = &loc->colls[part->coll];
+    const struct lc_coll_part *coll = &loc->colls[part->coll];
     const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
     if (w->sync_end[instance - w->begin] == INT64_MAX || !barrier_like(a->kind) ||
         coll->klass == LC_COLL_NONBLOCKING || !inside(coll, loc, a))
@@ -312,23 +314,23 @@ static enum lc_err judge_ranked(struct window *w) {
             err = set_cause(loc, causes[i].coll, &causes[i].by, NULL, causes[i].instance);
     }
     free(causes);
-    return lc_comm_agree(w->trace->comm, err);
+    return lc_transport_agree(w->trace->comm, err);
 }
 
 static enum lc_err run_window(struct window *w) {
-    const struct lc_comm *comm = w->trace->comm;
+    const struct lc_transport *comm = w->trace->comm;
     w->n_used = w->n_ranked = 0;
     for (size_t i = 0; i < w->size; i++) {
         lc_aggregate_init(&w->aggregates[i]);
         w->sync_end[i] = INT64_MAX;
     }
-    LC_TRY(lc_comm_agree(comm, for_parts(w, false, add_member)));
+    LC_TRY(lc_transport_agree(comm, for_parts(w, false, add_member)));
     LC_TRY(merge_values(w, w->aggregates, sizeof *w->aggregates, merge_aggregate));
     check_instances(w);
-    LC_TRY(lc_comm_agree(comm, for_parts(w, false, judge_member)));
+    LC_TRY(lc_transport_agree(comm, for_parts(w, false, judge_member)));
     LC_TRY(judge_ranked(w));
     LC_TRY(merge_values(w, w->sync_end, sizeof *w->sync_end, merge_end));
-    return lc_comm_agree(comm, for_parts(w, true, add_sync));
+    return lc_transport_agree(comm, for_parts(w, true, add_sync));
 }
 
 static enum lc_err window_init(struct window *w) {
@@ -345,7 +347,7 @@ enum lc_err lc_collectives_match(struct lc_trace *trace) {
     LC_TRY(lc_instances_build(&w.in, trace));
     uint64_t n_instances = w.in.base[w.in.n_streams];
     w.size = n_instances < MOST_INSTANCES ? (size_t)n_instances : MOST_INSTANCES;
-    enum lc_err err = lc_comm_agree(trace->comm, window_init(&w));
+    enum lc_err err = lc_transport_agree(trace->comm, window_init(&w));
     for (w.begin = 0; w.begin < n_instances && err == LC_OK; w.begin = w.end) {
         w.end = w.begin + w.size < n_instances ? w.begin + w.size : n_instances;
         err = run_window(&w);

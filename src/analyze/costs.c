@@ -104,7 +104,7 @@ void lc_exact_add(struct lc_exact *sum, double ticks) {
     }
 }
 
-void lc_exact_total(const struct lc_comm *comm, const struct lc_exact *sums, double *totals,
+void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
                     size_t n) {
     int64_t values[2 * LC_COST_ROWS];
     for (size_t i = 0; i < n; i++) {

@@ -75,7 +75,7 @@ uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
 
 void lc_exact_add(struct lc_exact *sum, double ticks);
 /* Over all ranks: sums[i] becomes totals[i]; at most LC_COST_ROWS. Collective. */
-void lc_exact_total(const struct lc_comm *comm, const struct lc_exact *sums, double *totals,
+void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
                     size_t n);
 
 /* Sums of what was published, by row (lc_cost_row). Collective. */

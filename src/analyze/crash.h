@@ -1,6 +1,6 @@
 /* libotf2 can crash on archives that were tampered with, or read on without an end. Both are told
  * as what they are: one line and exit code 1. (After a crash nothing can be trusted, so nothing is
- * saved.) Called by main.c; pipeline.c says when libotf2 is reading. */
+ * saved.) Called by analyze_main.c; pipeline.c says when libotf2 is reading. */
 #ifndef LC_ANALYZE_CRASH_H
 #define LC_ANALYZE_CRASH_H
 

@@ -25,7 +25,7 @@ struct walk {
 };
 
 /* Lowest location with the latest last event; *before: the latest last event of all others. */
-static uint32_t latest_location(const struct lc_path *path, int64_t *before) {
+static uint32_t latest_location(const struct lc_critical_path *path, int64_t *before) {
     uint32_t n = (uint32_t)path->lines->trace->n_locations, last = 0;
     for (uint32_t i = 1; i < n; i++)
         if (path->last_event[i] > path->last_event[last])
@@ -38,7 +38,7 @@ static uint32_t latest_location(const struct lc_path *path, int64_t *before) {
 }
 
 /* Section 4, "Bounds". *before: when the path could have ended elsewhere. */
-static enum lc_err find_bounds(struct lc_path *path, bool mpi_only, int64_t *before) {
+static enum lc_err find_bounds(struct lc_critical_path *path, bool mpi_only, int64_t *before) {
     const struct lc_trace *trace = path->lines->trace;
     LC_TRY(lc_alloc(&path->last_event, trace->n_locations + 1, sizeof *path->last_event));
     for (size_t i = 0; i < trace->n_locations; i++)
@@ -148,16 +148,17 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
     size_t n = 0, most = 0, bytes = 0;
     for (size_t i = 0; i < trace->n_locs; i++)
         most += trace->locs[i].n_waits;
-    enum lc_err err = lc_comm_agree(trace->comm, lc_alloc(&mine, most + 1, sizeof *mine));
+    enum lc_err err = lc_transport_agree(trace->comm, lc_alloc(&mine, most + 1, sizeof *mine));
     for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
         n += list_blockings(&trace->locs[i], mine + n);
     if (err == LC_OK)
-        err = lc_comm_gather(trace->comm, mine, n * sizeof *mine, (void **)&arrived, &bytes, NULL);
+        err = lc_transport_gather(trace->comm, mine, n * sizeof *mine, (void **)&arrived, &bytes,
+                                  NULL);
     free(mine);
     if (err == LC_OK && trace->comm->rank == 0)
         err = order_blockings(walk, arrived, bytes / sizeof *arrived, trace);
     free(arrived);
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }
 
 /* The last blocking of the location that starts before `time`, or NULL. */
@@ -200,7 +201,7 @@ static enum lc_err add_segment(struct walk *walk, uint32_t location, int64_t fro
 }
 
 /* Section 4, "Extraction". */
-static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t before) {
+static enum lc_err follow(struct walk *walk, const struct lc_critical_path *path, int64_t before) {
     uint32_t p = path->last;
     int64_t t = path->upper, slack = t - before;
     walk->instant = INT64_MIN;
@@ -222,25 +223,25 @@ static enum lc_err follow(struct walk *walk, const struct lc_path *path, int64_t
     }
 }
 
-static enum lc_err share_segments(struct lc_path *path, struct walk *walk) {
-    const struct lc_comm *comm = path->lines->trace->comm;
+static enum lc_err share_segments(struct lc_critical_path *path, struct walk *walk) {
+    const struct lc_transport *comm = path->lines->trace->comm;
     uint64_t n = walk->n_segments;
-    lc_comm_bcast(comm, &n, sizeof n, 0);
+    lc_transport_bcast(comm, &n, sizeof n, 0);
     if (comm->rank == 0) {
         path->segments = walk->segments;
         walk->segments = NULL;
     }
     enum lc_err err =
         comm->rank == 0 ? LC_OK : lc_alloc(&path->segments, n + 1, sizeof *path->segments);
-    LC_TRY(lc_comm_agree(comm, err));
+    LC_TRY(lc_transport_agree(comm, err));
     path->n_segments = n;
-    lc_comm_bcast(comm, path->segments, n * sizeof *path->segments, 0);
+    lc_transport_bcast(comm, path->segments, n * sizeof *path->segments, 0);
     return LC_OK;
 }
 
 /* Adds a segment of the location with this index; local[cnode]: index of the call path in its
  * timeline. */
-static void add_profile(struct lc_path *path, size_t l, const struct lc_segment *segment,
+static void add_profile(struct lc_critical_path *path, size_t l, const struct lc_segment *segment,
                         struct lc_profile *profile, const uint32_t *local) {
     lc_profile_window(profile, &path->lines->lines[l], segment->from, segment->to, true);
     for (uint32_t i = 0; i < profile->n_touched; i++) {
@@ -254,7 +255,7 @@ static void add_profile(struct lc_path *path, size_t l, const struct lc_segment 
 }
 
 /* The segments of this rank as (index of the location << 32 | segment), ascending. */
-static size_t own_segments(const struct lc_path *path, uint64_t *own) {
+static size_t own_segments(const struct lc_critical_path *path, uint64_t *own) {
     const struct lc_trace *trace = path->lines->trace;
     size_t n = 0;
     for (size_t i = 0; i < path->n_segments; i++) {
@@ -270,7 +271,7 @@ static uint64_t segment_key(const void *own, uint32_t index, int level) {
     return ((const uint64_t *)own)[index];
 }
 
-static enum lc_err allocate_sums(struct lc_path *path) {
+static enum lc_err allocate_sums(struct lc_critical_path *path) {
     const struct lc_timelines *lines = path->lines;
     size_t n_locs = lines->trace->n_locs;
     LC_TRY(lc_alloc(&path->on_path, n_locs + 1, sizeof *path->on_path));
@@ -283,7 +284,7 @@ static enum lc_err allocate_sums(struct lc_path *path) {
     return LC_OK;
 }
 
-static enum lc_err sum_segments(struct lc_path *path) {
+static enum lc_err sum_segments(struct lc_critical_path *path) {
     const struct lc_timelines *lines = path->lines;
     struct lc_profile profile = {0};
     uint64_t *own = NULL;
@@ -312,24 +313,25 @@ static enum lc_err sum_segments(struct lc_path *path) {
     return err;
 }
 
-enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines, bool mpi_only) {
+enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timelines *lines,
+                         bool mpi_only) {
     const struct lc_trace *trace = lines->trace;
     struct walk walk = {0};
     int64_t before = 0;
-    *path = (struct lc_path){.lines = lines};
-    enum lc_err err = lc_comm_agree(trace->comm, find_bounds(path, mpi_only, &before));
+    *path = (struct lc_critical_path){.lines = lines};
+    enum lc_err err = lc_transport_agree(trace->comm, find_bounds(path, mpi_only, &before));
     if (err == LC_OK)
         err = gather_blockings(&walk, trace);
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm,
-                            trace->comm->rank == 0 ? follow(&walk, path, before) : LC_OK);
+        err = lc_transport_agree(trace->comm,
+                                 trace->comm->rank == 0 ? follow(&walk, path, before) : LC_OK);
     if (err == LC_OK)
         err = share_segments(path, &walk);
     if (err == LC_OK && path->n_segments > UINT32_MAX)
         err = lc_fail(LC_ERR_RANGE,
                       "critical path: more than 4294967295 segments: analyse a part of the run");
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm, sum_segments(path));
+        err = lc_transport_agree(trace->comm, sum_segments(path));
     if (err == LC_OK)
         lc_comm_allreduce_i64(trace->comm, path->total, trace->n_cnodes, LC_OP_SUM);
     free(walk.blockings);
@@ -341,7 +343,7 @@ enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines,
     return err;
 }
 
-void lc_path_free(struct lc_path *path) {
+void lc_path_free(struct lc_critical_path *path) {
     for (size_t i = 0; path->lines != NULL && i < path->lines->trace->n_locs; i++) {
         if (path->on_path != NULL)
             free(path->on_path[i]);
@@ -353,5 +355,5 @@ void lc_path_free(struct lc_path *path) {
     free(path->segments);
     free(path->total);
     free(path->last_event);
-    *path = (struct lc_path){0};
+    *path = (struct lc_critical_path){0};
 }

@@ -25,7 +25,7 @@ struct lc_segment {
     int64_t from, to, slack;
 };
 
-struct lc_path {
+struct lc_critical_path {
     const struct lc_timelines *lines;
     int64_t lower, upper;        /* bounds */
     uint32_t last;               /* where the path ends */
@@ -37,8 +37,8 @@ struct lc_path {
     int64_t *last_event; /* per location of the trace; INT64_MIN without events */
 };
 
-enum lc_err lc_path_find(struct lc_path *path, const struct lc_timelines *lines,
+enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timelines *lines,
                          bool mpi_only); /* collective */
-void lc_path_free(struct lc_path *path);
+void lc_path_free(struct lc_critical_path *path);
 
 #endif

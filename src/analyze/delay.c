@@ -46,7 +46,7 @@ struct measuring {
 
 /* Order of the intervals: cause, release, T*, number of the state. */
 static uint64_t interval_key(const void *intervals, uint32_t index, int level) {
-    const struct lc_interval *x = (const struct lc_interval *)intervals + index;
+    const struct lc_sync_interval *x = (const struct lc_sync_interval *)intervals + index;
     switch (level) {
     case 0:
         return x->state;
@@ -62,10 +62,10 @@ static uint64_t interval_key(const void *intervals, uint32_t index, int level) {
 /* Makes room for the one that only closes `excess`. */
 static enum lc_err close_intervals(struct lc_delay *delay) {
     size_t n = delay->n_intervals;
-    struct lc_interval *all = realloc(delay->intervals, (n + 1) * sizeof *all);
+    struct lc_sync_interval *all = realloc(delay->intervals, (n + 1) * sizeof *all);
     if (!all)
         return lc_fail(LC_ERR_NOMEM, "root causes: no memory for %zu wait states", n);
-    all[n] = (struct lc_interval){0};
+    all[n] = (struct lc_sync_interval){0};
     delay->intervals = all;
     return LC_OK;
 }
@@ -75,11 +75,11 @@ static enum lc_err send_intervals(struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
     struct lc_trace *trace = lines->trace;
     int64_t *starts = NULL;
-    struct lc_interval *mine = NULL;
+    struct lc_sync_interval *mine = NULL;
     uint32_t *dest = NULL;
     size_t n = 0;
     enum lc_err err = lc_alloc(&starts, lines->n_states + 1, sizeof *starts);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
         err = lc_sync_starts(lines, starts);
     if (err == LC_OK)
@@ -95,23 +95,23 @@ static enum lc_err send_intervals(struct lc_delay *delay) {
                 continue;
             enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
             dest[n] = lc_trace_owner(trace, w->cause);
-            mine[n++] = (struct lc_interval){.state = line->first_state + k,
-                                             .from = starts[s - lines->states],
-                                             .start = w->start,
-                                             .release = w->release,
-                                             .ticks = s->ticks,
-                                             .waiting = line->loc->id,
-                                             .cause = w->cause,
-                                             .cause_cnode = w->cause_cnode,
-                                             .kind = (uint8_t)kind,
-                                             .cut = (w->flags & LC_WAIT_CUT) != 0};
+            mine[n++] = (struct lc_sync_interval){.state = line->first_state + k,
+                                                  .from = starts[s - lines->states],
+                                                  .start = w->start,
+                                                  .release = w->release,
+                                                  .ticks = s->ticks,
+                                                  .waiting = line->loc->id,
+                                                  .cause = w->cause,
+                                                  .cause_cnode = w->cause_cnode,
+                                                  .kind = (uint8_t)kind,
+                                                  .cut = (w->flags & LC_WAIT_CUT) != 0};
         }
     }
     free(starts);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine, (void **)&delay->intervals,
-                               &delay->n_intervals);
+        err = lc_transport_exchange(trace->comm, mine, dest, n, sizeof *mine,
+                                    (void **)&delay->intervals, &delay->n_intervals);
     free(mine);
     free(dest);
     if (err == LC_OK)
@@ -119,10 +119,10 @@ static enum lc_err send_intervals(struct lc_delay *delay) {
     if (err == LC_OK)
         err = lc_sort_by(delay->intervals, delay->n_intervals, sizeof *delay->intervals,
                          interval_key, 4);
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }
 
-enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval,
+enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_sync_interval *interval,
                           enum lc_cost_metric metric, enum lc_delay_model model,
                           enum lc_cost_kind kind, double ticks) {
     const struct lc_timeline *line = lc_timeline_of(delay->lines, interval->cause);
@@ -140,7 +140,7 @@ enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *inte
 
 /* P(d, [T*, u)): the same for all who wait for one release since one instant. */
 static void profile_cause(struct measuring *m, struct lc_timeline *line,
-                          const struct lc_interval *x) {
+                          const struct lc_sync_interval *x) {
     if (m->cause_location == x->cause && m->cause_from == x->from && m->cause_release == x->release)
         return;
     if (m->cause_location != x->cause)
@@ -154,7 +154,7 @@ static void profile_cause(struct measuring *m, struct lc_timeline *line,
 }
 
 /* D[c] = max(P(d)[c] - P(r)[c], 0) */
-static enum lc_err difference(struct measuring *m, struct lc_interval *x) {
+static enum lc_err difference(struct measuring *m, struct lc_sync_interval *x) {
     struct lc_delay *delay = m->delay;
     size_t need = delay->n_excess + m->cause.n_touched;
     LC_TRY(lc_reserve(&delay->excess_cnode, &delay->cap_excess, need, sizeof *delay->excess_cnode));
@@ -187,7 +187,7 @@ static enum lc_err prepare_spans(struct measuring *m) {
     return LC_OK;
 }
 
-static int64_t waiting_within(const struct lc_delay *delay, const struct lc_interval *x,
+static int64_t waiting_within(const struct lc_delay *delay, const struct lc_sync_interval *x,
                               uint64_t first, uint64_t end) {
     int64_t ticks = 0;
     for (uint64_t i = first; i < end; i++)
@@ -195,7 +195,7 @@ static int64_t waiting_within(const struct lc_delay *delay, const struct lc_inte
     return ticks;
 }
 
-static void raise_handed(struct lc_delay *delay, const struct lc_interval *x, int model,
+static void raise_handed(struct lc_delay *delay, const struct lc_sync_interval *x, int model,
                          double per_tick, uint64_t first, uint64_t end) {
     for (uint64_t i = first; i < end; i++) {
         double *handed = &delay->blame[i].handed[model];
@@ -208,14 +208,15 @@ static void raise_handed(struct lc_delay *delay, const struct lc_interval *x, in
 
 /* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating,
  * section 3.4). */
-static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line, struct lc_interval *x) {
+static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line,
+                            struct lc_sync_interval *x) {
     struct lc_delay *delay = m->delay;
     uint32_t last;
     lc_states_within(line, x->from, x->release, &x->first_v, &last);
     x->n_v = last - x->first_v;
     uint64_t first = (uint64_t)(line->states - delay->lines->states) + x->first_v;
     uint64_t end = first + x->n_v;
-    struct lc_span span = lc_span_inside(first, x->n_v);
+    struct lc_block_span span = lc_span_inside(first, x->n_v);
     if (span.from < span.until && m->n_blocks == 0)
         LC_TRY(prepare_spans(m));
     x->waits =
@@ -253,7 +254,7 @@ static void settle_handed(const struct measuring *m) {
         }
 }
 
-static enum lc_err measure(struct measuring *m, struct lc_interval *x, size_t index) {
+static enum lc_err measure(struct measuring *m, struct lc_sync_interval *x, size_t index) {
     struct lc_delay *delay = m->delay;
     struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
     struct lc_timeline *own = lc_timeline_of(delay->lines, x->waiting);
@@ -347,7 +348,7 @@ static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last)
     if (err == LC_OK)
         err = lc_alloc(&dest, last - first + 1, sizeof *dest);
     for (size_t i = first; i < last && err == LC_OK; i++) {
-        const struct lc_interval *x = &delay->intervals[i];
+        const struct lc_sync_interval *x = &delay->intervals[i];
         uint32_t owner = lc_trace_owner(trace, x->waiting);
         if (owner == trace->comm->rank)
             continue;
@@ -355,16 +356,16 @@ static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last)
         queries[n++] = (struct window_query){x->waiting, trace->comm->rank,     x->from,
                                              x->start,   (uint32_t)(i - first), 0};
     }
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, queries, dest, n, sizeof *queries, (void **)&asked,
-                               &n_asked);
+        err = lc_transport_exchange(trace->comm, queries, dest, n, sizeof *queries, (void **)&asked,
+                                    &n_asked);
     if (err == LC_OK)
         err = answer(m, asked, n_asked, &entries, &entry_dest, &n_entries);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, entries, entry_dest, n_entries, sizeof *entries,
-                               (void **)&arrived, &n_arrived);
+        err = lc_transport_exchange(trace->comm, entries, entry_dest, n_entries, sizeof *entries,
+                                    (void **)&arrived, &n_arrived);
     if (err == LC_OK)
         err = order_entries(m, arrived, n_arrived);
     free(queries);
@@ -373,7 +374,7 @@ static enum lc_err fetch_windows(struct measuring *m, size_t first, size_t last)
     free(entries);
     free(entry_dest);
     free(arrived);
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }
 
 static enum lc_err send_replies(struct measuring *m) {
@@ -381,8 +382,8 @@ static enum lc_err send_replies(struct measuring *m) {
     const struct lc_trace *trace = delay->lines->trace;
     struct blame_reply *arrived = NULL;
     size_t n = 0;
-    LC_TRY(lc_comm_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies,
-                            sizeof *m->replies, (void **)&arrived, &n));
+    LC_TRY(lc_transport_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies,
+                                 sizeof *m->replies, (void **)&arrived, &n));
     for (size_t i = 0; i < n; i++) {
         const struct lc_timeline *line = lc_timeline_of(delay->lines, arrived[i].location);
         struct lc_state_blame *blame =
@@ -396,7 +397,7 @@ static enum lc_err send_replies(struct measuring *m) {
 }
 
 static enum lc_err measure_batch(struct measuring *m, size_t first, size_t last) {
-    const struct lc_comm *comm = m->delay->lines->trace->comm;
+    const struct lc_transport *comm = m->delay->lines->trace->comm;
     if (comm->size > 1)
         LC_TRY(fetch_windows(m, first, last));
     enum lc_err err = LC_OK;
@@ -404,15 +405,15 @@ static enum lc_err measure_batch(struct measuring *m, size_t first, size_t last)
         err = measure(m, &m->delay->intervals[i], i - first);
     free(m->entries);
     m->entries = NULL;
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK && comm->size > 1)
-        err = lc_comm_agree(comm, send_replies(m));
+        err = lc_transport_agree(comm, send_replies(m));
     return err;
 }
 
 static enum lc_err measure_all(struct measuring *m) {
     const struct lc_delay *delay = m->delay;
-    const struct lc_comm *comm = delay->lines->trace->comm;
+    const struct lc_transport *comm = delay->lines->trace->comm;
     for (size_t first = 0;;) {
         size_t last = delay->n_intervals - first < BATCH ? delay->n_intervals : first + BATCH;
         int64_t left = (int64_t)(delay->n_intervals - first);
@@ -438,15 +439,15 @@ static enum lc_err prepare(struct measuring *m) {
 
 enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines,
                          struct lc_costs *costs) {
-    const struct lc_comm *comm = lines->trace->comm;
+    const struct lc_transport *comm = lines->trace->comm;
     *delay = (struct lc_delay){.lines = lines, .costs = costs};
     struct measuring m = {.delay = delay, .cause_location = LC_NONE};
-    enum lc_err err =
-        lc_comm_agree(comm, lc_alloc(&delay->blame, lines->n_states + 1, sizeof *delay->blame));
+    enum lc_err err = lc_transport_agree(
+        comm, lc_alloc(&delay->blame, lines->n_states + 1, sizeof *delay->blame));
     if (err == LC_OK)
         err = send_intervals(delay);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, prepare(&m));
+        err = lc_transport_agree(comm, prepare(&m));
     if (err == LC_OK)
         err = measure_all(&m);
     lc_profile_free(&m.cause);

@@ -12,7 +12,7 @@
 
 #include "analyze/costs.h"
 
-struct lc_interval {
+struct lc_sync_interval {
     uint64_t state;  /* number of the wait state in the trace */
     int64_t from;    /* T* */
     int64_t start;   /* s */
@@ -31,7 +31,7 @@ struct lc_interval {
 struct lc_delay {
     const struct lc_timelines *lines;
     struct lc_costs *costs;
-    struct lc_interval *intervals; /* n_intervals + 1: the last one only closes `excess` */
+    struct lc_sync_interval *intervals; /* n_intervals + 1: the last one only closes `excess` */
     size_t n_intervals;
     uint32_t *excess_cnode; /* index in the timeline of the cause */
     int64_t *excess_ticks;
@@ -69,7 +69,7 @@ static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int
 }
 
 /* Books `ticks` on the code of the cause, each call path by its part of the excess. */
-enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_interval *interval,
+enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_sync_interval *interval,
                           enum lc_cost_metric metric, enum lc_delay_model model,
                           enum lc_cost_kind kind, double ticks);
 

@@ -51,7 +51,7 @@ enum lc_coll_class {
     LC_COLL_IO,
     LC_COLL_CLASSES
 };
-enum lc_coll_kind { /* how members wait for each other */
+enum lc_sync_kind { /* how members wait for each other */
                     LC_KIND_NONE,
                     LC_KIND_BARRIER,
                     LC_KIND_N2N,
@@ -69,7 +69,7 @@ enum lc_coll_kind { /* how members wait for each other */
 enum { LC_COLL_SENDS = 1, LC_COLL_RECEIVES = 2, LC_COLL_KNOWN = 4, LC_COLL_JUDGED = 8 };
 
 /* The part of one member in a collective operation. */
-struct lc_coll {
+struct lc_coll_part {
     int64_t begin; /* b; nonblocking: Enter of the starting call */
     int64_t end;   /* e; nonblocking: Leave of the starting call */
     uint32_t call; /* nonblocking: the starting one */

@@ -128,7 +128,7 @@ static enum lc_err compare(uint64_t need, uint64_t left, const char *of) {
 }
 
 /* needs[]: of all ranks. */
-static enum lc_err judge(const struct lc_comm *comm, const struct need *needs) {
+static enum lc_err judge(const struct lc_transport *comm, const struct need *needs) {
     const struct need *own = &needs[comm->rank];
     uint64_t sum = 0;
     for (uint32_t r = 0; r < comm->size; r++)
@@ -139,19 +139,19 @@ static enum lc_err judge(const struct lc_comm *comm, const struct need *needs) {
 }
 
 enum lc_err lc_forecast_check(const struct lc_trace *trace, const char *archive) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     struct need own = {own_events(trace, archive) * BYTES_PER_EVENT, left_of_address_space(),
                        hash_node()};
     struct need *needs = NULL;
     size_t bytes = 0;
-    LC_TRY(lc_comm_gather(comm, &own, sizeof own, (void **)&needs, &bytes, NULL));
+    LC_TRY(lc_transport_gather(comm, &own, sizeof own, (void **)&needs, &bytes, NULL));
     enum lc_err err = LC_OK;
     if (!needs)
         err = lc_alloc(&needs, comm->size, sizeof *needs);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK) {
-        lc_comm_bcast(comm, needs, comm->size * sizeof *needs, 0);
-        err = lc_comm_agree(comm, judge(comm, needs));
+        lc_transport_bcast(comm, needs, comm->size * sizeof *needs, 0);
+        err = lc_transport_agree(comm, judge(comm, needs));
     }
     free(needs);
     return err;

@@ -14,7 +14,7 @@ enum lc_err lc_graph_spans_new(struct lc_graph_spans *spans, const struct lc_wai
     spans->n_blocks = n_blocks;
     for (size_t i = 0; i < graph->n_links; i++) {
         const struct lc_graph_link *link = &graph->links[i];
-        struct lc_span span = lc_span_inside(link->first_v, link->n_v);
+        struct lc_block_span span = lc_span_inside(link->first_v, link->n_v);
         if (span.from == span.until)
             continue;
         struct lc_span_walk walk = lc_span_begin(span, n_blocks);

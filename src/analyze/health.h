@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "analyze/comm.h"
+#include "analyze/transport.h"
 #include "base/strbuf.h"
 
 /* kind, what it means for people (a plural that follows "<count> "), what was done */
@@ -67,7 +67,7 @@ void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t
 /* `count` at once; location LC_NONE: none in particular. */
 void lc_health_add(struct lc_health *health, enum lc_health_kind kind, uint32_t location,
                    int64_t count);
-void lc_health_reduce(struct lc_health *health, const struct lc_comm *comm);
+void lc_health_reduce(struct lc_health *health, const struct lc_transport *comm);
 const char *lc_health_text(enum lc_health_kind kind);
 const char *lc_health_done(enum lc_health_kind kind);
 const char *lc_health_name(enum lc_health_kind kind); /* "not_cpu" */

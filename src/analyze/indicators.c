@@ -11,7 +11,7 @@
 static const double parts_per_tick = 1099511627776.0; /* 2^40 */
 
 struct indicators {
-    const struct lc_path *path;
+    const struct lc_critical_path *path;
     const struct lc_trace *trace;
     struct lc_results *results;
     struct lc_indicator_sums *sums;
@@ -112,7 +112,7 @@ static enum lc_err compare_life(struct indicators *in, struct lc_timeline *line)
 
 /* Values per call path go to the locations in proportion to their parts of the path. */
 static enum lc_err spread(struct indicators *in, size_t l) {
-    const struct lc_path *path = in->path;
+    const struct lc_critical_path *path = in->path;
     const struct lc_timeline *line = &path->lines->lines[l];
     for (uint32_t k = 0; k < line->n_cnodes; k++) {
         int64_t ticks = path->on_path[l][k];
@@ -152,7 +152,7 @@ static enum lc_err allocate(struct indicators *in) {
 }
 
 static void find_present(struct indicators *in) {
-    const struct lc_path *path = in->path;
+    const struct lc_critical_path *path = in->path;
     for (size_t l = 0; l < in->trace->n_locs; l++) {
         const struct lc_timeline *line = &path->lines->lines[l];
         for (uint32_t k = 0; k < line->n_cnodes; k++)
@@ -164,7 +164,7 @@ static void find_present(struct indicators *in) {
 }
 
 static enum lc_err run(struct indicators *in) {
-    const struct lc_comm *comm = in->trace->comm;
+    const struct lc_transport *comm = in->trace->comm;
     size_t n = in->trace->n_cnodes;
     enum lc_err err = LC_OK;
     for (size_t c = 0; c < n; c++)
@@ -173,7 +173,7 @@ static enum lc_err run(struct indicators *in) {
         find_present(in);
     for (size_t l = 0; l < in->trace->n_locs && err == LC_OK; l++)
         err = compare_life(in, &in->path->lines->lines[l]);
-    LC_TRY(lc_comm_agree(comm, err));
+    LC_TRY(lc_transport_agree(comm, err));
     lc_comm_allreduce_i64(comm, in->life_total, n, LC_OP_SUM);
     lc_comm_allreduce_i64(comm, in->impact, n * N_PARTS * 2, LC_OP_SUM);
     for (uint32_t c = 0; c < n; c++) {
@@ -182,16 +182,16 @@ static enum lc_err run(struct indicators *in) {
     }
     for (size_t l = 0; l < in->trace->n_locs && err == LC_OK; l++)
         err = spread(in, l);
-    return lc_comm_agree(comm, err);
+    return lc_transport_agree(comm, err);
 }
 
-enum lc_err lc_indicators_run(const struct lc_path *path, const uint32_t *partition,
+enum lc_err lc_indicators_run(const struct lc_critical_path *path, const uint32_t *partition,
                               struct lc_results *results, struct lc_indicator_sums *sums) {
     const struct lc_trace *trace = path->lines->trace;
     struct indicators in = {
         .path = path, .trace = trace, .results = results, .sums = sums, .partition = partition};
     *sums = (struct lc_indicator_sums){0};
-    enum lc_err err = lc_comm_agree(trace->comm, allocate(&in));
+    enum lc_err err = lc_transport_agree(trace->comm, allocate(&in));
     if (err == LC_OK)
         err = run(&in);
     free(in.life_total);

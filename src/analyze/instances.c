@@ -6,11 +6,11 @@
 #include "analyze/realign.h"
 #include "base/mem.h"
 
-static uint32_t stream_of(const struct lc_coll *coll) {
+static uint32_t stream_of(const struct lc_coll_part *coll) {
     return coll->comm * LC_COLL_CLASSES + coll->klass;
 }
 
-static bool counts(const struct lc_coll *coll) {
+static bool counts(const struct lc_coll_part *coll) {
     return (coll->flags & LC_COLL_KNOWN) && coll->comm != LC_NONE;
 }
 
@@ -60,7 +60,7 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     for (uint32_t l = first; l < first + n_locs; l++) {
         size_t before = total;
         for (size_t i = 0; i < trace->locs[l].n_colls && err == LC_OK; i++) {
-            const struct lc_coll *coll = &trace->locs[l].colls[i];
+            const struct lc_coll_part *coll = &trace->locs[l].colls[i];
             if (!counts(coll))
                 continue;
             if (!tally[stream_of(coll)]++) {
@@ -84,14 +84,14 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     for (uint32_t s = 0, seen = 0; s < in->n_streams && seen < n_used; s++) {
         if (!tally[s])
             continue;
-        out->runs[seen++] = (struct lc_run){.first = at, .count = tally[s], .stream = s};
+        out->runs[seen++] = (struct lc_part_run){.first = at, .count = tally[s], .stream = s};
         size_t n = tally[s];
         tally[s] = at;
         at += n;
     }
     for (uint32_t l = first; l < first + n_locs; l++)
         for (size_t i = 0; i < trace->locs[l].n_colls; i++) {
-            const struct lc_coll *coll = &trace->locs[l].colls[i];
+            const struct lc_coll_part *coll = &trace->locs[l].colls[i];
             if (counts(coll))
                 out->parts[tally[stream_of(coll)]++] = (struct lc_part){l, (uint32_t)i};
         }
@@ -100,11 +100,11 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     free(used);
     size_t kept = 0;
     for (size_t r = 0; r < (n_used ? n_used : 0) && err == LC_OK; r++) {
-        struct lc_run run = out->runs[r];
+        struct lc_part_run run = out->runs[r];
         const struct lc_an_comm *comm = &trace->comms[run.stream / LC_COLL_CLASSES];
         if (skipped(trace, run.stream))
             continue;
-        run.rank = lc_comm_rank(comm, trace->locs[first].process);
+        run.rank = lc_transport_rank(comm, trace->locs[first].process);
         if (run.rank == LC_NONE) {
             lc_health_add(trace->health, LC_HEALTH_UNKNOWN_COMM, trace->locs[first].id,
                           (int64_t)run.count);
@@ -120,10 +120,10 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
 
 static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace *trace) {
     int64_t *lengths;
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&lengths, in->n_streams, sizeof *lengths)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&lengths, in->n_streams, sizeof *lengths)));
     for (size_t p = 0; p < in->n_processes; p++)
         for (size_t r = 0; r < in->processes[p].n_runs; r++) {
-            const struct lc_run *run = &in->processes[p].runs[r];
+            const struct lc_part_run *run = &in->processes[p].runs[r];
             int64_t length =
                 (int64_t)(run->slots ? run->slots[run->count - 1] + (size_t)1 : run->count);
             if (length > lengths[run->stream])
@@ -164,7 +164,7 @@ static enum lc_err build_all(struct lc_instances *in, struct lc_trace *trace) {
 
 enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace) {
     *in = (struct lc_instances){.n_streams = trace->n_comms * LC_COLL_CLASSES};
-    enum lc_err err = lc_comm_agree(trace->comm, build_all(in, trace));
+    enum lc_err err = lc_transport_agree(trace->comm, build_all(in, trace));
     if (err == LC_OK)
         err = lc_realign(in, trace);
     if (err == LC_OK)

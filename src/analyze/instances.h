@@ -12,7 +12,7 @@ struct lc_part {  /* of a process in an instance */
     uint32_t coll;
 };
 
-struct lc_run { /* the parts of a process in one stream, in order */
+struct lc_part_run { /* the parts of a process in one stream, in order */
     uint64_t first_instance;
     size_t first, count; /* parts */
     uint32_t *slots;     /* ascending: numbers of the parts in the stream; NULL: 0, 1, .. */
@@ -22,7 +22,7 @@ struct lc_run { /* the parts of a process in one stream, in order */
 
 struct lc_process_runs { /* of one process: runs by ascending instance */
     struct lc_part *parts;
-    struct lc_run *runs;
+    struct lc_part_run *runs;
     size_t n_runs;
     size_t run, at; /* cursor: next part of runs[run] */
 };
@@ -44,7 +44,7 @@ static inline const struct lc_part *lc_instances_peek(const struct lc_process_ru
                                                       uint64_t *instance, uint32_t *rank) {
     if (p->run == p->n_runs)
         return NULL;
-    const struct lc_run *run = &p->runs[p->run];
+    const struct lc_part_run *run = &p->runs[p->run];
     *instance = run->first_instance + (run->slots ? run->slots[p->at] : p->at);
     *rank = run->rank;
     return *instance < end ? &p->parts[run->first + p->at] : NULL;

@@ -98,7 +98,7 @@ static void waiting_time(const struct lc_timelines *lines, int64_t *of_kind, int
     lc_comm_allreduce_i64(lines->trace->comm, all, 1, LC_OP_SUM);
 }
 
-static void check_path(struct check *check, const struct lc_path *path,
+static void check_path(struct check *check, const struct lc_critical_path *path,
                        const struct lc_indicator_sums *sums) {
     double length = 0;
     int64_t activities = sums->activities_ticks;
@@ -114,7 +114,7 @@ static void check_path(struct check *check, const struct lc_path *path,
 }
 
 static json_t *summary(const struct check *check, int64_t all, double waiting, const double *booked,
-                       double uncaused, const struct lc_path *path) {
+                       double uncaused, const struct lc_critical_path *path) {
     const struct lc_trace *trace = check->trace;
     json_t *root = json_object();
     json_object_set_new(root, "checks", json_integer(check->n_checks));
@@ -132,7 +132,7 @@ static json_t *summary(const struct check *check, int64_t all, double waiting, c
     return root;
 }
 
-enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_path *path,
+enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_critical_path *path,
                                 const struct lc_indicator_sums *sums, struct lc_strbuf *json,
                                 struct lc_strbuf *lines) {
     const struct lc_trace *trace = costs->lines->trace;

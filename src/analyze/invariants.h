@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 
 /* JSON and lines for people on rank 0. Collective. */
-enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_path *path,
+enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_critical_path *path,
                                 const struct lc_indicator_sums *sums, struct lc_strbuf *json,
                                 struct lc_strbuf *lines);
 

@@ -139,7 +139,7 @@ static enum lc_err hand_over_alone(struct sweep *s, uint32_t x, const struct lc_
 }
 
 static enum lc_err hand_over_to_span(struct sweep *s, uint32_t x, const struct lc_graph_link *link,
-                                     const struct load *load, struct lc_span span) {
+                                     const struct load *load, struct lc_block_span span) {
     double rates[LC_COST_KINDS], rate = load->to_wait > 0 ? load->to_wait / (double)link->waits : 0;
     struct lc_span_walk walk = lc_span_begin(span, s->spans.n_blocks);
     for (int k = 0; k < LC_COST_KINDS; k++)
@@ -160,7 +160,7 @@ static enum lc_err hand_over_to_span(struct sweep *s, uint32_t x, const struct l
 /* Hands `costs` over to the waits of the cause of x. */
 static enum lc_err hand_over(struct sweep *s, uint32_t x, const struct lc_graph_link *link,
                              const double *costs, double to_wait) {
-    struct lc_span span = lc_span_inside(link->first_v, link->n_v);
+    struct lc_block_span span = lc_span_inside(link->first_v, link->n_v);
     struct load load = {costs, 0, to_wait};
     for (int k = 0; k < LC_COST_KINDS; k++)
         load.total += costs[k];
@@ -270,7 +270,7 @@ static void free_sweep(struct sweep *s) {
 static enum lc_err book(struct lc_long_term *result, struct lc_delay *delay,
                         const struct booking *arrived, size_t n, enum lc_delay_model model) {
     for (size_t i = 0; i < n; i++) {
-        const struct lc_interval *x = &delay->intervals[arrived[i].interval];
+        const struct lc_sync_interval *x = &delay->intervals[arrived[i].interval];
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         if (to_code > 0)
@@ -286,24 +286,24 @@ static enum lc_err book(struct lc_long_term *result, struct lc_delay *delay,
  * by block. */
 static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *delay,
                               struct sweep *sweeps) {
-    const struct lc_comm *comm = delay->lines->trace->comm;
+    const struct lc_transport *comm = delay->lines->trace->comm;
     for (;;) {
         int64_t left = 0;
         enum lc_err err = LC_OK;
         for (uint32_t model = 0; model < LC_MODELS; model++)
             if (model % comm->size == comm->rank && err == LC_OK)
                 err = advance(&sweeps[model]);
-        LC_TRY(lc_comm_agree(comm, err));
+        LC_TRY(lc_transport_agree(comm, err));
         for (uint32_t model = 0; model < LC_MODELS; model++) {
             struct sweep *s = &sweeps[model];
             struct booking *arrived = NULL;
             size_t n = 0;
-            LC_TRY(lc_comm_exchange(comm, s->out, s->out_rank, s->n_out, sizeof *s->out,
-                                    (void **)&arrived, &n));
+            LC_TRY(lc_transport_exchange(comm, s->out, s->out_rank, s->n_out, sizeof *s->out,
+                                         (void **)&arrived, &n));
             s->n_out = 0;
             err = book(result, delay, arrived, n, model);
             free(arrived);
-            LC_TRY(lc_comm_agree(comm, err));
+            LC_TRY(lc_transport_agree(comm, err));
             left += model % comm->size == comm->rank && !is_finished(s);
         }
         lc_comm_allreduce_i64(comm, &left, 1, LC_OP_SUM);
@@ -314,7 +314,7 @@ static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *dela
 
 enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
-    const struct lc_comm *comm = lines->trace->comm;
+    const struct lc_transport *comm = lines->trace->comm;
     struct sweep sweeps[LC_MODELS] = {0};
     struct lc_wait_graph graphs[LC_MODELS] = {0}; /* rank r has graphs[r] */
     uint32_t n_graphs = comm->size < LC_MODELS ? comm->size : LC_MODELS;
@@ -323,7 +323,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
     if (result->n_states >= LC_NONE)
         return lc_fail(LC_ERR_RANGE,
                        "root causes: more than 4294967294 wait states: analyse a part of the run");
-    enum lc_err err = lc_comm_agree(
+    enum lc_err err = lc_transport_agree(
         comm, lc_alloc(&result->carried, delay->n_intervals + 1, sizeof *result->carried));
     for (size_t i = 0; i < delay->n_intervals && err == LC_OK; i++)
         result->carried[i] =
@@ -335,7 +335,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
         if (model % comm->size == comm->rank)
             err = prepare_sweep(&sweeps[model], &graphs[comm->rank]);
     }
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK)
         err = run_sweeps(result, delay, sweeps);
     for (int model = 0; model < LC_MODELS; model++) {

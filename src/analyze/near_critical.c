@@ -11,9 +11,9 @@
 enum { MOST_SEGMENTS = 5000 };
 
 /* Slack per call path over all ranks. */
-static enum lc_err sum_slack(const struct lc_path *path, int64_t **slack) {
+static enum lc_err sum_slack(const struct lc_critical_path *path, int64_t **slack) {
     const struct lc_trace *trace = path->lines->trace;
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(slack, trace->n_cnodes + 1, sizeof **slack)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(slack, trace->n_cnodes + 1, sizeof **slack)));
     for (size_t l = 0; l < trace->n_locs; l++)
         for (uint32_t k = 0; k < path->lines->lines[l].n_cnodes; k++)
             (*slack)[path->lines->lines[l].cnodes[k]] += path->slack[l][k];
@@ -21,7 +21,7 @@ static enum lc_err sum_slack(const struct lc_path *path, int64_t **slack) {
     return LC_OK;
 }
 
-static json_t *callpaths_json(const struct lc_path *path, const int64_t *slack) {
+static json_t *callpaths_json(const struct lc_critical_path *path, const int64_t *slack) {
     const struct lc_trace *trace = path->lines->trace;
     json_t *list = json_array();
     for (uint32_t c = 0; c < trace->n_cnodes; c++) {
@@ -48,7 +48,7 @@ static uint64_t length_key(const void *segments, uint32_t index, int level) {
 }
 
 /* The length that a segment must have to be among the longest MOST_SEGMENTS. */
-static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest) {
+static enum lc_err shortest_kept(const struct lc_critical_path *path, int64_t *shortest) {
     uint32_t *order = NULL;
     *shortest = 0;
     if (path->n_segments <= MOST_SEGMENTS)
@@ -61,7 +61,7 @@ static enum lc_err shortest_kept(const struct lc_path *path, int64_t *shortest) 
 }
 
 /* In order of time; of a long path the longest segments. */
-static json_t *segments_json(const struct lc_path *path, int64_t shortest) {
+static json_t *segments_json(const struct lc_critical_path *path, int64_t shortest) {
     const struct lc_trace *trace = path->lines->trace;
     json_t *list = json_array();
     for (size_t i = path->n_segments; i-- > 0 && json_array_size(list) < MOST_SEGMENTS;) {
@@ -78,13 +78,13 @@ static json_t *segments_json(const struct lc_path *path, int64_t shortest) {
     return list;
 }
 
-enum lc_err lc_near_critical_run(const struct lc_path *path, const char *what_if,
+enum lc_err lc_near_critical_run(const struct lc_critical_path *path, const char *what_if,
                                  struct lc_strbuf *json, struct lc_strbuf *lines) {
     const struct lc_trace *trace = path->lines->trace;
     int64_t *slack = NULL, shortest = 0;
     json_t *root = NULL;
     LC_TRY(sum_slack(path, &slack));
-    enum lc_err err = lc_comm_agree(trace->comm, shortest_kept(path, &shortest));
+    enum lc_err err = lc_transport_agree(trace->comm, shortest_kept(path, &shortest));
     if (err == LC_OK) {
         root = json_object();
         json_object_set_new(root, "from_s", lc_place_time(trace, path->lower));
@@ -100,5 +100,5 @@ enum lc_err lc_near_critical_run(const struct lc_path *path, const char *what_if
     else
         json_decref(root);
     free(slack);
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }

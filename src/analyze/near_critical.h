@@ -13,7 +13,7 @@
 
 /* JSON and lines on rank 0; what_if may be NULL. Collective. Errors: LC_ERR_USAGE (what_if),
  * LC_ERR_NOMEM. */
-enum lc_err lc_near_critical_run(const struct lc_path *path, const char *what_if,
+enum lc_err lc_near_critical_run(const struct lc_critical_path *path, const char *what_if,
                                  struct lc_strbuf *json, struct lc_strbuf *lines);
 
 #endif

@@ -123,7 +123,7 @@ static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end
 }
 
 /* The member's next barrier that is not in a team nested inside this one; NULL: no more. */
-static const struct lc_call *next_barrier(struct member *m) {
+static const struct lc_mpi_call *next_barrier(struct member *m) {
     const struct lc_loc *loc = m->loc;
     size_t end = m->part->end_call == LC_NONE ? loc->n_calls : m->part->end_call;
     const struct lc_team_event *last = loc->extra->teams + loc->extra->n_teams;
@@ -133,15 +133,15 @@ static const struct lc_call *next_barrier(struct member *m) {
                 m->call = m->inner->end_call;
         if (m->call >= end)
             break;
-        const struct lc_call *call = &loc->calls[m->call++];
+        const struct lc_mpi_call *call = &loc->calls[m->call++];
         if (call->fn == LC_FN_OMP_BARRIER || call->fn == LC_FN_OMP_IBARRIER)
             return call;
     }
     return NULL;
 }
 
-static enum lc_err judge_barrier(struct omp *o, struct member *team, const struct lc_call **calls,
-                                 size_t n) {
+static enum lc_err judge_barrier(struct omp *o, struct member *team,
+                                 const struct lc_mpi_call **calls, size_t n) {
     size_t last = n;
     int64_t earliest_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -181,7 +181,7 @@ static enum lc_err judge_barrier(struct omp *o, struct member *team, const struc
 
 /* The j-th barrier of every member is the same one. */
 static enum lc_err judge_team(struct omp *o, struct member *team, size_t n) {
-    const struct lc_call **calls;
+    const struct lc_mpi_call **calls;
     LC_TRY(lc_alloc(&calls, n, sizeof *calls));
     int64_t begin = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -318,7 +318,7 @@ static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc) {
 
 static enum lc_err judge_taskwaits(struct lc_loc *loc) {
     for (size_t i = 0; i < loc->n_calls; i++) {
-        const struct lc_call *call = &loc->calls[i];
+        const struct lc_mpi_call *call = &loc->calls[i];
         if (call->fn != LC_FN_OMP_TASKWAIT)
             continue;
         int64_t start = loc->time[call->enter], end = loc->time[call->leave];

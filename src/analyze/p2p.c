@@ -173,7 +173,7 @@ static enum lc_err reply(struct matcher *m, const struct message *message,
 /* A sending call that lasted until after the receive was posted, and began before that, waited for
  * it. */
 static enum lc_err answer(struct matcher *m, const struct message *message, struct lc_loc *loc,
-                          const struct lc_call *call) {
+                          const struct lc_mpi_call *call) {
     int64_t posted = loc->time[call->enter];
     if (message->wait_start >= posted || message->wait_end <= posted)
         return LC_OK;
@@ -215,7 +215,7 @@ static bool waits(uint32_t fn) {
 
 static void describe_wait(const struct lc_loc *loc, const struct lc_p2p *send,
                           struct message *out) {
-    const struct lc_call *call = &loc->calls[send->call], *by = NULL;
+    const struct lc_mpi_call *call = &loc->calls[send->call], *by = NULL;
     if (!(send->flags & LC_P2P_NONBLOCKING))
         by = call->fn == LC_FN_MPI_SEND ? call : NULL;
     else if (send->done != LC_NONE && call->fn != LC_FN_MPI_ISENDX &&
@@ -239,8 +239,8 @@ static enum lc_err take_replies(struct matcher *m) {
     struct lc_trace *trace = m->trace;
     struct reply *in;
     size_t n;
-    LC_TRY(lc_comm_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies, sizeof *in,
-                            (void **)&in, &n));
+    LC_TRY(lc_transport_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies, sizeof *in,
+                                 (void **)&in, &n));
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < n && err == LC_OK; i++) {
         struct lc_loc *loc = lc_trace_loc(trace, in[i].location);
@@ -256,7 +256,7 @@ static enum lc_err take_replies(struct matcher *m) {
     }
     free(in);
     m->n_replies = 0;
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }
 
 /* Collective: sends what is in the outbox; *more tells whether any rank has more to come. */
@@ -264,14 +264,14 @@ static enum lc_err flush(struct outbox *box, bool last, bool *more) {
     struct matcher *m = &box->m;
     struct message *in;
     size_t n;
-    LC_TRY(lc_comm_exchange(m->trace->comm, box->messages, box->dest, box->count, sizeof *in,
-                            (void **)&in, &n));
+    LC_TRY(lc_transport_exchange(m->trace->comm, box->messages, box->dest, box->count, sizeof *in,
+                                 (void **)&in, &n));
     box->count = 0;
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < n && err == LC_OK; i++)
         err = deliver(m, &in[i]);
     free(in);
-    LC_TRY(lc_comm_agree(m->trace->comm, err));
+    LC_TRY(lc_transport_agree(m->trace->comm, err));
     LC_TRY(take_replies(m));
     int64_t open = !last;
     lc_comm_allreduce_i64(m->trace->comm, &open, 1, LC_OP_MAX);
@@ -284,7 +284,7 @@ static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index) {
     struct lc_p2p *p2p = &loc->p2p[index];
     if (p2p->flags & LC_P2P_RECV || !(p2p->flags & LC_P2P_KNOWN))
         return LC_OK;
-    const struct lc_call *call = &loc->calls[p2p->call];
+    const struct lc_mpi_call *call = &loc->calls[p2p->call];
     p2p->link = 0;
     struct message message = {.enter = loc->time[call->enter],
                               .leave = loc->time[call->leave],
@@ -343,12 +343,12 @@ enum lc_err lc_p2p_match(struct lc_trace *trace) {
         err = lc_alloc(&box.dest, room, sizeof *box.dest);
     if (err == LC_OK)
         err = visit_all(&box.m, post);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
         err = visit_all(&box.m, send);
     if (err != LC_OK && trace->comm->size > 1) { /* others may wait in an exchange */
         lc_complain("%s", lc_err_text());
-        lc_comm_abort(1);
+        lc_transport_abort(1);
     }
     bool more = err == LC_OK;
     while (more && err == LC_OK)

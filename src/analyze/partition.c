@@ -78,7 +78,7 @@ static enum lc_err number(const struct lc_trace *trace, const int64_t *labels,
 enum lc_err lc_partition_find(const struct lc_trace *trace, const char *text, uint32_t *partition) {
     int64_t *labels = NULL;
     enum lc_err err =
-        lc_comm_agree(trace->comm, lc_alloc(&labels, trace->n_processes + 1, sizeof *labels));
+        lc_transport_agree(trace->comm, lc_alloc(&labels, trace->n_processes + 1, sizeof *labels));
     for (size_t i = 0; i < trace->n_processes && err == LC_OK; i++)
         labels[i] = -1;
     if (err == LC_OK && strcmp(text, "executable") == 0)
@@ -90,5 +90,5 @@ enum lc_err lc_partition_find(const struct lc_trace *trace, const char *text, ui
     if (err == LC_OK)
         err = number(trace, labels, partition);
     free(labels);
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }

@@ -7,7 +7,7 @@
 
 #include "analyze/crash.h"
 #include "analyze/health.h"
-#include "analyze/meta.h"
+#include "analyze/analysis_meta.h"
 #include "analyze/read.h"
 #include "analyze/results.h"
 #include "analyze/rootcause.h"
@@ -15,7 +15,7 @@
 #include "analyze/time_correct.h"
 #include "analyze/waits.h"
 #include "analyze/write.h"
-#include "base/clock.h"
+#include "base/timer.h"
 #include "base/log.h"
 
 struct bar {
@@ -41,7 +41,7 @@ static void end_progress(struct bar *bar) {
 static enum lc_err find_waits(struct lc_trace *trace, const struct lc_analyze_options *options,
                               struct lc_correction *correction) {
     LC_TRY(lc_time_correct(trace, options->time_correct, correction));
-    LC_TRY(lc_comm_agree(trace->comm, lc_cells_book(trace)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_cells_book(trace)));
     return lc_waits_find(trace);
 }
 
@@ -82,7 +82,8 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     return err;
 }
 
-enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_options *options) {
+enum lc_err lc_analyze_run(const struct lc_transport *comm,
+                           const struct lc_analyze_options *options) {
     struct lc_health health;
     struct lc_trace *trace = NULL;
     struct lc_results *results = NULL;
@@ -91,7 +92,7 @@ enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_o
                                (options->progress || isatty(STDERR_FILENO)),
                       .percent = -1};
     lc_health_init(&health);
-    enum lc_err err = lc_comm_agree(comm, lc_results_new(&results));
+    enum lc_err err = lc_transport_agree(comm, lc_results_new(&results));
     lc_crash_reading(true);
     if (err == LC_OK)
         err = lc_trace_read(&trace, comm, options->archive, &health, show_progress, &bar);

@@ -3,9 +3,10 @@
 #ifndef LC_ANALYZE_PIPELINE_H
 #define LC_ANALYZE_PIPELINE_H
 
-#include "analyze/comm.h"
-#include "analyze/options.h"
+#include "analyze/transport.h"
+#include "analyze/analysis_options.h"
 
-enum lc_err lc_analyze_run(const struct lc_comm *comm, const struct lc_analyze_options *options);
+enum lc_err lc_analyze_run(const struct lc_transport *comm,
+                           const struct lc_analyze_options *options);
 
 #endif

@@ -318,9 +318,9 @@ enum lc_err lc_timelines_new(struct lc_timelines **out, struct lc_trace *trace) 
     }
     if (err == LC_OK)
         err = build(lines);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm, number_states(lines));
+        err = lc_transport_agree(trace->comm, number_states(lines));
     if (err != LC_OK) {
         lc_timelines_free(lines);
         lines = NULL;

@@ -93,7 +93,7 @@ static enum lc_err answer_all(const struct lc_trace *trace, struct lc_ranked *in
 
 enum lc_err lc_ranked_causes(const struct lc_trace *trace, const struct lc_ranked *members,
                              size_t n_members, struct lc_ranked_cause **causes, size_t *n_causes) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     int64_t any = n_members > 0;
     *causes = NULL;
     *n_causes = 0;
@@ -104,16 +104,17 @@ enum lc_err lc_ranked_causes(const struct lc_trace *trace, const struct lc_ranke
     struct answers out = {.n = 0};
     uint32_t *dest = NULL;
     size_t n_in = 0;
-    enum lc_err err = lc_comm_agree(comm, lc_alloc(&dest, n_members, sizeof *dest));
+    enum lc_err err = lc_transport_agree(comm, lc_alloc(&dest, n_members, sizeof *dest));
     for (size_t i = 0; i < n_members && err == LC_OK; i++)
         dest[i] = (uint32_t)(members[i].instance % comm->size);
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, members, dest, n_members, sizeof *in, (void **)&in, &n_in);
+        err =
+            lc_transport_exchange(comm, members, dest, n_members, sizeof *in, (void **)&in, &n_in);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, answer_all(trace, in, n_in, &out));
+        err = lc_transport_agree(comm, answer_all(trace, in, n_in, &out));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, out.items, out.dest, out.n, sizeof **causes, (void **)causes,
-                               n_causes);
+        err = lc_transport_exchange(comm, out.items, out.dest, out.n, sizeof **causes,
+                                    (void **)causes, n_causes);
     free(dest);
     free(in);
     free(out.items);

@@ -287,8 +287,8 @@ static enum lc_err unify_programs(struct lc_reader *reader) {
     struct lc_trace *trace = reader->trace;
     uint64_t *all = NULL;
     size_t bytes = 0;
-    LC_TRY(lc_comm_gather(trace->comm, reader->programs, reader->n_programs * sizeof *all,
-                          (void **)&all, &bytes, NULL));
+    LC_TRY(lc_transport_gather(trace->comm, reader->programs, reader->n_programs * sizeof *all,
+                               (void **)&all, &bytes, NULL));
     int64_t count = 0;
     if (bytes) {
         qsort(all, bytes / sizeof *all, sizeof *all, by_u64);
@@ -303,7 +303,7 @@ static enum lc_err unify_programs(struct lc_reader *reader) {
     }
     if (trace->comm->rank != 0)
         LC_TRY(lc_alloc(&all, (size_t)count, sizeof *all));
-    lc_comm_bcast(trace->comm, all, (size_t)count * sizeof *all, 0);
+    lc_transport_bcast(trace->comm, all, (size_t)count * sizeof *all, 0);
     for (size_t i = 1; i < reader->tree.n_nodes; i++) {
         struct lc_tree_node *node = &reader->tree.nodes[i];
         if (node->region < reader->n_defined)
@@ -344,7 +344,7 @@ static void map_location(struct lc_loc *loc, const uint32_t *map) {
 static enum lc_err unify(struct lc_reader *reader) {
     struct lc_trace *trace = reader->trace;
     uint32_t *map = NULL;
-    LC_TRY(lc_comm_agree(trace->comm, unify_programs(reader)));
+    LC_TRY(lc_transport_agree(trace->comm, unify_programs(reader)));
     LC_TRY(lc_tree_unify(&reader->tree, trace, &map));
     for (size_t i = 0; i < trace->n_locs; i++)
         map_location(&trace->locs[i], map);
@@ -372,27 +372,27 @@ static enum lc_err open_all(struct lc_trace *trace, const char *path, struct lc_
     return LC_OK;
 }
 
-enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_comm *comm, const char *path,
+enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_transport *comm, const char *path,
                           struct lc_health *health, lc_progress_fn *progress, void *user) {
     struct lc_trace *trace;
     struct lc_defs defs = {0};
     struct lc_reader reader = {.health = health};
     struct archive archive = {.path = path, .progress = progress, .user = user};
     enum lc_err err = lc_alloc(&trace, 1, sizeof *trace);
-    LC_TRY(lc_comm_agree(comm, err));
+    LC_TRY(lc_transport_agree(comm, err));
     trace->comm = comm;
     trace->health = health;
     lc_crash_watch(&reader.n_events);
     err = open_all(trace, path, &reader, &defs, &archive);
     lc_crash_watch(NULL);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK)
         err = lc_forecast_check(trace, path);
     if (err == LC_OK) {
         lc_crash_watch(&reader.n_events);
         err = read_events(&reader, &archive);
         lc_crash_watch(NULL);
-        err = lc_comm_agree(comm, err);
+        err = lc_transport_agree(comm, err);
     }
     if (archive.callbacks)
         OTF2_EvtReaderCallbacks_Delete(archive.callbacks);

@@ -13,8 +13,9 @@ typedef void lc_progress_fn(void *user, uint64_t done, uint64_t all);
 /* Collective. Opens the archive (traces.otf2), reads this rank's part. Damage in events is counted
  * in health; damaged definitions, a missing archive or too little memory are errors, the same on
  * all ranks. */
-enum lc_err lc_trace_read(struct lc_trace **trace, const struct lc_comm *comm, const char *path,
-                          struct lc_health *health, lc_progress_fn *progress, void *user);
+enum lc_err lc_trace_read(struct lc_trace **trace, const struct lc_transport *comm,
+                          const char *path, struct lc_health *health, lc_progress_fn *progress,
+                          void *user);
 void lc_trace_free(struct lc_trace *trace);
 
 #endif

@@ -280,12 +280,12 @@ static uint32_t root_of(const struct lc_reader *reader, const struct lc_an_comm 
                         uint32_t root) {
     if (!comm->n_remote)
         return root;
-    uint32_t own = lc_comm_rank(comm, reader->loc->process);
+    uint32_t own = lc_transport_rank(comm, reader->loc->process);
     if (root == OTF2_COLLECTIVE_ROOT_SELF)
         return own;
     if (own == LC_NONE || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP || root == LC_NONE)
         return LC_NONE;
-    return lc_comm_group(comm, own) ? root : root + comm->n_members;
+    return lc_transport_group(comm, own) ? root : root + comm->n_members;
 }
 
 /* Neighbours are known of Cartesian topologies. */
@@ -298,7 +298,7 @@ static uint8_t neighbor_kind(struct lc_reader *reader, const struct lc_an_comm *
 
 /* Operation, root and roles, known only from the record at the end. Both sides of a barrier or
  * construction wait. */
-static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64_t comm_id,
+static void describe_coll(struct lc_reader *reader, struct lc_coll_part *coll, uint64_t comm_id,
                           const struct coll_end *end) {
     coll->comm = lc_reader_comm(reader, comm_id);
     if (coll->comm == LC_NONE)
@@ -318,7 +318,7 @@ static void describe_coll(struct lc_reader *reader, struct lc_coll *coll, uint64
         coll->flags |= LC_COLL_SENDS | LC_COLL_RECEIVES;
 }
 
-static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll *coll) {
+static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll_part *coll) {
     struct lc_loc *loc = reader->loc;
     if (loc->n_colls == loc->cap_colls) {
         reader->err =
@@ -330,7 +330,7 @@ static uint32_t add_coll(struct lc_reader *reader, const struct lc_coll *coll) {
     return (uint32_t)loc->n_colls++;
 }
 
-void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll *coll) {
+void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll_part *coll) {
     uint32_t index = add_coll(reader, coll);
     if (index != LC_NONE)
         add_done(reader, index, true);
@@ -363,12 +363,12 @@ static OTF2_CallbackCode on_coll_end(OTF2_LocationRef location, OTF2_TimeStamp t
     if (call == LC_NONE)
         return lc_reader_end(reader);
     struct lc_loc *loc = reader->loc;
-    const struct lc_call *c = &loc->calls[call];
+    const struct lc_mpi_call *c = &loc->calls[call];
     if (begin == INT64_MIN) {
         lc_health_note(reader->health, LC_HEALTH_COLL_END_ALONE, loc->id);
         begin = loc->time[c->enter];
     }
-    struct lc_coll coll = {begin, t, call, LC_NONE, root, .klass = LC_COLL_BLOCKING};
+    struct lc_coll_part coll = {begin, t, call, LC_NONE, root, .klass = LC_COLL_BLOCKING};
     if (op == OTF2_COLLECTIVE_OP_CREATE_HANDLE) {
         if (c->fn == LC_FN_MPI_INIT || c->fn == LC_FN_MPI_FINALIZE || c->fn == LC_FN_MPI_WIN)
             return OTF2_CALLBACK_SUCCESS;
@@ -396,7 +396,7 @@ static OTF2_CallbackCode on_nbc_request(OTF2_LocationRef location, OTF2_TimeStam
     if (call == LC_NONE)
         return lc_reader_end(reader);
     int64_t begin = reader->loc->time[reader->loc->calls[call].enter];
-    struct lc_coll coll = {begin, begin, call, LC_NONE, LC_NONE, .klass = LC_COLL_NONBLOCKING};
+    struct lc_coll_part coll = {begin, begin, call, LC_NONE, LC_NONE, .klass = LC_COLL_NONBLOCKING};
     uint32_t index = add_coll(reader, &coll);
     if (index != LC_NONE)
         open_request(reader, &reader->colls, request, index);
@@ -415,7 +415,7 @@ static OTF2_CallbackCode on_nbc_complete(OTF2_LocationRef location, OTF2_TimeSta
     if (index == LC_NONE)
         return lc_reader_end(reader);
     uint32_t call = lc_reader_call(reader);
-    struct lc_coll *coll = &reader->loc->colls[index];
+    struct lc_coll_part *coll = &reader->loc->colls[index];
     if (op == OTF2_COLLECTIVE_OP_CREATE_HANDLE) { /* MPI_Comm_idup: not a data operation */
         coll->flags = 0;
         return lc_reader_end(reader);

@@ -146,7 +146,8 @@ void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
     begin_life(reader, t, node);
     if (!reader->root)
         reader->root = node;
-    reader->frames[reader->depth++] = (struct lc_frame){node, loc->n_transitions, LC_NONE, region};
+    reader->frames[reader->depth++] =
+        (struct lc_open_region){node, loc->n_transitions, LC_NONE, region};
     move(reader, t, node);
     struct lc_node_sums *sums = sums_of(reader, node);
     if (!sums)
@@ -186,7 +187,7 @@ static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_
 }
 
 void lc_reader_leave(struct lc_reader *reader, int64_t t) {
-    struct lc_frame *frame = &reader->frames[--reader->depth];
+    struct lc_open_region *frame = &reader->frames[--reader->depth];
     struct lc_loc *loc = reader->loc;
     if (__builtin_expect(reader->depth >= LC_MAX_DEPTH, 0) && frame->region < reader->n_defined)
         reader->deep[frame->region]--;
@@ -217,7 +218,7 @@ uint32_t lc_reader_call(struct lc_reader *reader) {
         lc_health_note(reader->health, LC_HEALTH_RECORD_OUTSIDE, loc->id);
         return LC_NONE;
     }
-    struct lc_frame *frame = &reader->frames[reader->depth - 1];
+    struct lc_open_region *frame = &reader->frames[reader->depth - 1];
     /* After a call nested in this one, its records continue under a second number. */
     if (frame->call != LC_NONE && frame->call + 1 == loc->n_calls)
         return frame->call;
@@ -227,8 +228,9 @@ uint32_t lc_reader_call(struct lc_reader *reader) {
         if (reader->err != LC_OK)
             return LC_NONE;
     }
-    loc->calls[loc->n_calls] = (struct lc_call){frame->enter, frame->call, (uint32_t)loc->n_done,
-                                                reader->trace->regions[frame->region].fn, 0};
+    loc->calls[loc->n_calls] =
+        (struct lc_mpi_call){frame->enter, frame->call, (uint32_t)loc->n_done,
+                             reader->trace->regions[frame->region].fn, 0};
     frame->call = (uint32_t)loc->n_calls++;
     return frame->call;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyze/reader.h"
-#include "analyze/region.h"
+#include "analyze/region_class.h"
 #include "base/mem.h"
 
 static OTF2_CallbackCode on_begin(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
@@ -48,15 +48,15 @@ static OTF2_CallbackCode on_end(OTF2_LocationRef location, OTF2_TimeStamp time, 
     struct lc_loc *loc = reader->loc;
     if (begin == INT64_MIN)
         begin = loc->time[loc->calls[call].enter];
-    struct lc_coll coll = {begin,
-                           t,
-                           call,
-                           comm,
-                           LC_NONE,
-                           .op = op,
-                           .klass = LC_COLL_RMA,
-                           .kind = kind_of(op),
-                           .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
+    struct lc_coll_part coll = {begin,
+                                t,
+                                call,
+                                comm,
+                                LC_NONE,
+                                .op = op,
+                                .klass = LC_COLL_RMA,
+                                .kind = kind_of(op),
+                                .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
     lc_reader_add_coll(reader, &coll);
     return lc_reader_end(reader);
 }
@@ -82,7 +82,7 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
         !reader->defs->groups[g].processes)
         return lc_reader_end(reader);
     char name[64];
-    const struct lc_frame *frame = &reader->frames[reader->depth - 1];
+    const struct lc_open_region *frame = &reader->frames[reader->depth - 1];
     if (!lc_region_mpi_name(reader->trace->regions[frame->region].name, name, sizeof name))
         return lc_reader_end(reader);
     for (uint32_t type = 0; type < sizeof names / sizeof *names; type++) {
@@ -182,15 +182,15 @@ static OTF2_CallbackCode add_file_op(struct lc_reader *reader, OTF2_IoHandleRef 
     if (comm == LC_NONE || call == LC_NONE || reader->loc->calls[call].fn != LC_FN_MPI_IO)
         return lc_reader_end(reader);
     int64_t begin = reader->loc->time[reader->loc->calls[call].enter];
-    struct lc_coll coll = {begin,
-                           begin, /* known when the call ends */
-                           call,
-                           comm,
-                           LC_NONE,
-                           .op = op,
-                           .klass = LC_COLL_IO,
-                           .kind = LC_KIND_IO,
-                           .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
+    struct lc_coll_part coll = {begin,
+                                begin, /* known when the call ends */
+                                call,
+                                comm,
+                                LC_NONE,
+                                .op = op,
+                                .klass = LC_COLL_IO,
+                                .kind = LC_KIND_IO,
+                                .flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES};
     lc_reader_add_coll(reader, &coll);
     return lc_reader_end(reader);
 }

@@ -180,7 +180,7 @@ static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp ti
         lc_grow(&extra->locks, &extra->cap_locks, extra->n_locks + 1, sizeof *extra->locks);
     if (reader->err != LC_OK)
         return OTF2_CALLBACK_INTERRUPT;
-    const struct lc_frame *frame = &reader->frames[reader->depth - 1];
+    const struct lc_open_region *frame = &reader->frames[reader->depth - 1];
     reader->err = remember_lock(reader, (uint64_t)model << 32 | lock, order);
     extra->locks[extra->n_locks++] =
         (struct lc_lock_event){.enter = reader->loc->time[frame->enter],

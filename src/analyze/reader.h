@@ -9,14 +9,14 @@
 #include <otf2/otf2.h>
 
 #include "analyze/calltree.h"
-#include "analyze/defs.h"
+#include "analyze/archive_defs.h"
 #include "analyze/events.h"
 #include "analyze/health.h"
 
 /* Deeper call paths are cut: they come from Leave records that are missing. */
 enum { LC_MAX_DEPTH = 1000 };
 
-struct lc_frame {
+struct lc_open_region {
     uint32_t node;
     uint32_t enter; /* transition */
     uint32_t call;  /* of the location; LC_NONE: no record in it yet */
@@ -33,8 +33,8 @@ struct lc_reader {
     struct lc_trace *trace;
     struct lc_defs *defs;
     struct lc_health *health;
-    struct lc_tree tree; /* of this rank */
-    uint32_t *region_of; /* OTF2 region -> region, dense for small ids */
+    struct lc_call_tree tree; /* of this rank */
+    uint32_t *region_of;      /* OTF2 region -> region, dense for small ids */
     size_t n_region_of;
     uint32_t unknown_region;
     size_t n_defined;   /* regions that all ranks have; behind them: programs */
@@ -50,7 +50,7 @@ struct lc_reader {
     uint32_t node,
         base;      /* current call path; what regions of an empty stack hang below, 0: nothing */
     uint32_t root; /* the first one entered: time between such regions is its; 0: none yet */
-    struct lc_frame *frames;
+    struct lc_open_region *frames;
     size_t depth, cap_frames;
     uint32_t *deep;            /* per defined region: frames of it from LC_MAX_DEPTH on */
     struct lc_node_sums *sums; /* per node of the tree */
@@ -110,7 +110,7 @@ void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node);
 /* The activation around a record as a call; LC_NONE (counted) outside of any region. */
 uint32_t lc_reader_call(struct lc_reader *reader);
 /* Adds a blocking collective operation that the call around the record completes. */
-void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll *coll);
+void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll_part *coll);
 void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value);
 /* Communicator of the trace; LC_NONE (counted) if undefined. */
 uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id);

@@ -21,14 +21,14 @@ struct sequence { /* of one member, at home */
 };
 
 static struct lc_align_record describe(const struct lc_trace *trace, const struct lc_part *part) {
-    const struct lc_coll *coll = &trace->locs[part->loc].colls[part->coll];
+    const struct lc_coll_part *coll = &trace->locs[part->loc].colls[part->coll];
     bool rooted = (coll->kind == LC_KIND_12N || coll->kind == LC_KIND_N21) &&
                   !trace->comms[coll->comm].n_remote; /* there not all know the root */
     return (struct lc_align_record){coll->end, coll->op, rooted ? coll->root : LC_NONE};
 }
 
 static int64_t hash_run(const struct lc_trace *trace, const struct lc_process_runs *p,
-                        const struct lc_run *run) {
+                        const struct lc_part_run *run) {
     uint64_t hash = run->count;
     for (size_t i = 0; i < run->count; i++) {
         struct lc_align_record record = describe(trace, &p->parts[run->first + i]);
@@ -43,12 +43,12 @@ static enum lc_err find_streams(const struct lc_instances *in, const struct lc_t
                                 bool *differ, bool *any) {
     size_t n = in->n_streams;
     int64_t *limits;
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&limits, 2 * n + 1, sizeof *limits)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&limits, 2 * n + 1, sizeof *limits)));
     for (size_t s = 0; s < 2 * n; s++)
         limits[s] = INT64_MIN;
     for (size_t p = 0; p < in->n_processes; p++)
         for (size_t r = 0; r < in->processes[p].n_runs; r++) {
-            const struct lc_run *run = &in->processes[p].runs[r];
+            const struct lc_part_run *run = &in->processes[p].runs[r];
             int64_t hash = hash_run(trace, &in->processes[p], run), *limit = &limits[run->stream];
             hash = hash == INT64_MIN ? 0 : hash;
             limit[0] = hash > limit[0] ? hash : limit[0];
@@ -74,7 +74,7 @@ static enum lc_err pack(const struct lc_instances *in, const struct lc_trace *tr
     LC_TRY(lc_alloc(dest, count, sizeof **dest));
     for (size_t p = 0; p < in->n_processes; p++)
         for (size_t r = 0; r < in->processes[p].n_runs; r++) {
-            const struct lc_run *run = &in->processes[p].runs[r];
+            const struct lc_part_run *run = &in->processes[p].runs[r];
             for (size_t i = 0; i < run->count && differ[run->stream]; i++) {
                 const struct lc_part *part = &in->processes[p].parts[run->first + i];
                 (*dest)[*n] = run->stream % trace->comm->size;
@@ -209,7 +209,7 @@ static enum lc_err take_slots(struct lc_instances *in, struct lc_trace *trace,
     size_t at = 0;
     for (size_t p = 0; p < in->n_processes; p++)
         for (size_t r = 0; r < in->processes[p].n_runs && at < n; r++) {
-            struct lc_run *run = &in->processes[p].runs[r];
+            struct lc_part_run *run = &in->processes[p].runs[r];
             const struct lc_loc *loc = &trace->locs[in->processes[p].parts[run->first].loc];
             if (slots[at].process != loc->process || slots[at].stream != run->stream)
                 continue;
@@ -228,29 +228,30 @@ static enum lc_err take_slots(struct lc_instances *in, struct lc_trace *trace,
 }
 
 enum lc_err lc_realign(struct lc_instances *in, struct lc_trace *trace) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     bool *differ = NULL, any = false;
     struct record *records = NULL, *arrived = NULL;
     struct slot *answers = NULL, *slots = NULL;
     uint32_t *dest = NULL, *back = NULL;
     size_t n = 0, n_arrived = 0, n_slots = 0;
-    enum lc_err err = lc_comm_agree(comm, lc_alloc(&differ, in->n_streams + 1, sizeof *differ));
+    enum lc_err err =
+        lc_transport_agree(comm, lc_alloc(&differ, in->n_streams + 1, sizeof *differ));
     if (err == LC_OK)
         err = find_streams(in, trace, differ, &any);
     if (err == LC_OK && any) {
-        err = lc_comm_agree(comm, pack(in, trace, differ, &records, &dest, &n));
+        err = lc_transport_agree(comm, pack(in, trace, differ, &records, &dest, &n));
         if (err == LC_OK)
-            err = lc_comm_exchange(comm, records, dest, n, sizeof *records, (void **)&arrived,
-                                   &n_arrived);
+            err = lc_transport_exchange(comm, records, dest, n, sizeof *records, (void **)&arrived,
+                                        &n_arrived);
         if (err == LC_OK)
-            err = lc_comm_agree(comm, align_all(trace, arrived, n_arrived, &answers, &back));
+            err = lc_transport_agree(comm, align_all(trace, arrived, n_arrived, &answers, &back));
         if (err == LC_OK)
-            err = lc_comm_exchange(comm, answers, back, n_arrived, sizeof *slots, (void **)&slots,
-                                   &n_slots);
+            err = lc_transport_exchange(comm, answers, back, n_arrived, sizeof *slots,
+                                        (void **)&slots, &n_slots);
         if (err == LC_OK && n_slots)
             qsort(slots, n_slots, sizeof *slots, by_place);
         if (err == LC_OK)
-            err = lc_comm_agree(comm, take_slots(in, trace, slots, n_slots));
+            err = lc_transport_agree(comm, take_slots(in, trace, slots, n_slots));
     }
     free(differ);
     free(records);

@@ -232,12 +232,12 @@ enum lc_err lc_rma_waits(struct lc_trace *trace) {
     struct rma r = {.trace = trace};
     struct side *in = NULL;
     size_t n = 0;
-    enum lc_err err = lc_comm_agree(trace->comm, prepare(&r));
+    enum lc_err err = lc_transport_agree(trace->comm, prepare(&r));
     if (err == LC_OK)
-        err = lc_comm_exchange(trace->comm, r.out.items, r.out.dest, r.out.count, sizeof *in,
-                               (void **)&in, &n);
+        err = lc_transport_exchange(trace->comm, r.out.items, r.out.dest, r.out.count, sizeof *in,
+                                    (void **)&in, &n);
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm, judge(&r, in, n));
+        err = lc_transport_agree(trace->comm, judge(&r, in, n));
     free(in);
     free(r.epochs);
     free(r.out.items);

@@ -56,7 +56,7 @@ static enum lc_err collect(const struct lc_trace *trace, struct holding **out, u
             const struct lc_rma_lock *e = &loc->extra->rma_locks[k];
             if (e->close == LC_NONE)
                 continue;
-            const struct lc_call *close = &loc->calls[e->close];
+            const struct lc_mpi_call *close = &loc->calls[e->close];
             (*dest)[*n] = (e->window * 31 + e->target) % trace->comm->size;
             (*out)[(*n)++] = (struct holding){.acquired = e->acquired,
                                               .released = e->released,
@@ -107,7 +107,7 @@ static enum lc_err add_wait(struct lc_trace *trace, const struct verdict *v) {
     const struct lc_rma_lock *e = &loc->extra->rma_locks[v->epoch];
     const uint32_t calls[] = {e->open, e->close};
     for (int i = 0; i < 2; i++) {
-        const struct lc_call *call = &loc->calls[calls[i]];
+        const struct lc_mpi_call *call = &loc->calls[calls[i]];
         struct lc_wait wait = {.start = loc->time[call->enter],
                                .release = v->released,
                                .end = loc->time[call->leave],
@@ -125,19 +125,19 @@ static enum lc_err add_wait(struct lc_trace *trace, const struct verdict *v) {
 }
 
 enum lc_err lc_rma_lock_waits(struct lc_trace *trace) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     struct holding *out = NULL, *in = NULL;
     struct verdict *verdicts = NULL, *back = NULL;
     uint32_t *dest = NULL, *back_dest = NULL;
     size_t n_out = 0, n_in = 0, n_verdicts = 0, n_back = 0;
-    enum lc_err err = lc_comm_agree(comm, collect(trace, &out, &dest, &n_out));
+    enum lc_err err = lc_transport_agree(comm, collect(trace, &out, &dest, &n_out));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, out, dest, n_out, sizeof *in, (void **)&in, &n_in);
+        err = lc_transport_exchange(comm, out, dest, n_out, sizeof *in, (void **)&in, &n_in);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, judge(trace, in, n_in, &verdicts, &back_dest, &n_verdicts));
+        err = lc_transport_agree(comm, judge(trace, in, n_in, &verdicts, &back_dest, &n_verdicts));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, verdicts, back_dest, n_verdicts, sizeof *back, (void **)&back,
-                               &n_back);
+        err = lc_transport_exchange(comm, verdicts, back_dest, n_verdicts, sizeof *back,
+                                    (void **)&back, &n_back);
     for (size_t i = 0; i < n_back && err == LC_OK; i++)
         err = add_wait(trace, &back[i]);
     free(out);
@@ -146,5 +146,5 @@ enum lc_err lc_rma_lock_waits(struct lc_trace *trace) {
     free(verdicts);
     free(back);
     free(back_dest);
-    return lc_comm_agree(comm, err);
+    return lc_transport_agree(comm, err);
 }

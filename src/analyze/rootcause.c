@@ -32,8 +32,8 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
     }
     lc_delay_free_intervals(&delay);
     if (err == LC_OK)
-        err = lc_comm_agree(lines->trace->comm,
-                            lc_classify_and_publish(&delay, lines->trace->results));
+        err = lc_transport_agree(lines->trace->comm,
+                                 lc_classify_and_publish(&delay, lines->trace->results));
     lc_delay_free(&delay);
     return err;
 }
@@ -45,15 +45,15 @@ static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timeli
     struct lc_indicator_sums sums;
     uint32_t *partition = NULL;
     if (options->partition != NULL) {
-        LC_TRY(lc_comm_agree(trace->comm,
-                             lc_alloc(&partition, trace->n_locations + 1, sizeof *partition)));
+        LC_TRY(lc_transport_agree(trace->comm,
+                                  lc_alloc(&partition, trace->n_locations + 1, sizeof *partition)));
         enum lc_err err = lc_partition_find(trace, options->partition, partition);
         if (err != LC_OK) {
             free(partition);
             return err;
         }
     }
-    struct lc_path path;
+    struct lc_critical_path path;
     enum lc_err err = lc_path_find(&path, lines, options->mpi_only);
     if (err == LC_OK) {
         err = lc_indicators_run(&path, partition, trace->results, &sums);
@@ -61,7 +61,7 @@ static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timeli
             err = lc_near_critical_run(&path, options->what_if, &output->critical_path,
                                        &output->lines);
         if (err == LC_OK)
-            err = lc_comm_agree(
+            err = lc_transport_agree(
                 trace->comm,
                 lc_invariants_check(costs, &path, &sums, &output->invariants, &output->lines));
         lc_path_free(&path);
@@ -75,7 +75,7 @@ enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_o
     struct lc_timelines *lines = NULL;
     struct lc_costs costs;
     LC_TRY(lc_timelines_new(&lines, trace));
-    enum lc_err err = lc_comm_agree(trace->comm, lc_costs_new(&costs, lines));
+    enum lc_err err = lc_transport_agree(trace->comm, lc_costs_new(&costs, lines));
     if (err == LC_OK)
         err = run_delays(&costs, lines, output);
     if (err == LC_OK)

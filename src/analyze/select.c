@@ -10,7 +10,7 @@ static size_t byte_of(int64_t value, int shift) {
     return (size_t)((uint64_t)value >> shift) & 255;
 }
 
-enum lc_err lc_select_i64(const struct lc_comm *comm, const int64_t *values, size_t count,
+enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values, size_t count,
                           const int64_t *at, size_t n_at, int64_t *found) {
     int64_t rest[MAX_AT], tally[MAX_AT][256], max = 0;
     if (n_at > MAX_AT)

@@ -13,7 +13,7 @@
 
 enum { LC_SPAN_BLOCK = 8, LC_SPAN_SHORTEST = 3 * LC_SPAN_BLOCK };
 
-struct lc_span { /* whole blocks: states [from, until) */
+struct lc_block_span { /* whole blocks: states [from, until) */
     uint64_t from, until;
 };
 
@@ -23,18 +23,18 @@ static inline size_t lc_span_blocks(uint64_t n_states) {
 
 /* The whole blocks inside of a run of n states, without its first and its last one; empty and at
  * the end of the run where that is not worth while. */
-static inline struct lc_span lc_span_inside(uint64_t first, uint64_t n) {
+static inline struct lc_block_span lc_span_inside(uint64_t first, uint64_t n) {
     if (n < LC_SPAN_SHORTEST)
-        return (struct lc_span){first + n, first + n};
-    return (struct lc_span){(first + LC_SPAN_BLOCK) / LC_SPAN_BLOCK * LC_SPAN_BLOCK,
-                            (first + n - 1) / LC_SPAN_BLOCK * LC_SPAN_BLOCK};
+        return (struct lc_block_span){first + n, first + n};
+    return (struct lc_block_span){(first + LC_SPAN_BLOCK) / LC_SPAN_BLOCK * LC_SPAN_BLOCK,
+                                  (first + n - 1) / LC_SPAN_BLOCK * LC_SPAN_BLOCK};
 }
 
 struct lc_span_walk { /* over the nodes that together are a span */
     size_t low, high;
 };
 
-static inline struct lc_span_walk lc_span_begin(struct lc_span span, size_t n_blocks) {
+static inline struct lc_span_walk lc_span_begin(struct lc_block_span span, size_t n_blocks) {
     return (struct lc_span_walk){n_blocks + (size_t)(span.from / LC_SPAN_BLOCK),
                                  n_blocks + (size_t)(span.until / LC_SPAN_BLOCK)};
 }

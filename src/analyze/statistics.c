@@ -120,7 +120,7 @@ static double quantile(const struct lc_trace *trace, int64_t n, int quarters, in
 
 static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int kind,
                             const struct sample *s, const int64_t *sums) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     int64_t n = sums[0], at[8], found[8]; /* sums: number and sum on all ranks */
     if (!n)
         return LC_OK;
@@ -133,7 +133,8 @@ static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int 
     LC_TRY(lc_select_i64(comm, s->ticks, s->count, at, 8, found));
     struct severe *all = NULL;
     size_t bytes = 0;
-    LC_TRY(lc_comm_gather(comm, s->worst, s->n_worst * sizeof *all, (void **)&all, &bytes, NULL));
+    LC_TRY(
+        lc_transport_gather(comm, s->worst, s->n_worst * sizeof *all, (void **)&all, &bytes, NULL));
     if (comm->rank == 0) {
         size_t n_all = bytes / sizeof *all;
         qsort(all, n_all, sizeof *all, by_severity);
@@ -153,8 +154,8 @@ static enum lc_err put_kind(struct lc_trace *trace, struct lc_strbuf *json, int 
 
 enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *statistics) {
     struct sample *samples;
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&samples, LC_WAIT_KINDS, sizeof *samples)));
-    enum lc_err err = lc_comm_agree(trace->comm, take_sample(trace, samples));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&samples, LC_WAIT_KINDS, sizeof *samples)));
+    enum lc_err err = lc_transport_agree(trace->comm, take_sample(trace, samples));
     int64_t sums[LC_WAIT_KINDS][2] = {{0}};
     for (int k = 0; k < LC_WAIT_KINDS && err == LC_OK; k++) {
         sums[k][0] = (int64_t)samples[k].count;

@@ -21,7 +21,7 @@ void lc_statistics_free(struct lc_statistics *statistics);
 
 /* values[] of all ranks together: the ones at positions at[0..n_at) of their ascending order.
  * Collective; at must be below the total count. */
-enum lc_err lc_select_i64(const struct lc_comm *comm, const int64_t *values, size_t count,
+enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values, size_t count,
                           const int64_t *at, size_t n_at, int64_t *found);
 
 /* Parts of statistics.c. */

@@ -77,10 +77,11 @@ static enum lc_err find_pairs(struct finder *f) {
                                             w->end < w->cause_end ? w->end : w->cause_end};
         }
     }
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
-        err = lc_comm_agree(trace->comm, lc_comm_exchange(trace->comm, mine, dest, n, sizeof *mine,
-                                                          (void **)&theirs, &n_theirs));
+        err = lc_transport_agree(trace->comm,
+                                 lc_transport_exchange(trace->comm, mine, dest, n, sizeof *mine,
+                                                       (void **)&theirs, &n_theirs));
     if (err == LC_OK)
         err = lc_alloc(&f->pairs, n + n_theirs + 1, sizeof *f->pairs);
     if (err == LC_OK) {
@@ -94,7 +95,7 @@ static enum lc_err find_pairs(struct finder *f) {
     free(mine);
     free(theirs);
     free(dest);
-    return lc_comm_agree(trace->comm, err);
+    return lc_transport_agree(trace->comm, err);
 }
 
 /* Marks the causes of states of this rank that other ranks own; wanted[] lists them. */
@@ -155,7 +156,7 @@ static enum lc_err index_foreign(struct finder *f, size_t n) {
 
 static enum lc_err fetch_foreign(struct finder *f) {
     struct lc_trace *trace = f->lines->trace;
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     uint8_t *marks = NULL;
     uint32_t *wanted = NULL, *dest = NULL, *reply_dest = NULL;
     struct request *asked = NULL, *requests = NULL;
@@ -174,19 +175,19 @@ static enum lc_err fetch_foreign(struct finder *f) {
         dest[i] = lc_trace_owner(trace, wanted[i]);
         asked[i] = (struct request){wanted[i], comm->rank};
     }
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, lc_comm_exchange(comm, asked, dest, n, sizeof *asked,
-                                                   (void **)&requests, &n_requests));
+        err = lc_transport_agree(comm, lc_transport_exchange(comm, asked, dest, n, sizeof *asked,
+                                                             (void **)&requests, &n_requests));
     if (err == LC_OK)
-        err = lc_comm_agree(comm,
-                            answer(trace, requests, n_requests, &replies, &reply_dest, &n_replies));
+        err = lc_transport_agree(
+            comm, answer(trace, requests, n_requests, &replies, &reply_dest, &n_replies));
     if (err == LC_OK)
-        err = lc_comm_agree(comm,
-                            lc_comm_exchange(comm, replies, reply_dest, n_replies, sizeof *replies,
-                                             (void **)&f->foreign, &n_foreign));
+        err = lc_transport_agree(comm, lc_transport_exchange(comm, replies, reply_dest, n_replies,
+                                                             sizeof *replies, (void **)&f->foreign,
+                                                             &n_foreign));
     if (err == LC_OK)
-        err = lc_comm_agree(comm, index_foreign(f, n_foreign));
+        err = lc_transport_agree(comm, index_foreign(f, n_foreign));
     free(marks);
     free(wanted);
     free(dest);
@@ -301,7 +302,7 @@ enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts) {
     enum lc_err err = lc_alloc(&f.lists, trace->n_locations, sizeof *f.lists);
     if (err == LC_OK)
         err = lc_alloc(&f.walked, trace->n_locations, sizeof *f.walked);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK) {
         for (size_t i = 0; i < trace->n_locs; i++)
             f.lists[trace->locs[i].id] =

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/order.h"
+#include "analyze/event_order.h"
 #include "analyze/radix.h"
 #include "base/mem.h"
 
@@ -73,19 +73,20 @@ static enum lc_err settle(struct lc_trace *trace, struct link *in, size_t n, uin
 }
 
 enum lc_err lc_syncs_find(struct lc_trace *trace) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     struct link *out = NULL, *in = NULL, *back = NULL;
     uint32_t *dest = NULL, *back_dest = NULL;
     size_t n_out = 0, n_in = 0, n_back = 0;
-    enum lc_err err = lc_comm_agree(comm, collect(trace, &out, &dest, &n_out));
+    enum lc_err err = lc_transport_agree(comm, collect(trace, &out, &dest, &n_out));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, out, dest, n_out, sizeof *in, (void **)&in, &n_in);
+        err = lc_transport_exchange(comm, out, dest, n_out, sizeof *in, (void **)&in, &n_in);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, lc_alloc(&back_dest, n_in, sizeof *back_dest));
+        err = lc_transport_agree(comm, lc_alloc(&back_dest, n_in, sizeof *back_dest));
     if (err == LC_OK)
-        err = lc_comm_agree(comm, settle(trace, in, n_in, back_dest));
+        err = lc_transport_agree(comm, settle(trace, in, n_in, back_dest));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, in, back_dest, n_in, sizeof *back, (void **)&back, &n_back);
+        err =
+            lc_transport_exchange(comm, in, back_dest, n_in, sizeof *back, (void **)&back, &n_back);
     for (size_t i = 0; i < n_back && err == LC_OK; i++)
         err = lc_sync_add(lc_trace_loc(trace, back[i].waiting), back[i].time, back[i].instance,
                           back[i].cause);
@@ -96,5 +97,5 @@ enum lc_err lc_syncs_find(struct lc_trace *trace) {
     free(in);
     free(back);
     free(back_dest);
-    return lc_comm_agree(comm, err);
+    return lc_transport_agree(comm, err);
 }

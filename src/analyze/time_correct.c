@@ -57,7 +57,7 @@ static enum lc_err match(struct corrector *c) {
     struct lc_results *results = trace->results;
     lc_health_init(&scratch);
     trace->results = NULL;
-    LC_TRY(lc_comm_agree(trace->comm, lc_results_new(&trace->results)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_results_new(&trace->results)));
     trace->health = &scratch;
     enum lc_err err = lc_p2p_match(trace);
     if (err == LC_OK)
@@ -70,7 +70,7 @@ static enum lc_err match(struct corrector *c) {
 
 /* When the operation behind a completion record was released, and when the call had to end after
  * that. */
-static bool release_of(const struct lc_loc *loc, const struct lc_call *call, uint32_t done,
+static bool release_of(const struct lc_loc *loc, const struct lc_mpi_call *call, uint32_t done,
                        int64_t *release, int64_t *end) {
     *end = loc->time[call->leave];
     if (!(done & 1)) {
@@ -80,7 +80,7 @@ static bool release_of(const struct lc_loc *loc, const struct lc_call *call, uin
         *release = loc->matches[p2p->link].enter;
         return true;
     }
-    const struct lc_coll *coll = &loc->colls[done >> 1];
+    const struct lc_coll_part *coll = &loc->colls[done >> 1];
     if (!(coll->flags & LC_COLL_JUDGED) || !coll->root)
         return false;
     const struct lc_coll_cause *cause = &loc->causes[coll->root - 1];
@@ -122,7 +122,7 @@ static enum lc_err find_jump(struct corrector *c, const struct lc_loc *loc, size
         c->largest = release - end;
     LC_TRY(lc_grow(&c->jumps, &c->cap_jumps, c->n_jumps + 1, sizeof *c->jumps));
     /* A receive may begin later; any other call releases somebody when it begins. */
-    const struct lc_call *of = &loc->calls[call];
+    const struct lc_mpi_call *of = &loc->calls[call];
     uint32_t first = loc->done[of->first_done];
     int64_t from = loc->time[of->enter];
     if (first & 1)
@@ -157,7 +157,7 @@ static enum lc_err correct_once(struct corrector *c) {
 }
 
 static enum lc_err round_of(struct corrector *c, int64_t *violations) {
-    const struct lc_comm *comm = c->trace->comm;
+    const struct lc_transport *comm = c->trace->comm;
     LC_TRY(match(c));
     if (c->latency == INT64_MAX) {
         for (size_t l = 0; l < c->trace->n_locs; l++)
@@ -168,7 +168,7 @@ static enum lc_err round_of(struct corrector *c, int64_t *violations) {
     c->violations = 0;
     enum lc_err err = correct_once(c);
     forget(c);
-    LC_TRY(lc_comm_agree(comm, err));
+    LC_TRY(lc_transport_agree(comm, err));
     *violations = c->violations;
     lc_comm_allreduce_i64(comm, violations, 1, LC_OP_SUM);
     return LC_OK;
@@ -230,11 +230,11 @@ enum lc_err lc_time_correct(struct lc_trace *trace, enum lc_time_correct mode,
     if (mode == LC_TIME_CORRECT_OFF)
         return LC_OK;
     struct corrector c = {.trace = trace, .latency = INT64_MAX};
-    enum lc_err err = lc_comm_agree(trace->comm, save_roots(&c));
+    enum lc_err err = lc_transport_agree(trace->comm, save_roots(&c));
     if (err == LC_OK)
         err = iterate(&c, correction);
     if (err == LC_OK && correction->done)
-        err = lc_comm_agree(trace->comm, rebuild(trace));
+        err = lc_transport_agree(trace->comm, rebuild(trace));
     if (err == LC_OK && correction->done)
         err = lc_trace_bounds(trace);
     for (size_t l = 0; c.roots && l < trace->n_locs; l++)

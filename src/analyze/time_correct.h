@@ -10,7 +10,7 @@
 #ifndef LC_ANALYZE_TIME_CORRECT_H
 #define LC_ANALYZE_TIME_CORRECT_H
 
-#include "analyze/options.h"
+#include "analyze/analysis_options.h"
 #include "analyze/trace.h"
 
 struct lc_correction {

@@ -115,7 +115,7 @@ static void map_location(const struct map *map, struct lc_loc *loc) {
     for (uint32_t i = 0; i < loc->n_transitions; i++)
         loc->time[i] = mapped_at(map, loc->time[i], i);
     for (size_t i = 0; i < loc->n_colls; i++) {
-        const struct lc_call *call = &loc->calls[loc->colls[i].call];
+        const struct lc_mpi_call *call = &loc->calls[loc->colls[i].call];
         loc->colls[i].begin = mapped_at(map, loc->colls[i].begin, call->enter);
         loc->colls[i].end = mapped_at(map, loc->colls[i].end, call->leave);
     }

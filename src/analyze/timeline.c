@@ -46,7 +46,7 @@ static double seconds(const struct lc_trace *trace, int64_t ticks) {
 
 enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json) {
     struct bins *b;
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&b, 1, sizeof *b)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&b, 1, sizeof *b)));
     int64_t length = trace->t1 - trace->t0;
     for (int i = 0; i <= BINS; i++) /* t0 + floor(i length / BINS) without overflow */
         b->edge[i] = trace->t0 + length / BINS * i + length % BINS * i / BINS;
@@ -145,7 +145,7 @@ static void put_phases(struct lc_strbuf *json, const struct lc_trace *trace, con
 
 enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
     int64_t *first;
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(&first, trace->n_regions + 1, sizeof *first)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&first, trace->n_regions + 1, sizeof *first)));
     for (size_t l = 0; l < trace->n_locs; l++) {
         const struct lc_loc_extra *extra = trace->locs[l].extra;
         for (size_t i = 0; extra && i < extra->n_phases; i++) {
@@ -165,7 +165,7 @@ enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
     enum lc_err err = lc_alloc(&sums.life, n, sizeof *sums.life);
     if (err == LC_OK)
         err = lc_alloc(&sums.ticks, n, sizeof *sums.ticks);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     for (size_t i = 0; i < n && err == LC_OK; i++)
         sums.life[i][0] = sums.life[i][1] = INT64_MIN;
     for (size_t l = 0; l < trace->n_locs && err == LC_OK; l++)

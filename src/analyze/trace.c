@@ -97,7 +97,7 @@ enum lc_err lc_trace_bounds(struct lc_trace *trace) {
     trace->t0 = t0;
     trace->t1 = last[0];
     trace->omp = last[1] != 0;
-    return lc_comm_agree(trace->comm, find_ends(trace));
+    return lc_transport_agree(trace->comm, find_ends(trace));
 }
 
 static void free_location(struct lc_loc *loc) {
@@ -158,7 +158,7 @@ static uint32_t place_of(const uint32_t *members, uint32_t n, uint32_t process) 
     return LC_NONE;
 }
 
-uint32_t lc_comm_rank(const struct lc_an_comm *comm, uint32_t process) {
+uint32_t lc_transport_rank(const struct lc_an_comm *comm, uint32_t process) {
     if (comm->self)
         return 0;
     uint32_t rank = place_of(comm->members, comm->n_members, process);

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/comm.h"
+#include "analyze/transport.h"
 #include "base/arena.h"
 #include "model/model.h"
 
@@ -91,7 +91,7 @@ struct lc_an_comm {
 };
 
 /* Inter-communicators number the members of their first group from 0, then those of the second. */
-static inline uint32_t lc_comm_group(const struct lc_an_comm *comm, uint32_t rank) {
+static inline uint32_t lc_transport_group(const struct lc_an_comm *comm, uint32_t rank) {
     return comm->n_remote && rank >= comm->n_members;
 }
 
@@ -195,7 +195,7 @@ struct lc_sync {
     uint32_t reserved;
 };
 
-struct lc_call {
+struct lc_mpi_call {
     uint32_t enter, leave; /* transitions; leave while open: another call of the same activation */
     uint32_t
         first_done; /* its completion records: done[first_done .. first_done of the next call) */
@@ -204,7 +204,7 @@ struct lc_call {
 };
 
 struct lc_p2p;        /* events.h */
-struct lc_coll;       /* events.h */
+struct lc_coll_part;  /* events.h */
 struct lc_loc_extra;  /* events.h */
 struct lc_match;      /* events.h */
 struct lc_coll_cause; /* events.h */
@@ -217,7 +217,7 @@ struct lc_loc {
     uint32_t n_transitions, cap_transitions;
     int64_t *time;   /* [n_transitions], ascending */
     uint32_t *cnode; /* [n_transitions], from then on; LC_NONE: outside of all regions */
-    struct lc_call *calls;
+    struct lc_mpi_call *calls;
     size_t n_calls, cap_calls;
     uint32_t *done; /* completion records: (index << 1 | 1) of colls or (index << 1) of p2p */
     size_t n_done, cap_done;
@@ -230,7 +230,7 @@ struct lc_loc {
     struct lc_coll_cause
         *causes; /* of waiting in collectives; n21: a second one, for section 4, behind it */
     size_t n_causes, cap_causes;
-    struct lc_coll *colls;
+    struct lc_coll_part *colls;
     size_t n_colls, cap_colls;
     struct lc_wait *waits; /* ascending start; complete after lc_waits_find */
     size_t n_waits, cap_waits;
@@ -248,7 +248,7 @@ struct lc_loc {
 };
 
 struct lc_trace {
-    const struct lc_comm *comm;
+    const struct lc_transport *comm;
     struct lc_arena arena; /* definitions */
     uint64_t ticks_per_second, global_offset;
     struct lc_an_region *regions;
@@ -292,7 +292,7 @@ static inline struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t
 }
 
 /* Rank of a process in a communicator; LC_NONE: no member. */
-uint32_t lc_comm_rank(const struct lc_an_comm *comm, uint32_t process);
+uint32_t lc_transport_rank(const struct lc_an_comm *comm, uint32_t process);
 
 /* Frees what the matching left in a location. */
 void lc_loc_forget_matches(struct lc_loc *loc);

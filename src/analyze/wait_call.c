@@ -69,14 +69,14 @@ static bool is_wait(uint32_t fn) {
 
 struct call_view {
     const struct lc_loc *loc;
-    const struct lc_call *call;
+    const struct lc_mpi_call *call;
     int64_t enter, leave;
     uint32_t cnode;
 };
 
 /* `blocking`: as section 4 sees it (roots of n21 wait for the last sender). */
 static struct candidate judge_coll(const struct call_view *v, uint32_t index, bool blocking) {
-    const struct lc_coll *coll = &v->loc->colls[index];
+    const struct lc_coll_part *coll = &v->loc->colls[index];
     bool nonblocking = coll->klass == LC_COLL_NONBLOCKING;
     struct candidate c = {.wait = {.cnode = v->cnode, .kind = wait_kind[coll->kind]}};
     if ((nonblocking && !is_wait(v->call->fn)) || !(coll->flags & LC_COLL_JUDGED))
@@ -166,7 +166,7 @@ static enum lc_err push_received(struct lc_wait_judge *judge, const struct lc_ma
 }
 
 static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
-                              const struct lc_call *call, size_t end_done) {
+                              const struct lc_mpi_call *call, size_t end_done) {
     struct call_view v = {loc, call, loc->time[call->enter], loc->time[call->leave],
                           loc->cnode[call->enter]};
     struct choice wait = {.smallest = call->fn == LC_FN_MPI_WAITSOME}, blocking = wait;
@@ -214,7 +214,7 @@ enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *l
     judge->n_later = 0;
     size_t end = loc->n_done;
     for (size_t i = loc->n_calls; i-- > 0;) {
-        const struct lc_call *call = &loc->calls[i];
+        const struct lc_mpi_call *call = &loc->calls[i];
         if (end > call->first_done && lc_fn_is_mpi(call->fn))
             LC_TRY(judge_call(judge, loc, call, end));
         end = call->first_done;

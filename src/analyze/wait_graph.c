@@ -9,16 +9,16 @@
 
 /* Gathers `records` of all ranks on rank `root`; first[] (size entries, may be NULL) where those of
  * each rank begin. */
-static enum lc_err gather_on(const struct lc_comm *comm, uint32_t root, const void *records,
+static enum lc_err gather_on(const struct lc_transport *comm, uint32_t root, const void *records,
                              size_t n, size_t bytes, void **all, size_t *n_all, uint64_t *first) {
     uint64_t *counts = NULL;
-    enum lc_err err = lc_comm_agree(comm, lc_alloc(&counts, comm->size, sizeof *counts));
+    enum lc_err err = lc_transport_agree(comm, lc_alloc(&counts, comm->size, sizeof *counts));
     if (err != LC_OK) {
         free(counts);
         return err;
     }
     counts[root] = n;
-    err = lc_comm_exchange_grouped(comm, records, counts, bytes, all, n_all, first);
+    err = lc_transport_exchange_grouped(comm, records, counts, bytes, all, n_all, first);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < comm->size && first != NULL; i++) {
         uint64_t count = first[i];
@@ -39,7 +39,7 @@ static enum lc_err make_nodes(const struct lc_timelines *lines, struct lc_graph_
 static enum lc_err make_links(const struct lc_delay *delay, struct lc_graph_link **links) {
     LC_TRY(lc_alloc(links, delay->n_intervals + 1, sizeof **links));
     for (size_t i = 0; i < delay->n_intervals; i++) {
-        const struct lc_interval *x = &delay->intervals[i];
+        const struct lc_sync_interval *x = &delay->intervals[i];
         const struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
         struct lc_graph_link *link = &(*links)[i];
         *link = (struct lc_graph_link){.state = (uint32_t)x->state,
@@ -87,7 +87,7 @@ static enum lc_err index_links(struct lc_wait_graph *graph) {
     for (size_t i = 0; i < graph->n_links; i++) {
         const struct lc_graph_link *link = &graph->links[i];
         graph->link_of[link->state] = (uint32_t)i;
-        struct lc_span span = lc_span_inside(link->first_v, link->n_v);
+        struct lc_block_span span = lc_span_inside(link->first_v, link->n_v);
         for (uint64_t v = link->first_v; v < span.from; v++)
             graph->n_later[v]++;
         for (uint64_t v = span.until; v < (uint64_t)link->first_v + link->n_v; v++)
@@ -106,20 +106,20 @@ static enum lc_err finish(struct lc_wait_graph *graph, const struct lc_timelines
 enum lc_err lc_wait_graphs_gather(struct lc_wait_graph *graphs, uint32_t n_graphs,
                                   const struct lc_delay *delay) {
     const struct lc_timelines *lines = delay->lines;
-    const struct lc_comm *comm = lines->trace->comm;
+    const struct lc_transport *comm = lines->trace->comm;
     struct lc_graph_node *nodes = NULL, *arrived = NULL;
     struct lc_graph_link *links = NULL;
     enum lc_err err = make_nodes(lines, &nodes);
     if (err == LC_OK)
         err = make_links(delay, &links);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     for (uint32_t root = 0; root < n_graphs && err == LC_OK; root++) {
         struct lc_wait_graph *graph = &graphs[root];
         struct lc_graph_node *in = NULL;
         size_t n_in = 0;
         graph->n_ranks = comm->size;
-        err = lc_comm_agree(comm,
-                            lc_alloc(&graph->first_link, comm->size, sizeof *graph->first_link));
+        err = lc_transport_agree(
+            comm, lc_alloc(&graph->first_link, comm->size, sizeof *graph->first_link));
         if (err == LC_OK)
             err = gather_on(comm, root, nodes, lines->n_states, sizeof *nodes, (void **)&in, &n_in,
                             NULL);
@@ -138,7 +138,7 @@ enum lc_err lc_wait_graphs_gather(struct lc_wait_graph *graphs, uint32_t n_graph
     if (err == LC_OK && comm->rank < n_graphs)
         err = finish(&graphs[comm->rank], lines, arrived);
     free(arrived);
-    return lc_comm_agree(comm, err);
+    return lc_transport_agree(comm, err);
 }
 
 void lc_wait_graph_free(struct lc_wait_graph *graph) {

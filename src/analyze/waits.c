@@ -7,7 +7,7 @@
 #include "analyze/events.h"
 #include "analyze/health.h"
 #include "analyze/omp.h"
-#include "analyze/order.h"
+#include "analyze/event_order.h"
 #include "analyze/p2p.h"
 #include "analyze/results.h"
 #include "analyze/rma.h"
@@ -175,13 +175,13 @@ enum lc_err lc_waits_find(struct lc_trace *trace) {
     LC_TRY(make_handles(trace, &h));
     LC_TRY(lc_p2p_match(trace));
     LC_TRY(lc_collectives_match(trace));
-    LC_TRY(lc_comm_agree(trace->comm, judge_all(trace, &h)));
-    LC_TRY(lc_comm_agree(trace->comm, lc_omp_waits(trace)));
+    LC_TRY(lc_transport_agree(trace->comm, judge_all(trace, &h)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_omp_waits(trace)));
     LC_TRY(lc_rma_waits(trace));
     LC_TRY(lc_rma_lock_waits(trace));
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
         err = finish_location(trace, &h, &trace->locs[i]);
-    LC_TRY(lc_comm_agree(trace->comm, err));
+    LC_TRY(lc_transport_agree(trace->comm, err));
     return lc_syncs_find(trace);
 }

@@ -179,7 +179,7 @@ static enum lc_err answer(const struct lc_trace *trace, const double *gain, stru
 
 static enum lc_err fetch_releases(const struct lc_trace *trace, const double *gain,
                                   struct step *steps, size_t n) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     struct release *mine = NULL, *asked = NULL;
     struct saving *replies = NULL, *arrived = NULL;
     uint32_t *dest = NULL, *reply_dest = NULL;
@@ -194,14 +194,14 @@ static enum lc_err fetch_releases(const struct lc_trace *trace, const double *ga
                                    .index = (uint32_t)i};
         dest[i] = lc_trace_owner(trace, steps[i].cause);
     }
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, mine, dest, n, sizeof *mine, (void **)&asked, &n_asked);
+        err = lc_transport_exchange(comm, mine, dest, n, sizeof *mine, (void **)&asked, &n_asked);
     if (err == LC_OK)
-        err = lc_comm_agree(comm, answer(trace, gain, asked, n_asked, &replies, &reply_dest));
+        err = lc_transport_agree(comm, answer(trace, gain, asked, n_asked, &replies, &reply_dest));
     if (err == LC_OK)
-        err = lc_comm_exchange(comm, replies, reply_dest, n_asked, sizeof *replies,
-                               (void **)&arrived, &n_arrived);
+        err = lc_transport_exchange(comm, replies, reply_dest, n_asked, sizeof *replies,
+                                    (void **)&arrived, &n_arrived);
     for (size_t i = 0; i < n_arrived && err == LC_OK; i++)
         steps[arrived[i].index].saved_release = arrived[i].ticks;
     free(mine);
@@ -269,7 +269,7 @@ static double replay(const struct lc_trace *trace, struct step *steps, size_t n,
 
 static enum lc_err replay_all(const struct lc_trace *trace, const struct step *steps, size_t n,
                               const struct saving *ends, double *length) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     struct step *all = NULL;
     struct saving *all_ends = NULL;
     struct front *fronts = NULL;
@@ -278,7 +278,7 @@ static enum lc_err replay_all(const struct lc_trace *trace, const struct step *s
     enum lc_err err = lc_alloc(&last, trace->n_locations + 1, sizeof *last);
     if (err == LC_OK)
         err = lc_alloc(&fronts, trace->n_locations + 1, sizeof *fronts);
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     if (err == LC_OK) {
         for (size_t i = 0; i < trace->n_locations; i++)
             last[i] = INT64_MIN;
@@ -286,18 +286,18 @@ static enum lc_err replay_all(const struct lc_trace *trace, const struct step *s
             if (trace->locs[l].n_transitions > 0)
                 last[trace->locs[l].id] = trace->locs[l].time[trace->locs[l].n_transitions - 1];
         lc_comm_allreduce_i64(comm, last, trace->n_locations, LC_OP_MAX);
-        err = lc_comm_gather(comm, steps, n * sizeof *steps, (void **)&all, &bytes, NULL);
+        err = lc_transport_gather(comm, steps, n * sizeof *steps, (void **)&all, &bytes, NULL);
     }
     if (err == LC_OK)
-        err = lc_comm_gather(comm, ends, trace->n_locs * sizeof *ends, (void **)&all_ends,
-                             &end_bytes, NULL);
+        err = lc_transport_gather(comm, ends, trace->n_locs * sizeof *ends, (void **)&all_ends,
+                                  &end_bytes, NULL);
     if (err == LC_OK && comm->rank == 0)
         *length = replay(trace, all, bytes / sizeof *all, all_ends, last, fronts);
     free(all);
     free(all_ends);
     free(fronts);
     free(last);
-    return lc_comm_agree(comm, err);
+    return lc_transport_agree(comm, err);
 }
 
 enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, json_t *object,
@@ -313,7 +313,7 @@ enum lc_err lc_what_if_run(const struct lc_timelines *lines, const char *spec, j
         err = parse(trace, spec, gain);
     if (err == LC_OK)
         err = make_steps(trace, gain, &steps, &n, &ends);
-    err = lc_comm_agree(trace->comm, err);
+    err = lc_transport_agree(trace->comm, err);
     if (err == LC_OK)
         err = fetch_releases(trace, gain, steps, n);
     if (err == LC_OK)

@@ -178,7 +178,7 @@ static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
     lc_comm_allreduce_i64(trace->comm, counts, 2, LC_OP_MAX);
     if (counts[0] != -counts[1])
         return lc_fail(LC_ERR_RANGE, "results: ranks disagree about the metrics: please report");
-    LC_TRY(lc_comm_agree(trace->comm, lc_alloc(cells, 2 * n, sizeof **cells)));
+    LC_TRY(lc_transport_agree(trace->comm, lc_alloc(cells, 2 * n, sizeof **cells)));
     for (size_t m = 0; m < n; m++) {
         (*cells)[m] = (int64_t)results->metrics[m].n_cells;
         (*cells)[n + m] = results->metrics[m].real;
@@ -201,7 +201,7 @@ enum lc_err lc_cells_book(struct lc_trace *trace) {
 
 enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const char *meta,
                               const struct lc_member *members, size_t n_members) {
-    const struct lc_comm *comm = trace->comm;
+    const struct lc_transport *comm = trace->comm;
     struct lc_model *model = NULL;
     struct lc_cubex_writer *writer = NULL;
     enum lc_err err = LC_OK;
@@ -210,7 +210,7 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
         if (err == LC_OK)
             err = lc_cubex_writer_open(&writer, path, model);
     }
-    err = lc_comm_agree(comm, err);
+    err = lc_transport_agree(comm, err);
     int64_t *n_cells = NULL;
     if (err == LC_OK)
         err = agree_metrics(trace, &n_cells);
@@ -220,12 +220,12 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
         const struct lc_result_metric *metric = &trace->results->metrics[m];
         struct lc_result_cell *cells = NULL;
         size_t bytes = 0;
-        err = lc_comm_gather(comm, metric->cells, metric->n_cells * sizeof *cells, (void **)&cells,
-                             &bytes, NULL);
+        err = lc_transport_gather(comm, metric->cells, metric->n_cells * sizeof *cells,
+                                  (void **)&cells, &bytes, NULL);
         if (err == LC_OK && comm->rank == 0)
             err = write_rows(writer, trace, model, metric, cells, bytes / sizeof *cells);
         free(cells);
-        err = lc_comm_agree(comm, err);
+        err = lc_transport_agree(comm, err);
     }
     for (size_t i = 0; i < n_members && err == LC_OK && comm->rank == 0; i++)
         err = lc_cubex_writer_misc(writer, members[i].name, lc_strbuf_get(members[i].text),
@@ -236,5 +236,5 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
         lc_cubex_writer_abort(writer);
     lc_model_free(model);
     free(n_cells);
-    return lc_comm_agree(comm, err);
+    return lc_transport_agree(comm, err);
 }

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
-#include "run/launch.h"
-#include "run/options.h"
+#include "run/job.h"
+#include "run/run_options.h"
 #include "run/run.h"
 #include "run/start.h"
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "measure/hot.h"
-#include "measure/path.h"
-#include "measure/stub.h"
-#include "measure/wrap.h"
+#include "measure/paths/path.h"
+#include "measure/stub/stub.h"
+#include "measure/calls/wrap.h"
 
 /* Start of the core: options, state, and the slots of the stub. */
 
@@ -121,7 +121,7 @@ __attribute__((destructor)) static void process_ends(void) {
 }
 
 static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_bytes) {
-    lc_clock_init();
+    lc_timer_init();
     read_options();
     lc_unwind_init();
     enum lc_err err = lc_state_create();

@@ -21,9 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "measure/mpi_real.h" /* generated: enum lc_fn, struct lc_real */
-#include "measure/state.h"
+#include "format/state.h"
 
 #define lc_likely(x)   __builtin_expect(!!(x), 1)
 #define lc_unlikely(x) __builtin_expect(!!(x), 0)
@@ -178,7 +178,7 @@ struct lc_request {
 struct lc_region_open {
     struct lc_entry *entry;
     uint64_t begin_ticks;
-    uint32_t name; /* region.c: which one */
+    uint32_t name; /* user_regions.c: which one */
     bool named;    /* not a function */
 };
 
@@ -339,7 +339,7 @@ void lc_thread_exclude(
     struct lc_thread *t);       /* the time since the last event was our own work: not booked */
 uint64_t lc_threads_lost(void); /* calls booked nowhere, with lc_core.lock held */
 
-/* region.c: what the program sees of latecomer.h, and of -finstrument-functions */
+/* user_regions.c: what the program sees of latecomer.h, and of -finstrument-functions */
 void lc_control(bool on, void *frame, void *ra);
 void lc_api_begin(const char *name);
 void lc_api_end(const char *name);
@@ -360,7 +360,7 @@ void lc_agree_announce(
 void lc_agree_peers(void); /* sessions: the ranks of the node that are known by now; no waiting */
 void lc_agree(void);
 
-/* comm.c */
+/* communicators.c */
 struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm);
 void lc_comm_forget(struct lc_thread *t, MPI_Comm comm); /* before the handle is freed */
 int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type);

@@ -32,7 +32,7 @@ enum lc_coll_kind {
     LC_COLL_SCAN,
     LC_COLL_EXSCAN,
     LC_COLL_NEIGHBOR,
-    LC_COLL_MEET /* every member waits for every member, without data: construction, fence, files */
+    LC_COLL_SYNC /* every member waits for every member, without data: construction, fence, files */
 };
 
 /* A collective operation. */
@@ -62,8 +62,8 @@ struct lc_matched {
     uint64_t clocks[2];
 };
 
-#include "measure/clocks_hooks.h"
-#include "measure/trace_hooks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/trace/trace_hooks.h"
 
 #define LC_HOOK(name, parameters, arguments)                                                       \
     static inline void lc_hook_##name parameters {                                                 \

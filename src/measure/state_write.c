@@ -11,7 +11,7 @@
 
 #include "measure/core.h"
 #include "measure/limits.h"
-#include "measure/trace_area.h"
+#include "measure/trace/trace_area.h"
 
 /* The writing side of state.h: this process's state, in the memory that the parent made
  * (LATECOMER_STATE=<pid>:<fd>), else in our own. */
@@ -117,9 +117,9 @@ enum lc_err lc_state_create(void) {
         h->header_bytes = sizeof *h;
         h->rank = h->size = -1;
         gethostname(h->host, sizeof h->host - 1);
-        h->base_ticks = lc_clock.base_ticks;
-        h->base_ns = lc_clock.base_ns;
-        h->tsc = lc_clock.tsc;
+        h->base_ticks = lc_timer.base_ticks;
+        h->base_ns = lc_timer.base_ns;
+        h->tsc = lc_timer.tsc;
         atomic_store_explicit(&h->text.count, 1, memory_order_relaxed); /* offset 0: "" */
         atomic_store_explicit(&h->pid, getpid(), memory_order_relaxed);
         lc_state_child(LC_NONE, LC_RAW_ROOT, 0, 0, 0, 0);

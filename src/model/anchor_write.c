@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "model/order.h"
+#include "model/row_order.h"
 
 /* Length of the well-formed UTF-8 sequence at p that XML allows, 0 if there is none. */
 static int utf8_length(const unsigned char *p) {

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "model/anchor.h"
-#include "model/order.h"
+#include "model/row_order.h"
 #include "model/tar.h"
 
 enum { DATA_MARKER = 10, INDEX_MARKER = 11, INDEX_HEADER = 18, SPARSE = 1, DENSE = 3 };

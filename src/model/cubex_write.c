@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "model/anchor.h"
-#include "model/order.h"
+#include "model/row_order.h"
 #include "model/tar.h"
 
 enum { DATA_MARKER = 10, INDEX_HEADER = 18, SPARSE = 1, DENSE = 3, MAX_TREE_DEPTH = 64 };

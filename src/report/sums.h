@@ -6,14 +6,14 @@
 
 #include "report/view.h"
 
-struct lc_wait_kind {
+struct lc_wait_class {
     const char *metric; /* measured or analysed; profiles may have "<metric>_estimated" instead */
     const char *label;
     const char *meaning;
 };
 
 struct lc_wait_sum {
-    const struct lc_wait_kind *kind;
+    const struct lc_wait_class *kind;
     uint32_t metric;
     bool estimated;
     double total;

@@ -42,7 +42,7 @@ static void fill_line(const struct tree *tree, struct libscols_line *line, const
 
 /* Children in the order of their weight (a stable insertion into a short list). */
 static size_t sort_children(const struct tree *tree, uint32_t first, uint32_t *list) {
-    const struct lc_path *paths = tree->text->view->paths;
+    const struct lc_view_path *paths = tree->text->view->paths;
     const double *weight = tree->text->sums->time;
     size_t n = 0;
     for (uint32_t child = first; child != LC_NONE; child = paths[child].next_sibling) {
@@ -98,7 +98,7 @@ static enum lc_err add_children(const struct tree *tree, uint32_t first,
 
 /* Recursion is bounded by the depth of the call tree, which the reader bounds. */
 static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent) {
-    const struct lc_path *own = &tree->text->view->paths[path];
+    const struct lc_view_path *own = &tree->text->view->paths[path];
     const struct lc_sums *sums = tree->text->sums;
     struct libscols_line *line = scols_table_new_line(tree->table, parent);
     if (line == NULL)

@@ -23,18 +23,18 @@ static uint32_t find_or_add(struct lc_view *view, struct lookup *lookup, uint32_
     const struct lc_region *region = &view->model->regions[view->model->cnodes[cnode].region];
     size_t slot = hash(parent, region->name) & lookup->mask;
     for (; lookup->slots[slot] != 0; slot = (slot + 1) & lookup->mask) {
-        const struct lc_path *path = &view->paths[lookup->slots[slot] - 1];
+        const struct lc_view_path *path = &view->paths[lookup->slots[slot] - 1];
         if (path->parent == parent && strcmp(path->name, region->name) == 0)
             return lookup->slots[slot] - 1;
     }
     uint32_t id = (uint32_t)view->n_paths++;
     lookup->slots[slot] = id + 1;
-    view->paths[id] = (struct lc_path){.parent = parent,
-                                       .first_child = LC_NONE,
-                                       .next_sibling = LC_NONE,
-                                       .first_cnode = LC_NONE,
-                                       .name = region->name,
-                                       .mpi = strncmp(region->name, "MPI_", 4) == 0};
+    view->paths[id] = (struct lc_view_path){.parent = parent,
+                                            .first_child = LC_NONE,
+                                            .next_sibling = LC_NONE,
+                                            .first_cnode = LC_NONE,
+                                            .name = region->name,
+                                            .mpi = strncmp(region->name, "MPI_", 4) == 0};
     return id;
 }
 
@@ -54,7 +54,7 @@ static enum lc_err merge_paths(struct lc_view *view) {
     }
     free(lookup.slots);
     for (uint32_t c = (uint32_t)n; c-- > 0;) { /* from the end, so that lists ascend */
-        struct lc_path *path = &view->paths[view->path_of[c]];
+        struct lc_view_path *path = &view->paths[view->path_of[c]];
         view->same_path[c] = path->first_cnode;
         path->first_cnode = c;
     }

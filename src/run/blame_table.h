@@ -6,8 +6,8 @@
 #define LC_RUN_BLAME_TABLE_H
 
 #include "model/cubex_write.h"
-#include "model/raw.h"
-#include "run/symbols.h"
+#include "format/raw.h"
+#include "symbols/symbols.h"
 
 struct lc_blame_table {
     const struct lc_raw *defs;

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "base/mem.h"
 #include "run/inspect.h"
 #include "run/run.h"
@@ -86,12 +86,12 @@ static enum lc_err look_at_launchers(struct lc_findings *f) {
 
 static enum lc_err look_at_clock(struct lc_findings *f) {
     enum { READS = 20000 };
-    lc_clock_init();
+    lc_timer_init();
     uint64_t begin = lc_monotonic_raw_ns();
     for (int i = 0; i < READS; i++)
         (void)lc_ticks();
     double ns = (double)(lc_monotonic_raw_ns() - begin) / READS;
-    if (lc_clock.tsc)
+    if (lc_timer.tsc)
         return add(f, LC_VERDICT_OK, "clock", "processor's counter, constant rate: %.0f ns a read",
                    ns);
     return add(f, LC_VERDICT_NOTE, "clock",

@@ -8,7 +8,7 @@
 #define LC_RUN_ESTIMATE_H
 
 #include "base/strbuf.h"
-#include "model/raw.h"
+#include "format/raw.h"
 
 struct lc_minima;
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "run/convert.h"
+#include "run/profile_convert.h"
 
 static void join(char *path, const char *dir, const char *name) {
     snprintf(path, PATH_MAX, "%s/%s", dir, name);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "model/raw.h"
+#include "format/raw.h"
 
 /* Makes profile.cubex and meta.json of what is there. `meta` (may be NULL; not taken) overrides
  * what the files say. LC_ERR_NOT_FOUND: there is nothing. `keep`: the run goes on, nothing is

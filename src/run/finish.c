@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "base/log.h"
-#include "measure/state.h"
+#include "format/state.h"
 #include "run/experiment.h"
-#include "run/meta.h"
+#include "run/run_meta.h"
 #include "run/run.h"
-#include "run/trace.h"
+#include "run/write_traces.h"
 
 enum {
     STEP_MS = 5,
@@ -145,7 +145,7 @@ static void end_unhappy(struct lc_run *run, const char *ending) {
         return;
     if (WIFEXITED(run->wait_status))
         wait_for_others(run, WAIT_FOR_OTHERS_MS);
-    else if (WTERMSIG(run->wait_status) == run->told)
+    else if (WTERMSIG(run->wait_status) == run->passed_signal)
         wait_for_others(run, WAIT_FOR_TOLD_MS);
     write_as_writer(run, ending);
 }
@@ -249,7 +249,7 @@ void lc_run_finish(struct lc_run *run) {
     struct lc_state_header *own = own_state(run);
     if (own != NULL) {
         atomic_store(&own->wait_status, run->wait_status);
-        atomic_store(&own->told, run->told);
+        atomic_store(&own->passed_signal, run->passed_signal);
         atomic_store(&own->process_end_ns, run->end_ns);
     }
     if (own == NULL || atomic_load(&own->measured) != LC_STATE_MEASURED) {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "run/run.h"
 
 /* Keeps no file, pipe or PMI connection of the job open but `fd`, which becomes 3. */

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "measure/state.h"
+#include "base/timer.h"
+#include "format/state.h"
 #include "run/run.h"
 
 enum {
@@ -48,9 +48,9 @@ void lc_run_mark_saved(struct lc_run *run) {
 }
 
 /* Did the program die of a signal that its parent passed on? */
-static bool died_of_told(const struct lc_state_header *header) {
+static bool died_of_passed_signal(const struct lc_state_header *header) {
     int status = atomic_load(&header->wait_status);
-    return WIFSIGNALED(status) && WTERMSIG(status) == atomic_load(&header->told);
+    return WIFSIGNALED(status) && WTERMSIG(status) == atomic_load(&header->passed_signal);
 }
 
 /* How many TOGETHER_MS after the first end of the node. A launcher that signals its tasks does so
@@ -59,11 +59,11 @@ static bool died_of_told(const struct lc_state_header *header) {
 static uint64_t turn_of(const struct lc_run *run, const struct lc_state_header *header,
                         uint64_t first_end) {
     uint64_t end_ns = atomic_load(&header->process_end_ns);
-    for (size_t i = 0; died_of_told(header) && i < run->peers.n_states; i++) {
+    for (size_t i = 0; died_of_passed_signal(header) && i < run->peers.n_states; i++) {
         const struct lc_state_header *other = run->peers.states[i].header;
         uint64_t other_ns = atomic_load(&other->process_end_ns);
-        if (other_ns != 0 && other_ns < end_ns && died_of_told(other) &&
-            atomic_load(&other->told) == atomic_load(&header->told))
+        if (other_ns != 0 && other_ns < end_ns && died_of_passed_signal(other) &&
+            atomic_load(&other->passed_signal) == atomic_load(&header->passed_signal))
             end_ns = other_ns;
     }
     return end_ns < first_end ? 0 : (end_ns - first_end) / (TOGETHER_MS * MS);

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "run/experiment.h"
-#include "run/meta.h"
+#include "run/run_meta.h"
 #include "run/run.h"
 
 bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size) {

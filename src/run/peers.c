@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "measure/state.h"
+#include "format/state.h"
 #include "run/run.h"
 
 static bool map_state(struct lc_mapped_state *state, int fd) {

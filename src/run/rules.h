@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "model/raw.h"
+#include "format/raw.h"
 #include "run/functions.h"
 
 enum lc_rule_how { LC_RULE_SUM, LC_RULE_MINIMUM, LC_RULE_MAXIMUM };

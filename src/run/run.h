@@ -2,7 +2,7 @@
  *
  * Nouns
  *   program  the measured program; child of this process, in the same process group
- *   state    memory that the library inside the program fills (measure/state.h); a memfd of this
+ *   state    memory that the library inside the program fills (format/state.h); a memfd of this
  * process, so that nothing is ever left behind, and so that it outlives the program bell     a pipe
  * by which the library wakes this process: 'i' MPI_Init is done, 'a' MPI_Abort is coming peers the
  * states of all ranks of this node, found in the own state, mapped when the bell says that they are
@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "run/guard.h"
 #include "run/inspect.h"
-#include "run/launch.h"
+#include "run/job.h"
 #include "run/rundir.h"
 #include "run/sentinel.h"
 
@@ -61,7 +61,7 @@ struct lc_run {
     uint64_t begin_ns, end_ns; /* of the program, CLOCK_MONOTONIC_RAW */
     uint64_t counted_ns;       /* until then ranks were counted that still ran; 0: none */
     uint64_t begin_realtime_ns;
-    int told;           /* last signal that was passed on to the program; 0: none */
+    int passed_signal;  /* last signal that was passed on to the program; 0: none */
     bool leave_in_turn; /* leave.c: not before the parents whose programs ended earlier */
     int wait_status;
 };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "run/launch.h"
+#include "run/job.h"
 
 struct lc_rundir {
     char *path;   /* absolute */

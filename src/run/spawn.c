@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/run.h"

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "run/inspect.h"
-#include "run/options.h"
+#include "run/run_options.h"
 
 /* Launchers by flavour; the plain names may belong to either. */
 static const char *const openmpi_launchers[] = {"mpirun.openmpi", "orterun", "mpirun", "mpiexec",

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "model/model.h"
-#include "model/raw.h"
+#include "format/raw.h"
 
 struct lc_system {
     uint32_t *column_of; /* raw location -> location of the model */

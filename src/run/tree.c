@@ -160,7 +160,7 @@ static enum lc_err make_drafts(struct builder *b) {
 }
 
 /* Numbers the drafts depth first and hands them to the model. */
-static enum lc_err number_drafts(struct builder *b, struct lc_tree *tree) {
+static enum lc_err number_drafts(struct builder *b, struct lc_named_tree *tree) {
     uint32_t at = b->first_root;
     while (at != LC_NONE) {
         struct draft *draft = &b->drafts[at];
@@ -189,14 +189,14 @@ static enum lc_err number_drafts(struct builder *b, struct lc_tree *tree) {
     return LC_OK;
 }
 
-enum lc_err lc_tree_build(struct lc_tree *tree, const struct lc_raw *raw,
+enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
                           struct lc_symbols *symbols, struct lc_model *model) {
     struct builder b = {.raw = raw,
                         .symbols = symbols,
                         .model = model,
                         .first_root = LC_NONE,
                         .last_root = LC_NONE};
-    *tree = (struct lc_tree){0};
+    *tree = (struct lc_named_tree){0};
     if (raw->n_nodes == 0)
         return lc_fail(LC_ERR_FORMAT, "raw profile: no call tree: nothing was measured");
     enum lc_err err = lc_alloc(&b.draft_of, raw->n_nodes, sizeof b.draft_of[0]);
@@ -225,10 +225,10 @@ enum lc_err lc_tree_build(struct lc_tree *tree, const struct lc_raw *raw,
     return err;
 }
 
-void lc_tree_free(struct lc_tree *tree) {
+void lc_tree_free(struct lc_named_tree *tree) {
     free(tree->cnode_of);
     free(tree->subtree_end);
     free(tree->top_of);
     free(tree->mpi_name);
-    *tree = (struct lc_tree){0};
+    *tree = (struct lc_named_tree){0};
 }

@@ -9,10 +9,10 @@
 #define LC_RUN_TREE_H
 
 #include "model/model.h"
-#include "model/raw.h"
-#include "run/symbols.h"
+#include "format/raw.h"
+#include "symbols/symbols.h"
 
-struct lc_tree {
+struct lc_named_tree {
     uint32_t *cnode_of;    /* raw node -> cnode; [0], the root, is `main` */
     uint32_t *subtree_end; /* cnode -> first cnode behind its subtree */
     uint32_t *top_of;      /* cnode -> its root */
@@ -22,8 +22,8 @@ struct lc_tree {
 };
 
 /* Adds regions and cnodes to `model`. */
-enum lc_err lc_tree_build(struct lc_tree *tree, const struct lc_raw *raw,
+enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
                           struct lc_symbols *symbols, struct lc_model *model);
-void lc_tree_free(struct lc_tree *tree);
+void lc_tree_free(struct lc_named_tree *tree);
 
 #endif

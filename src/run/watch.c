@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "base/log.h"
 #include "run/run.h"
 
@@ -53,7 +53,7 @@ static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
         kill(run->child, SIGCONT);
         return;
     }
-    run->told = signo;
+    run->passed_signal = signo;
     if (lc_sentinel_got(&run->sentinel, signo))
         return;
     if (info->ssi_code == SI_QUEUE) {

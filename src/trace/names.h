@@ -1,10 +1,10 @@
-/* Names for traces by the symbol reader of `latecomer run`: the bridge between trace.h and
+/* Names for traces by the symbol reader of `latecomer run`: the bridge between archive.h and
  * run/symbols.h. */
 #ifndef LC_TRACE_NAMES_H
 #define LC_TRACE_NAMES_H
 
-#include "run/symbols.h"
-#include "trace/trace.h"
+#include "symbols/symbols.h"
+#include "trace/archive.h"
 
 /* `symbols` must outlive the use of the names. */
 struct lc_trace_names lc_trace_names_of(struct lc_symbols *symbols);

@@ -3,10 +3,10 @@
 #ifndef LC_TRACE_RANK_H
 #define LC_TRACE_RANK_H
 
-#include "trace/convert.h"
-#include "trace/defs.h"
-#include "trace/trace.h"
-#include "trace/union.h"
+#include "trace/trace_convert.h"
+#include "format/trace_defs.h"
+#include "trace/archive.h"
+#include "format/union.h"
 
 struct lc_trace_mapped {
     void *at;
@@ -57,7 +57,7 @@ struct lc_trace_rank_info {
 enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char *dir,
                                      const struct lc_strbuf *more);
 
-/* Progress, if more than 2 s have passed since the first call (finish.c). */
+/* Progress, if more than 2 s have passed since the first call (finish_archive.c). */
 void lc_trace_tell(const struct lc_trace_options *options, const char *what, double fraction);
 
 /* Writes DIR/traces/<location>.evt and .def of all locations of the rank; defs.maps must be filled;

@@ -30,7 +30,7 @@ struct measured { /* of the slowest rank, and of all together */
 static void check(enum lc_err err) {
     if (err != LC_OK) {
         fprintf(stderr, "bench_rootcause: %s\n", lc_err_text());
-        lc_comm_abort(1);
+        lc_transport_abort(1);
     }
 }
 
@@ -41,7 +41,7 @@ static int64_t clock_ns(clockid_t clock) {
 }
 
 /* Everybody is here: ends a phase. */
-static void mark(struct measured *m, const struct lc_comm *comm, int phase) {
+static void mark(struct measured *m, const struct lc_transport *comm, int phase) {
     struct rusage usage;
     int64_t together = 0;
     m->cpu_ns[phase] = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -51,7 +51,7 @@ static void mark(struct measured *m, const struct lc_comm *comm, int phase) {
     m->peak_bytes[phase] = usage.ru_maxrss * 1024;
 }
 
-static void reduce(struct measured *m, const struct lc_comm *comm) {
+static void reduce(struct measured *m, const struct lc_transport *comm) {
     for (int i = PHASES; i > 0; i--) {
         m->wall_ns[i] -= m->wall_ns[i - 1];
         m->cpu_ns[i] -= m->cpu_ns[i - 1];
@@ -100,16 +100,16 @@ static void print_table(const struct measured *m, const struct lc_trace *trace) 
 }
 
 int main(int argc, char **argv) {
-    struct lc_comm comm;
+    struct lc_transport comm;
     struct lc_health health;
     struct lc_trace *trace = NULL;
     struct measured m = {0};
     char path[4096];
-    lc_comm_init(&comm, &argc, &argv);
+    lc_transport_init(&comm, &argc, &argv);
     bool json = argc == 3 && strcmp(argv[1], "-j") == 0;
     if (argc != 2 && !json) {
         fprintf(stderr, "usage: bench_rootcause [-j] DIR\n");
-        lc_comm_abort(2);
+        lc_transport_abort(2);
     }
     snprintf(path, sizeof path, "%s/traces.otf2", argv[argc - 1]);
     lc_health_init(&health);
@@ -139,6 +139,6 @@ int main(int argc, char **argv) {
     }
     lc_rootcause_output_free(&output);
     lc_trace_free(trace);
-    lc_comm_finalize(&comm);
+    lc_transport_finalize(&comm);
     return 0;
 }

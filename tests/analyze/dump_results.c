@@ -26,7 +26,7 @@
 static void check(enum lc_err err) {
     if (err != LC_OK) {
         fprintf(stderr, "dump_results: %s\n", lc_err_text());
-        lc_comm_abort(1);
+        lc_transport_abort(1);
     }
 }
 
@@ -86,8 +86,8 @@ static json_t *results_json(const struct lc_trace *trace, const struct lc_result
         size_t bytes = 0;
         int64_t real = metric->real; /* known where there are values */
         lc_comm_allreduce_i64(trace->comm, &real, 1, LC_OP_MAX);
-        check(lc_comm_gather(trace->comm, metric->cells, metric->n_cells * sizeof *all,
-                             (void **)&all, &bytes, NULL));
+        check(lc_transport_gather(trace->comm, metric->cells, metric->n_cells * sizeof *all,
+                                  (void **)&all, &bytes, NULL));
         if (trace->comm->rank == 0) {
             size_t n = bytes / sizeof *all;
             if (n > 1)
@@ -105,12 +105,12 @@ static void write_file(const char *dir, const char *name, json_t *root) {
     if (json_dump_file(root, lc_strbuf_get(&path),
                        JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) != 0) {
         fprintf(stderr, "dump_results: %s: cannot be written\n", lc_strbuf_get(&path));
-        lc_comm_abort(1);
+        lc_transport_abort(1);
     }
     lc_strbuf_free(&path);
 }
 
-static void analyse(const struct lc_comm *comm, const char *dir, const char *name) {
+static void analyse(const struct lc_transport *comm, const char *dir, const char *name) {
     struct lc_strbuf path = {0};
     struct lc_health health;
     struct lc_trace *trace = NULL;
@@ -162,14 +162,14 @@ static void analyse(const struct lc_comm *comm, const char *dir, const char *nam
 }
 
 int main(int argc, char **argv) {
-    struct lc_comm comm;
-    lc_comm_init(&comm, &argc, &argv);
+    struct lc_transport comm;
+    lc_transport_init(&comm, &argc, &argv);
     if (argc < 3) {
         fprintf(stderr, "usage: dump_results NAME DIR..\n");
-        lc_comm_abort(2);
+        lc_transport_abort(2);
     }
     for (int i = 2; i < argc; i++)
         analyse(&comm, argv[i], argv[1]);
-    lc_comm_finalize(&comm);
+    lc_transport_finalize(&comm);
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "analyze/indicators.h"
 #include "analyze/invariants.h"
 #include "analyze/long_term.h"
-#include "analyze/meta.h"
+#include "analyze/analysis_meta.h"
 #include "analyze/read.h"
 #include "analyze/results.h"
 #include "analyze/waits.h"
@@ -23,7 +23,7 @@ struct run {
     struct lc_trace *trace;
     struct lc_timelines *lines;
     struct lc_costs costs;
-    struct lc_path path;
+    struct lc_critical_path path;
     struct lc_indicator_sums sums;
 };
 
@@ -147,7 +147,7 @@ static bool judge(struct run *run, const char *broken) {
 }
 
 static bool try(const char *archive, size_t number) {
-    const struct lc_comm alone = {0, 1};
+    const struct lc_transport alone = {0, 1};
     struct lc_health health;
     struct run run = {0};
     lc_health_init(&health);

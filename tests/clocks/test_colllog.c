@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/clocks/colllog.h"
+#include "piggyback/colllog.h"
 
 enum { RANKS = 4, OPS = 6000 };
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/clocks/combine.h"
+#include "piggyback/combine.h"
 
 enum { MOST = 70, OPS = 600 };
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "measure/clocks/blame.h"
-#include "measure/clocks/logical.h"
+#include "piggyback/blame.h"
+#include "piggyback/logical.h"
 
 static struct lc_area make_area(uint32_t rank) {
     struct lc_area area;

@@ -1,5 +1,5 @@
 /* Pairing of entries with receives against a model of MPI's own matching, in random programs: three
- * sources, few tags, two communicators, exact and wild receives, completions in any order,
+ * sources, few tags, two communicators, exact and wildcard receives, completions in any order,
  * cancelled receives, senders ahead. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "measure/clocks/match.h"
+#include "piggyback/match.h"
 
 enum { SOURCES = 3, OPEN = 12, QUEUE = 4096 };
 
@@ -89,7 +89,7 @@ static void match_all(void) {
 static struct lc_area areas[SOURCES];
 static struct lc_ring_out outs[SOURCES];
 
-static void setup(struct lc_match *match) {
+static void setup(struct lc_matcher *match) {
     assert_int_equal(lc_match_init(match, SOURCES, &calls, NULL), LC_OK);
     size_t bytes = lc_area_size(SOURCES);
     for (uint32_t s = 0; s < SOURCES; s++) {
@@ -104,7 +104,7 @@ static void setup(struct lc_match *match) {
     n_queue = 0;
 }
 
-static void teardown(struct lc_match *match) {
+static void teardown(struct lc_matcher *match) {
     lc_match_free(match);
     for (uint32_t s = 0; s < SOURCES; s++) {
         lc_ring_out_free(&outs[s]);
@@ -128,7 +128,7 @@ static void sender_asks(const struct receive *r) {
     }
 }
 
-static void log_post(struct lc_match *match, const struct lc_recv *recv,
+static void log_post(struct lc_matcher *match, const struct lc_recv *recv,
                      const struct lc_ring_entry *entry) {
     uint32_t source = (uint32_t)recv->source;
     struct lc_source *s = &match->sources[source];
@@ -161,7 +161,7 @@ static void send_one(uint32_t *number) {
     match_all();
 }
 
-static void post_one(struct lc_match *match, uint64_t *order, int wild) {
+static void post_one(struct lc_matcher *match, uint64_t *order, int wild) {
     for (int i = 0; i < OPEN; i++) {
         struct receive *r = &receives[i];
         if (r->used)
@@ -188,7 +188,7 @@ static void post_one(struct lc_match *match, uint64_t *order, int wild) {
     }
 }
 
-static uint64_t complete_one(struct lc_match *match) {
+static uint64_t complete_one(struct lc_matcher *match) {
     struct receive *r = &receives[rand() % OPEN];
     if (!r->used)
         return 0;
@@ -215,7 +215,7 @@ static uint64_t complete_one(struct lc_match *match) {
 }
 
 static void program(unsigned seed, int wild) {
-    struct lc_match match;
+    struct lc_matcher match;
     uint32_t number = 0;
     uint64_t order = 0, taken = 0;
     n_posts_found = n_posts_unknown = 0;
@@ -260,7 +260,7 @@ static void wild_receives(void **state) {
 /* A cancelled send leaves a void entry, in the ring or already in the stash. */
 static void cancelled_send(void **state) {
     (void)state;
-    struct lc_match match;
+    struct lc_matcher match;
     setup(&match);
     struct lc_ring_entry *a = lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 1}, 2, 0, 8);
     lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 2}, 2, 1, 8);
@@ -279,7 +279,7 @@ static void cancelled_send(void **state) {
  * shifts nothing. */
 static void late_entry(void **state) {
     (void)state;
-    struct lc_match match;
+    struct lc_matcher match;
     setup(&match);
     assert_null(lc_match_take(&match, 0, 2, 0, 1, 8));
     lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 1}, 2, 0, 8);
@@ -294,7 +294,7 @@ static void late_entry(void **state) {
  */
 static void mispaired(void **state) {
     (void)state;
-    struct lc_match match;
+    struct lc_matcher match;
     setup(&match);
     lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 99}, 2, 0, 4);
     for (uint64_t i = 1; i <= 20; i++) {
@@ -310,7 +310,7 @@ static void mispaired(void **state) {
 static void reverse_tags(void **state) {
     (void)state;
     enum { MANY = 60000 };
-    struct lc_match match;
+    struct lc_matcher match;
     struct timespec begin, end;
     setup(&match);
     for (int i = 0; i < MANY; i++)
@@ -332,7 +332,7 @@ static void many_open(void **state) {
     (void)state;
     enum { MANY = 200, STREAMS = 3 };
     static struct lc_recv recv[MANY];
-    struct lc_match match;
+    struct lc_matcher match;
     uint32_t open[STREAMS] = {0};
     setup(&match);
     for (uint64_t i = 0; i < 2 * MANY; i++) /* i-th message: stream i % STREAMS */

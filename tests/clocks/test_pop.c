@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/pop.h"
+#include "format/pop.h"
 
 static void near(double is, double wanted) {
     if (fabs(is - wanted) > 1e-12)

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/clocks/ring.h"
+#include "piggyback/ring.h"
 
 static struct lc_area make_area(size_t bytes) {
     struct lc_area area;

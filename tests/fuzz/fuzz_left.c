@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "../trace/fake_rank.h"
-#include "base/clock.h"
-#include "trace/trace.h"
+#include "base/timer.h"
+#include "trace/archive.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -172,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     if (bytes < 2 || mkdtemp(directory) == NULL)
         return 0;
     OTF2_Error_RegisterCallback(silent, NULL);
-    lc_clock_init();
+    lc_timer_init();
     uint32_t mode = next(&in);
     const struct lc_trace_options options = {
         .names = &names, .callpath = (int)(mode % 3), .handles = mode & 4};

@@ -353,7 +353,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     snprintf(output, sizeof output, "%s/a.cubex", directory);
     uint32_t mode = next(&in);
     write_archive(trace, &in);
-    const struct lc_comm alone = {0, 1};
+    const struct lc_transport alone = {0, 1};
     const struct lc_analyze_options options = {.archive = archive,
                                                .output = output,
                                                .quiet = true,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "measure/hot.h"
-#include "measure/wrap.h"
+#include "measure/calls/wrap.h"
 
 enum { THREADS = 8, CALLS = 100000 };
 
@@ -51,7 +51,7 @@ static uint64_t total(const struct lc_raw *raw, uint64_t *bytes, uint64_t *synce
 int main(void) {
     pthread_t threads[THREADS], other;
     uint64_t sizes[THREADS], bytes, synced, wanted = 0;
-    lc_clock_init();
+    lc_timer_init();
     unsetenv("LATECOMER_STATE");
     if (lc_state_create() != LC_OK || lc_threads_init() != LC_OK)
         return 2;

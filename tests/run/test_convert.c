@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "model/cubex_read.h"
-#include "run/convert.h"
+#include "run/profile_convert.h"
 
 enum { RANKS = 3, MS = 1000000 };
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "measure/state.h"
-#include "trace/defs.h"
-#include "trace/record.h"
-#include "trace/union.h"
+#include "format/state.h"
+#include "format/trace_defs.h"
+#include "format/trace_record.h"
+#include "format/union.h"
 
 enum { FAKE_CHUNKS = 16, FAKE_BASE = 1000000 };
 

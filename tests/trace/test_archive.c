@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "fake_rank.h"
-#include "trace/trace.h"
+#include "trace/archive.h"
 
 /* Global events as text, one line each: "location time what". */
 static struct lc_strbuf seen;

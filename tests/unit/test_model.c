@@ -11,7 +11,7 @@
 
 #include "model/metrics.h"
 #include "model/model.h"
-#include "model/order.h"
+#include "model/row_order.h"
 
 static uint32_t add_region(struct lc_model *model, const char *name) {
     uint32_t id;

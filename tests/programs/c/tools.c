@@ -136,7 +136,8 @@ static void events(void) {
 
 int main(int argc, char **argv) {
     int provided;
-#if defined(MPICH) /* Open MPI 4.1 crashes if MPI_T is open across MPI_Finalize, in the bare run   \
+#if defined(                                                                                       \
+    MPICH) /* Open MPI 4.1 crashes if MPI_T is open across MPI_Finalize, in the bare run   \
                       too */
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
 #endif

@@ -1,0 +1,25 @@
+/* Options that reach the analysis program. The command line for people is that of `latecomer
+ * analyze` (cli/cmd_analyze.c), which checks it and passes it on in this form: KEY=VALUE words, so
+ * that there is one parser of options. */
+#ifndef LC_ANALYZE_ANALYSIS_OPTIONS_H
+#define LC_ANALYZE_ANALYSIS_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum lc_time_correct { LC_TIME_CORRECT_OFF, LC_TIME_CORRECT_ON, LC_TIME_CORRECT_AUTO };
+
+struct lc_analyze_options {
+    const char *archive; /* traces.otf2 */
+    const char *output;  /* analysis.cubex */
+    bool quiet, mpi_only;
+    bool progress; /* a terminal is behind standard error */
+    enum lc_time_correct time_correct;
+    const char *partition, *what_if; /* NULL: none */
+    const char *status; /* file for the exit code, where another process reads it; NULL: none */
+};
+
+enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int argc, char **argv);
+
+#endif

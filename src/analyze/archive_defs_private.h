@@ -1,0 +1,78 @@
+/* Definitions while they are read: private to archive_defs.c (clock, strings, system tree, locations,
+ * regions) and archive_defs_comm.c (groups, communicators, windows, files, topologies). */
+#ifndef LC_ANALYZE_ARCHIVE_DEFS_PRIVATE_H
+#define LC_ANALYZE_ARCHIVE_DEFS_PRIVATE_H
+
+#include "analyze/archive_defs.h"
+#include "base/mem.h"
+
+struct raw_group { /* location group */
+    uint64_t id, system_node;
+    const char *name;
+    uint32_t order;   /* rank, or behind all ranks */
+    uint32_t process; /* in the trace; LC_NONE: no process */
+    uint32_t n_locations;
+};
+
+struct raw_location {
+    uint64_t id, n_events, group;
+    const char *name;
+};
+
+struct raw_node {
+    uint64_t id, parent;
+    const char *name, *class_name;
+};
+
+struct raw_comm {
+    uint64_t id, group, remote; /* remote: OTF2_UNDEFINED_GROUP or group B */
+    bool window;
+};
+
+struct raw_dim { /* of a Cartesian topology */
+    uint64_t id;
+    struct lc_an_dim dim;
+};
+
+struct raw_topology {
+    uint64_t comm;
+    uint32_t n_dims;
+    const uint64_t *dims;
+};
+
+struct lc_def_raw {
+    struct lc_defs *defs;
+    enum lc_err err;
+    struct raw_group *groups;
+    size_t n_groups, cap_groups;
+    struct raw_location *locations;
+    size_t n_locations, cap_locations;
+    struct raw_node *nodes;
+    size_t n_nodes, cap_nodes;
+    struct raw_comm *comms;
+    size_t n_comms, cap_comms;
+    struct raw_dim *dims;
+    size_t n_dims, cap_dims;
+    struct raw_topology *topologies;
+    size_t n_topologies, cap_topologies;
+    struct lc_idmap location_process; /* OTF2 location -> process */
+    struct lc_idmap node_of;
+};
+
+/* Appends one zeroed element; NULL (and raw->err) without memory. */
+#define RAW_ADD(raw, field)                                                                        \
+    (((raw)->err = lc_grow(&(raw)->field, &(raw)->cap_##field, (raw)->n_##field + 1,               \
+                           sizeof *(raw)->field)) == LC_OK                                         \
+         ? &(raw)->field[(raw)->n_##field++]                                                       \
+         : NULL)
+
+#define RAW_END(raw) ((raw)->err == LC_OK ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT)
+
+/* The group that lists the locations of a paradigm's ranks. */
+const struct lc_def_group *lc_defs_rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm);
+
+void lc_defs_comm_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
+/* Communicators, windows and topologies of the trace, once its processes are known. */
+enum lc_err lc_defs_build_comms(struct lc_def_raw *raw);
+
+#endif

@@ -1,0 +1,220 @@
+#include "analyze/transport.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Pieces of at most this many bytes, so that MPI's int counts hold for any array. */
+enum { PIECE_BYTES = 1 << 28 };
+
+static bool started_by_launcher(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMIX_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+void lc_transport_init(struct lc_transport *comm, int *argc, char ***argv) {
+    *comm = (struct lc_transport){0, 1};
+    if (!started_by_launcher())
+        return;
+    MPI_Init(argc, argv);
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    *comm = (struct lc_transport){(uint32_t)rank, (uint32_t)size};
+}
+
+static bool is_mpi(void) {
+    int yes;
+    MPI_Initialized(&yes);
+    return yes != 0;
+}
+
+void lc_transport_finalize(struct lc_transport *comm) {
+    (void)comm;
+    if (is_mpi())
+        MPI_Finalize();
+}
+
+void lc_transport_abort(int code) {
+    if (is_mpi())
+        MPI_Abort(MPI_COMM_WORLD, code);
+    exit(code);
+}
+
+enum lc_err lc_transport_first_error(const struct lc_transport *comm, enum lc_err err) {
+    int64_t first = err == LC_OK ? INT64_MAX : (int64_t)comm->rank;
+    lc_comm_allreduce_i64(comm, &first, 1, LC_OP_MIN);
+    if (first == INT64_MAX)
+        return LC_OK;
+    struct {
+        int code;
+        char text[1024];
+    } message = {(int)err, ""};
+    if (comm->rank == (uint32_t)first)
+        strncpy(message.text, lc_err_text(), sizeof message.text - 1);
+    lc_transport_bcast(comm, &message, sizeof message, (uint32_t)first);
+    return lc_fail((enum lc_err)message.code, "%s", message.text);
+}
+
+void lc_comm_allreduce_i64(const struct lc_transport *comm, int64_t *values, size_t count,
+                           enum lc_op op) {
+    if (comm->size == 1)
+        return;
+    MPI_Op mpi_op = op == LC_OP_SUM ? MPI_SUM : op == LC_OP_MIN ? MPI_MIN : MPI_MAX;
+    for (size_t at = 0; at < count;) {
+        size_t n = count - at < PIECE_BYTES / 8 ? count - at : PIECE_BYTES / 8;
+        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)n, MPI_INT64_T, mpi_op, MPI_COMM_WORLD);
+        at += n;
+    }
+}
+
+void lc_transport_bcast(const struct lc_transport *comm, void *data, size_t bytes, uint32_t root) {
+    if (comm->size == 1)
+        return;
+    for (size_t at = 0; at < bytes;) {
+        size_t n = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        MPI_Bcast((char *)data + at, (int)n, MPI_BYTE, (int)root, MPI_COMM_WORLD);
+        at += n;
+    }
+}
+
+enum lc_err lc_transport_exchange(const struct lc_transport *comm, const void *records,
+                                  const uint32_t *dest, size_t count, size_t record_bytes,
+                                  void **in, size_t *n_in) {
+    return lc_transport_exchange_from(comm, records, dest, count, record_bytes, in, n_in, NULL);
+}
+
+/* Sorts records by destination; at[rank]: where those of a rank begin. */
+static void group(char *grouped, const char *records, const uint32_t *dest, size_t count,
+                  size_t record_bytes, uint64_t *at) {
+    for (size_t i = 0; i < count; i++) {
+        char *to = grouped + at[dest[i]]++ * record_bytes;
+        const char *from = records + i * record_bytes;
+        if (record_bytes % 8 != 0)
+            memcpy(to, from, record_bytes);
+        else
+            for (size_t k = 0; k < record_bytes; k += 8) /* short: no call */
+                memcpy(to + k, from + k, 8);
+    }
+}
+
+enum lc_err lc_transport_exchange_from(const struct lc_transport *comm, const void *records,
+                                       const uint32_t *dest, size_t count, size_t record_bytes,
+                                       void **in, size_t *n_in, uint64_t *in_counts) {
+    if (comm->size == 1)
+        return lc_transport_exchange_grouped(comm, records, &(uint64_t){count}, record_bytes, in,
+                                             n_in, in_counts);
+    uint64_t *counts = NULL, *at = NULL;
+    char *grouped = NULL;
+    enum lc_err err = lc_alloc(&counts, comm->size, sizeof *counts);
+    if (err == LC_OK)
+        err = lc_alloc(&at, comm->size, sizeof *at);
+    if (err == LC_OK)
+        err = lc_alloc(&grouped, count, record_bytes);
+    err = lc_transport_agree(comm, err);
+    for (size_t i = 0; i < count && err == LC_OK && counts != NULL; i++)
+        counts[dest[i]]++;
+    for (uint32_t r = 1; r < comm->size && err == LC_OK && at != NULL && counts != NULL; r++)
+        at[r] = at[r - 1] + counts[r - 1];
+    if (err == LC_OK && at != NULL && (grouped != NULL || count == 0)) {
+        group(grouped, records, dest, count, record_bytes, at);
+        err =
+            lc_transport_exchange_grouped(comm, grouped, counts, record_bytes, in, n_in, in_counts);
+    }
+    free(counts);
+    free(at);
+    free(grouped);
+    return err;
+}
+
+/* Pairwise exchange, one partner per step: the memory is that of the data, whatever the number of
+ * ranks. */
+static void exchange_pairs(const struct lc_transport *comm, const char *out,
+                           const uint64_t *out_bytes, const uint64_t *out_at, char *in,
+                           const uint64_t *in_bytes, const uint64_t *in_at) {
+    for (uint32_t step = 0; step < comm->size; step++) {
+        uint32_t to = (comm->rank + step) % comm->size;
+        uint32_t from = (comm->rank + comm->size - step) % comm->size;
+        if (step == 0) {
+            if (out_bytes[to])
+                memcpy(in + in_at[from], out + out_at[to], out_bytes[to]);
+            continue;
+        }
+        for (uint64_t at = 0; at < out_bytes[to] || at < in_bytes[from]; at += PIECE_BYTES) {
+            uint64_t n_out = at < out_bytes[to] ? out_bytes[to] - at : 0;
+            uint64_t n_in = at < in_bytes[from] ? in_bytes[from] - at : 0;
+            n_out = n_out < PIECE_BYTES ? n_out : PIECE_BYTES;
+            n_in = n_in < PIECE_BYTES ? n_in : PIECE_BYTES;
+            MPI_Request requests[2];
+            MPI_Status statuses[2];
+            int n = 0;
+            if (n_in)
+                MPI_Irecv(in + in_at[from] + at, (int)n_in, MPI_BYTE, (int)from, 0, MPI_COMM_WORLD,
+                          &requests[n++]);
+            if (n_out)
+                MPI_Isend(out + out_at[to] + at, (int)n_out, MPI_BYTE, (int)to, 0, MPI_COMM_WORLD,
+                          &requests[n++]);
+            MPI_Waitall(n, requests, statuses);
+        }
+    }
+}
+
+enum lc_err lc_transport_exchange_grouped(const struct lc_transport *comm, const void *records,
+                                          const uint64_t *counts, size_t record_bytes, void **in,
+                                          size_t *n_in, uint64_t *in_counts) {
+    uint64_t *table;
+    size_t p = comm->size;
+    LC_TRY(lc_transport_agree(comm, lc_alloc(&table, 4 * p, sizeof *table)));
+    uint64_t *out_bytes = table, *out_at = table + p, *in_bytes = table + 2 * p,
+             *in_at = table + 3 * p;
+    for (size_t r = 0; r < p; r++)
+        out_bytes[r] = counts[r] * record_bytes;
+    if (p > 1)
+        MPI_Alltoall(out_bytes, 1, MPI_UINT64_T, in_bytes, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    else
+        in_bytes[0] = out_bytes[0];
+    uint64_t total = 0;
+    for (size_t r = 0; r < p; r++) {
+        out_at[r] = r ? out_at[r - 1] + out_bytes[r - 1] : 0;
+        in_at[r] = total;
+        total += in_bytes[r];
+        if (in_counts)
+            in_counts[r] = in_bytes[r] / record_bytes;
+    }
+    *n_in = total / record_bytes;
+    *in = malloc(total ? total : 1);
+    enum lc_err err = LC_OK;
+    if (*in == NULL) {
+        lc_fail(LC_ERR_NOMEM, "exchange: no memory for %llu bytes: use more ranks or nodes",
+                (unsigned long long)total);
+        err = LC_ERR_NOMEM;
+    }
+    err = lc_transport_agree(comm, err);
+    if (err == LC_OK)
+        exchange_pairs(comm, records, out_bytes, out_at, *in, in_bytes, in_at);
+    free(table);
+    return err;
+}
+
+enum lc_err lc_transport_gather(const struct lc_transport *comm, const void *data, size_t bytes,
+                                void **in, size_t *n_in, uint64_t *in_bytes) {
+    uint64_t *counts;
+    LC_TRY(lc_transport_agree(comm, lc_alloc(&counts, comm->size, sizeof *counts)));
+    counts[0] = bytes;
+    enum lc_err err = lc_transport_exchange_grouped(comm, data, counts, 1, in, n_in, in_bytes);
+    free(counts);
+    if (err == LC_OK && comm->rank != 0) {
+        free(*in);
+        *in = NULL;
+        *n_in = 0;
+    }
+    return err;
+}

@@ -1,0 +1,56 @@
+/* The processes of one analysis: a thin layer over MPI (transport.c, compiled once per flavour) so that
+ * the engine is compiled once and knows no MPI handles. Without a launcher there is one rank and
+ * MPI is never touched.
+ *
+ * All functions are collective: every rank calls them in the same order. Failures inside MPI end
+ * the program (MPI_ERRORS_ARE_FATAL); lc_transport_agree is how an error of one rank becomes the error
+ * of all. */
+#ifndef LC_ANALYZE_TRANSPORT_H
+#define LC_ANALYZE_TRANSPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct lc_transport {
+    uint32_t rank, size;
+};
+
+void lc_transport_init(struct lc_transport *comm, int *argc, char ***argv);
+void lc_transport_finalize(struct lc_transport *comm);
+_Noreturn void lc_transport_abort(int code);
+
+/* The first rank's error (by rank) is everybody's: returns it on all ranks, with its text. */
+enum lc_err lc_transport_first_error(const struct lc_transport *comm, enum lc_err err);
+static inline enum lc_err lc_transport_agree(const struct lc_transport *comm, enum lc_err err) {
+    enum lc_err first = comm->size == 1 ? err : lc_transport_first_error(comm, err);
+    return first != LC_OK ? first : err; /* LC_OK only if err is: also for analysers to see */
+}
+
+enum lc_op { LC_OP_SUM, LC_OP_MIN, LC_OP_MAX };
+void lc_comm_allreduce_i64(const struct lc_transport *comm, int64_t *values, size_t count,
+                           enum lc_op op);
+/* Arrays of any length go in pieces, so that no count exceeds an int. */
+void lc_transport_bcast(const struct lc_transport *comm, void *data, size_t bytes, uint32_t root);
+
+/* Bulk exchange of fixed-size records: records[i] goes to rank dest[i]. *in (malloc'ed, the caller
+ * frees it) holds what arrived, ordered by source rank and then by the order at the source.
+ * `records` may be any order of destinations and stays unchanged. */
+enum lc_err lc_transport_exchange(const struct lc_transport *comm, const void *records,
+                                  const uint32_t *dest, size_t count, size_t record_bytes,
+                                  void **in, size_t *n_in);
+/* The same; in_counts (size entries, may be NULL) tells how many came from each rank. */
+enum lc_err lc_transport_exchange_from(const struct lc_transport *comm, const void *records,
+                                       const uint32_t *dest, size_t count, size_t record_bytes,
+                                       void **in, size_t *n_in, uint64_t *in_counts);
+/* The same where records already lie grouped by destination: counts[rank] records for each;
+ * in_counts (size entries, may be NULL) tells how many came from each. */
+enum lc_err lc_transport_exchange_grouped(const struct lc_transport *comm, const void *records,
+                                          const uint64_t *counts, size_t record_bytes, void **in,
+                                          size_t *n_in, uint64_t *in_counts);
+/* Everybody's bytes on rank 0, in rank order (elsewhere *in = NULL, *n_in = 0). */
+enum lc_err lc_transport_gather(const struct lc_transport *comm, const void *data, size_t bytes,
+                                void **in, size_t *n_in, uint64_t *in_bytes);
+
+#endif

@@ -1,0 +1,56 @@
+/* Time. Hot paths read ticks (lc_ticks: the TSC where it is invariant, else CLOCK_MONOTONIC_RAW
+ * nanoseconds); everything else uses nanoseconds. lc_timer_init must have run before lc_ticks is
+ * meaningful. */
+#ifndef LC_BASE_TIMER_H
+#define LC_BASE_TIMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct lc_timer {
+    bool tsc;            /* ticks are the processor's counter */
+    double ns_per_tick;  /* 1 where ticks are nanoseconds */
+    uint64_t base_ticks; /* the same instant on ... */
+    uint64_t base_ns;    /* ... CLOCK_MONOTONIC_RAW */
+};
+
+extern struct lc_timer lc_timer;
+
+/* Chooses the counter; LATECOMER_CLOCK=tsc|monotonic overrides. Cheap; the rate of the TSC is
+ * refined by lc_timer_calibrate. */
+void lc_timer_init(void);
+
+/* Measures the rate from the time passed since lc_timer_init (error: about 50 ns divided by that
+ * time). */
+void lc_timer_calibrate(void);
+
+uint64_t lc_monotonic_raw_ns(void);
+uint64_t lc_realtime_ns(void);
+uint64_t lc_ticks_to_ns(uint64_t ticks); /* on the axis of CLOCK_MONOTONIC_RAW */
+
+/* A clock that a test makes a process believe in: its time is ns * (1 + drift + curve * ns / 2) +
+ * offset; all zero: the true one. */
+struct lc_timer_bend {
+    double offset_ns, drift, curve_per_ns;
+};
+
+/* From LATECOMER_TEST_CLOCK=offset_ns[,drift_ppm[,ppm_per_s]]. */
+void lc_timer_bend_get(struct lc_timer_bend *bend);
+double lc_timer_straight(const struct lc_timer_bend *bend, double bent_ns); /* the inverse */
+
+static inline double lc_timer_bent(const struct lc_timer_bend *b, double ns) {
+    return ns * (1 + b->drift + b->curve_per_ns * ns / 2) + b->offset_ns;
+}
+
+__attribute__((always_inline)) static inline uint64_t lc_ticks(void) {
+#if defined(__x86_64__)
+    if (__builtin_expect(lc_timer.tsc, 1))
+        return __builtin_ia32_rdtsc();
+#endif
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

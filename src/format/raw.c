@@ -1,0 +1,339 @@
+#include "format/raw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const char *const lc_raw_measured[LC_RAW_MEASURED] = {
+    "mpi_latesender",         "mpi_latereceiver",       "mpi_wait_nxn",
+    "mpi_barrier_wait",       "mpi_latebroadcast",      "mpi_earlyreduce",
+    "mpi_earlyscan",          "mpi_neighbor_wait",      "mpi_mgmt_comm_wait",
+    "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free",
+    "mpi_rma_wait_at_fence",  "mpi_rma_early_wait",     "mpi_rma_sync_late_post",
+    "critical_path_useful",
+};
+
+/* Open addressing, a power of two of slots, at most half full; a slot holds id + 1, 0 is empty. */
+struct index {
+    uint32_t *slots;
+    size_t n_slots, n_used;
+};
+
+/* What the public struct does not show: look-up by content. */
+struct raw_private {
+    struct lc_raw raw;
+    struct index names, modules, nodes;
+};
+
+static struct raw_private *private_of(struct lc_raw *raw) {
+    return (struct raw_private *)raw;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return mix(hash, 1);
+}
+
+static uint64_t hash_name(const struct lc_raw *raw, uint32_t id) {
+    return hash_text(2, raw->names[id]);
+}
+
+static uint64_t hash_module(const struct lc_raw *raw, uint32_t id) {
+    return hash_text(hash_text(3, raw->modules[id].path), raw->modules[id].build_id);
+}
+
+static uint64_t hash_node_content(const struct lc_raw_node *node) {
+    return mix(mix(mix(mix(4, node->parent), node->kind), node->ref), node->offset);
+}
+
+static uint64_t hash_node(const struct lc_raw *raw, uint32_t id) {
+    return hash_node_content(&raw->nodes[id]);
+}
+
+static void index_put(struct index *index, uint64_t hash, uint32_t id) {
+    size_t at = hash & (index->n_slots - 1);
+    while (index->slots[at] != 0)
+        at = (at + 1) & (index->n_slots - 1);
+    index->slots[at] = id + 1;
+}
+
+/* Makes room for one more entry; on growth all entries are hashed again. */
+static enum lc_err index_reserve(struct index *index, const struct lc_raw *raw,
+                                 uint64_t (*hash)(const struct lc_raw *, uint32_t)) {
+    if ((index->n_used + 1) * 2 <= index->n_slots)
+        return LC_OK;
+    struct index grown = {.n_slots = index->n_slots == 0 ? 64 : index->n_slots * 2};
+    LC_TRY(lc_alloc(&grown.slots, grown.n_slots, sizeof grown.slots[0]));
+    for (size_t id = 0; id < index->n_used; id++)
+        index_put(&grown, hash(raw, (uint32_t)id), (uint32_t)id);
+    grown.n_used = index->n_used;
+    free(index->slots);
+    *index = grown;
+    return LC_OK;
+}
+
+enum lc_err lc_raw_new(struct lc_raw **raw) {
+    struct raw_private *made;
+    *raw = NULL;
+    LC_TRY(lc_alloc(&made, 1, sizeof *made));
+    *raw = &made->raw;
+    return LC_OK;
+}
+
+void lc_raw_free(struct lc_raw *raw) {
+    if (raw == NULL)
+        return;
+    for (size_t i = 0; i < raw->n_modules; i++) {
+        free(raw->modules[i].path);
+        free(raw->modules[i].build_id);
+    }
+    for (size_t i = 0; i < raw->n_names; i++)
+        free(raw->names[i]);
+    free(raw->modules);
+    free(raw->names);
+    free(raw->nodes);
+    free(raw->locations);
+    free(raw->rows);
+    free(raw->values);
+    free(raw->meta);
+    free(raw->pop);
+    struct raw_private *all = private_of(raw);
+    free(all->names.slots);
+    free(all->modules.slots);
+    free(all->nodes.slots);
+    free(all);
+}
+
+static enum lc_err too_many(const char *what) {
+    return lc_fail(LC_ERR_RANGE, "raw profile: more than 4 billion %s", what);
+}
+
+enum lc_err lc_raw_add_name(struct lc_raw *raw, const char *name, uint32_t *id) {
+    struct index *index = &private_of(raw)->names;
+    uint64_t hash = hash_text(2, name);
+    for (size_t at = hash & (index->n_slots - 1); index->n_slots != 0 && index->slots[at] != 0;
+         at = (at + 1) & (index->n_slots - 1))
+        if (strcmp(raw->names[index->slots[at] - 1], name) == 0) {
+            *id = index->slots[at] - 1;
+            return LC_OK;
+        }
+    if (raw->n_names >= LC_NONE - 1)
+        return too_many("names");
+    LC_TRY(index_reserve(index, raw, hash_name));
+    LC_TRY(lc_grow(&raw->names, &raw->cap_names, raw->n_names + 1, sizeof raw->names[0]));
+    LC_TRY(lc_strdup(&raw->names[raw->n_names], name));
+    *id = (uint32_t)raw->n_names++;
+    index_put(index, hash, *id);
+    index->n_used++;
+    return LC_OK;
+}
+
+enum lc_err lc_raw_add_module(struct lc_raw *raw, const char *path, const char *build_id,
+                              uint32_t *id) {
+    struct index *index = &private_of(raw)->modules;
+    uint64_t hash = hash_text(hash_text(3, path), build_id);
+    for (size_t at = hash & (index->n_slots - 1); index->n_slots != 0 && index->slots[at] != 0;
+         at = (at + 1) & (index->n_slots - 1)) {
+        const struct lc_raw_module *known = &raw->modules[index->slots[at] - 1];
+        if (strcmp(known->path, path) == 0 && strcmp(known->build_id, build_id) == 0) {
+            *id = index->slots[at] - 1;
+            return LC_OK;
+        }
+    }
+    if (raw->n_modules >= LC_NONE - 1)
+        return too_many("modules");
+    LC_TRY(index_reserve(index, raw, hash_module));
+    LC_TRY(lc_grow(&raw->modules, &raw->cap_modules, raw->n_modules + 1, sizeof raw->modules[0]));
+    struct lc_raw_module *module = &raw->modules[raw->n_modules];
+    LC_TRY(lc_strdup(&module->path, path));
+    enum lc_err err = lc_strdup(&module->build_id, build_id);
+    if (err != LC_OK) {
+        free(module->path);
+        module->path = NULL;
+        return err;
+    }
+    *id = (uint32_t)raw->n_modules++;
+    index_put(index, hash, *id);
+    index->n_used++;
+    return LC_OK;
+}
+
+enum lc_err lc_raw_add_node(struct lc_raw *raw, const struct lc_raw_node *node, uint32_t *id) {
+    if (node->parent == LC_NONE ? raw->n_nodes != 0 && node->kind != LC_RAW_ROOT
+                                : node->parent >= raw->n_nodes)
+        return lc_fail(LC_ERR_RANGE, "raw profile: call-tree node with a bad parent");
+    struct index *index = &private_of(raw)->nodes;
+    uint64_t hash = hash_node_content(node);
+    for (size_t at = hash & (index->n_slots - 1); index->n_slots != 0 && index->slots[at] != 0;
+         at = (at + 1) & (index->n_slots - 1)) {
+        struct lc_raw_node *known = &raw->nodes[index->slots[at] - 1];
+        if (known->parent == node->parent && known->kind == node->kind && known->ref == node->ref &&
+            known->offset == node->offset) {
+            known->flags |= node->flags;
+            if (known->call_site == 0)
+                known->call_site = node->call_site;
+            *id = index->slots[at] - 1;
+            return LC_OK;
+        }
+    }
+    if (raw->n_nodes >= LC_NONE - 1)
+        return too_many("call-tree nodes");
+    LC_TRY(index_reserve(index, raw, hash_node));
+    LC_TRY(lc_grow(&raw->nodes, &raw->cap_nodes, raw->n_nodes + 1, sizeof raw->nodes[0]));
+    raw->nodes[raw->n_nodes] = *node;
+    *id = (uint32_t)raw->n_nodes++;
+    index_put(index, hash, *id);
+    index->n_used++;
+    return LC_OK;
+}
+
+enum lc_err lc_raw_add_location(struct lc_raw *raw, const struct lc_raw_location *location,
+                                uint32_t *id) {
+    if (raw->n_locations >= LC_NONE - 1)
+        return too_many("locations");
+    LC_TRY(lc_grow(&raw->locations, &raw->cap_locations, raw->n_locations + 1,
+                   sizeof raw->locations[0]));
+    raw->locations[raw->n_locations] = *location;
+    *id = (uint32_t)raw->n_locations++;
+    return LC_OK;
+}
+
+enum lc_err lc_raw_add_row(struct lc_raw *raw, const struct lc_raw_row *row) {
+    LC_TRY(lc_grow(&raw->rows, &raw->cap_rows, raw->n_rows + 1, sizeof raw->rows[0]));
+    raw->rows[raw->n_rows++] = *row;
+    return LC_OK;
+}
+
+enum lc_err lc_raw_add_value(struct lc_raw *raw, const struct lc_raw_value *value) {
+    LC_TRY(lc_grow(&raw->values, &raw->cap_values, raw->n_values + 1, sizeof raw->values[0]));
+    raw->values[raw->n_values++] = *value;
+    return LC_OK;
+}
+
+static enum lc_err broken(const char *what) {
+    return lc_fail(LC_ERR_FORMAT, "raw profile: %s out of range: the file is damaged", what);
+}
+
+enum lc_err lc_raw_check(const struct lc_raw *raw) {
+    for (size_t i = 0; i < raw->n_nodes; i++) {
+        const struct lc_raw_node *node = &raw->nodes[i];
+        if (node->kind > LC_RAW_CUT)
+            return broken("kind of a call-tree node");
+        if (i == 0 ? node->parent != LC_NONE : node->parent >= i)
+            return broken("parent of a call-tree node");
+        if (node->kind == LC_RAW_FRAME && node->ref != LC_NONE && node->ref >= raw->n_modules)
+            return broken("module of a call-tree node");
+        if ((node->kind == LC_RAW_MPI || node->kind == LC_RAW_REGION) && node->ref >= raw->n_names)
+            return broken("name of a call-tree node");
+    }
+    for (size_t i = 0; i < raw->n_locations; i++)
+        if (raw->locations[i].host >= raw->n_names)
+            return broken("host of a location");
+    for (size_t i = 0; i < raw->n_rows; i++)
+        if (raw->rows[i].node >= raw->n_nodes || raw->rows[i].location >= raw->n_locations ||
+            raw->rows[i].size_class > LC_RAW_CLASS_TIME)
+            return broken("row");
+    for (size_t i = 0; i < raw->n_values; i++)
+        if (raw->values[i].node >= raw->n_nodes || raw->values[i].location >= raw->n_locations ||
+            raw->values[i].metric >= raw->n_names)
+            return broken("value");
+    return LC_OK;
+}
+
+static enum lc_err merge_definitions(struct lc_raw *raw, const struct lc_raw *other,
+                                     uint32_t *names, uint32_t *modules, uint32_t *nodes) {
+    for (size_t i = 0; i < other->n_names; i++)
+        LC_TRY(lc_raw_add_name(raw, other->names[i], &names[i]));
+    for (size_t i = 0; i < other->n_modules; i++)
+        LC_TRY(lc_raw_add_module(raw, other->modules[i].path, other->modules[i].build_id,
+                                 &modules[i]));
+    for (size_t i = 0; i < other->n_nodes; i++) {
+        struct lc_raw_node node = other->nodes[i];
+        if (node.parent != LC_NONE)
+            node.parent = nodes[node.parent];
+        if (node.kind == LC_RAW_FRAME)
+            node.ref = node.ref == LC_NONE ? LC_NONE : modules[node.ref];
+        else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION)
+            node.ref = names[node.ref];
+        LC_TRY(lc_raw_add_node(raw, &node, &nodes[i]));
+    }
+    return LC_OK;
+}
+
+/* Tables from ids of `other` to ids of `raw`. */
+struct maps {
+    uint32_t *names, *modules, *nodes;
+};
+
+static enum lc_err make_maps(struct lc_raw *raw, const struct lc_raw *other, struct maps *maps) {
+    *maps = (struct maps){0};
+    enum lc_err err = lc_raw_check(other);
+    if (err == LC_OK)
+        err = lc_alloc(&maps->names, other->n_names + 1, sizeof maps->names[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&maps->modules, other->n_modules + 1, sizeof maps->modules[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&maps->nodes, other->n_nodes + 1, sizeof maps->nodes[0]);
+    if (err == LC_OK)
+        err = merge_definitions(raw, other, maps->names, maps->modules, maps->nodes);
+    return err;
+}
+
+static void free_maps(struct maps *maps) {
+    free(maps->names);
+    free(maps->modules);
+    free(maps->nodes);
+}
+
+enum lc_err lc_raw_merge_nodes(struct lc_raw *raw, const struct lc_raw *other, uint32_t **map) {
+    struct maps maps;
+    enum lc_err err = make_maps(raw, other, &maps);
+    *map = NULL;
+    if (err == LC_OK) {
+        *map = maps.nodes;
+        maps.nodes = NULL;
+    }
+    free_maps(&maps);
+    return err;
+}
+
+static enum lc_err merge_contents(struct lc_raw *raw, const struct lc_raw *other,
+                                  const struct maps *maps) {
+    uint32_t first_location = (uint32_t)raw->n_locations;
+    for (size_t i = 0; i < other->n_locations; i++) {
+        struct lc_raw_location location = other->locations[i];
+        uint32_t id;
+        location.host = maps->names[location.host];
+        LC_TRY(lc_raw_add_location(raw, &location, &id));
+    }
+    for (size_t i = 0; i < other->n_rows; i++) {
+        struct lc_raw_row row = other->rows[i];
+        row.node = maps->nodes[row.node];
+        row.location += first_location;
+        LC_TRY(lc_raw_add_row(raw, &row));
+    }
+    for (size_t i = 0; i < other->n_values; i++) {
+        struct lc_raw_value value = other->values[i];
+        value.node = maps->nodes[value.node];
+        value.location += first_location;
+        value.metric = maps->names[value.metric];
+        LC_TRY(lc_raw_add_value(raw, &value));
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_raw_merge(struct lc_raw *raw, const struct lc_raw *other) {
+    struct maps maps;
+    enum lc_err err = make_maps(raw, other, &maps);
+    if (err == LC_OK)
+        err = merge_contents(raw, other, &maps);
+    free_maps(&maps);
+    return err;
+}

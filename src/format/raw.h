@@ -1,0 +1,155 @@
+/* A raw profile: what the measurement library leaves behind, in addresses, before names. Written by
+ * MPI_Finalize on rank 0 (one file for all ranks), or made from shared memory by the parent of a
+ * program that died; read by `latecomer run`'s parent, which resolves addresses, computes the
+ * estimates and writes profile.cubex.
+ *
+ * Nouns
+ *   module    an ELF file of the program: path, build id (hex), so that addresses are (module,
+ * offset in the file's address space) node      a call-tree node: (parent, kind, what). Frames are
+ * functions: `offset` is the begin of the function, so that one function is one node under its
+ * parent whatever the call site location  (rank, thread) with host name row       per (node,
+ * location, size class): a size class is 0 for 0 bytes, else 1 + floor(log2(bytes)); see
+ * LC_RAW_CLASS_* value     per (node, location): a named metric that is final as it is (measured
+ * waits, critical path, ...), in its unit Invariants: ids dense; parent < id; node 0 is the root of
+ * the tree (`main` by position); times in ns. */
+#ifndef LC_FORMAT_RAW_H
+#define LC_FORMAT_RAW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/model.h" /* LC_NONE */
+
+enum lc_raw_kind {
+    LC_RAW_ROOT, /* the program itself: parent of main and of thread start functions; not shown when
+                    it has one child and no rows */
+    LC_RAW_FRAME,  /* function: module, offset of its begin */
+    LC_RAW_MPI,    /* MPI function: name = "MPI_Send" */
+    LC_RAW_REGION, /* user region: name */
+    LC_RAW_CUT     /* "...": deeper than the limit */
+};
+
+struct lc_raw_module {
+    char *path;
+    char *build_id; /* lower-case hex, "" if none */
+};
+
+struct lc_raw_node {
+    uint32_t parent; /* LC_NONE for node 0 */
+    uint32_t kind;   /* enum lc_raw_kind */
+    uint32_t ref;    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into
+                        names); else 0 */
+    uint32_t flags;  /* LC_RAW_NODE_* */
+    uint64_t offset; /* FRAME: address in the module's ELF address space, begin of the function */
+    uint64_t call_site; /* FRAME: one address inside it from which the child was called (ELF address
+                           space), 0 unknown */
+};
+#define LC_RAW_NODE_MAIN  1u /* this frame is main by position */
+#define LC_RAW_NODE_START 2u /* ... a thread's start function by position */
+
+struct lc_raw_location {
+    int32_t rank, thread;
+    uint32_t host; /* index into names */
+    int32_t pid;
+    uint64_t begin_ns, end_ns; /* life of the location on the node's CLOCK_MONOTONIC_RAW */
+};
+
+/* Names of the values that logical clocks measure: wait states, then critical_path_useful. */
+enum { LC_RAW_MEASURED = 16 };
+extern const char *const lc_raw_measured[LC_RAW_MEASURED];
+
+enum {
+    LC_RAW_CLASS_TIME = 255, /* not a message size: sum = exclusive time of the node, count = visits
+                                (regions only) */
+    LC_RAW_ROW_ROOT = 1,     /* flags: calls as root of a rooted collective (own minimum) */
+    LC_RAW_ROW_RECV = 2,     /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
+    LC_RAW_ROW_SEND = 4,     /* flags: the call completed a send of its own (MPI_Wait*) */
+    LC_RAW_ROW_NULL = 8, /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
+    /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall,
+     * Waitsome, Testall, Testsome, Startall, Sendrecv*): count = received with bytes, sum_ns =
+     * received without, min_ns = sent with, max_ns = sent without. */
+    LC_RAW_CLASS_MESSAGES = 254
+};
+
+struct lc_raw_row {
+    uint32_t node, location;
+    uint32_t size_class, flags;
+    uint64_t count, sum_ns, min_ns, max_ns;
+    uint64_t bytes_sent, bytes_rcvd; /* point-to-point; collectives: bytes_cout, bytes_cin by the
+                                        kind of the function */
+    uint64_t synced;                 /* of `count`: calls that moved no data */
+};
+
+struct lc_raw_value {
+    uint32_t metric; /* index into names: a metric of model/metrics.h */
+    uint32_t node, location;
+    uint32_t unused;
+    double value;
+};
+
+struct lc_raw {
+    struct lc_raw_module *modules;
+    size_t n_modules, cap_modules;
+    char **names;
+    size_t n_names, cap_names;
+    struct lc_raw_node *nodes;
+    size_t n_nodes, cap_nodes;
+    struct lc_raw_location *locations;
+    size_t n_locations, cap_locations;
+    struct lc_raw_row *rows; /* any order */
+    size_t n_rows, cap_rows;
+    struct lc_raw_value *values;
+    size_t n_values, cap_values;
+    char *meta; /* JSON text of the library's part of meta (or NULL): written by hand, the library
+                   has no JSON code */
+    char *pop;  /* JSON text of "pop" (or NULL) */
+};
+
+enum lc_err lc_raw_new(struct lc_raw **raw);
+void lc_raw_free(struct lc_raw *raw);
+enum lc_err lc_raw_add_name(struct lc_raw *raw, const char *name, uint32_t *id); /* finds or adds */
+enum lc_err lc_raw_add_module(struct lc_raw *raw, const char *path, const char *build_id,
+                              uint32_t *id); /* finds or adds */
+enum lc_err lc_raw_add_node(struct lc_raw *raw, const struct lc_raw_node *node,
+                            uint32_t *id); /* finds an equal one under the parent or adds */
+enum lc_err lc_raw_add_location(struct lc_raw *raw, const struct lc_raw_location *location,
+                                uint32_t *id);
+enum lc_err lc_raw_add_row(struct lc_raw *raw, const struct lc_raw_row *row);
+enum lc_err lc_raw_add_value(struct lc_raw *raw, const struct lc_raw_value *value);
+
+/* Adds modules, names and nodes of `other` to `raw`; map[i] is the node of `raw` for node i of
+ * `other` (the caller frees *map). The step of the tree in MPI_Finalize, and of joining ranks
+ * salvaged from shared memory. */
+enum lc_err lc_raw_merge_nodes(struct lc_raw *raw, const struct lc_raw *other, uint32_t **map);
+/* All of `other`: nodes, locations, rows, values. */
+enum lc_err lc_raw_merge(struct lc_raw *raw, const struct lc_raw *other);
+
+/* All references of nodes, locations, rows and values are in range, parents come before children.
+ * LC_ERR_FORMAT if not. */
+enum lc_err lc_raw_check(const struct lc_raw *raw);
+
+/* Definitions (modules, names, nodes) and, with all != 0, everything, as one block of bytes and
+ * back; the receiver checks every length. A block without nodes is a slice: its rows and values
+ * refer to the definitions of another block, and whoever joins them checks. */
+enum lc_err lc_raw_pack(const struct lc_raw *raw, int all, void **bytes, size_t *n_bytes);
+enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes);
+
+/* The file: a sequence of packed blocks (one with definitions and locations first, then slices:
+ * rows, values, and `meta` or `pop` that replace earlier ones). */
+enum lc_err lc_raw_read_file(struct lc_raw **raw, const char *path);
+
+/* The same without taking the rows into memory: they stay in the mapped file. Parts are numbered 0
+ * .. n_parts - 1 (the blocks of the file); rows and values of a part are checked against the
+ * definitions when the file is opened. */
+struct lc_raw_file;
+enum lc_err lc_raw_file_open(struct lc_raw_file **file, const char *path);
+void lc_raw_file_close(struct lc_raw_file *file);
+const struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file); /* rows and values: none */
+size_t lc_raw_file_parts(const struct lc_raw_file *file);
+const struct lc_raw_row *lc_raw_file_rows(const struct lc_raw_file *file, size_t part,
+                                          size_t *n_rows);
+const struct lc_raw_value *lc_raw_file_values(const struct lc_raw_file *file, size_t part,
+                                              size_t *n_values);
+
+#endif

@@ -1,0 +1,271 @@
+#include "format/state.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "base/mem.h"
+
+/* The reading side. Everything that comes from the mapping is checked before it is used: the writer
+ * may be garbage. */
+
+struct reader {
+    const char *map;
+    size_t bytes;
+    const struct lc_state_header *header;
+    double ns_per_tick;
+    uint64_t end_ns;
+    struct lc_raw *out;
+    uint32_t *node_map; /* id here -> id in out */
+    uint32_t *module_map;
+    uint32_t *name_map;
+    uint64_t *booked_ns; /* exclusive time of each thread without the root */
+    uint32_t *location;  /* of each thread in out */
+    uint32_t n_nodes, n_modules, n_names, n_threads, n_text;
+};
+
+static const void *table(const struct reader *r, const struct lc_state_table *t, size_t elem_bytes,
+                         uint32_t *n) {
+    /* partner: the release stores of state_write.c */
+    uint32_t count = atomic_load_explicit(&t->count, memory_order_acquire);
+    *n = 0;
+    if (t->offset >= r->bytes || t->offset % 8 != 0)
+        return NULL;
+    uint64_t room = (r->bytes - t->offset) / elem_bytes;
+    *n = count < room ? count : (uint32_t)room;
+    if (*n > t->capacity)
+        *n = t->capacity;
+    return r->map + t->offset;
+}
+
+static const char *text_at(const struct reader *r, uint32_t offset) {
+    const char *text = r->map + r->header->text.offset;
+    if (offset >= r->n_text || memchr(text + offset, '\0', r->n_text - offset) == NULL)
+        return "?";
+    return text + offset;
+}
+
+/* 0 for what no time can be. */
+static uint64_t whole(double ns) {
+    return ns > 0 && ns < 0x1p64 ? (uint64_t)ns : 0;
+}
+
+static uint64_t to_ns(const struct reader *r, uint64_t ticks) {
+    return whole((double)ticks * r->ns_per_tick + 0.5);
+}
+
+static uint64_t instant_ns(const struct reader *r, uint64_t ticks) {
+    double delta = (double)(int64_t)(ticks - r->header->base_ticks) * r->ns_per_tick;
+    return whole((double)r->header->base_ns + delta);
+}
+
+static enum lc_err read_definitions(struct reader *r) {
+    const struct lc_state_header *h = r->header;
+    table(r, &h->text, 1, &r->n_text);
+    const struct lc_state_module *modules = table(r, &h->modules, sizeof *modules, &r->n_modules);
+    const struct lc_state_name *names = table(r, &h->names, sizeof *names, &r->n_names);
+    const struct lc_state_node *nodes = table(r, &h->nodes, sizeof *nodes, &r->n_nodes);
+    LC_TRY(lc_alloc(&r->module_map, r->n_modules + 1u, sizeof(uint32_t)));
+    LC_TRY(lc_alloc(&r->name_map, r->n_names + 1u, sizeof(uint32_t)));
+    LC_TRY(lc_alloc(&r->node_map, r->n_nodes + 1u, sizeof(uint32_t)));
+    for (uint32_t i = 0; i < r->n_modules; i++)
+        LC_TRY(lc_raw_add_module(r->out, text_at(r, modules[i].path),
+                                 text_at(r, modules[i].build_id), &r->module_map[i]));
+    for (uint32_t i = 0; i < r->n_names; i++)
+        LC_TRY(lc_raw_add_name(r->out, text_at(r, names[i].text), &r->name_map[i]));
+    for (uint32_t i = 0; i < r->n_nodes; i++) {
+        struct lc_raw_node node = {.kind = nodes[i].kind,
+                                   .flags = nodes[i].flags,
+                                   .offset = nodes[i].offset,
+                                   .call_site = nodes[i].call_site};
+        uint32_t parent = nodes[i].parent, ref = nodes[i].ref;
+        if (node.kind > LC_RAW_CUT || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
+            return lc_fail(LC_ERR_FORMAT, "measurement state: call tree is damaged");
+        node.parent = i == 0 ? LC_NONE : r->node_map[parent];
+        if (node.kind == LC_RAW_FRAME) {
+            if (ref >= r->n_modules)
+                return lc_fail(LC_ERR_FORMAT, "measurement state: module is damaged");
+            node.ref = r->module_map[ref];
+        } else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION) {
+            if (ref >= r->n_names)
+                return lc_fail(LC_ERR_FORMAT, "measurement state: name is damaged");
+            node.ref = r->name_map[ref];
+        }
+        LC_TRY(lc_raw_add_node(r->out, &node, &r->node_map[i]));
+    }
+    return LC_OK;
+}
+
+static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row) {
+    struct lc_state_row copy = *row;
+    if (copy.node >= r->n_nodes || copy.count == 0) {
+        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_MESSAGES)
+            return LC_OK;
+    }
+    struct lc_raw_row out = {.node = r->node_map[copy.node],
+                             .location = r->location[thread],
+                             .size_class = copy.size_class,
+                             .flags = copy.flags,
+                             .count = copy.count,
+                             .bytes_sent = copy.bytes_sent,
+                             .bytes_rcvd = copy.bytes_rcvd,
+                             .synced = copy.synced};
+    if (copy.size_class == LC_RAW_CLASS_MESSAGES) {
+        out.sum_ns = copy.sum;
+        out.min_ns = copy.min;
+        out.max_ns = copy.max;
+    } else {
+        out.sum_ns = to_ns(r, copy.sum);
+        out.min_ns = copy.min == UINT64_MAX ? 0 : to_ns(r, copy.min);
+        out.max_ns = to_ns(r, copy.max);
+        r->booked_ns[thread] += out.sum_ns;
+    }
+    return lc_raw_add_row(r->out, &out);
+}
+
+static enum lc_err read_rows(struct reader *r, uint32_t thread, uint64_t offset) {
+    /* Each chunk is older than the one before it, so lies below: no endless lists. */
+    for (uint64_t limit = r->bytes; offset != 0 && offset < limit;) {
+        if (offset % 64 != 0 || r->bytes - offset < LC_STATE_CHUNK_BYTES)
+            return LC_OK;
+        const struct lc_state_chunk *chunk = (const struct lc_state_chunk *)(r->map + offset);
+        uint32_t n = atomic_load_explicit(&chunk->n_rows, memory_order_acquire);
+        if (n > LC_STATE_CHUNK_ROWS || chunk->thread != thread)
+            return LC_OK;
+        const struct lc_state_row *rows = (const struct lc_state_row *)(chunk + 1);
+        for (uint32_t i = 0; i < n; i++)
+            LC_TRY(read_row(r, thread, &rows[i]));
+        limit = offset;
+        offset = chunk->next;
+    }
+    return LC_OK;
+}
+
+static enum lc_err read_threads(struct reader *r) {
+    const struct lc_state_header *h = r->header;
+    const struct lc_state_thread *threads = table(r, &h->threads, sizeof *threads, &r->n_threads);
+    LC_TRY(lc_alloc(&r->booked_ns, r->n_threads + 1u, sizeof(uint64_t)));
+    LC_TRY(lc_alloc(&r->location, r->n_threads + 1u, sizeof(uint32_t)));
+    char host[sizeof h->host];
+    memcpy(host, h->host, sizeof host);
+    host[sizeof host - 1] = '\0';
+    uint32_t host_name;
+    LC_TRY(lc_raw_add_name(r->out, host, &host_name));
+    for (uint32_t i = 0; i < r->n_threads; i++) {
+        uint64_t end = threads[i].end_ticks;
+        struct lc_raw_location where = {.rank = h->rank,
+                                        .thread = (int32_t)i,
+                                        .host = host_name,
+                                        .pid = atomic_load_explicit(&h->pid, memory_order_relaxed),
+                                        .begin_ns = i == 0 && h->begin_ns != 0
+                                                        ? h->begin_ns
+                                                        : instant_ns(r, threads[i].begin_ticks),
+                                        .end_ns = end != 0         ? instant_ns(r, end)
+                                                  : h->end_ns != 0 ? h->end_ns
+                                                                   : r->end_ns};
+        if (where.end_ns < where.begin_ns)
+            where.end_ns = where.begin_ns;
+        LC_TRY(lc_raw_add_location(r->out, &where, &r->location[i]));
+        LC_TRY(read_rows(r, i, atomic_load_explicit(&threads[i].chunks, memory_order_acquire)));
+        uint64_t life = where.end_ns - where.begin_ns;
+        if (r->n_nodes == 0 || life <= r->booked_ns[i])
+            continue;
+        struct lc_raw_row rest = {.node = r->node_map[0],
+                                  .location = r->location[i],
+                                  .size_class = LC_RAW_CLASS_TIME,
+                                  .sum_ns = life - r->booked_ns[i]};
+        LC_TRY(lc_raw_add_row(r->out, &rest));
+    }
+    return LC_OK;
+}
+
+static enum lc_err add_value(struct reader *r, const struct lc_state_wait *w, const char *metric,
+                             double value) {
+    uint32_t name;
+    LC_TRY(lc_raw_add_name(r->out, metric, &name));
+    struct lc_raw_value out = {.metric = name,
+                               .node = r->node_map[w->node],
+                               .location = r->location[w->thread],
+                               .value = value};
+    return lc_raw_add_value(r->out, &out);
+}
+
+/* NAME.from and NAME.to, where `name` is cut behind the dot. */
+static enum lc_err add_sites(struct reader *r, const struct lc_state_wait *w, char *name,
+                             size_t end) {
+    if (w->sites[1] == 0)
+        return LC_OK;
+    memcpy(name + end, "from", sizeof "from");
+    LC_TRY(add_value(r, w, name, (double)w->sites[0]));
+    memcpy(name + end, "to", sizeof "to");
+    return add_value(r, w, name, (double)w->sites[1]);
+}
+
+static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
+    char blame[48];
+    switch (w->what) {
+    case LC_STATE_WAIT_TIMES:
+        for (int kind = 0; kind < LC_STATE_WAIT_KINDS; kind++)
+            if (w->ticks[kind] > 0)
+                LC_TRY(add_value(r, w, lc_raw_measured[kind],
+                                 (double)w->ticks[kind] * r->ns_per_tick * 1e-9));
+        strcpy(blame, "critical_path.");
+        return add_sites(r, w, blame, strlen(blame));
+    case LC_STATE_WAIT_BLAME:
+        snprintf(blame, sizeof blame, "blame.%u.wait", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
+    case LC_STATE_WAIT_LATE:
+        snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
+        LC_TRY(add_value(r, w, blame, (double)w->index + 1));
+        return add_sites(r, w, blame, strlen(blame) - strlen("late"));
+    default:
+        return LC_OK;
+    }
+}
+
+static enum lc_err read_waits(struct reader *r) {
+    uint64_t offset = atomic_load_explicit(&r->header->waits, memory_order_acquire);
+    /* Every record is at least its size away from the next; more than fit are an endless list. */
+    for (uint64_t left = r->bytes / sizeof(struct lc_state_wait); offset != 0 && left > 0; left--) {
+        if (offset % 64 != 0 || offset > r->bytes ||
+            r->bytes - offset < sizeof(struct lc_state_wait))
+            return LC_OK;
+        struct lc_state_wait copy = *(const struct lc_state_wait *)(r->map + offset);
+        if (copy.node >= r->n_nodes || copy.thread >= r->n_threads)
+            return LC_OK;
+        LC_TRY(read_wait(r, &copy));
+        offset = copy.next;
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out) {
+    const struct lc_state_header *h = map;
+    if (bytes < sizeof *h || h->magic != LC_STATE_MAGIC || h->version != LC_STATE_VERSION ||
+        h->header_bytes != sizeof *h)
+        return lc_fail(LC_ERR_FORMAT, "measurement state: not one of this version");
+    atomic_thread_fence(memory_order_acquire); /* partner: lc_state_create */
+    if (atomic_load_explicit(&h->pid, memory_order_relaxed) == 0)
+        return lc_fail(LC_ERR_NOT_FOUND, "measurement state: no process has used it");
+    struct reader r = {.map = map, .bytes = bytes, .header = h, .out = out, .ns_per_tick = 1.0};
+    uint64_t now = lc_monotonic_raw_ns();
+    r.end_ns = end_ns != 0 ? end_ns : now;
+#if defined(__x86_64__)
+    uint64_t ticks = __builtin_ia32_rdtsc();
+    if (h->tsc && ticks > h->base_ticks && now > h->base_ns)
+        r.ns_per_tick = (double)(now - h->base_ns) / (double)(ticks - h->base_ticks);
+#endif
+    enum lc_err err = read_definitions(&r);
+    if (err == LC_OK)
+        err = read_threads(&r);
+    if (err == LC_OK)
+        err = read_waits(&r);
+    free(r.node_map);
+    free(r.module_map);
+    free(r.name_map);
+    free(r.booked_ns);
+    free(r.location);
+    return err;
+}

@@ -1,0 +1,155 @@
+/* The state of one measured process, in memory shared with its parent: every counter lives here, so
+ * that the parent can make a profile of it at any time, also after kill -9. Written by the
+ * measurement library (state_write.h), read by lc_state_snapshot.
+ *
+ * Nouns
+ *   header   the first page: who, when, how it ended, and where the tables are (offsets from the
+ * start of the mapping) table    array of fixed capacity; entries are complete before the count
+ * that covers them is raised (release) thread   a location: life in ticks and a list of row chunks
+ *   row      the sums of one (node, thread, size class, flags), written by its own thread only; a
+ * reader sees each word whole, but may see a call half booked Invariants: no pointers, only
+ * offsets; the file is sparse, what is not used takes no memory; nothing ever moves. */
+#ifndef LC_FORMAT_STATE_H
+#define LC_FORMAT_STATE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "format/raw.h"
+
+#define LC_STATE_MAGIC   0x4c43535441544531ull
+#define LC_STATE_VERSION 1u
+
+enum lc_state_ending {
+    LC_ENDING_NONE,     /* still running, or died without a word */
+    LC_ENDING_FINALIZE, /* MPI_Finalize wrote the profile */
+    LC_ENDING_EXIT,     /* the process ends without MPI_Finalize */
+    LC_ENDING_ABORT,    /* MPI_Abort; ending_code is its argument */
+    LC_ENDING_SESSIONS, /* MPI was used through sessions only, and all are finalized */
+    LC_ENDING_ALONE     /* MPI_Finalize, but each rank was measured alone: nothing was gathered */
+};
+
+enum lc_state_measured {
+    LC_STATE_UNUSED, /* no MPI call yet */
+    LC_STATE_MEASURED,
+    LC_STATE_UNMEASURED /* switched itself off; `why` says so */
+};
+
+struct lc_state_peer { /* a rank of the same node; its state is /proc/<pid>/fd/<fd> */
+    int32_t rank;
+    int32_t pid; /* of the parent that holds the memory; 0 if unknown */
+    int32_t fd;
+    int32_t unused;
+};
+
+struct lc_state_table {
+    uint64_t offset;
+    uint32_t capacity; /* entries (text: bytes) */
+    _Atomic uint32_t count;
+};
+
+struct lc_state_header {
+    uint64_t magic; /* written last, when the rest is valid */
+    uint32_t version, header_bytes;
+    _Atomic int32_t pid; /* the measured process; 0 until one claims the state */
+    int32_t rank, size;  /* -1 before MPI_Init */
+    uint32_t flavour;    /* enum lc_flavour */
+    _Atomic uint32_t ending, measured;
+    int32_t ending_code;
+    int32_t thread_level;
+    uint64_t begin_ns, init_ns, finalize_ns, end_ns; /* CLOCK_MONOTONIC_RAW; 0: not yet */
+    uint64_t begin_realtime_ns;
+    uint64_t base_ticks, base_ns; /* the same instant on both clocks */
+    uint32_t tsc;                 /* ticks are the processor's counter */
+    uint32_t parent_rank0;        /* unused */
+    uint64_t capacity;            /* bytes of the mapping */
+    _Atomic uint64_t used;        /* bytes handed out from the pool of row chunks */
+    _Atomic uint64_t lost;        /* calls that could not be booked for lack of memory */
+    _Atomic uint64_t waits;       /* offset of the newest struct lc_state_wait, 0: none */
+    struct lc_state_table modules, names, nodes, threads, peers, text;
+    char host[64];
+    char mpi[64];  /* "MPICH 4.0.2", as it says itself */
+    char why[128]; /* why it is unmeasured */
+    /* Set by the parents: */
+    _Atomic uint32_t saved; /* the result of this rank is in a file */
+    _Atomic uint32_t
+        writer; /* pid of the parent that writes, in the state of the lowest rank of the node */
+    _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
+    _Atomic int32_t wait_status;
+    _Atomic uint32_t leaving;      /* its parent is ready to end as its program did */
+    _Atomic int32_t passed_signal; /* the last signal that its parent passed on to the program */
+    uint32_t unused;
+    _Atomic uint64_t first_end_ns; /* of the programs of this node, and when its parent leaves */
+    _Atomic uint64_t first_leave_ns;
+    uint64_t trace_offset, trace_bytes; /* event streams; 0: no trace */
+};
+
+struct lc_state_module {
+    uint32_t path, build_id; /* offsets in text */
+    uint64_t bias;           /* run-time address - ELF address */
+};
+
+struct lc_state_name {
+    uint32_t text;
+};
+
+struct lc_state_node { /* as lc_raw_node */
+    uint32_t parent, kind, ref, flags;
+    uint64_t offset;
+    uint64_t call_site;
+};
+
+struct lc_state_thread {
+    int32_t tid;
+    uint32_t index;
+    uint64_t begin_ticks, end_ticks; /* end 0: alive */
+    _Atomic uint64_t chunks;         /* offset of the newest chunk, 0: none */
+};
+
+struct lc_state_chunk { /* 64 bytes, then rows */
+    uint64_t next;      /* older chunk */
+    uint32_t thread;
+    _Atomic uint32_t n_rows;
+    uint64_t unused[6];
+};
+enum { LC_STATE_CHUNK_ROWS = 63, LC_STATE_CHUNK_BYTES = 4096 };
+
+struct lc_state_row { /* one cache line; times in ticks */
+    uint32_t node;
+    uint8_t size_class, flags;
+    uint16_t unused;
+    uint64_t count, sum, min, max;
+    uint64_t bytes_sent, bytes_rcvd;
+    uint64_t synced;
+};
+
+enum lc_state_wait_what {                      /* of a struct lc_state_wait */
+                          LC_STATE_WAIT_TIMES, /* ticks: measured waits and critical_path_useful,
+                                                  lc_raw_measured */
+                          LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited
+                                                  ticks[0] ... */
+                          LC_STATE_WAIT_LATE   /* ... for this node of this rank */
+};
+enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
+
+struct lc_state_wait { /* what the logical clocks found about one call path of one thread */
+    uint64_t next;     /* older one */
+    uint32_t node, thread;
+    uint32_t what, unused;
+    uint64_t index;
+    uint64_t ticks[LC_STATE_WAIT_KINDS];
+    uint64_t sites[2]; /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between
+                          which most of the node's time was spent */
+    uint64_t unused_too[2]; /* a multiple of 64 bytes */
+};
+
+/* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,
+ * rows in ns. Threads that still live end at `end_ns` (CLOCK_MONOTONIC_RAW; 0: now) unless the
+ * header knows the end of the process. The exclusive time of the root is the rest of each
+ * location's life. The state may be written meanwhile, and may be garbage: every offset is checked.
+ * LC_ERR_FORMAT: not a state; LC_ERR_NOT_FOUND: no process has claimed it. */
+enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out);
+
+#endif

@@ -1,0 +1,116 @@
+/* The table of requests: handle -> what it stands for. Holds receives, sends that got a handle of
+ * their own, collectives; persistent ones from their creation to MPI_Request_free, others until
+ * they complete. Handles that MPI shares between requests (Open MPI's empty request, MPICH's
+ * light-weight one) are never held. Two requests can have one handle for a moment: MPI frees it
+ * inside a call that completes it, another thread gets it anew before the first thread has dropped
+ * its record. So records are dropped by address, and a look-up finds the newest. */
+#ifndef LC_MEASURE_CALLS_REQUEST_H
+#define LC_MEASURE_CALLS_REQUEST_H
+
+#include "measure/core.h"
+
+enum { LC_REQUEST_BUCKETS = 4096, LC_REQUEST_SHARDS = 64 };
+
+struct lc_request_shard { /* a cache line each */
+    _Alignas(64) atomic_flag busy;
+    struct lc_request *free;
+};
+
+struct lc_request_table {
+    struct lc_request *buckets[LC_REQUEST_BUCKETS];
+    struct lc_request_shard shards[LC_REQUEST_SHARDS];
+    MPI_Request
+        empty; /* the shared handle of complete requests, MPI_REQUEST_NULL if none is known */
+    MPI_Request shared[8]; /* others found at run time */
+    _Atomic int n_shared;
+};
+extern struct lc_request_table lc_requests;
+
+/* request.c */
+struct lc_request *
+lc_request_refill(uint32_t shard); /* takes the shard's lock's place: call with it held */
+void lc_request_shared(MPI_Request handle);
+
+static inline uint32_t lc_request_bucket(MPI_Request handle) {
+    uint64_t mix = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull;
+    return (uint32_t)(mix >> 52);
+}
+
+static inline void lc_shard_lock(uint32_t bucket) {
+    if (lc_unlikely(lc_core.multiple))
+        while (atomic_flag_test_and_set_explicit(
+            &lc_requests.shards[bucket % LC_REQUEST_SHARDS].busy, memory_order_acquire))
+            ;
+}
+
+static inline void lc_shard_unlock(uint32_t bucket) {
+    if (lc_unlikely(lc_core.multiple))
+        atomic_flag_clear_explicit(&lc_requests.shards[bucket % LC_REQUEST_SHARDS].busy,
+                                   memory_order_release);
+}
+
+/* Unique in this process, ascending per thread. */
+static inline uint64_t lc_request_id(struct lc_thread *t) {
+    return ++t->next_request;
+}
+
+static inline struct lc_request *lc_request_find(MPI_Request handle) {
+    uint32_t bucket = lc_request_bucket(handle);
+    lc_shard_lock(bucket);
+    struct lc_request *r = lc_requests.buckets[bucket];
+    while (r != NULL && r->handle != handle)
+        r = r->next;
+    lc_shard_unlock(bucket);
+    return r;
+}
+
+/* NULL: the handle is shared, or there is no memory. */
+static inline struct lc_request *lc_request_insert(struct lc_thread *t, MPI_Request handle,
+                                                   enum lc_request_kind kind) {
+    if (lc_unlikely(handle == MPI_REQUEST_NULL || handle == lc_requests.empty))
+        return NULL;
+    int n_shared = atomic_load_explicit(&lc_requests.n_shared, memory_order_acquire);
+    for (int i = 0; lc_unlikely(i < n_shared); i++)
+        if (lc_requests.shared[i] == handle)
+            return NULL;
+    uint32_t bucket = lc_request_bucket(handle);
+    struct lc_request_shard *shard = &lc_requests.shards[bucket % LC_REQUEST_SHARDS];
+    lc_shard_lock(bucket);
+    struct lc_request *old = lc_requests.buckets[bucket];
+    while (lc_unlikely(old != NULL) && old->handle != handle)
+        old = old->next;
+    struct lc_request *r = NULL;
+    if (lc_unlikely(old != NULL && old->kind == LC_REQUEST_SEND && kind == LC_REQUEST_SEND &&
+                    old->id >> 40 == t->next_request >> 40 && !old->persistent)) {
+        lc_request_shared(handle);
+    } else {
+        r = shard->free;
+        if (lc_unlikely(r == NULL))
+            r = lc_request_refill(bucket % LC_REQUEST_SHARDS);
+        if (lc_likely(r != NULL)) {
+            shard->free = r->next;
+            *r = (struct lc_request){
+                .handle = handle, .kind = (uint8_t)kind, .next = lc_requests.buckets[bucket]};
+            lc_requests.buckets[bucket] = r;
+        }
+    }
+    lc_shard_unlock(bucket);
+    return r;
+}
+
+static inline void lc_request_drop(struct lc_request *r) {
+    uint32_t bucket = lc_request_bucket(r->handle);
+    struct lc_request_shard *shard = &lc_requests.shards[bucket % LC_REQUEST_SHARDS];
+    lc_shard_lock(bucket);
+    struct lc_request **at = &lc_requests.buckets[bucket];
+    while (*at != NULL && *at != r)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        *at = r->next;
+        r->next = shard->free;
+        shard->free = r;
+    }
+    lc_shard_unlock(bucket);
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* The edge back, from the post of a receive to the end of its send: the receiver tells the sender,
+ * or the sender finds it in the receiver's log of posts (piggyback/posts.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/edges.h"
+#include "measure/calls/wrap.h"
+
+/* ---- sender */
+
+/* When its receive was posted: the receiver has told it, or has logged it. */
+static bool find_post(const struct lc_ended *e, struct lc_stamp *post, const uint64_t **extra,
+                      uint32_t *n_extra) {
+    const struct lc_reply_slot *reply = lc_clk_find_reply(e->to, e->seq);
+    if (reply == NULL) {
+        lc_match_drain(&lc_clk.match, e->to);
+        reply = lc_clk_find_reply(e->to, e->seq);
+    }
+    if (reply != NULL) {
+        *post = reply->stamp;
+        *n_extra = reply->n_extra;
+        *extra = reply->extra;
+        return true;
+    }
+    bool unsure = false;
+    *n_extra = 0;
+    if (lc_clk.areas[e->to].head != NULL &&
+        lc_posts_find(&lc_clk.areas[e->to], &lc_clk.outs[e->to], lc_clk.rank, e->context, e->tag,
+                      e->seq, post, &unsure))
+        return true;
+    lc_clk.counts.unresolved += e->surely;
+    return false;
+}
+
+void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e) {
+    struct lc_stamp post;
+    const uint64_t *extra = NULL;
+    uint32_t n_extra;
+    if (e->seq == 0 || e->to == lc_clk.rank)
+        return;
+    bool some = lc_clk.fn_class[call->fn] == LC_FN_WAITSOME; /* 0 counts, and is not put right */
+    lc_clk_lock();
+    bool found = find_post(e, &post, &extra, &n_extra);
+    if (!found && e->counts && !some)
+        lc_clk_wait_later(k, call, e->to, e->seq, e->bytes);
+    bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
+    if (!found && (e->surely || (e->counts && !some && may_hear)))
+        lc_clk_add_unresolved(k, call, e->to, e->seq, e->surely);
+    lc_clk_unlock();
+    bool in_time = found && post.enter < call->end;
+    uint64_t waited =
+        in_time && e->counts && post.enter > call->begin ? post.enter - call->begin : 0;
+    if (waited > 0 || (some && e->counts))
+        lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, waited, e->to, found ? post.node : 0);
+    if (waited > 0 || (in_time && e->surely))
+        lc_clk_edge(k, e->to, &post, call->end, extra, n_extra);
+}
+
+/* ---- receiver: replies */
+
+/* A reply in a ring costs next to nothing. As a message it is sent at once only where the clocks of
+ * a send that is expected to wait change with it, and not even then while both sides only start
+ * messages, as those that exchange some do; what else the sender wants to know (when the receive
+ * was posted, for its wait states) goes with the next record to the same rank. */
+enum {
+    LC_LATER = LC_RECORD_REPLIES,
+    LC_LATER_SHARE = 512 /* of the time: so much may clocks be behind because of that */
+};
+
+struct later { /* replies that wait for a record */
+    uint64_t words[LC_LATER * LC_RECORD_REPLY];
+    uint32_t vectors[LC_LATER]; /* of their stamps */
+    uint32_t n;
+    bool wanted;             /* one of them is of a send that may have waited */
+    uint64_t skipped, since; /* ticks by which clocks would have changed, since when */
+};
+static struct later **laters; /* by rank */
+
+/* Ranks whose reply is held until this process does something else than start messages: one of them
+ * may go there. */
+static uint32_t held[8], n_held;
+
+static struct later *later_of(uint32_t rank) {
+    if (laters == NULL)
+        laters = calloc(lc_clk.size, sizeof *laters);
+    if (laters != NULL && laters[rank] == NULL) {
+        laters[rank] = calloc(1, sizeof **laters);
+        if (laters[rank] != NULL)
+            laters[rank]->since = lc_clk.base_ticks;
+    }
+    return laters != NULL ? laters[rank] : NULL;
+}
+
+uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words) {
+    struct later *l = laters != NULL ? laters[to] : NULL;
+    if (l == NULL || l->n == 0)
+        return 0;
+    uint32_t n = l->n;
+    memcpy(words, l->words, n * lc_clk_reply_words(lc_clk.n_whatif) * sizeof *words);
+    l->n = 0;
+    l->wanted = false;
+    lc_clk.counts.packed += n;
+    return n;
+}
+
+static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
+                     uint32_t seq) {
+    struct lc_ring_entry *entry;
+    if (source != lc_clk.rank)
+        lc_clk_put_entry(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, 0, &entry);
+}
+
+/* With the next record; if nothing goes that way, many of them in one. False: it is sent. */
+static bool reply_with_next(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
+                            uint32_t seq, bool wanted) {
+    struct later *l = later_of(source);
+    if (l == NULL)
+        return false;
+    if (l->n == LC_LATER && !l->wanted && !wanted)
+        l->n = 0;
+    if (l->n == LC_LATER) {
+        reply_to(k, source, post, seq);
+        return false;
+    }
+    l->vectors[l->n] = post->vector;
+    lc_clk_pack_reply(k, post, seq, l->words + l->n++ * lc_clk_reply_words(lc_clk.n_whatif));
+    l->wanted |= wanted;
+    return true;
+}
+
+/* What no record took along, in a message of its own. */
+static void flush(struct lc_clk_thread *k, uint32_t rank) {
+    struct later *l = laters[rank];
+    if (l == NULL || l->n == 0 || !l->wanted)
+        return;
+    struct lc_stamp post;
+    uint32_t seq =
+        lc_clk_unpack_reply(l->words + --l->n * lc_clk_reply_words(lc_clk.n_whatif), &post);
+    post.vector = l->vectors[l->n];
+    reply_to(k, rank, &post, seq);
+}
+
+void lc_clk_back_flush(struct lc_clk_thread *k) {
+    for (uint32_t i = 0; laters != NULL && i < lc_clk.size; i++)
+        flush(k, i);
+}
+
+void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call) {
+    lc_clk_lock();
+    if (!lc_clk.fn_starts[call->fn])
+        while (n_held > 0)
+            flush(k, held[--n_held]);
+    k->todo = n_held > 0;
+    lc_clk_unlock();
+    if (k->n_unresolved > 0)
+        lc_clk_resolve(k);
+    if (k->n_late > 0)
+        lc_clk_shadows_complete(k);
+    k->todo |= k->n_unresolved > 0 || k->n_late > 0;
+    if (!k->todo)
+        k->n_done = 0;
+}
+
+static void reply_after_starts(struct lc_clk_thread *k, uint32_t source,
+                               const struct lc_stamp *post, uint32_t seq) {
+    if (n_held == sizeof held / sizeof *held) {
+        reply_to(k, source, post, seq);
+    } else if (reply_with_next(k, source, post, seq, true)) {
+        held[n_held++] = source;
+        k->todo = true;
+    }
+}
+
+/* By how much the sender's clocks grow with this edge back. */
+static uint64_t growth(const struct lc_ring_entry *entry, const struct lc_stamp *post) {
+    uint64_t most = 0;
+    if (post->interval != entry->stamp.interval)
+        return 0;
+    if (lc_clk.n_whatif > 0)
+        return UINT64_MAX / 2;
+    if (post->useful > entry->stamp.useful)
+        most = post->useful - entry->stamp.useful;
+    if (post->phase == entry->stamp.phase && post->phase_useful > entry->stamp.phase_useful + most)
+        most = post->phase_useful - entry->stamp.phase_useful;
+    return most;
+}
+
+static bool is_worth_a_message(uint32_t source, uint64_t ticks, uint64_t now) {
+    struct later *l = later_of(source);
+    if (ticks == 0)
+        return false;
+    if (l != NULL && l->skipped + ticks <= (now - l->since) / LC_LATER_SHARE) {
+        l->skipped += ticks;
+        return false;
+    }
+    if (l != NULL) {
+        l->skipped = 0;
+        l->since = now;
+    }
+    return true;
+}
+
+/* To the sender of a record with these flags (LC_RECORD_WAITS, ..). */
+static void reply_record(struct lc_clk_thread *k, uint32_t source,
+                         const struct lc_ring_entry *entry, uint64_t flags,
+                         const struct lc_stamp *post, uint64_t now, bool started) {
+    bool blocks = (flags & LC_RECORD_BLOCKS) != 0;
+    if (!blocks || !is_worth_a_message(source, growth(entry, post), now))
+        reply_with_next(k, source, post, entry->seq, blocks);
+    else if (started && !(flags & LC_RECORD_INSIDE))
+        reply_after_starts(k, source, post, entry->seq);
+    else
+        reply_to(k, source, post, entry->seq);
+}
+
+bool lc_clk_tell_late(struct lc_clk_thread *k, uint32_t source, const struct lc_ring_entry *entry,
+                      const struct lc_call *call) {
+    struct lc_stamp post;
+    uint64_t now = call->begin;
+    bool ring = lc_clk.areas[source].head != NULL;
+    uint64_t flags = ring ? 0 : lc_clk_record_flags(entry);
+    if (!lc_clk_is_after(entry, now) || (!ring && !(flags & LC_RECORD_WAITS)))
+        return false;
+    lc_logical_stamp(&k->l, now, &post);
+    if (ring)
+        reply_to(k, source, &post, entry->seq);
+    else
+        reply_record(k, source, entry, flags, &post, now, lc_clk.fn_starts[call->fn]);
+    return true;
+}
+
+void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                        const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
+                        const struct lc_clk_recv *r) {
+    bool ring = lc_clk.areas[source].head != NULL;
+    uint64_t flags = n_extra > 1 ? extra[1] : 0;
+    struct lc_stamp post;
+    if (source == lc_clk.rank || (ring ? r == NULL || !r->reply_later : !(flags & LC_RECORD_WAITS)))
+        return;
+    if (r != NULL)
+        post = r->recv.post;
+    else
+        lc_logical_stamp(&k->l, call->begin, &post);
+    bool late = lc_clk_is_after(entry, post.enter);
+    if (ring && (late || growth(entry, &post) > 0))
+        reply_to(k, source, &post, entry->seq);
+    else if (!ring && (late || (flags & LC_RECORD_SURELY && growth(entry, &post) > 0)))
+        reply_record(k, source, entry, flags, &post, call->end, false);
+}

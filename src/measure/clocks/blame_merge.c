@@ -1,0 +1,117 @@
+/* Who was late, merged over all ranks in MPI_Finalize along a tree of tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/clocks.h"
+#include "measure/paths/path.h"
+
+enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
+
+static uint64_t elf_address(uint64_t address) {
+    const struct lc_module *m = lc_module_find(address);
+    return m != NULL ? address - m->bias : 0;
+}
+
+/* What this rank did in `node` is of interest: between which of its calls it spent most of its time
+ * there. */
+static void fill_sites(struct lc_state_wait *w) {
+    uint64_t from = 0, to = 0;
+    pthread_mutex_lock(&lc_core.lock);
+    if (lc_sites_most(w->node, &from, &to)) {
+        w->sites[0] = elf_address(from);
+        w->sites[1] = elf_address(to);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index) {
+    uint64_t offset = 0;
+    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
+        return;
+    struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
+    if (w == NULL)
+        return;
+    w->node = node;
+    w->what = what;
+    w->index = index;
+    w->ticks[what == LC_STATE_WAIT_TIMES ? LC_MEASURED_KINDS : 0] = ticks;
+    if (what != LC_STATE_WAIT_BLAME)
+        fill_sites(w);
+    w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
+    atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
+}
+
+void lc_clk_sites_close(void) {
+    pthread_mutex_lock(&lc_core.lock);
+    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        lc_sites_take_all(t);
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+static uint64_t text_hash(uint64_t hash, const char *text) {
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+/* The same on all ranks for the same call path. */
+static uint64_t path_hash(uint32_t node) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
+         at = nodes[at].parent, deep++) {
+        hash = (hash ^ nodes[at].kind ^ nodes[at].offset << 3) * 0x100000001b3ull;
+        if (nodes[at].kind == LC_RAW_FRAME)
+            hash = text_hash(hash, lc_state_path_of(nodes[at].ref));
+        else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
+            hash = text_hash(hash, lc_state_name_of(nodes[at].ref));
+    }
+    return hash;
+}
+
+void lc_clk_merge_blame(void) {
+    struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
+                    *keyed = calloc(1, sizeof *keyed);
+    for (uint32_t i = 0; keyed != NULL && i < b->n; i++) {
+        struct lc_blame_row row = b->rows[i];
+        row.wait_key = path_hash((uint32_t)row.wait_key);
+        lc_blame_add(keyed, &row);
+    }
+    for (int mask = 1; mask < lc_core.size; mask <<= 1) {
+        struct lc_blame *from = other != NULL ? other : b; /* keeps in step without memory */
+        if (lc_core.rank & mask) {
+            if (keyed == NULL) /* rows without keys would be added to those of other call paths */
+                b->n = 0;
+            lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, lc_core.rank - mask,
+                         LC_BLAME_TAG, lc_core.comm);
+            break;
+        }
+        if (lc_core.rank + mask < lc_core.size) {
+            lc_real.Recv(from, (int)sizeof *b, MPI_BYTE, lc_core.rank + mask, LC_BLAME_TAG,
+                         lc_core.comm, MPI_STATUS_IGNORE);
+            if (keyed != NULL && other != NULL)
+                lc_blame_merge(keyed, other);
+        }
+    }
+    struct lc_blame_row top[LC_BLAME_KEPT];
+    int n = 0;
+    if (lc_core.rank == 0 && keyed != NULL) {
+        lc_blame_sort(keyed);
+        while (n < LC_BLAME_KEPT && n < (int)keyed->n &&
+               keyed->rows[n].ticks > keyed->rows[n].error) {
+            top[n] = keyed->rows[n];
+            n++;
+        }
+    }
+    lc_real.Bcast(&n, 1, MPI_INT, 0, lc_core.comm);
+    lc_real.Bcast(top, n * (int)sizeof *top, MPI_BYTE, 0, lc_core.comm);
+    for (int i = 0; i < n; i++) {
+        if (top[i].rank == lc_clk.rank)
+            lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
+                             (uint64_t)i);
+        if (top[i].late_rank == lc_clk.rank)
+            lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i);
+    }
+    free(other);
+    free(keyed);
+}

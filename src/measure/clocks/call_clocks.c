@@ -1,0 +1,249 @@
+/* Begin and end of every call and region, threads, intervals: where the clocks grow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/edges.h"
+
+struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
+
+/* Useful time until now: outside MPI, spent in `node`. */
+static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
+    if (lc_unlikely(k->epoch != lc_clk.epoch))
+        lc_clk_catch_up(k, now);
+    uint64_t last = k->l.last;
+    lc_logical_useful(&k->l, now, node);
+    if (lc_unlikely(k->l.vec.n_whatif > 0) && k->l.interval && now > last)
+        lc_logical_whatif(&k->l, now - last, lc_clk_whatif_of(node));
+    if (lc_unlikely(k->todo) && k->n_done < LC_DONE)
+        k->done[k->n_done++] = (struct lc_logical_done){.node = node, .own = k->l.own};
+}
+
+static LC_COLD void log_call(const struct lc_clk_thread *k, const struct lc_call *call) {
+    LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
+               (unsigned long long)call->end, k->l.interval, call->entry->path->node);
+}
+
+uint64_t lc_clk_deferred_now(struct lc_clk_thread *k) {
+    k->deferred.kind = LC_DEFERRED_NONE;
+    return lc_clk_received(k, &k->deferred);
+}
+
+void lc_clk_deferred_do(struct lc_clk_thread *k) {
+    if (k->deferred.kind == LC_DEFERRED_RECEIVED)
+        lc_clk_deferred_now(k);
+    else
+        lc_clk_deferred_collective(k, &k->deferred);
+    k->deferred.kind = LC_DEFERRED_NONE;
+    if (lc_unlikely(lc_clk.log != NULL) && k->deferred.ended)
+        log_call(k, &k->deferred.call);
+}
+
+/* What the last call has left, and its wait state. */
+static inline void last_call(struct lc_clk_thread *k) {
+    lc_clk_deferred(k);
+    if (k->unbooked && k->worst.ticks > 0)
+        lc_clk_book(k, k->waited, &k->worst);
+    k->unbooked = false;
+}
+
+/* The innermost function that certainly ran since the last event (rule "Which code"). */
+static inline uint32_t node_before(const struct lc_call *call) {
+    return call->common ? call->entry->items[call->common - 1].node : 0;
+}
+
+void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL)
+        return;
+    last_call(k);
+    k->l.last += ticks;
+    k->l.skipped += ticks;
+    LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
+}
+
+/* Other than usual: scenarios, regions since the last call, something to do, a switch. */
+static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
+    uint64_t last = k->l.last;
+    useful(k, call->begin, node_before(call));
+    if (k->l.longest > call->begin - last)
+        k->l.node = k->l.longest_node;
+    k->l.longest = 0;
+    if (k->todo) /* may put the last call's wait state right */
+        lc_clk_back_todo(k, call);
+    k->any_candidate = false;
+}
+
+static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
+    if (lc_unlikely((k->epoch != lc_clk.epoch) | (k->l.vec.n_whatif > 0) | (k->l.longest > 0) |
+                    k->todo)) {
+        begin_unusual(call, k);
+    } else {
+        k->any_candidate = false;
+        lc_logical_useful(&k->l, call->begin, node_before(call));
+    }
+}
+
+static __attribute__((noinline)) void begin_after(struct lc_call *call, struct lc_clk_thread *k) {
+    last_call(k);
+    begin(call, k);
+}
+
+/* Tail calls only: the usual way needs no frame. */
+void lc_clocks_call_begin(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(k == NULL))
+        return;
+    if (k->deferred.kind != LC_DEFERRED_NONE || k->unbooked)
+        begin_after(call, k);
+    else
+        begin(call, k);
+}
+
+/* Our own work since the call ended is not the program's. Where it took longer than usual, the
+ * profile adds it to the call; the clocks leave it out. */
+static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
+    uint64_t now = lc_ticks(), own = now - call->end;
+    if (own <= lc_clk.slow_ticks || k->deferred.ended) /* what is left to do has not waited */
+        return;
+    k->l.last = call->end = now;
+    k->l.skipped += own;
+    LC_CLK_LOG("D %llu\n", (unsigned long long)own);
+}
+
+static void tell_new_threads(const struct lc_logical *l) {
+    struct lc_clk_first *first = &lc_clk.first;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        atomic_store_explicit(&first->whatif[s], l->vec.whatif[s], memory_order_relaxed);
+    atomic_store_explicit(&first->origin, l->origin, memory_order_relaxed);
+    /* release: who sees these sees an origin that is as old or older (begin_as_first) */
+    atomic_store_explicit(&first->useful, l->useful, memory_order_release);
+    atomic_store_explicit(&first->interval, l->interval, memory_order_release);
+}
+
+static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
+    if (lc_clk.log != NULL && !k->deferred.ended)
+        log_call(k, call);
+    if (lc_clk.finish_may_wait)
+        end_again(call, k);
+    if (lc_core.multiple && k == lc_clk.threads)
+        tell_new_threads(&k->l);
+}
+
+void lc_clocks_call_end(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(k == NULL))
+        return;
+    if (lc_unlikely(call->end < k->l.last)) /* MPI_Init: the interval begins behind our own work */
+        return;
+    k->l.last = call->end;
+    k->l.in_mpi += call->end - call->begin;
+    k->waited = call->entry->path;
+    k->deferred.ended = k->deferred.kind != LC_DEFERRED_NONE;
+    if (lc_unlikely(lc_clk.log != NULL || lc_clk.finish_may_wait))
+        end_unusual(call, k);
+}
+
+/* Regions cut the time between two calls; who waits for this rank wants to know the largest part.
+ */
+static void part(struct lc_clk_thread *k, const struct lc_call *call) {
+    last_call(k);
+    uint64_t last = k->l.last;
+    useful(k, call->begin, node_before(call));
+    if (call->begin - last >= k->l.longest) {
+        k->l.longest = call->begin - last;
+        k->l.longest_node = k->l.node;
+    }
+}
+
+void lc_clocks_region_begin(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL)
+        return;
+    part(k, call);
+    if (call->thread->n_named == 0)
+        lc_clk_phase_begin(k, call);
+}
+
+void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL)
+        return;
+    part(k, call);
+    if (open->named && call->thread->n_named == 0)
+        lc_clk_phase_end(k, call);
+}
+
+/* Whoever made this thread had done the work before it. With lc_clk.lock. */
+static void begin_as_first(struct lc_logical *l) {
+    const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
+    struct lc_clk_first *first = &lc_clk.first;
+    if (of == NULL)
+        return;
+    if (!lc_core.multiple) {
+        l->useful = of->useful;
+        memcpy(l->vec.whatif, of->vec.whatif, sizeof l->vec.whatif);
+        l->origin = of->origin;
+    } else if (atomic_load_explicit(&first->interval, memory_order_acquire) == l->interval) {
+        l->useful = atomic_load_explicit(&first->useful, memory_order_acquire);
+        l->origin = atomic_load_explicit(&first->origin, memory_order_relaxed);
+        for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+            l->vec.whatif[s] = atomic_load_explicit(&first->whatif[s], memory_order_relaxed);
+    }
+    l->vec.other = l->useful;
+}
+
+void lc_clocks_thread_new(struct lc_call *call) {
+    if (call->thread->clocks != NULL)
+        return;
+    struct lc_clk_thread *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return;
+    k->thread = call->thread;
+    k->l.last = k->l.origin = call->begin;
+    pthread_mutex_lock(&lc_clk.lock);
+    k->l.rank = lc_clk.rank;
+    uint32_t index = lc_clk.n_threads++;
+    lc_clk.may_defer = lc_clk.may_defer && lc_clk.n_threads == 1;
+    lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
+                  lc_clk.n_whatif);
+    k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
+    k->epoch = lc_clk.epoch;
+    if (lc_clk.on) {
+        lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
+        begin_as_first(&k->l);
+    }
+    struct lc_clk_thread **at = &lc_clk.threads; /* the first one stays first */
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = k;
+    pthread_mutex_unlock(&lc_clk.lock);
+    call->thread->clocks = k;
+}
+
+void lc_clocks_thread_end(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL)
+        return;
+    last_call(k);
+    useful(k, call->begin, 0);
+    pthread_mutex_lock(&lc_clk.lock);
+    k->thread = NULL; /* the record stays: its sums belong to the interval */
+    pthread_mutex_unlock(&lc_clk.lock);
+    call->thread->clocks = NULL;
+}
+
+void lc_clocks_control(struct lc_call *call, bool on) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || !lc_clk.ready)
+        return;
+    part(k, call); /* what was worked since the last call, before the switch */
+    pthread_mutex_lock(&lc_clk.lock);
+    if (on != lc_clk.on) {
+        if (on)
+            lc_clk_interval_begin(call->begin);
+        else
+            lc_clk_interval_end(call->begin);
+        lc_clk_catch_up(k, call->begin);
+    }
+    pthread_mutex_unlock(&lc_clk.lock);
+}

@@ -1,0 +1,132 @@
+/* Begin of the clocks in MPI_Init. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clocks/edges.h"
+#include "measure/hot.h"
+
+static int status_of(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
+    (void)user;
+    const struct lc_request *request = recv->owner;
+    int flag = 0;
+    MPI_Status status;
+    if (request == NULL || request->handle == MPI_REQUEST_NULL || request->comm == NULL ||
+        lc_real.Request_get_status(request->handle, &flag, &status) != MPI_SUCCESS || !flag)
+        return 0;
+    *source = lc_clk_world(request->comm, status.MPI_SOURCE);
+    *tag = status.MPI_TAG;
+    return 1;
+}
+
+static const struct lc_match_calls match_calls = {status_of, lc_clk_record_pull, lc_clk_reply};
+
+static void classify(void) {
+    static const struct {
+        const char *name; /* after MPI_; also with _c, _replace behind it */
+        uint8_t class;
+    } classes[] = {
+        {"Recv", LC_FN_PLAIN},        {"Mrecv", LC_FN_PLAIN},
+        {"Send", LC_FN_PLAIN},        {"Ssend", LC_FN_PLAIN},
+        {"Wait", LC_FN_PLAIN},        {"Waitany", LC_FN_PLAIN},
+        {"Waitall", LC_FN_WAITALL},   {"Waitsome", LC_FN_WAITSOME},
+        {"Sendrecv", LC_FN_SENDRECV}, {"Sendrecv_replace", LC_FN_SENDRECV},
+    };
+    static const struct {
+        const char *begin; /* of the name after MPI_; the first that fits */
+        uint8_t kind;
+    } syncs[] = {
+        {"Win_fence", LC_MEASURED_WIN_FENCE},
+        {"Win_free", LC_MEASURED_WIN_FREE},
+        {"Win_wait", LC_MEASURED_WIN_EARLY},
+        {"Win_start", LC_MEASURED_WIN_POST},
+        {"Win_complete", LC_MEASURED_WIN_POST},
+        {"Win_test", LC_MEASURED_KINDS},
+        {"Win_", LC_MEASURED_WIN_CREATE},
+        {"File_", LC_MEASURED_FILE},
+        {"", LC_MEASURED_COMM},
+    };
+    static const char *const starts[] = {"Irecv",  "Isend", "Issend",   "Ibsend",
+                                         "Irsend", "Start", "Startall", "Isendrecv"};
+    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
+        const char *name = lc_fn_names[fn] + strlen("MPI_");
+        size_t length = strlen(name);
+        if (length > 2 && strcmp(name + length - 2, "_c") == 0)
+            length -= 2;
+        for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+            if (strlen(classes[i].name) == length && strncmp(name, classes[i].name, length) == 0)
+                lc_clk.fn_class[fn] = classes[i].class;
+        size_t m = 0;
+        while (strncmp(name, syncs[m].begin, strlen(syncs[m].begin)) != 0)
+            m++;
+        lc_clk.fn_syncs[fn] = syncs[m].kind;
+        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+            lc_clk.fn_starts[fn] |=
+                strlen(starts[i]) == length && strncmp(name, starts[i], length) == 0;
+    }
+}
+
+static bool make_tables(void) {
+    int ok = lc_match_init(&lc_clk.match, lc_clk.size, &match_calls, NULL) == LC_OK;
+    int all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (!all_ok)
+        return false;
+    for (uint32_t i = 0; i < lc_clk.size; i++) {
+        struct lc_source *s = &lc_clk.match.sources[i];
+        s->messages = lc_clk.areas[i].head == NULL;
+        lc_ring_in_init(&s->ring, s->messages ? NULL : &lc_clk.areas[i], lc_clk.rank);
+        s->messages = s->messages && lc_clk.records;
+    }
+    lc_clk.match.sources[lc_clk.rank].posts.off = true; /* nobody waits for itself */
+    return true;
+}
+
+/* The thread of MPI_Init and others that were seen before get clocks now. */
+static void adopt_threads(struct lc_call *call) {
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        k->l.rank = lc_clk.rank;
+    lc_clocks_thread_new(call);
+}
+
+void lc_clocks_init(struct lc_call *call) {
+    lc_clk.rank = (uint32_t)lc_core.rank;
+    lc_clk.size = (uint32_t)lc_core.size;
+    lc_clk.buffered_bytes = LC_RENDEZVOUS_BYTES;
+    classify();
+    lc_clk_whatif_init();
+    if (!lc_core.agreed || !lc_clk_memory()) {
+        lc_mode_change(LC_MODE_CLOCKS, 0);
+        return;
+    }
+    lc_clk_time_init();
+    if (!make_tables() || lc_real.Comm_dup(lc_core.comm, &lc_clk.comm) != MPI_SUCCESS) {
+        lc_mode_change(LC_MODE_CLOCKS, 0);
+        return;
+    }
+    lc_clk_shadow_init();
+    lc_clk_trace_begin();
+    lc_clk.ready = true;
+    adopt_threads(call);
+    lc_clk.may_defer = !lc_core.multiple && lc_clk.n_threads == 1;
+    lc_clk.finish_may_wait = lc_core.multiple;
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        lc_clk.finish_may_wait |= lc_clk.areas[i].head == NULL;
+    lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD), true);
+    lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF), true);
+    lc_real.Barrier(lc_core.comm);
+    const char *log = lc_option("LATECOMER_CLOCKS_LOG");
+    char path[4096];
+    if (log != NULL && snprintf(path, sizeof path, "%s.%u", log, lc_clk.rank) < (int)sizeof path)
+        lc_clk.log = fopen(path, "we");
+    struct lc_clk_thread *k = call->thread->clocks;
+    uint64_t now = lc_ticks();
+    if (!lc_core.start_stopped) {
+        pthread_mutex_lock(&lc_clk.lock);
+        lc_clk_interval_begin(now);
+        pthread_mutex_unlock(&lc_clk.lock);
+    }
+    if (k != NULL)
+        lc_clk_catch_up(k, now);
+    LC_CLK_LOG("B %llu %.17g\n", (unsigned long long)now, lc_clk.ns_per_tick);
+}

@@ -1,0 +1,508 @@
+/* Collectives: who writes, who reads, who waits for whom (spec: wait states 2.3, 2.4). Inside a
+ * node by logs in shared memory; members on several nodes: clk_mirror.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/clocks.h"
+#include "measure/calls/wrap.h"
+
+/* ---- v forms: which members send something to this one */
+
+static uint64_t count_at(const struct lc_coll *coll, const void *counts, int i) {
+    return lc_count_at(counts, coll->large, i);
+}
+
+static uint8_t *senders_to_me(const struct lc_coll *coll, int n) {
+    if (coll->recvcounts == NULL || (coll->kind != LC_COLL_V2V && coll->kind != LC_COLL_NEIGHBOR))
+        return NULL;
+    uint8_t *from = malloc(n > 0 ? (size_t)n : 1);
+    for (int i = 0; from != NULL && i < n; i++)
+        from[i] = count_at(coll, coll->recvcounts, i) > 0;
+    return from;
+}
+
+/* ---- neighbourhoods */
+
+static void take_graph(struct lc_clk_comm *c, MPI_Comm comm) {
+    int n_in = 0, n_out = 0, weighted = 0;
+    if (lc_real.Dist_graph_neighbors_count(comm, &n_in, &n_out, &weighted) != MPI_SUCCESS)
+        return;
+    int *ranks[4]; /* sources, their weights, targets, their weights */
+    for (int i = 0; i < 4; i++)
+        ranks[i] = calloc((size_t)(i < 2 ? n_in : n_out) + 1, sizeof *ranks[i]);
+    if (ranks[0] != NULL && ranks[1] != NULL && ranks[2] != NULL && ranks[3] != NULL &&
+        lc_real.Dist_graph_neighbors(comm, n_in, ranks[0], ranks[1], n_out, ranks[2], ranks[3]) ==
+            MPI_SUCCESS) {
+        c->sources = ranks[0];
+        c->n_sources = n_in;
+        c->targets = ranks[2];
+        c->n_targets = n_out;
+        ranks[0] = ranks[2] = NULL;
+    }
+    for (int i = 0; i < 4; i++)
+        free(ranks[i]);
+}
+
+static void take_cart(struct lc_clk_comm *c, MPI_Comm comm) {
+    int dims = 0;
+    if (lc_real.Cartdim_get(comm, &dims) != MPI_SUCCESS || dims <= 0)
+        return;
+    c->sources = calloc(2 * (size_t)dims, sizeof *c->sources);
+    if (c->sources == NULL)
+        return;
+    c->n_sources = 2 * dims;
+    for (int d = 0; d < dims; d++)
+        lc_real.Cart_shift(comm, d, 1, &c->sources[2 * d], &c->sources[2 * d + 1]);
+}
+
+static void take_old_graph(struct lc_clk_comm *c, MPI_Comm comm, int rank) {
+    int n = 0;
+    if (lc_real.Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS || n < 0)
+        return;
+    c->sources = calloc((size_t)n + 1, sizeof *c->sources);
+    if (c->sources == NULL)
+        return;
+    c->n_sources = n;
+    lc_real.Graph_neighbors(comm, rank, n, c->sources);
+}
+
+static void ask_neighbours(struct lc_clk_comm *c, const struct lc_comm *comm) {
+    int kind = MPI_UNDEFINED;
+    c->n_sources = 0;
+    if (lc_real.Topo_test(comm->handle, &kind) != MPI_SUCCESS)
+        return;
+    if (kind == MPI_DIST_GRAPH)
+        take_graph(c, comm->handle);
+    else if (kind == MPI_CART)
+        take_cart(c, comm->handle);
+    else if (kind == MPI_GRAPH)
+        take_old_graph(c, comm->handle, comm->rank);
+}
+
+/* ---- begin */
+
+static void roles(struct lc_clk_coll *x, const struct lc_coll *coll) {
+    bool inter = coll->comm->inter;
+    x->sends = x->receives = true;
+    switch (coll->kind) {
+    case LC_COLL_BARRIER:
+    case LC_COLL_SYNC:
+        break;
+    case LC_COLL_N2N:
+    case LC_COLL_V2V:
+    case LC_COLL_SCAN:
+    case LC_COLL_EXSCAN:
+    case LC_COLL_NEIGHBOR:
+        x->sends = coll->bytes_sent > 0;
+        x->receives = coll->bytes_rcvd > 0;
+        break;
+    case LC_COLL_ONE2N:
+        x->sends = coll->is_root && coll->bytes_sent > 0;
+        x->receives = !coll->is_root && coll->bytes_rcvd > 0 && (!inter || coll->root >= 0);
+        break;
+    case LC_COLL_N2ONE:
+        x->sends = !coll->is_root && coll->bytes_sent > 0 && (!inter || coll->root >= 0);
+        x->receives = coll->is_root && coll->bytes_rcvd > 0;
+        break;
+    }
+}
+
+static void count(uint64_t *counter) {
+    lc_clk_lock();
+    ++*counter;
+    lc_clk_unlock();
+}
+
+static inline bool all_with_all(const struct lc_clk_coll *x) {
+    return x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_SYNC;
+}
+
+/* The entry that is read first when the operation is over. */
+static inline const void *expected_entry(const struct lc_clk_coll *x) {
+    const struct lc_colllog *log = &x->c->log;
+    uint32_t member = x->kind == LC_COLL_ONE2N ? (uint32_t)x->root : log->me == 0;
+    const struct lc_log_head *head = member < log->n ? log->theirs[member] : NULL;
+    return head != NULL ? &head->entries[x->op & (log->entries - 1)] : NULL;
+}
+
+static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
+                  struct lc_clk_coll *x) {
+    x->kind = coll->kind;
+    x->root = coll->root;
+    x->is_root = coll->is_root;
+    roles(x, coll);
+    if (lc_unlikely(x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR)) {
+        if (x->kind == LC_COLL_NEIGHBOR && x->c->n_sources < 0)
+            ask_neighbours(x->c, coll->comm);
+        x->from = senders_to_me(coll, x->kind == LC_COLL_NEIGHBOR ? x->c->n_sources
+                                      : coll->comm->inter         ? coll->comm->remote_size
+                                                                  : coll->comm->size);
+    }
+    lc_clk_lock();
+    lc_clk.counts.collectives++;
+    x->op = lc_colllog_begin(&x->c->log);
+    lc_clk_unlock();
+    LC_CLK_LOG("X %u %u %d %d %d %d\n", x->c->context, x->op, (int)x->kind, x->root, x->sends,
+               x->receives);
+    if (lc_unlikely(x->c->shadow)) {
+        struct lc_stamp stamp;
+        lc_logical_stamp(&k->l, call->begin, &stamp);
+        lc_clk_shadow_begin(k, x, coll, &stamp);
+        return;
+    }
+    const void *expected = x->receives ? expected_entry(x) : NULL;
+    if (lc_likely(expected != NULL))
+        call->thread->expected = expected;
+    if (!x->sends)
+        return;
+    struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);
+    if (lc_unlikely(entry == NULL)) {
+        count(&lc_clk.counts.skipped);
+        return;
+    }
+    lc_logical_stamp(&k->l, call->begin, &entry->stamp);
+    lc_colllog_ready(&x->c->log, x->op, entry);
+    if (lc_unlikely(x->c->combine.n_levels > 0) && all_with_all(x))
+        lc_combine_arrive(&x->c->combine, &x->c->log, x->op);
+}
+
+/* ---- end: reading, edges, candidates */
+
+struct lc_coll_seen {
+    uint64_t
+        cause_key; /* enter of the latest one that was read; N2ONE: of the earliest, inverted */
+    const struct lc_stamp *cause;
+    const struct lc_stamp *winner; /* if `won`: largest clock of useful time above the own one */
+    uint32_t cause_rank, winner_rank;
+    bool won;
+    uint32_t done, n;
+};
+
+/* As lc_logical_edge, nothing here branches on times or clocks. */
+static inline __attribute__((always_inline)) void look(struct lc_clk_thread *k,
+                                                       struct lc_clk_coll *x,
+                                                       const struct lc_comm *comm, uint32_t member,
+                                                       uint64_t now, struct lc_coll_seen *seen) {
+    const struct lc_log_entry *entry = lc_colllog_read(&x->c->log, member, x->op);
+    if (lc_unlikely(entry == NULL))
+        return;
+    const struct lc_stamp *stamp = &entry->stamp;
+    uint32_t rank = (uint32_t)comm->world[member];
+    uint64_t key = x->kind == LC_COLL_N2ONE ? ~stamp->enter : stamp->enter;
+    uint64_t is_cause = lc_mask((key > seen->cause_key) | (seen->n == 0));
+    seen->cause_key = lc_choose(is_cause, key, seen->cause_key);
+    seen->cause = lc_choose_pointer(is_cause, stamp, seen->cause);
+    seen->cause_rank = (uint32_t)lc_choose(is_cause, rank, seen->cause_rank);
+    seen->done = entry->done < seen->done ? entry->done : seen->done;
+    if (lc_unlikely(k->l.vec.n_whatif > 0) && stamp->interval == k->l.interval)
+        lc_cpvec_whatif(&k->l.vec, &lc_clk.areas[rank], stamp->vector);
+    /* The winner's vector is taken once, at the end. */
+    bool won = lc_logical_edge(&k->l, stamp, now);
+    uint64_t is_winner = lc_mask(won | (seen->n == 0));
+    seen->winner = lc_choose_pointer(is_winner, stamp, seen->winner);
+    seen->winner_rank = (uint32_t)lc_choose(is_winner, rank, seen->winner_rank);
+    seen->won |= won;
+    seen->n++;
+}
+
+/* The usual case of several members in one go, held in registers: entries of the own interval from
+ * all, no scenarios. False: nothing has changed; the general way (read_members) does it. */
+static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                                                   const struct lc_comm *comm, uint64_t now,
+                                                   struct lc_coll_seen *seen) {
+    struct lc_logical *l = &k->l;
+    const struct lc_colllog *log = &x->c->log;
+    struct lc_log_head *const *theirs = log->theirs;
+    uint32_t first = log->me == 0, end = log->n, me = log->me;
+    if (lc_unlikely(x->kind >= LC_COLL_SCAN || x->kind == LC_COLL_ONE2N || x->from != NULL ||
+                    l->vec.n_whatif > 0 || l->interval == 0))
+        return false;
+    if (lc_unlikely(first >= end || theirs[first] == NULL))
+        return false;
+    size_t at = x->op & (log->entries - 1);
+    uint64_t number = log->id << 32 | x->op;
+    const struct lc_log_entry *entry = &theirs[first]->entries[at];
+    if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != number ||
+                    entry->stamp.interval != l->interval))
+        return false;
+    const struct lc_stamp *cause = &entry->stamp, *winner = cause;
+    uint64_t flip = lc_mask(x->kind == LC_COLL_N2ONE), key = cause->enter ^ flip;
+    uint64_t useful = cause->useful, outside_omp = cause->outside_omp;
+    uint64_t phase_useful = cause->phase == l->phase ? cause->phase_useful : 0;
+    uint32_t done = entry->done;
+    uint64_t cause_member = first, winner_member = first;
+    for (uint32_t i = first + 1; i < end; i++) {
+        if (i == me)
+            continue;
+        if (lc_unlikely(theirs[i] == NULL))
+            return false;
+        entry = &theirs[i]->entries[at];
+        const struct lc_stamp *stamp = &entry->stamp;
+        if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != number ||
+                        stamp->interval != l->interval))
+            return false;
+        uint64_t is_cause = lc_mask((stamp->enter ^ flip) > key);
+        key = lc_choose(is_cause, stamp->enter ^ flip, key);
+        cause = lc_choose_pointer(is_cause, stamp, cause);
+        cause_member = lc_choose(is_cause, i, cause_member);
+        uint64_t is_winner = lc_mask(stamp->useful > useful);
+        useful = lc_choose(is_winner, stamp->useful, useful);
+        winner = lc_choose_pointer(is_winner, stamp, winner);
+        winner_member = lc_choose(is_winner, i, winner_member);
+        outside_omp = lc_larger(outside_omp, stamp->outside_omp);
+        phase_useful = lc_larger(phase_useful, stamp->phase == l->phase ? stamp->phase_useful : 0);
+        done = entry->done < done ? entry->done : done;
+    }
+    l->origin = now - lc_larger(now - l->origin, outside_omp);
+    l->phase_useful = lc_larger(l->phase_useful, phase_useful);
+    seen->won = useful > l->useful;
+    l->useful = lc_larger(l->useful, useful);
+    seen->winner = winner;
+    seen->winner_rank = (uint32_t)comm->world[winner_member];
+    seen->cause = cause;
+    seen->cause_key = key;
+    seen->cause_rank = (uint32_t)comm->world[cause_member];
+    seen->done = done;
+    seen->n = end - first - (me > first && me < end);
+    return true;
+}
+
+/* One line for all members; false: it is not there. */
+static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                          const struct lc_comm *comm, uint64_t now, struct lc_combined *all,
+                          struct lc_coll_seen *seen) {
+    if (k->l.vec.n_whatif > 0 || !all_with_all(x) ||
+        !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
+        return false;
+    seen->cause_key = all->stamp.enter;
+    seen->cause_rank = (uint32_t)comm->world[all->latest];
+    seen->done = all->done;
+    seen->n = x->c->log.n - 1;
+    count(&lc_clk.counts.combined);
+    seen->won = lc_logical_edge(&k->l, &all->stamp, now);
+    seen->winner = &all->stamp;
+    seen->winner_rank = (uint32_t)comm->world[all->winner];
+    return true;
+}
+
+static bool all_there(struct lc_clk_coll *x) {
+    for (uint32_t i = 0; i < x->c->log.n; i++)
+        if (i != x->c->log.me && lc_colllog_read(&x->c->log, i, x->op) == NULL)
+            return false;
+    return true;
+}
+
+static LC_COLD void read_neighbours(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                                    const struct lc_comm *comm, uint64_t now,
+                                    struct lc_coll_seen *seen) {
+    for (int i = 0; i < x->c->n_sources; i++)
+        if (x->c->sources[i] >= 0 && (uint32_t)x->c->sources[i] != x->c->log.me &&
+            (x->from == NULL || x->from[i]))
+            look(k, x, comm, (uint32_t)x->c->sources[i], now, seen);
+}
+
+static inline void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
+                                const struct lc_comm *comm, uint64_t now,
+                                struct lc_coll_seen *seen) {
+    uint32_t first = 0, end = x->c->log.n, me = x->c->log.me;
+    if (lc_unlikely(x->kind >= LC_COLL_SCAN)) {
+        if (x->kind == LC_COLL_NEIGHBOR) {
+            read_neighbours(k, x, comm, now, seen);
+            return;
+        }
+        if (x->kind == LC_COLL_SYNC) {
+            if (!all_there(x)) /* it ended before all had come: no need to */
+                return;
+        } else {
+            end = (uint32_t)comm->rank;
+        }
+    } else if (x->kind == LC_COLL_ONE2N) {
+        if (x->root < 0 || (uint32_t)x->root >= end)
+            return;
+        first = (uint32_t)x->root;
+        end = first + 1;
+    }
+    for (uint32_t i = first; i < end; i++)
+        if (i != me && (lc_likely(x->from == NULL) || x->from[i]))
+            look(k, x, comm, i, now, seen);
+}
+
+/* What this member waited for. The release is compared with the begin of the call: a latest member
+ * before it gives no wait. */
+enum lc_measured_wait lc_clk_coll_wait(const struct lc_call *call, const struct lc_clk_coll *x) {
+    static const uint8_t kinds[] = {
+        [LC_COLL_BARRIER] = LC_MEASURED_BARRIER,   [LC_COLL_N2N] = LC_MEASURED_NXN,
+        [LC_COLL_V2V] = LC_MEASURED_NXN,           [LC_COLL_ONE2N] = LC_MEASURED_LATEBROADCAST,
+        [LC_COLL_N2ONE] = LC_MEASURED_EARLYREDUCE, [LC_COLL_SCAN] = LC_MEASURED_EARLYSCAN,
+        [LC_COLL_EXSCAN] = LC_MEASURED_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_MEASURED_NEIGHBOR,
+    };
+    if (lc_unlikely(x->kind == LC_COLL_SYNC))
+        return x->nonblocking ? LC_MEASURED_KINDS
+                              : (enum lc_measured_wait)lc_clk.fn_syncs[call->fn];
+    return x->nonblocking && (x->kind == LC_COLL_V2V || lc_clk.fn_class[call->fn] == LC_FN_OTHER)
+               ? LC_MEASURED_KINDS
+               : kinds[x->kind];
+}
+
+void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
+                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
+                           uint32_t node) {
+    enum lc_measured_wait kind = lc_clk_coll_wait(call, x);
+    if (kind == LC_MEASURED_KINDS || (x->kind == LC_COLL_SYNC && release > call->end))
+        return; /* it ended before all had come: no need to */
+    uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;
+    lc_clk_candidate(k, call, kind, ticks, rank, node);
+}
+
+/* The only member whose entry is to be read: the root, or the other one of two; log->n: none such.
+ */
+static inline uint32_t only_member(const struct lc_clk_coll *x) {
+    const struct lc_colllog *log = &x->c->log;
+    if (x->kind == LC_COLL_ONE2N)
+        return (uint32_t)x->root < log->n ? (uint32_t)x->root : log->n;
+    return log->n == 2 && x->kind < LC_COLL_SCAN && x->from == NULL ? 1 - log->me : log->n;
+}
+
+/* Returns the number of members whose entries were there; *done: the smallest of theirs. */
+static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
+                                                       struct lc_call *call, struct lc_clk_coll *x,
+                                                       const struct lc_comm *comm, uint32_t *done) {
+    struct lc_combined all;
+    struct lc_coll_seen seen = {.done = UINT32_MAX};
+    bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, &seen);
+    if (!combined && !take_members(k, x, comm, call->end, &seen))
+        read_members(k, x, comm, call->end, &seen);
+    *done = seen.done;
+    if (seen.n == 0)
+        return 0;
+    lc_logical_adopt(&k->l, seen.winner, seen.won, &lc_clk.areas[seen.winner_rank]);
+    lc_clk_coll_candidate(k, call, x, x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
+                          seen.cause_rank, combined ? all.latest_node : seen.cause->node);
+    return seen.n;
+}
+
+static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
+                          struct lc_clk_coll *x) {
+    struct lc_colllog *log = &x->c->log;
+    uint32_t done = UINT32_MAX, n = 0;
+    if (x->receives) {
+        uint32_t only = only_member(x);
+        const struct lc_log_entry *entry =
+            lc_likely(only < log->n) ? lc_colllog_read(log, only, x->op) : NULL;
+        if (lc_likely(entry != NULL)) {
+            uint32_t rank = (uint32_t)comm->world[only];
+            lc_logical_take(&k->l, &entry->stamp, call->end, &lc_clk.areas[rank]);
+            lc_clk_coll_candidate(k, call, x, entry->stamp.enter, rank, entry->stamp.node);
+            done = entry->done;
+            n = 1;
+        } else if (only >= log->n) {
+            n = read_several(k, call, x, comm, &done);
+        }
+    }
+    if (all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
+        uint32_t safe = done < log->done ? done : log->done;
+        if (safe > log->safe)
+            log->safe = safe;
+    }
+}
+
+/* ---- points */
+
+void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(coll->comm);
+    coll->clocks[0] = coll->clocks[1] = 0;
+    if (lc_unlikely(k == NULL || c == NULL || c->alone || !lc_clk.ready))
+        return;
+    lc_clk_deferred(k); /* of this call: it may hold k->blocking */
+    struct lc_clk_coll *x = coll->nonblocking ? malloc(sizeof *x) : &k->blocking;
+    if (x == NULL)
+        return;
+    x->c = c;
+    x->from = NULL;
+    x->shadow = NULL;
+    x->nonblocking = coll->nonblocking;
+    x->may_block = false;
+    begin(call, k, coll, x);
+    if (coll->nonblocking)
+        lc_colllog_keep_open(&c->log, x->op);
+    coll->clocks[0] = (uint64_t)(uintptr_t)x;
+}
+
+static inline __attribute__((always_inline)) void over(struct lc_clk_thread *k,
+                                                       struct lc_clk_coll *x) {
+    LC_CLK_LOG("Y %u %u\n", x->c->context, x->op);
+    if (lc_unlikely(x->from != NULL))
+        free(x->from);
+    if (x != &k->blocking)
+        free(x);
+}
+
+__attribute__((flatten)) void lc_clk_deferred_collective(struct lc_clk_thread *k,
+                                                         struct lc_deferred *deferred) {
+    struct lc_clk_coll *x = &k->blocking;
+    finish(&deferred->call, k, deferred->comm, x);
+    lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
+/* On this node. What is to be read is read at the thread's next event if it can wait. */
+static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
+                                struct lc_clk_coll *x) {
+    if (x->sends)
+        lc_colllog_claim(&x->c->log, x->op, !x->receives);
+    if (x->receives) {
+        if (lc_likely(lc_clk.may_defer && x->kind < LC_COLL_SCAN)) {
+            lc_clk_defer(k, call, LC_DEFERRED_COLLECTIVE, comm);
+            return;
+        }
+        finish(call, k, comm, x);
+    }
+    lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
+static void mirrored_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
+                         struct lc_clk_coll *x) {
+    lc_clk_shadow_end(k, call, x, !coll->nonblocking);
+    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
+        lc_clk_trace_barrier(call, coll->comm);
+}
+
+void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
+    if (lc_unlikely(x == NULL || k == NULL))
+        return;
+    if (lc_likely(!coll->nonblocking && !x->c->shadow)) {
+        blocking_end(call, k, coll->comm, x);
+        return;
+    }
+    if (coll->nonblocking && coll->request != NULL) {
+        coll->request->clocks[0] = coll->clocks[0];
+        return;
+    }
+    if (x->c->shadow)
+        mirrored_end(call, k, coll, x);
+    else
+        finish(call, k, coll->comm, x);
+    if (coll->nonblocking)
+        lc_colllog_close(&x->c->log, x->op);
+    else
+        lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
+void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r) {
+    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)r->clocks[0];
+    r->clocks[0] = 0;
+    if (x == NULL)
+        return;
+    x->may_block = lc_clk.fn_class[call->fn] != LC_FN_OTHER;
+    if (x->c->shadow)
+        lc_clk_shadow_end(k, call, x, false);
+    else
+        finish(call, k, r->comm, x);
+    lc_colllog_close(&x->c->log, x->op);
+    over(k, x);
+}

@@ -1,0 +1,194 @@
+/* Completion of requests: receives in the order in which they were posted, then the rest. */
+#include "measure/clocks/edges.h"
+#include "measure/calls/wrap.h"
+
+static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
+                           const struct lc_request *r, const MPI_Status *status,
+                           bool blocked_by_message) {
+    uint64_t sent = r->clocks[1];
+    int32_t to = lc_clk_world(r->comm, r->peer);
+    if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
+        struct lc_ring_entry *entry = (struct lc_ring_entry *)(uintptr_t)r->clocks[0];
+        if (entry != NULL && entry->seq == (uint32_t)sent) /* its segment is not in use again */
+            atomic_store_explicit(&entry->context, LC_CONTEXT_VOID, memory_order_release);
+        return;
+    }
+    uint8_t class = lc_clk.fn_class[call->fn];
+    bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent >> 32));
+    if (to < 0 || to == (int32_t)lc_clk.rank || (class == LC_FN_OTHER && !surely))
+        return;
+    bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
+    if ((slow && waits) || surely)
+        lc_clk_receiver_late(
+            call, k,
+            &(struct lc_ended){.to = (uint32_t)to,
+                               .seq = (uint32_t)sent,
+                               .context = stream_context(lc_clk_comm_of(r->comm), r),
+                               .tag = r->tag,
+                               .bytes = r->synchronous ? 0 : r->bytes,
+                               .counts = slow && waits,
+                               .surely = surely});
+    else if (class == LC_FN_WAITSOME && waits)
+        lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, 0, (uint32_t)to, 0);
+}
+
+/* Completed receives in post order, so that earlier ones are off the list of open ones when later
+ * ones count it. */
+static uint64_t order_of(const struct lc_request *r) {
+    const struct lc_clk_recv *recv = (const struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    return recv != NULL ? recv->recv.order : 0;
+}
+
+/* May what the receive got be read at the next event? */
+static bool may_wait(const struct lc_request *r, const struct lc_clk_recv *recv) {
+    return lc_clk.may_defer && !recv->reply_later && !recv->is_matched && !r->comm->freed &&
+           lc_clk.areas[recv->recv.source].head != NULL;
+}
+
+/* Completed by this call; it leaves that as its rest. False: it was cancelled. */
+static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
+                          const MPI_Status *status) {
+    struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    r->clocks[0] = 0;
+    bool notified = lc_status_is_set(r, status); /* else by its post, as far as that says it */
+    if (lc_unlikely(notified &&
+                    (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
+        lc_clk_close_recv(recv);
+        if (lc_status_cancelled(status))
+            lc_clk_forget_posts(&recv->recv);
+        lc_clk_give_recv(recv);
+        return false;
+    }
+    struct lc_deferred *deferred = lc_clk_defer(k, call, LC_DEFERRED_RECEIVED, r->comm);
+    deferred->peer = notified ? status->MPI_SOURCE : r->peer;
+    deferred->tag = notified ? status->MPI_TAG : r->tag;
+    deferred->bytes = notified ? lc_status_bytes(status) : (uint32_t)LC_ANY_BYTES;
+    deferred->recv = recv;
+    deferred->notified = recv->notified;
+    return true;
+}
+
+enum { LC_BLOCKERS = 32 };
+
+struct lc_blockers { /* processes whose messages this call waited for */
+    int32_t world[LC_BLOCKERS];
+    int n;
+};
+
+static bool is_receive(const struct lc_request *r) {
+    return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks[0] != 0;
+}
+
+/* The receive that was posted first; in post order, the usual case, the first that is left. */
+static int first_posted(int n, struct lc_request *const *requests, int from, bool ascending) {
+    int first = -1;
+    for (int i = ascending ? from : 0; i < n; i++)
+        if (is_receive(requests[i]) &&
+            (first < 0 || order_of(requests[i]) < order_of(requests[first]))) {
+            first = i;
+            if (ascending)
+                break;
+        }
+    return first;
+}
+
+static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int n,
+                              struct lc_request *const *requests, const MPI_Status *statuses,
+                              struct lc_blockers *blockers) {
+    bool ascending = true;
+    uint64_t newest = 0;
+    for (int i = 0; i < n; i++)
+        if (is_receive(requests[i])) {
+            ascending = ascending && order_of(requests[i]) >= newest;
+            newest = order_of(requests[i]);
+        }
+    int at = 0;
+    while ((at = first_posted(n, requests, at, ascending)) >= 0) {
+        struct lc_request *r = requests[at];
+        uint64_t waited = leave_receive(call, k, r, &statuses[at]) ? lc_clk_deferred_now(k) : 0;
+        if (waited > 0 && blockers->n < LC_BLOCKERS)
+            blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
+    }
+}
+
+/* The call tells nothing about this send. */
+static inline bool is_plain_send(const struct lc_request *r, bool slow, uint8_t class) {
+    return r->kind == LC_REQUEST_SEND && !slow && class != LC_FN_WAITSOME && !r->cancelled &&
+           !r->synchronous && r->bytes < LC_SURELY_BYTES;
+}
+
+void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
+                         const MPI_Status *statuses) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(k == NULL || !lc_clk.ready))
+        return;
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
+    uint8_t class = lc_clk.fn_class[call->fn];
+    int n_receives = 0, n_others = 0, receive = 0;
+    for (int i = 0; i < n; i++) {
+        if (is_receive(requests[i])) {
+            n_receives++;
+            receive = i;
+        } else {
+            n_others += requests[i] != NULL && !is_plain_send(requests[i], slow, class);
+        }
+    }
+    if (lc_likely(n_receives == 1 && n_others == 0)) {
+        struct lc_request *r = requests[receive];
+        bool waits = may_wait(r, (struct lc_clk_recv *)(uintptr_t)r->clocks[0]);
+        if (leave_receive(call, k, r, &statuses[receive]) && lc_unlikely(!waits))
+            lc_clk_deferred_now(k);
+        return;
+    }
+    struct lc_blockers blockers;
+    blockers.n = 0;
+    if (n_receives > 0)
+        complete_receives(call, k, n, requests, statuses, &blockers);
+    for (int i = 0; n_others > 0 && i < n; i++) {
+        struct lc_request *r = requests[i];
+        if (r == NULL)
+            continue;
+        if (r->kind == LC_REQUEST_SEND) {
+            bool blocked = false;
+            int32_t to = lc_clk_world(r->comm, r->peer);
+            for (int b = 0; b < blockers.n; b++)
+                blocked |= blockers.world[b] == to;
+            send_completed(call, k, r, &statuses[i], blocked);
+        } else if (r->kind != LC_REQUEST_RECV) { /* also of files, of MPI_Comm_idup */
+            lc_clk_coll_completed(call, k, r);
+        }
+    }
+}
+
+/* A freed receive still gets its message: it stays open, so that it holds its place in the stream.
+ */
+void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
+    (void)call;
+    if (request->kind != LC_REQUEST_RECV || request->clocks[0] == 0)
+        return;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)request->clocks[0];
+    lc_clk_lock();
+    r->recv.owner = NULL;
+    lc_clk_unlock();
+    request->clocks[0] = 0;
+}
+
+/* What will be read first when the call is over (lc_stamp_end; not where other threads may read it
+ * meanwhile), and written next: after MPI_Isend it was too early for that (the receiver may take it
+ * along with the entry that was sent). */
+void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (lc_unlikely(lc_core.multiple))
+        return;
+    if (k != NULL && k->claim != NULL)
+        lc_line_claim(k->claim);
+    for (int i = 0; i < n; i++)
+        if (is_receive(requests[i])) {
+            const struct lc_clk_recv *r =
+                (const struct lc_clk_recv *)(uintptr_t)requests[i]->clocks[0];
+            if (r->recv.source >= 0)
+                call->thread->expected = lc_ring_head(&lc_clk.match.sources[r->recv.source].ring);
+            return;
+        }
+}

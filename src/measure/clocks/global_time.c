@@ -1,0 +1,173 @@
+/* The clocks of the nodes. Ranks of a node share one counter and one rate (those of its lowest
+ * rank); nodes are synchronised in MPI_Init and in MPI_Finalize along a binomial tree of their
+ * lowest ranks, by ping-pong (Cristian 1989): offset = t_parent - (t_before + t_after) / 2 of the
+ * fastest round, error <= (t_after - t_before) / 2 Errors add along the tree. Between the two, the
+ * offset is linear in time; a trace gets more points (trace_offsets.c).
+ *
+ * Waits are measured while the program runs, so they need the drift before its end: in long runs
+ * the nodes are synchronised again, shortly, inside a collective operation of all ranks that
+ * synchronises anyway (lc_clk_resync_due on rank 0, whose word travels in the operation's record):
+ * after 2 s, 4 s, .. and then every minute. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/clocks/clocks.h"
+
+enum {
+    LC_SYNC_ROUNDS = 2000,
+    LC_SYNC_LEAST = 20,
+    LC_SYNC_NS = 40000000,
+    LC_SYNC_GOOD_NS = 100000,
+    LC_RESYNC_NS = 2000000, /* of waiting in each step of the tree */
+    LC_RESYNC_WORST_NS = 20000,
+    LC_SYNC_TAG = 0x4c31
+};
+
+/* A test makes the clock of this process another one: LATECOMER_TEST_CLOCK=offset,drift,curve in
+ * ns, ppm and ppm per second. */
+double lc_clk_local_ns(uint64_t ticks) {
+    double ns = (double)(int64_t)(ticks - lc_clk.base_ticks) * lc_clk.ns_per_tick;
+    return lc_clk.base_ns + lc_timer_bent(&lc_clk.bend, ns);
+}
+
+double lc_clk_to_global(uint64_t ticks) {
+    double local = lc_clk_local_ns(ticks);
+    return local + lc_clk.now.offset_ns + lc_clk.drift * (local - lc_clk.now.local_ns);
+}
+
+uint64_t lc_clk_from_local(double local_ns) {
+    double ns = lc_timer_straight(&lc_clk.bend, local_ns - lc_clk.base_ns);
+    return lc_clk.base_ticks + (uint64_t)(int64_t)llround(ns / lc_clk.ns_per_tick);
+}
+
+uint64_t lc_clk_from_global(double global_ns) {
+    double since = global_ns - lc_clk.now.offset_ns - lc_clk.now.local_ns;
+    return lc_clk_from_local(lc_clk.now.local_ns + since / (1 + lc_clk.drift));
+}
+
+static uint32_t leader_of(uint32_t node) {
+    uint32_t rank = 0;
+    while (rank + 1 < lc_clk.size && lc_clk.node_of[rank] != node)
+        rank++;
+    return rank;
+}
+
+/* The child rings until it has had enough: many rounds on a quiet machine are over soon, on a busy
+ * one time decides. */
+static void ask(int parent, double budget_ns, struct lc_clk_measured *m) {
+    double best = INFINITY, from_parent[3], begin = lc_clk_local_ns(lc_ticks());
+    for (int i = 0; i < LC_SYNC_ROUNDS; i++) {
+        double before = lc_clk_local_ns(lc_ticks());
+        lc_real.Send(&before, 1, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm);
+        lc_real.Recv(from_parent, 3, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm,
+                     MPI_STATUS_IGNORE);
+        double after = lc_clk_local_ns(lc_ticks());
+        if (after - before < best) {
+            best = after - before;
+            m->local_ns = (before + after) / 2;
+            m->offset_ns = from_parent[0] - m->local_ns + from_parent[1];
+            m->error_ns = best / 2 + from_parent[2];
+        }
+        if (i >= LC_SYNC_LEAST &&
+            after - begin > (best < LC_SYNC_GOOD_NS ? budget_ns : 10 * budget_ns))
+            break;
+    }
+    double enough = INFINITY;
+    lc_real.Send(&enough, 1, MPI_DOUBLE, parent, LC_SYNC_TAG, lc_core.comm);
+}
+
+static void answer(int child, const struct lc_clk_measured *m) {
+    for (;;) {
+        double theirs;
+        lc_real.Recv(&theirs, 1, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm, MPI_STATUS_IGNORE);
+        if (isinf(theirs))
+            return;
+        double mine[3] = {lc_clk_local_ns(lc_ticks()), m->offset_ns, m->error_ns};
+        lc_real.Send(mine, 3, MPI_DOUBLE, child, LC_SYNC_TAG, lc_core.comm);
+    }
+}
+
+void lc_clk_measure_leaders(const int *leaders, uint32_t n, uint32_t me, double budget_ns,
+                            struct lc_clk_measured *m) {
+    uint32_t low = me ? me & -me : UINT32_MAX;
+    *m = (struct lc_clk_measured){.local_ns = lc_clk_local_ns(lc_ticks())};
+    if (me)
+        ask(leaders[me & (me - 1)], budget_ns, m);
+    for (uint32_t step = 1; step < low && me + step < n; step *= 2)
+        answer(leaders[me + step], m);
+}
+
+static void sync_nodes(double budget_ns, struct lc_clk_measured *m) {
+    *m = (struct lc_clk_measured){.local_ns = lc_clk_local_ns(lc_ticks())};
+    if (lc_clk.n_nodes < 2)
+        return;
+    int *leaders = malloc(lc_clk.n_nodes * sizeof *leaders);
+    struct lc_clk_measured *all = malloc(lc_clk.size * sizeof *all);
+    int ok = leaders != NULL && all != NULL, all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    all_ok = all_ok && leaders != NULL && all != NULL;
+    for (uint32_t i = 0; all_ok && i < lc_clk.n_nodes; i++)
+        leaders[i] = (int)leader_of(i);
+    if (all_ok && leaders[lc_clk.node] == (int)lc_clk.rank)
+        lc_clk_measure_leaders(leaders, lc_clk.n_nodes, lc_clk.node, budget_ns, m);
+    if (all_ok) {
+        struct lc_clk_measured mine = *m;
+        lc_real.Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, lc_core.comm);
+        *m = all[leaders[lc_clk.node]];
+        for (uint32_t i = 0; i < lc_clk.size; i++)
+            if (all[i].error_ns > m->error_ns)
+                m->error_ns = all[i].error_ns;
+    }
+    free(all);
+    free(leaders);
+}
+
+void lc_clk_measure_offset(struct lc_clk_measured *m) {
+    sync_nodes(LC_SYNC_NS, m);
+}
+
+bool lc_clk_resync_due(void) {
+    double now = lc_clk_local_ns(lc_ticks());
+    if (lc_clk.n_nodes < 2 || lc_core.multiple || now < lc_clk.resync_at_ns)
+        return false;
+    lc_clk.resync_step_ns = fmin(2 * lc_clk.resync_step_ns, 60e9);
+    lc_clk.resync_at_ns = now + lc_clk.resync_step_ns;
+    return true;
+}
+
+void lc_clk_resync(void) {
+    struct lc_clk_measured m;
+    sync_nodes(LC_RESYNC_NS, &m);
+    double since = m.local_ns - lc_clk.sync_local_ns;
+    if (m.error_ns > fmax(LC_RESYNC_WORST_NS, 4 * lc_clk.sync_error_ns) || since <= 0)
+        return;
+    lc_clk.drift = (m.offset_ns - lc_clk.offset_ns) / since;
+    lc_clk.now = m;
+    lc_clk.n_resyncs++;
+}
+
+void lc_clk_time_init(void) {
+    lc_timer_calibrate();
+    struct {
+        uint64_t base_ticks;
+        double base_ns, ns_per_tick;
+    } mine = {lc_timer.base_ticks, (double)lc_timer.base_ns, lc_timer.ns_per_tick}, leader = mine;
+    MPI_Comm node = MPI_COMM_NULL;
+    if (lc_real.Comm_split(lc_core.comm, (int)lc_clk.node, lc_core.rank, &node) == MPI_SUCCESS) {
+        lc_real.Bcast(&leader, (int)sizeof leader, MPI_BYTE, 0, node);
+        lc_real.Comm_free(&node);
+    }
+    lc_clk.base_ticks = leader.base_ticks;
+    lc_clk.base_ns = leader.base_ns;
+    lc_clk.ns_per_tick = leader.ns_per_tick;
+    lc_timer_bend_get(&lc_clk.bend);
+    lc_clk.slow_ticks = (uint64_t)(1000 / lc_clk.ns_per_tick);
+    struct lc_clk_measured m;
+    lc_clk_measure_offset(&m);
+    lc_clk.offset_ns = m.offset_ns;
+    lc_clk.sync_error_ns = m.error_ns;
+    lc_clk.sync_local_ns = m.local_ns;
+    lc_clk.now = m;
+    lc_clk.resync_step_ns = 2e9;
+    lc_clk.resync_at_ns = m.local_ns + lc_clk.resync_step_ns;
+}

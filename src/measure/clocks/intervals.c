@@ -1,0 +1,82 @@
+/* Measured intervals of the process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clocks/clocks.h"
+
+/* The thread sees that measurement was switched, or a phase began or ended, since its last event.
+ * Its useful time of the interval that ended was closed for it. */
+void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now) {
+    uint32_t interval = lc_clk.on ? lc_clk.n_intervals : 0;
+    if (k->l.interval != interval)
+        lc_logical_begin(&k->l, interval, lc_min(lc_clk.switch_ticks, now));
+    lc_clk_phase_catch_up(k);
+    k->epoch = lc_clk.epoch;
+}
+
+void lc_clk_interval_begin(uint64_t now) {
+    size_t cap = lc_clk.cap_intervals;
+    lc_clk.on = true;
+    lc_clk.switch_ticks = now;
+    lc_clk.epoch++;
+    lc_clk.n_intervals++;
+    if (lc_clk.n_intervals > LC_INTERVALS_MAX ||
+        lc_grow(&lc_clk.intervals, &cap, lc_clk.n_intervals, sizeof *lc_clk.intervals) != LC_OK)
+        return;
+    lc_clk.cap_intervals = (uint32_t)cap;
+    lc_clk.intervals[lc_clk.n_intervals - 1] = (struct lc_interval){.begin = now, .end = now};
+    lc_clk_phase_interval(true, now);
+}
+
+static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
+    v->items = malloc(LC_CP_ITEMS * sizeof *v->items);
+    if (v->items != NULL)
+        v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, LC_CP_ITEMS);
+}
+
+/* Sums over the threads of the process. Threads between two calls add their useful time until now.
+ */
+void lc_clk_interval_end(uint64_t now) {
+    uint32_t index = lc_clk.n_intervals - 1;
+    lc_clk_phase_interval(false, now);
+    lc_clk.on = false;
+    lc_clk.switch_ticks = now;
+    if (index < lc_clk.cap_intervals && index < LC_INTERVALS_MAX) {
+        struct lc_interval *v = &lc_clk.intervals[index];
+        struct lc_clk_thread *longest = NULL;
+        v->end = now;
+        for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
+            if (k->l.interval != lc_clk.n_intervals)
+                continue;
+            uint64_t rest =
+                k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;
+            double own = (double)(k->l.own + rest), chain = (double)(k->l.useful + rest);
+            if (rest > 0) {
+                lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32, rest);
+                if (lc_clk.n_whatif > 0)
+                    lc_logical_whatif(&k->l, rest, lc_clk_whatif_of(0));
+            }
+            v->threads += 1;
+            v->useful_sum += own;
+            v->in_mpi += (double)k->l.in_mpi;
+            v->outside_mpi += (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi);
+            if (own > v->useful_max)
+                v->useful_max = own;
+            if (chain > v->chain || longest == NULL) {
+                v->chain = chain;
+                longest = k;
+            }
+            double outside = (double)(int64_t)(now - k->l.origin);
+            if (outside > v->outside_omp)
+                v->outside_omp = outside;
+            for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+                if ((double)k->l.vec.whatif[s] > v->whatif[s])
+                    v->whatif[s] = (double)k->l.vec.whatif[s];
+        }
+        v->process_max_sum = v->threads * v->useful_max;
+        if (longest != NULL)
+            keep_items(v, longest);
+    }
+    lc_clk.epoch++;
+}

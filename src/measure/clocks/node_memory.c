@@ -1,0 +1,130 @@
+/* Nodes, and the shared memory between the ranks of one: every rank makes an area, the others open
+ * it through /proc. Nothing has a name in a file system, so nothing can be left behind. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "measure/clocks/clocks.h"
+#include "measure/limits.h"
+
+struct lc_hello {     /* what ranks tell each other */
+    uint64_t machine; /* equal where /proc shows each other's files */
+    int32_t pid, fd;
+};
+
+static uint64_t machine_key(void) {
+    char id[64] = "";
+    struct stat space = {.st_ino = 0};
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    uint64_t hash = 0xcbf29ce484222325ull;
+    if (fd >= 0) {
+        if (read(fd, id, sizeof id - 1) < 0)
+            id[0] = 0;
+        close(fd);
+    }
+    for (const char *c = id; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 0x100000001b3ull;
+    stat("/proc/self/ns/pid", &space);
+    return hash ^ (uint64_t)space.st_ino * 0x9e3779b97f4a7c15ull;
+}
+
+static void number_nodes(const struct lc_hello *all) {
+    const char *test = lc_option("LATECOMER_TEST_NODES");
+    long nodes = test != NULL ? strtol(test, NULL, 10) : 0;
+    if (nodes > 1) {
+        if ((uint32_t)nodes > lc_clk.size)
+            nodes = (long)lc_clk.size;
+        for (uint32_t i = 0; i < lc_clk.size; i++)
+            lc_clk.node_of[i] = (uint32_t)((uint64_t)i * (uint64_t)nodes / lc_clk.size);
+        lc_clk.n_nodes = (uint32_t)nodes;
+    } else {
+        for (uint32_t i = 0; i < lc_clk.size; i++) {
+            uint32_t j = 0;
+            while (all[j].machine != all[i].machine)
+                j++;
+            lc_clk.node_of[i] = j < i ? lc_clk.node_of[j] : lc_clk.n_nodes++;
+        }
+    }
+    lc_clk.node = lc_clk.node_of[lc_clk.rank];
+}
+
+static bool make_area(size_t bytes) {
+    int fd = lc_limits_file(bytes) && lc_limits_memory(bytes)
+                 ? memfd_create("latecomer-clocks", MFD_CLOEXEC)
+                 : -1;
+    if (fd < 0)
+        return false;
+    void *memory = ftruncate(fd, (off_t)bytes) == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                                           MAP_SHARED | MAP_NORESERVE, fd, 0)
+                                                    : MAP_FAILED;
+    if (memory == MAP_FAILED) {
+        close(fd);
+        return false;
+    }
+    lc_clk.memory_fd = fd;
+    lc_area_init(&lc_clk.mine, memory, bytes, lc_clk.rank, lc_clk.size);
+    return true;
+}
+
+static bool map_peer(uint32_t rank, const struct lc_hello *hello, size_t bytes) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", hello->pid, hello->fd);
+    int fd = hello->fd >= 0 && lc_limits_memory(bytes) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (memory == MAP_FAILED)
+        return false;
+    if (lc_area_attach(&lc_clk.areas[rank], memory, bytes, lc_clk.size))
+        return true;
+    munmap(memory, bytes);
+    return false;
+}
+
+static void unmap_peers(void) {
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        if (i != lc_clk.rank && lc_clk.areas[i].head != NULL) {
+            munmap(lc_clk.areas[i].head, lc_clk.areas[i].bytes);
+            lc_clk.areas[i].head = NULL;
+        }
+}
+
+/* Rings and logs between all ranks of a node, or between none: a pair must agree on the transport.
+ */
+bool lc_clk_memory(void) {
+    const char *transport = lc_option("LATECOMER_TRANSPORT");
+    bool share = transport == NULL || strcmp(transport, "mpi") != 0;
+    lc_clk.records = transport == NULL || strcmp(transport, "shm") != 0;
+    size_t bytes = lc_area_size(lc_clk.size);
+    struct lc_hello mine = {.machine = machine_key(), .pid = getpid(), .fd = -1}, *all = NULL;
+    int ok = lc_alloc(&all, lc_clk.size, sizeof *all) == LC_OK &&
+             lc_alloc(&lc_clk.node_of, lc_clk.size, sizeof *lc_clk.node_of) == LC_OK &&
+             lc_alloc(&lc_clk.areas, lc_clk.size, sizeof *lc_clk.areas) == LC_OK &&
+             lc_alloc(&lc_clk.outs, lc_clk.size, sizeof *lc_clk.outs) == LC_OK && make_area(bytes);
+    int all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (!all_ok) {
+        free(all);
+        return false;
+    }
+    mine.fd = lc_clk.memory_fd;
+    lc_real.Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, lc_core.comm);
+    number_nodes(all);
+    lc_clk.areas[lc_clk.rank] = lc_clk.mine;
+    for (uint32_t i = 0; share && i < lc_clk.size; i++)
+        if (i != lc_clk.rank && lc_clk.node_of[i] == lc_clk.node && all[i].machine == mine.machine)
+            ok = map_peer(i, &all[i], bytes) && ok;
+    free(all);
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (!all_ok)
+        unmap_peers();
+    close(lc_clk.memory_fd);
+    lc_clk.memory_fd = -1;
+    return true;
+}

@@ -1,0 +1,319 @@
+/* Named phases: the outermost regions by name of the thread that called MPI_Init (functions that
+ * are regions around or inside them do not count). The k-th phase of
+ * a name on every rank is one iteration; edges count inside an iteration only.
+ *
+ *   id         name and number of the iteration as one word, alike on all ranks; travels in stamps
+ *   iteration  begin, end, useful time of the threads of this process, longest chain since its
+ * begin At most LC_PHASE_NAMES names and LC_PHASE_KEPT iterations of each are kept; what is beyond
+ * is counted. A thread that sees the change late is put right by lc_clk_phase_catch_up. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/stats.h"
+#include "measure/clocks/clocks.h"
+#include "measure/paths/path.h"
+#include "format/pop.h"
+
+enum { LC_PHASE_NAMES = 64, LC_PHASE_KEPT = 65536, LC_PHASE_TEXT = 256 };
+
+struct lc_iteration { /* ticks */
+    uint64_t begin, end, useful_sum, useful_max, chain;
+    uint32_t threads;
+};
+
+struct lc_phase_name {
+    uint32_t region;
+    uint64_t key; /* hash of the name, never 0 */
+    const char *text;
+    uint64_t count;
+    struct lc_iteration *list;
+    size_t n, cap;
+};
+
+static struct lc_phase_name names[LC_PHASE_NAMES];
+static uint32_t n_names;
+static struct lc_phase_name *open; /* NULL: outside */
+
+static uint64_t key_of(const char *text) {
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (size_t i = 0; i < LC_PHASE_TEXT - 1 && text[i] != '\0'; i++)
+        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+    return hash ? hash : 1;
+}
+
+static struct lc_phase_name *name_of(uint32_t region) {
+    for (uint32_t i = 0; i < n_names; i++)
+        if (names[i].region == region)
+            return &names[i];
+    struct lc_region_name r = lc_region_get(region);
+    if (r.text == NULL || n_names == LC_PHASE_NAMES)
+        return NULL;
+    names[n_names] =
+        (struct lc_phase_name){.region = region, .key = key_of(r.text), .text = r.text};
+    return &names[n_names++];
+}
+
+/* With lc_clk.lock held. */
+static void begin(uint32_t region, uint64_t now) {
+    struct lc_phase_name *p = name_of(region);
+    if (p == NULL)
+        return;
+    open = p;
+    p->count++;
+    uint32_t id = (uint32_t)((p->key + p->count * 0x9e3779b97f4a7c15ull) >> 32);
+    lc_clk.phase = id ? id : 1;
+    LC_CLK_LOG("F 1 %llu %s\n", (unsigned long long)now, p->text);
+    lc_clk.phase_ticks = now;
+    lc_clk.epoch++;
+}
+
+static void end(uint64_t now) {
+    struct lc_phase_name *p = open;
+    struct lc_iteration it = {.begin = lc_clk.phase_ticks, .end = now};
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
+        if (k->l.phase != lc_clk.phase)
+            continue;
+        uint64_t rest =
+            k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;
+        uint64_t own = k->l.phase_own + rest, chain = k->l.phase_useful + rest;
+        it.threads++;
+        it.useful_sum += own;
+        it.useful_max = own > it.useful_max ? own : it.useful_max;
+        it.chain = chain > it.chain ? chain : it.chain;
+    }
+    open = NULL;
+    lc_clk.phase = 0;
+    LC_CLK_LOG("F 0 %llu %s\n", (unsigned long long)now, p->text);
+    lc_clk.phase_ticks = now;
+    lc_clk.epoch++;
+    if (p->n == LC_PHASE_KEPT || p->n + 1 != p->count ||
+        lc_grow(&p->list, &p->cap, p->n + 1, sizeof *p->list) != LC_OK)
+        return;
+    p->list[p->n++] = it;
+}
+
+/* Useful time since the last event, not yet counted, ran partly before the change: as much is taken
+ * away as will be added too much (unsigned, so it may be below 0 until then). */
+void lc_clk_phase_catch_up(struct lc_clk_thread *k) {
+    if (k->l.phase == lc_clk.phase)
+        return;
+    k->l.phase = lc_clk.phase;
+    uint64_t before = lc_clk.phase_ticks > k->l.last ? lc_clk.phase_ticks - k->l.last : 0;
+    k->l.phase_own = k->l.phase_useful = 0 - before;
+}
+
+void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
+    uint32_t code = (uint32_t)call->entry->fn_ctx;
+    if (k != lc_clk.threads || !lc_clk.on || open != NULL || code < lc_region_fn(0, false))
+        return;
+    uint32_t region = (code - lc_region_fn(0, false)) / 2;
+    if (lc_region_get(region).address != 0)
+        return; /* a function */
+    pthread_mutex_lock(&lc_clk.lock);
+    begin(region, call->begin);
+    lc_clk_catch_up(k, call->begin);
+    pthread_mutex_unlock(&lc_clk.lock);
+}
+
+void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
+    if (k != lc_clk.threads || open == NULL)
+        return;
+    pthread_mutex_lock(&lc_clk.lock);
+    end(call->begin);
+    lc_clk_catch_up(k, call->begin);
+    pthread_mutex_unlock(&lc_clk.lock);
+}
+
+void lc_clk_phase_interval(bool on, uint64_t now) {
+    const struct lc_thread *t = lc_clk.threads != NULL ? lc_clk.threads->thread : NULL;
+    for (uint32_t i = 0; on && open == NULL && t != NULL && i < t->n_regions; i++)
+        if (t->regions[i].named) {
+            begin(t->regions[i].name, now);
+            break;
+        }
+    if (!on && open != NULL)
+        end(now);
+}
+
+/* ---- reduction over all ranks, and the text */
+
+enum { MAX_BEGIN, /* negative: the earliest */ MAX_END, MAX_USEFUL, MAX_CHAIN, N_MAX };
+enum { SUM_THREADS, SUM_USEFUL, N_SUM };
+
+struct notified { /* text of one phase */
+    double begin;
+    struct lc_strbuf text;
+};
+
+static void one(const double *max, const double *sum, struct lc_pop_sums *s) {
+    *s = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
+                              .useful_sum = sum[SUM_USEFUL],
+                              .useful_max = max[MAX_USEFUL],
+                              .process_max_sum = sum[SUM_USEFUL],
+                              .process_chain_max = max[MAX_USEFUL],
+                              .critical_path = max[MAX_CHAIN],
+                              .outside_omp_max = max[MAX_CHAIN],
+                              .elapsed = max[MAX_END] + max[MAX_BEGIN],
+                              .task_critical_path = max[MAX_CHAIN]};
+}
+
+static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
+    if (s->n_threads > total->n_threads)
+        total->n_threads = s->n_threads;
+    total->useful_sum += s->useful_sum;
+    total->useful_max += s->useful_max;
+    total->critical_path += s->critical_path;
+    total->elapsed += s->elapsed;
+}
+
+/* What the line through all values (least squares) gains from the first to the last. */
+static double drift(const double *v, size_t n) {
+    double mean = lc_stats_mean(v, n), middle = ((double)n - 1) / 2, above = 0, below = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)i - middle;
+        above += x * (v[i] - mean);
+        below += x * x;
+    }
+    return below > 0 ? above / below * ((double)n - 1) : 0;
+}
+
+/* `sign` 1: large is good; -1: small is good. Iterations are numbered from 1. */
+static void put_statistics(struct lc_strbuf *out, const char *name, double *v, size_t n, int sign) {
+    size_t best = 0, worst = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (sign * v[i] > sign * v[best])
+            best = i;
+        if (sign * v[i] < sign * v[worst])
+            worst = i;
+    }
+    double first = v[0], gain = drift(v, n), ends[2] = {v[best], v[worst]};
+    lc_stats_sort(v, n);
+    lc_strbuf_printf(out,
+                     "\"%s\": {\"first\": %.17g, \"best\": %.17g, \"best_at\": %zu, \"median\": "
+                     "%.17g, \"worst\": %.17g, \"worst_at\": %zu, \"drift\": %.17g}",
+                     name, first, ends[0], best + 1, lc_stats_quantile_sorted(v, n, 0.5), ends[1],
+                     worst + 1, gain);
+}
+
+static void put_phase(struct notified *notified, const char *name, uint64_t count, size_t n,
+                      const double *max, const double *sum) {
+    struct lc_pop_sums total = {0}, s;
+    struct lc_pop pop;
+    double *efficiency = malloc(2 * n * sizeof *efficiency);
+    if (efficiency == NULL)
+        return;
+    double *elapsed = efficiency + n;
+    for (size_t i = 0; i < n; i++) {
+        one(max + i * N_MAX, sum + i * N_SUM, &s);
+        add(&total, &s);
+        lc_pop_compute(&s, &pop);
+        efficiency[i] = pop.all.parallel_efficiency;
+        elapsed[i] = s.elapsed;
+    }
+    total.process_max_sum = total.useful_sum;
+    total.process_chain_max = total.useful_max;
+    total.outside_omp_max = total.task_critical_path = total.critical_path;
+    if (lc_pop_compute(&total, &pop)) {
+        struct lc_strbuf *out = &notified->text;
+        notified->begin = -max[MAX_BEGIN];
+        lc_strbuf_puts(out, "{\"name\": ");
+        lc_clk_put_quoted(out, name);
+        lc_strbuf_printf(
+            out,
+            ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, ",
+            (unsigned long long)count, n, total.elapsed, total.critical_path);
+        lc_pop_factors_json("factors", &pop.all, out);
+        lc_strbuf_puts(out, ", \"iterations\": {");
+        put_statistics(out, "parallel_efficiency", efficiency, n, 1);
+        lc_strbuf_puts(out, ", ");
+        put_statistics(out, "elapsed_s", elapsed, n, -1);
+        lc_strbuf_puts(out, "}}");
+    }
+    free(efficiency);
+}
+
+/* This rank's share of the first n iterations of p (NULL: it has none). */
+static void fill(const struct lc_phase_name *p, size_t n, const struct lc_offset_ends *c,
+                 double *max, double *sum) {
+    double s = lc_clk.ns_per_tick * 1e-9;
+    for (size_t i = 0; i < n * N_MAX; i++)
+        max[i] = -INFINITY;
+    for (size_t i = 0; p != NULL && i < p->n && i < n; i++) {
+        const struct lc_iteration *it = &p->list[i];
+        double *m = max + i * N_MAX;
+        m[MAX_BEGIN] = -lc_clk_global_s(c, it->begin);
+        m[MAX_END] = lc_clk_global_s(c, it->end);
+        m[MAX_USEFUL] = (double)it->useful_max * s;
+        m[MAX_CHAIN] = (double)it->chain * s;
+        sum[i * N_SUM + SUM_THREADS] = it->threads;
+        sum[i * N_SUM + SUM_USEFUL] = (double)it->useful_sum * s;
+    }
+}
+
+/* Collective. */
+static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_ends *c,
+                         struct notified *notified) {
+    uint64_t mine[2] = {p != NULL ? p->n : 0, p != NULL ? p->count : 0}, all[2];
+    char text[LC_PHASE_TEXT] = "";
+    int who = p != NULL ? lc_core.rank : lc_core.size, first = 0;
+    lc_real.Allreduce(mine, all, 2, MPI_UINT64_T, MPI_MAX, lc_core.comm);
+    lc_real.Allreduce(&who, &first, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (p != NULL)
+        strncpy(text, p->text, sizeof text - 1);
+    lc_real.Bcast(text, sizeof text, MPI_CHAR, first, lc_core.comm);
+    size_t n = (size_t)all[0];
+    double *max = calloc(2 * n * N_MAX + 1, sizeof *max),
+           *sum = calloc(2 * n * N_SUM + 1, sizeof *sum);
+    int ok = max != NULL && sum != NULL, all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (all_ok && max != NULL && sum != NULL && n > 0) {
+        fill(p, n, c, max, sum);
+        lc_real.Reduce(max, max + n * N_MAX, (int)(n * N_MAX), MPI_DOUBLE, MPI_MAX, 0,
+                       lc_core.comm);
+        lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
+                       lc_core.comm);
+        if (lc_core.rank == 0)
+            put_phase(notified, text, all[1], n, max + n * N_MAX, sum + n * N_SUM);
+    }
+    free(max);
+    free(sum);
+}
+
+static int by_begin(const void *a, const void *b) {
+    double x = ((const struct notified *)a)->begin, y = ((const struct notified *)b)->begin;
+    return (x > y) - (x < y);
+}
+
+/* Ranks need not know the same names: the largest key that is left is next. */
+void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out) {
+    struct notified notified[LC_PHASE_NAMES] = {{0}};
+    size_t n = 0;
+    uint64_t below = UINT64_MAX;
+    for (;;) {
+        const struct lc_phase_name *p = NULL;
+        for (uint32_t i = 0; i < n_names; i++)
+            if (names[i].key < below && (p == NULL || names[i].key > p->key))
+                p = &names[i];
+        uint64_t mine = p != NULL ? p->key : 0, next = 0;
+        lc_real.Allreduce(&mine, &next, 1, MPI_UINT64_T, MPI_MAX, lc_core.comm);
+        if (next == 0 || n == LC_PHASE_NAMES)
+            break;
+        reduce_phase(p != NULL && p->key == next ? p : NULL, c, &notified[n++]);
+        below = next;
+    }
+    qsort(notified, n, sizeof *notified, by_begin);
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (notified[i].text.length > 0 && lc_strbuf_ok(&notified[i].text)) {
+            lc_strbuf_puts(out, any ? ", " : ", \"phases\": [");
+            lc_strbuf_puts(out, notified[i].text.text);
+            any = true;
+        }
+        lc_strbuf_free(&notified[i].text);
+    }
+    if (any)
+        lc_strbuf_putc(out, ']');
+}

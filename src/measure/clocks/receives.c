@@ -1,0 +1,270 @@
+/* Receives: what is told before they are posted, their entries, their waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/edges.h"
+#include "measure/calls/wrap.h"
+
+/* Records of receives are used again: no allocation once the program is in its stride. */
+static inline struct lc_clk_recv *take_recv(void) {
+    lc_clk_lock();
+    struct lc_clk_recv *r = lc_clk.spare_recv;
+    if (lc_likely(r != NULL))
+        lc_clk.spare_recv = (struct lc_clk_recv *)r->recv.next;
+    lc_clk_unlock();
+    if (lc_unlikely(r == NULL))
+        r = malloc(sizeof *r);
+    if (r != NULL) {
+        r->recv.open = r->is_matched = r->has_matched_entry = r->reply_later = r->notified = false;
+        r->recv.order = 0;
+        r->matched_extra = NULL;
+    }
+    return r;
+}
+
+/* The line of a receive that is still open is about to be overwritten: its sender is told when its
+ * message has come. */
+static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t line) {
+    struct lc_clk_recv *r = posts->owners != NULL ? posts->owners[line] : NULL;
+    uint32_t age = r != NULL ? posts->count - r->post_number : LC_POSTS_LINES;
+    if (age >= LC_POSTS_LINES || (r->post_number - 1) % LC_POSTS_LINES != line || !r->recv.open ||
+        r->recv.source != (int32_t)source || r->reply_later)
+        return;
+    r->recv.post = posts->lines[line].stamp;
+    r->reply_later = true;
+}
+
+/* Logs a receive of this stream that is about to be posted; entry NULL: its message is not there.
+ * False: the sender cannot tell which message it gets. */
+static inline bool log_post(struct lc_clk_thread *k, uint32_t source, uint64_t now,
+                            uint32_t context, int32_t tag, const struct lc_ring_entry *entry) {
+    struct lc_source *s = &lc_clk.match.sources[source];
+    if (lc_unlikely(s->posts.lines == NULL) &&
+        (s->ring.area == NULL || !lc_posts_make(&s->posts, &lc_clk.mine, source)))
+        return true;
+    uint32_t skip = 0;
+    if (lc_unlikely(s->n_open > 0))
+        keep_post(&s->posts, source, s->posts.count % LC_POSTS_LINES);
+    if (lc_unlikely(s->n_open > 0 || lc_clk.match.n_wildcards > 0) && entry == NULL)
+        skip = lc_match_ahead(&lc_clk.match, source, context, tag);
+    struct lc_post_line *line = lc_posts_place(&s->posts);
+    lc_logical_stamp(&k->l, now, &line->stamp);
+    lc_posts_ready(&s->posts, line, context, tag, entry != NULL ? entry->seq : s->ring.seq, skip);
+    return skip != LC_POSTS_UNSURE;
+}
+
+static inline void own_post(const struct lc_posts *posts, uint32_t number, struct lc_clk_recv *r) {
+    r->post_number = number;
+    if (lc_likely(posts->owners != NULL))
+        posts->owners[(number - 1) % LC_POSTS_LINES] = r;
+}
+
+/* A receive is about to be posted. Where the sender cannot find it in the log of posts (it is on
+ * another node, or a wildcard receive may take its message) and the message is on its way already, the
+ * sender is told. */
+void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
+    msg->clocks[0] = msg->clocks[1] = 0;
+    if (lc_unlikely(k == NULL || c == NULL))
+        return;
+    int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
+    uint32_t context = context_of(c, msg);
+    bool exact = source >= 0 && msg->tag != MPI_ANY_TAG, sure = exact;
+    uint32_t number = 0;
+    LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
+    if (lc_likely(exact)) {
+        lc_clk_lock();
+        const struct lc_source *s = &lc_clk.match.sources[source];
+        const struct lc_ring_entry *entry = NULL;
+        if (lc_unlikely(s->messages || s->n_stash > 0 || lc_clk.match.n_wildcards > 0))
+            entry = lc_match_look(&lc_clk.match, (uint32_t)source, context, msg->tag);
+        sure = log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
+        number = s->posts.count;
+        if (lc_unlikely(entry != NULL && lc_clk_is_after(entry, call->begin)))
+            msg->clocks[1] = lc_clk_tell_late(k, (uint32_t)source, entry, call);
+        if (msg->id == 0)
+            call->thread->expected = lc_ring_head(&s->ring);
+        lc_clk_unlock();
+    }
+    if (msg->id == 0 && !lc_core.multiple && sure)
+        return; /* blocking, nobody else receives: no list is needed */
+    struct lc_clk_recv *r = take_recv();
+    if (r == NULL)
+        return;
+    r->recv.source = source < 0 ? LC_ANY : source;
+    r->recv.tag = msg->tag == MPI_ANY_TAG ? LC_ANY : msg->tag;
+    r->recv.context = context;
+    r->recv.post.enter = call->begin;
+    r->recv.owner = NULL;
+    r->notified = msg->clocks[1] != 0;
+    lc_clk_lock();
+    r->reply_later = !sure;
+    if (!sure || lc_clk.areas[source].head == NULL)
+        lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+    else
+        own_post(&lc_clk.match.sources[source].posts, number, r);
+    r->recv.order = ++lc_clk.next_order;
+    if (msg->id == 0) /* other threads must see it while this one is blocked */
+        lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+    msg->clocks[0] = (uint64_t)(uintptr_t)r;
+}
+
+void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
+    (void)call;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    if (r == NULL)
+        return;
+    if (msg->request == NULL) { /* never heard of again: it holds its place in the stream */
+        r->recv.owner = NULL;
+    } else {
+        r->recv.owner = msg->request;
+        msg->request->clocks[0] = msg->clocks[0];
+    }
+    lc_clk_lock();
+    if (!r->is_matched)
+        lc_match_open(&lc_clk.match, &r->recv);
+    lc_clk_unlock();
+}
+
+void lc_clk_forget_posts(const struct lc_recv *recv) {
+    lc_clk_lock();
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        if (recv->source == LC_ANY || recv->source == (int32_t)i) {
+            struct lc_posts *posts = &lc_clk.match.sources[i].posts;
+            for (uint32_t line = 0; line < LC_POSTS_LINES && posts->lines != NULL; line++)
+                keep_post(posts, i, line);
+            lc_posts_forget(posts);
+        }
+    lc_clk_unlock();
+}
+
+uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred) {
+    struct lc_clk_recv *r = deferred->recv;
+    const struct lc_call *call = &deferred->call;
+    struct lc_clk_comm *c = lc_clk_comm_of(deferred->comm);
+    int32_t source = lc_clk_world(deferred->comm, deferred->peer), tag = deferred->tag;
+    if (r != NULL)
+        lc_clk_close_recv(r);
+    if (lc_unlikely(c == NULL || source < 0)) {
+        lc_clk_give_recv(r);
+        return 0;
+    }
+    uint32_t context = r != NULL && !r->is_matched ? r->recv.context : c->context;
+    LC_CLK_LOG("R %d %u %d\n", source, context, tag);
+    const struct lc_ring_entry *entry;
+    const uint64_t *extra = NULL;
+    uint32_t n_extra = 0;
+    uint64_t waited = 0;
+    lc_clk_lock();
+    if (lc_unlikely(r != NULL && r->is_matched)) {
+        entry = r->has_matched_entry ? &r->matched_entry : NULL;
+        extra = r->matched_extra;
+        n_extra = extra != NULL ? r->n_matched_extra : 0;
+    } else {
+        entry = lc_match_take(&lc_clk.match, (uint32_t)source, context, tag,
+                              r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)deferred->bytes);
+        const struct lc_stashed *stashed = lc_clk.match.sources[source].taken;
+        extra = stashed != NULL ? stashed->extra : NULL;
+        n_extra = stashed != NULL ? stashed->n_extra : 0;
+    }
+    if (lc_likely(entry != NULL)) {
+        const struct lc_stamp *stamp = &entry->stamp;
+        struct lc_stamp copy;
+        if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !deferred->notified)) {
+            copy = *stamp; /* the entry may go when the reply is sent */
+            stamp = &copy;
+            lc_clk_reply_after(k, call, (uint32_t)source, entry, extra, n_extra, r);
+        }
+        lc_clk_edge(k, (uint32_t)source, stamp, call->end, extra, n_extra);
+        if (lc_unlikely(stamp->enter > call->end))
+            lc_clk.counts.violations++;
+        if (source != (int32_t)lc_clk.rank) {
+            waited = stamp->enter > call->begin ? lc_min(stamp->enter, call->end) - call->begin : 0;
+            if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
+                lc_clk_candidate(k, call, LC_MEASURED_LATESENDER, waited, (uint32_t)source,
+                                 stamp->node);
+        }
+    }
+    lc_clk_unlock();
+    lc_clk_give_recv(r);
+    return waited;
+}
+
+void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    if (lc_unlikely(k == NULL)) {
+        if (r != NULL)
+            lc_clk_close_recv(r);
+        lc_clk_give_recv(r);
+        return;
+    }
+    int32_t source = lc_clk_world(msg->comm, msg->peer);
+    bool may_wait =
+        r == NULL && lc_clk.may_defer && source >= 0 && lc_clk.areas[source].head != NULL;
+    struct lc_deferred *deferred = lc_clk_defer(k, call, LC_DEFERRED_RECEIVED, msg->comm);
+    deferred->peer = msg->peer;
+    deferred->tag = msg->tag;
+    deferred->bytes = msg->bytes;
+    deferred->recv = r;
+    deferred->notified = msg->clocks[1] != 0;
+    if (lc_unlikely(!may_wait))
+        lc_clk_deferred_now(k);
+}
+
+static void keep_extra(struct lc_clk_recv *r, const struct lc_stashed *stashed) {
+    uint32_t n = stashed != NULL ? stashed->n_extra : 0;
+    r->matched_extra = n > 0 ? malloc(n * sizeof *r->matched_extra) : NULL;
+    r->n_matched_extra = r->matched_extra != NULL ? n : 0;
+    if (r->matched_extra != NULL)
+        memcpy(r->matched_extra, stashed->extra, n * sizeof *r->matched_extra);
+}
+
+void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
+    struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
+    int32_t source = lc_clk_world(matched->comm, matched->peer);
+    (void)call;
+    matched->clocks[0] = 0;
+    if (c == NULL || source < 0)
+        return;
+    struct lc_clk_recv *r = take_recv();
+    if (r == NULL)
+        return;
+    r->is_matched = true;
+    r->recv.source = source;
+    r->recv.tag = matched->tag;
+    r->recv.context = c->context;
+    lc_clk_lock();
+    const struct lc_ring_entry *entry =
+        lc_match_take(&lc_clk.match, (uint32_t)source, c->context, matched->tag, UINT64_MAX,
+                      (uint32_t)matched->bytes);
+    if (entry != NULL) {
+        memcpy(&r->matched_entry, entry, sizeof r->matched_entry);
+        r->has_matched_entry = true;
+        keep_extra(r, lc_clk.match.sources[source].taken);
+    }
+    lc_clk_unlock();
+    matched->clocks[0] = (uint64_t)(uintptr_t)r;
+}
+
+void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg) {
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)matched->clocks[0];
+    msg->clocks[0] = matched->clocks[0];
+    msg->clocks[1] = 0;
+    matched->clocks[0] = 0;
+    if (r == NULL)
+        return;
+    struct lc_clk_thread *k = call->thread->clocks;
+    r->recv.post.enter = call->begin;
+    if (k != NULL && r->has_matched_entry) {
+        int32_t source = lc_clk_world(msg->comm, msg->peer);
+        r->reply_later = true;
+        lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+        lc_clk_lock();
+        log_post(k, (uint32_t)source, call->begin, r->matched_entry.context, r->matched_entry.tag,
+                 &r->matched_entry);
+        lc_clk_unlock();
+    }
+}

@@ -1,0 +1,323 @@
+/* Edges of what synchronises without being a collective operation of data: construction of
+ * communicators and windows, fences (every member -> every member), and windows' other epochs:
+ *   post -> complete        the target's post enters before the origin's epoch can end
+ *   complete -> wait        an entry per target, as for a message
+ *   unlock -> next unlock   an epoch of a lock ends after those that it conflicts with have ended;
+ *                           MPI may acquire late, so the end of the epoch is all one can see. Each
+ *                           rank keeps two lines per target in its area; window_locks.c tells the
+ *                           ranks of other nodes.
+ * A window's entries have a context of their own, made of that of its communicator and the number
+ * of windows made on it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/clocks/clocks.h"
+#include "measure/calls/wrap.h"
+
+enum { LC_SYNC_LOOKS = 1000 };
+
+struct ranks { /* world ranks of a group */
+    int32_t *world;
+    int n;
+};
+
+struct window {
+    MPI_Win handle;
+    struct window *next;
+    struct lc_clk_locks locks;
+    struct lc_comm *of;
+    struct ranks access, exposure;
+    struct lc_booked start; /* MPI_Win_start of the access epoch */
+    uint64_t start_begin, start_end;
+    bool off; /* out of step: no more edges of posts and completions */
+};
+static struct window *windows;
+
+/* ---- every member -> every member */
+
+void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || comm == NULL)
+        return;
+    struct lc_coll coll = {.comm = comm, .kind = LC_COLL_SYNC, .root = -1};
+    lc_clocks_coll_begin(call, &coll);
+    k->sync_comm = coll.clocks[0] != 0 ? comm : NULL;
+}
+
+void lc_clocks_sync_end(struct lc_call *call) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || k->sync_comm == NULL)
+        return;
+    struct lc_coll coll = {.comm = k->sync_comm,
+                           .kind = LC_COLL_SYNC,
+                           .root = -1,
+                           .clocks = {(uint64_t)(uintptr_t)&k->blocking}};
+    k->sync_comm = NULL;
+    lc_clocks_coll_end(call, &coll);
+}
+
+void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
+    *coll = (struct lc_coll){.comm = comm, .kind = LC_COLL_SYNC, .root = -1, .nonblocking = true};
+    if (comm != NULL)
+        lc_clocks_coll_begin(call, coll);
+}
+
+void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
+    lc_clocks_isync_begin(call, coll, comm);
+    if (comm != NULL && comm->clocks != NULL && !comm->inter && lc_clk.ready)
+        lc_clk_copy_begin(comm->clocks);
+}
+
+void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request) {
+    if (coll->clocks[0] == 0)
+        return;
+    coll->request = request;
+    if (request != NULL)
+        request->comm = coll->comm;
+    lc_clocks_coll_end(call, coll);
+}
+
+bool lc_clk_keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
+    *copy = *comm;
+    copy->world = malloc((size_t)comm->size * sizeof *comm->world);
+    if (copy->world == NULL)
+        return false;
+    memcpy(copy->world, comm->world, (size_t)comm->size * sizeof *comm->world);
+    lc_clk_lock();
+    comm->refs++;
+    lc_clk_unlock();
+    return true;
+}
+
+/* ---- windows */
+
+static struct window *find(MPI_Win win) {
+    lc_clk_lock();
+    struct window *w = windows;
+    while (w != NULL && w->handle != win)
+        w = w->next;
+    lc_clk_unlock();
+    return w;
+}
+
+static void number(struct window *w) {
+    const struct lc_clk_comm *c = w->locks.comm.clocks;
+    uint64_t hash =
+        (c->log.id + ++w->of->n_windows * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+    w->locks.id = hash ^ hash >> 32;
+    w->locks.context =
+        (uint32_t)w->locks.id < LC_CONTEXT_FIRST ? LC_CONTEXT_FIRST : (uint32_t)w->locks.id;
+}
+
+void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) {
+    (void)call;
+    struct window *w = calloc(1, sizeof *w);
+    size_t n = (size_t)comm->size;
+    if (w == NULL || comm->clocks == NULL || comm->inter) {
+        free(w);
+        return;
+    }
+    w->handle = win;
+    w->of = comm;
+    w->locks.held = calloc(n, 1);
+    if (w->locks.held == NULL || !lc_clk_keep_comm(&w->locks.comm, comm)) {
+        free(w->locks.held);
+        free(w);
+        return;
+    }
+    lc_clk_lock();
+    number(w);
+    lc_clk_locks_init(&w->locks);
+    w->next = windows;
+    windows = w;
+    lc_clk_unlock();
+}
+
+void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win) {
+    struct window *w = find(win);
+    if (w != NULL)
+        lc_clocks_sync_begin(call, &w->locks.comm);
+}
+
+void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win) {
+    struct window *w = find(win);
+    if (w == NULL)
+        return;
+    lc_clocks_sync_end(call);
+    lc_clk_lock();
+    struct window **at = &windows;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    lc_clk_locks_free(&w->locks);
+    lc_clk_unlock();
+    free(w->access.world);
+    free(w->exposure.world);
+    free(w->locks.comm.world);
+    free(w->locks.held);
+    free(w);
+}
+
+static void set_group(struct ranks *ranks, MPI_Group group) {
+    MPI_Group world = MPI_GROUP_NULL;
+    int n = 0;
+    free(ranks->world);
+    *ranks = (struct ranks){NULL, 0};
+    if (lc_real.Group_size(group, &n) != MPI_SUCCESS || n <= 0 ||
+        lc_real.Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS)
+        return;
+    int *own = malloc((size_t)n * sizeof *own);
+    ranks->world = malloc((size_t)n * sizeof *ranks->world);
+    for (int i = 0; own != NULL && i < n; i++)
+        own[i] = i;
+    if (own != NULL && ranks->world != NULL &&
+        lc_real.Group_translate_ranks(group, n, own, world, ranks->world) == MPI_SUCCESS)
+        ranks->n = n;
+    free(own);
+    lc_real.Group_free(&world);
+}
+
+static void tell(struct lc_call *call, const struct window *w, const struct ranks *to,
+                 int32_t tag) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_stamp stamp;
+    if (k == NULL || w->off)
+        return;
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_clk_lock();
+    for (int i = 0; i < to->n; i++)
+        if (to->world[i] >= 0 && to->world[i] != (int32_t)lc_clk.rank) {
+            LC_CLK_LOG("U %d %u %d\n", to->world[i], w->locks.context, tag);
+            lc_clk_put(k, (uint32_t)to->world[i], &stamp, w->locks.context, tag);
+        }
+    lc_clk_unlock();
+}
+
+/* The call waited for the latest of those that it hears of. MPI may let an access epoch wait for
+ * its posts at its begin already: the wait is booked there then, where it is known only now. */
+static void wait_for(struct lc_clk_thread *k, const struct lc_call *call, struct window *w,
+                     const struct lc_candidate *latest, uint64_t enter) {
+    struct lc_candidate c = *latest;
+    if (c.kind == LC_MEASURED_WIN_POST && enter < w->start_end) {
+        c.ticks = enter > w->start_begin ? enter - w->start_begin : 0;
+        if (w->start.wait != NULL && c.ticks > 0)
+            lc_clk_book_later(&w->start, &c);
+    } else if (enter > call->begin) {
+        c.ticks = lc_min(enter, call->end) - call->begin;
+        lc_clk_candidate(k, call, c.kind, c.ticks, c.late_rank, c.late_node);
+    }
+}
+
+/* The entries were written before the calls that let this one end; a record may need a moment. */
+static void hear(struct lc_call *call, struct window *w, const struct ranks *from, int32_t tag) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_candidate latest = {.kind = lc_clk.fn_syncs[call->fn]};
+    uint64_t enter = 0;
+    for (int i = 0; k != NULL && !w->off && i < from->n; i++) {
+        int32_t source = from->world[i];
+        if (source < 0 || source == (int32_t)lc_clk.rank)
+            continue;
+        lc_clk_lock();
+        const struct lc_stashed *item = lc_match_take_from(&lc_clk.match, (uint32_t)source,
+                                                           w->locks.context, tag, LC_SYNC_LOOKS);
+        if (item != NULL) {
+            struct lc_stamp stamp = item->entry.stamp;
+            LC_CLK_LOG("V %d %u %d\n", source, w->locks.context, tag);
+            lc_clk_edge(k, (uint32_t)source, &stamp, call->end, item->extra, item->n_extra);
+            if (stamp.enter > enter) {
+                enter = stamp.enter;
+                latest.late_rank = (uint32_t)source;
+                latest.late_node = stamp.node;
+            }
+        } else {
+            w->off = true;
+            lc_clk.counts.skipped++;
+        }
+        lc_clk_unlock();
+    }
+    if (k != NULL && enter > 0 && latest.kind != LC_MEASURED_KINDS) {
+        lc_clk_lock();
+        wait_for(k, call, w, &latest, enter);
+        lc_clk_unlock();
+    }
+}
+
+/* MPI may wait for the posts here: what for is known at the end of the epoch. */
+static void start(struct lc_call *call, struct window *w) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    w->start = (struct lc_booked){0};
+    w->start_begin = call->begin;
+    w->start_end = call->end;
+    if (k != NULL && !lc_clk_booked(k, call, &w->start))
+        w->start.wait = NULL;
+}
+
+/* ---- points */
+
+/* A flush is local to its process; some programs do nothing else most of the time. */
+static struct window *ordering(enum lc_win_sync what, MPI_Win win) {
+    return what == LC_WIN_FLUSH || what == LC_WIN_FLUSH_ALL ? NULL : find(win);
+}
+
+void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                         const struct lc_win_epoch *epoch) {
+    struct window *w = ordering(what, win);
+    if (w == NULL)
+        return;
+    if (what == LC_WIN_FENCE) {
+        lc_clocks_sync_begin(call, &w->locks.comm);
+        struct lc_clk_thread *k = call->thread->clocks;
+        if (epoch->assertion & MPI_MODE_NOPRECEDE && k != NULL && k->sync_comm != NULL) {
+            /* Nobody needs to wait here, so there is no edge. It takes part all the same: others
+             * may not have the assertion. */
+            k->blocking.receives = false;
+            k->blocking.nonblocking = true;
+        }
+    }
+    if (what == LC_WIN_POST) {
+        set_group(&w->exposure, epoch->group);
+        tell(call, w, &w->exposure, LC_TAG_POST);
+    }
+    if (what == LC_WIN_LOCK || what == LC_WIN_LOCK_ALL)
+        lc_clk_lock_begin(call, &w->locks);
+    if (what == LC_WIN_START)
+        set_group(&w->access, epoch->group);
+    if (what == LC_WIN_COMPLETE)
+        tell(call, w, &w->access, LC_TAG_COMPLETE);
+}
+
+void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                       const struct lc_win_epoch *epoch, bool done) {
+    struct window *w = ordering(what, win);
+    int target = epoch->target;
+    if (what == LC_WIN_FENCE) /* also of one that failed: the others count it */
+        lc_clocks_sync_end(call);
+    if (w == NULL || !done || target >= w->locks.comm.size)
+        return;
+    switch (what) {
+    case LC_WIN_START:
+        start(call, w);
+        break;
+    case LC_WIN_COMPLETE:
+        hear(call, w, &w->access, LC_TAG_POST);
+        break;
+    case LC_WIN_WAIT:
+        hear(call, w, &w->exposure, LC_TAG_COMPLETE);
+        break;
+    case LC_WIN_LOCK:
+        lc_clk_lock_hold(&w->locks, target, epoch->shared);
+        break;
+    case LC_WIN_LOCK_ALL:
+        lc_clk_lock_hold(&w->locks, -1, true);
+        break;
+    case LC_WIN_UNLOCK:
+        lc_clk_lock_over(call, &w->locks, target);
+        break;
+    case LC_WIN_UNLOCK_ALL:
+        lc_clk_lock_over(call, &w->locks, -1);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,217 @@
+/* Measured wait states: choice among the candidates of a call, booking per call path, blame, and
+ * late receivers that are known late.
+ *
+ * Inside a node the sender finds in the receiver's log of posts when its receive was posted
+ * (back_edges.c). Where it does not, and between nodes, the receiver tells it; what comes after the
+ * send has ended is booked later (struct lc_pending). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/clocks.h"
+
+/* The record of waits of a path, in the state, so that it survives the process. */
+static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path) {
+    if (lc_likely(path->clocks != NULL))
+        return path->clocks;
+    uint64_t offset = 0;
+    struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
+    if (w == NULL)
+        return NULL;
+    w->node = path->node;
+    w->thread = k->thread->index;
+    uint64_t next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
+    do
+        w->next = next; /* release: a reader of the list finds node and next (lc_state_snapshot) */
+    while (!atomic_compare_exchange_weak_explicit(&lc_core.state->waits, &next, offset,
+                                                  memory_order_release, memory_order_relaxed));
+    path->clocks = w;
+    return w;
+}
+
+void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c) {
+    if (!k->l.interval || (c->ticks == 0 && path->clocks == NULL))
+        return;
+    struct lc_state_wait *w = waits_of(k, path);
+    if (w != NULL)
+        w->ticks[c->kind] += c->ticks;
+    lc_clk_lock();
+    lc_clk.waited_ticks += c->ticks;
+    lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node, c->ticks);
+    lc_clk_unlock();
+}
+
+static uint32_t slot_of(uint32_t rank, uint32_t seq) {
+    return (rank * 131 + seq) % LC_REPLY_SLOTS;
+}
+
+const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq) {
+    const struct lc_reply_slot *slot = &lc_clk.replies[slot_of(rank, seq)];
+    return slot->seq == seq && slot->rank == rank ? slot : NULL;
+}
+
+bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked) {
+    booked->wait = k->l.interval ? waits_of(k, call->entry->path) : NULL;
+    booked->kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_MEASURED_KINDS;
+    booked->ticks = k->any_candidate ? k->worst.ticks : 0;
+    return booked->wait != NULL;
+}
+
+bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c) {
+    struct lc_state_wait *w = instead->wait;
+    if (c->ticks <= instead->ticks)
+        return false;
+    if (instead->kind < LC_MEASURED_KINDS)
+        w->ticks[instead->kind] -= instead->ticks;
+    w->ticks[c->kind] += c->ticks;
+    uint64_t more = c->ticks - instead->ticks;
+    lc_clk.waited_ticks += more;
+    lc_blame_add_own(&lc_clk.blame, lc_clk.rank, w->node, c->late_rank, c->late_node, more);
+    return true;
+}
+
+enum { LEARN_US = 20 }; /* shorter waits may be the time that a send takes */
+
+/* Which standard sends to other nodes MPI buffers: those that ended before their receive was
+ * posted, until one of their size has waited. */
+static void learn(const struct lc_pending *p, const struct lc_stamp *post) {
+    if (p->bytes >= lc_clk.buffered_bytes && post->enter >= p->end)
+        lc_clk.buffered_bytes = p->bytes + 1;
+    else if (p->bytes > 0 && p->bytes < lc_clk.buffered_bytes && post->enter < p->end &&
+             post->enter > p->begin + LEARN_US * lc_clk.slow_ticks)
+        lc_clk.buffered_bytes = p->bytes;
+}
+
+static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
+    if (lc_clk.areas[source].head == NULL)
+        learn(p, post);
+    if (post->enter <= p->begin || post->enter >= p->end)
+        return;
+    lc_clk_book_later(&p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
+                                                          .kind = LC_MEASURED_LATERECEIVER,
+                                                          .late_rank = source,
+                                                          .late_node = post->node});
+}
+
+/* With lc_clk.lock: called while rings are read. */
+void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry) {
+    (void)user;
+    uint32_t seq = (uint32_t)entry->tag;
+    struct lc_reply_slot *slot = &lc_clk.replies[slot_of(source, seq)];
+    slot->rank = source;
+    slot->seq = seq;
+    slot->stamp = entry->stamp;
+    if (lc_clk.areas[source].head != NULL)
+        slot->n_extra = 0;
+    for (uint32_t i = 0; i < lc_clk.n_pending; i++)
+        if (lc_clk.pending[i].rank == source && lc_clk.pending[i].seq == seq) {
+            settle(&lc_clk.pending[i], source, &entry->stamp);
+            lc_clk.pending[i] = lc_clk.pending[--lc_clk.n_pending];
+            return;
+        }
+}
+
+void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n) {
+    struct lc_reply_slot *slot = &lc_clk.replies[slot_of(rank, (uint32_t)seq)];
+    if (slot->extra == NULL)
+        slot->extra = malloc(LC_RECORD_EXTRA * sizeof *slot->extra);
+    slot->n_extra = slot->extra == NULL ? 0 : n < LC_RECORD_EXTRA ? n : LC_RECORD_EXTRA;
+    if (slot->n_extra > 0)
+        memcpy(slot->extra, extra, slot->n_extra * sizeof *extra);
+}
+
+void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
+                       uint32_t seq, uint64_t bytes) {
+    /* a full table: most have no reply, since the receive was posted before the send */
+    static uint32_t victim;
+    struct lc_booked instead;
+    if (!lc_clk_booked(k, call, &instead))
+        return;
+    uint32_t at = lc_clk.n_pending < LC_PENDING ? lc_clk.n_pending++ : victim++ % LC_PENDING;
+    lc_clk.pending[at] = (struct lc_pending){.rank = rank,
+                                             .seq = seq,
+                                             .begin = call->begin,
+                                             .end = call->end,
+                                             .bytes = bytes,
+                                             .instead = instead};
+}
+
+void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
+                     struct lc_call_end *at) {
+    *at = (struct lc_call_end){
+        .begin = call->begin, .end = call->end, .interval = k->l.interval, .phase = k->l.phase};
+    lc_logical_mark(&k->l, &at->since);
+}
+
+void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to,
+                           uint32_t seq, bool surely) {
+    if (!k->l.interval)
+        return;
+    if (k->n_unresolved ==
+        LC_UNRESOLVED) { /* the oldest one goes, of those that need not have waited if any */
+        uint32_t out = 0;
+        while (out < LC_UNRESOLVED && k->unresolved_sends[out].surely)
+            out++;
+        out = out < LC_UNRESOLVED ? out : 0;
+        memmove(k->unresolved_sends + out, k->unresolved_sends + out + 1,
+                (--k->n_unresolved - out) * sizeof *k->unresolved_sends);
+    }
+    struct lc_unresolved *o = &k->unresolved_sends[k->n_unresolved++];
+    *o = (struct lc_unresolved){.to = to, .seq = seq, .surely = surely};
+    lc_clk_call_end(k, call, &o->at);
+    k->todo = true;
+}
+
+/* By how much the clocks of this thread were too low while others were told. */
+static void count_late(const struct lc_logical *l, uint64_t useful, const uint64_t *whatif) {
+    bool changed = l->useful > useful;
+    lc_clk.counts.late_useful += l->useful - useful;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        changed |= l->vec.whatif[s] > whatif[s];
+        lc_clk.counts.late_whatif[s] += l->vec.whatif[s] - whatif[s];
+    }
+    lc_clk.counts.edges_late += changed;
+}
+
+/* The edge is made where it belongs. */
+void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t source,
+                       const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra) {
+    if (stamp->interval != at->interval || at->interval != k->l.interval)
+        return;
+    uint64_t useful = k->l.useful, whatif[LC_WHATIF_MAX];
+    memcpy(whatif, k->l.vec.whatif, sizeof whatif);
+    if (at->phase != k->l.phase) /* the edge ends outside this phase */
+        at->since.phase_own = k->l.phase_own;
+    lc_logical_rewind(&k->l, &at->since);
+    uint64_t before = k->l.useful;
+    lc_clk_edge(k, source, stamp, at->end, extra, n_extra);
+    lc_logical_forward(&k->l, &at->since, k->l.useful > before, k->done, k->n_done);
+    if (at->calls > 0)
+        count_late(&k->l, useful, whatif);
+}
+
+static void resolve_sends(struct lc_clk_thread *k, struct lc_unresolved *o,
+                          const struct lc_reply_slot *reply) {
+    uint64_t posted = reply->stamp.enter;
+    if (posted < o->at.end && (o->surely || posted > o->at.begin))
+        lc_clk_edge_later(k, &o->at, o->to, &reply->stamp, reply->extra, reply->n_extra);
+}
+
+void lc_clk_resolve(struct lc_clk_thread *k) {
+    enum { LOOKS = 4, CALLS = 64 }; /* looks into ring or network; calls that it is remembered */
+    lc_clk_lock();
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->n_unresolved; i++) {
+        struct lc_unresolved o = k->unresolved_sends[i];
+        const struct lc_reply_slot *reply = lc_clk_find_reply(o.to, o.seq);
+        if (reply == NULL && o.at.calls < LOOKS) {
+            lc_match_drain(&lc_clk.match, o.to);
+            reply = lc_clk_find_reply(o.to, o.seq);
+        }
+        if (reply != NULL)
+            resolve_sends(k, &o, reply);
+        else if (++o.at.calls < (o.surely ? CALLS : LOOKS))
+            k->unresolved_sends[n++] = o;
+    }
+    k->n_unresolved = (uint8_t)n;
+    lc_clk_unlock();
+}

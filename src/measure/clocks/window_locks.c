@@ -1,0 +1,249 @@
+/* Edges of windows' locks: an epoch gets them from all epochs at the same target that it conflicts
+ * with (one of the two is exclusive) and that had ended when it ended.
+ *
+ * Inside a node each rank keeps two lines per target in its area, its last exclusive and its last
+ * shared epoch there; who ends an epoch reads those of all members. Members of other nodes are
+ * sent a record at the end of an epoch: of the first LC_CREDIT_FIRST epochs all of them, of later
+ * ones those that lock this window too. A rank says that it does once, before its first lock; who
+ * hears it then catches up with the last epochs. Who is not heard of again gets at most LC_CREDIT
+ * records. Nothing waits: what has not come when an epoch ends is too late for it, what came too
+ * early is kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/clocks.h"
+#include "measure/calls/wrap.h"
+
+enum { LC_CREDIT_FIRST = 16, LC_CREDIT = 256 };
+
+struct lc_unlock { /* one line: the last epoch of a rank at one target */
+    struct lc_stamp stamp;
+    _Atomic uint32_t version; /* odd while it is written; 0: none yet */
+    uint32_t unused;
+    uint64_t ended;
+};
+_Static_assert(sizeof(struct lc_unlock) == 64, "one cache line");
+
+struct kept { /* an epoch that ended after the own one, for the next */
+    struct lc_stamp stamp;
+    int32_t tag;
+    uint32_t n_extra;
+    uint64_t extra[LC_RECORD_EXTRA];
+};
+
+struct lc_away {
+    uint32_t credit; /* records it may still be sent */
+    bool missed;     /* some were not, and it was heard of since */
+    struct kept *kept;
+};
+
+static bool is_away(const struct lc_clk_locks *w, int i) {
+    int32_t rank = w->comm.world[i];
+    return rank >= 0 && rank != (int32_t)lc_clk.rank && lc_clk.areas[rank].head == NULL;
+}
+
+void lc_clk_locks_init(struct lc_clk_locks *w) {
+    size_t n = (size_t)w->comm.size;
+    uint64_t at = lc_area_take(&lc_clk.mine, 2 * n * sizeof *w->lines);
+    if (at && lc_area_set_log(&lc_clk.mine, w->id, at))
+        w->lines = lc_area_at(&lc_clk.mine, at);
+    bool away = false;
+    for (int i = 0; i < w->comm.size; i++)
+        away = away || is_away(w, i);
+    w->away = away && lc_clk.records ? calloc(n, sizeof *w->away) : NULL;
+    for (size_t i = 0; w->away != NULL && i < n; i++)
+        w->away[i].credit = LC_CREDIT_FIRST;
+}
+
+void lc_clk_locks_free(struct lc_clk_locks *w) {
+    if (w->lines != NULL)
+        lc_area_set_log(&lc_clk.mine, w->id, 0);
+    for (int i = 0; w->away != NULL && i < w->comm.size; i++)
+        free(w->away[i].kept);
+    free(w->away);
+    w->away = NULL;
+}
+
+/* ---- inside the node */
+
+static void publish(const struct lc_clk_locks *w, int target, bool shared, uint64_t ended,
+                    const struct lc_stamp *stamp) {
+    if (w->lines == NULL)
+        return;
+    struct lc_unlock *line = &w->lines[2 * target + shared];
+    uint32_t version = atomic_load_explicit(&line->version, memory_order_relaxed);
+    atomic_store_explicit(&line->version, version + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    line->stamp = *stamp;
+    line->ended = ended;
+    /* release: who sees the even version sees the line (look_at) */
+    atomic_store_explicit(&line->version, version + 2, memory_order_release);
+}
+
+static bool look_at(const struct lc_unlock *line, struct lc_unlock *copy) {
+    uint32_t version = atomic_load_explicit(&line->version, memory_order_acquire);
+    if (version == 0 || version & 1)
+        return false;
+    memcpy(copy, line, sizeof *copy);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&line->version, memory_order_relaxed) == version;
+}
+
+static void read_lines(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
+                       int target, bool shared) {
+    int kinds = shared ? 1 : 2; /* exclusive ones; shared ones */
+    for (int i = 0; i < w->comm.size; i++) {
+        int32_t rank = w->comm.world[i];
+        if (rank < 0 || rank == (int32_t)lc_clk.rank || lc_clk.areas[rank].head == NULL)
+            continue;
+        uint64_t at = lc_area_find_log(&lc_clk.areas[rank], w->id);
+        const struct lc_unlock *lines = at ? lc_area_at(&lc_clk.areas[rank], at) : NULL;
+        for (int kind = 0; lines != NULL && kind < kinds; kind++) {
+            struct lc_unlock line;
+            if (look_at(&lines[2 * target + kind], &line) && line.ended < call->end)
+                lc_clk_edge(k, (uint32_t)rank, &line.stamp, call->end, NULL, 0);
+        }
+    }
+}
+
+/* ---- between nodes; target comm.size: all of them */
+
+static int32_t tag_of(int target, bool shared) {
+    return LC_TAG_EPOCH + 2 * target + shared;
+}
+
+static bool conflicts(const struct lc_clk_locks *w, int target, bool shared, int32_t tag) {
+    int other = (tag - LC_TAG_EPOCH) / 2, all = w->comm.size;
+    bool others_shared = (tag - LC_TAG_EPOCH) % 2 != 0;
+    return !(shared && others_shared) && (other == target || other == all || target == all);
+}
+
+static void keep(struct lc_away *away, const struct lc_stashed *item) {
+    if (away->kept == NULL)
+        away->kept = malloc(sizeof *away->kept);
+    if (away->kept == NULL)
+        return;
+    away->kept->stamp = item->entry.stamp;
+    away->kept->tag = item->entry.tag;
+    away->kept->n_extra = item->n_extra < LC_RECORD_EXTRA ? item->n_extra : LC_RECORD_EXTRA;
+    memcpy(away->kept->extra, item->extra, away->kept->n_extra * sizeof *item->extra);
+}
+
+static void heard_of(struct lc_away *away) {
+    away->missed |= away->credit == 0;
+    away->credit = LC_CREDIT;
+}
+
+/* Epochs of a member at one target, or all. */
+static void hear(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
+                 int member, int32_t tag) {
+    struct lc_away *away = &w->away[member];
+    uint32_t rank = (uint32_t)w->comm.world[member];
+    const struct lc_stashed *item;
+    while ((item = lc_match_take_from(&lc_clk.match, rank, w->context, tag, 0)) != NULL) {
+        struct lc_stamp stamp = item->entry.stamp;
+        heard_of(away);
+        if (stamp.enter < call->end)
+            lc_clk_edge(k, rank, &stamp, call->end, item->extra, item->n_extra);
+        else
+            keep(away, item);
+    }
+}
+
+static void hear_member(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
+                        int member, int target, bool shared) {
+    struct lc_away *away = &w->away[member];
+    struct kept *kept = away->kept;
+    uint32_t rank = (uint32_t)w->comm.world[member];
+    int all = w->comm.size;
+    lc_match_drain(&lc_clk.match, rank);
+    if (kept != NULL && kept->stamp.enter < call->end && conflicts(w, target, shared, kept->tag)) {
+        lc_clk_edge(k, rank, &kept->stamp, call->end, kept->extra, kept->n_extra);
+        free(kept);
+        away->kept = NULL;
+    }
+    while (lc_match_take_from(&lc_clk.match, rank, w->context, LC_TAG_LOCKER, 0) != NULL)
+        heard_of(away);
+    for (int t = target == all ? 0 : target; t <= target && t < all; t++)
+        hear(call, k, w, member, tag_of(t, false));
+    if (!shared) {
+        hear(call, k, w, member, tag_of(target, true));
+        hear(call, k, w, member, tag_of(all, true));
+    }
+}
+
+/* The last own epochs, to a member that was not told of them. */
+static void catch_up(struct lc_clk_thread *k, const struct lc_clk_locks *w, int member) {
+    struct lc_away *away = &w->away[member];
+    away->missed = false;
+    for (int t = 0; w->lines != NULL && t < w->comm.size; t++)
+        for (int shared = 0; shared < 2; shared++) {
+            struct lc_unlock line;
+            if (away->credit > 0 && look_at(&w->lines[2 * t + shared], &line)) {
+                away->credit--;
+                lc_clk_put(k, (uint32_t)w->comm.world[member], &line.stamp, w->context,
+                           tag_of(t, shared != 0));
+            }
+        }
+}
+
+static void exchange(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
+                     int target, bool shared) {
+    lc_clk_lock();
+    for (int i = 0; i < w->comm.size; i++)
+        if (is_away(w, i))
+            hear_member(call, k, w, i, target, shared);
+    struct lc_stamp stamp;
+    for (int i = 0; i < w->comm.size; i++)
+        if (is_away(w, i) && w->away[i].missed)
+            catch_up(k, w, i);
+    lc_logical_stamp(&k->l, call->end, &stamp);
+    for (int i = 0; i < w->comm.size; i++)
+        if (is_away(w, i) && w->away[i].credit > 0) {
+            w->away[i].credit--;
+            lc_clk_put(k, (uint32_t)w->comm.world[i], &stamp, w->context, tag_of(target, shared));
+        }
+    lc_clk_unlock();
+}
+
+/* ---- points */
+
+void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || w->away == NULL || w->announced)
+        return;
+    struct lc_stamp stamp;
+    w->announced = true;
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_clk_lock();
+    for (int i = 0; i < w->comm.size; i++)
+        if (is_away(w, i))
+            lc_clk_put(k, (uint32_t)w->comm.world[i], &stamp, w->context, LC_TAG_LOCKER);
+    lc_clk_unlock();
+}
+
+void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared) {
+    for (int i = 0; i < w->comm.size; i++)
+        if (target < 0 || i == target)
+            w->held[i] = shared ? 1 : 2;
+}
+
+void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    int first = target < 0 ? 0 : target, end = target < 0 ? w->comm.size : target + 1;
+    bool shared = w->held[first] == 1;
+    if (k == NULL || w->held[first] == 0)
+        return;
+    for (int i = first; i < end; i++) {
+        LC_CLK_LOG("K %u %d %d\n", w->context, i, shared);
+        read_lines(call, k, w, i, shared);
+    }
+    if (w->away != NULL)
+        exchange(call, k, w, target < 0 ? w->comm.size : target, shared);
+    struct lc_stamp stamp;
+    lc_logical_stamp(&k->l, call->end, &stamp);
+    for (int i = first; i < end; i++) {
+        publish(w, i, shared, call->end, &stamp);
+        w->held[i] = 0;
+    }
+}

@@ -1,0 +1,366 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
+#include "measure/clocks/clocks.h"
+#include "measure/limits.h"
+#include "measure/gather/rank_meta.h"
+
+/* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
+ * rank's nodes to those of the whole travel down the same tree: O(log P) messages per rank. Then
+ * rank 0 asks one rank after the other for its rows, in slices that go straight to the file, so
+ * that nobody holds more than a slice. A rank that runs out of memory takes part with nothing,
+ * never hangs the others. */
+
+enum { TAG_UP = 1, TAG_DOWN, TAG_GO, TAG_SLICE, SLICE_ROWS = 32768 };
+
+struct gather {
+    struct lc_raw *own;   /* this rank's profile */
+    struct lc_raw *whole; /* definitions of this rank and those below it in the tree */
+    uint32_t **maps;      /* of each child of the tree: its nodes -> whole */
+    size_t *n_maps;
+    int children[32];
+    int n_children;
+    uint32_t *to_whole; /* own nodes -> whole */
+    uint32_t *to_root;  /* whole -> nodes of rank 0 */
+    size_t n_whole;
+    uint32_t first_location;
+    bool failed; /* this rank has nothing to give */
+};
+
+static void send_bytes(const void *bytes, size_t n_bytes, int to, int tag) {
+    uint64_t length = n_bytes;
+    lc_real.Send(&length, 8, MPI_BYTE, to, tag, lc_core.comm);
+    for (size_t done = 0; done < n_bytes; done += 1u << 30) {
+        size_t part = n_bytes - done < 1u << 30 ? n_bytes - done : 1u << 30;
+        lc_real.Send((const char *)bytes + done, (int)part, MPI_BYTE, to, tag, lc_core.comm);
+    }
+}
+
+/* NULL and 0: the sender had nothing, or there is no memory (the message is received all the same).
+ */
+static void *recv_bytes(size_t *n_bytes, int from, int tag) {
+    uint64_t length = 0;
+    char waste[4096];
+    lc_real.Recv(&length, 8, MPI_BYTE, from, tag, lc_core.comm, MPI_STATUS_IGNORE);
+    char *bytes = length > 0 ? malloc(length) : NULL;
+    for (size_t done = 0; done < length; done += 1u << 30) {
+        size_t part = length - done < 1u << 30 ? length - done : 1u << 30;
+        if (bytes != NULL)
+            lc_real.Recv(bytes + done, (int)part, MPI_BYTE, from, tag, lc_core.comm,
+                         MPI_STATUS_IGNORE);
+        else /* truncation is an error that returns */
+            lc_real.Recv(waste, sizeof waste, MPI_BYTE, from, tag, lc_core.comm, MPI_STATUS_IGNORE);
+    }
+    *n_bytes = bytes != NULL ? length : 0;
+    return bytes;
+}
+
+static void take_child(struct gather *g, int child) {
+    size_t n_bytes;
+    void *bytes = recv_bytes(&n_bytes, child, TAG_UP);
+    struct lc_raw *other = NULL;
+    int k = g->n_children++;
+    g->children[k] = child;
+    if (bytes != NULL && g->whole != NULL && lc_raw_unpack(&other, bytes, n_bytes) == LC_OK) {
+        g->n_maps[k] = other->n_nodes;
+        if (lc_raw_merge_nodes(g->whole, other, &g->maps[k]) != LC_OK) {
+            g->n_maps[k] = 0;
+            g->maps[k] = NULL;
+        }
+        for (size_t i = 0; i < other->n_names; i++)
+            lc_raw_add_name(g->whole, other->names[i], &(uint32_t){0});
+        lc_raw_free(other);
+    }
+    free(bytes);
+}
+
+static void climb(struct gather *g) {
+    for (int mask = 1; mask < lc_core.size; mask <<= 1) {
+        if (lc_core.rank & mask) {
+            void *bytes = NULL;
+            size_t n_bytes = 0;
+            g->n_whole = g->whole != NULL ? g->whole->n_nodes : 0;
+            if (g->whole == NULL || lc_raw_pack(g->whole, 0, &bytes, &n_bytes) != LC_OK)
+                n_bytes = 0;
+            send_bytes(bytes, n_bytes, lc_core.rank - mask, TAG_UP);
+            free(bytes);
+            size_t n_map;
+            g->to_root = recv_bytes(&n_map, lc_core.rank - mask, TAG_DOWN);
+            if (g->to_root == NULL || n_map / sizeof(uint32_t) < g->n_whole)
+                g->failed = true;
+            return;
+        }
+        if (lc_core.rank + mask < lc_core.size)
+            take_child(g, lc_core.rank + mask);
+    }
+}
+
+static void descend(struct gather *g) {
+    for (int k = g->n_children - 1; k >= 0; k--) {
+        uint32_t *map = g->maps[k];
+        size_t n = map != NULL && !g->failed ? g->n_maps[k] : 0;
+        for (size_t i = 0; i < n; i++)
+            map[i] = g->to_root != NULL ? g->to_root[map[i]] : map[i];
+        send_bytes(map, n * sizeof(uint32_t), g->children[k], TAG_DOWN);
+    }
+}
+
+/* The names of the whole, on every rank: ids of hosts and metrics. */
+static struct lc_raw *share_names(const struct gather *g) {
+    struct lc_raw *names = NULL;
+    void *bytes = NULL;
+    size_t n_bytes = 0;
+    if (lc_core.rank == 0 && g->whole != NULL && lc_raw_new(&names) == LC_OK) {
+        for (size_t i = 0; i < g->whole->n_names; i++)
+            lc_raw_add_name(names, g->whole->names[i], &(uint32_t){0});
+        if (lc_raw_pack(names, 0, &bytes, &n_bytes) != LC_OK)
+            n_bytes = 0;
+        lc_raw_free(names);
+        names = NULL;
+    }
+    uint64_t length = n_bytes;
+    lc_real.Bcast(&length, 8, MPI_BYTE, 0, lc_core.comm);
+    if (lc_core.rank != 0)
+        bytes = malloc(length + 1);
+    void *buffer = bytes;
+    if (buffer == NULL) /* cannot be: some bytes; keep in step with the others */
+        return NULL;
+    lc_real.Bcast(buffer, (int)length, MPI_BYTE, 0, lc_core.comm);
+    if (lc_raw_unpack(&names, bytes, length) != LC_OK)
+        names = NULL;
+    free(bytes);
+    return names;
+}
+
+static uint32_t root_name(struct gather *g, struct lc_raw *names, uint32_t own) {
+    uint32_t id = 0;
+    size_t before = names->n_names;
+    if (own >= g->own->n_names || lc_raw_add_name(names, g->own->names[own], &id) != LC_OK ||
+        names->n_names != before)
+        g->failed = true; /* rank 0 did not get this name */
+    return id;
+}
+
+/* All locations come to rank 0 in the order of ranks; names are those of rank 0. */
+static void share_locations(struct gather *g, struct lc_raw *names) {
+    int n = 0, first = 0, total = 0;
+    struct lc_raw_location *mine = NULL, *all = NULL;
+    int *counts = NULL, *places = NULL;
+    if (names == NULL || g->own == NULL)
+        g->failed = true;
+    if (!g->failed) {
+        n = (int)g->own->n_locations;
+        mine = g->own->locations;
+        for (int i = 0; i < n; i++)
+            mine[i].host = root_name(g, names, mine[i].host);
+    }
+    if (g->failed)
+        n = 0;
+    lc_real.Exscan(&n, &first, 1, MPI_INT, MPI_SUM, lc_core.comm);
+    g->first_location = lc_core.rank == 0 ? 0 : (uint32_t)first;
+    if (lc_core.rank == 0) {
+        counts = calloc((size_t)lc_core.size, sizeof *counts);
+        places = calloc((size_t)lc_core.size, sizeof *places);
+        if (counts == NULL || places == NULL)
+            g->failed = true;
+    }
+    int bytes = n * (int)sizeof *mine, ok = !g->failed || lc_core.rank != 0;
+    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
+    if (!ok) {
+        g->failed = true;
+        goto out;
+    }
+    lc_real.Gather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, 0, lc_core.comm);
+    for (int r = 0; places != NULL && counts != NULL && r < lc_core.size; r++) {
+        places[r] = total;
+        total += counts[r];
+    }
+    if (lc_core.rank == 0)
+        all = malloc((size_t)total + 1);
+    ok = lc_core.rank != 0 || all != NULL;
+    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
+    if (!ok) {
+        g->failed = true;
+        goto out;
+    }
+    lc_real.Gatherv(mine, bytes, MPI_BYTE, all, counts, places, MPI_BYTE, 0, lc_core.comm);
+    for (size_t i = 0; lc_core.rank == 0 && i < (size_t)total / sizeof *all; i++)
+        lc_raw_add_location(g->whole, &all[i], &(uint32_t){0});
+out:
+    free(all);
+    free(counts);
+    free(places);
+}
+
+/* Own rows and values, in the ids of rank 0. */
+static void renumber(struct gather *g, struct lc_raw *names) {
+    if (g->failed)
+        return;
+    for (size_t i = 0; i < g->own->n_rows; i++) {
+        struct lc_raw_row *row = &g->own->rows[i];
+        uint32_t node = g->to_whole[row->node];
+        row->node = g->to_root != NULL ? g->to_root[node] : node;
+        row->location += g->first_location;
+    }
+    for (size_t i = 0; i < g->own->n_values; i++) {
+        struct lc_raw_value *value = &g->own->values[i];
+        uint32_t node = g->to_whole[value->node];
+        value->node = g->to_root != NULL ? g->to_root[node] : node;
+        value->location += g->first_location;
+        value->metric = root_name(g, names, value->metric);
+    }
+}
+
+/* Slice k of the own rows (and, in the first, the values), packed; 0 bytes: no more. */
+static size_t pack_slice(const struct gather *g, size_t k, void **bytes) {
+    size_t n_bytes = 0, from = k * SLICE_ROWS;
+    *bytes = NULL;
+    if (g->failed || g->own == NULL || (from >= g->own->n_rows && k > 0))
+        return 0;
+    struct lc_raw slice = {0};
+    slice.rows = g->own->rows + (g->own->n_rows > 0 ? from : 0);
+    slice.n_rows = g->own->n_rows - from < SLICE_ROWS ? g->own->n_rows - from : SLICE_ROWS;
+    if (k == 0) {
+        slice.values = g->own->values;
+        slice.n_values = g->own->n_values;
+    }
+    if (lc_raw_pack(&slice, 1, bytes, &n_bytes) != LC_OK)
+        return 0;
+    return n_bytes;
+}
+
+static void send_rows(const struct gather *g) {
+    int go;
+    lc_real.Recv(&go, 1, MPI_INT, 0, TAG_GO, lc_core.comm, MPI_STATUS_IGNORE);
+    for (size_t k = 0;; k++) {
+        void *bytes;
+        size_t n_bytes = pack_slice(g, k, &bytes);
+        send_bytes(bytes, n_bytes, 0, TAG_SLICE);
+        free(bytes);
+        if (n_bytes == 0)
+            return;
+    }
+}
+
+static bool collect_rows(const struct gather *g, int fd) {
+    bool ok = true;
+    void *bytes;
+    size_t n_bytes;
+    for (size_t k = 0; (n_bytes = pack_slice(g, k, &bytes)) > 0; k++) {
+        ok = ok && lc_write_all(fd, bytes, n_bytes);
+        free(bytes);
+    }
+    for (int rank = 1; rank < lc_core.size; rank++) {
+        int go = 1;
+        lc_real.Send(&go, 1, MPI_INT, rank, TAG_GO, lc_core.comm);
+        while ((bytes = recv_bytes(&n_bytes, rank, TAG_SLICE)) != NULL) {
+            ok = ok && lc_write_all(fd, bytes, n_bytes);
+            free(bytes);
+        }
+    }
+    return ok;
+}
+
+static void write_file(struct gather *g, char *meta) {
+    char path[4096], final[4096];
+    snprintf(path, sizeof path, "%s/.profile.raw.tmp", lc_core.dir);
+    snprintf(final, sizeof final, "%s/.profile.raw", lc_core.dir);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int error = fd < 0 ? errno : 0;
+    void *bytes = NULL;
+    size_t n_bytes = 0;
+    bool ok = fd >= 0 && !g->failed;
+    if (g->whole != NULL) {
+        g->whole->meta = meta;
+        const char *pop = lc_clocks_pop_text();
+        g->whole->pop = pop != NULL ? strdup(pop) : NULL;
+    } else
+        ok = false;
+    if (ok && lc_raw_pack(g->whole, 1, &bytes, &n_bytes) != LC_OK)
+        ok = false;
+    if (ok && !lc_write_all(fd, bytes, n_bytes)) {
+        error = errno;
+        ok = false;
+    }
+    free(bytes);
+    errno = 0;
+    ok = collect_rows(g, fd) && ok; /* in any case: the others wait to be asked */
+    if (!ok && error == 0)
+        error = errno;
+    if (fd >= 0 && close(fd) != 0)
+        ok = false;
+    if (ok && rename(path, final) == 0)
+        return;
+    if (fd >= 0)
+        unlink(path);
+    lc_say_once("profile: %s: %s", final, error != 0 ? strerror(error) : "no memory");
+}
+
+/* Joins the library's own text with those of the hooks. */
+static char *gather_meta(void) {
+    struct lc_meta_rank own, *all = NULL;
+    lc_meta_rank_fill(&own);
+    if (lc_core.rank == 0)
+        all = calloc((size_t)lc_core.size, sizeof *all);
+    int ok = lc_core.rank != 0 || all != NULL;
+    char *text = NULL;
+    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
+    if (ok) {
+        lc_real.Gather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
+                       lc_core.comm);
+        if (lc_core.rank == 0)
+            text = lc_meta_text(all, lc_core.size);
+    }
+    free(all);
+    return text;
+}
+
+static enum lc_err prepare(struct gather *g) {
+    LC_TRY(lc_raw_new(&g->own));
+    LC_TRY(lc_raw_new(&g->whole));
+    LC_TRY(lc_state_snapshot(lc_core.base, lc_core.bytes, lc_core.state->end_ns, g->own));
+    LC_TRY(lc_raw_merge_nodes(g->whole, g->own, &g->to_whole));
+    for (size_t i = 0; i < g->own->n_names; i++)
+        LC_TRY(lc_raw_add_name(g->whole, g->own->names[i], &(uint32_t){0}));
+    return LC_OK;
+}
+
+void lc_write_profile(void) {
+    if (!lc_core.agreed) { /* its parent saves what there is */
+        atomic_store_explicit(&lc_core.state->ending, LC_ENDING_ALONE, memory_order_release);
+        return;
+    }
+    struct gather g = {0};
+    uint32_t *maps[32] = {0};
+    size_t n_maps[32] = {0};
+    g.maps = maps;
+    g.n_maps = n_maps;
+    g.failed = prepare(&g) != LC_OK;
+    climb(&g);
+    descend(&g);
+    struct lc_raw *names = share_names(&g);
+    share_locations(&g, names);
+    if (names != NULL)
+        renumber(&g, names);
+    char *meta = gather_meta();
+    if (lc_core.rank == 0)
+        write_file(&g, meta);
+    else
+        send_rows(&g);
+    atomic_store_explicit(&lc_core.state->ending, LC_ENDING_FINALIZE, memory_order_release);
+    lc_raw_free(names);
+    lc_raw_free(g.own);
+    lc_raw_free(g.whole);
+    free(g.to_whole);
+    free(g.to_root);
+    for (int k = 0; k < g.n_children; k++)
+        free(maps[k]);
+    lc_real.Comm_free(&lc_core.comm);
+}

@@ -1,0 +1,243 @@
+#include "measure/gather/rank_meta.h"
+#include "measure/clocks/clocks.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "measure/hot.h"
+#include "measure/paths/path.h"
+#include "measure/stub/stub.h"
+
+static void put_text(struct lc_strbuf *out, const char *text) {
+    lc_strbuf_putc(out, '"');
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            lc_strbuf_printf(out, "\\%c", c);
+        else if (c < 0x20)
+            lc_strbuf_printf(out, "\\u%04x", c);
+        else
+            lc_strbuf_putc(out, (char)c);
+    }
+    lc_strbuf_putc(out, '"');
+}
+
+/* CPUs that the calling thread may use, as "0-3,8". */
+static void binding(char *out, size_t bytes) {
+    cpu_set_t set;
+    size_t used = 0;
+    out[0] = '\0';
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (int from = 0; from < CPU_SETSIZE; from++) {
+        if (!CPU_ISSET(from, &set))
+            continue;
+        int to = from;
+        while (to + 1 < CPU_SETSIZE && CPU_ISSET(to + 1, &set))
+            to++;
+        char part[32];
+        int n = to > from ? snprintf(part, sizeof part, "%s%d-%d", used > 0 ? "," : "", from, to)
+                          : snprintf(part, sizeof part, "%s%d", used > 0 ? "," : "", from);
+        if (used + (size_t)n + 4 >= bytes) {
+            memcpy(out + used, "...", 4);
+            return;
+        }
+        memcpy(out + used, part, (size_t)n + 1);
+        used += (size_t)n;
+        from = to;
+    }
+}
+
+/* Cost of one measured call that is found in the cache: the wrapper's own code around nothing. What
+ * it booked is taken back. */
+static double calibrate_ns(void) {
+    enum { CALLS = 2000 };
+    struct lc_thread *t = lc_self;
+    if (t == NULL)
+        return 0;
+    bool off = (atomic_fetch_or(&t->mode, LC_MODE_ON) & LC_MODE_ON) == 0; /* stopped before */
+    struct lc_entry *last = t->last;
+    uint64_t last_ticks = t->last_ticks, begin = 0;
+    uint32_t depth = t->depth;
+    struct lc_state_row saved = {0}, *row = NULL;
+    for (int i = -2; i < CALLS; i++) {
+        struct lc_call call;
+        t->depth = 0;
+        t->last = t->off_entry;
+        if (!lc_enter_event(&call, LC_FN_CONTROL, __builtin_frame_address(0),
+                            __builtin_return_address(0)))
+            break;
+        if (row == NULL) {
+            row = lc_row(t, call.entry->path, 0);
+            saved = *row;
+        }
+        lc_stamp_end(&call);
+        lc_row_add(lc_row(t, call.entry->path, 0), call.end - call.begin, 0, 0);
+        if (i == -1)
+            begin = lc_ticks();
+    }
+    uint64_t end = lc_ticks();
+    if (row != NULL)
+        *row = saved;
+    t->last = last;
+    t->last_ticks = last_ticks;
+    t->depth = depth;
+    if (off)
+        atomic_fetch_and(&t->mode, ~(uint32_t)LC_MODE_ON);
+    lc_timer_calibrate();
+    return (double)(end - begin) * lc_timer.ns_per_tick / CALLS;
+}
+
+static uint64_t count_calls(void) {
+    uint64_t calls = 0;
+    const struct lc_state_table *table = &lc_core.state->threads;
+    const struct lc_state_thread *threads =
+        (const struct lc_state_thread *)(lc_core.base + table->offset);
+    uint32_t n = atomic_load_explicit(&table->count, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint64_t at = atomic_load(&threads[i].chunks); at != 0;) {
+            const struct lc_state_chunk *chunk = (const struct lc_state_chunk *)(lc_core.base + at);
+            const struct lc_state_row *rows = (const struct lc_state_row *)(chunk + 1);
+            for (uint32_t k = 0; k < atomic_load(&chunk->n_rows); k++)
+                if (rows[k].size_class < LC_RAW_CLASS_MESSAGES)
+                    calls += rows[k].count;
+            at = chunk->next;
+        }
+    return calls;
+}
+
+void lc_meta_rank_fill(struct lc_meta_rank *own) {
+    memset(own, 0, sizeof *own);
+    own->calls = count_calls();
+    own->cost_ns = calibrate_ns();
+    memcpy(own->host, lc_core.state->host, sizeof own->host);
+    binding(own->cpus, sizeof own->cpus);
+    own->ns_per_tick = lc_timer.ns_per_tick;
+    own->tsc = lc_timer.tsc;
+    own->pid = getpid();
+    pthread_mutex_lock(&lc_core.lock);
+    own->threads = (int32_t)lc_core.n_threads;
+    own->lost = lc_threads_lost();
+    own->unwinds = lc_core.n_unwinds;
+    uint64_t own_ticks = lc_core.own_ticks;
+    own->uncacheable = lc_core.n_uncacheable;
+    own->checked = lc_core.n_checked;
+    own->wrong = lc_core.n_wrong;
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
+        own->unwinds += t->n_unwinds;
+        own_ticks += t->own_ticks;
+        own->uncacheable += t->n_uncacheable;
+        own->checked += t->n_checked;
+        own->wrong += t->n_wrong;
+    }
+    own->own_s = (double)own_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->switches = lc_core.n_switches;
+    pthread_mutex_unlock(&lc_core.lock);
+    own->region_errors = atomic_load(&lc_core.n_region_errors);
+    own->in_callbacks = atomic_load(&lc_core.n_in_callbacks);
+    own->spawned = atomic_load(&lc_core.n_spawned);
+    own->pcontrol_ignored = atomic_load(&lc_core.n_pcontrol_ignored);
+    own->required_level = lc_core.required_level;
+    own->provided_level = lc_core.provided_level;
+}
+
+static const char *level_name(int level) {
+    return level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
+           : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+           : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+                                            : "MPI_THREAD_SINGLE";
+}
+
+static void put_versions(struct lc_strbuf *out) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0, version = 0, subversion = 0;
+    lc_real.Get_library_version(library, &length);
+    lc_real.Get_version(&version, &subversion);
+    library[strcspn(library, "\n")] = '\0';
+    lc_strbuf_puts(out, "\"mpi\": ");
+    put_text(out, lc_core.state->mpi);
+    lc_strbuf_puts(out, ", \"mpi_library_version\": ");
+    put_text(out, library);
+    lc_strbuf_printf(out, ", \"mpi_standard\": \"%d.%d\"", version, subversion);
+    lc_strbuf_printf(out, ", \"thread_level\": \"%s\", \"thread_level_required\": \"%s\"",
+                     level_name(lc_core.provided_level), level_name(lc_core.required_level));
+}
+
+static void put_ranks(struct lc_strbuf *out, const struct lc_meta_rank *all, int n) {
+    lc_strbuf_puts(out, ", \"hosts\": [");
+    for (int i = 0; i < n; i++) {
+        lc_strbuf_puts(out, i > 0 ? ", " : "");
+        put_text(out, all[i].host);
+    }
+    lc_strbuf_puts(out, "], \"binding\": [");
+    for (int i = 0; i < n; i++) {
+        lc_strbuf_puts(out, i > 0 ? ", " : "");
+        put_text(out, all[i].cpus);
+    }
+    lc_strbuf_puts(out, "]");
+}
+
+static void put_coverage(struct lc_strbuf *out, const struct lc_meta_rank *sum) {
+    lc_strbuf_printf(
+        out, ", \"coverage\": {\"calls\": %llu, \"calls_lost\": %llu, \"bound_elsewhere\": ",
+        (unsigned long long)sum->calls, (unsigned long long)sum->lost);
+    lc_audit_text(out);
+    lc_strbuf_printf(out,
+                     ", \"calls_in_callbacks\": %llu, \"pcontrol_ignored\": %llu, "
+                     "\"region_errors\": %llu, \"switches\": %llu, \"processes_spawned\": %llu}",
+                     (unsigned long long)sum->in_callbacks,
+                     (unsigned long long)sum->pcontrol_ignored,
+                     (unsigned long long)sum->region_errors, (unsigned long long)sum->switches,
+                     (unsigned long long)sum->spawned);
+}
+
+char *lc_meta_text(const struct lc_meta_rank *all, int n) {
+    static const char *const modes[] = {"unwind", "caller", "none"};
+    struct lc_strbuf out = {0};
+    struct lc_meta_rank sum = {0};
+    double cost_s = 0, rare_s = 0;
+    for (int i = 0; i < n; i++) {
+        sum.calls += all[i].calls;
+        sum.lost += all[i].lost;
+        sum.unwinds += all[i].unwinds;
+        sum.uncacheable += all[i].uncacheable;
+        sum.checked += all[i].checked;
+        sum.wrong += all[i].wrong;
+        sum.region_errors += all[i].region_errors;
+        sum.pcontrol_ignored += all[i].pcontrol_ignored;
+        sum.in_callbacks += all[i].in_callbacks;
+        sum.spawned += all[i].spawned;
+        sum.switches += all[i].switches;
+        cost_s += (double)all[i].calls * all[i].cost_ns * 1e-9;
+        rare_s += all[i].own_s;
+    }
+    lc_strbuf_puts(&out, "{");
+    put_versions(&out);
+    put_ranks(&out, all, n);
+    put_coverage(&out, &sum);
+    lc_strbuf_printf(&out,
+                     ", \"callpath\": {\"mode\": \"%s\", \"unwinds\": %llu, \"uncacheable\": %llu",
+                     modes[lc_core.callpath], (unsigned long long)sum.unwinds,
+                     (unsigned long long)sum.uncacheable);
+    if (lc_core.check_paths)
+        lc_strbuf_printf(&out, ", \"checked\": %llu, \"wrong\": %llu",
+                         (unsigned long long)sum.checked, (unsigned long long)sum.wrong);
+    lc_strbuf_printf(&out,
+                     "}, \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f}",
+                     all[0].cost_ns, rare_s, cost_s + rare_s);
+    lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
+                     all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);
+    const char *clocks = lc_clocks_meta_text();
+    if (clocks != NULL)
+        lc_strbuf_printf(&out, ", %s", clocks);
+    lc_strbuf_putc(&out, '}');
+    if (!lc_strbuf_ok(&out)) {
+        lc_strbuf_free(&out);
+        return NULL;
+    }
+    return lc_strbuf_take(&out);
+}

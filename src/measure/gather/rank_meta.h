@@ -1,0 +1,30 @@
+/* The library's part of meta.json: what each rank contributes, and the JSON text that rank 0 makes
+ * of it. */
+#ifndef LC_MEASURE_GATHER_RANK_META_H
+#define LC_MEASURE_GATHER_RANK_META_H
+
+#include <stdint.h>
+
+struct lc_meta_rank {
+    char host[64];
+    char cpus[128]; /* binding, as "0-3,8" */
+    uint64_t calls, lost;
+    uint64_t unwinds, uncacheable, checked, wrong;
+    uint64_t region_errors, pcontrol_ignored, switches, in_callbacks, spawned;
+    double cost_ns; /* of one measured call, calibrated */
+    double own_s;   /* of rare work between calls */
+    double ns_per_tick;
+    int32_t pid, threads;
+    int32_t required_level, provided_level;
+    uint32_t tsc, unused;
+};
+
+void lc_meta_rank_fill(struct lc_meta_rank *own);
+char *lc_meta_text(const struct lc_meta_rank *all, int n);
+
+/* audit.c: JSON array of {"object": .., "symbols": n, "example": ..} of MPI symbols that are bound
+ * past the wrappers. */
+struct lc_strbuf;
+void lc_audit_text(struct lc_strbuf *out);
+
+#endif

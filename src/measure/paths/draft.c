@@ -1,0 +1,221 @@
+#include "measure/paths/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From the frames of the stack to the items of a path: cut, insert open regions, intern the nodes.
+ */
+
+/* [*low, *high]: the frames that are shown: below main (or a thread's start function) and above it
+ * the MPI library are cut off. */
+static void cut_frames(const struct lc_frame *frames, int n, int *low, int *high, bool *is_main) {
+    int hi = n - 1, lo = 0, libc = 0;
+    const struct lc_module *m;
+    bool start = false;
+    if (hi >= 1) {
+        m = lc_module_find(frames[hi].ip - 1);
+        enum lc_module_kind outer = m != NULL ? m->kind : LC_MODULE_OTHER;
+        m = lc_module_find(frames[hi - 1].ip - 1);
+        start = outer == LC_MODULE_PROGRAM && m != NULL && m->kind == LC_MODULE_LIBC;
+        hi -= start;
+    }
+    while (hi >= 0 && (m = lc_module_find(frames[hi].ip - 1)) != NULL &&
+           m->kind == LC_MODULE_LIBC) {
+        hi--;
+        libc++;
+    }
+    /* _start, __libc_start_main, __libc_start_call_main, main; clone3, start_thread, start function
+     */
+    *is_main = libc == 2 || (libc > 0 && !start);
+    while (lo < hi && (m = lc_module_find(frames[lo].ip - 1)) != NULL && m->kind == LC_MODULE_MPI)
+        lo++;
+    *low = lo;
+    *high = hi;
+}
+
+/* A call inside a callback: what lies between the callback and the program's call of MPI is left
+ * out. The new index of the outermost frame. */
+static int leave_mpi_out(struct lc_frame *frames, int low, int high) {
+    int first = -1, last = -1;
+    for (int i = low; i <= high; i++) {
+        const struct lc_module *m = lc_module_find(frames[i].ip - 1);
+        if (m == NULL || m->kind != LC_MODULE_MPI)
+            continue;
+        first = first < 0 ? i : first;
+        last = i;
+    }
+    if (first < 0)
+        return high;
+    memmove(&frames[first], &frames[last + 1], (size_t)(high - last) * sizeof *frames);
+    return high - (last + 1 - first);
+}
+
+uint32_t lc_draft_node(const struct lc_draft *d, uint32_t n) {
+    return n == 0 ? 0 : d->items[n - 1].node;
+}
+
+static uint32_t module_id(const struct lc_module *m) {
+    return m != NULL ? m->id : lc_state_add_module("?", "", 0); /* generated code */
+}
+
+static void add_frame(struct lc_draft *d, const struct lc_frame *f, const struct lc_frame *outer,
+                      uint32_t flags) {
+    uint64_t start = f->start != 0 ? f->start : f->ip - 1;
+    const struct lc_module *m = lc_module_find(start);
+    uint64_t bias = m != NULL ? m->bias : 0;
+    uint64_t site = f->signal ? f->ip : f->ip - 1;
+    struct lc_item *item = &d->items[d->n_items];
+    item->node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_FRAME, module_id(m), flags,
+                                start - bias, site - bias);
+    if (item->node == LC_NONE)
+        return;
+    item->slot = outer != NULL ? outer->ip_slot : 0;
+    item->value = outer != NULL ? outer->ip : 0;
+    item->site = site;
+    item->region = 0;
+    d->n_items++;
+}
+
+static void add_special(struct lc_draft *d, uint32_t kind, uint32_t ref, uint64_t slot,
+                        uint64_t value, uint32_t region) {
+    struct lc_item *item = &d->items[d->n_items];
+    uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), kind, ref, 0, 0, 0);
+    if (node == LC_NONE)
+        return;
+    *item = (struct lc_item){.slot = slot, .value = value, .node = node, .region = region};
+    d->n_items++;
+}
+
+/* The regions that are open on this thread are put where they were begun: behind the activation
+ * that began them, or as deep as that path and this one agree. Gives the items of frames [low,
+ * high] with regions in between. */
+static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc_frame *frames,
+                        int n, int low, int high, uint32_t top) {
+    const struct lc_item *old = NULL;
+    uint32_t n_old = 0, k = 0;
+    if (t->n_regions > 0) {
+        old = t->regions[t->n_regions - 1].entry->items;
+        n_old = t->regions[t->n_regions - 1].entry->n_items;
+    }
+    bool agree = true;
+    int next = high, shown = 0;
+    while (k < n_old && d->n_items < LC_ITEMS_MAX + LC_REGION_DEPTH) {
+        if (agree && next >= low) {
+            const struct lc_frame *outer = next + 1 < n ? &frames[next + 1] : NULL;
+            uint64_t slot = outer != NULL ? outer->ip_slot : 0;
+            uint64_t value = outer != NULL ? outer->ip : 0;
+            /* A function that is its own region (-finstrument-functions) is both: the frame
+             * decides. */
+            if (old[k].slot == slot && old[k].value == value) {
+                uint32_t before = d->n_items;
+                add_frame(d, &frames[next], outer, next == high ? top : 0);
+                if (d->n_items > before)
+                    d->items[before].region = old[k].region;
+                if (d->n_items > before && d->items[before].node == old[k].node) {
+                    next--;
+                    shown++;
+                    k++;
+                    continue;
+                }
+                d->n_items = before;
+            }
+        }
+        if (old[k].region != 0)
+            add_special(d, LC_RAW_REGION, lc_region_get(old[k].region - 1).name, old[k].slot,
+                        old[k].value, old[k].region);
+        else
+            agree = false;
+        k++;
+    }
+    for (; next >= low && shown < LC_ITEMS_MAX; next--, shown++)
+        add_frame(d, &frames[next], next + 1 < n ? &frames[next + 1] : NULL,
+                  next == high ? top : 0);
+    if (next >= low)
+        add_special(d, LC_RAW_CUT, 0, 1, frames[low].sp, 0);
+}
+
+void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
+    struct lc_frame *frames = malloc(LC_FRAMES_MAX * sizeof *frames);
+    d->n_items = d->n_checks = 0;
+    d->cacheable = false;
+    if (frames == NULL)
+        return;
+    bool complete;
+    int n = lc_unwind(frame, d->starts, frames, LC_FRAMES_MAX, &complete);
+    t->n_unwinds++;
+    int n_checked = n, low = 0, high = 0;
+    bool is_main = false;
+    pthread_mutex_lock(&lc_core.lock);
+    if (n > 0 && n < LC_FRAMES_MAX) {
+        cut_frames(frames, n, &low, &high, &is_main);
+        /* what starts a program or a thread is the same behind every return from main */
+        if (complete && high + 2 < n)
+            n_checked = high + 2;
+    }
+    d->cacheable = n <= LC_FRAMES_CACHED &&
+                   lc_unwind_checks(frame, frames, n_checked, d->checks, &d->n_checks);
+    for (; d->n_checks % LC_CHECKS_AT_ONCE; d->n_checks++)
+        d->checks[d->n_checks] = d->checks[d->n_checks - 1];
+    if (n == LC_FRAMES_MAX) {
+        add_special(d, LC_RAW_CUT, 0, 1, 0, 0);
+    } else if (n > 0) {
+        if (t->in_callback)
+            high = leave_mpi_out(frames, low, high);
+        /* the start function of a thread lies where main does */
+        uint32_t top = !is_main || !complete                               ? 0
+                       : t->state->tid == atomic_load(&lc_core.state->pid) ? LC_RAW_NODE_MAIN
+                                                                           : LC_RAW_NODE_START;
+        build_items(t, d, frames, n, low, high, top);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+    free(frames);
+}
+
+void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame) {
+    d->n_items = d->n_checks = 0;
+    d->cacheable = true;
+    struct lc_frame f = {.ip = ra, .sp = frame + 16, .start = lc_function_begin(ra)};
+    struct lc_frame outer = {.ip_slot = frame, .ip = f.start};
+    pthread_mutex_lock(&lc_core.lock);
+    for (uint32_t i = 0; i < t->n_regions; i++) {
+        const struct lc_entry *e = t->regions[i].entry;
+        const struct lc_item *last = &e->items[e->n_items - 1];
+        if (e->n_items > 0 && last->region != 0)
+            add_special(d, LC_RAW_REGION, lc_region_get(last->region - 1).name, last->slot,
+                        last->value, last->region);
+    }
+    struct lc_frame both[2] = {f, outer};
+    add_frame(d, &both[0], &both[1], 0);
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+/* The words of a region's begin: one item more, the region itself. Its address decides whether the
+ * innermost frame is the region. */
+void lc_draft_region(struct lc_draft *d, uint32_t region, uint32_t serial) {
+    struct lc_region_name name = lc_region_get(region);
+    if (name.address != 0 && d->n_items > 0) {
+        struct lc_item *inner = &d->items[d->n_items - 1];
+        const struct lc_state_node *nodes = lc_state_nodes();
+        const struct lc_module *m = lc_module_find(name.address);
+        if (m != NULL && nodes[inner->node].kind == LC_RAW_FRAME &&
+            nodes[inner->node].ref == m->id &&
+            nodes[inner->node].offset == name.address - m->bias) {
+            inner->region = region + 1;
+            return;
+        }
+    }
+    if (name.address !=
+        0) { /* an inlined function: a frame of its own that the stack does not show */
+        const struct lc_module *m = lc_module_find(name.address);
+        uint64_t bias = m != NULL ? m->bias : 0;
+        struct lc_item *item = &d->items[d->n_items];
+        uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_FRAME, module_id(m), 0,
+                                       name.address - bias, 0);
+        if (node == LC_NONE)
+            return;
+        *item = (struct lc_item){.slot = serial, .node = node, .region = region + 1};
+        d->n_items++;
+        return;
+    }
+    add_special(d, LC_RAW_REGION, name.name, serial, 0, region + 1);
+}

@@ -1,0 +1,28 @@
+/* A call path while its entry is made: the stack is unwound, what is not shown is cut off, open
+ * regions are put where they were begun, and nodes are interned. Used by path.c. */
+#ifndef LC_MEASURE_PATHS_DRAFT_H
+#define LC_MEASURE_PATHS_DRAFT_H
+
+#include "measure/paths/path.h"
+
+/* What is known of the path. */
+struct lc_draft {
+    struct lc_item items[LC_ITEMS_MAX + LC_REGION_DEPTH + 2];
+    uint32_t n_items;
+    struct lc_check checks[3 * LC_FRAMES_CACHED];
+    uint32_t n_checks;
+    bool cacheable;
+    struct lc_start starts[LC_STARTS]; /* kept from draft to draft */
+};
+
+/* The stack outside of the wrapper with this frame address, by unwinding. */
+void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
+/* The function around the return address alone, inside of the open regions. */
+void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame);
+/* Adds the region that begins: one item more, or, where its address says so, the innermost frame.
+ * With lc_core.lock held. */
+void lc_draft_region(struct lc_draft *d, uint32_t region, uint32_t serial);
+/* The node that the first n items lead to; 0: none. */
+uint32_t lc_draft_node(const struct lc_draft *d, uint32_t n);
+
+#endif

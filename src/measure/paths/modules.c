@@ -1,0 +1,158 @@
+#include "measure/paths/path.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MODULES_MAX = 512 };
+static struct lc_module modules[MODULES_MAX];
+static int n_modules;
+static int last_found;
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static enum lc_module_kind kind_of(const char *path) {
+    static const char *const mpi[] = {"libmpi",  "liblatecomer", "libopen-pal", "libopen-rte",
+                                      "libpmpi", "mca_",         "libmca_"};
+    static const char *const libc[] = {"libc.so", "libc-", "ld-linux", "ld-2", "libpthread"};
+    if (path[0] == '\0')
+        return LC_MODULE_PROGRAM;
+    const char *base = base_name(path);
+    for (size_t i = 0; i < sizeof mpi / sizeof *mpi; i++)
+        if (strncmp(base, mpi[i], strlen(mpi[i])) == 0)
+            return LC_MODULE_MPI;
+    for (size_t i = 0; i < sizeof libc / sizeof *libc; i++)
+        if (strncmp(base, libc[i], strlen(libc[i])) == 0)
+            return LC_MODULE_LIBC;
+    return LC_MODULE_OTHER;
+}
+
+struct search {
+    uint64_t address;
+    struct lc_module found;
+    char path[4096];
+    char build_id[2 * 64 + 1];
+    bool ok;
+};
+
+static void read_build_id(const char *note, size_t bytes, char *out) {
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *head = (const ElfW(Nhdr) *)note;
+        size_t name = ((size_t)head->n_namesz + 3) & ~(size_t)3;
+        size_t desc = ((size_t)head->n_descsz + 3) & ~(size_t)3;
+        if (sizeof *head + name + desc > bytes)
+            return;
+        const unsigned char *id = (const unsigned char *)note + sizeof *head + name;
+        if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && head->n_descsz <= 64) {
+            for (size_t i = 0; i < head->n_descsz; i++)
+                sprintf(out + 2 * i, "%02x", id[i]);
+            return;
+        }
+        note += sizeof *head + name + desc;
+        bytes -= sizeof *head + name + desc;
+    }
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data) {
+    struct search *s = data;
+    (void)size;
+    uint64_t begin = UINT64_MAX, end = 0;
+    bool inside = false;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD)
+            continue;
+        uint64_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
+        begin = from < begin ? from : begin;
+        end = to > end ? to : end;
+        inside = inside || (s->address >= from && s->address < to);
+    }
+    if (!inside)
+        return 0;
+    s->found = (struct lc_module){
+        .begin = begin, .end = end, .bias = info->dlpi_addr, .kind = kind_of(info->dlpi_name)};
+    snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE)
+            read_build_id((const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+                          info->dlpi_phdr[i].p_memsz, s->build_id);
+    s->ok = true;
+    return 1;
+}
+
+const struct lc_module *lc_module_find(uint64_t address) {
+    if (last_found < n_modules && address >= modules[last_found].begin &&
+        address < modules[last_found].end)
+        return &modules[last_found];
+    for (int i = 0; i < n_modules; i++)
+        if (address >= modules[i].begin && address < modules[i].end) {
+            last_found = i;
+            return &modules[i];
+        }
+    struct search s = {.address = address};
+    dl_iterate_phdr(visit, &s);
+    if (!s.ok)
+        return NULL;
+    if (s.found.kind == LC_MODULE_PROGRAM) {
+        ssize_t n = readlink("/proc/self/exe", s.path, sizeof s.path - 1);
+        s.path[n > 0 ? n : 0] = '\0';
+    }
+    s.found.id = lc_state_add_module(s.path, s.build_id, s.found.bias);
+    if (s.found.id == LC_NONE)
+        return NULL;
+    if (n_modules == MODULES_MAX)
+        n_modules = 0;
+    last_found = n_modules;
+    modules[n_modules] = s.found;
+    return &modules[n_modules++];
+}
+
+void lc_modules_forget(void) {
+    n_modules = 0;
+}
+
+/* The function around an address, if a Fortran binding has it. */
+static bool find_in_binding(uint64_t ra, Dl_info *place) {
+    static const char *const bindings[] = {"libmpi_mpifh", "libmpi_usempi", "libmpichfort"};
+    if (dladdr((void *)(ra - 1), place) == 0 || place->dli_fname == NULL)
+        return false;
+    const char *base = base_name(place->dli_fname);
+    for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)
+        if (strncmp(base, bindings[i], strlen(bindings[i])) == 0)
+            return true;
+    return false;
+}
+
+bool lc_binding_own_call(uint64_t ra, const char *name) {
+    Dl_info place;
+    if (!find_in_binding(ra, &place))
+        return false;
+    size_t length = strlen(name);
+    if (length > 4 &&
+        (strcmp(name + length - 4, "_f2c") == 0 || strcmp(name + length - 4, "_c2f") == 0))
+        return true;
+    /* "_send_" in "_mpi_send__", "_ompi_send_f_", "_mpir_send_cdesc_": the binding of MPI_Send */
+    char wanted[128], caller[256];
+    snprintf(wanted, sizeof wanted, "%s_", strchr(name, '_'));
+    snprintf(caller, sizeof caller, "_%s_", place.dli_sname != NULL ? place.dli_sname : "");
+    for (char *c = wanted; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    for (char *c = caller; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    if (place.dli_sname ==
+        NULL) /* MPICH's descriptor functions, not exported: types for sections */
+        return strncmp(name, "MPI_Type_", 9) == 0;
+    return strstr(caller, wanted) == NULL;
+}
+
+bool lc_binding_forwards(uint64_t ra, const char *name) {
+    Dl_info place;
+    return find_in_binding(ra, &place) && !lc_binding_own_call(ra, name);
+}

@@ -1,0 +1,302 @@
+/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call:
+ * then it finds the MPI library that the program loaded, opens the core for that flavour, and lets
+ * it take over the slots that all exported functions jump through. If that is impossible, the slots
+ * get the real functions. Programs that never call MPI notice nothing but one clock read.
+ *
+ * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may
+ * call them. */
+#include "measure/stub/stub.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mpi_flavour.h"
+#include "measure/stub/find_mpi.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static const char *const names[] = {
+#include "measure/mpi_names.inc"
+#define LC_API_NAME(name) #name,
+    LC_API_TABLE(LC_API_NAME)
+#undef LC_API_NAME
+};
+enum {
+#define LC_API_NUMBER(name) API_##name,
+    LC_API_TABLE(LC_API_NUMBER) N_API,
+#undef LC_API_NUMBER
+    N_SLOTS = sizeof names / sizeof *names,
+    N_MPI = N_SLOTS - N_API
+};
+
+extern void *lc_slots[N_SLOTS] __attribute__((visibility("hidden"))); /* generated assembly */
+void *lc_stub_resolve(unsigned slot) __attribute__((visibility("hidden")));
+
+/* Of the core; here, because a preloaded library surely has static thread-local storage. */
+EXPORT __thread void *latecomer_private_self __attribute__((tls_model("initial-exec")));
+
+static struct lc_stub stub = {
+    .abi = LC_STUB_ABI, .n_mpi = N_MPI, .slots = lc_slots, .names = names};
+static void *first_thunks[N_SLOTS]; /* what the slots held at the start */
+
+enum { ASLEEP, WAKING, AWAKE };
+static _Atomic int state;
+static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(pthread_t) waker;
+static bool quiet; /* said by an option that is taken out of the environment */
+
+static uint64_t now_ns(clockid_t id) {
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+__attribute__((constructor)) static void remember_start(void) {
+    stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
+    stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
+}
+
+/* A word for the parent in the state that nobody claimed, if there is one. */
+static bool leave_mark(const char *mark) {
+    const char *text = getenv("LATECOMER_STATE");
+    char path[64];
+    int pid, fd;
+    if (text == NULL || sscanf(text, "%d:%d", &pid, &fd) != 2)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int memory = open(path, O_RDWR | O_CLOEXEC);
+    if (memory < 0)
+        return false;
+    bool left = lseek(memory, 0, SEEK_END) == 0 && pwrite(memory, mark, strlen(mark) + 1, 0) > 0;
+    close(memory);
+    return left;
+}
+
+/* MPI was used, but never through the exported functions (RTLD_DEEPBIND, dlsym with the library's
+ * own handle): the parent is told the library's name. */
+__attribute__((destructor)) static void tell_if_passed_by(void) {
+    static struct lc_loaded_mpi mpi;
+    int flag = 0;
+    if (stub.on_dlclose != NULL || stub.mpi != NULL || getenv("LATECOMER_STATE") == NULL ||
+        !lc_find_mpi(&mpi))
+        return;
+    int (*initialized)(int *) = (int (*)(int *))dlsym(mpi.handle, "PMPI_Initialized");
+    int (*finalized)(int *) = (int (*)(int *))dlsym(mpi.handle, "PMPI_Finalized");
+    if (initialized == NULL || finalized == NULL || initialized(&flag) != 0 || !flag ||
+        finalized(&flag) != 0)
+        return;
+    char mark[64];
+    const char *slash = strrchr(mpi.path, '/');
+    snprintf(mark, sizeof mark, "%c%.60s", flag ? '!' : '?', slash != NULL ? slash + 1 : mpi.path);
+    leave_mark(mark);
+}
+
+static void say(const char *what, const char *why) {
+    char line[512];
+    int n =
+        snprintf(line, sizeof line, "latecomer: %s: %s: the program runs unmeasured\n", what, why);
+    size_t bytes = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
+    if (!quiet && getenv("LATECOMER_QUIET") == NULL && write(STDERR_FILENO, line, bytes) < 0)
+        return;
+}
+
+/* Only what `latecomer run` put there: helpers that the program starts are not measured. */
+static void clean_environment(void) {
+    const char *old = getenv("LD_PRELOAD");
+    if (old != NULL) {
+        char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
+        if (kept != NULL && copy != NULL) {
+            char *end = kept;
+            kept[0] = '\0';
+            for (char *part = strtok_r(copy, ": ", &save); part != NULL;
+                 part = strtok_r(NULL, ": ", &save)) {
+                const char *slash = strrchr(part, '/');
+                if (strcmp(slash != NULL ? slash + 1 : part, "liblatecomer.so") == 0)
+                    continue;
+                if (end != kept)
+                    *end++ = ':';
+                size_t length = strlen(part);
+                memcpy(end, part, length + 1);
+                end += length;
+            }
+            if (kept[0] != '\0')
+                setenv("LD_PRELOAD", kept, 1);
+            else
+                unsetenv("LD_PRELOAD");
+        }
+        free(kept);
+        free(copy);
+    }
+    static const char *const ours[] = {"LATECOMER_STATE", "LATECOMER_DIR", "LATECOMER_BELL",
+                                       "LATECOMER_PRELOADED"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        unsetenv(ours[i]);
+    const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
+    char *list = given != NULL ? strdup(given) : NULL, *save = NULL;
+    for (char *name = list != NULL ? strtok_r(list, ":", &save) : NULL; name != NULL;
+         name = strtok_r(NULL, ":", &save))
+        unsetenv(name);
+    free(list);
+    unsetenv("LATECOMER_GIVEN");
+}
+
+static bool core_path(const char *flavour, char *path, size_t bytes) {
+    Dl_info own;
+    if (dladdr((void *)&stub, &own) == 0 || own.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(own.dli_fname, '/');
+    const char *mode = getenv("LATECOMER_MODE"); /* "nop": forwards only, for the benchmark */
+    bool nop = mode != NULL && strcmp(mode, "nop") == 0;
+    int n = snprintf(path, bytes, "%.*sliblatecomer-core-%s%s.so",
+                     slash != NULL ? (int)(slash - own.dli_fname + 1) : 0, own.dli_fname, flavour,
+                     nop ? "-nop" : "");
+    return n > 0 && (size_t)n < bytes;
+}
+
+static void use_real_functions(void) {
+    for (int i = 0; i < N_MPI; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "P%s", names[i]);
+        void *real = dlsym(stub.mpi, name);
+        if (real == NULL)
+            real = dlsym(stub.mpi, names[i]);
+        if (real != NULL)
+            lc_slots[i] = real;
+    }
+}
+
+/* Opens the core; the reason if it cannot. */
+static const char *open_core(const char *flavour, char *why, size_t why_bytes) {
+    char path[4096];
+    if (!core_path(flavour, path, sizeof path))
+        return "own place not found";
+    void *core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (core == NULL) {
+        snprintf(why, why_bytes, "%s", dlerror());
+        return why;
+    }
+    lc_core_start_fn *start = (lc_core_start_fn *)dlsym(core, "lc_core_start");
+    if (start == NULL)
+        return "not a core of this version";
+    return start(&stub, why, why_bytes) == 0 ? NULL : why;
+}
+
+/* Why this MPI cannot be measured; NULL if it can. */
+static const char *refuse(const struct lc_loaded_mpi *mpi, char *why, size_t why_bytes) {
+    char core[4096];
+    if (mpi->flavour == LC_FLAVOUR_UNKNOWN) {
+        snprintf(why, why_bytes, "%.400s: no MPI that can be measured (%s)", mpi->path,
+                 mpi->product);
+        return why;
+    }
+    /* The core is bound to Open MPI's objects by this name, and would load a second library. */
+    if (mpi->flavour == LC_FLAVOUR_IS_OPENMPI &&
+        dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD) != mpi->handle) {
+        snprintf(why, why_bytes, "%.400s: an Open MPI that does not call itself libmpi.so.40",
+                 mpi->path);
+        return why;
+    }
+    if (core_path(lc_flavour_word(mpi->flavour), core, sizeof core) && access(core, F_OK) != 0) {
+        snprintf(why, why_bytes, "%s: Latecomer was built without %s", mpi->product,
+                 lc_flavour_name(mpi->flavour));
+        return why;
+    }
+    return NULL;
+}
+
+/* The parent of rank 0 says it once; who has no parent says it here. */
+static void tell_failure(const char *why) {
+    char mark[512];
+    snprintf(mark, sizeof mark, "#%.500s", why);
+    if (!leave_mark(mark))
+        say("measurement", why);
+}
+
+/* false: no MPI library is loaded yet, so only regions were used: sleep on. */
+static bool wake(void) {
+    static struct lc_loaded_mpi mpi;
+    if (!lc_find_mpi(&mpi))
+        return false;
+    char why[512] = "";
+    quiet = getenv("LATECOMER_QUIET") != NULL;
+    memcpy(first_thunks, lc_slots, sizeof first_thunks);
+    stub.mpi = mpi.handle;
+    stub.flavour = mpi.flavour;
+    stub.product = mpi.product;
+    bool wanted = getenv("LATECOMER_STATE") != NULL || getenv("LATECOMER_DIR") != NULL;
+    const char *failed = wanted ? refuse(&mpi, why, sizeof why) : NULL;
+    if (wanted && failed == NULL)
+        failed = open_core(lc_flavour_word(mpi.flavour), why, sizeof why);
+    if (failed != NULL || !wanted)
+        use_real_functions();
+    if (failed != NULL)
+        tell_failure(failed);
+    clean_environment();
+    return true;
+}
+
+static void nothing(void) {
+}
+
+/* Where a slot that is not filled goes on: functions that the MPI library lacks (but another
+ * library has), the API without MPI. */
+static void *fallback(unsigned slot) {
+    if (slot >= N_MPI)
+        return (void *)nothing;
+    void *real = dlsym(RTLD_NEXT, names[slot]);
+    if (real == NULL) {
+        char name[128];
+        snprintf(name, sizeof name, "P%s", names[slot]);
+        real = dlsym(RTLD_NEXT, name);
+    }
+    if (real != NULL && atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
+        lc_slots[slot] = real;
+    if (real == NULL) {
+        say(names[slot], "the program calls it, but no loaded library has it");
+        real = (void *)nothing;
+    }
+    return real;
+}
+
+void *lc_stub_resolve(unsigned slot) {
+    void *thunk = lc_slots[slot];
+    if (atomic_load_explicit(&state, memory_order_acquire) != AWAKE) {
+        if (atomic_load(&state) == WAKING && pthread_equal(atomic_load(&waker), pthread_self()))
+            return fallback(slot);
+        pthread_mutex_lock(&waking);
+        if (atomic_load(&state) == ASLEEP) {
+            atomic_store(&waker, pthread_self());
+            atomic_store(&state, WAKING);
+            bool awake = wake();
+            atomic_store_explicit(&state, awake ? AWAKE : ASLEEP, memory_order_release);
+        }
+        pthread_mutex_unlock(&waking);
+    }
+    void *target = lc_slots[slot];
+    if (first_thunks[slot] == target || (first_thunks[slot] == NULL && target == thunk))
+        target = fallback(slot);
+    return target;
+}
+
+/* A library that goes away may leave its addresses to another one: call paths seen before mean
+ * nothing any more. */
+EXPORT int dlclose(void *handle) {
+    static int (*_Atomic real)(void *);
+    int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
+    if (function == NULL) {
+        function = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+        atomic_store_explicit(&real, function, memory_order_relaxed);
+    }
+    int result = function(handle);
+    if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.on_dlclose != NULL)
+        stub.on_dlclose();
+    return result;
+}

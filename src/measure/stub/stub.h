@@ -1,0 +1,38 @@
+/* Between the preloaded stub and the core that it opens. */
+#ifndef LC_MEASURE_STUB_STUB_H
+#define LC_MEASURE_STUB_STUB_H
+
+#include <stdint.h>
+
+enum { LC_STUB_ABI = 2 };
+
+/* Slots behind those of MPI, in this order. */
+#define LC_API_TABLE(X)                                                                            \
+    X(latecomer_begin)                                                                             \
+    X(latecomer_end)                                                                               \
+    X(latecomer_start)                                                                             \
+    X(latecomer_stop)                                                                              \
+    X(latecomer_begin_fortran)                                                                     \
+    X(latecomer_end_fortran)                                                                       \
+    X(__cyg_profile_func_enter)                                                                    \
+    X(__cyg_profile_func_exit)
+
+struct lc_stub {
+    uint32_t abi;   /* LC_STUB_ABI */
+    uint32_t n_mpi; /* slots of MPI functions, API after them */
+    void **slots;   /* where the exported functions jump to */
+    const char *const *names;
+    void *mpi;           /* handle of the MPI library of the program */
+    uint32_t flavour;    /* enum lc_flavour of it */
+    const char *product; /* what it says it is: "MPICH 4.0.2" */
+    uint64_t begin_ns;   /* start of the process, CLOCK_MONOTONIC_RAW */
+    uint64_t begin_realtime_ns;
+    void (*on_dlclose)(void); /* set by the core: called after a library may have gone */
+};
+
+/* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots
+ * are as before. */
+typedef int lc_core_start_fn(struct lc_stub *stub, char *why, unsigned long why_bytes);
+lc_core_start_fn lc_core_start;
+
+#endif

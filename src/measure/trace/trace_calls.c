@@ -1,0 +1,270 @@
+/* Records that are seldom, or of which a call may write many. */
+#include "measure/hot.h"
+#include "measure/paths/path.h"
+#include "measure/trace/trace_area.h"
+
+/* Operations by OTF2's numbers (OTF2_CollectiveOp), which are part of its format. */
+enum {
+    OP_BARRIER,
+    OP_BCAST,
+    OP_GATHER,
+    OP_GATHERV,
+    OP_SCATTER,
+    OP_SCATTERV,
+    OP_ALLGATHER,
+    OP_ALLGATHERV,
+    OP_ALLTOALL,
+    OP_ALLTOALLV,
+    OP_ALLTOALLW,
+    OP_ALLREDUCE,
+    OP_REDUCE,
+    OP_REDUCE_SCATTER,
+    OP_SCAN,
+    OP_EXSCAN,
+    OP_REDUCE_SCATTER_BLOCK
+};
+
+static const struct {
+    const char *name;
+    uint8_t operation;
+} operations[] = {
+    {"Reduce_scatter_block", OP_REDUCE_SCATTER_BLOCK},
+    {"Reduce_scatter", OP_REDUCE_SCATTER},
+    {"Reduce", OP_REDUCE},
+    {"Allgatherv", OP_ALLGATHERV},
+    {"Allgather", OP_ALLGATHER},
+    {"Allreduce", OP_ALLREDUCE},
+    {"Alltoallv", OP_ALLTOALLV},
+    {"Alltoallw", OP_ALLTOALLW},
+    {"Alltoall", OP_ALLTOALL},
+    {"Gatherv", OP_GATHERV},
+    {"Gather", OP_GATHER},
+    {"Scatterv", OP_SCATTERV},
+    {"Scatter", OP_SCATTER},
+    {"Barrier", OP_BARRIER},
+    {"Bcast", OP_BCAST},
+    {"Exscan", OP_EXSCAN},
+    {"Scan", OP_SCAN},
+    {"allgatherv", OP_ALLGATHERV},
+    {"allgather", OP_ALLGATHER},
+    {"alltoallv", OP_ALLTOALLV},
+    {"alltoallw", OP_ALLTOALLW},
+    {"alltoall", OP_ALLTOALL}, /* MPI_Neighbor_allgather, .. */
+};
+
+/* By the name of the function: MPI_Iallreduce, MPI_Allreduce_init, MPI_Allreduce_c,
+ * MPI_Neighbor_alltoall, ...; LC_NONE: not a collective. */
+static uint32_t operation_of_name(const char *name) {
+    char lower[2] = {0};
+    const char *begin = strncmp(name, "MPI_", 4) == 0 ? name + 4 : name;
+    if (strncmp(begin, "Neighbor_", 9) == 0)
+        begin += 9;
+    else if (strncmp(begin, "Ineighbor_", 10) == 0)
+        begin += 10;
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        const char *wanted = operations[i].name;
+        size_t n = strlen(wanted);
+        if (strncmp(begin, wanted, n) == 0)
+            return operations[i].operation;
+        lower[0] = (char)(wanted[0] | 0x20);
+        if (begin[0] == 'I' && begin[1] == lower[0] && strncmp(begin + 2, wanted + 1, n - 1) == 0)
+            return operations[i].operation;
+    }
+    return LC_NONE;
+}
+
+static uint8_t operation_cache[LC_FN_COUNT]; /* operation + 1; 0: not looked up */
+
+static uint64_t operation_of(uint32_t fn) {
+    if (lc_unlikely(operation_cache[fn] == 0))
+        operation_cache[fn] = (uint8_t)(operation_of_name(lc_fn_names[fn]) + 1);
+    return (uint64_t)(uint8_t)(operation_cache[fn] - 1) << 56;
+}
+
+static uint32_t root_of(const struct lc_coll *coll) {
+    if (coll->kind != LC_COLL_ONE2N && coll->kind != LC_COLL_N2ONE)
+        return LC_REC_ROOT_NONE;
+    if (coll->root == MPI_ROOT)
+        return LC_REC_ROOT_SELF;
+    if (coll->root == MPI_PROC_NULL)
+        return LC_REC_ROOT_OTHERS;
+    return (uint32_t)coll->root;
+}
+
+void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    if (lc_unlikely(s == NULL))
+        return;
+    uint32_t fn = coll->request != NULL ? coll->request->fn : call->fn;
+    enum lc_rec_kind kind = nonblocking ? LC_REC_ICOLL : LC_REC_COLL;
+    uint64_t head = lc_rec_pair(kind, lc_trace_comm_id(call, coll->comm), root_of(coll)),
+             sent = operation_of(fn) | coll->bytes_sent;
+    if (!nonblocking) {
+        lc_trace_put3(s, head, sent, coll->bytes_rcvd);
+        return;
+    }
+    lc_trace_put4(s, head, sent, coll->bytes_rcvd, coll->id);
+    if (coll->request != NULL)
+        coll->request->trace = 1;
+    else
+        lc_trace_put1(s, lc_rec_word(LC_REC_ICOLL_DONE, coll->id));
+}
+
+static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struct lc_request *r,
+                          const MPI_Status *status) {
+    r->trace = 0;
+    if (lc_unlikely(r->pair != NULL && r->pair->trace != 0)) /* the sending half */
+        completed_one(call, s, r->pair, status);
+    if (r->kind == LC_REQUEST_FILE) {
+        lc_trace_put3(s, lc_rec_pair(LC_REC_IO_DONE, (uint32_t)r->peer, 0), lc_status_bytes(status),
+                      r->id);
+    } else if (r->kind == LC_REQUEST_COLL) {
+        lc_trace_put1(s, lc_rec_word(LC_REC_ICOLL_DONE, r->id));
+    } else if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
+        lc_trace_put1(s, lc_rec_word(LC_REC_CANCELLED, r->id));
+    } else if (r->kind == LC_REQUEST_SEND) {
+        lc_trace_put1(s, lc_rec_word(LC_REC_ISEND_DONE, r->id));
+    } else if (r->kind == LC_REQUEST_RECV) {
+        /* MPICH leaves the status of MPI_Isendrecv empty: what was asked for is what came. */
+        int source = r->peer >= 0 ? r->peer : status->MPI_SOURCE;
+        int tag = r->tag >= 0 ? r->tag : status->MPI_TAG;
+        uint64_t bytes = lc_status_bytes(status);
+        if (!lc_trace_sized(s, bytes)) {
+            lc_trace_put1(s, lc_rec_word(LC_REC_DROPPED, r->id));
+            return;
+        }
+        uint64_t head =
+            lc_rec_pair(LC_REC_IRECV, lc_trace_comm_id(call, r->comm), (uint32_t)source);
+        lc_trace_put4(s, head, (uint32_t)tag, bytes, r->id);
+    }
+}
+
+void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
+                             const MPI_Status *statuses) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    if (lc_unlikely(s == NULL))
+        return;
+    for (int i = 0; i < n; i++)
+        if (requests[i] != NULL && requests[i]->trace != 0)
+            completed_one(call, s, requests[i], &statuses[i]);
+}
+
+void lc_trace_tested_cold(struct lc_trace_stream *s, const struct lc_request *r) {
+    if (r->kind == LC_REQUEST_FILE)
+        lc_trace_put2(s, lc_rec_pair(LC_REC_IO_TESTED, (uint32_t)r->peer, 0), r->id);
+    else
+        lc_trace_put1(s, lc_rec_word(LC_REC_TESTED, r->id));
+    if (r->pair != NULL && r->pair->trace != 0)
+        lc_trace_tested_cold(s, r->pair);
+}
+
+static void record_comm(struct lc_call *call, enum lc_rec_kind kind, uint32_t id) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    if (s != NULL)
+        lc_trace_put1(s, lc_rec_pair(kind, id, 0));
+}
+
+static void define_once(struct lc_comm *comm) {
+    if (comm->trace != NULL)
+        return;
+    comm->trace = &lc_tracing;
+    lc_trace_define_comm(comm, comm->parent);
+}
+
+/* Of a constructor that is collective over the parent, as far as it is known. */
+void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm) {
+    if (lc_tracing.area == NULL)
+        return;
+    define_once(comm);
+    record_comm(call, LC_REC_COMM_MADE, comm->id);
+}
+
+/* The new communicator's members need not all be the parent's in the calls left out here. */
+void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    const char *name = lc_fn_names[call->fn];
+    if (s == NULL || strncmp(name, "MPI_Comm_create_", 16) == 0 ||
+        strncmp(name, "MPI_Intercomm", 13) == 0)
+        return;
+    lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, lc_trace_comm_id(call, parent), 0));
+}
+
+void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name) {
+    if (lc_tracing.area != NULL && name != NULL)
+        lc_trace_define_name(false, lc_trace_comm_id(call, comm), name);
+}
+
+void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm) {
+    lc_trace_comm_new(call, comm);
+}
+
+void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    if (s == NULL || comm->trace == NULL)
+        return;
+    lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, comm->id, 1));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, comm->id, 0));
+}
+
+void lc_trace_init(struct lc_call *call) {
+    if (lc_tracing.area == NULL)
+        return;
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    struct lc_comm *world = lc_comm_get(call->thread, MPI_COMM_WORLD);
+    struct lc_comm *self = lc_comm_get(call->thread, MPI_COMM_SELF);
+    lc_trace_define_process();
+    if (world == NULL || self == NULL)
+        return;
+    define_once(world);
+    define_once(self);
+    if (s == NULL)
+        return;
+    lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, world->id, 0));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_MADE, world->id, 0));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_MADE, self->id, 0));
+}
+
+void lc_trace_finalize(struct lc_call *call) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    if (lc_tracing.area == NULL || s == NULL)
+        return;
+    lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, 0, 1));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 0, 0));
+    lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 1, 0));
+}
+
+void lc_trace_phase(struct lc_call *call) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    struct lc_path *path = call->entry->path;
+    uint32_t code = (uint32_t)call->entry->fn_ctx;
+    if (s == NULL || code < lc_region_fn(0, false))
+        return;
+    if (path->trace == NULL) {
+        struct lc_region_name region = lc_region_get((code - lc_region_fn(0, false)) / 2);
+        if (region.address != 0 || region.text == NULL)
+            return; /* a function */
+        path->trace = (void *)((uintptr_t)lc_trace_define_string(region.text, LC_STRING_PHASE) + 1);
+    }
+    lc_trace_put2(s, lc_rec_word(LC_REC_PHASE, call->begin - s->base_ticks),
+                  (uintptr_t)path->trace - 1);
+}
+
+void lc_trace_control(struct lc_call *call, bool on) {
+    struct lc_trace_stream *s = call->thread->trace;
+    if (s != NULL)
+        lc_trace_put1(s, lc_rec_word(on ? LC_REC_ON : LC_REC_OFF, call->begin - s->base_ticks));
+}
+
+void lc_trace_thread_new(struct lc_call *call) {
+    if (call->thread->trace == NULL)
+        call->thread->trace = lc_trace_stream_new(call->thread, call->begin);
+}
+
+void lc_trace_thread_end(struct lc_call *call) {
+    struct lc_trace_stream *s = call->thread->trace;
+    if (s == NULL)
+        return;
+    lc_trace_put1(s, lc_rec_word(LC_REC_END, call->begin - s->base_ticks));
+    call->thread->trace = NULL;
+    lc_trace_stream_close(s);
+}

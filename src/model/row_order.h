@@ -1,0 +1,20 @@
+/* Enumeration of call paths in .cubex (spec: cubex container, "Enumeration position"). With cnode
+ * ids in pre-order, the position of an EXCLUSIVE metric's row is the id itself; INCLUSIVE metrics
+ * number a root, then all children of a node, then recurse into each child. */
+#ifndef LC_MODEL_ROW_ORDER_H
+#define LC_MODEL_ROW_ORDER_H
+
+#include "model/model.h"
+
+/* LC_ERR_RANGE if the cnodes are not numbered in depth-first pre-order. */
+enum lc_err lc_order_check(const struct lc_model *model);
+
+/* position[cnode] in the INCLUSIVE enumeration. Needs pre-order; the caller frees it. */
+enum lc_err lc_order_inclusive(const struct lc_model *model, uint32_t **position);
+
+/* Children in order of definition: first_child[n_cnodes + 1] (the last entry: first root),
+ * next_sibling[n_cnodes]; LC_NONE ends. */
+enum lc_err lc_order_children(const struct lc_model *model, uint32_t **first_child,
+                              uint32_t **next_sibling);
+
+#endif

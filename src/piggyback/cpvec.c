@@ -1,0 +1,237 @@
+#include "piggyback/cpvec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void make_whatif(struct lc_cpvec *vec, struct lc_area *mine) {
+    uint32_t n = vec->thread == 0 ? LC_WHATIF_VERSIONS : LC_WHATIF_VERSIONS_FEW;
+    uint64_t at = mine ? lc_area_take(mine, n * sizeof *vec->published) : 0;
+    vec->published = at ? lc_area_at(mine, at) : mine ? NULL : calloc(n, sizeof *vec->published);
+    if (!vec->published)
+        return;
+    vec->circle->n_whatif = n;
+    vec->circle->whatif = at;
+}
+
+void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif) {
+    memset(vec, 0, sizeof *vec);
+    vec->thread = thread;
+    vec->n_whatif = n_whatif;
+    if (thread >= LC_AREA_THREADS || (!mine && n_whatif == 0))
+        return;
+    uint64_t at = mine ? lc_area_take(mine, sizeof(struct lc_cp_circle)) : 0;
+    vec->circle = at ? lc_area_at(mine, at) : mine ? NULL : calloc(1, sizeof *vec->circle);
+    if (!vec->circle)
+        return;
+    if (n_whatif > 0)
+        make_whatif(vec, mine);
+    if (mine)
+        atomic_store_explicit(&mine->head->vectors[thread], at, memory_order_release);
+}
+
+void lc_cpvec_clear(struct lc_cpvec *vec) {
+    vec->n = vec->n_recent = 0;
+    vec->base = 0;
+    vec->other = 0;
+    memset(vec->whatif, 0, sizeof vec->whatif);
+}
+
+static void add_item(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    uint32_t i = vec->hints[key % LC_CP_HINTS], smallest = 0;
+    if (i < vec->n && vec->items[i].key == key) {
+        vec->items[i].ticks += ticks;
+        return;
+    }
+    for (i = 0; i < vec->n && vec->items[i].key != key; i++)
+        if (vec->items[i].ticks < vec->items[smallest].ticks)
+            smallest = i;
+    if (i < vec->n) {
+        vec->items[i].ticks += ticks;
+    } else if (i < LC_CP_ITEMS) {
+        vec->items[vec->n++] = (struct lc_cp_item){key, ticks};
+    } else {
+        i = smallest;
+        vec->other += vec->items[i].ticks;
+        vec->items[i] = (struct lc_cp_item){key, ticks};
+    }
+    vec->hints[key % LC_CP_HINTS] = (uint8_t)i;
+}
+
+void lc_cpvec_fold(struct lc_cpvec *vec) {
+    for (uint32_t i = 0; i < vec->n_recent; i++)
+        add_item(vec, vec->recent[i].key, vec->recent[i].ticks);
+    if (vec->n_recent > 0)
+        vec->base = 0;
+    vec->n_recent = 0;
+}
+
+void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    if (vec->n_recent == LC_CP_RECENT)
+        lc_cpvec_fold(vec);
+    vec->recent[vec->n_recent++] = (struct lc_cp_item){key, ticks};
+}
+
+static void publish_whatif(struct lc_cpvec *vec, uint32_t number, uint32_t version) {
+    struct lc_whatif_version *v = &vec->published[number % vec->circle->n_whatif];
+    atomic_store_explicit(&v->version, 0, memory_order_relaxed);
+    /* as below: who reads new clocks reads version 0 or the new one after them */
+    atomic_thread_fence(memory_order_release);
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        __atomic_store_n(&v->clocks[i], vec->whatif[i], __ATOMIC_RELAXED);
+    /* release: who sees the version sees the clocks (lc_cpvec_whatif) */
+    atomic_store_explicit(&v->version, version, memory_order_release);
+}
+
+uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
+    struct lc_cp_circle *circle = vec->circle;
+    if (!circle)
+        return 0;
+    lc_cpvec_fold(vec);
+    uint32_t number = vec->next++ & 0x7fffff;
+    struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
+    uint32_t version = vec->thread << 24 | number | 0x800000;
+    if (vec->published)
+        publish_whatif(vec, number, version);
+    atomic_store_explicit(&v->version, 0, memory_order_relaxed);
+    /* readers that see new items see version 0 or the new one */
+    atomic_thread_fence(memory_order_release);
+    v->n = vec->n;
+    v->other = vec->other;
+    for (uint32_t i = 0; i < vec->n; i++)
+        v->items[i] = vec->items[i];
+    /* release: who sees the version sees the items (lc_cpvec_adopt_slow) */
+    atomic_store_explicit(&v->version, version, memory_order_release);
+    atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
+    return version;
+}
+
+static struct lc_cp_version *version_at(const struct lc_area *theirs, uint32_t version,
+                                        struct lc_cp_circle **circle) {
+    uint64_t at = theirs ? atomic_load_explicit(&theirs->head->vectors[version >> 24 & 63],
+                                                memory_order_acquire)
+                         : 0;
+    if (!at || !version)
+        return NULL;
+    *circle = lc_area_at(theirs, at);
+    return &(*circle)->versions[version % LC_CP_VERSIONS];
+}
+
+/* A consistent copy of a version; `expected` 0: whatever is there. */
+static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *items,
+                 uint32_t *n) {
+    uint32_t is = atomic_load_explicit(&v->version, memory_order_acquire);
+    if (!is || (expected && is != expected))
+        return false;
+    uint32_t count = __atomic_load_n(&v->n, __ATOMIC_RELAXED);
+    if (count > LC_CP_ITEMS)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = v->items[i];
+    /* the items are read before the version is read again */
+    atomic_thread_fence(memory_order_acquire);
+    *n = count;
+    return atomic_load_explicit(&v->version, memory_order_relaxed) == is;
+}
+
+static uint64_t sum_of(const struct lc_cp_item *items, uint32_t n) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += items[i].ticks;
+    return sum;
+}
+
+void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
+                          uint64_t useful) {
+    if (n > LC_CP_ITEMS)
+        n = LC_CP_ITEMS;
+    if (items != vec->items && n > 0)
+        memcpy(vec->items, items, n * sizeof *items);
+    vec->n = n;
+    vec->n_recent = 0;
+    vec->base = 0;
+    uint64_t sum = sum_of(vec->items, n);
+    if (sum > useful && sum > 0) /* a later version of the same thread: scaled to this clock */
+        for (uint32_t i = 0; i < n; i++)
+            vec->items[i].ticks =
+                (uint64_t)((double)vec->items[i].ticks * (double)useful / (double)sum);
+    sum = sum_of(vec->items, n);
+    vec->other = useful > sum ? useful - sum : 0;
+}
+
+void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
+                         const struct lc_stamp *stamp) {
+    struct lc_cp_circle *circle = NULL;
+    struct lc_cp_version *v = version_at(theirs, stamp->vector, &circle);
+    uint32_t n = 0;
+    uint64_t other = v ? __atomic_load_n(&v->other, __ATOMIC_RELAXED) : 0;
+    bool exact = v && copy(v, stamp->vector, vec->items, &n);
+    if (v && !exact) {
+        vec->n_overwritten++;
+        n = 0;
+        uint32_t latest = atomic_load_explicit(&circle->latest, memory_order_relaxed);
+        if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n))
+            n = 0;
+    }
+    uint64_t sum = sum_of(vec->items, n) + other;
+    if (!exact || sum > stamp->useful) {
+        lc_cpvec_adopt_items(vec, vec->items, n, stamp->useful);
+        return;
+    }
+    vec->n = n;
+    vec->other = other;
+    vec->base = stamp->vector;
+    vec->base_of = theirs;
+    vec->base_sum = sum;
+    vec->n_recent = 1;
+    vec->recent[0] =
+        (struct lc_cp_item){(uint64_t)theirs->head->rank << 32 | stamp->node, stamp->useful - sum};
+}
+
+static bool copy_whatif(struct lc_whatif_version *all, uint32_t n_all, uint32_t version,
+                        uint64_t *clocks, uint32_t n) {
+    struct lc_whatif_version *v = &all[(version & 0x7fffff) % n_all];
+    if (!version || atomic_load_explicit(&v->version, memory_order_acquire) != version)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        clocks[i] = __atomic_load_n(&v->clocks[i], __ATOMIC_RELAXED);
+    /* the clocks are read before the version is read again */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&v->version, memory_order_relaxed) == version;
+}
+
+bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks) {
+    return vec->published &&
+           copy_whatif(vec->published, vec->circle->n_whatif, version, clocks, vec->n_whatif);
+}
+
+void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
+    uint64_t clocks[LC_WHATIF_MAX];
+    struct lc_cp_circle *circle = NULL;
+    if (!version_at(theirs, version, &circle) || !circle->whatif ||
+        !copy_whatif(lc_area_at(theirs, circle->whatif), circle->n_whatif, version, clocks,
+                     vec->n_whatif)) {
+        vec->n_whatif_lost++;
+        return;
+    }
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        if (clocks[i] > vec->whatif[i])
+            vec->whatif[i] = clocks[i];
+}
+
+static int by_ticks(const void *a, const void *b) {
+    uint64_t x = ((const struct lc_cp_item *)a)->ticks, y = ((const struct lc_cp_item *)b)->ticks;
+    return (x < y) - (x > y);
+}
+
+uint32_t lc_cpvec_pack(struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room) {
+    lc_cpvec_fold(vec);
+    if (vec->n <= room) {
+        memcpy(items, vec->items, vec->n * sizeof *items);
+        return vec->n;
+    }
+    struct lc_cp_item sorted[LC_CP_ITEMS];
+    memcpy(sorted, vec->items, vec->n * sizeof *sorted);
+    qsort(sorted, vec->n, sizeof *sorted, by_ticks);
+    memcpy(items, sorted, room * sizeof *items);
+    return room;
+}

@@ -1,0 +1,135 @@
+/* Which call paths the critical path spent its time in: a bounded vector that belongs to a thread's
+ * clock of useful time. Where another clock wins a maximum its vector wins whole (Hollingsworth
+ * 1996).
+ *
+ * Nouns
+ *   item     (rank, node of its call tree) and ticks
+ *   what-if  clocks of useful time that counts other than it took, one per scenario; they take
+ * their own maxima. Their versions are kept in a circle of their own, much larger: 64 bytes each
+ *   recent   what was added since the items were taken over or published; folded into the items
+ * when it is full or asked for other    ticks of items that had to leave the vector, or were lost
+ * on the way version  a copy of the vector as it was at a send, in the sender's area, named by a
+ * number that travels in the stamp; a small circle of them, so that nobody waits: who finds its
+ * version overwritten takes the latest one, scaled to its clock Invariant: items + recent + other =
+ * the clock it belongs to. While the same version of the same thread wins again and again (two
+ * ranks that take turns) only `recent` is set: nothing is read. Owner: one thread; versions are
+ * read by all ranks of the node. */
+#ifndef LC_PIGGYBACK_CPVEC_H
+#define LC_PIGGYBACK_CPVEC_H
+
+#include "base/choose.h"
+#include "piggyback/ring.h"
+
+enum {
+    LC_CP_ITEMS = 64,
+    LC_CP_VERSIONS = 64,
+    LC_CP_HINTS = 64,
+    LC_CP_RECENT = 4,
+    LC_WHATIF_MAX = 6,
+    LC_WHATIF_VERSIONS = 16384, /* of a process' first thread */
+    LC_WHATIF_VERSIONS_FEW = 1024
+};
+
+struct lc_cp_item {
+    uint64_t key; /* rank << 32 | node */
+    uint64_t ticks;
+};
+
+struct lc_cp_version {        /* in the area; head is one line */
+    _Atomic uint32_t version; /* 0 while it is written */
+    uint32_t n;
+    uint64_t other;
+    struct lc_cp_item items[LC_CP_ITEMS];
+};
+
+struct lc_whatif_version {
+    _Atomic uint32_t version; /* 0 while it is written */
+    uint32_t unused;
+    uint64_t clocks[LC_WHATIF_MAX];
+    uint64_t unused_too;
+};
+
+struct lc_cp_circle { /* of one thread, in the area */
+    _Atomic uint32_t latest;
+    uint32_t n_whatif; /* versions of what-if clocks, a power of two */
+    uint64_t whatif;   /* their offset in the area; 0: none */
+    uint32_t unused[12];
+    struct lc_cp_version versions[LC_CP_VERSIONS];
+};
+
+struct lc_cpvec {
+    struct lc_cp_item items[LC_CP_ITEMS];
+    uint32_t n;
+    uint32_t thread; /* index in the area's table of circles */
+    uint64_t other;
+    uint64_t
+        whatif[LC_WHATIF_MAX]; /* clocks of the what-if scenarios; winners of their own maxima */
+    uint32_t n_whatif;
+    uint32_t next;                       /* version to publish next */
+    struct lc_cp_circle *circle;         /* NULL: nothing is published */
+    struct lc_whatif_version *published; /* of the what-if clocks, or NULL */
+    struct lc_cp_item recent[LC_CP_RECENT];
+    uint32_t n_recent;
+    uint32_t base; /* items and other are this version of `base_of`; 0: of none */
+    const struct lc_area *base_of;
+    uint64_t base_sum;                     /* and belong to this clock */
+    uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */
+    uint64_t n_overwritten, n_whatif_lost; /* versions that came too late to be read */
+};
+
+/* thread < LC_AREA_THREADS; others publish nothing. mine NULL: nobody reads what is published, but
+ * what-if clocks are kept (lc_cpvec_whatif_then). */
+void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif);
+void lc_cpvec_clear(struct lc_cpvec *vec);
+
+/* Items hold all; needed before they are looked at. */
+void lc_cpvec_fold(struct lc_cpvec *vec);
+
+void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks);
+static inline void lc_cpvec_add(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
+    for (uint32_t i = 0; i < vec->n_recent; i++)
+        if (vec->recent[i].key == key) {
+            vec->recent[i].ticks += ticks;
+            return;
+        }
+    lc_cpvec_add_slow(vec, key, ticks);
+}
+
+/* Publishes the vector as it is; the number for the stamp, 0: none. */
+uint32_t lc_cpvec_publish(struct lc_cpvec *vec);
+
+/* Takes over the vector that a stamp of another thread names. What the thread worked since it
+ * published belongs to where it was last. */
+void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
+                         const struct lc_stamp *stamp);
+
+/* Does the stamp name the version that the items are already? */
+static inline bool lc_cpvec_continues(const struct lc_cpvec *vec, const struct lc_area *theirs,
+                                      const struct lc_stamp *stamp) {
+    return vec->base != 0 && stamp->vector == vec->base && theirs == vec->base_of &&
+           stamp->useful >= vec->base_sum;
+}
+/* Then it is taken over without reading it; `won` false: nothing changes (and no branch). */
+static inline void lc_cpvec_continue(struct lc_cpvec *vec, const struct lc_area *theirs,
+                                     const struct lc_stamp *stamp, bool won) {
+    uint64_t key = (uint64_t)theirs->head->rank << 32 | stamp->node;
+    uint64_t ticks = stamp->useful - vec->base_sum;
+    uint64_t mask = lc_mask(won);
+    vec->n_recent = (uint32_t)lc_choose(mask, 1, vec->n_recent);
+    vec->recent[0].key = lc_choose(mask, key, vec->recent[0].key);
+    vec->recent[0].ticks = lc_choose(mask, ticks, vec->recent[0].ticks);
+}
+/* The same from n items (other ranks of other nodes). */
+void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
+                          uint64_t useful);
+/* The what-if clocks of the thread itself when it published a version; false: not there any more.
+ */
+bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks);
+/* Maxima of the what-if clocks with those of a version; counts it where they are not there any more
+ * (the other is LC_WHATIF_VERSIONS ahead). */
+void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version);
+
+/* The largest items first, at most `room`; returns their number. */
+uint32_t lc_cpvec_pack(struct lc_cpvec *vec, struct lc_cp_item *items, uint32_t room);
+
+#endif

@@ -1,0 +1,142 @@
+/* Logical clocks of one thread (spec: on-the-fly critical path): they grow while the thread is in
+ * the state they count and take the maximum with the clock that comes in at every happens-before
+ * edge.
+ *
+ * Nouns
+ *   useful        `useful_global`: time outside MPI, all edges; with the vector of call paths that
+ * made it (cpvec.h). Without OpenMP it is also `outside_mpi_global` own           `useful_thread`:
+ * no edges; also `useful_process` where threads of a process have no edges between them outside_omp
+ * `outside_omp_global`: all time of the interval; kept as the tick at which it was 0 phase_useful
+ * as useful, from the begin of the current phase interval      measured interval, numbered alike on
+ * all ranks; clocks of other intervals make no edge Invariant: own <= useful <= outside_omp at any
+ * time. Owner: one thread. */
+#ifndef LC_PIGGYBACK_LOGICAL_H
+#define LC_PIGGYBACK_LOGICAL_H
+
+#include "piggyback/cpvec.h"
+
+struct lc_logical {
+    uint64_t last; /* end of the last event: useful time runs from here */
+    uint64_t useful, own, phase_useful, phase_own;
+    uint64_t origin;         /* outside_omp = now - origin */
+    uint64_t in_mpi;         /* sum of the time in calls */
+    uint64_t begin, skipped; /* of the interval; of our own work in it */
+    uint32_t interval;       /* 0: not measuring */
+    uint32_t phase;
+    uint32_t rank;
+    uint32_t node; /* where the last useful time was spent; at a call: most of it since the last */
+    uint32_t longest_node; /* of the parts that regions cut this time into */
+    uint64_t longest;      /* 0: no region since the last call */
+    uint64_t grain; /* less new work than this is not published: a receiver books it on `node` */
+    uint64_t published; /* useful, when the vector was published last */
+    bool stale;         /* useful time was added since the vector was published */
+    uint32_t version;
+    struct lc_cpvec vec;
+    uint64_t own_whatif[LC_WHATIF_MAX]; /* as vec.whatif, no edges */
+};
+
+/* factors[s * stride]: what useful time in this node counts in scenario s; NULL: 1. */
+static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_t node) {
+    l->node = node;
+    if (__builtin_expect(!l->interval, 0)) {
+        l->last = now;
+        return;
+    }
+    uint64_t ticks = now > l->last ? now - l->last : 0;
+    l->last = now;
+    l->useful += ticks;
+    l->own += ticks;
+    l->phase_useful += ticks;
+    l->phase_own += ticks;
+    l->stale = true;
+    lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | node, ticks);
+}
+
+/* What-if: the useful time of the last `ticks` counts factor[s] in scenario s. */
+static inline void lc_logical_whatif(struct lc_logical *l, uint64_t ticks, const float *factors) {
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        uint64_t counts = (uint64_t)((double)ticks * (double)factors[s]);
+        l->vec.whatif[s] += counts;
+        l->own_whatif[s] += counts;
+    }
+}
+
+/* What a thread did since an earlier moment. */
+struct lc_logical_since {
+    uint64_t own, phase_own, whatif[LC_WHATIF_MAX];
+};
+
+static inline void lc_logical_mark(const struct lc_logical *l, struct lc_logical_since *mark) {
+    mark->own = l->own;
+    mark->phase_own = l->phase_own;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        mark->whatif[s] = l->own_whatif[s];
+}
+
+/* Back to the mark, whose place `since` takes, for an edge that came in then; the vector stays. */
+void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since);
+/* And forward again; won: the edge brought another vector, to which what was done since is to be
+ * added (done, n: where, with the plain sum `own` at its end, in order; more than that: last node).
+ */
+struct lc_logical_done {
+    uint32_t node;
+    uint64_t own;
+};
+void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
+                        const struct lc_logical_done *done, uint32_t n);
+
+/* What this thread tells others at `now`, the entry into an operation. */
+static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct lc_stamp *stamp) {
+    stamp->enter = now;
+    stamp->useful = l->useful;
+    stamp->outside_omp = now - l->origin;
+    stamp->phase_useful = l->phase_useful;
+    stamp->interval = l->interval;
+    stamp->phase = l->phase;
+    stamp->node = l->node;
+    if (l->stale && (l->useful - l->published >= l->grain || !l->version)) {
+        l->version = lc_cpvec_publish(&l->vec);
+        l->published = l->useful;
+        l->stale = false;
+    }
+    stamp->vector = l->version;
+}
+
+/* The maxima of an edge that ends at `now`, except the vector. True: the useful clock of the other
+ * won, its vector is to be adopted. No branch depends on the stamp's clocks: who is ahead changes
+ * all the time, and the line has just been fetched from another core. */
+static inline bool lc_logical_edge(struct lc_logical *l, const struct lc_stamp *stamp,
+                                   uint64_t now) {
+    if (__builtin_expect(stamp->interval != l->interval || !l->interval, 0))
+        return false;
+    l->origin = now - lc_larger(now - l->origin, stamp->outside_omp);
+    l->phase_useful =
+        lc_larger(l->phase_useful, stamp->phase == l->phase ? stamp->phase_useful : 0);
+    bool won = stamp->useful > l->useful;
+    l->useful = lc_larger(l->useful, stamp->useful);
+    return won;
+}
+
+/* The vector's part of an edge, for a stamp of a rank of this node. */
+static inline void lc_logical_adopt(struct lc_logical *l, const struct lc_stamp *stamp, bool won,
+                                    const struct lc_area *theirs) {
+    if (__builtin_expect(lc_cpvec_continues(&l->vec, theirs, stamp), 1))
+        lc_cpvec_continue(&l->vec, theirs, stamp, won);
+    else if (won)
+        lc_cpvec_adopt_slow(&l->vec, theirs, stamp);
+    l->stale |= won;
+}
+
+/* Both, and what-if clocks. */
+static inline void lc_logical_take(struct lc_logical *l, const struct lc_stamp *stamp, uint64_t now,
+                                   const struct lc_area *theirs) {
+    bool won = lc_logical_edge(l, stamp, now);
+    if (__builtin_expect(l->vec.n_whatif > 0, 0) && stamp->interval == l->interval)
+        lc_cpvec_whatif(&l->vec, theirs, stamp->vector);
+    lc_logical_adopt(l, stamp, won, theirs);
+}
+
+/* A new interval begins: all clocks are 0. interval 0: measurement stops. */
+void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now);
+
+#endif

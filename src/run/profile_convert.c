@@ -1,0 +1,445 @@
+#include "run/profile_convert.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "model/cubex_write.h"
+#include "model/metrics.h"
+#include "run/blame_table.h"
+#include "run/estimate.h"
+#include "run/functions.h"
+#include "run/rules.h"
+#include "symbols/symbols.h"
+#include "run/system.h"
+#include "run/tree.h"
+
+struct converter {
+    const struct lc_raw_file *file;
+    const struct lc_raw *defs;
+    struct lc_model *model;
+    struct lc_symbols *symbols;
+    struct lc_named_tree tree;
+    struct lc_system system;
+    struct lc_minima *minima;
+    struct lc_function_class *functions; /* by raw name */
+    uint32_t *location_top;              /* raw location -> cnode that gets the time of the root */
+    const struct lc_raw_row **rows;      /* by cnode */
+    size_t *first_row;                   /* n_cnodes + 1 */
+    const struct lc_raw_value **values;  /* by metric name, then cnode */
+    size_t n_values;
+    double *columns;
+    struct lc_cubex_writer *writer;
+};
+
+static uint32_t cnode_of_row(const struct converter *c, const struct lc_raw_row *row) {
+    if (row->node != 0)
+        return c->tree.cnode_of[row->node];
+    return c->location_top[row->location];
+}
+
+/* The root's time of a location belongs to the top of its own call paths: `main`, or a thread's
+ * start function. */
+static enum lc_err find_location_tops(struct converter *c) {
+    size_t n = c->defs->n_locations;
+    LC_TRY(lc_alloc(&c->location_top, n + 1, sizeof(uint32_t)));
+    for (size_t i = 0; i < n; i++)
+        c->location_top[i] = LC_NONE;
+    for (size_t part = 0; part < lc_raw_file_parts(c->file); part++) {
+        size_t n_rows;
+        const struct lc_raw_row *rows = lc_raw_file_rows(c->file, part, &n_rows);
+        for (size_t i = 0; i < n_rows; i++) {
+            if (rows[i].node == 0)
+                continue;
+            uint32_t top = c->tree.top_of[c->tree.cnode_of[rows[i].node]];
+            uint32_t *slot = &c->location_top[rows[i].location];
+            if (*slot == LC_NONE || top == c->tree.main_cnode)
+                *slot = top;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        if (c->location_top[i] == LC_NONE)
+            c->location_top[i] = c->tree.main_cnode;
+    return LC_OK;
+}
+
+static int compare_rows(const void *a, const void *b, void *context) {
+    const struct converter *c = context;
+    const struct lc_raw_row *x = *(const struct lc_raw_row *const *)a;
+    const struct lc_raw_row *y = *(const struct lc_raw_row *const *)b;
+    uint32_t x_column = c->system.column_of[x->location];
+    uint32_t y_column = c->system.column_of[y->location];
+    if (x_column != y_column)
+        return x_column < y_column ? -1 : 1;
+    return (x->size_class > y->size_class) - (x->size_class < y->size_class);
+}
+
+/* Pointers to all rows, grouped by cnode, then by column and class; and the minima on the way. */
+static enum lc_err index_rows(struct converter *c) {
+    size_t n_cnodes = c->tree.n_cnodes, total = 0;
+    LC_TRY(lc_alloc(&c->first_row, n_cnodes + 2, sizeof c->first_row[0]));
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t part = 0; part < lc_raw_file_parts(c->file); part++) {
+            size_t n_rows;
+            const struct lc_raw_row *rows = lc_raw_file_rows(c->file, part, &n_rows);
+            for (size_t i = 0; i < n_rows; i++) {
+                uint32_t cnode = cnode_of_row(c, &rows[i]);
+                if (pass == 1) {
+                    c->rows[c->first_row[cnode + 1]++] = &rows[i];
+                    continue;
+                }
+                c->first_row[cnode + 2]++;
+                total++;
+                if (c->tree.mpi_name[cnode] != LC_NONE)
+                    LC_TRY(lc_minima_see(c->minima, c->tree.mpi_name[cnode], &rows[i]));
+            }
+        }
+        if (pass == 0) {
+            for (size_t i = 2; i <= n_cnodes + 1; i++)
+                c->first_row[i] += c->first_row[i - 1];
+            LC_TRY(lc_alloc(&c->rows, total + 1, sizeof c->rows[0]));
+        }
+    }
+    for (size_t i = 0; i < n_cnodes; i++)
+        qsort_r(c->rows + c->first_row[i], c->first_row[i + 1] - c->first_row[i], sizeof c->rows[0],
+                compare_rows, c);
+    return LC_OK;
+}
+
+static uint32_t cnode_of_value(const struct converter *c, const struct lc_raw_value *value) {
+    return value->node != 0 ? c->tree.cnode_of[value->node] : c->location_top[value->location];
+}
+
+static int compare_values(const void *a, const void *b, void *context) {
+    const struct lc_raw_value *x = *(const struct lc_raw_value *const *)a;
+    const struct lc_raw_value *y = *(const struct lc_raw_value *const *)b;
+    if (x->metric != y->metric)
+        return x->metric < y->metric ? -1 : 1;
+    uint32_t x_cnode = cnode_of_value(context, x), y_cnode = cnode_of_value(context, y);
+    if (x_cnode != y_cnode)
+        return x_cnode < y_cnode ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static enum lc_err index_values(struct converter *c) {
+    size_t total = 0, n;
+    for (size_t part = 0; part < lc_raw_file_parts(c->file); part++) {
+        lc_raw_file_values(c->file, part, &n);
+        total += n;
+    }
+    LC_TRY(lc_alloc(&c->values, total + 1, sizeof c->values[0]));
+    for (size_t part = 0; part < lc_raw_file_parts(c->file); part++) {
+        const struct lc_raw_value *values = lc_raw_file_values(c->file, part, &n);
+        for (size_t i = 0; i < n; i++)
+            c->values[c->n_values++] = &values[i];
+    }
+    if (c->n_values != 0)
+        qsort_r(c->values, c->n_values, sizeof c->values[0], compare_values, c);
+    return LC_OK;
+}
+
+/* Values of the library for one metric, in the order of cnodes. */
+struct given {
+    const struct lc_raw_value *const *at;
+    size_t left;
+};
+
+static struct given given_values(const struct converter *c, const char *metric) {
+    for (size_t i = 0; i < c->n_values;) {
+        size_t end = i;
+        while (end < c->n_values && c->values[end]->metric == c->values[i]->metric)
+            end++;
+        if (strcmp(c->defs->names[c->values[i]->metric], metric) == 0)
+            return (struct given){c->values + i, end - i};
+        i = end;
+    }
+    return (struct given){NULL, 0};
+}
+
+/* Takes the values of one cnode off the front; true if there were any. */
+static bool add_given(struct converter *c, struct given *given, uint32_t cnode) {
+    bool any = false;
+    for (; given->left != 0 && cnode_of_value(c, *given->at) <= cnode; given->at++, given->left--) {
+        c->columns[c->system.column_of[(*given->at)->location]] += (*given->at)->value;
+        any = true;
+    }
+    return any;
+}
+
+static void combine(double *cell, double value, enum lc_rule_how how) {
+    if (how == LC_RULE_SUM)
+        *cell += value;
+    else if (value != 0.0 &&
+             (*cell == 0.0 || (how == LC_RULE_MINIMUM ? value < *cell : value > *cell)))
+        *cell = value;
+}
+
+static enum lc_err write_rule(struct converter *c, const struct lc_rule *rule) {
+    uint32_t metric = lc_model_find_metric(c->model, rule->metric);
+    struct given given = given_values(c, rule->metric);
+    LC_TRY(lc_cubex_writer_metric(c->writer, metric));
+    for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
+        uint32_t name = c->tree.mpi_name[cnode];
+        const struct lc_function_class *function = name == LC_NONE ? NULL : &c->functions[name];
+        memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
+        for (size_t i = c->first_row[cnode]; i < c->first_row[cnode + 1]; i++)
+            combine(&c->columns[c->system.column_of[c->rows[i]->location]],
+                    rule->value(function, c->rows[i]), rule->how);
+        add_given(c, &given, cnode);
+        LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
+    }
+    return LC_OK;
+}
+
+/* Inclusive: the rows of a subtree lie next to each other. */
+static enum lc_err write_time(struct converter *c) {
+    LC_TRY(lc_cubex_writer_metric(c->writer, lc_model_find_metric(c->model, "time")));
+    for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
+        memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
+        for (size_t i = c->first_row[cnode]; i < c->first_row[c->tree.subtree_end[cnode]]; i++)
+            c->columns[c->system.column_of[c->rows[i]->location]] += lc_rule_time_s(c->rows[i]);
+        LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
+    }
+    return LC_OK;
+}
+
+static enum lc_err write_estimates(struct converter *c) {
+    for (int k = 0; lc_estimate_metrics[k] != NULL; k++) {
+        LC_TRY(lc_cubex_writer_metric(c->writer,
+                                      lc_model_find_metric(c->model, lc_estimate_metrics[k])));
+        for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
+            uint32_t name = c->tree.mpi_name[cnode];
+            if (name == LC_NONE)
+                continue;
+            memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
+            for (size_t i = c->first_row[cnode]; i < c->first_row[cnode + 1]; i++)
+                if (lc_estimate_of(c->minima, name, c->rows[i]) == k)
+                    c->columns[c->system.column_of[c->rows[i]->location]] +=
+                        lc_minima_wait(c->minima, name, c->rows[i]);
+            LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
+        }
+    }
+    return LC_OK;
+}
+
+static bool is_rule(const char *name) {
+    for (size_t i = 0; lc_rules[i].metric != NULL; i++)
+        if (strcmp(lc_rules[i].metric, name) == 0)
+            return true;
+    return false;
+}
+
+/* Metrics that the library measured itself. */
+static enum lc_err write_given(struct converter *c) {
+    for (uint32_t m = 0; m < c->model->n_metrics; m++) {
+        const char *name = c->model->metrics[m].name;
+        struct given given = given_values(c, name);
+        if (given.left == 0 || is_rule(name) || strcmp(name, "time") == 0)
+            continue;
+        LC_TRY(lc_cubex_writer_metric(c->writer, m));
+        for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
+            memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
+            if (add_given(c, &given, cnode))
+                LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
+        }
+    }
+    return LC_OK;
+}
+
+static enum lc_err add_metrics(struct converter *c) {
+    uint32_t id;
+    LC_TRY(lc_metrics_add(c->model, "time", &id));
+    for (size_t i = 0; lc_rules[i].metric != NULL; i++)
+        LC_TRY(lc_metrics_add(c->model, lc_rules[i].metric, &id));
+    for (size_t i = 0; lc_estimate_metrics[i] != NULL; i++)
+        LC_TRY(lc_metrics_add(c->model, lc_estimate_metrics[i], &id));
+    /* Also where they are zero. */
+    for (size_t i = 0; c->defs->pop != NULL && i < LC_RAW_MEASURED; i++)
+        LC_TRY(lc_metrics_add(c->model, lc_raw_measured[i], &id));
+    for (size_t i = 0; i < c->n_values; i++) {
+        if (i != 0 && c->values[i]->metric == c->values[i - 1]->metric)
+            continue;
+        const char *name = c->defs->names[c->values[i]->metric];
+        enum lc_err err = lc_metrics_add(c->model, name, &id);
+        if (err != LC_OK && err != LC_ERR_NOT_FOUND) /* tables such as blame are no metrics */
+            return err;
+    }
+    return LC_OK;
+}
+
+/* One line per (call path, location, class); rows of a cnode are in that order. */
+static void print_classes(const struct converter *c, uint32_t cnode, const char *path, FILE *out) {
+    size_t i = c->first_row[cnode], end = c->first_row[cnode + 1];
+    while (i < end) {
+        struct lc_raw_row sum = *c->rows[i];
+        uint64_t bytes = sum.bytes_sent + sum.bytes_rcvd;
+        for (i++; i < end && compare_rows(&c->rows[i], &c->rows[i - 1], (void *)(uintptr_t)c) == 0;
+             i++) {
+            const struct lc_raw_row *row = c->rows[i];
+            sum.count += row->count;
+            sum.sum_ns += row->sum_ns;
+            sum.min_ns = row->min_ns < sum.min_ns ? row->min_ns : sum.min_ns;
+            sum.max_ns = row->max_ns > sum.max_ns ? row->max_ns : sum.max_ns;
+            bytes += row->bytes_sent + row->bytes_rcvd;
+        }
+        if (lc_rule_is_call(&sum))
+            fprintf(out, "%s\t%u\t%u\t%llu\t%.9f\t%.9f\t%.9f\t%llu\n", path,
+                    c->system.column_of[sum.location], sum.size_class,
+                    (unsigned long long)sum.count, (double)sum.sum_ns * 1e-9,
+                    (double)sum.min_ns * 1e-9, (double)sum.max_ns * 1e-9,
+                    (unsigned long long)bytes);
+    }
+}
+
+/* The table goes through a file, so that memory does not grow with it. */
+static enum lc_err write_size_classes(struct converter *c, FILE *out) {
+    fputs("callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\n", out);
+    for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
+        if (c->tree.mpi_name[cnode] == LC_NONE || c->first_row[cnode] == c->first_row[cnode + 1])
+            continue;
+        char *path = lc_model_callpath(c->model, cnode);
+        if (path == NULL)
+            return lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
+        print_classes(c, cnode, path, out);
+        free(path);
+    }
+    long length = ftell(out);
+    if (fflush(out) != 0 || ferror(out) || length <= 0)
+        return lc_fail_errno(LC_ERR_IO, "size classes: cannot be written");
+    void *map = mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, fileno(out), 0);
+    if (map == MAP_FAILED)
+        return lc_fail_errno(LC_ERR_IO, "size classes: cannot be read back");
+    enum lc_err err = lc_cubex_writer_misc(c->writer, "size_classes.tsv", map, (size_t)length);
+    munmap(map, (size_t)length);
+    return err;
+}
+
+static enum lc_err write_size_table(struct converter *c, const char *cubex_path) {
+    char *path;
+    if (asprintf(&path, "%s.XXXXXX", cubex_path) < 0)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot make a name");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (out == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return lc_fail_errno(LC_ERR_IO, "size classes: cannot be written");
+    }
+    enum lc_err err = write_size_classes(c, out);
+    fclose(out);
+    return err;
+}
+
+static enum lc_err set_json(struct converter *c, const char *key, const json_t *object) {
+    char *text = json_dumps(object, JSON_REAL_PRECISION(17));
+    if (text == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write JSON");
+    enum lc_err err = lc_model_set_attr(c->model, key, text);
+    free(text);
+    return err;
+}
+
+/* What the conversion itself found out, as keys of meta. */
+static enum lc_err describe(struct converter *c, json_t *meta) {
+    json_t *missing = json_array(), *no_lines = json_array();
+    for (size_t i = 0; i < lc_symbols_modules(c->symbols); i++) {
+        enum lc_module_state state;
+        const char *path = lc_symbols_module(c->symbols, i, &state);
+        if (*path == '\0')
+            continue;
+        if (state == LC_MODULE_NO_DEBUG)
+            json_array_append_new(no_lines, json_string(path));
+        else if (state != LC_MODULE_FULL)
+            json_array_append_new(missing, json_string(path));
+    }
+    json_object_set_new(meta, "missing_symbols", missing);
+    json_object_set_new(meta, "missing_lines", no_lines);
+    json_object_set_new(meta, "unnamed_functions", json_integer((json_int_t)c->tree.n_unnamed));
+    struct lc_strbuf text = {0};
+    lc_minima_describe(c->minima, &text);
+    json_t *estimates = json_loads(lc_strbuf_get(&text), 0, NULL);
+    lc_strbuf_free(&text);
+    if (estimates != NULL)
+        json_object_set_new(meta, "estimates", estimates);
+    LC_TRY(lc_model_set_attr(c->model, "Creator", "latecomer " LC_VERSION));
+    LC_TRY(set_json(c, "latecomer.meta", meta));
+    json_t *pop = c->defs->pop == NULL ? NULL : json_loads(c->defs->pop, 0, NULL);
+    enum lc_err err = pop == NULL ? LC_OK : set_json(c, "latecomer.pop", pop);
+    json_decref(pop);
+    return err;
+}
+
+static enum lc_err prepare(struct converter *c, const struct lc_conversion *job) {
+    c->file = job->raw;
+    c->defs = lc_raw_file_defs(job->raw);
+    LC_TRY(lc_model_new(&c->model));
+    LC_TRY(lc_symbols_new(&c->symbols));
+    LC_TRY(lc_tree_build(&c->tree, c->defs, c->symbols, c->model));
+    LC_TRY(lc_system_build(&c->system, c->defs, job->ranks, job->host, c->model, job->meta));
+    LC_TRY(lc_minima_new(&c->minima, c->defs));
+    LC_TRY(lc_alloc(&c->functions, c->defs->n_names + 1, sizeof c->functions[0]));
+    for (size_t i = 0; i < c->defs->n_names; i++)
+        c->functions[i] = lc_function_classify(c->defs->names[i]);
+    LC_TRY(lc_alloc(&c->columns, c->system.n_columns + 1, sizeof c->columns[0]));
+    LC_TRY(find_location_tops(c));
+    LC_TRY(index_rows(c));
+    LC_TRY(index_values(c));
+    return add_metrics(c);
+}
+
+static enum lc_err write_blame(struct converter *c) {
+    uint32_t *cnodes;
+    LC_TRY(lc_alloc(&cnodes, c->n_values + 1, sizeof cnodes[0]));
+    for (size_t i = 0; i < c->n_values; i++)
+        cnodes[i] = cnode_of_value(c, c->values[i]);
+    const struct lc_blame_table table = {c->defs, c->values, c->n_values,
+                                         cnodes,  c->model,  c->symbols};
+    enum lc_err err = lc_blame_table_write(&table, c->writer);
+    if (err == LC_OK)
+        err = lc_path_table_write(&table, c->writer);
+    free(cnodes);
+    return err;
+}
+
+static enum lc_err write_all(struct converter *c, const struct lc_conversion *job) {
+    LC_TRY(describe(c, job->meta));
+    LC_TRY(lc_cubex_writer_open(&c->writer, job->path, c->model));
+    LC_TRY(write_time(c));
+    for (size_t i = 0; lc_rules[i].metric != NULL; i++)
+        LC_TRY(write_rule(c, &lc_rules[i]));
+    LC_TRY(write_estimates(c));
+    LC_TRY(write_given(c));
+    LC_TRY(write_blame(c));
+    return write_size_table(c, job->path);
+}
+
+enum lc_err lc_convert(const struct lc_conversion *job) {
+    struct converter c = {0};
+    enum lc_err err = prepare(&c, job);
+    if (err == LC_OK)
+        err = write_all(&c, job);
+    if (err == LC_OK)
+        err = lc_cubex_writer_close(c.writer);
+    else if (c.writer != NULL)
+        lc_cubex_writer_abort(c.writer);
+    free(c.location_top);
+    free(c.rows);
+    free(c.first_row);
+    free(c.values);
+    free(c.columns);
+    free(c.functions);
+    lc_minima_free(c.minima);
+    lc_system_free(&c.system);
+    lc_tree_free(&c.tree);
+    lc_symbols_free(c.symbols);
+    lc_model_free(c.model);
+    return err;
+}

@@ -1,0 +1,21 @@
+/* A raw profile becomes profile.cubex: names, metrics, estimates. Rows are read from the mapped
+ * file as often as there are metrics; memory does not grow with their number beyond eight bytes
+ * each. */
+#ifndef LC_RUN_PROFILE_CONVERT_H
+#define LC_RUN_PROFILE_CONVERT_H
+
+#include <jansson.h>
+
+#include "format/raw.h"
+
+struct lc_conversion {
+    const struct lc_raw_file *raw;
+    const char *path; /* of the .cubex */
+    int32_t ranks;    /* of the run: ranks that left nothing get an empty location */
+    const char *host; /* for those */
+    json_t *meta; /* becomes the attribute latecomer.meta; gains what the conversion finds out */
+};
+
+enum lc_err lc_convert(const struct lc_conversion *conversion);
+
+#endif

@@ -1,0 +1,115 @@
+/* `latecomer run` on one rank, from the command line to the exit status. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "run/experiment.h"
+#include "run/run_meta.h"
+#include "run/run_options.h"
+#include "run/run.h"
+
+/* Descriptors 0 to 2 that are closed stay closed for the program, but must not become files of
+ * ours. */
+static void fill_standard_descriptors(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+/* Threads per process as far as one can know before: the first number of OMP_NUM_THREADS. */
+static int wanted_threads(void) {
+    const char *text = getenv("OMP_NUM_THREADS");
+    int threads = text == NULL ? 1 : atoi(text);
+    return threads > 0 && threads < 100000 ? threads : 1;
+}
+
+/* Why this program cannot be measured, or NULL. */
+static const char *why_unmeasured(const struct lc_program *program) {
+    if (program->is_static)
+        return "it is linked statically, so nothing can be preloaded: link it dynamically";
+    if (program->is_foreign)
+        return "it is made for another kind of machine: run the latecomer of that kind";
+    if (program->is_privileged)
+        return "it is set-user-id, so nothing is preloaded: copy it";
+    return NULL;
+}
+
+/* Decides whether and where to measure; what stands in the way is said once, by rank 0. */
+static void prepare_measurement(struct lc_run *run) {
+    const char *why = why_unmeasured(&run->program);
+    if (why == NULL && lc_run_find_library(&run->library) != LC_OK)
+        why = lc_err_text();
+    if (why == NULL && lc_rundir_agree(&run->dir, &run->launch, lc_run_option_text("output"),
+                                       run->argv[0], run->threads) != LC_OK)
+        why = lc_err_text();
+    run->measure = why == NULL;
+    if (!run->measure) {
+        if (run->launch.rank == 0)
+            lc_complain("%s: running unmeasured: %s", run->argv[0], why);
+        return;
+    }
+    if (run->dir.founder && run->dir.wanted != NULL)
+        lc_say("%s holds a result already: this one goes to %s", run->dir.wanted, run->dir.path);
+    if (run->launch.rank == 0) {
+        json_t *meta = lc_meta_start(run);
+        if (lc_experiment_write_json(run->dir.path, ".run.json", meta) != LC_OK)
+            lc_complain("%s", lc_err_text());
+        json_decref(meta);
+    }
+}
+
+static int make_timer(const struct lc_run *run) {
+    double seconds = lc_run_option_number("dump-every");
+    if (seconds <= 0.0 || run->launch.rank != 0)
+        return -1;
+    struct timespec period = {.tv_sec = (time_t)seconds};
+    period.tv_nsec = (long)((seconds - (double)period.tv_sec) * 1e9);
+    if (period.tv_sec == 0 && period.tv_nsec < 50000000)
+        period.tv_nsec = 50000000;
+    struct itimerspec time = {.it_interval = period, .it_value = period};
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd >= 0)
+        timerfd_settime(fd, 0, &time, NULL);
+    return fd;
+}
+
+int lc_run_main(char **argv) {
+    struct lc_run run = {.argv = argv,
+                         .state_fd = -1,
+                         .bell = {-1, -1},
+                         .control_fd = -1,
+                         .timer_fd = -1,
+                         .threads = wanted_threads()};
+    sigset_t all;
+    fill_standard_descriptors();
+    sigfillset(&all); /* what comes before the program has started is forwarded then */
+    sigprocmask(SIG_BLOCK, &all, &run.mask);
+    lc_launch_detect(&run.launch);
+    if (lc_program_inspect(&run.program, argv[0]) != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        return 1;
+    }
+    prepare_measurement(&run);
+    if (lc_run_spawn(&run) != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        return 1;
+    }
+    if (run.measure) {
+        lc_control_open(&run);
+        run.timer_fd = make_timer(&run);
+    }
+    lc_run_watch(&run);
+    lc_run_finish(&run);
+    lc_sentinel_stop(&run.sentinel);
+    lc_guard_stop(&run.guard);
+    lc_rundir_free(&run.dir);
+    lc_program_free(&run.program);
+    free(run.library);
+    lc_run_leave(&run);
+    lc_peers_free(&run.peers);
+    return lc_run_exit_like(&run);
+}

@@ -1,0 +1,192 @@
+#include "run/run_options.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/filter.h"
+
+const struct lc_run_option lc_run_options[] = {
+    {"output", "DIR", 'o', "Experiment directory (default: latecomer-PROGRAM-RANKSxTHREADS-TIME)",
+     NULL},
+    {"ranks", "N", 'n', "Start N processes with the right launcher", NULL},
+    {"launcher", "COMMAND", 256, "Launcher to use with -n", NULL},
+    {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none"},
+    {"trace", NULL, 258, "Write an OTF2 archive beside the profile", NULL},
+    {"trace-callpath", "HOW", 259, "Callers in the trace: enter (default), context or none",
+     "enter|context|none"},
+    {"filter", "FILE", 260, "What to leave out of traces: functions, communicators, sizes", NULL},
+    {"buffer", "SIZE", 261, "Memory for the trace of a process, e.g. 64M", NULL},
+    {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop"},
+    {"trace-handles", NULL, 267, "In the trace: the making and freeing of handles as collectives",
+     NULL},
+    {"start-stopped", NULL, 263, "Measure nothing until the program says so", NULL},
+    {"what-if", "SPEC", 264, "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; repeatable", NULL},
+    {"transport", "HOW", 265, "Between ranks: auto (default), shm or mpi", "auto|shm|mpi"},
+    {"dump-every", "SECONDS", 266, "Save what is known so far every SECONDS", NULL},
+    {"quiet", NULL, 0, "No messages (-q of all commands)", NULL},
+    {NULL, NULL, 0, NULL, NULL},
+};
+
+void lc_run_option_variable(const struct lc_run_option *option, char *text) {
+    size_t length = (size_t)snprintf(text, 64, "LATECOMER_%s", option->name);
+    for (size_t i = 0; i < length; i++)
+        text[i] = (char)(text[i] == '-' ? '_' : toupper((unsigned char)text[i]));
+}
+
+static bool is_choice(const char *choices, const char *value) {
+    size_t length = strlen(value);
+    for (const char *at = choices; length != 0; at++) {
+        size_t here = strcspn(at, "|");
+        if (here == length && strncmp(at, value, here) == 0)
+            return true;
+        at += here;
+        if (*at == '\0')
+            break;
+    }
+    return false;
+}
+
+/* "64M": a number and K, M, G or nothing. */
+static bool is_size(const char *value) {
+    char *end;
+    double number = strtod(value, &end);
+    return end != value && number > 0 &&
+           (*end == '\0' || (strchr("kKmMgG", *end) && end[1] == '\0'));
+}
+
+/* Read before the program starts: a filter that cannot be used would be noticed only at the end. */
+static enum lc_err check_filter(const char *path) {
+    struct lc_filter *filter = NULL;
+    char why[512];
+    if (lc_filter_load(&filter, path) != LC_OK) {
+        snprintf(why, sizeof why, "%s", lc_err_text());
+        return lc_fail(LC_ERR_USAGE, "--filter: %s", why);
+    }
+    lc_filter_free(filter);
+    return LC_OK;
+}
+
+/* What the library makes of it (src/measure/clocks/what_if_factors.c) has these limits. */
+enum { MOST_SCENARIOS = 6, MOST_NAMES = 32, LONGEST_NAME = 119, LONGEST_SCENARIO = 159 };
+
+/* One NAME=FACTOR of `length` characters. */
+static bool is_what_if(const char *term, size_t length) {
+    char copy[LONGEST_SCENARIO + 1], *end;
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, term, length);
+    copy[length] = '\0';
+    char *equals = strchr(copy, '=');
+    if (equals == NULL || equals == copy || equals - copy > LONGEST_NAME || equals[1] == '\0')
+        return false;
+    double factor = strtod(equals + 1, &end);
+    return *end == '\0' && isfinite(factor) && factor >= 0 &&
+           (strncmp(copy, "mpi=", 4) != 0 || factor == 0);
+}
+
+static enum lc_err check_what_if(const char *value) {
+    size_t scenarios = 1, names = 0;
+    for (const char *at = value; *at != '\0';) {
+        size_t length = strcspn(at, ",;");
+        if (!is_what_if(at, length))
+            return lc_fail(LC_ERR_USAGE,
+                           "--what-if: '%.*s' is not allowed: give NAME=FACTOR, as solve=0.5, or "
+                           "mpi=0",
+                           (int)(length < 200 ? length : 200), at);
+        names++;
+        at += length;
+        scenarios += *at == ';' && at[1] != '\0';
+        at += *at != '\0';
+    }
+    if (scenarios > MOST_SCENARIOS || names > MOST_NAMES)
+        return lc_fail(LC_ERR_USAGE,
+                       "--what-if: %zu scenarios with %zu factors: give at most %d and %d",
+                       scenarios, names, MOST_SCENARIOS, MOST_NAMES);
+    return LC_OK;
+}
+
+static enum lc_err check_value(const struct lc_run_option *option, const char *value) {
+    char *end;
+    bool good = true;
+    const char *want = option->choices;
+    if (option->choices != NULL) {
+        good = is_choice(option->choices, value);
+    } else if (strcmp(option->name, "ranks") == 0) {
+        long number = strtol(value, &end, 10);
+        good = end != value && *end == '\0' && number > 0 && number < 10000000;
+        want = "a number above 0";
+    } else if (strcmp(option->name, "dump-every") == 0) {
+        double number = strtod(value, &end);
+        good = end != value && *end == '\0' && isfinite(number) && number > 0;
+        want = "a number of seconds above 0";
+    } else if (strcmp(option->name, "filter") == 0) {
+        return check_filter(value);
+    } else if (strcmp(option->name, "what-if") == 0) {
+        return check_what_if(value);
+    } else if (strcmp(option->name, "buffer") == 0) {
+        good = is_size(value);
+        want = "a size such as 64M";
+    }
+    if (good)
+        return LC_OK;
+    return lc_fail(LC_ERR_USAGE, "--%s: '%s' is not allowed: give %s", option->name, value, want);
+}
+
+enum lc_err lc_run_option_set(const struct lc_run_option *option, const char *value) {
+    char variable[64], joined[4096];
+    lc_run_option_variable(option, variable);
+    LC_TRY(check_value(option, value));
+    static bool what_if_given; /* the first one replaces what the environment said */
+    if (strcmp(option->name, "what-if") == 0) {
+        const char *before = what_if_given ? getenv(variable) : NULL;
+        what_if_given = true;
+        if (before != NULL && *before != '\0') {
+            if (snprintf(joined, sizeof joined, "%s;%s", before, value) >= (int)sizeof joined)
+                return lc_fail(LC_ERR_USAGE, "--what-if: too long: give fewer scenarios");
+            value = joined;
+            LC_TRY(check_value(option, value));
+        }
+    }
+    return lc_run_option_give(variable, value);
+}
+
+enum lc_err lc_run_option_give(const char *variable, const char *value) {
+    const char *before = getenv("LATECOMER_GIVEN");
+    char given[4096];
+    int length = snprintf(given, sizeof given, "%s%s%s", before != NULL ? before : "",
+                          before != NULL ? ":" : "", variable);
+    if (length >= (int)sizeof given || setenv("LATECOMER_GIVEN", given, 1) != 0 ||
+        setenv(variable, value, 1) != 0)
+        return lc_fail_errno(LC_ERR_NOMEM, "memory: cannot set %s", variable);
+    return LC_OK;
+}
+
+enum lc_err lc_run_options_check(void) {
+    for (const struct lc_run_option *option = lc_run_options; option->name != NULL; option++) {
+        const char *value = lc_run_option_text(option->name);
+        if (value != NULL && option->argument != NULL)
+            LC_TRY(check_value(option, value));
+    }
+    return LC_OK;
+}
+
+const char *lc_run_option_text(const char *name) {
+    char variable[64];
+    struct lc_run_option option = {.name = name};
+    lc_run_option_variable(&option, variable);
+    const char *value = getenv(variable);
+    return value == NULL || *value == '\0' ? NULL : value;
+}
+
+bool lc_run_option_on(const char *name) {
+    const char *value = lc_run_option_text(name);
+    return value != NULL && strcmp(value, "0") != 0 && strcmp(value, "off") != 0;
+}
+
+double lc_run_option_number(const char *name) {
+    const char *value = lc_run_option_text(name);
+    return value == NULL ? 0.0 : strtod(value, NULL);
+}

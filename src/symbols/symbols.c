@@ -1,0 +1,360 @@
+#include "symbols/symbols.h"
+
+#include <dlfcn.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+
+struct function {
+    uint64_t begin, end; /* end == begin: the symbol has no size */
+    const char *name;
+    unsigned char
+        rank; /* of several at one address, the lowest wins: global before local, shorter names */
+};
+
+struct module {
+    char *path, *build_id;
+    Dwfl *dwfl;
+    Dwfl_Module *handle;        /* NULL: cannot be used */
+    uint64_t bias;              /* address in dwfl - address in the ELF file */
+    struct function *functions; /* ascending begins */
+    size_t n_functions, cap_functions;
+    enum lc_module_state state;
+};
+
+struct known {
+    uint32_t module;
+    uint64_t offset;
+    struct lc_symbol symbol;
+};
+
+struct lc_symbols {
+    struct module *modules;
+    size_t n_modules, cap_modules;
+    struct known *known;
+    size_t n_known, cap_known;
+    uint32_t *slots; /* open addressing over known */
+    size_t n_slots;
+    struct lc_arena texts;
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    void *cxx;
+};
+
+static char *debuginfo_path; /* NULL: the standard places */
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = &debuginfo_path,
+};
+
+enum lc_err lc_symbols_new(struct lc_symbols **symbols) {
+    *symbols = NULL;
+    unsetenv("DEBUGINFOD_URLS"); /* no look-ups in the network */
+    LC_TRY(lc_alloc(symbols, 1, sizeof **symbols));
+    (*symbols)->cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    if ((*symbols)->cxx != NULL)
+        *(void **)&(*symbols)->demangle = dlsym((*symbols)->cxx, "__cxa_demangle");
+    return LC_OK;
+}
+
+void lc_symbols_free(struct lc_symbols *symbols) {
+    if (symbols == NULL)
+        return;
+    for (size_t i = 0; i < symbols->n_modules; i++) {
+        free(symbols->modules[i].path);
+        free(symbols->modules[i].build_id);
+        free(symbols->modules[i].functions);
+        if (symbols->modules[i].dwfl != NULL)
+            dwfl_end(symbols->modules[i].dwfl);
+    }
+    free(symbols->modules);
+    free(symbols->known);
+    free(symbols->slots);
+    lc_arena_free(&symbols->texts);
+    if (symbols->cxx != NULL)
+        dlclose(symbols->cxx);
+    free(symbols);
+}
+
+static int compare_functions(const void *a, const void *b) {
+    const struct function *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    size_t x_length = strlen(x->name), y_length = strlen(y->name);
+    if (x_length != y_length)
+        return x_length < y_length ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static enum lc_err read_functions(struct module *module) {
+    int count = dwfl_module_getsymtab(module->handle);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        const char *name =
+            dwfl_module_getsym_info(module->handle, i, &symbol, &address, NULL, NULL, NULL);
+        unsigned char type = GELF_ST_TYPE(symbol.st_info);
+        if (name == NULL || *name == '\0' || symbol.st_shndx == SHN_UNDEF ||
+            (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+            (type == STT_NOTYPE && (symbol.st_size == 0 || *name == '$')))
+            continue;
+        LC_TRY(lc_grow(&module->functions, &module->cap_functions, module->n_functions + 1,
+                       sizeof module->functions[0]));
+        unsigned char binding = GELF_ST_BIND(symbol.st_info);
+        module->functions[module->n_functions++] = (struct function){
+            .begin = address - module->bias,
+            .end = address - module->bias + symbol.st_size,
+            .name = name,
+            .rank = (unsigned char)(binding == STB_GLOBAL ? 0
+                                    : binding == STB_WEAK ? 1
+                                                          : 2),
+        };
+    }
+    if (module->n_functions != 0)
+        qsort(module->functions, module->n_functions, sizeof module->functions[0],
+              compare_functions);
+    return LC_OK;
+}
+
+/* The file may have been replaced since it ran: then its names would be wrong. */
+static bool same_build(Dwfl_Module *handle, const char *build_id) {
+    const unsigned char *bits;
+    GElf_Addr address;
+    int length = dwfl_module_build_id(handle, &bits, &address);
+    if (*build_id == '\0' || length <= 0)
+        return true;
+    char hex[3];
+    if (strlen(build_id) != 2 * (size_t)length)
+        return false;
+    for (int i = 0; i < length; i++) {
+        snprintf(hex, sizeof hex, "%02x", bits[i]);
+        if (strncmp(hex, build_id + (ptrdiff_t)2 * i, 2) != 0)
+            return false;
+    }
+    return true;
+}
+
+static enum lc_err open_module(struct module *module) {
+    module->state = LC_MODULE_GONE;
+    module->dwfl = dwfl_begin(&callbacks);
+    if (module->dwfl == NULL || access(module->path, R_OK) != 0)
+        return LC_OK;
+    dwfl_report_begin(module->dwfl);
+    Dwfl_Module *handle = dwfl_report_offline(module->dwfl, module->path, module->path, -1);
+    dwfl_report_end(module->dwfl, NULL, NULL);
+    if (handle == NULL || dwfl_module_getelf(handle, &module->bias) == NULL)
+        return LC_OK;
+    if (!same_build(handle, module->build_id)) {
+        module->state = LC_MODULE_CHANGED;
+        return LC_OK;
+    }
+    module->handle = handle;
+    GElf_Addr unused;
+    module->state =
+        dwfl_module_getdwarf(handle, &unused) != NULL ? LC_MODULE_FULL : LC_MODULE_NO_DEBUG;
+    LC_TRY(read_functions(module));
+    Elf *elf = dwfl_module_getelf(handle, &unused);
+    bool symtab = module->state == LC_MODULE_FULL;
+    for (Elf_Scn *section = NULL; !symtab && (section = elf_nextscn(elf, section)) != NULL;) {
+        GElf_Shdr header;
+        symtab = gelf_getshdr(section, &header) != NULL && header.sh_type == SHT_SYMTAB;
+    }
+    if (!symtab)
+        module->state = LC_MODULE_NO_SYMBOLS; /* exported functions may be known all the same */
+    return LC_OK;
+}
+
+static enum lc_err find_module(struct lc_symbols *symbols, const char *path, const char *build_id,
+                               uint32_t *id) {
+    for (size_t i = 0; i < symbols->n_modules; i++)
+        if (strcmp(symbols->modules[i].path, path) == 0 &&
+            strcmp(symbols->modules[i].build_id, build_id) == 0) {
+            *id = (uint32_t)i;
+            return LC_OK;
+        }
+    LC_TRY(lc_grow(&symbols->modules, &symbols->cap_modules, symbols->n_modules + 1,
+                   sizeof symbols->modules[0]));
+    struct module *module = &symbols->modules[symbols->n_modules];
+    *module = (struct module){0};
+    LC_TRY(lc_strdup(&module->path, path));
+    enum lc_err err = lc_strdup(&module->build_id, build_id);
+    if (err != LC_OK) {
+        free(module->path);
+        return err;
+    }
+    *id = (uint32_t)symbols->n_modules++;
+    return open_module(module);
+}
+
+static const struct function *function_at(const struct module *module, uint64_t offset) {
+    size_t low = 0, high = module->n_functions;
+    while (low < high) { /* the last one with begin <= offset */
+        size_t middle = low + (high - low) / 2;
+        if (module->functions[middle].begin <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    uint64_t begin = module->functions[low - 1].begin;
+    while (low > 1 && module->functions[low - 2].begin == begin)
+        low--; /* the best of several names */
+    for (; low - 1 < module->n_functions && module->functions[low - 1].begin == begin; low++) {
+        const struct function *function = &module->functions[low - 1];
+        if (offset == function->begin || offset < function->end)
+            return function;
+    }
+    return NULL;
+}
+
+/* Parts and clones that the compiler makes of a function are the function to its readers. */
+static size_t length_without_suffix(const char *name) {
+    static const char *const suffixes[] = {".cold", ".isra.", ".constprop.", ".lto_priv."};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        const char *at = strstr(name, suffixes[i]);
+        if (at != NULL && at != name && (size_t)(at - name) < length)
+            length = (size_t)(at - name);
+    }
+    return length;
+}
+
+static enum lc_err name_function(struct lc_symbols *symbols, const struct function *function,
+                                 struct lc_symbol *symbol) {
+    size_t length = length_without_suffix(function->name);
+    char *mangled = lc_arena_take(&symbols->texts, length + 1);
+    if (mangled == NULL)
+        return LC_ERR_NOMEM;
+    memcpy(mangled, function->name, length);
+    symbol->mangled = symbol->name = mangled;
+    symbol->known = true;
+    if (symbols->demangle != NULL && strncmp(mangled, "_Z", 2) == 0) {
+        int status;
+        char *plain = symbols->demangle(mangled, NULL, NULL, &status);
+        if (plain != NULL && status == 0) {
+            symbol->name = lc_arena_strdup(&symbols->texts, plain);
+            free(plain);
+            if (symbol->name == NULL)
+                return LC_ERR_NOMEM;
+        }
+    }
+    return LC_OK;
+}
+
+static enum lc_err make_up_name(struct lc_symbols *symbols, const char *path, uint64_t offset,
+                                struct lc_symbol *symbol) {
+    const char *base = strrchr(path, '/');
+    base = base == NULL ? path : base + 1;
+    size_t size = strlen(base) + 24;
+    char *text = lc_arena_take(&symbols->texts, size);
+    if (text == NULL)
+        return LC_ERR_NOMEM;
+    snprintf(text, size, "%s%s0x%llx", base, *base == '\0' ? "" : "+", (unsigned long long)offset);
+    symbol->name = symbol->mangled = text;
+    symbol->known = false;
+    return LC_OK;
+}
+
+static enum lc_err source_of(struct lc_symbols *symbols, const struct module *module,
+                             uint64_t offset, const char **file, int64_t *line) {
+    *file = "";
+    *line = -1;
+    if (module->handle == NULL || module->state != LC_MODULE_FULL)
+        return LC_OK;
+    Dwfl_Line *found = dwfl_module_getsrc(module->handle, offset + module->bias);
+    int number = 0;
+    const char *name = found == NULL ? NULL : dwfl_lineinfo(found, NULL, &number, NULL, NULL, NULL);
+    if (name == NULL)
+        return LC_OK;
+    *file = lc_arena_strdup(&symbols->texts, name);
+    *line = number;
+    return *file == NULL ? LC_ERR_NOMEM : LC_OK;
+}
+
+static size_t slot_of(uint32_t module, uint64_t offset, size_t n_slots) {
+    uint64_t hash = (offset ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15u;
+    return (hash ^ hash >> 29) & (n_slots - 1);
+}
+
+static struct known *look_up(const struct lc_symbols *symbols, uint32_t module, uint64_t offset) {
+    if (symbols->n_slots == 0)
+        return NULL;
+    for (size_t at = slot_of(module, offset, symbols->n_slots); symbols->slots[at] != 0;
+         at = (at + 1) & (symbols->n_slots - 1)) {
+        struct known *known = &symbols->known[symbols->slots[at] - 1];
+        if (known->module == module && known->offset == offset)
+            return known;
+    }
+    return NULL;
+}
+
+static enum lc_err remember(struct lc_symbols *symbols, const struct known *fresh) {
+    LC_TRY(lc_grow(&symbols->known, &symbols->cap_known, symbols->n_known + 1,
+                   sizeof symbols->known[0]));
+    symbols->known[symbols->n_known++] = *fresh;
+    bool grow = symbols->n_known * 2 > symbols->n_slots;
+    if (grow) {
+        size_t n_slots = symbols->n_slots == 0 ? 256 : symbols->n_slots * 2;
+        uint32_t *slots;
+        LC_TRY(lc_alloc(&slots, n_slots, sizeof slots[0]));
+        free(symbols->slots);
+        symbols->slots = slots;
+        symbols->n_slots = n_slots;
+    }
+    for (size_t i = grow ? 0 : symbols->n_known - 1; i < symbols->n_known; i++) {
+        size_t at = slot_of(symbols->known[i].module, symbols->known[i].offset, symbols->n_slots);
+        while (symbols->slots[at] != 0)
+            at = (at + 1) & (symbols->n_slots - 1);
+        symbols->slots[at] = (uint32_t)i + 1;
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *path, const char *build_id,
+                                uint64_t offset, struct lc_symbol *symbol) {
+    uint32_t id;
+    LC_TRY(find_module(symbols, path, build_id, &id));
+    const struct known *before = look_up(symbols, id, offset);
+    if (before != NULL) {
+        *symbol = before->symbol;
+        return LC_OK;
+    }
+    struct module *module = &symbols->modules[id];
+    const struct function *function = function_at(module, offset);
+    struct known fresh = {.module = id, .offset = offset};
+    if (function != NULL)
+        LC_TRY(name_function(symbols, function, &fresh.symbol));
+    else
+        LC_TRY(make_up_name(symbols, path, offset, &fresh.symbol));
+    LC_TRY(source_of(symbols, module, function != NULL ? function->begin : offset,
+                     &fresh.symbol.file, &fresh.symbol.line));
+    LC_TRY(remember(symbols, &fresh));
+    *symbol = fresh.symbol;
+    return LC_OK;
+}
+
+enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *path, const char *build_id,
+                            uint64_t offset, const char **file, int64_t *line) {
+    uint32_t id;
+    LC_TRY(find_module(symbols, path, build_id, &id));
+    return source_of(symbols, &symbols->modules[id], offset, file, line);
+}
+
+size_t lc_symbols_modules(const struct lc_symbols *symbols) {
+    return symbols->n_modules;
+}
+
+const char *lc_symbols_module(const struct lc_symbols *symbols, size_t index,
+                              enum lc_module_state *state) {
+    *state = symbols->modules[index].state;
+    return symbols->modules[index].path;
+}

@@ -1,0 +1,48 @@
+/* Names of code: (module, address in its ELF file) -> function, file, line; by symbol tables and
+ * debug information, also separate one (debug link, build id). Works on the files, after the
+ * program ended. Used for profiles and traces.
+ *
+ * Invariant: texts that come back live as long as the lc_symbols; an address is looked up once. */
+#ifndef LC_SYMBOLS_SYMBOLS_H
+#define LC_SYMBOLS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct lc_symbols;
+
+struct lc_symbol {
+    const char *name;    /* demangled; `module+0x1a2b` if unknown; never NULL */
+    const char *mangled; /* as in the symbol table, or the same as name */
+    const char *file;    /* source file; "" if unknown */
+    int64_t line;        /* -1 if unknown */
+    bool known;          /* by a symbol, not made up */
+};
+
+enum lc_err lc_symbols_new(struct lc_symbols **symbols);
+void lc_symbols_free(struct lc_symbols *symbols);
+
+/* The function that begins at `offset` or holds it. Never fails but for memory: what is unknown
+ * gets a made-up name. */
+enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *module,
+                                const char *build_id, uint64_t offset, struct lc_symbol *symbol);
+/* The source line of one address; *file is "" and *line -1 if unknown. */
+enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *module, const char *build_id,
+                            uint64_t offset, const char **file, int64_t *line);
+
+/* Modules that were asked about: what is missing there. */
+enum lc_module_state {
+    LC_MODULE_FULL,
+    LC_MODULE_NO_DEBUG,
+    LC_MODULE_NO_SYMBOLS,
+    LC_MODULE_CHANGED,
+    LC_MODULE_GONE
+};
+size_t lc_symbols_modules(const struct lc_symbols *symbols);
+const char *lc_symbols_module(const struct lc_symbols *symbols, size_t index,
+                              enum lc_module_state *state);
+
+#endif
