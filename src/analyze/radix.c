@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/model.h" /* LC_NONE */
+#include "base/none.h"
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, MOST_BYTES = 256 };
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "model/model.h" /* LC_NONE */
+#include "base/none.h"
 
 enum lc_raw_kind {
     LC_RAW_ROOT, /* the program itself: parent of main and of thread start functions; not shown when

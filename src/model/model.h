@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/none.h"
 
-#define LC_NONE UINT32_MAX /* no parent, no such thing */
 
 enum lc_metric_kind {
     LC_METRIC_EXCLUSIVE,
