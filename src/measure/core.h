@@ -257,6 +257,7 @@ struct lc_core {
     bool initialised, finalized, forked;
     bool agreed; /* all ranks are measured with the same options: collective work of our own is
                     allowed */
+    bool several_nodes; /* while agreed: not all ranks share memory */
     int32_t rank, size;
     MPI_Comm comm; /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
     _Atomic uint32_t mode; /* of new threads */
@@ -353,6 +354,8 @@ void lc_api_function_exit(void *function, void *site);
 /* finalize.c */
 void lc_write_profile(
     void); /* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
+/* part.c: the last of our own messages, after which all enter MPI_Finalize; collective if agreed */
+void lc_part(void);
 /* agree.c: after MPI_Init: do all ranks run under the tool with the same options? Sets
  * lc_core.agreed and lc_core.comm. */
 void lc_agree_announce(

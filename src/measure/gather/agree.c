@@ -219,6 +219,8 @@ static void agree_on(struct record *all) {
             return;
         }
     fill_peers(all);
+    for (int i = 1; i < lc_core.size; i++)
+        lc_core.several_nodes |= strcmp(all[i].node, all[0].node) != 0;
     if (!room_everywhere(all)) {
         if (lc_core.rank == 0)
             lc_say_once("little memory (ulimit -v): measured without logical clocks");

@@ -362,5 +362,6 @@ void lc_write_profile(void) {
     free(g.to_root);
     for (int k = 0; k < g.n_children; k++)
         free(maps[k]);
+    lc_part();
     lc_real.Comm_free(&lc_core.comm);
 }
