@@ -8,7 +8,10 @@
 int main(int argc, char **argv) {
     struct lc_transport comm;
     struct lc_analyze_options options;
-    lc_transport_init(&comm, &argc, &argv);
+    if (!lc_transport_init(&comm, &argc, &argv)) {
+        lc_transport_finalize(&comm);
+        return 0;
+    }
     enum lc_err err = lc_analyze_options_parse(&options, argc, argv);
     if (err == LC_OK) {
         lc_log_quiet(options.quiet);

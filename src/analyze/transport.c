@@ -6,29 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launcher.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 /* Pieces of at most this many bytes, so that MPI's int counts hold for any array. */
 enum { PIECE_BYTES = 1 << 28 };
 
-static bool started_by_launcher(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMIX_RANK",
-                                        "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
+/* Open MPI ends a program that srun has started without PMIx; MPICH makes it a job of one. */
+static bool can_reach_others(const struct lc_launch *launch) {
+#if defined(OPEN_MPI)
+    return launch->wire != LC_WIRE_NONE;
+#else
+    (void)launch;
+    return true;
+#endif
 }
 
-void lc_transport_init(struct lc_transport *comm, int *argc, char ***argv) {
+bool lc_transport_init(struct lc_transport *comm, int *argc, char ***argv) {
+#if defined(OPEN_MPI)
+    const enum lc_flavour flavour = LC_FLAVOUR_IS_OPENMPI;
+#else
+    const enum lc_flavour flavour = LC_FLAVOUR_IS_MPICH;
+#endif
+    struct lc_launch launch;
+    int rank = 0, size = 1;
     *comm = (struct lc_transport){0, 1};
-    if (!started_by_launcher())
-        return;
-    MPI_Init(argc, argv);
-    int rank, size;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    lc_launch_detect_place(&launch);
+    if (launch.kind == LC_LAUNCHER_NONE)
+        return true;
+    if (can_reach_others(&launch)) {
+        MPI_Init(argc, argv);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+    }
+    bool alone = size == 1 && launch.size > 1;
     *comm = (struct lc_transport){(uint32_t)rank, (uint32_t)size};
+    if (alone && launch.rank == 0)
+        lc_complain(
+            "analyze: MPI sees 1 rank, the launcher (%s) has started %d: one of them works, "
+            "alone: %s",
+            launch.launcher, launch.size, lc_launch_advice(&launch, flavour));
+    return !alone || launch.rank == 0;
 }
 
 static bool is_mpi(void) {

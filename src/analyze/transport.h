@@ -8,6 +8,7 @@
 #ifndef LC_ANALYZE_TRANSPORT_H
 #define LC_ANALYZE_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,9 @@ struct lc_transport {
     uint32_t rank, size;
 };
 
-void lc_transport_init(struct lc_transport *comm, int *argc, char ***argv);
+/* False: the launcher started several processes that do not find each other, and another one of
+ * them does the work; this one is to end well. */
+bool lc_transport_init(struct lc_transport *comm, int *argc, char ***argv);
 void lc_transport_finalize(struct lc_transport *comm);
 _Noreturn void lc_transport_abort(int code);
 

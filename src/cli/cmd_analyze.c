@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/launcher.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cli/cmd.h"
@@ -148,42 +149,50 @@ static long cores(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* The flavour of the launcher that started us; NULL: none did. */
-static const char *launched_by(void) {
-    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK"))
-        return "openmpi";
-    return getenv("PMI_RANK") || getenv("PMI_FD") || getenv("SLURM_PROCID") ? "mpich" : NULL;
-}
-
-static bool in_path(const char *name) {
-    const char *path = getenv("PATH");
-    struct lc_strbuf file = {0};
-    bool found = false;
-    while (path && *path && !found) {
-        size_t n = strcspn(path, ":");
-        lc_strbuf_clear(&file);
-        lc_strbuf_add(&file, path, n);
-        lc_strbuf_printf(&file, "/%s", name);
-        found = access(lc_strbuf_get(&file), X_OK) == 0;
-        path += n + (path[n] == ':');
-    }
-    lc_strbuf_free(&file);
-    return found;
-}
-
-/* <prefix>/libexec/latecomer-analyze-FLAVOUR, seen from <prefix>/bin/latecomer. */
-static enum lc_err find_program(const char *flavour, struct lc_strbuf *program) {
+/* <prefix>/libexec/latecomer-analyze-FLAVOUR, seen from <prefix>/bin/latecomer; false: this flavour
+ * was not built. */
+static bool find_program(enum lc_flavour flavour, struct lc_strbuf *program) {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    lc_strbuf_clear(program);
     if (n <= 0)
-        return lc_fail_errno(LC_ERR_SYSTEM, "analyze: /proc/self/exe");
+        return false;
     self[n] = 0;
     for (int up = 0; up < 2 && strrchr(self, '/'); up++)
         *strrchr(self, '/') = 0;
-    lc_strbuf_printf(program, "%s/libexec/latecomer-analyze-%s", self, flavour);
-    if (access(lc_strbuf_get(program), X_OK) != 0)
-        return lc_fail_errno(LC_ERR_NOT_FOUND, "analyze: %s", lc_strbuf_get(program));
-    return LC_OK;
+    lc_strbuf_printf(program, "%s/libexec/latecomer-analyze-%s", self, lc_flavour_word(flavour));
+    return access(lc_strbuf_get(program), X_OK) == 0;
+}
+
+/* The program that can talk to the launcher that started us. */
+static enum lc_err find_launched(const struct lc_launch *launch, struct lc_strbuf *program) {
+    bool openmpi = launch->kind == LC_LAUNCHER_OPENMPI || launch->wire == LC_WIRE_PMIX;
+    /* Where no wire leads to the others, one rank works alone, and it does not matter which. */
+    if (find_program(openmpi ? LC_FLAVOUR_IS_OPENMPI : LC_FLAVOUR_IS_MPICH, program) ||
+        find_program(openmpi ? LC_FLAVOUR_IS_MPICH : LC_FLAVOUR_IS_OPENMPI, program))
+        return LC_OK;
+    return lc_fail(LC_ERR_NOT_FOUND, "analyze: %s: not there: build or install it completely",
+                   lc_strbuf_get(program));
+}
+
+/* The first flavour that was built and has a launcher here. */
+static enum lc_err find_to_start(struct lc_starter *starter, struct lc_strbuf *program) {
+    static const enum lc_flavour flavours[] = {LC_FLAVOUR_IS_OPENMPI, LC_FLAVOUR_IS_MPICH};
+    enum lc_err err = LC_ERR_NOT_FOUND;
+    bool built = false;
+    for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
+        if (!find_program(flavours[i], program))
+            continue;
+        built = true;
+        err = lc_starter_find(starter, flavours[i], NULL, NULL);
+        if (err == LC_OK)
+            return LC_OK;
+    }
+    if (!built)
+        return lc_fail(LC_ERR_NOT_FOUND, "analyze: %s: not there: build or install it completely",
+                       lc_strbuf_get(program));
+    return lc_fail(LC_ERR_NOT_FOUND, "analyze: no mpirun found in PATH: load the module of your "
+                                     "MPI, or use -n 1");
 }
 
 struct words {
@@ -199,23 +208,13 @@ static void add_word(struct words *words, const char *key, const char *value) {
     words->word[words->n++] = lc_strbuf_take(&text);
 }
 
-static void add_launcher(struct words *words, const char *flavour, long ranks) {
-    char n[32];
-    snprintf(n, sizeof n, "%ld", ranks);
-    bool openmpi = strcmp(flavour, "openmpi") == 0;
-    add_word(words, "", openmpi ? "mpirun.openmpi" : "mpirun.mpich");
-    if (openmpi) {
-        add_word(words, "", "-q");
-        add_word(words, "", "--oversubscribe");
-        if (geteuid() == 0)
-            add_word(words, "", "--allow-run-as-root");
-        if (ranks > cores()) {
-            add_word(words, "", "--bind-to");
-            add_word(words, "", "none");
-        }
-    }
-    add_word(words, "", "-n");
-    add_word(words, "", n);
+static void add_launcher(struct words *words, const struct lc_starter *starter, long ranks) {
+    const char *given[LC_START_WORDS];
+    char number[24];
+    int n = lc_starter_words(starter, ranks, true, given, number);
+    add_word(words, "", starter->path);
+    for (int i = 0; i < n; i++)
+        add_word(words, "", given[i]);
 }
 
 static void add_options(struct words *words, const struct settings *s, const char *archive,
@@ -246,24 +245,39 @@ static int run_words(struct words *words, bool launched) {
     return code;
 }
 
+/* Fills in the launcher, if one is needed, and the program. */
+static enum lc_err add_programs(struct words *words, const struct lc_launch *launch, long ranks) {
+    struct lc_strbuf program = {0};
+    struct lc_starter starter = {0};
+    enum lc_err err;
+    if (launch == NULL && ranks > 1) {
+        err = find_to_start(&starter, &program);
+        if (err == LC_OK)
+            add_launcher(words, &starter, ranks);
+    } else {
+        err = find_launched(launch ? launch : &(struct lc_launch){.wire = LC_WIRE_PMIX}, &program);
+    }
+    if (err == LC_OK)
+        add_word(words, "", lc_strbuf_get(&program));
+    lc_starter_free(&starter);
+    lc_strbuf_free(&program);
+    return err;
+}
+
 static int start(const struct settings *s, const char *archive, const char *output) {
     struct words words = {.n = 0};
-    struct lc_strbuf program = {0};
-    const char *flavour = launched_by();
-    long ranks = flavour ? 1 : s->ranks ? s->ranks : cores();
-    if (flavour && s->ranks)
+    struct lc_launch launch;
+    lc_launch_detect_place(&launch);
+    /* One task of Slurm may be a shell (srun --pty bash): then -n is a wish like any other. */
+    bool launched = launch.kind != LC_LAUNCHER_NONE &&
+                    !(launch.kind == LC_LAUNCHER_SLURM && launch.size == 1 && s->ranks);
+    if (launched && s->ranks)
         lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n away", s->ranks);
-    bool launched = flavour != NULL, launch = ranks > 1;
-    if (!flavour)
-        flavour = in_path("mpirun.openmpi") || !in_path("mpirun.mpich") ? "openmpi" : "mpich";
-    if (launch)
-        add_launcher(&words, flavour, ranks);
-    if (find_program(flavour, &program) != LC_OK) {
+    long ranks = launched ? 1 : s->ranks ? s->ranks : cores();
+    if (add_programs(&words, launched ? &launch : NULL, ranks) != LC_OK) {
         lc_complain("%s", lc_err_text());
         return LC_EXIT_ERROR;
     }
-    add_word(&words, "", lc_strbuf_get(&program));
-    lc_strbuf_free(&program);
     add_options(&words, s, archive, output);
     return run_words(&words, launched);
 }

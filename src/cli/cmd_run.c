@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launcher.h"
 #include "base/log.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
-#include "run/job.h"
 #include "run/run_options.h"
 #include "run/run.h"
 #include "run/start.h"
@@ -57,6 +57,11 @@ static void fill_options(void) {
                 option->name, option->key, option->argument, 0, option->help, 0};
 }
 
+/* srun --pty bash: one task, in which the user works as in a batch script. */
+static bool is_shell_of_slurm(const struct lc_launch *launch) {
+    return launch->kind == LC_LAUNCHER_SLURM && launch->size == 1;
+}
+
 int lc_cmd_run(int argc, char **argv) {
     struct settings settings = {0};
     struct lc_launch launch;
@@ -73,9 +78,14 @@ int lc_cmd_run(int argc, char **argv) {
     else if (lc_log_is_quiet())
         lc_run_option_give("LATECOMER_QUIET", "1");
     lc_launch_detect(&launch);
-    if (launch.launcher != NULL && settings.ranks_given)
+    bool may_start = launch.kind == LC_LAUNCHER_NONE || is_shell_of_slurm(&launch);
+    if (!may_start && settings.ranks_given)
         lc_cli_usage("run: -n inside a job that a launcher has started: leave it to the launcher");
-    long ranks = launch.launcher == NULL ? (long)lc_run_option_number("ranks") : 0;
+    long ranks = may_start ? (long)lc_run_option_number("ranks") : 0;
+    if (ranks == 0 && lc_is_launcher_name(settings.program[0]))
+        lc_cli_usage("run: %s is a launcher: put `latecomer run` behind it, before the program: "
+                     "mpirun -n 4 latecomer run ./app",
+                     settings.program[0]);
     if (ranks == 0)
         return lc_run_main(settings.program);
     (void)lc_start_job(ranks, settings.program, lc_log_is_quiet());

@@ -71,7 +71,11 @@ struct lc_state_header {
     struct lc_state_table modules, names, nodes, threads, peers, text;
     char host[64];
     char mpi[64];  /* "MPICH 4.0.2", as it says itself */
-    char why[128]; /* why it is unmeasured */
+    char why[384]; /* why it is unmeasured */
+    /* MPI sees this rank alone, though the launcher has started several: it has a directory of its
+     * own, that of the job with `apart` added. */
+    _Atomic uint32_t is_apart;
+    char apart[28];
     /* Set by the parents: */
     _Atomic uint32_t saved; /* the result of this rank is in a file */
     _Atomic uint32_t

@@ -15,6 +15,7 @@
 
 #include "base/timer.h"
 #include "base/mem.h"
+#include "base/executable.h"
 #include "run/inspect.h"
 #include "run/run.h"
 

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "run/profile_convert.h"
+#include "run/rundir.h"
 
 static void join(char *path, const char *dir, const char *name) {
     snprintf(path, PATH_MAX, "%s/%s", dir, name);
@@ -89,7 +90,7 @@ static bool is_partial(const char *name) {
 static bool is_ours(const char *name) {
     return is_partial(name) || strcmp(name, ".run.json") == 0 ||
            strncmp(name, ".profile.raw", 12) == 0 || strcmp(name, ".ranks") == 0 ||
-           strcmp(name, ".control") == 0;
+           strcmp(name, ".control") == 0 || strcmp(name, LC_RUNDIR_CLAIM) == 0;
 }
 
 void lc_experiment_clean(const char *dir) {

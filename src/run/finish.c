@@ -217,8 +217,13 @@ static void wait_for_result(const struct lc_run *run) {
 }
 
 static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
-    if (run->launch.rank != 0)
+    if (run->launch.rank != 0 && !run->dir.founder)
         return;
+    if (run->launch.rank != 0) { /* a directory of this node alone */
+        lc_rundir_unlink(&run->dir);
+        lc_experiment_clean(run->dir.path);
+        return;
+    }
     char mark[512];
     bool marked = own == NULL && lc_run_left_mark(run, mark, sizeof mark);
     if (marked && mark[0] == '#') {

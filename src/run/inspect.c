@@ -11,32 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/executable.h"
 #include "base/mem.h"
 #include "run/libsearch.h"
-
-static bool is_executable_file(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-char *lc_find_executable(const char *name) {
-    if (strchr(name, '/') != NULL)
-        return access(name, F_OK) == 0 ? strdup(name) : NULL;
-    const char *path = getenv("PATH");
-    if (path == NULL)
-        path = "/usr/local/bin:/usr/bin:/bin";
-    for (const char *at = path; *name != '\0'; at++) {
-        size_t length = strcspn(at, ":");
-        char file[PATH_MAX];
-        snprintf(file, sizeof file, "%.*s%s%s", (int)length, at, length == 0 ? "" : "/", name);
-        if (is_executable_file(file))
-            return strdup(file);
-        at += length;
-        if (*at == '\0')
-            break;
-    }
-    return NULL;
-}
 
 /* "#!/usr/bin/env python3 -u" names python3. */
 static enum lc_err read_interpreter(struct lc_program *program, const char *line) {
@@ -183,7 +160,7 @@ enum lc_err lc_program_inspect(struct lc_program *program, const char *name) {
     enum lc_err err = LC_OK;
     if (stat(program->path, &status) != 0)
         err = lc_fail_errno(LC_ERR_IO, "%s: cannot be run", name);
-    else if (!is_executable_file(program->path))
+    else if (!lc_is_executable_file(program->path))
         err = lc_fail(LC_ERR_IO, "%s: cannot be run: it is no executable file", name);
     if (err == LC_OK) {
         program->is_privileged = (status.st_mode & S_ISUID && status.st_uid != geteuid()) ||

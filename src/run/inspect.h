@@ -27,8 +27,5 @@ struct lc_program {
 /* LC_ERR_NOT_FOUND if there is no such program, LC_ERR_IO if it cannot be executed. */
 enum lc_err lc_program_inspect(struct lc_program *program, const char *name);
 void lc_program_free(struct lc_program *program);
-/* The first executable called `name` in PATH, or `name` itself if it holds a slash; the caller
- * frees it; NULL if there is none. */
-char *lc_find_executable(const char *name);
 
 #endif

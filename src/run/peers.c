@@ -88,6 +88,7 @@ void lc_peers_map(struct lc_run *run) {
     qsort(peers->states, peers->n_states, sizeof peers->states[0], compare_states);
     for (peers->own = 0; peers->states[peers->own].header != own.header;)
         peers->own++;
+    lc_run_follow(run);
 }
 
 void lc_peers_free(struct lc_peers *peers) {

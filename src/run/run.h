@@ -20,9 +20,9 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/launcher.h"
 #include "run/guard.h"
 #include "run/inspect.h"
-#include "run/job.h"
 #include "run/rundir.h"
 #include "run/sentinel.h"
 
@@ -48,6 +48,7 @@ struct lc_run {
     char **argv;   /* of the program */
     char *library; /* the stub to preload */
     bool measure;  /* false: the program runs as if we were not here */
+    bool is_apart; /* MPI sees this rank alone: a run of one rank, in a directory of its own */
     int threads;   /* wanted per process, by OMP_NUM_THREADS */
     int state_fd;
     int bell[2];
@@ -74,7 +75,8 @@ int lc_run_main(char **argv);
 enum lc_err lc_run_find_library(char **path); /* liblatecomer.so beside this program's folder */
 enum lc_err
 lc_run_spawn(struct lc_run *run); /* starts the program; all signals are blocked here already */
-void lc_run_watch(struct lc_run *run); /* until the program has ended */
+void lc_run_watch(struct lc_run *run);  /* until the program has ended */
+void lc_run_follow(struct lc_run *run); /* where the program goes, if MPI sees it alone */
 int lc_run_exit_like(
     const struct lc_run *run);          /* dies by the program's signal or returns its status */
 void lc_run_finish(struct lc_run *run); /* the result, after the end */

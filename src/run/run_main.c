@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "format/state.h"
 #include "run/experiment.h"
 #include "run/run_meta.h"
 #include "run/run_options.h"
@@ -38,6 +39,13 @@ static const char *why_unmeasured(const struct lc_program *program) {
     return NULL;
 }
 
+static void write_start(const struct lc_run *run) {
+    json_t *meta = lc_meta_start(run);
+    if (lc_experiment_write_json(run->dir.path, ".run.json", meta) != LC_OK)
+        lc_complain("%s", lc_err_text());
+    json_decref(meta);
+}
+
 /* Decides whether and where to measure; what stands in the way is said once, by rank 0. */
 static void prepare_measurement(struct lc_run *run) {
     const char *why = why_unmeasured(&run->program);
@@ -53,13 +61,29 @@ static void prepare_measurement(struct lc_run *run) {
         return;
     }
     if (run->dir.founder && run->dir.wanted != NULL)
-        lc_say("%s holds a result already: this one goes to %s", run->dir.wanted, run->dir.path);
-    if (run->launch.rank == 0) {
-        json_t *meta = lc_meta_start(run);
-        if (lc_experiment_write_json(run->dir.path, ".run.json", meta) != LC_OK)
-            lc_complain("%s", lc_err_text());
-        json_decref(meta);
-    }
+        lc_say("%s %s: this one goes to %s", run->dir.wanted,
+               run->dir.wanted_is_file ? "is a file, not a directory for a result"
+                                       : "holds a result already",
+               run->dir.path);
+    if (run->launch.rank == 0)
+        write_start(run);
+}
+
+void lc_run_follow(struct lc_run *run) {
+    const struct lc_state_header *own =
+        run->peers.n_states == 0 ? NULL : run->peers.states[run->peers.own].header;
+    char suffix[sizeof own->apart], *path = NULL;
+    if (own == NULL || run->is_apart || atomic_load(&own->is_apart) == 0)
+        return;
+    snprintf(suffix, sizeof suffix, "%.*s", (int)sizeof suffix - 1, own->apart);
+    if (strchr(suffix, '/') != NULL || asprintf(&path, "%s%s", run->dir.path, suffix) < 0)
+        return;
+    run->is_apart = true;
+    free(run->dir.path);
+    run->dir.path = path;
+    run->launch.rank = 0;
+    run->launch.size = run->launch.local_size = 1;
+    write_start(run);
 }
 
 static int make_timer(const struct lc_run *run) {

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,12 @@
 
 #include "base/mem.h"
 
-enum { WAIT_FOR_RANK0_MS = 300, MAX_SUFFIX = 10000 };
+enum {
+    WAIT_FOR_RANK0_MS = 300,
+    MAX_SUFFIX = 10000,
+    STALE_S = 900 /* the ranks of a job start within this; an older link is of a job that was killed
+                     before MPI_Init and had the same name */
+};
 
 static void sleep_ms(long ms) {
     struct timespec nap = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
@@ -37,20 +43,55 @@ static bool is_empty_directory(const char *path) {
     return entries <= 2;
 }
 
+/* Jobs that start in the same instant may want the same directory: whoever makes this file in it
+ * has it. It goes with the other temporary files. */
+static enum lc_err claim(const char *path) {
+    char *file = NULL;
+    LC_TRY(format_path(&file, "%s/%s", path, LC_RUNDIR_CLAIM));
+    int fd = file == NULL ? -1 : open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    enum lc_err err = LC_OK;
+    if (fd >= 0)
+        close(fd);
+    else if (errno == EEXIST)
+        err = LC_ERR_EXISTS;
+    else
+        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
+    free(file);
+    return err;
+}
+
+static void unmake(const char *path) {
+    char file[PATH_MAX];
+    if (snprintf(file, sizeof file, "%s/" LC_RUNDIR_CLAIM, path) < (int)sizeof file)
+        unlink(file);
+    rmdir(path);
+}
+
 /* Makes `path` or takes it if it is an empty directory. LC_ERR_EXISTS: something is there. */
 static enum lc_err make_directory(const char *path) {
-    if (mkdir(path, 0777) == 0)
-        return LC_OK;
-    if (errno == EEXIST)
-        return is_empty_directory(path) ? LC_OK : LC_ERR_EXISTS;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_empty_directory(path)))
+        return claim(path);
+    if (errno == EEXIST || errno == ENOTDIR)
+        return LC_ERR_EXISTS;
     return lc_fail_errno(LC_ERR_IO, "%s: cannot make the experiment directory", path);
+}
+
+static bool is_plain_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
 /* What another process of the job chose; false if nobody has yet. */
 static bool read_choice(struct lc_rundir *dir, const char *base) {
     char target[NAME_MAX + 1];
+    /* Network file systems remember for a while that a name was not there; opening the directory
+     * makes them ask. */
+    int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    struct stat link;
     ssize_t length = readlink(dir->link, target, sizeof target - 1);
-    if (length <= 0)
+    if (length <= 0 || lstat(dir->link, &link) != 0 || time(NULL) - link.st_mtime > STALE_S)
         return false;
     target[length] = '\0';
     char *path = NULL;
@@ -78,6 +119,8 @@ static enum lc_err make_first_free(struct lc_rundir *dir, const char *base, cons
         enum lc_err err = dir->path == NULL ? LC_ERR_NOMEM : make_directory(dir->path);
         if (err == LC_OK)
             return i == 1 ? LC_OK : lc_strdup(&dir->wanted, name);
+        if (i == 1 && err == LC_ERR_EXISTS)
+            dir->wanted_is_file = is_plain_file(dir->path);
         free(dir->path);
         dir->path = NULL;
         if (err != LC_ERR_EXISTS)
@@ -111,7 +154,7 @@ static enum lc_err choose(struct lc_rundir *dir, const struct lc_launch *launch,
     dir->path = NULL;
     if (read_choice(dir, base)) {
         if (strcmp(own, dir->path) != 0) {
-            rmdir(own);
+            unmake(own);
             free(dir->wanted);
             dir->wanted = NULL;
         }
@@ -166,6 +209,10 @@ enum lc_err lc_rundir_agree(struct lc_rundir *dir, const struct lc_launch *launc
     }
     if (err == LC_OK)
         err = choose(dir, launch, base, name);
+    if (wanted == NULL || *wanted == '\0') { /* nobody asked for the name that was taken */
+        free(dir->wanted);
+        dir->wanted = NULL;
+    }
     free(base);
     free(copy);
     if (err != LC_OK)

@@ -8,13 +8,16 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "run/job.h"
+#include "base/launcher.h"
+
+#define LC_RUNDIR_CLAIM ".job" /* in the directory, until the result is there */
 
 struct lc_rundir {
-    char *path;   /* absolute */
-    char *link;   /* absolute; NULL without a launcher */
-    char *wanted; /* the directory asked for held a result already: its name, else NULL */
-    bool founder; /* this process made it */
+    char *path;          /* absolute */
+    char *link;          /* absolute; NULL without a launcher */
+    char *wanted;        /* the directory asked for held a result already: its name, else NULL */
+    bool wanted_is_file; /* it is no directory at all */
+    bool founder;        /* this process made it */
 };
 
 /* `wanted`: -o or NULL for latecomer-<program>-<ranks>x<threads>-<time stamp> in the working

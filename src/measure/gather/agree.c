@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/launcher.h"
 #include "measure/core.h"
 #include "measure/limits.h"
 
@@ -30,13 +33,14 @@ struct record {
     int32_t rank, pid, fd;
     uint32_t room; /* enum room */
     char node[64]; /* boot id: the same on ranks that share memory */
-    char rest[32];
+    char host[32]; /* for people */
 };
 _Static_assert(sizeof(struct record) == RECORD_BYTES, "records lie at fixed places");
 
 #define RECORD_MAGIC 0x4c43524b30303031ull
 
 static int announced_rank = -1;
+static struct lc_launch launch; /* what the launcher said, before MPI did */
 
 static uint64_t hash_options(void) {
     static const char *const names[] = {"LATECOMER_CALLPATH", "LATECOMER_TRACE",
@@ -82,6 +86,9 @@ static bool announce(int rank, enum room room) {
     if (lc_core.parent != NULL)
         sscanf(lc_core.parent, "%d:%d", &r.pid, &r.fd);
     node_name(r.node, sizeof r.node);
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(r.host, sizeof r.host, "%.31s", host);
     int fd = open_records();
     if (fd < 0)
         return false;
@@ -92,32 +99,18 @@ static bool announce(int rank, enum room room) {
     return ok;
 }
 
-static int from_launcher(const char *const *names) {
-    for (; *names != NULL; names++) {
-        const char *text = getenv(*names);
-        if (text != NULL)
-            return atoi(text);
-    }
-    return -1;
-}
-
 static bool announce_first(int rank) {
     return announce(rank, lc_limits_room() == UINT64_MAX ? ROOM_ENDLESS : ROOM_ASKED);
 }
 
 void lc_agree_announce(void) {
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                        "SLURM_PROCID", NULL};
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
-    int rank = from_launcher(ranks), size = from_launcher(sizes);
-    if (rank < 0)
+    lc_launch_detect_place(&launch);
+    if (launch.kind == LC_LAUNCHER_NONE)
         return;
-    if (size > rank) {
-        lc_core.rank = lc_core.state->rank = rank;
-        lc_core.size = lc_core.state->size = size;
-    }
+    lc_core.rank = lc_core.state->rank = launch.rank;
+    lc_core.size = lc_core.state->size = launch.size;
     if (lc_core.dir != NULL)
-        announce_first(rank);
+        announce_first(launch.rank);
 }
 
 /* Records of all ranks that are there now; their number. */
@@ -165,8 +158,8 @@ void lc_agree_peers(void) {
     free(all);
 }
 
-static void give_up(const struct record *all, const char *why) {
-    bool first = true;
+static void give_up(const struct record *all, const char *why, bool silent) {
+    bool first = !silent;
     for (int i = 0; i < lc_core.rank && all != NULL; i++)
         first = first && all[i].magic == 0;
     if (first)
@@ -200,6 +193,48 @@ static bool room_everywhere(struct record *all) {
     return !any_says(all, ROOM_ASKED) && !any_says(all, ROOM_NONE);
 }
 
+/* Name of the file system of the experiment's directory if no other node can see it, else NULL. */
+static const char *local_file_system(void) {
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } local[] = {{0x01021994, "tmpfs"}, {0x858458f6, "ramfs"}, {0xef53, "ext4"},
+                 {0x58465342, "xfs"},   {0x9123683e, "btrfs"}, {0x794c7630, "overlay"}};
+    struct statfs info;
+    if (statfs(lc_core.dir, &info) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
+        if ((unsigned long)info.f_type == local[i].magic)
+            return local[i].name;
+    return NULL;
+}
+
+/* Ranks are missing: is it that each node sees only its own? Then exactly those of this node are
+ * there. Nodes without rank 0 leave the word to that of rank 0. */
+static void give_up_missing(const struct record *all, int present) {
+    char why[sizeof lc_core.state->why];
+    bool one_node = present == launch.local_size && launch.local_size < lc_core.size;
+    for (int i = 0; i < lc_core.size; i++)
+        one_node =
+            one_node && (all[i].magic == 0 || strcmp(all[i].node, all[lc_core.rank].node) == 0);
+    const char *local = local_file_system();
+    if (!one_node) {
+        snprintf(why, sizeof why, "%d of %d ranks run under the tool", present, lc_core.size);
+    } else if (local != NULL) {
+        snprintf(why, sizeof why,
+                 "only the ranks of this node (%d of %d) see %.160s: it is on a local file system "
+                 "(%s): give -o a directory that all nodes share",
+                 present, lc_core.size, lc_core.dir, local);
+    } else {
+        snprintf(
+            why, sizeof why,
+            "only the ranks of this node (%d of %d) are seen in %.160s: do all nodes share it, "
+            "and do all ranks run under the tool?",
+            present, lc_core.size, lc_core.dir);
+    }
+    give_up(all, why, one_node && local != NULL && all[0].magic == 0);
+}
+
 static void agree_on(struct record *all) {
     char why[128];
     int present = read_records(all, lc_core.size);
@@ -208,14 +243,13 @@ static void agree_on(struct record *all) {
         present = read_records(all, lc_core.size);
     }
     if (present < lc_core.size) {
-        snprintf(why, sizeof why, "%d of %d ranks run under the tool", present, lc_core.size);
-        give_up(all, why);
+        give_up_missing(all, present);
         return;
     }
     for (int i = 0; i < lc_core.size; i++)
         if (all[i].options != all[0].options) {
             snprintf(why, sizeof why, "rank %d runs with other options than rank 0", i);
-            give_up(all, why);
+            give_up(all, why, false);
             return;
         }
     fill_peers(all);
@@ -234,17 +268,47 @@ static void agree_on(struct record *all) {
     lc_core.agreed = true;
 }
 
+/* MPI found no way to the others (srun without PMI, the mpirun of another MPI): as many programs as
+ * the launcher has started, of one rank each, which all think they are rank 0. Each goes on in a
+ * directory of its own, in which its parent follows. */
+static void go_apart(void) {
+    struct lc_state_header *h = lc_core.state;
+    char path[4096];
+    h->rank = 0;
+    h->size = 1;
+    if (launch.rank == 0) {
+        lc_say_once("MPI sees 1 rank, the launcher (%s) has started %d: each is measured alone: %s",
+                    launch.launcher, launch.size,
+                    lc_launch_advice(&launch, (enum lc_flavour)h->flavour));
+    }
+    for (int i = 1; launch.rank != 0 && i < 1000; i++) {
+        snprintf(h->apart, sizeof h->apart, i == 1 ? "-rank%d" : "-rank%d-%d", launch.rank, i);
+        if (snprintf(path, sizeof path, "%s%s", lc_core.dir, h->apart) >= (int)sizeof path)
+            break;
+        if (mkdir(path, 0777) == 0) {
+            lc_core.dir = strdup(path);
+            break;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    announced_rank = -1;
+    atomic_store_explicit(&h->is_apart, 1, memory_order_release);
+}
+
 void lc_agree(void) {
     if (lc_core.dir == NULL)
         return; /* measured in memory only */
+    if (lc_core.size == 1 && launch.size > 1)
+        go_apart();
     if (announced_rank != lc_core.rank && !announce_first(lc_core.rank)) {
-        give_up(NULL,
-                errno != 0 ? strerror(errno) : "the experiment's directory cannot be written");
+        give_up(NULL, errno != 0 ? strerror(errno) : "the experiment's directory cannot be written",
+                false);
         return;
     }
     struct record *all = malloc((size_t)lc_core.size * sizeof *all);
     if (all == NULL) {
-        give_up(NULL, "no memory");
+        give_up(NULL, "no memory", false);
         return;
     }
     agree_on(all);
