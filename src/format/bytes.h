@@ -47,8 +47,10 @@ static inline uint64_t lc_take_u64(struct lc_byte_reader *r) {
 }
 
 static inline const char *lc_take_text(struct lc_byte_reader *r) {
-    const unsigned char *end = r->left && r->at ? memchr(r->at, 0, r->left) : NULL;
-    const char *text = end ? lc_take(r, (size_t)(end - r->at) + 1) : NULL;
+    size_t length = 0;
+    while (length < r->left && r->at[length] != 0)
+        length++;
+    const char *text = length < r->left ? lc_take(r, length + 1) : NULL;
     r->bad |= !text;
     return text ? text : "";
 }

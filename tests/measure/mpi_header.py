@@ -10,7 +10,7 @@ NAME = re.compile(r"([A-Za-z_][\w\s\*]*?[\s\*])(MPIX?_\w+)\s*\(")
 
 
 def preprocess(cc, flags):
-    source = "#include <mpi.h>\n"
+    source = "#include <mpi.h>\n#if defined(OPEN_MPI)\n#include <mpi-ext.h>\n#endif\n"
     command = [cc, "-E", "-P", "-x", "c", *flags, "-"]
     return subprocess.run(command, input=source, text=True, check=True, capture_output=True).stdout
 
@@ -96,6 +96,12 @@ def prototypes(cc, flags):
             parameters = []
         found[match.group(2)] = (returns, parameters)
     return found
+
+
+def version_of(pkg):
+    """(major, minor)"""
+    out = subprocess.run(["pkg-config", "--modversion", pkg], text=True, check=True, capture_output=True)
+    return tuple(int(n) for n in re.findall(r"\d+", out.stdout)[:2])
 
 
 def flags_of(pkg):

@@ -10,12 +10,8 @@
 enum lc_coll_mode { LC_BLOCKING, LC_NONBLOCKING };
 
 static inline uint64_t lc_count_at(const void *counts, bool large, int i) {
-#if defined(LC_FLAVOUR_MPICH)
     if (large)
         return (uint64_t)((const MPI_Count *)counts)[i];
-#else
-    (void)large;
-#endif
     return (uint64_t)((const int *)counts)[i];
 }
 

@@ -4,6 +4,9 @@ gen_calls.py TABLE real FLAVOUR OUT.h      enum lc_fn and struct lc_real for one
 gen_calls.py TABLE wrappers FLAVOUR OUT.c  the wrappers and the list of (name, wrapper, place of the real function)
 gen_calls.py TABLE stub OUT.S              the exported symbols of the preloaded library, both flavours
 gen_calls.py TABLE names OUT.h             the names in the order of the stub's slots
+
+The functions of the MPI standard have wrappers in both flavours, whatever the installed MPI has: the one that the program uses may
+be newer. Types that its header lacks are in mpi_compat.h.
 """
 import re
 import sys
@@ -11,7 +14,10 @@ import sys
 
 class Call:
     def __init__(self, line):
-        self.name, self.flavours, self.kind, self.returns, parameters = line.rstrip("\n").split("\t")
+        self.name, versions, self.kind, self.returns, parameters = line.rstrip("\n").split("\t")
+        self.flavours = {version[0] for version in versions.split()}
+        if self.name.startswith("MPI_") and not self.name.startswith("MPI_T_"):
+            self.flavours = {"o", "m"}
         self.short = self.name[4:] if self.name.startswith("MPI_") else self.name
         self.parameters = [] if parameters == "void" else split(parameters)
         self.variadic = bool(self.parameters) and self.parameters[-1] == "..."
@@ -339,7 +345,9 @@ SHAPES = {  # operation: (function of coll.h, parameters)
 
 
 def coll_shape(c):
-    name = c.short[:-2] if c.large else c.short
+    name = c.short.removeprefix("MPIX_")
+    if c.large:
+        name = name[:-2]
     if c.kind == "icoll":
         name = name[1:]
     if c.kind == "coll_init":
@@ -593,7 +601,7 @@ def wrapper(c, flavour):
 
 def make_real(calls, flavour, out):
     own = [c for c in calls if flavour in c.flavours]
-    out.write("/* Generated from mpi_calls.tsv. */\n#ifndef LC_MPI_REAL_H\n#define LC_MPI_REAL_H\n\n#include <mpi.h>\n\nenum lc_fn {\n")
+    out.write("/* Generated from mpi_calls.tsv. */\n#ifndef LC_MPI_REAL_H\n#define LC_MPI_REAL_H\n\n#include \"measure/mpi_compat.h\"\n\nenum lc_fn {\n")
     out.writelines(f"    LC_FN_{c.short},\n" for c in own)
     out.write("    LC_FN_COUNT\n};\n\nstruct lc_real {\n")
     out.writelines(f"    {c.returns} (*{c.short})({c.signature(flavour)});\n" for c in own)

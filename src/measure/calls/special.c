@@ -161,7 +161,6 @@ int lc_wrap_pcontrol(uint32_t fn, void *frame, void *ra, int level) {
     return result;
 }
 
-#if defined(LC_FLAVOUR_MPICH)
 /* Sessions have no MPI_COMM_WORLD: such a process is measured alone, its parent saves the result,
  * which is complete if no session is open at the end. */
 static _Atomic int open_sessions;
@@ -203,4 +202,3 @@ int lc_wrap_session_finalize(uint32_t fn, void *frame, void *ra, MPI_Session *se
     }
     return result;
 }
-#endif

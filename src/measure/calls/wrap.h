@@ -20,11 +20,9 @@ int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***a
 int lc_wrap_finalize(uint32_t fn, void *frame, void *ra);
 int lc_wrap_abort(uint32_t fn, void *frame, void *ra, MPI_Comm comm, int errorcode);
 int lc_wrap_pcontrol(uint32_t fn, void *frame, void *ra, int level);
-#if defined(LC_FLAVOUR_MPICH)
 int lc_wrap_session_init(uint32_t fn, void *frame, void *ra, MPI_Info info,
                          MPI_Errhandler errhandler, MPI_Session *session);
 int lc_wrap_session_finalize(uint32_t fn, void *frame, void *ra, MPI_Session *session);
-#endif
 
 /* trace_io.c: files, for the trace only */
 enum {

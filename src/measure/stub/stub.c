@@ -161,13 +161,16 @@ static bool core_path(const char *flavour, char *path, size_t bytes) {
     return n > 0 && (size_t)n < bytes;
 }
 
+static void *function_of(void *library, unsigned slot) {
+    char name[128];
+    snprintf(name, sizeof name, "P%s", names[slot]);
+    void *real = dlsym(library, name);
+    return real != NULL ? real : dlsym(library, names[slot]);
+}
+
 static void use_real_functions(void) {
-    for (int i = 0; i < N_MPI; i++) {
-        char name[128];
-        snprintf(name, sizeof name, "P%s", names[i]);
-        void *real = dlsym(stub.mpi, name);
-        if (real == NULL)
-            real = dlsym(stub.mpi, names[i]);
+    for (unsigned i = 0; i < N_MPI; i++) {
+        void *real = function_of(stub.mpi, i);
         if (real != NULL)
             lc_slots[i] = real;
     }
@@ -246,17 +249,14 @@ static bool wake(void) {
 static void nothing(void) {
 }
 
-/* Where a slot that is not filled goes on: functions that the MPI library lacks (but another
- * library has), the API without MPI. */
+/* Where a slot that is not filled goes on: functions of the MPI library that the core does not
+ * know, or that another library has; the API without MPI. */
 static void *fallback(unsigned slot) {
     if (slot >= N_MPI)
         return (void *)nothing;
-    void *real = dlsym(RTLD_NEXT, names[slot]);
-    if (real == NULL) {
-        char name[128];
-        snprintf(name, sizeof name, "P%s", names[slot]);
-        real = dlsym(RTLD_NEXT, name);
-    }
+    void *real = stub.mpi != NULL ? function_of(stub.mpi, slot) : NULL;
+    if (real == NULL)
+        real = function_of(RTLD_NEXT, slot);
     if (real != NULL && atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
         lc_slots[slot] = real;
     if (real == NULL) {
