@@ -105,6 +105,7 @@ static void library_closed(void) {
         return;
     pthread_mutex_lock(&lc_core.lock);
     lc_modules_forget();
+    lc_unwind_forget();
     pthread_mutex_unlock(&lc_core.lock);
     lc_mode_change(0, LC_MODE_FLUSH_PATHS);
 }

@@ -96,6 +96,8 @@ struct lc_entry {
         n_current; /* items that ran until this event: n_items, at the begin of a region one less */
     uint32_t n_previous; /* items that run after it: n_items, at the end of a region one less */
     bool pass;           /* made by a language binding for itself: not the program's call */
+    bool transient;      /* of a path that cannot be kept: overwritten soon */
+    bool used;           /* by paths/entries.c */
     uint32_t serial;     /* unique per thread; context of what happens inside a region */
     /* the last two transitions: where the time since the previous event belongs */
     struct lc_entry *previous[2];
@@ -182,6 +184,28 @@ struct lc_region_open {
     bool named;    /* not a function */
 };
 
+/* Of the call-path cache of a thread; all words are sums. */
+struct lc_path_counts {
+    uint64_t made, unwinds;
+    uint64_t by_libunwind;    /* unwinds that remembered rules could not do */
+    uint64_t uncacheable;     /* paths that had to be unwound at each call */
+    uint64_t recycled;        /* paths that were forgotten for want of memory */
+    uint64_t remade;          /* those that came back */
+    uint64_t remade_ticks;    /* what that cost */
+    uint64_t own_ticks;       /* of rare work between two calls: unwinding, new communicators */
+    uint64_t checked, walked; /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that
+                                 were compared with libunwind's */
+    uint64_t wrong;
+};
+
+static inline void lc_path_counts_add(struct lc_path_counts *sum,
+                                      const struct lc_path_counts *one) {
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)one;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
 enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
 
 struct lc_thread {
@@ -205,9 +229,9 @@ struct lc_thread {
     struct lc_region_open *regions;
     uint32_t n_regions, n_named, n_regions_lost; /* open; by name; begun, but not kept */
     uint32_t next_serial;
-    struct lc_entry *off_entry;     /* calls while measurement is off */
-    struct lc_entry *start_entry;   /* before the first event: no items */
-    struct lc_entry *scratch_entry; /* a path that cannot be cached */
+    struct lc_entry *off_entry;          /* calls while measurement is off */
+    struct lc_entry *start_entry;        /* before the first event: no items */
+    struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
     struct lc_entry
         *callback_entry;    /* the same for calls inside callbacks; NULL before the first */
     struct lc_path **paths; /* hash by node */
@@ -227,8 +251,10 @@ struct lc_thread {
     MPI_Request *scratch_handles;
     size_t cap_scratch;
     struct lc_thread *next; /* all threads */
-    uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong, n_recycled;
-    uint64_t own_ticks; /* of rare work between two calls: unwinding, new communicators */
+    bool came_back;         /* the path that was just made had been forgotten for want of memory */
+    uint32_t *gone;         /* by paths/entries.c: fingerprints of forgotten paths */
+    uint64_t made_then, remade_then;
+    struct lc_path_counts counts;
     bool ended;
 };
 
@@ -268,7 +294,7 @@ struct lc_core {
     struct lc_thread *threads;
     uint32_t n_threads;
     _Atomic uint64_t n_pcontrol_ignored, n_region_errors, n_in_callbacks, n_spawned;
-    uint64_t n_unwinds, n_uncacheable, n_checked, n_wrong, own_ticks; /* of threads that ended */
+    struct lc_path_counts counts; /* of threads that ended */
     uint64_t n_switches;
     int required_level, provided_level;
     uint64_t init_ticks; /* end of MPI_Init */
@@ -331,8 +357,9 @@ struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint
 struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node);
 enum lc_err lc_thread_paths_init(struct lc_thread *t);
 void lc_thread_paths_free(struct lc_thread *t);
-void lc_thread_paths_flush(struct lc_thread *t);
-struct lc_entry *lc_plain_entry(void); /* room for any path; NULL: no memory */
+void lc_entry_made(struct lc_call *call);        /* behind a look-up that was a miss */
+void lc_thread_paths_flush(struct lc_thread *t); /* paths/entries.c: code was unloaded */
+struct lc_entry *lc_plain_entry(void);           /* room for any path; NULL: no memory */
 /* callback.c: a call of this thread, which is inside an MPI call, by the program? Counted then. */
 void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame);
 

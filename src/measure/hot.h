@@ -17,6 +17,7 @@
 
 #include "measure/core.h"
 #include "measure/hooks.h"
+#include "measure/paths/bindings.h"
 
 /* The call cannot be booked the usual way: thread unknown, nested, stopped, something to forget.
  * false: pass through. */
@@ -65,7 +66,7 @@ static inline void lc_book_gap(struct lc_call *call) {
 /* The call begins now; what was done since call->begin is not the program's. */
 static inline void lc_skip_own_work(struct lc_call *call) {
     uint64_t now = lc_ticks();
-    call->thread->own_ticks += now - call->begin;
+    call->thread->counts.own_ticks += now - call->begin;
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_skip(call, now - call->begin);
     call->begin = now;
@@ -103,15 +104,15 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
         return false;
     }
     lc_book_gap(call);
-    if (lc_unlikely(t->cold)) { /* unwinding is our own work: neither the program's nor MPI's */
-        t->cold = false;
-        lc_skip_own_work(call);
-    }
+    if (lc_unlikely(t->cold)) /* unwinding is our own work: neither the program's nor MPI's */
+        lc_entry_made(call);
     return true;
 #endif
 }
 
 static inline bool lc_enter(struct lc_call *call, uint32_t fn, void *frame, void *ra) {
+    if (!LC_NOP && lc_unlikely(lc_binding_call((uint64_t)ra, lc_fn_names[fn])))
+        return false;
     if (lc_unlikely(!lc_enter_event(call, fn, frame, ra)))
         return false;
     lc_hook_call_begin(call);

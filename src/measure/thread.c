@@ -22,11 +22,7 @@ static void thread_gone(void *value) {
     pthread_mutex_lock(&lc_core.lock);
     t->state->end_ticks = call.begin;
     atomic_fetch_add_explicit(&lc_core.n_lost, t->spill_row->count, memory_order_relaxed);
-    lc_core.n_checked += t->n_checked;
-    lc_core.n_wrong += t->n_wrong;
-    lc_core.n_unwinds += t->n_unwinds;
-    lc_core.own_ticks += t->own_ticks;
-    lc_core.n_uncacheable += t->n_uncacheable;
+    lc_path_counts_add(&lc_core.counts, &t->counts);
     struct lc_thread **at = &lc_core.threads;
     while (*at != NULL && *at != t)
         at = &(*at)->next;
@@ -165,11 +161,13 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
     if ((mode & LC_MODE_LIVE) == 0 || lc_core.forked)
         return false;
-    if (mode & LC_MODE_FLUSH)
-        forget(t, mode);
     call->thread = t;
     call->mode = mode & ~(uint32_t)LC_MODE_FLUSH;
     call->begin = lc_ticks();
+    if (mode & LC_MODE_FLUSH)
+        forget(t, mode);
+    if (call->begin < t->last_ticks) /* measurement was off until just now */
+        call->begin = t->last_ticks;
     t->depth = 1;
     t->outer_frame = frame;
     if (mode & LC_MODE_ON) {
@@ -186,7 +184,6 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (mode & LC_MODE_CHECK)
         lc_entry_check(t, call->entry, frame);
     lc_book_gap(call);
-    t->cold = false;
-    call->begin = lc_ticks();
+    lc_entry_made(call);
     return true;
 }

@@ -56,6 +56,7 @@ def check_torture(output, result):
     paths = result["meta"]["callpath"]
     calls = int(output.split()[1])
     expect(paths["checked"] >= calls, f"only {paths['checked']} of {calls} paths were checked")
+    expect(paths["frames_checked"] >= 3 * calls, f"only {paths['frames_checked']} frames of {calls} paths were compared with libunwind")
     expect(paths["wrong"] == 0, f"{paths['wrong']} of {paths['checked']} paths are wrong")
 
 

@@ -1,4 +1,5 @@
 #include "measure/hot.h"
+#include "measure/paths/bindings.h"
 #include "measure/paths/path.h"
 
 /* Calls that the program makes inside its callbacks: MPI is in a call of this thread already, and
@@ -13,7 +14,7 @@ static bool made_by_program(uint64_t ra, uint32_t fn) {
     const struct lc_module *m = lc_module_find(ra - 1);
     bool mpi = m != NULL && m->kind == LC_MODULE_MPI;
     pthread_mutex_unlock(&lc_core.lock);
-    return !mpi || lc_binding_forwards(ra, lc_fn_names[fn]);
+    return !mpi || lc_bindings_forwards(ra, lc_fn_names[fn]);
 }
 
 LC_COLD void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
@@ -23,17 +24,13 @@ LC_COLD void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t ra, uin
         return;
     if (t->callback_entry == NULL && (t->callback_entry = lc_plain_entry()) == NULL)
         return;
-    /* What cannot be cached must not overwrite the entry of the call that MPI is in. */
-    struct lc_entry *scratch = t->scratch_entry;
     bool cold = t->cold;
-    t->scratch_entry = t->callback_entry;
-    t->in_callback = true;
+    t->in_callback = true; /* an entry that cannot be kept is made in callback_entry */
     struct lc_entry *entry = lc_entry_find(t, fn, ra, frame);
     if (!entry->pass && entry->path != NULL) {
         lc_row_add(lc_row(t, entry->path, 0), 0, 0, 0);
         atomic_fetch_add_explicit(&lc_core.n_in_callbacks, 1, memory_order_relaxed);
     }
     t->in_callback = false;
-    t->scratch_entry = scratch;
     t->cold = cold;
 }

@@ -75,7 +75,7 @@ static void leave_init(struct lc_call *call, int result) {
     if (result == MPI_SUCCESS)
         after_init(call);
     lc_leave(call);
-    lc_thread_exclude(t);
+    t->last_ticks = lc_ticks();
 }
 
 int lc_wrap_init(uint32_t fn, void *frame, void *ra, int *argc, char ***argv) {

@@ -51,6 +51,11 @@ static inline uint32_t node_before(const struct lc_call *call) {
     return call->common ? call->entry->items[call->common - 1].node : 0;
 }
 
+void lc_clocks_catch_up(struct lc_thread *t) {
+    if (t->clocks != NULL)
+        lc_clk_deferred(t->clocks);
+}
+
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)

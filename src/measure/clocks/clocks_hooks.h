@@ -4,6 +4,8 @@
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_HOOKS_H
 #define LC_MEASURE_CLOCKS_CLOCKS_HOOKS_H
 
+/* Does what the thread's last call has left: its entry moves. */
+void lc_clocks_catch_up(struct lc_thread *t);
 /* The last `ticks` before the call begins were our own work: not useful time. */
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks);
 void lc_clocks_call_begin(struct lc_call *call);

@@ -122,19 +122,11 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     pthread_mutex_lock(&lc_core.lock);
     own->threads = (int32_t)lc_core.n_threads;
     own->lost = lc_threads_lost();
-    own->unwinds = lc_core.n_unwinds;
-    uint64_t own_ticks = lc_core.own_ticks;
-    own->uncacheable = lc_core.n_uncacheable;
-    own->checked = lc_core.n_checked;
-    own->wrong = lc_core.n_wrong;
-    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
-        own->unwinds += t->n_unwinds;
-        own_ticks += t->own_ticks;
-        own->uncacheable += t->n_uncacheable;
-        own->checked += t->n_checked;
-        own->wrong += t->n_wrong;
-    }
-    own->own_s = (double)own_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->paths = lc_core.counts;
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        lc_path_counts_add(&own->paths, &t->counts);
+    own->own_s = (double)own->paths.own_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->remade_s = (double)own->paths.remade_ticks * lc_timer.ns_per_tick * 1e-9;
     own->switches = lc_core.n_switches;
     pthread_mutex_unlock(&lc_core.lock);
     own->region_errors = atomic_load(&lc_core.n_region_errors);
@@ -195,18 +187,34 @@ static void put_coverage(struct lc_strbuf *out, const struct lc_meta_rank *sum) 
                      (unsigned long long)sum->spawned);
 }
 
-char *lc_meta_text(const struct lc_meta_rank *all, int n) {
+static void put_paths(struct lc_strbuf *out, const struct lc_meta_rank *sum) {
     static const char *const modes[] = {"unwind", "caller", "none"};
+    const struct lc_path_counts *n = &sum->paths;
+    lc_strbuf_printf(out,
+                     ", \"callpath\": {\"mode\": \"%s\", \"unwinds\": %llu, "
+                     "\"by_libunwind\": %llu, \"uncacheable\": %llu, \"recycled\": %llu",
+                     modes[lc_core.callpath], (unsigned long long)n->unwinds,
+                     (unsigned long long)n->by_libunwind, (unsigned long long)n->uncacheable,
+                     (unsigned long long)n->recycled);
+    if (n->recycled > 0)
+        lc_strbuf_printf(out, ", \"made_again\": %llu, \"made_again_s\": %.9f",
+                         (unsigned long long)n->remade, sum->remade_s);
+    if (lc_core.check_paths)
+        lc_strbuf_printf(out, ", \"checked\": %llu, \"frames_checked\": %llu, \"wrong\": %llu",
+                         (unsigned long long)n->checked, (unsigned long long)n->walked,
+                         (unsigned long long)n->wrong);
+    lc_strbuf_putc(out, '}');
+}
+
+char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     struct lc_strbuf out = {0};
     struct lc_meta_rank sum = {0};
     double cost_s = 0, rare_s = 0;
     for (int i = 0; i < n; i++) {
         sum.calls += all[i].calls;
         sum.lost += all[i].lost;
-        sum.unwinds += all[i].unwinds;
-        sum.uncacheable += all[i].uncacheable;
-        sum.checked += all[i].checked;
-        sum.wrong += all[i].wrong;
+        lc_path_counts_add(&sum.paths, &all[i].paths);
+        sum.remade_s += all[i].remade_s;
         sum.region_errors += all[i].region_errors;
         sum.pcontrol_ignored += all[i].pcontrol_ignored;
         sum.in_callbacks += all[i].in_callbacks;
@@ -219,15 +227,9 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     put_versions(&out);
     put_ranks(&out, all, n);
     put_coverage(&out, &sum);
+    put_paths(&out, &sum);
     lc_strbuf_printf(&out,
-                     ", \"callpath\": {\"mode\": \"%s\", \"unwinds\": %llu, \"uncacheable\": %llu",
-                     modes[lc_core.callpath], (unsigned long long)sum.unwinds,
-                     (unsigned long long)sum.uncacheable);
-    if (lc_core.check_paths)
-        lc_strbuf_printf(&out, ", \"checked\": %llu, \"wrong\": %llu",
-                         (unsigned long long)sum.checked, (unsigned long long)sum.wrong);
-    lc_strbuf_printf(&out,
-                     "}, \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f}",
+                     ", \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f}",
                      all[0].cost_ns, rare_s, cost_s + rare_s);
     lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);

@@ -5,14 +5,17 @@
 
 #include <stdint.h>
 
+#include "measure/core.h"
+
 struct lc_meta_rank {
     char host[64];
     char cpus[128]; /* binding, as "0-3,8" */
     uint64_t calls, lost;
-    uint64_t unwinds, uncacheable, checked, wrong;
+    struct lc_path_counts paths;
     uint64_t region_errors, pcontrol_ignored, switches, in_callbacks, spawned;
-    double cost_ns; /* of one measured call, calibrated */
-    double own_s;   /* of rare work between calls */
+    double cost_ns;  /* of one measured call, calibrated */
+    double own_s;    /* of rare work between calls */
+    double remade_s; /* of which for call paths that had been forgotten */
     double ns_per_tick;
     int32_t pid, threads;
     int32_t required_level, provided_level;

@@ -134,17 +134,13 @@ static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc
         add_special(d, LC_RAW_CUT, 0, 1, frames[low].sp, 0);
 }
 
-void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
-    struct lc_frame *frames = malloc(LC_FRAMES_MAX * sizeof *frames);
-    d->n_items = d->n_checks = 0;
-    d->cacheable = false;
-    if (frames == NULL)
-        return;
-    bool complete;
-    int n = lc_unwind(frame, d->starts, frames, LC_FRAMES_MAX, &complete);
-    t->n_unwinds++;
+/* From n frames; complete: the outermost one is among them. */
+static void use_frames(struct lc_thread *t, struct lc_draft *d, uint64_t frame, int n,
+                       bool complete) {
+    struct lc_frame *frames = d->frames;
     int n_checked = n, low = 0, high = 0;
     bool is_main = false;
+    d->n_items = d->n_checks = 0;
     pthread_mutex_lock(&lc_core.lock);
     if (n > 0 && n < LC_FRAMES_MAX) {
         cut_frames(frames, n, &low, &high, &is_main);
@@ -168,13 +164,43 @@ void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
         build_items(t, d, frames, n, low, high, top);
     }
     pthread_mutex_unlock(&lc_core.lock);
-    free(frames);
+}
+
+void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
+    bool complete;
+    int n = lc_walk(&d->walk, frame, d->frames, LC_FRAMES_MAX, &complete);
+    t->counts.unwinds++;
+    if (n < 0) {
+        n = lc_unwind(frame, d->frames, LC_FRAMES_MAX, &complete);
+        t->counts.by_libunwind++;
+    }
+    use_frames(t, d, frame, n, complete);
+}
+
+void lc_draft_judge(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
+    bool complete, complete_too;
+    struct lc_frame *walked = malloc(LC_FRAMES_MAX * sizeof *walked);
+    int n = lc_unwind(frame, d->frames, LC_FRAMES_MAX, &complete);
+    int n_walked =
+        walked != NULL ? lc_walk(&d->walk, frame, walked, LC_FRAMES_MAX, &complete_too) : -1;
+    if (n_walked >= 0) {
+        bool equal = n_walked == n && complete == complete_too;
+        for (int i = 0; i < n && equal; i++) {
+            const struct lc_frame *a = &d->frames[i], *b = &walked[i];
+            equal = a->ip == b->ip && a->sp == b->sp && a->fp == b->fp && a->start == b->start &&
+                    (i == 0 || a->ip_slot == b->ip_slot) && a->fp_slot == b->fp_slot;
+        }
+        t->counts.walked += (uint64_t)n_walked;
+        t->counts.wrong += !equal;
+    }
+    free(walked);
+    use_frames(t, d, frame, n, complete);
 }
 
 void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame) {
     d->n_items = d->n_checks = 0;
     d->cacheable = true;
-    struct lc_frame f = {.ip = ra, .sp = frame + 16, .start = lc_function_begin(ra)};
+    struct lc_frame f = {.ip = ra, .sp = frame + 16, .start = lc_walk_start(&d->walk, ra)};
     struct lc_frame outer = {.ip_slot = frame, .ip = f.start};
     pthread_mutex_lock(&lc_core.lock);
     for (uint32_t i = 0; i < t->n_regions; i++) {

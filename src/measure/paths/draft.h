@@ -4,6 +4,7 @@
 #define LC_MEASURE_PATHS_DRAFT_H
 
 #include "measure/paths/path.h"
+#include "measure/paths/walk.h"
 
 /* What is known of the path. */
 struct lc_draft {
@@ -12,11 +13,14 @@ struct lc_draft {
     struct lc_check checks[3 * LC_FRAMES_CACHED];
     uint32_t n_checks;
     bool cacheable;
-    struct lc_start starts[LC_STARTS]; /* kept from draft to draft */
+    struct lc_frame frames[LC_FRAMES_MAX];
+    struct lc_walk walk; /* kept from draft to draft */
 };
 
 /* The stack outside of the wrapper with this frame address, by unwinding. */
 void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
+/* The same by libunwind alone; counts the frames that remembered rules find otherwise. */
+void lc_draft_judge(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
 /* The function around the return address alone, inside of the open regions. */
 void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame);
 /* Adds the region that begins: one item more, or, where its address says so, the innermost frame.

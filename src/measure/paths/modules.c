@@ -1,12 +1,12 @@
 #include "measure/paths/path.h"
 
-#include <ctype.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "measure/paths/bindings.h"
 
 enum { MODULES_MAX = 512 };
 static struct lc_module modules[MODULES_MAX];
@@ -107,6 +107,7 @@ const struct lc_module *lc_module_find(uint64_t address) {
     s.found.id = lc_state_add_module(s.path, s.build_id, s.found.bias);
     if (s.found.id == LC_NONE)
         return NULL;
+    lc_bindings_note(s.path, s.found.begin, s.found.end);
     if (n_modules == MODULES_MAX)
         n_modules = 0;
     last_found = n_modules;
@@ -116,43 +117,5 @@ const struct lc_module *lc_module_find(uint64_t address) {
 
 void lc_modules_forget(void) {
     n_modules = 0;
-}
-
-/* The function around an address, if a Fortran binding has it. */
-static bool find_in_binding(uint64_t ra, Dl_info *place) {
-    static const char *const bindings[] = {"libmpi_mpifh", "libmpi_usempi", "libmpichfort"};
-    if (dladdr((void *)(ra - 1), place) == 0 || place->dli_fname == NULL)
-        return false;
-    const char *base = base_name(place->dli_fname);
-    for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)
-        if (strncmp(base, bindings[i], strlen(bindings[i])) == 0)
-            return true;
-    return false;
-}
-
-bool lc_binding_own_call(uint64_t ra, const char *name) {
-    Dl_info place;
-    if (!find_in_binding(ra, &place))
-        return false;
-    size_t length = strlen(name);
-    if (length > 4 &&
-        (strcmp(name + length - 4, "_f2c") == 0 || strcmp(name + length - 4, "_c2f") == 0))
-        return true;
-    /* "_send_" in "_mpi_send__", "_ompi_send_f_", "_mpir_send_cdesc_": the binding of MPI_Send */
-    char wanted[128], caller[256];
-    snprintf(wanted, sizeof wanted, "%s_", strchr(name, '_'));
-    snprintf(caller, sizeof caller, "_%s_", place.dli_sname != NULL ? place.dli_sname : "");
-    for (char *c = wanted; *c != '\0'; c++)
-        *c = (char)tolower((unsigned char)*c);
-    for (char *c = caller; *c != '\0'; c++)
-        *c = (char)tolower((unsigned char)*c);
-    if (place.dli_sname ==
-        NULL) /* MPICH's descriptor functions, not exported: types for sections */
-        return strncmp(name, "MPI_Type_", 9) == 0;
-    return strstr(caller, wanted) == NULL;
-}
-
-bool lc_binding_forwards(uint64_t ra, const char *name) {
-    Dl_info place;
-    return find_in_binding(ra, &place) && !lc_binding_own_call(ra, name);
+    lc_bindings_forget();
 }

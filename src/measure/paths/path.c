@@ -5,6 +5,7 @@
 
 #include "measure/paths/draft.h"
 #include "measure/hot.h"
+#include "measure/paths/entries.h"
 #include "measure/paths/pool.h"
 
 /* The cold half of the look-up: rows of nodes, paths, entries made of drafts. */
@@ -49,6 +50,9 @@ struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
     for (; t->time_rows[i] != NULL; i = (i + 1) & t->times_mask)
         if (t->time_rows[i]->node == node)
             return t->time_rows[i];
+    if (t->n_times ==
+        t->times_mask) /* it could not grow: one place stays empty, where searches end */
+        return t->void_row;
     struct lc_state_row *row = lc_state_row_take(t, node, LC_RAW_CLASS_TIME);
     if (row == t->spill_row)
         return t->void_row;
@@ -58,7 +62,7 @@ struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
     uint32_t mask = t->times_mask * 2 + 1;
     struct lc_state_row **bigger = calloc(mask + 1u, sizeof(struct lc_state_row *));
     if (bigger == NULL)
-        return row; /* slower until the table is full; n_times never reaches the mask, see below */
+        return row;
     for (uint32_t k = 0; k <= t->times_mask; k++) {
         if (t->time_rows[k] == NULL)
             continue;
@@ -108,42 +112,26 @@ static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn)
     return path;
 }
 
-/* --- entries
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* --- entries */
 
-static struct lc_entry *entry_make(struct lc_thread *t, const struct lc_draft *d) {
-    size_t bytes = sizeof(struct lc_entry) + d->n_checks * sizeof(struct lc_check) +
-                   d->n_items * sizeof(struct lc_item);
-    struct lc_entry *e = d->cacheable ? lc_pool_take(t->pool, bytes) : NULL;
-    if (d->cacheable && e == NULL &&
-        !t->in_callback) { /* else the call that MPI is in still needs its entry */
-        lc_thread_paths_flush(t);
-        e = lc_pool_take(t->pool, bytes);
-    }
-    if (e == NULL)
-        e = t->scratch_entry;
-    if (e == t->scratch_entry) {
-        t->n_uncacheable++;
-        if (t->last == e)
-            t->last = t->start_entry; /* what it stood for is overwritten now */
-        memset(e, 0, sizeof *e);
-        e->items = (struct lc_item *)(e + 1);
-    } else {
-        memset(e, 0, sizeof *e);
-        e->n_checks = d->n_checks;
-        memcpy(e->checks, d->checks, d->n_checks * sizeof(struct lc_check));
-        e->items = (struct lc_item *)(e->checks + d->n_checks);
-    }
-    e->n_items = d->n_items;
-    memcpy(e->items, d->items, d->n_items * sizeof(struct lc_item));
-    return e;
+/* With lc_core.lock held. */
+static uint32_t name_of(uint32_t fn) {
+    static uint32_t names[LC_FN_COUNT]; /* + 1 */
+    if (names[fn] == 0)
+        names[fn] = lc_state_add_name(lc_fn_names[fn]) + 1; /* LC_NONE: again the next time */
+    return names[fn] - 1;
 }
 
-static void entry_link(struct lc_thread *t, struct lc_entry *e) {
-    struct lc_entry **bucket = &t->buckets[lc_bucket(e->ra, e->frame)];
-    e->next = *bucket;
-    *bucket = e;
+/* A miss is over: what it took is the tool's, not the program's nor MPI's. */
+LC_COLD void lc_entry_made(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    uint64_t begin = call->begin;
+    t->cold = false;
+    lc_sites_take(t, call->entry, 0); /* from now on a use shows in gap_ticks */
+    lc_skip_own_work(call);
+    if (t->came_back)
+        t->counts.remade_ticks += call->begin - begin;
+    t->came_back = false;
 }
 
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
@@ -169,14 +157,12 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
         lc_draft_region(d, (fn - LC_FN_COUNT - 2) / 2, serial);
     uint32_t node = lc_draft_node(d, d->n_items);
     if (fn < LC_FN_COUNT)
-        node = lc_state_child(node, LC_RAW_MPI, lc_state_add_name(lc_fn_names[fn]), 0, 0, 0);
+        node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
+    lc_module_find(ra - 1); /* notes a binding that is seen for the first time */
     pthread_mutex_unlock(&lc_core.lock);
-    struct lc_entry *e = entry_make(t, d);
-    e->ra = ra;
-    e->frame = frame;
-    e->fn_ctx = fn_ctx;
+    struct lc_entry *e = lc_entry_new(t, d, fn_ctx, ra, frame);
     e->serial = serial;
-    e->pass = fn < LC_FN_COUNT && lc_binding_own_call(ra, lc_fn_names[fn]);
+    e->pass = fn < LC_FN_COUNT && lc_binding_call(ra, lc_fn_names[fn]);
     e->path = node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
                               : t->off_entry->path;
     e->n_current = e->n_previous = e->n_items;
@@ -189,10 +175,8 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
                 e->n_previous = i;
                 break;
             }
-    if (e != t->scratch_entry)
-        entry_link(t, e);
-    else if (t->callpath == LC_CALLPATH_UNWIND && t->n_uncacheable > 10000 &&
-             t->n_uncacheable * 2 > t->n_unwinds)
+    if (t->callpath == LC_CALLPATH_UNWIND && e->transient && t->counts.uncacheable > 10000 &&
+        t->counts.uncacheable * 2 > t->counts.unwinds)
         t->callpath = LC_CALLPATH_CALLER; /* too dear */
     lc_trace_sites(e);
     return e;
@@ -204,15 +188,14 @@ LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint6
     struct lc_draft *d = t->draft;
     if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL)
         return;
-    lc_draft_unwind(t, d, frame);
-    t->n_unwinds--;
-    t->n_checked++;
+    lc_draft_judge(t, d, frame);
+    t->counts.checked++;
     uint32_t n = d->n_items < e->n_items ? d->n_items : e->n_items;
     bool equal = d->n_items == e->n_items || d->n_items + 1 == e->n_items;
     for (uint32_t i = 0; i < n && equal; i++)
         equal = d->items[i].node == e->items[i].node && d->items[i].slot == e->items[i].slot &&
                 d->items[i].value == e->items[i].value;
-    t->n_wrong += !equal;
+    t->counts.wrong += !equal;
 }
 
 static bool same_item(const struct lc_item *a, const struct lc_item *b) {
@@ -224,7 +207,7 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     struct lc_entry *last = t->last;
     struct lc_state_row *row = e->gap_row[1];
     uint32_t common = e->gap_common[1], node = e->gap_node[1];
-    if (e->previous[1] != last || last == t->scratch_entry) {
+    if (e->previous[1] != last || last->transient) {
         uint32_t most = last->n_previous < e->n_current ? last->n_previous : e->n_current;
         for (common = 0; common < most; common++)
             if (!same_item(&last->items[common], &e->items[common]))
@@ -240,7 +223,7 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     e->gap_row[1] = e->gap_row[0];
     e->gap_common[1] = e->gap_common[0];
     e->gap_node[1] = e->gap_node[0];
-    e->previous[0] = last != t->scratch_entry ? last : NULL;
+    e->previous[0] = last->transient ? NULL : last;
     e->gap_row[0] = row;
     e->gap_common[0] = common;
     e->gap_node[0] = node;
@@ -266,20 +249,22 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t) {
     t->paths_mask = t->times_mask = HASH_START - 1;
     t->off_entry = lc_plain_entry();
     t->start_entry = lc_plain_entry();
-    t->scratch_entry = lc_plain_entry();
+    t->scratch_entries[0] = lc_plain_entry();
+    t->scratch_entries[1] = lc_plain_entry();
     t->void_row = calloc(1, sizeof(struct lc_state_row));
     t->spill_row = calloc(1, sizeof(struct lc_state_row));
-    t->pool = lc_pool_new();
+    t->pool = lc_pool_new(LC_ENTRIES_FIRST);
     struct lc_path *off = calloc(1, sizeof *off);
     if (t->buckets == NULL || t->paths == NULL || t->time_rows == NULL || t->regions == NULL ||
-        t->off_entry == NULL || t->start_entry == NULL || t->scratch_entry == NULL ||
-        t->void_row == NULL || t->spill_row == NULL || t->pool == NULL || off == NULL) {
+        t->off_entry == NULL || t->start_entry == NULL || t->scratch_entries[0] == NULL ||
+        t->scratch_entries[1] == NULL || t->void_row == NULL || t->spill_row == NULL ||
+        t->pool == NULL || off == NULL) {
         free(off);
         lc_thread_paths_free(t);
         return lc_fail(LC_ERR_NOMEM, "measurement: no memory for a thread");
     }
     off->node = LC_NONE;
-    t->off_entry->path = t->start_entry->path = t->scratch_entry->path = off;
+    t->off_entry->path = t->start_entry->path = off;
     t->last = t->start_entry;
     t->callpath = lc_core.callpath;
     return LC_OK;
@@ -301,55 +286,20 @@ void lc_thread_paths_free(struct lc_thread *t) {
     free(t->draft);
     free(t->off_entry);
     free(t->start_entry);
-    free(t->scratch_entry);
+    free(t->scratch_entries[0]);
+    free(t->scratch_entries[1]);
     free(t->callback_entry);
     free(t->void_row);
     free(t->spill_row);
     free(t->sites);
     t->sites = NULL;
-    lc_pool_free(t->pool);
+    lc_entries_free(t);
     t->buckets = NULL;
     t->paths = NULL;
     t->time_rows = NULL;
     t->regions = NULL;
     t->draft = NULL;
-    t->off_entry = t->start_entry = t->scratch_entry = t->callback_entry = NULL;
+    t->off_entry = t->start_entry = t->callback_entry = NULL;
+    t->scratch_entries[0] = t->scratch_entries[1] = NULL;
     t->void_row = t->spill_row = NULL;
-    t->pool = NULL;
-}
-
-/* Forgets all entries but those of open regions, which are copied into the new pool. */
-void lc_thread_paths_flush(struct lc_thread *t) {
-    t->n_recycled++;
-    if (t->draft != NULL) /* a library may have been unloaded */
-        memset(((struct lc_draft *)t->draft)->starts, 0, LC_STARTS * sizeof(struct lc_start));
-    struct lc_pool *fresh = lc_pool_new();
-    if (fresh == NULL)
-        return;
-    lc_sites_take_all(t);
-    memset(t->buckets, 0, LC_BUCKETS * sizeof(struct lc_entry *));
-    for (uint32_t i = 0; i < t->n_regions; i++) {
-        const struct lc_entry *old = t->regions[i].entry;
-        if (old == t->off_entry)
-            continue;
-        size_t bytes = sizeof *old + old->n_checks * sizeof(struct lc_check) +
-                       old->n_items * sizeof(struct lc_item);
-        struct lc_entry *copy = lc_pool_take(fresh, bytes);
-        if (copy == NULL) {
-            t->regions[i].entry = t->off_entry;
-            continue;
-        }
-        *copy = *old;
-        memcpy(copy->checks, old->checks, old->n_checks * sizeof(struct lc_check));
-        copy->items = (struct lc_item *)(copy->checks + copy->n_checks);
-        memcpy(copy->items, old->items, old->n_items * sizeof(struct lc_item));
-        memset(copy->previous, 0, sizeof copy->previous);
-        t->regions[i].entry = copy;
-        entry_link(t, copy);
-    }
-    memset(t->off_entry->previous, 0, sizeof t->off_entry->previous);
-    memset(t->scratch_entry->previous, 0, sizeof t->scratch_entry->previous);
-    t->last = t->start_entry;
-    lc_pool_free(t->pool);
-    t->pool = fresh;
 }

@@ -19,22 +19,15 @@ struct lc_frame {
     bool signal;      /* interrupted here: ip is no return address */
 };
 
-/* Begins of functions that were looked up, by return address: libunwind searches for each anew.
- * Zeroed at first; of one thread. */
-enum { LC_STARTS = 1024 };
-struct lc_start {
-    uint64_t ip, start;
-};
-
 /* At the start: libunwind remembers the rules of 128 return addresses, too few for large programs,
  * whose every step would be a search then. */
 void lc_unwind_init(void);
-/* Frames outside of the wrapper with this frame address. *complete: the outermost one was reached.
- */
-int lc_unwind(uint64_t frame, struct lc_start starts[LC_STARTS], struct lc_frame *frames, int max,
-              bool *complete);
-/* Begin of the function around a return address, without a stack; 0: unknown. */
-uint64_t lc_function_begin(uint64_t ip);
+/* A library went away; another one may come to lie there. */
+void lc_unwind_forget(void);
+/* Frames outside of the wrapper with this frame address, found by libunwind: right for all that has
+ * tables, and slow (20 system calls for each frame). *complete: the outermost one was reached. The
+ * usual way is lc_walk (paths/walk.h). */
+int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
 /* The words to compare, innermost first; false: not cacheable. *n <= 3 * n_frames. */
 bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
                       struct lc_check *checks, uint32_t *n);
@@ -52,13 +45,6 @@ struct lc_module {
  * pointer holds until the next call. */
 const struct lc_module *lc_module_find(uint64_t address);
 void lc_modules_forget(void);
-
-/* Does the code at this return address call MPI function `name` ("MPI_Send") for itself: a Fortran
- * binding that converts handles, or makes data types for array sections, but is not the binding of
- * that function? */
-bool lc_binding_own_call(uint64_t ra, const char *name);
-/* Is it the Fortran binding of that function, called by the program? */
-bool lc_binding_forwards(uint64_t ra, const char *name);
 
 /* Between which two call sites the time of a node was spent, per thread: sums over the transitions
  * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used

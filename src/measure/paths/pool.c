@@ -12,11 +12,22 @@ struct block {
 
 struct lc_pool {
     struct block *newest;
-    size_t total_bytes;
+    size_t total_bytes, capacity_bytes;
 };
 
-struct lc_pool *lc_pool_new(void) {
-    return calloc(1, sizeof(struct lc_pool));
+struct lc_pool *lc_pool_new(size_t capacity_bytes) {
+    struct lc_pool *pool = calloc(1, sizeof *pool);
+    if (pool != NULL)
+        pool->capacity_bytes = capacity_bytes;
+    return pool;
+}
+
+size_t lc_pool_capacity(const struct lc_pool *pool) {
+    return pool->capacity_bytes;
+}
+
+void lc_pool_set_capacity(struct lc_pool *pool, size_t bytes) {
+    pool->capacity_bytes = bytes;
 }
 
 void *lc_pool_take(struct lc_pool *pool, size_t bytes) {
@@ -24,7 +35,7 @@ void *lc_pool_take(struct lc_pool *pool, size_t bytes) {
     struct block *b = pool->newest;
     if (b == NULL || b->bytes - b->used < bytes) {
         size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        if (pool->total_bytes + room > LC_POOL_BYTES)
+        if (pool->total_bytes + room > pool->capacity_bytes)
             return NULL;
         b = malloc(sizeof *b + room);
         if (b == NULL)

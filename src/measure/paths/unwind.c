@@ -23,16 +23,16 @@ void lc_unwind_init(void) {
         unw_set_cache_size(unw_local_addr_space, RULES, 0);
 }
 
-static uint64_t start_of(unw_cursor_t *cursor, uint64_t ip, struct lc_start starts[LC_STARTS]) {
-    struct lc_start *known = &starts[(ip * 0x9e3779b97f4a7c15ull >> 32) % LC_STARTS];
-    unw_proc_info_t info;
-    if (known->ip != ip)
-        *known = (struct lc_start){ip, unw_get_proc_info(cursor, &info) == 0 ? info.start_ip : 0};
-    return known->start;
+void lc_unwind_forget(void) {
+    unw_flush_cache(unw_local_addr_space, 0, 0);
 }
 
-int lc_unwind(uint64_t frame, struct lc_start starts[LC_STARTS], struct lc_frame *frames, int max,
-              bool *complete) {
+static uint64_t start_of(unw_cursor_t *cursor) {
+    unw_proc_info_t info;
+    return unw_get_proc_info(cursor, &info) == 0 ? info.start_ip : 0;
+}
+
+int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) {
     unw_context_t context;
     unw_cursor_t cursor;
     int n = 0, step;
@@ -60,17 +60,10 @@ int lc_unwind(uint64_t frame, struct lc_start starts[LC_STARTS], struct lc_frame
         f->ip_slot = slot_of(&cursor, REG_IP);
         f->fp_slot = slot_of(&cursor, REG_FP);
         f->signal = unw_is_signal_frame(&cursor) > 0;
-        f->start = start_of(&cursor, ip, starts);
+        f->start = start_of(&cursor);
     }
     *complete = step == 0;
     return n;
-}
-
-uint64_t lc_function_begin(uint64_t ip) {
-    unw_proc_info_t info;
-    if (unw_get_proc_info_by_ip(unw_local_addr_space, ip - 1, &info, NULL) != 0)
-        return 0;
-    return info.start_ip;
 }
 
 static bool add_check(uint64_t frame, uint64_t slot, uint64_t value, struct lc_check *checks,
