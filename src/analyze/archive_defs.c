@@ -5,6 +5,7 @@
 
 #include "analyze/archive_defs_private.h"
 #include "analyze/region_class.h"
+#include "base/utf8.h"
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
                                   uint64_t realtime) {
@@ -19,8 +20,10 @@ static OTF2_CallbackCode on_string(void *user, OTF2_StringRef id, const char *te
     struct lc_def_raw *raw = user;
     struct lc_defs *defs = raw->defs;
     raw->err = lc_grow(&defs->texts, &defs->cap_texts, defs->n_texts + 1, sizeof *defs->texts);
-    if (raw->err == LC_OK && !(text = lc_arena_strdup(&defs->trace->arena, text ? text : "")))
+    char *clean = lc_clean_text(text ? text : "");
+    if (raw->err == LC_OK && (!clean || !(text = lc_arena_strdup(&defs->trace->arena, clean))))
         raw->err = LC_ERR_NOMEM;
+    free(clean);
     if (raw->err == LC_OK) {
         defs->texts[defs->n_texts] = text;
         raw->err = lc_idmap_put(&defs->strings, id, (uint32_t)defs->n_texts++);

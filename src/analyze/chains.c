@@ -122,13 +122,21 @@ static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_lo
     return LC_OK;
 }
 
-/* States of the chain of each cause, first victim first; -1 behind the last. */
+/* States of the chain of each cause, first victim first; -1 behind the last. shares[]: how much of
+ * the waiting of each is due to the cause. What a wait state carries is its own waiting and what
+ * was handed to it; the cause has the share largest / carried of the first one, and that of each
+ * further one as much smaller as the part of its costs that it handed on. So the parts of a chain
+ * add up to at most `largest`; the rest are wait states beside the chain. */
 static void follow(const struct lc_long_term *long_term, const struct cause *causes, size_t n,
-                   int64_t *states) {
+                   int64_t *states, double *shares) {
     for (size_t i = 0; i < n; i++) {
         uint32_t state = (uint32_t)causes[i].state;
+        double part = causes[i].largest;
         for (size_t k = 0; k < CHAIN_LENGTH && state != LC_NONE && causes[i].largest > 0; k++) {
+            double costs = long_term->costs[state];
+            shares[i * CHAIN_LENGTH + k] = costs > 0 ? part / costs : 0;
             states[i * CHAIN_LENGTH + k] = state;
+            part = shares[i * CHAIN_LENGTH + k] * long_term->handed_most[state];
             state = long_term->handed_by[state];
         }
     }
@@ -167,7 +175,7 @@ static void fill_details(const struct lc_timelines *lines, const int64_t *states
 }
 
 static json_t *chain_json(const struct lc_timelines *lines, const int64_t *states,
-                          const int64_t *details) {
+                          const double *shares, const int64_t *details) {
     const struct lc_trace *trace = lines->trace;
     json_t *chain = json_array();
     for (size_t k = 0; k < CHAIN_LENGTH && states[k] >= 0; k++) {
@@ -176,6 +184,9 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
         lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[0]);
         json_object_set_new(victim, "start_s", lc_place_time(trace, d[1]));
         json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[2]));
+        json_object_set_new(
+            victim, "cost_s",
+            lc_place_seconds(trace, d[3] < LC_COST_KINDS ? (double)d[2] * shares[k] : 0));
         json_object_set_new(victim, "kind",
                             d[3] < LC_COST_KINDS
                                 ? json_string(lc_cost_kind_name((enum lc_cost_kind)d[3]))
@@ -187,7 +198,7 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
 
 static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *lines,
                               const struct cause *causes, size_t n, const int64_t *states,
-                              const int64_t *details) {
+                              const double *shares, const int64_t *details) {
     const struct lc_trace *trace = lines->trace;
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
@@ -200,9 +211,10 @@ static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *
         json_object_set_new(cause, "wait_states", json_integer(causes[i].n_waits));
         json_object_set_new(cause, "from_s", lc_place_time(trace, causes[i].from));
         json_object_set_new(cause, "to_s", lc_place_time(trace, causes[i].until));
-        json_object_set_new(
-            cause, "chain",
-            chain_json(lines, &states[i * CHAIN_LENGTH], &details[i * CHAIN_LENGTH * N_DETAILS]));
+        json_object_set_new(cause, "chain_cost_s", lc_place_seconds(trace, causes[i].largest));
+        json_object_set_new(cause, "chain",
+                            chain_json(lines, &states[i * CHAIN_LENGTH], &shares[i * CHAIN_LENGTH],
+                                       &details[i * CHAIN_LENGTH * N_DETAILS]));
         json_array_append_new(list, cause);
     }
     json_t *root = json_object();
@@ -234,6 +246,7 @@ enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
     const struct lc_transport *comm = lines->trace->comm;
     struct cause *causes = NULL;
     int64_t *states = NULL, *details = NULL;
+    double *shares = NULL;
     size_t n = 0;
     enum lc_err err = find_causes(delay, &causes, &n);
     if (err == LC_OK)
@@ -244,19 +257,23 @@ enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
     if (err == LC_OK)
         err = lc_alloc(&states, N_CAUSES * CHAIN_LENGTH, sizeof *states);
     if (err == LC_OK)
+        err = lc_alloc(&shares, N_CAUSES * CHAIN_LENGTH, sizeof *shares);
+    if (err == LC_OK)
         err = lc_alloc(&details, (size_t)N_CAUSES * CHAIN_LENGTH * N_DETAILS, sizeof *details);
     err = lc_transport_agree(comm, err);
     if (err == LC_OK) {
         memset(states, 0xff, N_CAUSES * CHAIN_LENGTH * sizeof *states);
         if (comm->rank == 0)
-            follow(long_term, causes, n, states);
+            follow(long_term, causes, n, states, shares);
         lc_transport_bcast(comm, states, N_CAUSES * CHAIN_LENGTH * sizeof *states, 0);
         fill_details(lines, states, N_CAUSES * CHAIN_LENGTH, details);
         err = lc_transport_agree(
-            comm, comm->rank == 0 ? write_json(json, lines, causes, n, states, details) : LC_OK);
+            comm,
+            comm->rank == 0 ? write_json(json, lines, causes, n, states, shares, details) : LC_OK);
     }
     free(causes);
     free(states);
+    free(shares);
     free(details);
     return err;
 }

@@ -34,8 +34,9 @@ struct sweep {
     size_t n_stack, cap_stack;
     struct vectors vectors;
     struct lc_graph_spans spans;
-    uint32_t *handed_by; /* or NULL */
+    uint32_t *handed_by; /* this and the next two: or NULL */
     double *handed_most;
+    double *costs;
     struct booking *out;
     uint32_t *out_rank;
     size_t n_out, cap_out, cap_rank;
@@ -182,8 +183,10 @@ static enum lc_err collect(struct sweep *s, uint32_t x, double *costs) {
     double most = s->handed_by != NULL ? s->handed_most[x] : 0;
     uint32_t by = LC_NONE;
     lc_graph_spans_collect(&s->spans, x, s->graph->nodes[x].ticks, costs, &most, &by);
-    if (s->handed_by != NULL && by != LC_NONE)
+    if (s->handed_by != NULL && by != LC_NONE) {
         s->handed_by[x] = by;
+        s->handed_most[x] = most;
+    }
     return LC_OK;
 }
 
@@ -197,6 +200,11 @@ static enum lc_err process(struct sweep *s, uint32_t x) {
     }
     const struct lc_graph_link *link = &s->graph->links[s->graph->link_of[x]];
     LC_TRY(emit(s, s->graph->link_of[x], costs));
+    if (s->costs != NULL) {
+        s->costs[x] = link->kind < LC_COST_KINDS ? (double)s->graph->nodes[x].ticks : 0;
+        for (int k = 0; k < LC_COST_KINDS; k++)
+            s->costs[x] += costs[k];
+    }
     if (link->n_v == 0)
         return LC_OK;
     double to_code, to_wait;
@@ -247,6 +255,7 @@ static enum lc_err prepare_sweep(struct sweep *s, const struct lc_wait_graph *gr
     if (s->model == LC_PROPORTIONAL) {
         LC_TRY(lc_alloc(&s->handed_by, n, sizeof *s->handed_by));
         LC_TRY(lc_alloc(&s->handed_most, n, sizeof *s->handed_most));
+        LC_TRY(lc_alloc(&s->costs, n, sizeof *s->costs));
         memset(s->handed_by, 0xff, n * sizeof *s->handed_by);
     }
     memcpy(s->open, graph->n_later, n * sizeof *s->open);
@@ -263,6 +272,7 @@ static void free_sweep(struct sweep *s) {
     lc_graph_spans_free(&s->spans);
     free(s->handed_by);
     free(s->handed_most);
+    free(s->costs);
     free(s->out);
     free(s->out_rank);
 }
@@ -343,7 +353,10 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
         delay->costs->n_circles += sweeps[model].n_circles;
     }
     result->handed_by = sweeps[LC_PROPORTIONAL].handed_by;
+    result->handed_most = sweeps[LC_PROPORTIONAL].handed_most;
+    result->costs = sweeps[LC_PROPORTIONAL].costs;
     sweeps[LC_PROPORTIONAL].handed_by = NULL;
+    sweeps[LC_PROPORTIONAL].handed_most = sweeps[LC_PROPORTIONAL].costs = NULL;
     for (int model = 0; model < LC_MODELS; model++)
         free_sweep(&sweeps[model]);
     for (uint32_t i = 0; i < n_graphs; i++)
@@ -356,6 +369,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
 void lc_long_term_free(struct lc_long_term *result) {
     free(result->carried);
     free(result->handed_by);
-    result->carried = NULL;
-    result->handed_by = NULL;
+    free(result->handed_most);
+    free(result->costs);
+    *result = (struct lc_long_term){0};
 }

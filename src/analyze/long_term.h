@@ -20,6 +20,9 @@ struct lc_long_term {
     /* On rank 0, by number of the wait state: the later one that handed over most, LC_NONE if none
      * did. */
     uint32_t *handed_by;
+    double *handed_most; /* how much that was */
+    double *costs; /* per wait state: its waiting and all that was passed on to it, in ticks; 0
+                      where its cause is unknown */
     uint64_t n_states;
 };
 

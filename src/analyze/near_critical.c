@@ -30,8 +30,7 @@ static json_t *callpaths_json(const struct lc_critical_path *path, const int64_t
         struct lc_strbuf text = {0};
         lc_place_callpath(&text, trace, c);
         json_t *entry = json_object();
-        json_t *name = json_string(lc_strbuf_get(&text));
-        json_object_set_new(entry, "callpath", name != NULL ? name : json_string("<not UTF-8>"));
+        json_object_set_new(entry, "callpath", json_string(lc_strbuf_get(&text)));
         json_object_set_new(entry, "on_path_s", lc_place_seconds(trace, (double)path->total[c]));
         json_object_set_new(entry, "slack_s", lc_place_seconds(trace, (double)slack[c]));
         json_array_append_new(list, entry);

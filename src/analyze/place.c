@@ -3,17 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/model.h"
+
 void lc_place_callpath(struct lc_strbuf *text, const struct lc_trace *trace, uint32_t cnode) {
     uint32_t parent = trace->cnodes[cnode].parent;
     if (parent != LC_NONE) {
         lc_place_callpath(text, trace, parent);
         lc_strbuf_putc(text, '/');
     }
-    for (const char *c = trace->regions[trace->cnodes[cnode].region].name; *c != '\0'; c++)
-        if (*c == '/')
-            lc_strbuf_puts(text, "%2F");
-        else
-            lc_strbuf_putc(text, *c);
+    lc_callpath_add(text, trace->regions[trace->cnodes[cnode].region].name);
 }
 
 void lc_place_set(json_t *object, const struct lc_trace *trace, uint32_t location, uint32_t cnode) {
@@ -24,8 +22,7 @@ void lc_place_set(json_t *object, const struct lc_trace *trace, uint32_t locatio
         return;
     struct lc_strbuf text = {0};
     lc_place_callpath(&text, trace, cnode);
-    json_t *name = json_string(lc_strbuf_get(&text));
-    json_object_set_new(object, "callpath", name != NULL ? name : json_string("<not UTF-8>"));
+    json_object_set_new(object, "callpath", json_string(lc_strbuf_get(&text)));
     lc_strbuf_free(&text);
 }
 

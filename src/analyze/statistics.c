@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/place.h"
 #include "analyze/waits.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 
 struct severe { /* an instance, comparable without its rank's data */
@@ -20,28 +22,13 @@ static int by_severity(const void *a, const void *b) {
     return x->location < y->location ? -1 : x->location > y->location;
 }
 
-void lc_put_text(struct lc_strbuf *json, const char *text) {
-    for (; *text; text++) {
-        if (*text == '/')
-            lc_strbuf_puts(json, "%2F");
-        else if (*text == '"' || *text == '\\')
-            lc_strbuf_printf(json, "\\%c", *text);
-        else if ((unsigned char)*text < 32)
-            lc_strbuf_printf(json, "\\u%04x", (unsigned)*text);
-        else
-            lc_strbuf_putc(json, *text);
-    }
-}
-
 void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode) {
-    if (cnode == LC_NONE)
-        return;
-    const struct lc_an_cnode *node = &trace->cnodes[cnode];
-    if (node->parent != LC_NONE) {
-        lc_put_callpath(json, trace, node->parent);
-        lc_strbuf_putc(json, '/');
-    }
-    lc_put_text(json, trace->regions[node->region].name);
+    struct lc_strbuf path = {0};
+    if (cnode != LC_NONE)
+        lc_place_callpath(&path, trace, cnode);
+    lc_json_put(json, lc_strbuf_get(&path));
+    json->failed = json->failed || !lc_strbuf_ok(&path);
+    lc_strbuf_free(&path);
 }
 
 static void put_place(struct lc_strbuf *json, const struct lc_trace *trace, const char *prefix,
@@ -51,9 +38,8 @@ static void put_place(struct lc_strbuf *json, const struct lc_trace *trace, cons
                      trace->processes[l->process].rank, prefix, l->thread);
     if (cnode == LC_NONE)
         return;
-    lc_strbuf_printf(json, ",\"%scallpath\":\"", prefix);
+    lc_strbuf_printf(json, ",\"%scallpath\":", prefix);
     lc_put_callpath(json, trace, cnode);
-    lc_strbuf_putc(json, '"');
 }
 
 static double seconds(const struct lc_trace *trace, int64_t ticks) {

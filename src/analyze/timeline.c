@@ -5,7 +5,9 @@
 #include "analyze/events.h"
 #include "analyze/statistics.h"
 #include "analyze/waits.h"
+#include "base/json_text.h"
 #include "base/mem.h"
+#include "model/model.h"
 
 enum { BINS = LC_TIMELINE_BINS };
 
@@ -119,10 +121,13 @@ static void put_phases(struct lc_strbuf *json, const struct lc_trace *trace, con
     for (size_t r = 0; r < trace->n_regions; r++) {
         if (first[r] == first[r + 1])
             continue;
-        lc_strbuf_printf(json, "%s\n\"", separator);
+        struct lc_strbuf name = {0};
+        lc_callpath_add(&name, trace->regions[r].name);
+        lc_strbuf_printf(json, "%s\n", separator);
         separator = ",";
-        lc_put_text(json, trace->regions[r].name);
-        lc_strbuf_puts(json, "\":[");
+        lc_json_put(json, lc_strbuf_get(&name));
+        lc_strbuf_free(&name);
+        lc_strbuf_puts(json, ":[");
         for (int64_t i = first[r]; i < first[r + 1]; i++) {
             const int64_t *life = sums->life[i], *ticks = sums->ticks[i];
             lc_strbuf_printf(json, "%s{\"begin_s\":%.17g,\"end_s\":%.17g,\"waits\":{",

@@ -5,6 +5,7 @@
 
 #include "analyze/place.h"
 #include "base/mem.h"
+#include "base/what_if_spec.h"
 
 /* A blocking, with the time saved on the way to each of its instants: by r until its start and end,
  * by d until the release. */
@@ -35,42 +36,46 @@ struct front {
 
 /* --- which call paths change --- */
 
-static enum lc_err apply(const struct lc_trace *trace, const char *name, size_t length,
-                         double factor, double *gain, bool *found) {
+static bool apply(const struct lc_trace *trace, const struct lc_what_if_term *term, double *gain) {
+    bool found = false;
     for (uint32_t c = 0; c < trace->n_cnodes; c++) {
-        const char *region = trace->regions[trace->cnodes[c].region].name;
-        if (strlen(region) != length || strncmp(region, name, length) != 0)
+        const struct lc_an_region *region = &trace->regions[trace->cnodes[c].region];
+        if (term->mpi || !lc_what_if_means(term, region->name, region->mangled))
             continue;
-        *found = true;
+        found = true;
         for (uint32_t i = c; i <= trace->cnodes[c].last;
-             i++) { /* outer ones come first: inner ones replace them */
-            const struct lc_an_cnode *node = &trace->cnodes[i];
-            bool below_mpi = trace->regions[node->region].mpi;
-            gain[i] = below_mpi ? 0 : 1 - factor;
-        }
+             i++) /* outer ones come first: inner ones replace them */
+            if (!trace->regions[trace->cnodes[i].region].mpi)
+                gain[i] = 1 - term->factor;
     }
-    return LC_OK;
+    return found;
+}
+
+/* A network that takes no time: of MPI calls only their waiting is left, which the replay finds
+ * anew. */
+static void apply_mpi(const struct lc_trace *trace, double *gain) {
+    for (uint32_t c = 0; c < trace->n_cnodes; c++)
+        if (trace->regions[trace->cnodes[c].region].mpi)
+            gain[c] = 1;
 }
 
 /* gain[cnode]: the share of its time that goes. */
 static enum lc_err parse(const struct lc_trace *trace, const char *spec, double *gain) {
-    for (const char *at = spec; *at != '\0';) {
-        const char *equals = strchr(at, '=');
-        char *end = NULL;
-        double factor = equals != NULL ? strtod(equals + 1, &end) : -1;
-        if (equals == NULL || end == equals + 1 || (*end != ',' && *end != '\0') ||
-            !(factor >= 0 && factor <= 1000))
-            return lc_fail(LC_ERR_USAGE,
-                           "--what-if=%s: no list of REGION=FACTOR: write for example solve=0.5",
+    struct lc_what_if_term term;
+    unsigned scenario = 0;
+    bool found = true;
+    for (const char *at = spec; found;) {
+        LC_TRY(lc_what_if_next(&at, &scenario, &term, &found));
+        if (found && term.scenario > 0)
+            return lc_fail(LC_ERR_USAGE, "--what-if=%s: several scenarios: give one at a time",
                            spec);
-        bool found = false;
-        LC_TRY(apply(trace, at, (size_t)(equals - at), factor, gain, &found));
-        if (!found)
+        if (found && term.mpi)
+            apply_mpi(trace, gain);
+        else if (found && !apply(trace, &term, gain))
             return lc_fail(LC_ERR_USAGE,
-                           "--what-if=%s: the trace has no region %.*s: use a name that `latecomer "
+                           "--what-if=%s: the trace has no region %s: use a name that `latecomer "
                            "show` prints",
-                           spec, (int)(equals - at), at);
-        at = *end == ',' ? end + 1 : end;
+                           spec, term.name);
     }
     return LC_OK;
 }

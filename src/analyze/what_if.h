@@ -1,12 +1,12 @@
 /* --what-if: how long the run would take if some regions were faster or slower, by replaying the
  * trace forwards.
  *
- * SPEC is a list of REGION=FACTOR. The factor applies to the time of the region and of what it
- * calls, MPI calls excepted (of nested regions with a factor the innermost counts). Everything else
- * keeps its duration; a blocked location goes on when its cause has come, members of barriers and
- * N-to-N operations when all have. Messages that nobody waited for in the trace are taken as free
- * of waiting: an optimistic estimate where the change is large. Only meaningful without clock
- * errors. */
+ * SPEC is one scenario of base/what_if_spec.h. A factor applies to the time of the function or
+ * region and of what it calls, MPI calls excepted (of nested ones with a factor the innermost
+ * counts); mpi=0 leaves of MPI calls only their waiting. Everything else keeps its duration; a
+ * blocked location goes on when its cause has come, members of barriers and N-to-N operations when
+ * all have. Messages that nobody waited for in the trace are taken as free of waiting: an
+ * optimistic estimate where the change is large. Only meaningful without clock errors. */
 #ifndef LC_ANALYZE_WHAT_IF_H
 #define LC_ANALYZE_WHAT_IF_H
 

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 static bool quiet_messages;
 
 void lc_log_quiet(bool quiet) {
@@ -15,8 +17,11 @@ bool lc_log_is_quiet(void) {
 
 static void print_line(const char *format, va_list args) {
     char line[2048];
+    struct lc_strbuf printable = {0}; /* file names and arguments may hold anything */
     vsnprintf(line, sizeof line, format, args);
-    fprintf(stderr, "latecomer: %s\n", line);
+    lc_put_printable(&printable, line);
+    fprintf(stderr, "latecomer: %s\n", lc_strbuf_get(&printable));
+    lc_strbuf_free(&printable);
 }
 
 void lc_say(const char *format, ...) {

@@ -12,19 +12,21 @@
 #include "report/text.h"
 
 struct settings {
-    bool json, analysis;
+    bool json, analysis, full;
     enum lc_json_by by;
     const char *metrics; /* comma-separated, or NULL */
     const char *operand;
 };
 
-enum { KEY_JSON = 256, KEY_METRIC, KEY_BY, KEY_ANALYSIS };
+enum { KEY_JSON = 256, KEY_METRIC, KEY_BY, KEY_ANALYSIS, KEY_FULL };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {"metric", KEY_METRIC, "M,..", 0, "Only these metrics (unique names)", 0},
     {"by", KEY_BY, "callpath|location|both", 0,
      "JSON: values per call path, per location, or both (default)", 0},
+    {"full", KEY_FULL, NULL, 0,
+     "Names and call paths whole, with parameters and template arguments", 0},
     {"analysis", KEY_ANALYSIS, NULL, 0, "DIR stands for its analysis.cubex, not its profile.cubex",
      0},
     {0}};
@@ -47,6 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             settings->by = LC_JSON_BOTH;
         else
             lc_cli_usage("show: --by %s: unknown: give callpath, location or both", arg);
+        break;
+    case KEY_FULL:
+        settings->full = true;
         break;
     case KEY_ANALYSIS:
         settings->analysis = true;
@@ -113,8 +118,9 @@ static int show(const struct settings *settings, struct lc_view *view) {
     }
     if (code == LC_EXIT_OK) {
         const struct lc_json_options json = {.by = settings->by, .metrics = chosen};
+        const struct lc_text_options text = {.metrics = chosen, .full = settings->full};
         enum lc_err err = settings->json ? lc_json_write(view, &json, stdout)
-                                         : lc_text_write(view, chosen, stdout);
+                                         : lc_text_write(view, &text, stdout);
         if (err != LC_OK) {
             lc_complain("%s", lc_err_text());
             code = LC_EXIT_ERROR;

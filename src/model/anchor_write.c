@@ -3,32 +3,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "model/row_order.h"
 
-/* Length of the well-formed UTF-8 sequence at p that XML allows, 0 if there is none. */
-static int utf8_length(const unsigned char *p) {
-    if (p[0] < 0x80)
-        return p[0] >= 0x20 || p[0] == '\t' || p[0] == '\n' || p[0] == '\r';
-    int length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4)
-        return 0;
-    uint32_t code = p[0] & (0x7f >> length);
-    for (int i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (p[i] & 0x3f);
-    }
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ||
-        code == 0xfffe || code == 0xffff)
-        return 0;
-    return length;
-}
-
-/* Escapes for content and attribute values; what XML cannot hold becomes '?'. */
+/* Escapes for content and attribute values; what XML cannot hold is \xNN. */
 static void put_escaped(struct lc_strbuf *xml, const char *text) {
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        int length = utf8_length(p);
+    for (const char *p = text; *p != '\0';) {
+        int length = lc_utf8_length(p, NULL);
         switch (*p) {
         case '<':
             lc_strbuf_puts(xml, "&lt;");
@@ -52,9 +33,9 @@ static void put_escaped(struct lc_strbuf *xml, const char *text) {
             break;
         default:
             if (length > 0)
-                lc_strbuf_add(xml, (const char *)p, (size_t)length);
+                lc_strbuf_add(xml, p, (size_t)length);
             else
-                lc_strbuf_putc(xml, '?');
+                lc_strbuf_printf(xml, "\\x%02x", (unsigned char)*p);
         }
         p += length > 0 ? length : 1;
     }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 enum lc_err lc_model_new(struct lc_model **model) {
     return lc_alloc(model, 1, sizeof **model);
@@ -75,8 +76,10 @@ static void give_id(uint32_t *id, size_t *count) {
     (*count)++;
 }
 
+/* Names may hold any bytes where they come from; from here on they are the same everywhere. */
 static enum lc_err copy_text(char **out, const char *text) {
-    return lc_strdup(out, text != NULL ? text : "");
+    *out = lc_clean_text(text != NULL ? text : "");
+    return *out != NULL ? LC_OK : lc_fail(LC_ERR_NOMEM, "memory: cannot copy a name");
 }
 
 enum lc_err lc_model_add_metric(struct lc_model *model, const struct lc_metric *metric,
@@ -201,6 +204,14 @@ uint32_t lc_model_find_metric(const struct lc_model *model, const char *name) {
     return LC_NONE;
 }
 
+void lc_callpath_add(struct lc_strbuf *path, const char *name) {
+    for (; *name != '\0'; name++)
+        if (*name == '/')
+            lc_strbuf_puts(path, "%2F");
+        else
+            lc_strbuf_putc(path, *name);
+}
+
 char *lc_model_callpath(const struct lc_model *model, uint32_t cnode) {
     size_t depth = 0;
     for (uint32_t c = cnode; c != LC_NONE; c = model->cnodes[c].parent)
@@ -215,12 +226,7 @@ char *lc_model_callpath(const struct lc_model *model, uint32_t cnode) {
     for (size_t i = 0; i < depth; i++) {
         if (i > 0)
             lc_strbuf_putc(&text, '/');
-        for (const char *p = model->regions[model->cnodes[chain[i]].region].name; *p != '\0'; p++) {
-            if (*p == '/')
-                lc_strbuf_puts(&text, "%2F");
-            else
-                lc_strbuf_putc(&text, *p);
-        }
+        lc_callpath_add(&text, model->regions[model->cnodes[chain[i]].region].name);
     }
     free(chain);
     char *result = lc_strbuf_take(&text);

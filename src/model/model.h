@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/none.h"
+#include "base/strbuf.h"
 
 
 enum lc_metric_kind {
@@ -125,6 +126,9 @@ enum lc_err lc_model_set_attr(struct lc_model *model, const char *key,
 const char *lc_model_attr(const struct lc_model *model, const char *key); /* NULL if absent */
 uint32_t lc_model_find_metric(const struct lc_model *model,
                               const char *name); /* LC_NONE if absent */
+
+/* Appends a name as a component of a call path: its '/' as %2F. */
+void lc_callpath_add(struct lc_strbuf *path, const char *name);
 
 /* Call path "main/f/MPI_Recv" of a cnode ('/' in a name is %2F); the caller frees it; NULL without
  * memory. */

@@ -269,8 +269,8 @@ static void print_totals(const struct lc_text *text, const struct comparison *co
             lc_text_seconds(first - other, moved), lc_text_share(first - other, first));
 }
 
-static void print_items(const struct lc_text *text, const struct comparison *comparison,
-                        const struct item *items, size_t n, bool paths) {
+static enum lc_err print_items(const struct lc_text *text, const struct comparison *comparison,
+                               const struct item *items, size_t n, bool paths) {
     double sum[N_MODELS] = {0}, largest = 0.0;
     for (size_t i = 0; i < n; i++)
         for (int model = 0; model < N_MODELS; model++)
@@ -281,8 +281,15 @@ static void print_items(const struct lc_text *text, const struct comparison *com
              "%s, short + long term, and cumulated share; ordered by the first model", unit.name);
     lc_text_heading(text, paths ? "Costs per call path" : "Costs per rank", note);
     fprintf(text->out, "  %29s  %29s\n", model_names[0], model_names[1]);
+    uint32_t ids[MOST_LINES];
+    char **printed = NULL;
+    for (size_t i = 0; i < n && i < MOST_LINES; i++)
+        ids[i] = items[i].id;
+    if (paths)
+        LC_TRY(lc_text_paths(text, ids, n < MOST_LINES ? n : MOST_LINES,
+                             text->width > 100 ? text->width - 66 : 40, &printed));
     for (size_t i = 0; i < n && i < MOST_LINES; i++) {
-        char where[512], *path = NULL;
+        char where[64];
         for (int model = 0; model < N_MODELS; model++) {
             sum[model] += cost(&items[i], model);
             fprintf(text->out, "  %9.3f + %9.3f %5.1f %%",
@@ -291,17 +298,16 @@ static void print_items(const struct lc_text *text, const struct comparison *com
                     lc_text_share(sum[model], comparison->all[model]));
         }
         if (paths) {
-            path = lc_view_path(text->view, items[i].id);
-            lc_text_path(path != NULL ? path : "", text->width > 100 ? text->width - 66 : 40, where,
-                         sizeof where);
-            free(path);
+            fprintf(text->out, "  %s\n", printed[i]);
         } else {
             lc_text_location(text, items[i].id, where, sizeof where);
+            fprintf(text->out, "  %s\n", where);
         }
-        fprintf(text->out, "  %s\n", where);
     }
+    lc_text_paths_free(printed, n < MOST_LINES ? n : MOST_LINES);
     if (n > MOST_LINES)
         fprintf(text->out, "  (%zu more)\n", n - MOST_LINES);
+    return LC_OK;
 }
 
 /* How many items hold half, 80, 90 and 99 % of all costs in each model. */
@@ -329,8 +335,8 @@ static enum lc_err write_text(const struct comparison *comparison, FILE *out) {
     const struct lc_text text = {.out = out, .view = comparison->view, .width = 100};
     fprintf(out, "%s: delay costs in two models\n", comparison->view->file);
     print_totals(&text, comparison);
-    print_items(&text, comparison, comparison->locations, comparison->n_locations, false);
-    print_items(&text, comparison, comparison->paths, comparison->n_paths, true);
+    LC_TRY(print_items(&text, comparison, comparison->locations, comparison->n_locations, false));
+    LC_TRY(print_items(&text, comparison, comparison->paths, comparison->n_paths, true));
     lc_text_heading(&text, "Concentration",
                     "how many of the most expensive hold 50, 80, 90, 99 % of all costs");
     LC_TRY(

@@ -5,19 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
 
 static void put_string(FILE *out, const char *text) {
-    putc('"', out);
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(out, "\\u%04x", *p);
-        else
-            putc(*p, out);
-    }
-    putc('"', out);
+    struct lc_strbuf quoted = {0};
+    lc_json_put(&quoted, text);
+    fputs(lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "null", out);
+    lc_strbuf_free(&quoted);
 }
 
 /* 17 digits give every double back; JSON knows no infinity. */

@@ -117,6 +117,64 @@ static enum lc_err choose_waits(struct lc_sums *sums, struct lc_view *view) {
     return LC_OK;
 }
 
+static double *end_of(struct lc_sums *sums, const char *name) {
+    static const char *const starts[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
+    static const char *const ends[] = {"MPI_Finalize", "MPI_Session_finalize"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strcmp(name, starts[i]) == 0)
+            return &sums->start_time;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (strcmp(name, ends[i]) == 0)
+            return &sums->end_time;
+    return NULL;
+}
+
+/* Takes one start or end out of all sums: its time per location but for the waiting there. */
+static enum lc_err take_apart(struct lc_sums *sums, struct lc_view *view, uint32_t path,
+                              double *all, double *row) {
+    size_t n = view->model->n_locations;
+    double whole = 0.0;
+    LC_TRY(lc_view_row(view, lc_model_find_metric(view->model, "time"), path, all));
+    for (uint32_t w = 0; w < sums->n_waits; w++) {
+        LC_TRY(lc_view_exclusive_row(view, sums->waits[w].metric, path, row));
+        for (size_t l = 0; l < n; l++)
+            all[l] -= row[l];
+    }
+    for (size_t l = 0; l < n; l++) {
+        all[l] = all[l] > 0.0 ? all[l] : 0.0;
+        sums->loc_time[l] -= all[l];
+        sums->loc_mpi[l] -= all[l];
+        whole += all[l];
+    }
+    sums->total_time -= whole;
+    sums->total_mpi -= whole;
+    *end_of(sums, view->paths[path].name) += whole;
+    for (uint32_t up = path; up != LC_NONE; up = view->paths[up].parent) {
+        sums->time[up] -= whole;
+        sums->mpi[up] -= whole;
+    }
+    return LC_OK;
+}
+
+static enum lc_err take_ends_apart(struct lc_sums *sums, struct lc_view *view, double *row) {
+    double *all;
+    LC_TRY(lc_alloc(&sums->apart, view->n_paths, sizeof sums->apart[0]));
+    if (lc_model_find_metric(view->model, "time") == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_alloc(&all, view->model->n_locations, sizeof all[0]));
+    enum lc_err err = LC_OK;
+    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
+        uint32_t parent = view->paths[p].parent;
+        bool inside = parent != LC_NONE && sums->apart[parent];
+        bool one = !inside && view->paths[p].mpi && end_of(sums, view->paths[p].name) != NULL;
+        sums->apart[p] = inside || one;
+        if (one)
+            err = take_apart(sums, view, p, all, row);
+    }
+    free(all);
+    return err;
+}
+
 static int compare_places(const void *a, const void *b) {
     double x = ((const struct lc_wait_place *)a)->seconds;
     double y = ((const struct lc_wait_place *)b)->seconds;
@@ -138,6 +196,8 @@ static enum lc_err fill(struct lc_sums *sums, struct lc_view *view) {
         err = choose_waits(sums, view);
     for (uint32_t w = 0; err == LC_OK && w < sums->n_waits; w++)
         err = add_wait(sums, view, w, row);
+    if (err == LC_OK)
+        err = take_ends_apart(sums, view, row);
     free(row);
     if (sums->n_places > 0)
         qsort(sums->places, sums->n_places, sizeof sums->places[0], compare_places);
@@ -167,5 +227,6 @@ void lc_sums_free(struct lc_sums *sums) {
     free(sums->loc_waiting);
     free(sums->waits);
     free(sums->places);
+    free(sums->apart);
     free(sums);
 }

@@ -25,7 +25,11 @@ struct lc_wait_place { /* one wait metric at one path */
     double seconds;
 };
 
+/* Start and end of MPI (MPI_Init, MPI_Finalize without its waiting) would hide what happens between
+ * them in short runs: they are apart, in none of the other sums. */
 struct lc_sums {
+    double start_time, end_time;              /* all locations */
+    bool *apart;                              /* per path: in MPI_Init, MPI_Finalize or below */
     double *time, *mpi, *waiting;             /* per path, children included, all locations */
     double *loc_time, *loc_mpi, *loc_waiting; /* per location */
     double total_time, total_mpi, total_waiting;

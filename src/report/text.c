@@ -8,15 +8,40 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "report/json.h"
 #include "report/text_parts.h"
 
-enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60 };
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LONGEST_TEXT = 400, LONGEST_NAME = 60 };
 
 void lc_text_heading(const struct lc_text *text, const char *title, const char *remark) {
     fprintf(text->out, "\n%s%s%s", lc_text_bold(text), title, lc_text_plain(text));
-    if (remark != NULL && remark[0] != '\0')
+    bool any = remark != NULL && remark[0] != '\0';
+    bool fits = any && strlen(title) + strlen(remark) + 4 <= text->width;
+    if (fits)
         fprintf(text->out, "  (%s)", remark);
+    fputc('\n', text->out);
+    if (any && !fits)
+        lc_text_wrapped(text, 0, 2, remark);
+}
+
+void lc_text_wrapped(const struct lc_text *text, size_t column, int indent, const char *words) {
+    bool begun = column > 0; /* a word is in this line */
+    while (*words != '\0') {
+        size_t length = strcspn(words, " "), shown = 0;
+        for (size_t i = 0; i < length; i++)
+            shown += ((unsigned char)words[i] & 0xc0) != 0x80;
+        if (begun && column > (size_t)indent && column + 1 + shown > text->width) {
+            fputc('\n', text->out);
+            column = 0;
+        }
+        int blanks = column == 0 ? indent : column > (size_t)indent;
+        fprintf(text->out, "%*s%.*s", blanks, "", (int)length, words);
+        column += (size_t)blanks + shown;
+        begun = true;
+        words += length;
+        words += strspn(words, " ");
+    }
     fputc('\n', text->out);
 }
 
@@ -51,35 +76,6 @@ double lc_text_share(double part, double whole) {
     return whole > 0.0 ? 100.0 * part / whole : 0.0;
 }
 
-const char *lc_text_path(const char *path, size_t width, char *buffer, size_t room) {
-    size_t length = strlen(path);
-    const char *begin = path;
-    bool cut = false;
-    while (length > width) {
-        const char *slash = strchr(begin, '/');
-        if (slash == NULL)
-            break; /* one name that is too long stays whole at its end */
-        length -= (size_t)(slash + 1 - begin);
-        if (!cut)
-            length += 4; /* ".../" */
-        begin = slash + 1;
-        cut = true;
-    }
-    size_t used = 0;
-    if (cut)
-        used = (size_t)snprintf(buffer, room, ".../");
-    for (; *begin != '\0' && used + 1 < room; begin++) {
-        if (strncmp(begin, "%2F", 3) == 0) {
-            buffer[used++] = '/';
-            begin += 2;
-        } else {
-            buffer[used++] = *begin;
-        }
-    }
-    buffer[used] = '\0';
-    return buffer;
-}
-
 const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffer[160]) {
     buffer[0] = '\0';
     if (path == LC_NONE)
@@ -88,9 +84,10 @@ const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffe
     uint32_t cnode = text->view->paths[path].first_cnode;
     const struct lc_region *region = &model->regions[model->cnodes[cnode].region];
     const char *slash = strrchr(region->module, '/');
-    const char *file = slash != NULL ? slash + 1 : region->module;
-    if (region->begin_line > 0 && file[0] != '\0')
+    char *file = lc_text_outside(slash != NULL ? slash + 1 : region->module, 40);
+    if (region->begin_line > 0 && file != NULL && file[0] != '\0')
         snprintf(buffer, 160, " (%.120s:%lld)", file, (long long)region->begin_line);
+    free(file);
     return buffer;
 }
 
@@ -171,12 +168,8 @@ static void name_the_other(const struct lc_text *text) {
         fprintf(text->out, "\nRoot causes: not analysed yet: `latecomer analyze %s` writes %s\n",
                 traces, other);
     else if (is_profile)
-        fprintf(text->out,
-                "\nRoot causes: measure with `latecomer run --trace`, then `latecomer "
-                "analyze` writes %s\n",
-                other);
-    else
-        fprintf(text->out, "\nProfile: %s is not there\n", other);
+        fprintf(text->out, "\nRoot causes: run with `latecomer run --trace`, then `latecomer "
+                           "analyze` finds them\n");
 }
 
 static enum lc_err write_sections(struct lc_text *text, const bool *metrics) {
@@ -195,8 +188,46 @@ static enum lc_err write_sections(struct lc_text *text, const bool *metrics) {
     return LC_OK;
 }
 
-enum lc_err lc_text_write(struct lc_view *view, const bool *metrics, FILE *out) {
-    struct lc_text text = {.out = out, .view = view, .width = terminal_width(out)};
+/* Every string of what the result says about the run, made printable and cut in its middle: it
+ * comes from files. */
+static json_t *printable_copy(const json_t *value, size_t width) {
+    const char *key;
+    json_t *member, *copy = NULL;
+    size_t i;
+    struct lc_strbuf text = {0};
+    if (json_is_string(value)) {
+        char *shown = lc_text_outside(json_string_value(value), width);
+        copy = shown != NULL ? json_string(shown) : json_null();
+        free(shown);
+        return copy;
+    }
+    if (json_is_array(value)) {
+        copy = json_array();
+        json_array_foreach(value, i, member)
+            json_array_append_new(copy, printable_copy(member, width));
+        return copy;
+    }
+    if (!json_is_object(value))
+        return json_incref((json_t *)value);
+    copy = json_object();
+    json_object_foreach((json_t *)value, key, member) {
+        lc_strbuf_clear(&text);
+        lc_put_printable(&text, key);
+        json_object_set_new(copy, lc_strbuf_get(&text), printable_copy(member, width));
+    }
+    lc_strbuf_free(&text);
+    return copy;
+}
+
+static void make_printable(json_t **value, size_t width) {
+    json_t *copy = *value != NULL ? printable_copy(*value, width) : NULL;
+    json_decref(*value);
+    *value = copy;
+}
+
+enum lc_err lc_text_write(struct lc_view *view, const struct lc_text_options *options, FILE *out) {
+    struct lc_text text = {
+        .out = out, .view = view, .width = terminal_width(out), .full = options->full};
     setlocale(LC_CTYPE, ""); /* the tree's lines; numbers keep their points */
     text.colour = isatty(fileno(out)) && getenv("NO_COLOR") == NULL;
     text.analysis = lc_model_find_metric(view->model, "critical_path") != LC_NONE ||
@@ -204,10 +235,12 @@ enum lc_err lc_text_write(struct lc_view *view, const bool *metrics, FILE *out) 
     enum lc_err err = lc_json_meta(view, &text.meta);
     if (err == LC_OK)
         err = lc_json_pop(view, &text.pop);
+    make_printable(&text.meta, text.full ? SIZE_MAX : LONGEST_TEXT);
+    make_printable(&text.pop, text.full ? SIZE_MAX : LONGEST_NAME);
     if (err == LC_OK)
         err = lc_sums_new(&text.sums, view);
     if (err == LC_OK)
-        err = write_sections(&text, metrics);
+        err = write_sections(&text, options->metrics);
     lc_sums_free(text.sums);
     json_decref(text.meta);
     json_decref(text.pop);

@@ -9,7 +9,11 @@
 
 #include "report/view.h"
 
-/* With `metrics` (a flag per metric), the tree of these metrics instead. */
-enum lc_err lc_text_write(struct lc_view *view, const bool *metrics, FILE *out);
+struct lc_text_options {
+    const bool *metrics; /* a flag per metric: the tree of these metrics instead; NULL: sections */
+    bool full;           /* names and call paths whole */
+};
+
+enum lc_err lc_text_write(struct lc_view *view, const struct lc_text_options *options, FILE *out);
 
 #endif

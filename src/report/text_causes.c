@@ -45,13 +45,43 @@ static enum lc_err add_costs(struct lc_view *view, struct cause *cause, double *
     return LC_OK;
 }
 
-static void print_path_line(const struct lc_text *text, uint32_t path, const char *before,
-                            const char *who) {
-    char where[512], source[160], *full = lc_view_path(text->view, path);
-    fprintf(text->out, "  %s  %s\n      %s%s%s%s\n", before, who, lc_text_bold(text),
-            lc_text_path(full != NULL ? full : "", text->width - 26, where, sizeof where),
-            lc_text_plain(text), lc_text_source(text, path, source));
-    free(full);
+static void print_path_line(const struct lc_text *text, uint32_t path, const char *where,
+                            const char *before, const char *who) {
+    char source[160];
+    fprintf(text->out, "  %s  %s%s\n      %s%s%s\n", before, who,
+            lc_text_source(text, path, source), lc_text_bold(text), where, lc_text_plain(text));
+}
+
+static enum lc_err print_cause(const struct lc_text *text, const struct cause *cause,
+                               const char *where, double all, double *row, double *sums) {
+    struct cause again = {.path = cause->path};
+    char before[96], who[256], a[32], b[32];
+    memset(sums, 0, text->view->model->n_locations * sizeof sums[0]);
+    LC_TRY(add_costs(text->view, &again, row, sums));
+    lc_text_carriers(text, sums, who, sizeof who);
+    snprintf(before, sizeof before, "%5.1f %%  %8s +%8s",
+             lc_text_share(cause->short_term + cause->long_term, all),
+             lc_text_seconds(cause->short_term, a), lc_text_seconds(cause->long_term, b));
+    print_path_line(text, cause->path, where, before, who);
+    return LC_OK;
+}
+
+/* `causes`: the most expensive first; all: what they cost together. */
+static enum lc_err print_list(const struct lc_text *text, const struct cause *causes, double all,
+                              double *row, double *sums) {
+    uint32_t ids[MOST_CAUSES];
+    char **where = NULL;
+    size_t n = 0;
+    while (n < MOST_CAUSES && n < text->view->n_paths &&
+           causes[n].short_term + causes[n].long_term > 0.005 * all) {
+        ids[n] = causes[n].path;
+        n++;
+    }
+    enum lc_err err = lc_text_paths(text, ids, n, text->width - 6, &where);
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        err = print_cause(text, &causes[i], where[i], all, row, sums);
+    lc_text_paths_free(where, n);
+    return err;
 }
 
 static enum lc_err print_causes(const struct lc_text *text, double *row, double *sums) {
@@ -69,23 +99,17 @@ static enum lc_err print_causes(const struct lc_text *text, double *row, double 
         qsort(causes, view->n_paths, sizeof causes[0], compare_causes);
         lc_text_heading(text, "Root causes",
                         "delay costs: waiting that this code caused; directly, through others");
-        for (size_t i = 0; err == LC_OK && i < MOST_CAUSES && i < view->n_paths; i++) {
-            struct cause again = {.path = causes[i].path};
-            double costs = causes[i].short_term + causes[i].long_term;
-            char before[96], who[256], a[32], b[32];
-            if (costs <= 0.005 * all)
-                break;
-            memset(sums, 0, view->model->n_locations * sizeof sums[0]);
-            err = add_costs(view, &again, row, sums);
-            lc_text_carriers(text, sums, who, sizeof who);
-            snprintf(before, sizeof before, "%5.1f %%  %8s +%8s", lc_text_share(costs, all),
-                     lc_text_seconds(causes[i].short_term, a),
-                     lc_text_seconds(causes[i].long_term, b));
-            print_path_line(text, causes[i].path, before, who);
-        }
+        err = print_list(text, causes, all, row, sums);
     }
     free(causes);
     return err;
+}
+
+static void print_between(const struct lc_text *text, const char *from, const char *to) {
+    char *begin = lc_text_outside(from, 40), *end = lc_text_outside(to, 40);
+    fprintf(text->out, "      between %s and %s\n", begin, end);
+    free(begin);
+    free(end);
 }
 
 /* Between which calls the code of this path was, as the library found out (critical_path.tsv). */
@@ -96,49 +120,89 @@ static void print_sites(const struct lc_text *text, const struct lc_tsv *sites, 
         const char *from = lc_tsv_cell(sites, r, begin), *to = lc_tsv_cell(sites, r, end);
         if (*from != '\0' && *to != '\0' &&
             lc_view_find(text->view, lc_tsv_cell(sites, r, 0)) == path)
-            fprintf(text->out, "      between %s and %s\n", from, to);
+            print_between(text, from, to);
     }
 }
 
+static enum lc_err sum_lengths(struct lc_view *view, uint32_t metric, double *row, double *length) {
+    for (uint32_t p = 0; p < view->n_paths; p++) {
+        LC_TRY(lc_view_exclusive_row(view, metric, p, row));
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            length[p] += row[l];
+    }
+    return LC_OK;
+}
+
+/* The longest paths, at most MOST_SEGMENTS and each of more than a hundredth. */
+static size_t choose_longest(const struct lc_view *view, double *length, double all,
+                             uint32_t *ids) {
+    for (size_t n = 0; n < MOST_SEGMENTS; n++) {
+        uint32_t best = LC_NONE;
+        for (uint32_t p = 0; p < view->n_paths; p++) {
+            bool chosen = false;
+            for (size_t i = 0; i < n; i++)
+                chosen = chosen || ids[i] == p;
+            if (!chosen && length[p] > 0.01 * all && (best == LC_NONE || length[p] > length[best]))
+                best = p;
+        }
+        if (best == LC_NONE)
+            return n;
+        ids[n] = best;
+    }
+    return MOST_SEGMENTS;
+}
+
+static enum lc_err print_segments(const struct lc_text *text, uint32_t metric, double *length,
+                                  double all, double *row) {
+    struct lc_view *view = text->view;
+    const char *data;
+    size_t bytes;
+    struct lc_tsv sites = {0};
+    uint32_t ids[MOST_SEGMENTS];
+    char **where = NULL;
+    if (!text->analysis && lc_cubex_misc(view->cube, "critical_path.tsv", &data, &bytes) == LC_OK)
+        LC_TRY(lc_tsv_parse(&sites, data, bytes));
+    size_t n = choose_longest(view, length, all, ids);
+    enum lc_err err = lc_text_paths(text, ids, n, text->width - 6, &where);
+    for (size_t i = 0; err == LC_OK && i < n; i++) {
+        char before[64], who[256], seconds[32];
+        err = lc_view_exclusive_row(view, metric, ids[i], row);
+        lc_text_carriers(text, row, who, sizeof who);
+        snprintf(before, sizeof before, "%5.1f %%  %8s", lc_text_share(length[ids[i]], all),
+                 lc_text_seconds(length[ids[i]], seconds));
+        print_path_line(text, ids[i], where[i], before, who);
+        print_sites(text, &sites, ids[i]);
+    }
+    lc_text_paths_free(where, n);
+    lc_tsv_free(&sites);
+    return err;
+}
+
+/* Start and end of MPI are apart, as everywhere: the profile's path begins behind MPI_Init, the
+ * trace's with the program. */
 static enum lc_err print_critical_path(const struct lc_text *text, const char *name,
                                        const char *remark, double *row) {
     struct lc_view *view = text->view;
     uint32_t metric = lc_model_find_metric(view->model, name);
-    double all, *length;
+    double all, apart = 0.0, *length;
+    char line[256], seconds[32];
     if (metric == LC_NONE)
         return LC_OK;
     LC_TRY(lc_view_total(view, metric, &all));
     LC_TRY(lc_alloc(&length, view->n_paths, sizeof length[0]));
-    const char *data;
-    size_t bytes;
-    struct lc_tsv sites = {0};
-    enum lc_err err = LC_OK;
-    if (!text->analysis && lc_cubex_misc(view->cube, "critical_path.tsv", &data, &bytes) == LC_OK)
-        err = lc_tsv_parse(&sites, data, bytes);
-    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
-        err = lc_view_exclusive_row(view, metric, p, row);
-        for (size_t l = 0; l < view->model->n_locations; l++)
-            length[p] += row[l];
+    enum lc_err err = sum_lengths(view, metric, row, length);
+    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++)
+        if (text->sums->apart[p]) {
+            apart += length[p];
+            length[p] = 0.0;
+        }
+    if (err == LC_OK && all - apart > 0.0) {
+        snprintf(line, sizeof line, "%s%s%s%s", remark, apart > 0.005 * all ? "; apart from " : "",
+                 apart > 0.005 * all ? lc_text_seconds(apart, seconds) : "",
+                 apart > 0.005 * all ? " of start and end of MPI" : "");
+        lc_text_heading(text, "Critical path", line);
+        err = print_segments(text, metric, length, all - apart, row);
     }
-    if (err == LC_OK && all > 0.0)
-        lc_text_heading(text, "Critical path", remark);
-    for (size_t i = 0; err == LC_OK && i < MOST_SEGMENTS; i++) {
-        char before[64], who[256], seconds[32];
-        uint32_t best = LC_NONE;
-        for (uint32_t p = 0; p < view->n_paths; p++)
-            if (length[p] > 0.01 * all && (best == LC_NONE || length[p] > length[best]))
-                best = p;
-        if (best == LC_NONE)
-            break;
-        err = lc_view_exclusive_row(view, metric, best, row);
-        lc_text_carriers(text, row, who, sizeof who);
-        snprintf(before, sizeof before, "%5.1f %%  %8s", lc_text_share(length[best], all),
-                 lc_text_seconds(length[best], seconds));
-        print_path_line(text, best, before, who);
-        print_sites(text, &sites, best);
-        length[best] = 0.0;
-    }
-    lc_tsv_free(&sites);
     free(length);
     return err;
 }
@@ -178,7 +242,7 @@ enum lc_err lc_text_causes(const struct lc_text *text) {
     if (err == LC_OK)
         err = print_causes(text, row, sums);
     if (err == LC_OK)
-        lc_text_chains(text);
+        err = lc_text_chains(text);
     if (err == LC_OK)
         err = print_critical_path(text, "critical_path", "the code that determines the run time",
                                   row);

@@ -1,5 +1,7 @@
 /* Chains of an analysed trace: from the most expensive root causes to the last process that waits
- * because of them. */
+ * because of them. A chain begins with the one wait state by which the cause costs most; each line
+ * says how much of the waiting is due to the cause, so that the lines add up to what the chain
+ * costs, but for wait states beside it, and a chain never costs more than its cause. */
 #include <string.h>
 
 #include "report/text_parts.h"
@@ -8,11 +10,6 @@ enum { MOST_CHAINS = 3, MOST_VICTIMS = 6 };
 
 static double number(const json_t *object, const char *key) {
     return json_number_value(json_object_get(object, key));
-}
-
-static const char *path_of(const json_t *place, size_t width, char buffer[512]) {
-    const char *path = json_string_value(json_object_get(place, "callpath"));
-    return lc_text_path(path != NULL ? path : "?", width, buffer, 512);
 }
 
 static const char *who_is(const struct lc_text *text, const json_t *place, char buffer[64]) {
@@ -25,44 +22,74 @@ static const char *who_is(const struct lc_text *text, const json_t *place, char 
     return buffer;
 }
 
-static void print_chain(const struct lc_text *text, const json_t *cause) {
-    char where[512], cost[32], who[64];
-    const json_t *chain = json_object_get(cause, "chain");
-    size_t i;
-    json_t *victim;
-    fprintf(text->out, "  %s%s%s in %s%s%s costs the others %s\n", lc_text_bold(text),
-            who_is(text, cause, who), lc_text_plain(text), lc_text_bold(text),
-            path_of(cause, text->width - 40, where), lc_text_plain(text),
-            lc_text_seconds(number(cause, "cost_s"), cost));
-    json_array_foreach(chain, i, victim) {
-        if (i == MOST_VICTIMS) {
-            fprintf(text->out, "      .. and %zu more\n", json_array_size(chain) - i);
-            break;
-        }
-        fprintf(text->out, "      -> %s waits %s in %s\n", who_is(text, victim, who),
-                lc_text_seconds(number(victim, "waiting_s"), cost),
-                path_of(victim, text->width - 40, where));
-    }
+static uint32_t path_of(const struct lc_text *text, const json_t *place) {
+    const char *path = json_string_value(json_object_get(place, "callpath"));
+    return path != NULL ? lc_view_find(text->view, path) : LC_NONE;
 }
 
-void lc_text_chains(const struct lc_text *text) {
+static void print_victim(const struct lc_text *text, const json_t *victim, const char *where) {
+    char part[32], all[32], who[64];
+    const json_t *cost = json_object_get(victim, "cost_s");
+    double waiting = number(victim, "waiting_s");
+    double due = json_is_number(cost) ? json_number_value(cost) : waiting;
+    fprintf(text->out, "      %8s  %s waits", lc_text_seconds(due, part),
+            who_is(text, victim, who));
+    if (due < 0.995 * waiting)
+        fprintf(text->out, " (%s in all)", lc_text_seconds(waiting, all));
+    fprintf(text->out, " in %s\n", where);
+}
+
+/* The first wait state, and those that hand on the most of it. */
+static enum lc_err print_chain(const struct lc_text *text, const json_t *cause) {
+    char cost[32], dearest[32], who[64];
+    const json_t *chain = json_object_get(cause, "chain");
+    size_t n = json_array_size(chain), shown = n < MOST_VICTIMS ? n : MOST_VICTIMS;
+    uint32_t ids[MOST_VICTIMS], own = path_of(text, cause);
+    char **where = NULL, **victims = NULL;
+    for (size_t i = 0; i < shown; i++)
+        ids[i] = path_of(text, json_array_get(chain, i));
+    enum lc_err err = lc_text_paths(text, &own, 1, text->width - 6, &where);
+    if (err == LC_OK)
+        err = lc_text_paths(text, ids, shown, text->width - 50, &victims);
+    if (err == LC_OK) {
+        fprintf(text->out, "  %8s  %s%s%s costs the others",
+                lc_text_seconds(number(cause, "cost_s"), cost), lc_text_bold(text),
+                who_is(text, cause, who), lc_text_plain(text));
+        if (number(cause, "wait_states") > 1 && json_object_get(cause, "chain_cost_s") != NULL)
+            fprintf(text->out, " in %.0f wait states; the largest costs %s",
+                    number(cause, "wait_states"),
+                    lc_text_seconds(number(cause, "chain_cost_s"), dearest));
+        fprintf(text->out, "\n      %s%s%s\n", lc_text_bold(text), where[0], lc_text_plain(text));
+        for (size_t i = 0; i < shown; i++)
+            print_victim(text, json_array_get(chain, i), victims[i]);
+        if (n > shown)
+            fprintf(text->out, "      .. and %zu more\n", n - shown);
+    }
+    lc_text_paths_free(where, 1);
+    lc_text_paths_free(victims, shown);
+    return err;
+}
+
+enum lc_err lc_text_chains(const struct lc_text *text) {
     const char *data;
     size_t bytes, i;
     if (lc_cubex_misc(text->view->cube, "root_causes.json", &data, &bytes) != LC_OK)
-        return;
+        return LC_OK;
     json_t *root = json_loadb(data, bytes, JSON_DISABLE_EOF_CHECK, NULL), *cause;
     bool titled = false;
+    enum lc_err err = LC_OK;
     json_array_foreach(json_object_get(root, "root_causes"), i, cause) {
-        if (i == MOST_CHAINS)
+        if (i == MOST_CHAINS || err != LC_OK)
             break;
         if (json_array_size(json_object_get(cause, "chain")) == 0)
             continue;
         if (!titled)
             lc_text_heading(text, "Chains",
-                            "one wait state that each cause is to blame for most, and "
-                            "who waits because of that");
+                            "the wait state that each cause makes most expensive, and who waits "
+                            "because of that one; how much of their waiting is due to the cause");
         titled = true;
-        print_chain(text, cause);
+        err = print_chain(text, cause);
     }
     json_decref(root);
+    return err;
 }

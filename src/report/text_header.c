@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/text_parts.h"
 
 static const char *get_string(const json_t *object, const char *key) {
@@ -81,6 +82,16 @@ static void print_shares(const struct lc_text *text) {
             lc_text_plain(text), lc_text_bold(text),
             lc_text_share(sums->total_waiting, sums->total_time), lc_text_plain(text),
             sums->estimated ? " (estimated)" : "");
+    double ends = sums->start_time + sums->end_time, whole = sums->total_time + ends;
+    double locations = (double)text->view->model->n_locations;
+    char start[32], end[32];
+    if (ends >= 0.005 * whole)
+        fprintf(
+            text->out,
+            "  start and end of MPI apart: MPI_Init %s, MPI_Finalize %s per rank (%.1f %% of the "
+            "run)\n",
+            lc_text_seconds(sums->start_time / locations, start),
+            lc_text_seconds(sums->end_time / locations, end), lc_text_share(ends, whole));
 }
 
 /* The cores that ranks may use: one text for all, or one per rank. */
@@ -115,7 +126,8 @@ static void print_binding(const struct lc_text *text) {
 }
 
 static void warn(const struct lc_text *text, const char *what) {
-    fprintf(text->out, "  %s!%s %s\n", lc_text_alarm(text), lc_text_plain(text), what);
+    fprintf(text->out, "  %s!%s ", lc_text_alarm(text), lc_text_plain(text));
+    lc_text_wrapped(text, 4, 4, what);
 }
 
 bool lc_text_oversubscribed(const struct lc_text *text, double *cores_out) {
@@ -173,6 +185,11 @@ static void print_warnings(const struct lc_text *text) {
                      : "; who is late, critical path and efficiency need MPI_Finalize");
         warn(text, line);
     }
+    double status = get_number(text->meta, "exit_status");
+    if (status != 0) {
+        snprintf(line, sizeof line, "the program ended with exit status %.0f", status);
+        warn(text, line);
+    }
     print_oversubscription(text);
     print_openmp(text);
     join_strings(json_object_get(text->meta, "missing_symbols"), words, sizeof words);
@@ -189,9 +206,14 @@ void lc_text_header(const struct lc_text *text) {
     char words[512];
     const char *program = get_string(text->meta, "program");
     join_arguments(json_object_get(text->meta, "command"), words, sizeof words);
-    fprintf(text->out, "%s%s%s%s", lc_text_bold(text), program != NULL ? program : text->view->file,
-            lc_text_plain(text), words);
-    fputc('\n', text->out);
+    size_t width = text->full ? SIZE_MAX : text->width;
+    char *name = lc_text_outside(program != NULL ? program : text->view->file, width);
+    size_t used = name != NULL ? lc_utf8_count(name) : 0;
+    char *arguments = lc_text_outside(words, width > used + 8 ? width - used : 8);
+    fprintf(text->out, "%s%s%s%s\n", lc_text_bold(text), name != NULL ? name : "",
+            lc_text_plain(text), arguments != NULL ? arguments : "");
+    free(name);
+    free(arguments);
     print_size(text);
     print_shares(text);
     print_binding(text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "report/text_parts.h"
 
 /* Per path the sum over locations: as stored (time with children, all others without). */
@@ -37,9 +38,15 @@ static void print_metric_line(const struct lc_text *text, uint32_t metric) {
     if (lc_view_total(text->view, metric, &total) != LC_OK)
         return;
     format_value(definition, total, value);
-    fprintf(text->out, "%s%s%s  %s %s  %s\n", lc_text_bold(text), definition->name,
-            lc_text_plain(text), value,
-            strcmp(definition->unit, "sec") == 0 ? "" : definition->unit, definition->descr);
+    struct lc_strbuf line = {0}; /* of any tool */
+    lc_put_printable(&line, strcmp(definition->unit, "sec") == 0 ? "" : definition->unit);
+    lc_strbuf_puts(&line, "  ");
+    lc_put_printable(&line, definition->descr);
+    char *name = lc_text_outside(definition->name, 200);
+    fprintf(text->out, "%s%s%s  %s %s\n", lc_text_bold(text), name != NULL ? name : "?",
+            lc_text_plain(text), value, lc_strbuf_get(&line));
+    free(name);
+    lc_strbuf_free(&line);
 }
 
 static int depth_of(const struct lc_view *view, uint32_t path) {
@@ -57,8 +64,11 @@ static enum lc_err print_path(const struct lc_text *text, uint32_t metric, uint3
         LC_TRY(lc_view_row(text->view, metric, path, row));
         lc_text_carriers(text, row, who, sizeof who);
     }
+    struct lc_strbuf name = {0};
+    lc_text_put_name(text, path, text->width, &name);
     fprintf(text->out, "  %10s  %*s%-*s  %s\n", value, 2 * depth_of(text->view, path), "",
-            sum != 0.0 ? 30 : 0, text->view->paths[path].name, who);
+            sum != 0.0 ? 30 : 0, lc_strbuf_get(&name), who);
+    lc_strbuf_free(&name);
     return LC_OK;
 }
 

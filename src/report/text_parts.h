@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/strbuf.h"
 #include "report/sums.h"
 
 struct lc_text {
@@ -14,6 +15,7 @@ struct lc_text {
     json_t *meta, *pop; /* pop: NULL if there is none */
     size_t width;
     bool colour;
+    bool full;     /* names and call paths whole, whatever their length */
     bool analysis; /* the result of a trace analysis, not a profile */
 };
 
@@ -24,9 +26,23 @@ const char *lc_text_alarm(const struct lc_text *text); /* for what is bad */
 const char *lc_text_plain(const struct lc_text *text); /* ends both */
 /* "1.23 s", "45.6 ms", "7.8 us" */
 const char *lc_text_seconds(double seconds, char buffer[32]);
-/* The path with its begin cut off so that it fits: ".../solve/MPI_Recv"; '/' inside names as they
- * are. */
-const char *lc_text_path(const char *path, size_t width, char *buffer, size_t room);
+/* Prints words in lines of at most the width, each with `indent` blanks before it; the first line
+ * has `column` columns already. */
+void lc_text_wrapped(const struct lc_text *text, size_t column, int indent, const char *words);
+
+/* Call paths (text_names.c). Appends the name of one function or region: of C++ without parameters,
+ * printable, cut in its middle where it is longer than `width`; with parameters where a sibling
+ * would read the same. */
+void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
+                      struct lc_strbuf *out);
+/* The paths of a list as they are printed, at most `width` columns each: ".../solve/MPI_Recv", and
+ * where two would look alike, with the first function that differs. "" for LC_NONE. The caller
+ * frees the list with lc_text_paths_free. */
+enum lc_err lc_text_paths(const struct lc_text *text, const uint32_t *list, size_t n, size_t width,
+                          char ***printed);
+void lc_text_paths_free(char **printed, size_t n);
+/* What is no name of this result, printable and cut. The caller frees it. */
+char *lc_text_outside(const char *from_outside, size_t width);
 /* Where its function stands: " (solve.c:40)"; "" if unknown. */
 const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffer[160]);
 /* Who carries the values: "rank 3 (80 %), rank 1 (12 %)" or "all ranks alike". */
@@ -41,7 +57,7 @@ void lc_text_header(const struct lc_text *text);
 enum lc_err lc_text_blame(const struct lc_text *text);
 enum lc_err lc_text_waits(const struct lc_text *text);
 enum lc_err lc_text_causes(const struct lc_text *text);
-void lc_text_chains(const struct lc_text *text);
+enum lc_err lc_text_chains(const struct lc_text *text);
 enum lc_err lc_text_useful_path(const struct lc_text *text); /* profiles */
 enum lc_err lc_text_tree(const struct lc_text *text);
 enum lc_err lc_text_metric_tree(const struct lc_text *text, const bool *metrics);

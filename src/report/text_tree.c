@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/short_name.h"
 #include "report/text_parts.h"
 
-enum { MOST_LINES = 36 };
+enum { MOST_LINES = 36, NUMBERS_WIDTH = 34, WIDEST = 65536 };
 
 struct tree {
     const struct lc_text *text;
@@ -56,7 +57,8 @@ static size_t sort_children(const struct tree *tree, uint32_t first, uint32_t *l
     return n;
 }
 
-static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent);
+static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent,
+                            size_t depth);
 
 /* What is not shown below a line, in one line; nothing if that is nothing worth a line. */
 static void add_folded(const struct tree *tree, uint32_t first, struct libscols_line *parent) {
@@ -80,7 +82,7 @@ static void add_folded(const struct tree *tree, uint32_t first, struct libscols_
 }
 
 static enum lc_err add_children(const struct tree *tree, uint32_t first,
-                                struct libscols_line *parent) {
+                                struct libscols_line *parent, size_t depth) {
     uint32_t *list;
     size_t count = 0;
     for (uint32_t p = first; p != LC_NONE; p = tree->text->view->paths[p].next_sibling)
@@ -89,25 +91,77 @@ static enum lc_err add_children(const struct tree *tree, uint32_t first,
     size_t n = sort_children(tree, first, list);
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < n; i++)
-        err = add_path(tree, list[i], parent);
+        err = add_path(tree, list[i], parent, depth);
     free(list);
     if (err == LC_OK && count > 0)
         add_folded(tree, first, parent);
     return err;
 }
 
+/* The one child of a function without a name that is worth a line, if it has no name either: the
+ * lines of both would say the same. */
+static uint32_t only_child(const struct tree *tree, uint32_t path) {
+    const struct lc_view_path *paths = tree->text->view->paths;
+    const struct lc_sums *sums = tree->text->sums;
+    uint32_t only = LC_NONE;
+    if (tree->text->full || !lc_is_unnamed(paths[path].name))
+        return LC_NONE;
+    for (uint32_t child = paths[path].first_child; child != LC_NONE;
+         child = paths[child].next_sibling) {
+        if (is_small(tree, child))
+            continue;
+        if (only != LC_NONE)
+            return LC_NONE;
+        only = child;
+    }
+    bool same = only != LC_NONE && lc_is_unnamed(paths[only].name) &&
+                sums->time[path] - sums->time[only] < tree->least_time;
+    return same ? only : LC_NONE;
+}
+
+/* A function's name, cut so that the numbers have room. */
+static void put_name(const struct tree *tree, uint32_t path, size_t depth, size_t folded,
+                     struct lc_strbuf *out) {
+    const struct lc_text *text = tree->text;
+    size_t used = NUMBERS_WIDTH + 2 * depth;
+    size_t width = text->width > used + 24 ? text->width - used : 24;
+    if (folded > 0)
+        lc_strbuf_printf(out, "(%zu unnamed)/", folded);
+    lc_text_put_name(text, path, width - out->length, out);
+}
+
 /* Recursion is bounded by the depth of the call tree, which the reader bounds. */
-static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent) {
+static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libscols_line *parent,
+                            size_t depth) {
+    size_t folded = 0;
+    for (uint32_t below; (below = only_child(tree, path)) != LC_NONE; path = below)
+        folded++;
     const struct lc_view_path *own = &tree->text->view->paths[path];
     const struct lc_sums *sums = tree->text->sums;
     struct libscols_line *line = scols_table_new_line(tree->table, parent);
     if (line == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot build a table");
-    fill_line(tree, line, own->name, sums->time[path], sums->mpi[path], sums->waiting[path]);
+    struct lc_strbuf name = {0};
+    put_name(tree, path, depth, folded, &name);
+    fill_line(tree, line, lc_strbuf_get(&name), sums->time[path], sums->mpi[path],
+              sums->waiting[path]);
+    lc_strbuf_free(&name);
     /* A leaf that carries a tenth of all waiting catches the eye. */
     if (own->first_child == LC_NONE && sums->waiting[path] > 0.1 * sums->total_waiting)
         scols_line_set_color(line, "red");
-    return add_children(tree, own->first_child, line);
+    return add_children(tree, own->first_child, line, depth + 1);
+}
+
+/* Start and end of MPI: in no other line, and no part of what the shares refer to. */
+static void add_end(const struct tree *tree, const char *name, double time) {
+    char cell[32];
+    if (time < tree->least_time)
+        return;
+    struct libscols_line *line = scols_table_new_line(tree->table, NULL);
+    if (line == NULL)
+        return;
+    scols_line_set_data(line, 0, name);
+    scols_line_set_data(line, 1, lc_text_seconds(time, cell));
 }
 
 static enum lc_err print_tree(struct tree *tree) {
@@ -120,9 +174,11 @@ static enum lc_err print_tree(struct tree *tree) {
             view->paths[p].next_sibling = first;
             first = p;
         }
-    LC_TRY(add_children(tree, first, NULL));
+    LC_TRY(add_children(tree, first, NULL, 0));
+    add_end(tree, "MPI_Init (apart)", tree->text->sums->start_time);
+    add_end(tree, "MPI_Finalize (apart)", tree->text->sums->end_time);
     scols_table_set_termforce(tree->table, SCOLS_TERMFORCE_ALWAYS);
-    scols_table_set_termwidth(tree->table, tree->text->width);
+    scols_table_set_termwidth(tree->table, tree->text->full ? WIDEST : tree->text->width);
     scols_table_enable_colors(tree->table, tree->text->colour);
     if (scols_print_table_to_string(tree->table, &printed) != 0)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot print a table");
@@ -132,15 +188,16 @@ static enum lc_err print_tree(struct tree *tree) {
     return LC_OK;
 }
 
-static struct libscols_table *new_table(void) {
+static struct libscols_table *new_table(bool full) {
     struct libscols_table *table = scols_new_table();
     if (table != NULL)
-        scols_table_new_column(table, "CALL TREE", 0.5, SCOLS_FL_TREE | SCOLS_FL_TRUNC);
+        scols_table_new_column(table, "CALL TREE", full ? 1 : 0.5,
+                               full ? SCOLS_FL_TREE : SCOLS_FL_TREE | SCOLS_FL_TRUNC);
     return table;
 }
 
 enum lc_err lc_text_tree(const struct lc_text *text) {
-    struct tree tree = {.text = text, .table = new_table()};
+    struct tree tree = {.text = text, .table = new_table(text->full)};
     static const char *const titles[] = {"TIME", "TIME %", "MPI %", "WAIT %"};
     if (text->sums->total_time <= 0.0) {
         scols_unref_table(tree.table);

@@ -96,23 +96,65 @@ static void join_alike(struct blamed *list, size_t n) {
     }
 }
 
-static void print_blamed(const struct lc_text *text, const struct blamed *late) {
-    char seconds[32], where[512], victim[512], source[160];
+/* `where`, `victim`: the call paths as they are printed. */
+static void print_blamed(const struct lc_text *text, const struct blamed *late, const char *where,
+                         const char *victim) {
+    char seconds[32], source[160];
     double share =
         late->share > 0.0 ? late->share : lc_text_share(late->seconds, text->sums->total_waiting);
-    fprintf(text->out, "  %srank%s %s%s in %s%s%s%s cost %s %s%.0f %%%s of all waiting (%s)\n",
-            lc_text_bold(text), late->ranks != NULL ? "s" : "",
-            late->ranks != NULL ? late->ranks : late->rank, lc_text_plain(text), lc_text_bold(text),
-            lc_text_path(late->path, text->width - 60, where, sizeof where), lc_text_plain(text),
-            lc_text_source(text, lc_view_find(text->view, late->path), source),
-            late->ranks != NULL ? "each other, about alike," : "the others", lc_text_alarm(text),
-            share, lc_text_plain(text), lc_text_seconds(late->seconds, seconds));
-    if (late->from[0] != '\0' || late->to[0] != '\0')
-        fprintf(text->out, "      between %s and %s\n", late->from[0] != '\0' ? late->from : "?",
-                late->to[0] != '\0' ? late->to : "?");
+    fprintf(text->out, "  %s%5.1f %%%s  %8s  %srank%s %s%s%s%s\n      %s%s%s\n",
+            lc_text_alarm(text), share, lc_text_plain(text),
+            lc_text_seconds(late->seconds, seconds), lc_text_bold(text),
+            late->ranks != NULL ? "s" : "", late->ranks != NULL ? late->ranks : late->rank,
+            lc_text_plain(text), late->ranks != NULL ? ", about alike, wait for each other" : "",
+            lc_text_source(text, lc_view_find(text->view, late->path), source), lc_text_bold(text),
+            where, lc_text_plain(text));
+    if (late->from[0] != '\0' || late->to[0] != '\0') {
+        char *from = lc_text_outside(late->from[0] != '\0' ? late->from : "?", 40);
+        char *to = lc_text_outside(late->to[0] != '\0' ? late->to : "?", 40);
+        fprintf(text->out, "      between %s and %s\n", from, to);
+        free(from);
+        free(to);
+    }
     if (late->victim != NULL)
-        fprintf(text->out, "      mostly in %s\n",
-                lc_text_path(late->victim, text->width - 18, victim, sizeof victim));
+        fprintf(text->out, "      others wait most in %s\n", victim);
+}
+
+/* As lc_text_paths, of call paths in words; what is none of this result is printed as it is. */
+static enum lc_err print_names(const struct lc_text *text, const char *const *names, size_t n,
+                               size_t width, char ***printed) {
+    uint32_t ids[MOST_BLAMED] = {0};
+    for (size_t i = 0; i < n; i++)
+        ids[i] = names[i] != NULL ? lc_view_find(text->view, names[i]) : LC_NONE;
+    LC_TRY(lc_text_paths(text, ids, n, width, printed));
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] == LC_NONE && names[i] != NULL) {
+            free((*printed)[i]);
+            (*printed)[i] = lc_text_outside(names[i], width);
+            if ((*printed)[i] == NULL)
+                return lc_fail(LC_ERR_NOMEM, "memory: cannot print a call path");
+        }
+    return LC_OK;
+}
+
+static enum lc_err print_list(const struct lc_text *text, const struct blamed *list, size_t n) {
+    const char *late[MOST_BLAMED], *waiting[MOST_BLAMED];
+    char **where = NULL, **victims = NULL;
+    size_t shown = 0;
+    while (shown < n && shown < MOST_BLAMED &&
+           (shown == 0 || list[shown].seconds >= 0.02 * list[0].seconds)) {
+        late[shown] = list[shown].path;
+        waiting[shown] = list[shown].victim;
+        shown++;
+    }
+    enum lc_err err = print_names(text, late, shown, text->width - 6, &where);
+    if (err == LC_OK)
+        err = print_names(text, waiting, shown, text->width - 26, &victims);
+    for (size_t i = 0; err == LC_OK && i < shown; i++)
+        print_blamed(text, &list[i], where[i], victims[i]);
+    lc_text_paths_free(where, shown);
+    lc_text_paths_free(victims, shown);
+    return err;
 }
 
 enum lc_err lc_text_blame(const struct lc_text *text) {
@@ -136,15 +178,13 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
         qsort(list, n, sizeof list[0], compare_blamed);
         join_alike(list, n);
         qsort(list, n, sizeof list[0], compare_blamed);
-        lc_text_heading(text, "Who is late", "measured, rank and code that the others waited for");
+        lc_text_heading(text, "Who is late",
+                        "measured: ranks and code that others waited for; share of all waiting");
         double waiting = lc_text_share(text->sums->total_waiting, text->sums->total_time);
         if (waiting < 0.1)
             fprintf(text->out, "  nobody: all waiting together is %.2f %% of the time\n", waiting);
-        for (size_t i = 0; i < n && i < MOST_BLAMED && waiting >= 0.1; i++) {
-            if (i > 0 && list[i].seconds < 0.02 * list[0].seconds)
-                break;
-            print_blamed(text, &list[i]);
-        }
+        else
+            err = print_list(text, list, n);
     }
     for (size_t i = 0; i < n; i++)
         free(list[i].ranks);
@@ -180,6 +220,19 @@ static void print_kinds(const struct lc_text *text) {
         fputc('\n', text->out);
 }
 
+static enum lc_err print_place(const struct lc_text *text, const struct lc_wait_place *place,
+                               const char *where, double *row) {
+    const struct lc_wait_sum *wait = &text->sums->waits[place->wait];
+    char seconds[32], who[256];
+    LC_TRY(lc_view_exclusive_row(text->view, wait->metric, place->path, row));
+    lc_text_carriers(text, row, who, sizeof who);
+    fprintf(text->out, "  %s%5.1f %%  %8s%s  %s: %s\n      %s\n", lc_text_bold(text),
+            lc_text_share(place->seconds, text->sums->total_time),
+            lc_text_seconds(place->seconds, seconds), lc_text_plain(text), wait->kind->label, who,
+            where);
+    return LC_OK;
+}
+
 enum lc_err lc_text_waits(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     double *row;
@@ -194,26 +247,19 @@ enum lc_err lc_text_waits(const struct lc_text *text) {
         return LC_OK;
     }
     print_kinds(text);
-    LC_TRY(lc_alloc(&row, text->view->model->n_locations, sizeof row[0]));
-    enum lc_err err = LC_OK;
-    for (size_t i = 0; err == LC_OK && i < sums->n_places && i < MOST_PLACES; i++) {
-        const struct lc_wait_place *place = &sums->places[i];
-        const struct lc_wait_sum *wait = &sums->waits[place->wait];
-        char seconds[32], who[256], where[512];
-        if (i > 0 && place->seconds < 0.01 * sums->total_waiting)
-            break;
-        char *path = lc_view_path(text->view, place->path);
-        err = path != NULL ? lc_view_exclusive_row(text->view, wait->metric, place->path, row)
-                           : LC_ERR_NOMEM;
-        if (err == LC_OK) {
-            lc_text_carriers(text, row, who, sizeof who);
-            fprintf(text->out, "  %-16s %s%8s %5.1f %%%s  %s\n      %s\n", wait->kind->label,
-                    lc_text_bold(text), lc_text_seconds(place->seconds, seconds),
-                    lc_text_share(place->seconds, sums->total_time), lc_text_plain(text), who,
-                    lc_text_path(path, text->width - 6, where, sizeof where));
-        }
-        free(path);
+    size_t n = 0;
+    uint32_t ids[MOST_PLACES];
+    char **where = NULL;
+    while (n < sums->n_places && n < MOST_PLACES &&
+           (n == 0 || sums->places[n].seconds >= 0.01 * sums->total_waiting)) {
+        ids[n] = sums->places[n].path;
+        n++;
     }
+    LC_TRY(lc_alloc(&row, text->view->model->n_locations, sizeof row[0]));
+    enum lc_err err = lc_text_paths(text, ids, n, text->width - 6, &where);
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        err = print_place(text, &sums->places[i], where[i], row);
+    lc_text_paths_free(where, n);
     free(row);
     return err;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/table_text.h"
 
 static size_t count(const char *text, char what) {
     size_t n = 0;
@@ -18,6 +19,8 @@ static void cut_line(char *line, char **cells, size_t n_columns) {
     for (size_t i = 0; i < n_columns; i++) {
         char *cell = line != NULL ? strsep(&line, "\t") : NULL;
         cells[i] = cell != NULL ? cell : empty;
+        if (cell != NULL)
+            lc_table_unescape(cell);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/table_text.h"
 
 enum { MOST_ROWS = 65536 }; /* the library keeps far fewer: what is beyond is not from it */
 
@@ -99,8 +100,10 @@ static enum lc_err print_site(const struct lc_blame_table *table, uint32_t node,
     }
     const char *slash = strrchr(file, '/');
     lc_strbuf_putc(text, '\t');
-    if (*file != '\0' && line > 0)
-        lc_strbuf_printf(text, "%s:%lld", slash != NULL ? slash + 1 : file, (long long)line);
+    if (*file != '\0' && line > 0) {
+        lc_table_put(text, slash != NULL ? slash + 1 : file);
+        lc_strbuf_printf(text, ":%lld", (long long)line);
+    }
     return LC_OK;
 }
 
@@ -109,8 +112,11 @@ static enum lc_err print_row(const struct lc_blame_table *table, const struct bl
     char *wait = lc_model_callpath(table->model, row->wait_cnode);
     char *late = lc_model_callpath(table->model, row->late_cnode);
     enum lc_err err = wait != NULL && late != NULL ? LC_OK : LC_ERR_NOMEM;
-    if (err == LC_OK)
-        lc_strbuf_printf(text, "%s\t%d\t%s", wait, row->late_rank, late);
+    if (err == LC_OK) {
+        lc_table_put(text, wait);
+        lc_strbuf_printf(text, "\t%d\t", row->late_rank);
+        lc_table_put(text, late);
+    }
     for (int i = 0; err == LC_OK && i < 2; i++)
         err = print_site(table, row->late_node, row->sites[i], text);
     if (err == LC_OK)
@@ -196,7 +202,7 @@ enum lc_err lc_path_table_write(const struct lc_blame_table *table,
         char *path = lc_model_callpath(table->model, c);
         if (path == NULL)
             err = LC_ERR_NOMEM;
-        lc_strbuf_puts(&text, path != NULL ? path : "");
+        lc_table_put(&text, path != NULL ? path : "");
         for (int i = 0; err == LC_OK && i < 2; i++)
             err = print_site(table, segments[c].node, segments[c].sites[i], &text);
         lc_strbuf_putc(&text, '\n');

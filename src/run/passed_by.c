@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "run/experiment.h"
+#include "run/json_string.h"
 #include "run/run_meta.h"
 #include "run/run.h"
 
@@ -22,7 +23,7 @@ bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size) {
 
 static json_t *audit(const char *library) {
     json_t *object = json_object(), *objects = json_array(), *coverage = json_object();
-    json_object_set_new(object, "object", json_string(library));
+    json_object_set_new(object, "object", lc_meta_string(library));
     json_object_set_new(object, "symbols", json_string("all"));
     json_object_set_new(object, "why", json_string("RTLD_DEEPBIND, or dlsym on the MPI library"));
     json_array_append_new(objects, object);

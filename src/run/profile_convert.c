@@ -9,11 +9,13 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/table_text.h"
 #include "model/cubex_write.h"
 #include "model/metrics.h"
 #include "run/blame_table.h"
 #include "run/estimate.h"
 #include "run/functions.h"
+#include "run/json_string.h"
 #include "run/rules.h"
 #include "symbols/symbols.h"
 #include "run/system.h"
@@ -305,8 +307,15 @@ static enum lc_err write_size_classes(struct converter *c, FILE *out) {
         char *path = lc_model_callpath(c->model, cnode);
         if (path == NULL)
             return lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
-        print_classes(c, cnode, path, out);
+        struct lc_strbuf cell = {0};
+        lc_table_put(&cell, path);
+        if (lc_strbuf_ok(&cell))
+            print_classes(c, cnode, lc_strbuf_get(&cell), out);
         free(path);
+        bool whole = lc_strbuf_ok(&cell);
+        lc_strbuf_free(&cell);
+        if (!whole)
+            return lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
     }
     long length = ftell(out);
     if (fflush(out) != 0 || ferror(out) || length <= 0)
@@ -356,9 +365,9 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
         if (*path == '\0')
             continue;
         if (state == LC_MODULE_NO_DEBUG)
-            json_array_append_new(no_lines, json_string(path));
+            json_array_append_new(no_lines, lc_meta_string(path));
         else if (state != LC_MODULE_FULL)
-            json_array_append_new(missing, json_string(path));
+            json_array_append_new(missing, lc_meta_string(path));
     }
     json_object_set_new(meta, "missing_symbols", missing);
     json_object_set_new(meta, "missing_lines", no_lines);

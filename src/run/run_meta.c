@@ -13,6 +13,7 @@
 #include "base/timer.h"
 #include "format/state.h"
 #include "run/run_options.h"
+#include "run/json_string.h"
 
 static json_t *time_text(uint64_t realtime_ns) {
     char text[64];
@@ -50,7 +51,7 @@ static json_t *environment(void) {
         if (value == NULL || !is_of_interest(*at) || (size_t)(value - *at) >= sizeof name)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(value - *at), *at);
-        json_object_set_new(all, name, json_string(value + 1));
+        json_object_set_new(all, name, lc_meta_string(value + 1));
     }
     return all;
 }
@@ -62,12 +63,12 @@ json_t *lc_meta_start(const struct lc_run *run) {
     uname(&system);
     const char *base = strrchr(run->argv[0], '/');
     for (char **arg = run->argv; *arg != NULL; arg++)
-        json_array_append_new(command, json_string(*arg));
-    json_object_set_new(meta, "program", json_string(base == NULL ? run->argv[0] : base + 1));
-    json_object_set_new(meta, "executable", json_string(run->program.path));
+        json_array_append_new(command, lc_meta_string(*arg));
+    json_object_set_new(meta, "program", lc_meta_string(base == NULL ? run->argv[0] : base + 1));
+    json_object_set_new(meta, "executable", lc_meta_string(run->program.path));
     json_object_set_new(meta, "command", command);
     if (getcwd(cwd, sizeof cwd) != NULL)
-        json_object_set_new(meta, "directory", json_string(cwd));
+        json_object_set_new(meta, "directory", lc_meta_string(cwd));
     json_object_set_new(meta, "ranks", json_integer(run->launch.size));
     if (run->launch.launcher != NULL)
         json_object_set_new(meta, "launcher", json_string(run->launch.launcher));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/what_if_spec.h"
 #include "format/filter.h"
 
 const struct lc_run_option lc_run_options[] = {
@@ -69,45 +70,6 @@ static enum lc_err check_filter(const char *path) {
     return LC_OK;
 }
 
-/* What the library makes of it (src/measure/clocks/what_if_factors.c) has these limits. */
-enum { MOST_SCENARIOS = 6, MOST_NAMES = 32, LONGEST_NAME = 119, LONGEST_SCENARIO = 159 };
-
-/* One NAME=FACTOR of `length` characters. */
-static bool is_what_if(const char *term, size_t length) {
-    char copy[LONGEST_SCENARIO + 1], *end;
-    if (length >= sizeof copy)
-        return false;
-    memcpy(copy, term, length);
-    copy[length] = '\0';
-    char *equals = strchr(copy, '=');
-    if (equals == NULL || equals == copy || equals - copy > LONGEST_NAME || equals[1] == '\0')
-        return false;
-    double factor = strtod(equals + 1, &end);
-    return *end == '\0' && isfinite(factor) && factor >= 0 &&
-           (strncmp(copy, "mpi=", 4) != 0 || factor == 0);
-}
-
-static enum lc_err check_what_if(const char *value) {
-    size_t scenarios = 1, names = 0;
-    for (const char *at = value; *at != '\0';) {
-        size_t length = strcspn(at, ",;");
-        if (!is_what_if(at, length))
-            return lc_fail(LC_ERR_USAGE,
-                           "--what-if: '%.*s' is not allowed: give NAME=FACTOR, as solve=0.5, or "
-                           "mpi=0",
-                           (int)(length < 200 ? length : 200), at);
-        names++;
-        at += length;
-        scenarios += *at == ';' && at[1] != '\0';
-        at += *at != '\0';
-    }
-    if (scenarios > MOST_SCENARIOS || names > MOST_NAMES)
-        return lc_fail(LC_ERR_USAGE,
-                       "--what-if: %zu scenarios with %zu factors: give at most %d and %d",
-                       scenarios, names, MOST_SCENARIOS, MOST_NAMES);
-    return LC_OK;
-}
-
 static enum lc_err check_value(const struct lc_run_option *option, const char *value) {
     char *end;
     bool good = true;
@@ -125,7 +87,7 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
     } else if (strcmp(option->name, "filter") == 0) {
         return check_filter(value);
     } else if (strcmp(option->name, "what-if") == 0) {
-        return check_what_if(value);
+        return lc_what_if_check(value);
     } else if (strcmp(option->name, "buffer") == 0) {
         good = is_size(value);
         want = "a size such as 64M";

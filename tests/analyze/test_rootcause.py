@@ -69,6 +69,26 @@ def compare(result, expected, relative, absolute):
                                                                 absolute)]
 
 
+def chain_faults(result):
+    """What a chain shows adds up: parts of waiting to at most the chain's costs, these are at most the cause's; the cause's wait states at
+    least one. A first victim without passed-on costs has all of the chain."""
+    for cause in result["root_causes"]["root_causes"]:
+        chain, whole = cause["chain"], cause["chain_cost_s"] * (1 + 1e-9) + 1e-15
+        where = "rank %d %s" % (cause["rank"], cause.get("callpath"))
+        parts = [victim["cost_s"] for victim in chain]
+        if sum(parts) > whole:
+            yield "%s: the chain's parts %r are more than its costs %r" % (where, parts, cause["chain_cost_s"])
+        if cause["chain_cost_s"] > cause["cost_s"] * (1 + 1e-9) + 1e-15:
+            yield "%s: a chain costs %r of %r" % (where, cause["chain_cost_s"], cause["cost_s"])
+        for victim in chain:
+            if not 0 <= victim["cost_s"] <= victim["waiting_s"] * (1 + 1e-9) + 1e-15:
+                yield "%s: %r of waiting %r" % (where, victim["cost_s"], victim["waiting_s"])
+        if len(chain) == 1 and chain[0]["kind"] != "other" and abs(parts[0] - cause["chain_cost_s"]) > 1e-9 * whole + 1e-15:
+            yield "%s: one victim has %r of the chain's %r" % (where, parts[0], cause["chain_cost_s"])
+        if cause["chain_cost_s"] > 0 and not chain:
+            yield "%s: no chain" % where
+
+
 def load(path):
     with open(path, encoding="utf-8") as f:
         return json.load(f)
@@ -103,6 +123,7 @@ def judge_golden(dump, golden, work):
         failures += ["%s: %s" % (name, l) for l in compare(result, load(file), relative, absolute)]
         failures += ["%s: invariant: %s" % (name, l) for l in result["invariants"]["broken"]
                      if name != "npb_cg_s"]  # its clocks are wrong
+        failures += ["%s: chain: %s" % (name, l) for l in chain_faults(result)]
         for (metric, path, rank), values in THESIS.get(name, {}).items():
             for suffix, value in zip(("", "_waitfirst"), values):
                 row = result["metrics"][metric + suffix]["callpaths"].get(path, [0] * 3)
@@ -136,6 +157,7 @@ def judge_random(dump, work, count, judged):
         failures += ["%d: %s" % (seed, l) for l in invariants.broken(result, result["wall_time"], right_clocks)]
         if right_clocks:
             failures += ["%d: invariant: %s" % (seed, l) for l in result["invariants"]["broken"]]
+        failures += ["%d: chain: %s" % (seed, l) for l in chain_faults(result)]
         states += result["invariants"]["wait_states_with_cause"]
         indirect += result["invariants"]["indirect_wait_states"]
         if seed < judged:

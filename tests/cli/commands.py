@@ -64,7 +64,7 @@ for name in ("older", "newer"):
 shutil.copyfile(f"{GOLDEN}/cubex/scalasca-scout.cubex", f"{SCRATCH}/older/analysis.cubex")
 past = time.time() - 1000
 os.utime(f"{SCRATCH}/older/profile.cubex", (past, past))
-expect(["show"], 0, "newer/analysis.cubex", cwd=SCRATCH)
+expect(["show"], 0, "then `latecomer analyze` finds them", cwd=SCRATCH)
 expect(["show", "older"], 0, "`latecomer show older/analysis.cubex` shows it", cwd=SCRATCH)
 expect(["show", "older", "--analysis"], 0, "Root causes", cwd=SCRATCH)
 expect(["show", "--analysis", "older"], 0, "`latecomer show older/profile.cubex` shows it", cwd=SCRATCH)

@@ -88,7 +88,13 @@ static void make_cnodes(struct tree *tree) {
         }
         name[used] = '\0';
         char *parent = slash != NULL ? strndup(path, (size_t)(slash - path)) : NULL;
-        const struct lc_region region = {.name = name, .begin_line = -1, .end_line = -1};
+        const char *paradigm = strncmp(name, "MPI_", 4) == 0    ? "mpi"
+                               : strncmp(name, "user ", 5) == 0 ? "user"
+                                                                : "compiler";
+        const struct lc_region region = {.name = name,
+                                         .paradigm = (char *)(uintptr_t)paradigm,
+                                         .begin_line = -1,
+                                         .end_line = -1};
         uint32_t id;
         need(lc_model_add_region(tree->model, &region, &id));
         need(lc_model_add_cnode(tree->model, parent != NULL ? find(tree, parent) : LC_NONE, id,

@@ -560,8 +560,7 @@ void lc_clk_sites_close(void);
 /* An index-ed value of a node in the state; what: enum lc_state_wait_what. */
 void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index);
 
-/* clocks_finalize.c: a JSON string; JSON texts on rank 0 after the finalize point; NULL: none */
-void lc_clk_put_quoted(struct lc_strbuf *out, const char *text);
+/* clocks_finalize.c: JSON texts on rank 0 after the finalize point; NULL: none */
 const char *lc_clocks_pop_text(void);
 const char *lc_clocks_meta_text(void); /* members without braces */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "measure/clocks/clocks.h"
 #include "format/pop.h"
@@ -144,16 +145,6 @@ static void put_intervals(const double *max, const double *sum, uint32_t n) {
     lc_strbuf_putc(&pop_text, ']');
 }
 
-void lc_clk_put_quoted(struct lc_strbuf *out, const char *text) {
-    lc_strbuf_putc(out, '"');
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
-            lc_strbuf_printf(out, "\\u%04x", (unsigned char)*text);
-        else
-            lc_strbuf_putc(out, *text);
-    lc_strbuf_putc(out, '"');
-}
-
 /* Predicted run time: what the critical path loses, the run loses; with a network that takes no
  * time only the path is left. */
 static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
@@ -161,7 +152,7 @@ static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++) {
         double rest = lc_clk_whatif_no_mpi(s) ? 0 : sums->elapsed - sums->critical_path;
         lc_strbuf_printf(&pop_text, "%s{\"spec\": ", s ? ", " : "");
-        lc_clk_put_quoted(&pop_text, lc_clk_whatif_text(s));
+        lc_json_put(&pop_text, lc_clk_whatif_text(s));
         lc_strbuf_printf(
             &pop_text,
             ", \"critical_path_s\": %.17g, \"predicted_s\": %.17g, \"measured_s\": %.17g, "

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/stats.h"
@@ -220,7 +221,7 @@ static void put_phase(struct notified *notified, const char *name, uint64_t coun
         struct lc_strbuf *out = &notified->text;
         notified->begin = -max[MAX_BEGIN];
         lc_strbuf_puts(out, "{\"name\": ");
-        lc_clk_put_quoted(out, name);
+        lc_json_put(out, name);
         lc_strbuf_printf(
             out,
             ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, ",

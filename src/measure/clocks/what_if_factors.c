@@ -1,8 +1,7 @@
-/* What-if scenarios: `NAME=f[,NAME=f..]`, several joined by ';' (LATECOMER_WHAT_IF). Useful time in
- * call paths that contain the function or region NAME counts f times; `mpi=0` asks for the
- * prediction with a network that takes no time. Functions are found by their symbols in the modules
- * of the program; those of C++ by the name without parameters, with or without what it is nested in
- * (run, Verlet::run), which stands in the symbol as 6Verlet3run. */
+/* What-if scenarios (LATECOMER_WHAT_IF, base/what_if_spec.h). Useful time in call paths that
+ * contain the function or region NAME counts FACTOR times; `mpi=0` asks for the prediction with a
+ * network that takes no time. Functions are found by their symbols in the modules of the program.
+ */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,22 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
+#include "base/what_if_spec.h"
 #include "measure/clocks/clocks.h"
 
-enum { LC_WHATIF_TERMS = 32 };
+_Static_assert((int)LC_WHATIF_MAX == (int)LC_WHAT_IF_SCENARIOS, "clocks for all scenarios");
 
-struct lc_whatif_term {
-    uint32_t scenario;
-    float factor;
-    char name[120];
-    char code[160]; /* as in symbols of C++ */
-};
-
-static struct lc_whatif_term terms[LC_WHATIF_TERMS];
+static struct lc_what_if_term terms[LC_WHAT_IF_TERMS];
 static uint32_t n_terms;
 static uint32_t terms_seen; /* bits: some call path has this name */
-static char texts[LC_WHATIF_MAX][160];
+static char texts[LC_WHATIF_MAX][LC_WHAT_IF_SCENARIO];
 static bool no_mpi[LC_WHATIF_MAX];
 
 struct lc_node_factors {
@@ -38,55 +32,19 @@ struct lc_node_factors {
 static struct lc_node_factors *nodes;
 static size_t cap_nodes;
 
-/* "a::b(int)" -> "1a1b" */
-static void encode(const char *name, char *code, size_t room) {
-    size_t used = 0;
-    code[0] = '\0';
-    for (const char *at = name; *at != '\0' && *at != '(' && *at != '<';) {
-        size_t length = strcspn(at, ":(<");
-        int put = snprintf(code + used, room - used, "%zu%.*s", length, (int)length, at);
-        if (put < 0 || (size_t)put >= room - used) {
-            code[0] = '\0';
-            return;
-        }
-        used += (size_t)put;
-        at += length;
-        at += strspn(at, ":");
+/* One scenario; `latecomer run` has refused what does not parse. */
+static void add_terms(uint32_t scenario, const char *text) {
+    struct lc_what_if_term term;
+    unsigned one = 0;
+    bool found = true;
+    while (n_terms < LC_WHAT_IF_TERMS && lc_what_if_next(&text, &one, &term, &found) == LC_OK &&
+           found) {
+        term.scenario = scenario;
+        if (term.mpi)
+            no_mpi[scenario] = true;
+        else
+            terms[n_terms++] = term;
     }
-}
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/* The name of a C function, or the last parts of the name of a C++ function. */
-static bool symbol_is(const char *symbol, const struct lc_whatif_term *t) {
-    if (strcmp(symbol, t->name) == 0)
-        return true;
-    if (strncmp(symbol, "_Z", 2) != 0 || t->code[0] == '\0')
-        return false;
-    size_t length = strlen(t->code);
-    for (const char *at = symbol + 2; (at = strstr(at, t->code)) != NULL; at++)
-        if (!is_digit(at[-1]) && !is_digit(at[length]))
-            return true;
-    return false;
-}
-
-static void add_term(uint32_t scenario, const char *text, size_t length) {
-    const char *equals = memchr(text, '=', length);
-    size_t name = equals != NULL ? (size_t)(equals - text) : 0;
-    if (name == 0 || name >= sizeof terms->name || n_terms == LC_WHATIF_TERMS)
-        return;
-    struct lc_whatif_term *t = &terms[n_terms];
-    t->scenario = scenario;
-    t->factor = strtof(equals + 1, NULL);
-    memcpy(t->name, text, name);
-    t->name[name] = '\0';
-    encode(t->name, t->code, sizeof t->code);
-    if (strcmp(t->name, "mpi") == 0)
-        no_mpi[scenario] = true;
-    else
-        n_terms++;
 }
 
 void lc_clk_whatif_init(void) {
@@ -96,11 +54,7 @@ void lc_clk_whatif_init(void) {
         size_t length = strcspn(at, ";");
         size_t kept = length < sizeof texts[s] ? length : sizeof texts[s] - 1;
         memcpy(texts[s], at, kept);
-        for (size_t done = 0; done < length;) {
-            size_t part = strcspn(at + done, ",;");
-            add_term(s, at + done, part);
-            done += part + 1;
-        }
+        add_terms(s, texts[s]);
         at += length;
         at += *at == ';';
     }
@@ -120,7 +74,7 @@ void lc_clk_whatif_unknown(uint32_t scenario, uint32_t seen, struct lc_strbuf *o
     for (uint32_t i = 0; i < n_terms; i++)
         if (terms[i].scenario == scenario && !(seen & 1u << i)) {
             lc_strbuf_puts(out, before);
-            lc_clk_put_quoted(out, terms[i].name);
+            lc_json_put(out, terms[i].name);
             before = ", ";
         }
     lc_strbuf_putc(out, ']');
@@ -133,7 +87,7 @@ bool lc_clk_whatif_no_mpi(uint32_t scenario) {
 /* ---- the name of a function: its symbol in the module */
 
 static bool symbols_have(const char *map, size_t bytes, const Elf64_Shdr *table,
-                         const Elf64_Shdr *text, const struct lc_whatif_term *term,
+                         const Elf64_Shdr *text, const struct lc_what_if_term *term,
                          uint64_t address) {
     if (table->sh_offset > bytes || table->sh_size > bytes - table->sh_offset ||
         text->sh_offset > bytes || text->sh_size > bytes - text->sh_offset)
@@ -144,12 +98,12 @@ static bool symbols_have(const char *map, size_t bytes, const Elf64_Shdr *table,
         return false;
     for (size_t i = 0; i < table->sh_size / sizeof *symbols; i++)
         if (symbols[i].st_value == address && symbols[i].st_name < text->sh_size &&
-            symbol_is(names + symbols[i].st_name, term))
+            lc_what_if_means(term, names + symbols[i].st_name, names + symbols[i].st_name))
             return true;
     return false;
 }
 
-static bool elf_has(const char *map, size_t bytes, const struct lc_whatif_term *term,
+static bool elf_has(const char *map, size_t bytes, const struct lc_what_if_term *term,
                     uint64_t address) {
     const Elf64_Ehdr *elf = (const Elf64_Ehdr *)map;
     if (bytes < sizeof *elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -165,7 +119,7 @@ static bool elf_has(const char *map, size_t bytes, const struct lc_whatif_term *
     return false;
 }
 
-static bool function_is(const char *module, const struct lc_whatif_term *term, uint64_t address) {
+static bool function_is(const char *module, const struct lc_what_if_term *term, uint64_t address) {
     struct stat file;
     int fd = open(module, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -182,7 +136,7 @@ static bool function_is(const char *module, const struct lc_whatif_term *term, u
     return found;
 }
 
-static bool node_is(const struct lc_state_node *node, const struct lc_whatif_term *term) {
+static bool node_is(const struct lc_state_node *node, const struct lc_what_if_term *term) {
     if (node->kind == LC_RAW_REGION)
         return strcmp(lc_state_name_of(node->ref), term->name) == 0;
     return node->kind == LC_RAW_FRAME &&
@@ -201,7 +155,7 @@ static LC_COLD void work_out(uint32_t node) {
     }
     for (uint32_t i = 0; i < n_terms; i++)
         if (!(f->applied & 1u << i) && node_is(&all[node], &terms[i])) {
-            f->factors[terms[i].scenario] *= terms[i].factor;
+            f->factors[terms[i].scenario] *= (float)terms[i].factor;
             f->applied |= 1u << i;
             terms_seen |= 1u << i;
         }

@@ -7,24 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "base/strbuf.h"
 #include "measure/hot.h"
 #include "measure/paths/path.h"
 #include "measure/stub/stub.h"
-
-static void put_text(struct lc_strbuf *out, const char *text) {
-    lc_strbuf_putc(out, '"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            lc_strbuf_printf(out, "\\%c", c);
-        else if (c < 0x20)
-            lc_strbuf_printf(out, "\\u%04x", c);
-        else
-            lc_strbuf_putc(out, (char)c);
-    }
-    lc_strbuf_putc(out, '"');
-}
 
 /* CPUs that the calling thread may use, as "0-3,8". */
 static void binding(char *out, size_t bytes) {
@@ -151,9 +138,9 @@ static void put_versions(struct lc_strbuf *out) {
     lc_real.Get_version(&version, &subversion);
     library[strcspn(library, "\n")] = '\0';
     lc_strbuf_puts(out, "\"mpi\": ");
-    put_text(out, lc_core.state->mpi);
+    lc_json_put(out, lc_core.state->mpi);
     lc_strbuf_puts(out, ", \"mpi_library_version\": ");
-    put_text(out, library);
+    lc_json_put(out, library);
     lc_strbuf_printf(out, ", \"mpi_standard\": \"%d.%d\"", version, subversion);
     lc_strbuf_printf(out, ", \"thread_level\": \"%s\", \"thread_level_required\": \"%s\"",
                      level_name(lc_core.provided_level), level_name(lc_core.required_level));
@@ -163,12 +150,12 @@ static void put_ranks(struct lc_strbuf *out, const struct lc_meta_rank *all, int
     lc_strbuf_puts(out, ", \"hosts\": [");
     for (int i = 0; i < n; i++) {
         lc_strbuf_puts(out, i > 0 ? ", " : "");
-        put_text(out, all[i].host);
+        lc_json_put(out, all[i].host);
     }
     lc_strbuf_puts(out, "], \"binding\": [");
     for (int i = 0; i < n; i++) {
         lc_strbuf_puts(out, i > 0 ? ", " : "");
-        put_text(out, all[i].cpus);
+        lc_json_put(out, all[i].cpus);
     }
     lc_strbuf_puts(out, "]");
 }

@@ -1,0 +1,200 @@
+/* Call paths as people read them: short names, nothing that terminals obey, cut at their begin, and
+ * told apart where they would look alike. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "report/short_name.h"
+#include "report/text_parts.h"
+
+enum { LONGEST_NAME = 60, SHORTEST_NAME = 12 };
+
+/* How much of a frame is shown. */
+enum { IF_ROOM, ALWAYS, WITH_PARAMETERS };
+
+struct shown {
+    uint32_t *frames; /* from the root */
+    unsigned char *how;
+    bool *visible;
+    size_t n;
+    bool named; /* some function besides the root and MPI has a name */
+};
+
+static void put_label(const struct lc_text *text, uint32_t path, bool whole, size_t width,
+                      struct lc_strbuf *out) {
+    const struct lc_view_path *own = &text->view->paths[path];
+    const struct lc_model *model = text->view->model;
+    const struct lc_region *region = &model->regions[model->cnodes[own->first_cnode].region];
+    bool code = strcmp(region->paradigm, "compiler") == 0 && !text->full && !whole;
+    struct lc_strbuf name = {0}, printable = {0};
+    if (code)
+        lc_put_short_name(&name, own->name);
+    else
+        lc_strbuf_puts(&name, own->name);
+    lc_put_printable(&printable, lc_strbuf_get(&name));
+    if (text->full)
+        lc_strbuf_puts(out, lc_strbuf_get(&printable));
+    else
+        lc_put_cut(out, lc_strbuf_get(&printable), width);
+    lc_strbuf_free(&name);
+    lc_strbuf_free(&printable);
+}
+
+void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
+                      struct lc_strbuf *out) {
+    const struct lc_view_path *paths = text->view->paths;
+    uint32_t parent = paths[path].parent;
+    struct lc_strbuf own = {0}, other = {0};
+    bool alone = true;
+    width = width < LONGEST_NAME ? width : LONGEST_NAME;
+    put_label(text, path, false, width, &own);
+    for (uint32_t s = parent != LC_NONE ? paths[parent].first_child : LC_NONE;
+         s != LC_NONE && alone; s = paths[s].next_sibling) {
+        lc_strbuf_clear(&other);
+        put_label(text, s, false, width, &other);
+        alone = s == path || strcmp(lc_strbuf_get(&own), lc_strbuf_get(&other)) != 0;
+    }
+    if (alone)
+        lc_strbuf_puts(out, lc_strbuf_get(&own));
+    else
+        put_label(text, path, true, width, out);
+    lc_strbuf_free(&own);
+    lc_strbuf_free(&other);
+}
+
+/* A function without a name says little: several are one "(3 unnamed)". The one that calls MPI
+ * stays where no function of the path has a name. */
+static bool folds(const struct lc_text *text, const struct shown *s, size_t i) {
+    const struct lc_view_path *paths = text->view->paths;
+    if (text->full || s->how[i] != IF_ROOM || !lc_is_unnamed(paths[s->frames[i]].name))
+        return false;
+    bool calls_mpi = i + 1 == s->n || paths[s->frames[i + 1]].mpi;
+    return s->named || !calls_mpi;
+}
+
+static void render(const struct lc_text *text, const struct shown *s, size_t width,
+                   struct lc_strbuf *out) {
+    size_t folded = 0;
+    lc_strbuf_clear(out);
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->visible[i]) {
+            if (i == 0 || s->visible[i - 1])
+                lc_strbuf_puts(out, i == 0 ? "..." : "/...");
+            continue;
+        }
+        folded = folds(text, s, i) ? folded + 1 : 0;
+        if (folded > 0 && i + 1 < s->n && s->visible[i + 1] && folds(text, s, i + 1))
+            continue;
+        if (i > 0)
+            lc_strbuf_putc(out, '/');
+        if (folded > 0)
+            lc_strbuf_printf(out, "(%zu unnamed)", folded);
+        else
+            put_label(text, s->frames[i], s->how[i] == WITH_PARAMETERS, width, out);
+    }
+}
+
+/* What must be shown, and from the end as many frames as fit. */
+static void fit(const struct lc_text *text, struct shown *s, size_t width, struct lc_strbuf *out) {
+    size_t name_width = width < LONGEST_NAME ? width : LONGEST_NAME;
+    for (size_t i = 0; i < s->n; i++)
+        s->visible[i] = text->full || s->how[i] != IF_ROOM || i + 1 == s->n;
+    render(text, s, name_width, out);
+    while (!text->full && lc_utf8_count(lc_strbuf_get(out)) > width && name_width > SHORTEST_NAME) {
+        name_width = name_width * 3 / 4;
+        render(text, s, name_width, out);
+    }
+    bool fits = true;
+    for (size_t i = s->n; fits && i-- > 0;) {
+        if (s->visible[i])
+            continue;
+        s->visible[i] = true;
+        render(text, s, name_width, out);
+        fits = lc_utf8_count(lc_strbuf_get(out)) <= width;
+        s->visible[i] = fits;
+    }
+    render(text, s, name_width, out);
+}
+
+static enum lc_err collect(const struct lc_text *text, uint32_t path, struct shown *s) {
+    const struct lc_view_path *paths = text->view->paths;
+    for (uint32_t up = path; up != LC_NONE; up = paths[up].parent)
+        s->n++;
+    LC_TRY(lc_alloc(&s->frames, s->n + 1, sizeof s->frames[0]));
+    LC_TRY(lc_alloc(&s->how, s->n + 1, sizeof s->how[0]));
+    LC_TRY(lc_alloc(&s->visible, s->n + 1, sizeof s->visible[0]));
+    size_t i = s->n;
+    for (uint32_t up = path; up != LC_NONE; up = paths[up].parent) {
+        s->frames[--i] = up;
+        s->named = s->named || (i > 0 && !paths[up].mpi && !lc_is_unnamed(paths[up].name));
+    }
+    return LC_OK;
+}
+
+/* Shows more of the first frame that differs; false: both are shown whole there. */
+static bool tell_apart(struct shown *a, struct shown *b) {
+    size_t i = 0;
+    while (i < a->n && i < b->n && a->frames[i] == b->frames[i])
+        i++;
+    bool more = false;
+    for (int k = 0; k < 2; k++) {
+        struct shown *s = k == 0 ? a : b;
+        if (i < s->n && s->how[i] < WITH_PARAMETERS) {
+            s->how[i]++;
+            more = true;
+        }
+    }
+    return more;
+}
+
+enum lc_err lc_text_paths(const struct lc_text *text, const uint32_t *list, size_t n, size_t width,
+                          char ***printed) {
+    struct shown *all = NULL;
+    enum lc_err err = lc_alloc(&all, n + 1, sizeof all[0]);
+    *printed = NULL;
+    if (err == LC_OK)
+        err = lc_alloc(printed, n + 1, sizeof **printed);
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        err = list[i] != LC_NONE ? collect(text, list[i], &all[i]) : LC_OK;
+    for (bool again = true; err == LC_OK && again;) {
+        again = false;
+        for (size_t i = 0; i < n; i++) {
+            struct lc_strbuf out = {0};
+            fit(text, &all[i], width, &out);
+            free((*printed)[i]);
+            (*printed)[i] = lc_strbuf_take(&out);
+            if ((*printed)[i] == NULL)
+                err = lc_fail(LC_ERR_NOMEM, "memory: cannot print a call path");
+        }
+        for (size_t i = 0; err == LC_OK && i < n; i++)
+            for (size_t k = 0; k < i; k++)
+                if (list[i] != list[k] && strcmp((*printed)[i], (*printed)[k]) == 0)
+                    again |= tell_apart(&all[i], &all[k]);
+    }
+    for (size_t i = 0; all != NULL && i < n; i++) {
+        free(all[i].frames);
+        free(all[i].how);
+        free(all[i].visible);
+    }
+    free(all);
+    if (err != LC_OK) {
+        lc_text_paths_free(*printed, n);
+        *printed = NULL;
+    }
+    return err;
+}
+
+void lc_text_paths_free(char **printed, size_t n) {
+    for (size_t i = 0; printed != NULL && i < n; i++)
+        free(printed[i]);
+    free(printed);
+}
+
+char *lc_text_outside(const char *from_outside, size_t width) {
+    struct lc_strbuf printable = {0}, cut = {0};
+    lc_put_printable(&printable, from_outside);
+    lc_put_cut(&cut, lc_strbuf_get(&printable), width);
+    lc_strbuf_free(&printable);
+    return lc_strbuf_take(&cut);
+}
