@@ -108,6 +108,24 @@ static bool only_archive(const char *directory, struct lc_strbuf *archive) {
     return found == 1 && archive->length > length;
 }
 
+/* What ranks recorded and nobody made an archive of: DIR/traces/r0.t0.raw and the like. */
+static bool is_unfinished(const char *directory) {
+    struct lc_strbuf path = {0};
+    lc_strbuf_printf(&path, "%s/traces", directory);
+    DIR *dir = opendir(lc_strbuf_get(&path));
+    bool found = false;
+    for (const struct dirent *entry; dir && !found && (entry = readdir(dir)) != NULL;) {
+        size_t n = strlen(entry->d_name);
+        found = entry->d_name[0] == 'r' && n > 5 &&
+                (strcmp(entry->d_name + n - 4, ".raw") == 0 ||
+                 strcmp(entry->d_name + n - 5, ".defs") == 0);
+    }
+    if (dir)
+        closedir(dir);
+    lc_strbuf_free(&path);
+    return found;
+}
+
 /* The operand's archive: a directory stands for the traces.otf2 in it, or for the only archive. */
 static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) {
     struct stat info;
@@ -126,6 +144,12 @@ static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) 
             found = true;
         }
         lc_strbuf_free(&other);
+        if (!found && is_unfinished(operand))
+            return lc_fail(
+                LC_ERR_NOT_FOUND,
+                "analyze: %s: its trace is unfinished: finish it with `latecomer recover "
+                "%s`",
+                operand, operand);
         if (!found)
             return lc_fail(LC_ERR_NOT_FOUND,
                            "analyze: %s: no traces.otf2 in it: record one with `latecomer run "

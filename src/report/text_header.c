@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "report/packages.h"
 #include "report/text_parts.h"
+
+#define DPKG_LISTS "/var/lib/dpkg/info"
 
 static const char *get_string(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
@@ -11,22 +14,6 @@ static const char *get_string(const json_t *object, const char *key) {
 
 static double get_number(const json_t *object, const char *key) {
     return json_number_value(json_object_get(object, key));
-}
-
-/* "a b c" of a string or an array of strings. */
-static void join_strings(const json_t *value, char *buffer, size_t room) {
-    size_t i, used = 0;
-    json_t *item;
-    buffer[0] = '\0';
-    if (json_is_string(value))
-        snprintf(buffer, room, "%s", json_string_value(value));
-    json_array_foreach(value, i, item) {
-        const char *word = json_is_string(item) ? json_string_value(item) : "?";
-        int put = snprintf(buffer + used, room - used, "%s%s", i > 0 ? " " : "", word);
-        if (put < 0 || (size_t)put >= room - used)
-            break;
-        used += (size_t)put;
-    }
 }
 
 /* " b c" of [a, b, c]: the program's name stands before. */
@@ -142,6 +129,58 @@ bool lc_text_oversubscribed(const struct lc_text *text, double *cores_out) {
     return json_is_true(flag) || (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
 }
 
+/* Cores of "0-3,8"; 0: unknown. */
+static double count_cores(const char *list) {
+    double n = 0;
+    char *end;
+    while (list != NULL && *list >= '0' && *list <= '9') {
+        unsigned long from = strtoul(list, &end, 10), to = from;
+        if (*end == '-')
+            to = strtoul(end + 1, &end, 10);
+        n += to >= from ? (double)(to - from) + 1 : 0;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return list != NULL && *list == '\0' ? n : 0;
+}
+
+double lc_text_threads_of(const struct lc_text *text, size_t rank) {
+    const json_t *busy = json_array_get(json_object_get(text->meta, "busy_threads"), rank);
+    double wanted = get_number(text->meta, "threads_wanted");
+    if (json_is_integer(busy) && json_integer_value(busy) > 0)
+        wanted = (double)json_integer_value(busy);
+    return wanted > 1 ? wanted : 1;
+}
+
+uint32_t lc_text_narrow(const struct lc_text *text, double *cores) {
+    const json_t *binding = json_object_get(text->meta, "binding");
+    uint32_t worst = LC_NONE;
+    double least = 1;
+    for (size_t i = 0; i < json_array_size(binding); i++) {
+        double own = count_cores(json_string_value(json_array_get(binding, i)));
+        double share = own / lc_text_threads_of(text, i);
+        if (own > 0 && share < least) {
+            least = share;
+            worst = (uint32_t)i;
+            *cores = own;
+        }
+    }
+    return worst;
+}
+
+static void print_narrow(const struct lc_text *text) {
+    double cores = 0;
+    uint32_t rank = lc_text_narrow(text, &cores);
+    if (rank == LC_NONE)
+        return;
+    char line[256];
+    snprintf(line, sizeof line,
+             "bound too narrowly: rank %u computes with %.0f threads and may use %.0f core%s: give "
+             "each rank a core per thread (Open MPI: --map-by slot:PE=%.0f; Slurm: -c %.0f)",
+             rank, lc_text_threads_of(text, rank), cores, cores > 1 ? "s" : "",
+             lc_text_threads_of(text, rank), lc_text_threads_of(text, rank));
+    warn(text, line);
+}
+
 static void print_oversubscription(const struct lc_text *text) {
     double n_cores, threads = get_number(text->meta, "threads_wanted");
     size_t wanted = text->view->model->n_locations;
@@ -165,16 +204,65 @@ static void print_oversubscription(const struct lc_text *text) {
     warn(text, line);
 }
 
-/* OpenMP is wanted, and nothing of its threads was measured. */
+/* Threads that nothing is measured of. */
 static void print_openmp(const struct lc_text *text) {
-    if (json_is_true(json_object_get(text->meta, "openmp")) &&
-        get_number(text->meta, "threads_wanted") > 1)
-        warn(text, "OpenMP: threads are measured where they call MPI; a parallel region counts as "
-                   "work of the thread that calls MPI");
+    double most = 1;
+    for (size_t i = 0; i < text->view->model->n_processes; i++)
+        most = lc_text_threads_of(text, i) > most ? lc_text_threads_of(text, i) : most;
+    if (most <= 1 || text->view->model->n_locations > text->view->model->n_processes)
+        return;
+    char line[256];
+    snprintf(line, sizeof line,
+             "%s: each rank computes with %.0f threads, but only those that call MPI are measured: "
+             "what the others do, and how well they share the work, counts as work of the thread "
+             "that waits for them",
+             json_is_true(json_object_get(text->meta, "openmp")) ? "OpenMP" : "threads", most);
+    warn(text, line);
+}
+
+/* Functions without a name: how to get names. Where all have one, that there is no debug information
+ * is no matter for a warning. */
+static void print_unnamed(const struct lc_text *text) {
+    enum { MOST_PACKAGES = 3 };
+    const json_t *modules = json_object_get(text->meta, "missing_symbols");
+    const json_t *count = json_object_get(text->meta, "unnamed_functions");
+    struct lc_strbuf line = {0}, packages = {0};
+    bool own = false;
+    size_t i, named = 0;
+    json_t *module;
+    if (json_array_size(modules) == 0 || (json_is_integer(count) && json_integer_value(count) == 0))
+        return;
+    if (json_is_integer(count))
+        lc_strbuf_printf(&line,
+                         "%lld call path%s without a name: ", (long long)json_integer_value(count),
+                         json_integer_value(count) == 1 ? "" : "s");
+    lc_strbuf_puts(&line, "no symbols in");
+    json_array_foreach(modules, i, module) {
+        char package[128];
+        const char *path = json_is_string(module) ? json_string_value(module) : "?";
+        const char *slash = strrchr(path, '/');
+        lc_strbuf_printf(&line, "%s %s", i > 0 ? "," : "", slash != NULL ? slash + 1 : path);
+        if (!lc_package_of(DPKG_LISTS, path, package, sizeof package))
+            own = true;
+        else if (named++ < MOST_PACKAGES)
+            lc_strbuf_printf(&packages, "%s%s-dbgsym", named > 1 ? ", " : "", package);
+    }
+    lc_strbuf_puts(&line, ". For names,");
+    if (own)
+        lc_strbuf_puts(&line, " compile with -g and do not strip");
+    if (named > 0)
+        lc_strbuf_printf(&line,
+                         "%s install %s%s from the debug archive of the distribution, or set "
+                         "DEBUGINFOD_URLS (Debian: https://debuginfod.debian.net) for the run",
+                         own ? "; or" : "", lc_strbuf_get(&packages),
+                         named > MOST_PACKAGES ? ", .." : "");
+    warn(text, lc_strbuf_get(&line));
+    lc_strbuf_free(&line);
+    lc_strbuf_free(&packages);
 }
 
 static void print_warnings(const struct lc_text *text) {
-    char words[512], line[700];
+    char line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
     if (json_is_false(complete)) {
@@ -191,15 +279,9 @@ static void print_warnings(const struct lc_text *text) {
         warn(text, line);
     }
     print_oversubscription(text);
+    print_narrow(text);
     print_openmp(text);
-    join_strings(json_object_get(text->meta, "missing_symbols"), words, sizeof words);
-    if (words[0] != '\0') {
-        snprintf(line, sizeof line,
-                 "no debug information: functions are named by symbols or "
-                 "addresses in %s",
-                 words);
-        warn(text, line);
-    }
+    print_unnamed(text);
 }
 
 void lc_text_header(const struct lc_text *text) {

@@ -94,10 +94,11 @@ static void print_factor(const struct lc_text *text, const struct factor *factor
         fprintf(text->out, "  above 100 %%: the timer's resolution");
     else if (told)
         fprintf(text->out, "  %s %s%s", worst ? "<-" : "  ", factor->advice,
-                strcmp(factor->key, "transfer_efficiency") == 0 &&
-                        lc_text_oversubscribed(text, &(double){0})
-                    ? "; here also waiting for a core"
-                    : "");
+                strcmp(factor->key, "transfer_efficiency") != 0 ? ""
+                : lc_text_narrow(text, &(double){0}) != LC_NONE
+                    ? "; but first give the threads cores"
+                : lc_text_oversubscribed(text, &(double){0}) ? "; here also waiting for a core"
+                                                             : "");
     fputc('\n', text->out);
 }
 

@@ -148,6 +148,9 @@ def killed(args):
             outcome = run(ws, 3, [args.rest[0], 1, rounds], *options, status=None)
             need(outcome.status != 0, "a killed rank must not go unnoticed")
             need(not archive(ws).exists(), "an archive of a killed run must not look complete")
+            early = subprocess.run([args.latecomer, "analyze", str(ws.root / "exp")], capture_output=True, text=True, check=False)
+            need(early.returncode == 1 and "unfinished: finish it with `latecomer recover" in early.stderr and early.stderr.count("\n") == 1,
+                 f"analyze of an unfinished archive: {early.returncode}: {early.stderr}")
             recover(args, ws)
             checker = true_archive(ws, partial=True)
             names = [checker.locations[r].calls["MPI_Allreduce"] for r in sorted(checker.locations)]

@@ -1,6 +1,7 @@
 #include "measure/gather/rank_meta.h"
 #include "measure/clocks/clocks.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,47 @@ static void binding(char *out, size_t bytes) {
         used += (size_t)n;
         from = to;
     }
+}
+
+/* CPU time of a thread in clock ticks; the name in the file may hold anything, also ')'. */
+static unsigned long cpu_ticks(const char *thread) {
+    char path[64], text[1024];
+    unsigned long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", thread);
+    FILE *file = fopen(path, "re");
+    size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[n] = '\0';
+    const char *behind = strrchr(text, ')');
+    if (behind == NULL || sscanf(behind, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                                 &user, &system) != 2)
+        return 0;
+    return user + system;
+}
+
+/* Threads that compute: those that only help MPI sleep. */
+static uint32_t count_busy_threads(void) {
+    enum { MOST = 4096 };
+    unsigned long most = 0, *ticks = calloc(MOST, sizeof *ticks);
+    DIR *tasks = opendir("/proc/self/task");
+    uint32_t n = 0, busy = 0;
+    while (ticks != NULL && tasks != NULL && n < MOST) {
+        const struct dirent *entry = readdir(tasks);
+        if (entry == NULL)
+            break;
+        if (entry->d_name[0] == '.')
+            continue;
+        ticks[n] = cpu_ticks(entry->d_name);
+        most = ticks[n] > most ? ticks[n] : most;
+        n++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        busy += most > 0 && ticks[i] * 10 >= most;
+    if (tasks != NULL)
+        closedir(tasks);
+    free(ticks);
+    return busy;
 }
 
 /* Cost of one measured call that is found in the cache: the wrapper's own code around nothing. What
@@ -103,6 +145,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     own->cost_ns = calibrate_ns();
     memcpy(own->host, lc_core.state->host, sizeof own->host);
     binding(own->cpus, sizeof own->cpus);
+    own->busy_threads = count_busy_threads();
     own->ns_per_tick = lc_timer.ns_per_tick;
     own->tsc = lc_timer.tsc;
     own->pid = getpid();
@@ -157,6 +200,9 @@ static void put_ranks(struct lc_strbuf *out, const struct lc_meta_rank *all, int
         lc_strbuf_puts(out, i > 0 ? ", " : "");
         lc_json_put(out, all[i].cpus);
     }
+    lc_strbuf_puts(out, "], \"busy_threads\": [");
+    for (int i = 0; i < n; i++)
+        lc_strbuf_printf(out, "%s%u", i > 0 ? ", " : "", all[i].busy_threads);
     lc_strbuf_puts(out, "]");
 }
 

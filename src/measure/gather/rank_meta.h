@@ -19,7 +19,10 @@ struct lc_meta_rank {
     double ns_per_tick;
     int32_t pid, threads;
     int32_t required_level, provided_level;
-    uint32_t tsc, unused;
+    uint32_t tsc;
+    uint32_t
+        busy_threads; /* of the whole process, measured or not: have a tenth of the CPU time of the
+                              busiest one; 0: unknown */
 };
 
 void lc_meta_rank_fill(struct lc_meta_rank *own);
