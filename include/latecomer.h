@@ -3,12 +3,16 @@
  * empty function. No library has to be linked, and any kind of program will do:
  * position-independent or not (-no-pie), shared library, static (then nothing happens).
  *
- *   latecomer_begin("solve");  ...  latecomer_end("solve");      regions nest; the end names the
- * innermost open region of that name latecomer_stop();          ...  latecomer_start(); any number
- * of times, per process
+ *   latecomer_begin("solve");  ...  latecomer_end("solve");
+ *                                  regions nest; the end names the innermost open region of that
+ *                                  name
+ *   latecomer_stop();  ...  latecomer_start();
+ *                                  any number of times, per process
  *
  * Fortran: the same names as external subroutines, with the small static library
- * liblatecomer-fortran.a linked: call latecomer_begin('solve')  ...  call latecomer_end('solve')
+ * liblatecomer-fortran.a linked:
+ *
+ *   call latecomer_begin('solve')  ...  call latecomer_end('solve')
  *
  * Outermost regions of the thread that called MPI_Init are phases: the result has efficiency
  * factors per phase, and where one repeats, per iteration.

@@ -1,5 +1,6 @@
-/* Definitions while they are read: private to archive_defs.c (clock, strings, system tree, locations,
- * regions) and archive_defs_comm.c (groups, communicators, windows, files, topologies). */
+/* Definitions while they are read: private to archive_defs.c (clock, strings, system tree,
+ * locations, regions) and archive_defs_comm.c (groups, communicators, windows, files,
+ * topologies). */
 #ifndef LC_ANALYZE_ARCHIVE_DEFS_PRIVATE_H
 #define LC_ANALYZE_ARCHIVE_DEFS_PRIVATE_H
 

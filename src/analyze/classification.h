@@ -1,5 +1,6 @@
-/* Classification of the waiting itself, on the waiting call (definitions of the wait states,
- * section 3.4): direct and indirect, propagating and terminal. Called by rootcause.c. */
+/* Classification of the waiting itself, on the waiting call
+ * (docs/definitions/wait-states.md#34-classification): direct and indirect, propagating and
+ * terminal. Called by rootcause.c. */
 #ifndef LC_ANALYZE_CLASSIFICATION_H
 #define LC_ANALYZE_CLASSIFICATION_H
 

@@ -18,8 +18,9 @@ enum lc_cost_kind {
     LC_COST_N21,
     LC_COST_SCAN,
     LC_COST_MGMT,
-    LC_COST_MPI_KINDS, /* the kinds before have a classification (section 3.4), those behind only
-                          costs */
+    /* the kinds before have a classification (docs/definitions/wait-states.md#34-classification),
+     * those behind only costs */
+    LC_COST_MPI_KINDS,
     LC_COST_OMPBARRIER = LC_COST_MPI_KINDS,
     LC_COST_OMPIDLE,
     LC_COST_LOCK,
@@ -52,8 +53,8 @@ struct lc_costs {
     double *(*rows)[LC_COST_ROWS];           /* per location of this rank */
     struct lc_exact published[LC_COST_ROWS]; /* sums of rows that are in the results by now */
     uint32_t handles[LC_COST_ROWS];          /* in the results; LC_NONE: no metric of this trace */
-    double uncaused[LC_MODELS]; /* costs that ended at waiting without cause (on the rank that
-                                   swept) */
+    /* costs that ended at waiting without cause (on the rank that swept) */
+    double uncaused[LC_MODELS];
     int64_t n_judged,
         n_indirect;           /* wait states with a cause; those of them with an indirect part */
     int64_t n_circles;        /* wait states in a circle (wrong clocks) */

@@ -37,7 +37,8 @@ static uint32_t latest_location(const struct lc_critical_path *path, int64_t *be
     return last;
 }
 
-/* Section 4, "Bounds". *before: when the path could have ended elsewhere. */
+/* docs/definitions/wait-states.md#4-critical-path, "Bounds". *before: when the path could have
+ * ended elsewhere. */
 static enum lc_err find_bounds(struct lc_critical_path *path, bool mpi_only, int64_t *before) {
     const struct lc_trace *trace = path->lines->trace;
     LC_TRY(lc_alloc(&path->last_event, trace->n_locations + 1, sizeof *path->last_event));
@@ -200,7 +201,7 @@ static enum lc_err add_segment(struct walk *walk, uint32_t location, int64_t fro
     return LC_OK;
 }
 
-/* Section 4, "Extraction". */
+/* docs/definitions/wait-states.md#4-critical-path, "Extraction". */
 static enum lc_err follow(struct walk *walk, const struct lc_critical_path *path, int64_t before) {
     uint32_t p = path->last;
     int64_t t = path->upper, slack = t - before;

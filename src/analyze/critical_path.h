@@ -1,4 +1,4 @@
-/* The critical path (definitions of the wait states, section 4): the chain of activities that
+/* The critical path (docs/definitions/wait-states.md#4-critical-path): the chain of activities that
  * determines the length of the run.
  *
  * Blocking: a location cannot go on before its cause does something (wait states, n21 roots,

@@ -207,7 +207,7 @@ static void raise_handed(struct lc_delay *delay, const struct lc_sync_interval *
 }
 
 /* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating,
- * section 3.4). */
+ * docs/definitions/wait-states.md#34-classification). */
 static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line,
                             struct lc_sync_interval *x) {
     struct lc_delay *delay = m->delay;

@@ -1,4 +1,4 @@
-/* Root causes of wait states (definitions of the wait states, sections 3.2 to 3.4): synchronisation
+/* Root causes of wait states (docs/definitions/wait-states.md#3-root-causes): synchronisation
  * intervals, difference profiles, short-term costs, and what long_term.c needs to pass costs on and
  * classification.c to divide the waiting itself.
  *
@@ -50,8 +50,8 @@ void lc_delay_free(struct lc_delay *delay);
 /* Frees what only costs and chains need; the blame per state stays. */
 void lc_delay_free_intervals(struct lc_delay *delay);
 
-/* How the waiting of an interval is divided (section 3.3): shares of the code and of the waits of
- * the cause; their sum is 1. */
+/* How the waiting of an interval is divided (docs/definitions/wait-states.md#33-delay-costs):
+ * shares of the code and of the waits of the cause; their sum is 1. */
 static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int64_t code,
                                    int64_t waits, double *to_code, double *to_wait) {
     *to_code = 1;

@@ -10,9 +10,9 @@
 enum {                  /* lc_p2p.flags */
        LC_P2P_RECV = 1, /* else a send */
        LC_P2P_NONBLOCKING = 2,
-       LC_P2P_KNOWN = 4, /* communicator, peer and tag are known (a receive: it was completed) and
-                            not cancelled */
-       LC_P2P_SELF = 8,  /* to or from the own process */
+       /* communicator, peer and tag are known (a receive: it was completed) and not cancelled */
+       LC_P2P_KNOWN = 4,
+       LC_P2P_SELF = 8, /* to or from the own process */
        LC_P2P_MATCHED = 16,
        LC_P2P_LOST = 32 /* sends: nobody received it */
 };
@@ -26,8 +26,9 @@ struct lc_p2p {
     uint32_t peer; /* process */
     uint32_t comm;
     uint32_t tag;
-    uint32_t link; /* receives: next of the channel while matching, then index of the match; sends:
-                      index + 1 of the late receiver, 0: none */
+    /* receives: next of the channel while matching, then index of the match; sends: index + 1 of
+     * the late receiver, 0: none */
+    uint32_t link;
 };
 
 /* The other half of a matched message, as the waiting side needs it. */

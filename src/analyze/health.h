@@ -57,8 +57,8 @@ enum lc_health_kind {
 
 struct lc_health {
     int64_t count[LC_HEALTH_KINDS];
-    int64_t
-        location[LC_HEALTH_KINDS]; /* lowest location concerned; INT64_MAX: none in particular */
+    /* lowest location concerned; INT64_MAX: none in particular */
+    int64_t location[LC_HEALTH_KINDS];
     int64_t largest_violation_ticks;
 };
 

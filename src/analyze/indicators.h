@@ -1,5 +1,5 @@
-/* What imbalance costs (definitions of the wait states, section 5): the critical path against the
- * lives of all locations.
+/* What imbalance costs (docs/definitions/wait-states.md#5-indicators): the critical path against
+ * the lives of all locations.
  *
  * Partitions: by default location p is in another partition than a call path if it never visits it.
  * With partitions given by the user: if p is in another partition than all locations where the call

@@ -1,6 +1,6 @@
-/* The checks at the end of every run (definitions of the wait states, section 6), over all ranks:
- * conservation of costs, classification, blame, the length of the critical path, indicators, and
- * that wait states do not overlap. */
+/* The checks at the end of every run (docs/definitions/wait-states.md#6-invariants), over all
+ * ranks: conservation of costs, classification, blame, the length of the critical path, indicators,
+ * and that wait states do not overlap. */
 #ifndef LC_ANALYZE_INVARIANTS_H
 #define LC_ANALYZE_INVARIANTS_H
 

@@ -1,5 +1,5 @@
-/* Long-term costs (definitions of the wait states, section 3.3): wait states pass their costs on to
- * the earlier waiting of their cause, backwards in time.
+/* Long-term costs (docs/definitions/wait-states.md#33-delay-costs): wait states pass their costs on
+ * to the earlier waiting of their cause, backwards in time.
  *
  * The graph of wait states is small against the trace (64 bytes per wait state, no profiles): it is
  * gathered on one analysis rank per model, which walks through it in one fixed order: that makes
@@ -7,16 +7,17 @@
  * costs (one value per kind) exist only for wait states that have received something and are not
  * yet processed. A wait state with a long run of waits in its interval (two locations that never
  * synchronise) hands over to blocks of them (graph_spans.h), so that n wait states cost O(n log n).
- * What arrives at a wait state goes back to the owner of its interval, which books
- * it on the code of the cause. */
+ * What arrives at a wait state goes back to the owner of its interval, which books it on the code
+ * of the cause. */
 #ifndef LC_ANALYZE_LONG_TERM_H
 #define LC_ANALYZE_LONG_TERM_H
 
 #include "analyze/delay.h"
 
 struct lc_long_term {
-    double *carried; /* per interval of this rank: its waiting and all that was passed on to it
-                        (proportional model) */
+    /* per interval of this rank: its waiting and all that was passed on to it (proportional
+     * model) */
+    double *carried;
     /* On rank 0, by number of the wait state: the later one that handed over most, LC_NONE if none
      * did. */
     uint32_t *handed_by;

@@ -1,6 +1,6 @@
-/* Waiting of threads (definitions: wait states, section 2.6): barriers, locks, idle workers,
- * taskwait; fork and join overhead. All threads of a process are on one analysis rank, so nothing
- * is exchanged. Called by waits.c. */
+/* Waiting of threads (docs/definitions/wait-states.md#26-other-paradigms): barriers, locks, idle
+ * workers, taskwait; fork and join overhead. All threads of a process are on one analysis rank, so
+ * nothing is exchanged. Called by waits.c. */
 #ifndef LC_ANALYZE_OMP_H
 #define LC_ANALYZE_OMP_H
 

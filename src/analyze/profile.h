@@ -1,13 +1,14 @@
 /* Time profiles of windows: how long a location was in which call path between two instants,
- * without its wait states (definitions of the wait states, section 1: P(l, [a,b))).
+ * without its wait states: P(l, [a,b)) of docs/definitions/wait-states.md#1-ground-rules.
  *
  * Nouns
  *   state     a wait state in compact form; the states of a location do not overlap and are in
- * order of time. Its number in the trace
- *             (`first_state` of its location plus its index) is the same for any number of analysis
- * ranks timeline  of one location of this rank: its states, the call paths it visits, and snapshots
- * of the cumulative profile, so that a window costs no more than the number of call paths of the
- * location, however long it is profile   the result of a query: ticks per call path, sparse
+ *             order of time. Its number in the trace (`first_state` of its location plus its index)
+ *             is the same for any number of analysis ranks
+ *   timeline  of one location of this rank: its states, the call paths it visits, and snapshots of
+ *             the cumulative profile, so that a window costs no more than the number of call paths
+ *             of the location, however long it is
+ *   profile   the result of a query: ticks per call path, sparse
  *
  * Invariant: snapshot k holds the profile of everything before transition k * spacing. Used by
  * delay.c, critical_path.c, indicators.c. */
@@ -32,10 +33,10 @@ struct lc_timeline {
     uint32_t *cnodes;     /* visited call paths, in order of the first visit */
     uint32_t n_cnodes;
     uint32_t spacing, n_snapshots;
-    int64_t *snapshots;         /* n_snapshots x n_cnodes */
-    uint32_t hint, state_hint;  /* where the last window began */
-    struct lc_state outside[2]; /* waiting in MPI_Init and MPI_Finalize; no wait states, ticks 0
-                                   where there is none */
+    int64_t *snapshots;        /* n_snapshots x n_cnodes */
+    uint32_t hint, state_hint; /* where the last window began */
+    /* waiting in MPI_Init and MPI_Finalize; no wait states, ticks 0 where there is none */
+    struct lc_state outside[2];
 };
 
 struct lc_timelines {

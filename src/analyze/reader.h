@@ -72,10 +72,10 @@ struct lc_reader {
         uint64_t events;
         size_t calls, done, p2p, colls;
     } before;
-    uint32_t open_fork, open_part;            /* innermost, in extra->teams; LC_NONE: none */
-    struct lc_idmap lock_ids, locks;          /* lock -> number; (number, order) -> extra->locks */
-    struct lc_idmap rma_targets, rma_windows; /* (window, target) -> number; (number, lock) ->
-                                                 extra->rma_locks */
+    uint32_t open_fork, open_part;   /* innermost, in extra->teams; LC_NONE: none */
+    struct lc_idmap lock_ids, locks; /* lock -> number; (number, order) -> extra->locks */
+    /* (window, target) -> number; (number, lock) -> extra->rma_locks */
+    struct lc_idmap rma_targets, rma_windows;
 };
 
 /* Time of a record, never before the one before it. */

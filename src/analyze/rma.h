@@ -1,6 +1,6 @@
 /* One-sided synchronisation in groups (MPI_Win_post/start/complete/wait): Late Post and Early Wait
- * (definitions: wait states, section 2.6). Fences and windows are collectives (collective.c).
- * Collective; called by waits.c. */
+ * (docs/definitions/wait-states.md#26-other-paradigms). Fences and windows are collectives
+ * (collective.c). Collective; called by waits.c. */
 #ifndef LC_ANALYZE_RMA_H
 #define LC_ANALYZE_RMA_H
 

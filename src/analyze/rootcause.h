@@ -17,12 +17,12 @@ struct lc_rootcause_options {
 
 /* Filled on rank 0; zero-initialise, freed with lc_rootcause_output_free. */
 struct lc_rootcause_output {
-    struct lc_strbuf root_causes; /* JSON: the most expensive root causes with their chains (member
-                                     root_causes.json) */
-    struct lc_strbuf critical_path; /* JSON: segments, near-critical call paths, what-if (member
-                                       critical_path.json) */
-    struct lc_strbuf invariants;    /* JSON object for meta.health */
-    struct lc_strbuf lines;         /* for people, one per line, without "latecomer: " */
+    /* JSON: the most expensive root causes with their chains (member root_causes.json) */
+    struct lc_strbuf root_causes;
+    /* JSON: segments, near-critical call paths, what-if (member critical_path.json) */
+    struct lc_strbuf critical_path;
+    struct lc_strbuf invariants; /* JSON object for meta.health */
+    struct lc_strbuf lines;      /* for people, one per line, without "latecomer: " */
 };
 
 /* Collective. Metrics go to trace->results. Errors: LC_ERR_USAGE (options), LC_ERR_NOMEM,

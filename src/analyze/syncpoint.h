@@ -1,6 +1,8 @@
-/* Where the synchronisation interval of a wait state begins (definitions of the wait states,
- * sections 3.1 and 3.2): T* = the latest synchronisation point of the waiting location r and the
- * cause d at or before the start of the wait, at least the origin.
+/* Where the synchronisation interval of a wait state begins
+ * (docs/definitions/wait-states.md#31-synchronisation-points and
+ * docs/definitions/wait-states.md#32-the-synchronisation-interval): T* = the latest synchronisation
+ * point of the waiting location r and the cause d at or before the start of the wait, at least the
+ * origin.
  *
  * Points of messages are kept per pair of locations; points of collectives and teams are in the
  * list of each member (lc_loc.syncs), so that the latest common one is found by walking both lists
@@ -14,7 +16,7 @@
  * states without cause). Collective. */
 enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts);
 
-/* The origin of section 3.1. */
+/* The origin of docs/definitions/wait-states.md#31-synchronisation-points. */
 int64_t lc_sync_origin(const struct lc_trace *trace);
 
 #endif

@@ -3,12 +3,16 @@
  *
  * Glossary
  *   location    a CPU thread; index 0..n_locations-1 ordered by process, then thread: the column of
- * every result process     a location group; index 0..n_processes-1 ordered by rank. All locations
- * of a process belong to the same analysis rank (the owner) cnode       call path; ids are global
- * (the same on all ranks), numbered in depth-first pre-order transition  an instant at which a
- * location changes its call path (Enter, Leave): from time[i] on it is in cnode[i], until time[i +
- * 1] call        an activation of a region with records in it (an MPI call as a rule) time int64_t
- * ticks since the global offset of the trace's clock properties, after ClockOffset correction
+ *               every result
+ *   process     a location group; index 0..n_processes-1 ordered by rank. All locations of a
+ *               process belong to the same analysis rank (the owner)
+ *   cnode       call path; ids are global (the same on all ranks), numbered in depth-first
+ *               pre-order
+ *   transition  an instant at which a location changes its call path (Enter, Leave): from time[i]
+ *               on it is in cnode[i], until time[i + 1]
+ *   call        an activation of a region with records in it (an MPI call as a rule)
+ *   time        int64_t ticks since the global offset of the trace's clock properties, after
+ *               ClockOffset correction
  *
  * Invariants: times of a location never decrease (readers clamp and count what does); the last
  * transition is the end of the location's life (its cnode is LC_NONE); call.leave > call.enter;
@@ -80,8 +84,8 @@ struct lc_an_dim {
 
 struct lc_an_comm {
     uint32_t n_members;
-    const uint32_t
-        *members; /* process index per rank; LC_NONE: not in the trace; NULL for MPI_COMM_SELF */
+    /* process index per rank; LC_NONE: not in the trace; NULL for MPI_COMM_SELF */
+    const uint32_t *members;
     uint32_t n_remote; /* inter-communicators: the other group (messages go there), else 0 */
     const uint32_t *remote;
     uint32_t n_dims; /* Cartesian topology, ranks in row-major order; 0: none known */
@@ -148,24 +152,27 @@ enum lc_wait_kind {
     LC_WAIT_NEIGHBOR,
     LC_WAIT_TASKWAIT,
     LC_WAIT_INIT,
-    LC_WAIT_FINALIZE, /* section 4 only */
+    LC_WAIT_FINALIZE, /* docs/definitions/wait-states.md#4-critical-path only */
     LC_WAIT_KINDS
 };
 
-enum {                     /* lc_wait.flags */
-       LC_WAIT_STATE = 1,  /* a wait state of section 2: has waiting time, metric, statistics */
-       LC_WAIT_BLOCKS = 2, /* a blocking of section 4. Most have both bits; a root of n21 whose
-                              blocking differs has one entry for each */
-       LC_WAIT_CUT = 4,    /* release lies after the end of the call (wrong clocks) */
+enum { /* lc_wait.flags */
+       /* a wait state of docs/definitions/wait-states.md#2-wait-states: has waiting time, metric,
+        * statistics */
+       LC_WAIT_STATE = 1,
+       /* a blocking of docs/definitions/wait-states.md#4-critical-path. Most have both bits; a root
+        * of n21 whose blocking differs has one entry for each */
+       LC_WAIT_BLOCKS = 2,
+       LC_WAIT_CUT = 4, /* release lies after the end of the call (wrong clocks) */
        LC_WAIT_WO_SAME = 8,
        LC_WAIT_WO_DIFFERENT = 16, /* ls in wrong order */
        LC_WAIT_NO_BYTES = 32,     /* ls, lr: the message has none */
        LC_WAIT_NONBLOCKING = 64   /* in a nonblocking collective operation */
 };
 
-/* One wait state (definitions: wait states, section 2.1): the location is blocked in a call from
- * `start` until the cause does something at `release`. Waiting time w = min(release, end) - start,
- * except where busy_ticks (tasks executed while waiting) is taken off. */
+/* One wait state (docs/definitions/wait-states.md#21-what-a-wait-state-is): the location is blocked
+ * in a call from `start` until the cause does something at `release`. Waiting time w = min(release,
+ * end) - start, except where busy_ticks (tasks executed while waiting) is taken off. */
 struct lc_wait {
     int64_t start;     /* s */
     int64_t release;   /* u */
@@ -185,9 +192,9 @@ static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
     return (w->release < w->end ? w->release : w->end) - w->start - w->busy_ticks;
 }
 
-/* A synchronisation point that this location belongs to (section 3.1), for everything but messages
- * (those are in the waits: r and its cause). Equal (instance, group) on two locations: the same
- * point. */
+/* A synchronisation point that this location belongs to
+ * (docs/definitions/wait-states.md#31-synchronisation-points), for everything but messages (those
+ * are in the waits: r and its cause). Equal (instance, group) on two locations: the same point. */
 struct lc_sync {
     int64_t time;      /* T(S) */
     uint64_t instance; /* operation */
@@ -197,9 +204,9 @@ struct lc_sync {
 
 struct lc_mpi_call {
     uint32_t enter, leave; /* transitions; leave while open: another call of the same activation */
-    uint32_t
-        first_done; /* its completion records: done[first_done .. first_done of the next call) */
-    uint16_t fn;    /* enum lc_fn */
+    /* its completion records: done[first_done .. first_done of the next call) */
+    uint32_t first_done;
+    uint16_t fn; /* enum lc_fn */
     uint16_t reserved;
 };
 
@@ -227,8 +234,9 @@ struct lc_loc {
     size_t n_matches, cap_matches;
     struct lc_match *lates; /* late receivers of sends */
     size_t n_lates, cap_lates;
-    struct lc_coll_cause
-        *causes; /* of waiting in collectives; n21: a second one, for section 4, behind it */
+    /* of waiting in collectives; n21: a second one, for
+     * docs/definitions/wait-states.md#4-critical-path, behind it */
+    struct lc_coll_cause *causes;
     size_t n_causes, cap_causes;
     struct lc_coll_part *colls;
     size_t n_colls, cap_colls;
@@ -238,8 +246,9 @@ struct lc_loc {
     size_t n_syncs, cap_syncs;
     struct lc_cell *cells; /* counts and times per call path, until they are in the results */
     size_t n_cells, cap_cells;
-    uint32_t *visited; /* call paths that a worker thread entered (not where it only was idle);
-                          others: NULL, they entered all of theirs */
+    /* call paths that a worker thread entered (not where it only was idle); others: NULL, they
+     * entered all of theirs */
+    uint32_t *visited;
     size_t n_visited, cap_visited;
     struct lc_loc_extra *extra; /* threads, locks, windows, phases; NULL: none */
     int64_t init_enter, init_leave, finalize_enter,

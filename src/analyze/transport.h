@@ -1,10 +1,10 @@
-/* The processes of one analysis: a thin layer over MPI (transport.c, compiled once per flavour) so that
- * the engine is compiled once and knows no MPI handles. Without a launcher there is one rank and
- * MPI is never touched.
+/* The processes of one analysis: a thin layer over MPI (transport.c, compiled once per flavour)
+ * so that the engine is compiled once and knows no MPI handles. Without a launcher there is one
+ * rank and MPI is never touched.
  *
  * All functions are collective: every rank calls them in the same order. Failures inside MPI end
- * the program (MPI_ERRORS_ARE_FATAL); lc_transport_agree is how an error of one rank becomes the error
- * of all. */
+ * the program (MPI_ERRORS_ARE_FATAL); lc_transport_agree is how an error of one rank becomes the
+ * error of all. */
 #ifndef LC_ANALYZE_TRANSPORT_H
 #define LC_ANALYZE_TRANSPORT_H
 

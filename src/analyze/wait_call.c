@@ -74,7 +74,8 @@ struct call_view {
     uint32_t cnode;
 };
 
-/* `blocking`: as section 4 sees it (roots of n21 wait for the last sender). */
+/* `blocking`: as docs/definitions/wait-states.md#4-critical-path sees it (roots of n21 wait for the
+ * last sender). */
 static struct candidate judge_coll(const struct call_view *v, uint32_t index, bool blocking) {
     const struct lc_coll_part *coll = &v->loc->colls[index];
     bool nonblocking = coll->klass == LC_COLL_NONBLOCKING;

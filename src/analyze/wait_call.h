@@ -1,5 +1,6 @@
-/* The judge of one call: of all that it completes, the one wait state (definitions: wait states,
- * sections 2.1 to 2.4), and the one blocking of section 4. Used by waits.c. */
+/* The judge of one call: of all that it completes, the one wait state
+ * (docs/definitions/wait-states.md#2-wait-states), and the one blocking of
+ * docs/definitions/wait-states.md#4-critical-path. Used by waits.c. */
 #ifndef LC_ANALYZE_WAIT_CALL_H
 #define LC_ANALYZE_WAIT_CALL_H
 
@@ -12,11 +13,11 @@ struct lc_received { /* a completed receive, for the search of messages in wrong
 
 struct lc_wait_judge {
     struct lc_trace *trace;
-    uint32_t *waited_for; /* per process: number of the call that last had to wait for a message
-                             from it */
+    /* per process: number of the call that last had to wait for a message from it */
+    uint32_t *waited_for;
     uint32_t serial;
-    struct lc_received
-        *later; /* receives of later calls: a stack of ever earlier messages, the next one on top */
+    /* receives of later calls: a stack of ever earlier messages, the next one on top */
+    struct lc_received *later;
     size_t n_later, cap_later;
 };
 

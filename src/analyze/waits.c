@@ -59,8 +59,9 @@ struct handles {
     uint32_t count[2][3]; /* without, with bytes; late sender, late receiver, wrong order */
 };
 
-/* MPI_Init and MPI_Finalize block until the last process enters (section 4); only the latter has a
- * metric (2.5), as has the completion of MPI_Init. */
+/* MPI_Init and MPI_Finalize block until the last process enters
+ * (docs/definitions/wait-states.md#4-critical-path); only the latter has a metric (2.5), as has the
+ * completion of MPI_Init. */
 static enum lc_err judge_ends(struct lc_trace *trace, const struct handles *h, struct lc_loc *loc) {
     struct lc_results *results = trace->results;
     struct lc_wait wait = {.instance = UINT64_MAX, .cause_end = INT64_MAX, .flags = LC_WAIT_BLOCKS};

@@ -1,6 +1,6 @@
-/* Wait states of all kinds (definitions: wait states, section 2): matches messages and collectives,
- * judges every call, adds those of threads and windows, books the metrics. After it each location
- * has waits[] and syncs[] in the order of time. Collective; called by main.c. */
+/* Wait states of all kinds (docs/definitions/wait-states.md#2-wait-states): matches messages and
+ * collectives, judges every call, adds those of threads and windows, books the metrics. After it
+ * each location has waits[] and syncs[] in the order of time. Collective; called by main.c. */
 #ifndef LC_ANALYZE_WAITS_H
 #define LC_ANALYZE_WAITS_H
 
@@ -8,7 +8,7 @@
 
 enum lc_err lc_waits_find(struct lc_trace *trace);
 
-/* Metric of a kind; NULL: none (section 4 only). */
+/* Metric of a kind; NULL: none (docs/definitions/wait-states.md#4-critical-path only). */
 const char *lc_wait_metric(enum lc_wait_kind kind);
 
 /* Appends to a location; used by the modules of each paradigm. */

@@ -1,12 +1,16 @@
 /* POP efficiency factors from the sums of a measured interval, in three dialects.
  *
- * Nouns (spec: on-the-fly critical path and POP factors)
+ * Nouns (definitions: docs/definitions/efficiency-factors.md)
  *   useful   time of a thread outside MPI and outside the OpenMP runtime; U per thread, m_p its
- * maximum in process p CP       the longest chain of useful work over all happens-before edges;
- * CP_p over the edges inside process p X        the longest chain outside the OpenMP runtime (MPI
- * included) T        latest end - earliest begin of the interval over all processes Invariant: max
- * U <= max CP_p <= CP <= X <= T up to timer resolution, so every factor lies in (0, 1]. Called by
- * MPI_Finalize of the measurement library (rank 0) and by reports; needs no library but base. */
+ *            maximum in process p
+ *   CP       the longest chain of useful work over all happens-before edges; CP_p over the edges
+ *            inside process p
+ *   X        the longest chain outside the OpenMP runtime (MPI included)
+ *   T        latest end - earliest begin of the interval over all processes
+ *
+ * Invariant: max U <= max CP_p <= CP <= X <= T up to timer resolution, so every factor lies in
+ * (0, 1]. Called by MPI_Finalize of the measurement library (rank 0) and by reports; needs no
+ * library but base. */
 #ifndef LC_FORMAT_POP_H
 #define LC_FORMAT_POP_H
 
@@ -16,10 +20,10 @@
 
 /* Everything in seconds. */
 struct lc_pop_sums {
-    double n_threads;          /* N */
-    double useful_sum;         /* sum of U over all threads */
-    double outside_mpi_sum;    /* the same on its own: spans of threads less their time in calls;
-                                  0: not known. A check */
+    double n_threads;  /* N */
+    double useful_sum; /* sum of U over all threads */
+    /* the same on its own: spans of threads less their time in calls; 0: not known. A check */
+    double outside_mpi_sum;
     double useful_max;         /* max U */
     double process_max_sum;    /* sum over processes of n_p * m_p */
     double process_chain_max;  /* max CP_p */
@@ -47,8 +51,8 @@ struct lc_pop {
     struct lc_pop_factors additive;
     struct lc_pop_talp talp;
     double critical_path_s, task_critical_path_s;
-    double identity_error; /* largest relative deviation of the identities; avg U / T is computed on
-                              its own */
+    /* largest relative deviation of the identities; avg U / T is computed on its own */
+    double identity_error;
 };
 
 /* False (and factors of 1) if the sums hold no time or no thread. */

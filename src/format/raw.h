@@ -5,13 +5,18 @@
  *
  * Nouns
  *   module    an ELF file of the program: path, build id (hex), so that addresses are (module,
- * offset in the file's address space) node      a call-tree node: (parent, kind, what). Frames are
- * functions: `offset` is the begin of the function, so that one function is one node under its
- * parent whatever the call site location  (rank, thread) with host name row       per (node,
- * location, size class): a size class is 0 for 0 bytes, else 1 + floor(log2(bytes)); see
- * LC_RAW_CLASS_* value     per (node, location): a named metric that is final as it is (measured
- * waits, critical path, ...), in its unit Invariants: ids dense; parent < id; node 0 is the root of
- * the tree (`main` by position); times in ns. */
+ *             offset in the file's address space)
+ *   node      a call-tree node: (parent, kind, what). Frames are functions: `offset` is the begin
+ *             of the function, so that one function is one node under its parent whatever the call
+ *             site
+ *   location  (rank, thread) with host name
+ *   row       per (node, location, size class): a size class is 0 for 0 bytes, else
+ *             1 + floor(log2(bytes)); see LC_RAW_CLASS_*
+ *   value     per (node, location): a named metric that is final as it is (measured waits, critical
+ *             path, ...), in its unit
+ *
+ * Invariants: ids dense; parent < id; node 0 is the root of the tree (`main` by position); times
+ * in ns. */
 #ifndef LC_FORMAT_RAW_H
 #define LC_FORMAT_RAW_H
 
@@ -22,8 +27,9 @@
 #include "base/none.h"
 
 enum lc_raw_kind {
-    LC_RAW_ROOT, /* the program itself: parent of main and of thread start functions; not shown when
-                    it has one child and no rows */
+    /* the program itself: parent of main and of thread start functions; not shown when it has one
+     * child and no rows */
+    LC_RAW_ROOT,
     LC_RAW_FRAME,  /* function: module, offset of its begin */
     LC_RAW_MPI,    /* MPI function: name = "MPI_Send" */
     LC_RAW_REGION, /* user region: name */
@@ -38,12 +44,14 @@ struct lc_raw_module {
 struct lc_raw_node {
     uint32_t parent; /* LC_NONE for node 0 */
     uint32_t kind;   /* enum lc_raw_kind */
-    uint32_t ref;    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into
-                        names); else 0 */
+    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into names); else
+     * 0 */
+    uint32_t ref;
     uint32_t flags;  /* LC_RAW_NODE_* */
     uint64_t offset; /* FRAME: address in the module's ELF address space, begin of the function */
-    uint64_t call_site; /* FRAME: one address inside it from which the child was called (ELF address
-                           space), 0 unknown */
+    /* FRAME: one address inside it from which the child was called (ELF address space), 0
+     * unknown */
+    uint64_t call_site;
 };
 #define LC_RAW_NODE_MAIN  1u /* this frame is main by position */
 #define LC_RAW_NODE_START 2u /* ... a thread's start function by position */
@@ -60,11 +68,11 @@ enum { LC_RAW_MEASURED = 16 };
 extern const char *const lc_raw_measured[LC_RAW_MEASURED];
 
 enum {
-    LC_RAW_CLASS_TIME = 255, /* not a message size: sum = exclusive time of the node, count = visits
-                                (regions only) */
-    LC_RAW_ROW_ROOT = 1,     /* flags: calls as root of a rooted collective (own minimum) */
-    LC_RAW_ROW_RECV = 2,     /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
-    LC_RAW_ROW_SEND = 4,     /* flags: the call completed a send of its own (MPI_Wait*) */
+    /* not a message size: sum = exclusive time of the node, count = visits (regions only) */
+    LC_RAW_CLASS_TIME = 255,
+    LC_RAW_ROW_ROOT = 1, /* flags: calls as root of a rooted collective (own minimum) */
+    LC_RAW_ROW_RECV = 2, /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
+    LC_RAW_ROW_SEND = 4, /* flags: the call completed a send of its own (MPI_Wait*) */
     LC_RAW_ROW_NULL = 8, /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
     /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall,
      * Waitsome, Testall, Testsome, Startall, Sendrecv*): count = received with bytes, sum_ns =
@@ -76,9 +84,9 @@ struct lc_raw_row {
     uint32_t node, location;
     uint32_t size_class, flags;
     uint64_t count, sum_ns, min_ns, max_ns;
-    uint64_t bytes_sent, bytes_rcvd; /* point-to-point; collectives: bytes_cout, bytes_cin by the
-                                        kind of the function */
-    uint64_t synced;                 /* of `count`: calls that moved no data */
+    /* point-to-point; collectives: bytes_cout, bytes_cin by the kind of the function */
+    uint64_t bytes_sent, bytes_rcvd;
+    uint64_t synced; /* of `count`: calls that moved no data */
 };
 
 struct lc_raw_value {
@@ -101,9 +109,10 @@ struct lc_raw {
     size_t n_rows, cap_rows;
     struct lc_raw_value *values;
     size_t n_values, cap_values;
-    char *meta; /* JSON text of the library's part of meta (or NULL): written by hand, the library
-                   has no JSON code */
-    char *pop;  /* JSON text of "pop" (or NULL) */
+    /* JSON text of the library's part of meta (or NULL): written by hand, the library has no JSON
+     * code */
+    char *meta;
+    char *pop; /* JSON text of "pop" (or NULL) */
 };
 
 enum lc_err lc_raw_new(struct lc_raw **raw);

@@ -1,14 +1,18 @@
 /* The state of one measured process, in memory shared with its parent: every counter lives here, so
  * that the parent can make a profile of it at any time, also after kill -9. Written by the
- * measurement library (state_write.h), read by lc_state_snapshot.
+ * measurement library (measure/state_write.c), read by lc_state_snapshot.
  *
  * Nouns
  *   header   the first page: who, when, how it ended, and where the tables are (offsets from the
- * start of the mapping) table    array of fixed capacity; entries are complete before the count
- * that covers them is raised (release) thread   a location: life in ticks and a list of row chunks
+ *            start of the mapping)
+ *   table    array of fixed capacity; entries are complete before the count that covers them is
+ *            raised (release)
+ *   thread   a location: life in ticks and a list of row chunks
  *   row      the sums of one (node, thread, size class, flags), written by its own thread only; a
- * reader sees each word whole, but may see a call half booked Invariants: no pointers, only
- * offsets; the file is sparse, what is not used takes no memory; nothing ever moves. */
+ *            reader sees each word whole, but may see a call half booked
+ *
+ * Invariants: no pointers, only offsets; the file is sparse, what is not used takes no memory;
+ * nothing ever moves. */
 #ifndef LC_FORMAT_STATE_H
 #define LC_FORMAT_STATE_H
 
@@ -78,8 +82,8 @@ struct lc_state_header {
     char apart[28];
     /* Set by the parents: */
     _Atomic uint32_t saved; /* the result of this rank is in a file */
-    _Atomic uint32_t
-        writer; /* pid of the parent that writes, in the state of the lowest rank of the node */
+    /* pid of the parent that writes, in the state of the lowest rank of the node */
+    _Atomic uint32_t writer;
     _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
     _Atomic int32_t wait_status;
     _Atomic uint32_t leaving;      /* its parent is ready to end as its program did */
@@ -129,12 +133,12 @@ struct lc_state_row { /* one cache line; times in ticks */
     uint64_t synced;
 };
 
-enum lc_state_wait_what {                      /* of a struct lc_state_wait */
-                          LC_STATE_WAIT_TIMES, /* ticks: measured waits and critical_path_useful,
-                                                  lc_raw_measured */
-                          LC_STATE_WAIT_BLAME, /* row `index` of the blame table: node waited
-                                                  ticks[0] ... */
-                          LC_STATE_WAIT_LATE   /* ... for this node of this rank */
+enum lc_state_wait_what { /* of a struct lc_state_wait */
+                          /* ticks: measured waits and critical_path_useful, lc_raw_measured */
+                          LC_STATE_WAIT_TIMES,
+                          /* row `index` of the blame table: node waited ticks[0] ... */
+                          LC_STATE_WAIT_BLAME,
+                          LC_STATE_WAIT_LATE /* ... for this node of this rank */
 };
 enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
 
@@ -144,8 +148,9 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     uint32_t what, unused;
     uint64_t index;
     uint64_t ticks[LC_STATE_WAIT_KINDS];
-    uint64_t sites[2]; /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between
-                          which most of the node's time was spent */
+    /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between which most of the
+     * node's time was spent */
+    uint64_t sites[2];
     uint64_t unused_too[2]; /* a multiple of 64 bytes */
 };
 

@@ -2,12 +2,17 @@
  *
  * Nouns
  *   definition stream  a sequence of (type << 56 | payload bytes, payload padded to 8 bytes),
- * written by the library on first use node, region       the call tree as in state.h; regions are
- * its distinct functions, numbered per rank comm, window, ...  as the library numbered them A
- * struct lc_trace_defs is filled from the definition stream (which a dying program leaves in memory
- * or in a file) and from the call tree (in the state, or as an LC_DEF_TREE record). Used by the
- * library in MPI_Finalize and by src/trace; needs no OTF2. Invariants: every number refers to an
- * existing entry or is LC_NONE; every length was checked against the stream's. */
+ *                      written by the library on first use
+ *   node, region       the call tree as in state.h; regions are its distinct functions, numbered
+ *                      per rank
+ *   comm, window, ...  as the library numbered them
+ *
+ * A struct lc_trace_defs is filled from the definition stream (which a dying program leaves in
+ * memory or in a file) and from the call tree (in the state, or as an LC_DEF_TREE record). Used by
+ * the library in MPI_Finalize and by src/trace; needs no OTF2.
+ *
+ * Invariants: every number refers to an existing entry or is LC_NONE; every length was checked
+ * against the stream's. */
 #ifndef LC_FORMAT_TRACE_DEFS_H
 #define LC_FORMAT_TRACE_DEFS_H
 
@@ -32,8 +37,9 @@ enum lc_def_type {
     LC_DEF_FILE,        /* struct lc_def_file: an open file */
     LC_DEF_SITE,        /* struct lc_trace_site */
     LC_DEF_BEND,        /* struct lc_def_bend: tests only */
-    LC_DEF_CLOCK,       /* u64 ticks since base, i64 offset in ticks (global - local), u64 standard
-                           deviation in ticks */
+    /* u64 ticks since base, i64 offset in ticks (global - local), u64 standard deviation in
+     * ticks */
+    LC_DEF_CLOCK,
     LC_DEF_RATE, /* u64 ticks since base, u64 ns since base_ns: the end of the run on both clocks */
     LC_DEF_TREE, /* struct lc_def_tree, nodes, modules (path \0 build id \0), names (\0) */
     LC_DEF_MAP,  /* u32 enum lc_union_type, u32 n, u32 global numbers */

@@ -6,12 +6,15 @@
  *   area     one block of memory shared with the parent: header, table of streams, chunks
  *   stream   the records of one thread, in order; one more holds definitions (trace_defs.h)
  *   chunk    LC_TRACE_CHUNK_BYTES of the area, linked into one stream; full ones are written to the
- * stream's file if no chunk is free record   1 to 4 words of 64 bits; the top byte of the first is
- * its kind node     a node of the library's call tree (state.h): the call path of a call is the
- * chain of nodes up to the root Invariants: records never straddle chunks; `next` moves only behind
- * complete records, so a stream can be read at any time, also after kill -9; times are ticks since
- * the area's base and never fall within a stream; no pointer of the program is followed by a
- * reader. Records without a time happen at the time of the last timed record before them. */
+ *            stream's file if no chunk is free
+ *   record   1 to 4 words of 64 bits; the top byte of the first is its kind
+ *   node     a node of the library's call tree (state.h): the call path of a call is the chain of
+ *            nodes up to the root
+ *
+ * Invariants: a record never lies in two chunks; `next` moves only behind complete records, so a
+ * stream can be read at any time, also after kill -9; times are ticks since the area's base and
+ * never decrease within a stream; no pointer of the program is followed by a reader. Records
+ * without a time happen at the time of the last timed record before them. */
 #ifndef LC_FORMAT_TRACE_RECORD_H
 #define LC_FORMAT_TRACE_RECORD_H
 
@@ -21,10 +24,11 @@
 /* Words, and what is in them: T = ticks (56 bits), R = request (56 bits), CP = 24 bits communicator
  * or window, 32 bits rank in it. */
 enum lc_rec_kind {
-    LC_REC_CALL = 1, /* T; node | common << 32: an MPI call begins; `common` frames of its path are
-                        those of the last one */
-    LC_REC_EXIT,     /* T: the call is over; what it completed follows, up to the next record with a
-                        time */
+    /* T; node | common << 32: an MPI call begins; `common` frames of its path are those of the last
+     * one */
+    LC_REC_CALL = 1,
+    /* T: the call is over; what it completed follows, up to the next record with a time */
+    LC_REC_EXIT,
     LC_REC_REGION_IN,  /* T; node | common << 32: a region begins */
     LC_REC_REGION_OUT, /* T: the innermost region ends */
     LC_REC_SEND,       /* CP; tag; bytes */

@@ -2,11 +2,14 @@
  *
  * Nouns
  *   entry   (type, key, payload): the key says what is meant, the same on every rank (a function by
- * module and offset, a communicator by its agreed name); the payload holds what the key does not
+ *           module and offset, a communicator by its agreed name); the payload holds what the key
+ *           does not
  *   union   entries in ascending order of (type, key), each once; the global number of an entry is
- * its place among those of its type blob    a union as bytes, to be sent Invariant: merging is
- * associative and commutative but for payloads, of which the longest wins; so any tree gives the
- * same numbers. */
+ *           its place among those of its type
+ *   blob    a union as bytes, to be sent
+ *
+ * Invariant: merging is associative and commutative but for payloads, of which the longest wins; so
+ * any tree gives the same numbers. */
 #ifndef LC_FORMAT_UNION_H
 #define LC_FORMAT_UNION_H
 

@@ -1,17 +1,21 @@
 /* What the parts of the measurement core share. The core is one shared object per MPI flavour,
- * opened by the preloaded stub (stub.c) in the process that calls MPI; its wrappers (generated from
- * mpi_calls.tsv) are all that the program ever calls.
+ * opened by the preloaded stub (stub/stub.c) in the process that calls MPI; its wrappers (generated
+ * from calls/mpi_calls.tsv) are all that the program ever calls.
  *
  * Nouns
  *   thread   a location: a thread that made an MPI call or entered a region; `lc_self` points to
- * its record call     one MPI call in progress, on the wrapper's stack entry    of the call-path
- * cache: (function, return address, frame address, regions) and the words on the stack that prove
- * the path path     a call path of a thread, ending in an MPI function or region: node of the call
- * tree + its rows item     one element of a call path seen from the root: a function activation or
- * an open region mode     what this thread does per call; read once per call. Other threads change
- * it (start, stop, dlclose), `depth` only its own Invariants: nothing here exits, prints more than
- * one line or changes an argument, a result or an error code of an MPI call. MPI itself is only
- * called through lc_real, never by name. */
+ *            its record
+ *   call     one MPI call in progress, on the wrapper's stack
+ *   entry    of the call-path cache: (function, return address, frame address, regions) and the
+ *            words on the stack that prove the path
+ *   path     a call path of a thread, ending in an MPI function or region: node of the call tree +
+ *            its rows
+ *   item     one element of a call path seen from the root: a function activation or an open region
+ *   mode     what this thread does per call; read once per call. Other threads change it (start,
+ *            stop, dlclose), `depth` only its own
+ *
+ * Invariants: nothing here exits, prints more than one line or changes an argument, a result or an
+ * error code of an MPI call. MPI itself is only called through lc_real, never by name. */
 #ifndef LC_MEASURE_CORE_H
 #define LC_MEASURE_CORE_H
 
@@ -30,11 +34,12 @@
 #define LC_COLD        __attribute__((noinline, cold))
 
 enum {
-    LC_MODE_LIVE = 1,   /* between MPI_Init and MPI_Finalize of a measured process (and before, from
-                           the first call on) */
-    LC_MODE_ON = 2,     /* measuring; else calls are only tracked */
-    LC_MODE_CLOCKS = 4, /* logical clocks and piggyback (hooks of `clocks`) */
-    LC_MODE_TRACE = 8,  /* event trace (hooks of `trace`) */
+    /* between MPI_Init and MPI_Finalize of a measured process (and before, from the first call
+     * on) */
+    LC_MODE_LIVE = 1,
+    LC_MODE_ON = 2,           /* measuring; else calls are only tracked */
+    LC_MODE_CLOCKS = 4,       /* logical clocks and piggyback (hooks of `clocks`) */
+    LC_MODE_TRACE = 8,        /* event trace (hooks of `trace`) */
     LC_MODE_FLUSH_PATHS = 16, /* a library went away: forget the cache */
     LC_MODE_FLUSH_TYPES = 32,
     LC_MODE_FLUSH_COMMS = 64,
@@ -50,11 +55,12 @@ enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
 extern const char *const lc_fn_names[];
 
 struct lc_item {
-    uint64_t slot; /* where the return address of this activation lies; regions: serial of the entry
-                      that began it */
+    /* where the return address of this activation lies; regions: serial of the entry that began
+     * it */
+    uint64_t slot;
     uint64_t value; /* that return address; regions: 0 */
-    uint64_t
-        site; /* run-time address in this function from which the next one was called; regions: 0 */
+    /* run-time address in this function from which the next one was called; regions: 0 */
+    uint64_t site;
     uint32_t node; /* of the call tree */
     uint32_t region;
 };
@@ -92,8 +98,8 @@ struct lc_entry {
     struct lc_path *path;
     uint32_t n_checks; /* a multiple of LC_CHECKS_AT_ONCE: the last one is repeated */
     uint32_t n_items;  /* from the root to the caller (MPI calls), to the region itself (regions) */
-    uint32_t
-        n_current; /* items that ran until this event: n_items, at the begin of a region one less */
+    /* items that ran until this event: n_items, at the begin of a region one less */
+    uint32_t n_current;
     uint32_t n_previous; /* items that run after it: n_items, at the end of a region one less */
     bool pass;           /* made by a language binding for itself: not the program's call */
     bool transient;      /* of a path that cannot be kept: overwritten soon */
@@ -118,17 +124,18 @@ struct lc_type_slot {
 struct lc_comm {
     MPI_Comm handle;
     struct lc_comm *next;
-    uint32_t
-        id; /* dense, unique in this process (never reused); 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF */
+    /* dense, unique in this process (never reused); 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF */
+    uint32_t id;
     uint32_t refs;      /* requests and windows that point here */
     uint32_t n_windows; /* made on it, for the clocks */
     int32_t size, rank;
     int32_t remote_size; /* intercommunicators, else 0 */
     int32_t n_in, n_out; /* neighbours of its topology; -1: not asked yet */
     bool inter, freed;
-    int32_t *world;       /* world rank of each rank (of the remote group for an intercommunicator);
-                             MPI_UNDEFINED if not in MPI_COMM_WORLD */
-    int32_t *local_world; /* world rank of each rank of the local group */
+    /* world rank of each rank (of the remote group for an intercommunicator); MPI_UNDEFINED if not
+     * in MPI_COMM_WORLD */
+    int32_t *world;
+    int32_t *local_world;   /* world rank of each rank of the local group */
     struct lc_comm *parent; /* given to its constructor; NULL: unknown */
     uint64_t uid;           /* same on all members once the hooks have agreed on one; 0 before */
     void *clocks;
@@ -162,8 +169,9 @@ struct lc_request {
     struct lc_comm *comm;
     int32_t peer; /* rank in comm (MPI_ANY_SOURCE possible); root of a collective */
     int32_t tag;
-    uint64_t id; /* > 0, unique in this process; a new one for every start, ascending in post order
-                    within a thread */
+    /* > 0, unique in this process; a new one for every start, ascending in post order within a
+     * thread */
+    uint64_t id;
     uint64_t bytes;      /* sends; collectives: sent */
     uint64_t bytes_rcvd; /* collectives */
     uint64_t posted_ticks;
@@ -187,14 +195,15 @@ struct lc_region_open {
 /* Of the call-path cache of a thread; all words are sums. */
 struct lc_path_counts {
     uint64_t made, unwinds;
-    uint64_t by_libunwind;    /* unwinds that remembered rules could not do */
-    uint64_t uncacheable;     /* paths that had to be unwound at each call */
-    uint64_t recycled;        /* paths that were forgotten for want of memory */
-    uint64_t remade;          /* those that came back */
-    uint64_t remade_ticks;    /* what that cost */
-    uint64_t own_ticks;       /* of rare work between two calls: unwinding, new communicators */
-    uint64_t checked, walked; /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that
-                                 were compared with libunwind's */
+    uint64_t by_libunwind; /* unwinds that remembered rules could not do */
+    uint64_t uncacheable;  /* paths that had to be unwound at each call */
+    uint64_t recycled;     /* paths that were forgotten for want of memory */
+    uint64_t remade;       /* those that came back */
+    uint64_t remade_ticks; /* what that cost */
+    uint64_t own_ticks;    /* of rare work between two calls: unwinding, new communicators */
+    /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that were compared with
+     * libunwind's */
+    uint64_t checked, walked;
     uint64_t wrong;
 };
 
@@ -232,9 +241,9 @@ struct lc_thread {
     struct lc_entry *off_entry;          /* calls while measurement is off */
     struct lc_entry *start_entry;        /* before the first event: no items */
     struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
-    struct lc_entry
-        *callback_entry;    /* the same for calls inside callbacks; NULL before the first */
-    struct lc_path **paths; /* hash by node */
+    /* the same for calls inside callbacks; NULL before the first */
+    struct lc_entry *callback_entry;
+    struct lc_path **paths;          /* hash by node */
     struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
     uint32_t paths_mask, n_paths;
     uint32_t times_mask, n_times;
@@ -266,8 +275,8 @@ struct lc_call {
     uint64_t class_bytes; /* decides the size class */
     uint64_t bytes_sent, bytes_rcvd;
     uint32_t flags; /* LC_RAW_ROW_* */
-    uint32_t
-        common; /* leading items of entry that are the same activation as at the previous event */
+    /* leading items of entry that are the same activation as at the previous event */
+    uint32_t common;
 };
 
 /* The process. */
@@ -281,8 +290,8 @@ struct lc_core {
     bool start_stopped;
     bool multiple; /* MPI_THREAD_MULTIPLE: locks are needed */
     bool initialised, finalized, forked;
-    bool agreed; /* all ranks are measured with the same options: collective work of our own is
-                    allowed */
+    /* all ranks are measured with the same options: collective work of our own is allowed */
+    bool agreed;
     bool several_nodes; /* while agreed: not all ranks share memory */
     int32_t rank, size;
     MPI_Comm comm; /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
@@ -363,8 +372,8 @@ struct lc_entry *lc_plain_entry(void);           /* room for any path; NULL: no 
 /* callback.c: a call of this thread, which is inside an MPI call, by the program? Counted then. */
 void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame);
 
-void lc_thread_exclude(
-    struct lc_thread *t);       /* the time since the last event was our own work: not booked */
+/* the time since the last event was our own work: not booked */
+void lc_thread_exclude(struct lc_thread *t);
 uint64_t lc_threads_lost(void); /* calls booked nowhere, with lc_core.lock held */
 
 /* user_regions.c: what the program sees of latecomer.h, and of -finstrument-functions */
@@ -379,14 +388,14 @@ void lc_api_function_enter(void *function, void *site);
 void lc_api_function_exit(void *function, void *site);
 
 /* finalize.c */
-void lc_write_profile(
-    void); /* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
+/* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
+void lc_write_profile(void);
 /* part.c: the last of our own messages, after which all enter MPI_Finalize; collective if agreed */
 void lc_part(void);
 /* agree.c: after MPI_Init: do all ranks run under the tool with the same options? Sets
  * lc_core.agreed and lc_core.comm. */
-void lc_agree_announce(
-    void); /* before MPI_Init; without it (sessions) rank and size are those of the launcher */
+/* before MPI_Init; without it (sessions) rank and size are those of the launcher */
+void lc_agree_announce(void);
 void lc_agree_peers(void); /* sessions: the ranks of the node that are known by now; no waiting */
 void lc_agree(void);
 

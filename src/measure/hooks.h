@@ -13,14 +13,15 @@ enum lc_send_kind { LC_SEND_STANDARD, LC_SEND_SYNC, LC_SEND_BUFFERED, LC_SEND_RE
 /* A point-to-point message, as seen by one side. */
 struct lc_msg {
     struct lc_comm *comm;
-    int32_t peer, tag;      /* receives before completion: as posted, MPI_ANY_SOURCE and MPI_ANY_TAG
-                               possible; after: those of the status */
+    /* receives before completion: as posted, MPI_ANY_SOURCE and MPI_ANY_TAG possible; after: those
+     * of the status */
+    int32_t peer, tag;
     uint64_t bytes;         /* receives before completion: 0 */
     enum lc_send_kind kind; /* of sends; one word: what is written at once is read at once */
-    struct lc_request *request; /* nonblocking and persistent; NULL: blocking, or MPI gave a shared,
-                                   complete handle */
-    uint64_t id;                /* of nonblocking ones, as request->id (also without request) */
-    uint64_t clocks[2];         /* of the hooks: from before to after a blocking call */
+    /* nonblocking and persistent; NULL: blocking, or MPI gave a shared, complete handle */
+    struct lc_request *request;
+    uint64_t id;        /* of nonblocking ones, as request->id (also without request) */
+    uint64_t clocks[2]; /* of the hooks: from before to after a blocking call */
 };
 
 enum lc_coll_kind {

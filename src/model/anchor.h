@@ -14,8 +14,8 @@ struct lc_anchor_ids {
     uint32_t *metric; /* per metric of the model: number in "<number>.data" */
     uint32_t *column; /* per location of the model: its column in rows */
     size_t cap_metric, cap_column;
-    size_t
-        n_derived; /* metrics defined by expressions: they are in the model as LC_METRIC_DERIVED */
+    /* metrics defined by expressions: they are in the model as LC_METRIC_DERIVED */
+    size_t n_derived;
 };
 
 struct lc_anchor_parser;

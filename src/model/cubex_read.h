@@ -9,8 +9,8 @@ struct lc_cubex;
 
 enum lc_err lc_cubex_open(struct lc_cubex **cube, const char *path);
 void lc_cubex_close(struct lc_cubex *cube);
-const struct lc_model *
-lc_cubex_model(const struct lc_cubex *cube); /* owned by the cube; cnode ids as in the file */
+/* owned by the cube; cnode ids as in the file */
+const struct lc_model *lc_cubex_model(const struct lc_cubex *cube);
 /* Values of one metric at one cnode: n_locations doubles into `values`, zeros where nothing is
  * stored. As stored: inclusive along the call tree for INCLUSIVE metrics. */
 enum lc_err lc_cubex_row(struct lc_cubex *cube, uint32_t metric, uint32_t cnode, double *values);

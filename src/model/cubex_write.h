@@ -1,4 +1,4 @@
-/* Writing .cubex (spec: cubex container). Rows are streamed: memory does not grow with their
+/* Writing .cubex (docs/definitions/cubex.md). Rows are streamed: memory does not grow with their
  * number. The file appears under its final name only when closed without error. Order of calls:
  *   open, { metric, row.. }.., misc.., close   |   abort at any time */
 #ifndef LC_MODEL_CUBEX_WRITE_H

@@ -4,9 +4,11 @@
  *
  * Glossary
  *   region     a function, an MPI call, a user region: something that is entered and left
- *   cnode      a node of the call tree: a region in the context of its callers; "call path" from a
- * root to it location   a thread of a process (rank); the columns of every metric metric     what
- * is measured; EXCLUSIVE: values without children of a cnode, INCLUSIVE: with them (only `time`)
+ *   cnode      a node of the call tree: a region in the context of its callers; the nodes from a
+ *              root to it are its call path
+ *   location   a thread of a process (rank); the columns of every metric
+ *   metric     what is measured; EXCLUSIVE: values without children of a cnode, INCLUSIVE: with
+ *              them (only `time`)
  *   row        the values of one metric at one cnode, one double per location
  *
  * Invariants: ids are dense, in order of definition; parents are defined before children; cnodes of
@@ -22,7 +24,6 @@
 #include "base/err.h"
 #include "base/none.h"
 #include "base/strbuf.h"
-
 
 enum lc_metric_kind {
     LC_METRIC_EXCLUSIVE,

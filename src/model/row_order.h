@@ -1,6 +1,6 @@
-/* Enumeration of call paths in .cubex (spec: cubex container, "Enumeration position"). With cnode
- * ids in pre-order, the position of an EXCLUSIVE metric's row is the id itself; INCLUSIVE metrics
- * number a root, then all children of a node, then recurse into each child. */
+/* Enumeration of call paths in .cubex (docs/definitions/cubex.md, "Enumeration position"). With
+ * cnode ids in pre-order, the position of an EXCLUSIVE metric's row is the id itself; INCLUSIVE
+ * metrics number a root, then all children of a node, then recurse into each child. */
 #ifndef LC_MODEL_ROW_ORDER_H
 #define LC_MODEL_ROW_ORDER_H
 

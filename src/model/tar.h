@@ -1,7 +1,7 @@
-/* The tar format of .cubex, as much as is needed: 512-byte ustar headers, octal numbers (spec:
- * cubex container). Invariant of what we write: no member's size is a multiple of 512, since
- * CubeLib's reader misplaces the header after such a one. Used by cubex_read.c and cubex_write.c
- * only. */
+/* The tar format of .cubex, as much as is needed: 512-byte ustar headers, octal numbers
+ * (docs/definitions/cubex.md). Invariant of what we write: no member's size is a multiple of 512,
+ * since CubeLib's reader misplaces the header after such a one. Used by cubex_read.c and
+ * cubex_write.c only. */
 #ifndef LC_MODEL_TAR_H
 #define LC_MODEL_TAR_H
 

@@ -3,11 +3,15 @@
  *
  * Nouns
  *   area     a sparse file in memory; begins with struct lc_area_head, the rest is handed out by a
- * counter and never moves offset   a place in an area, from its begin; 0 means nothing ring     row
- * of entries from one rank to another (ring.h); the head holds the offset of the header of one ring
- * per world rank log      collective log of one communicator (colllog.h), found by the
- * communicator's id in a small hash table Invariants: only the owner allocates; others write only
- * the words that ring.h and colllog.h name; no pointer is ever stored. */
+ *            counter and never moves
+ *   offset   a place in an area, from its begin; 0 means nothing
+ *   ring     row of entries from one rank to another (ring.h); the head holds the offset of the
+ *            header of one ring per world rank
+ *   log      collective log of one communicator (colllog.h), found by the communicator's id in a
+ *            small hash table
+ *
+ * Invariants: only the owner allocates; others write only the words that ring.h and colllog.h name;
+ * no pointer is ever stored. */
 #ifndef LC_PIGGYBACK_AREA_H
 #define LC_PIGGYBACK_AREA_H
 
@@ -30,8 +34,8 @@ struct lc_area_head {
     uint64_t rings; /* offset of uint64_t[n_ranks]: headers of outgoing rings */
     uint64_t posts; /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
     uint32_t n_ranks, rank;
-    _Atomic uint64_t
-        vectors[LC_AREA_THREADS]; /* offsets of the threads' versions of vectors (cpvec.h) */
+    /* offsets of the threads' versions of vectors (cpvec.h) */
+    _Atomic uint64_t vectors[LC_AREA_THREADS];
     struct lc_area_log logs[LC_AREA_LOGS];
 };
 

@@ -14,8 +14,8 @@
 enum { LC_BLAME_ROWS = 256, LC_BLAME_HASH = 1024 };
 
 struct lc_blame_row {
-    uint64_t wait_key; /* waiting call path: node, or a hash that is equal on all ranks when tables
-                          are merged */
+    /* waiting call path: node, or a hash that is equal on all ranks when tables are merged */
+    uint64_t wait_key;
     uint32_t late_rank, late_node;
     uint32_t rank,
         node; /* one who waited, and its node for the waiting call path (merged tables) */

@@ -5,10 +5,12 @@
  * Nouns
  *   number   of the operation on this communicator, from 1
  *   done     all operations up to this number are read by a rank (nonblocking ones: below the
- * oldest still open); published in a line of its own every quarter of the log, and inside every
- * entry safe     lower bound of the done of all members: what is not newer may be overwritten
+ *            oldest still open); published in a line of its own every quarter of the log, and
+ *            inside every entry
+ *   safe     lower bound of the done of all members: what is not newer may be overwritten
  *   spill    segments for the entries of a member that is further ahead than the log is long (a
- * root of broadcasts), found by the number; at most LC_SPILL_SEGMENTS
+ *            root of broadcasts), found by the number; at most LC_SPILL_SEGMENTS
+ *
  * Invariants: never waits, never overwrites what somebody may still read (an entry for which there
  * is no room in the spill either is skipped and counted); an entry that does not carry the number
  * is not there: no edge. */

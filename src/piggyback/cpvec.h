@@ -5,15 +5,18 @@
  * Nouns
  *   item     (rank, node of its call tree) and ticks
  *   what-if  clocks of useful time that counts other than it took, one per scenario; they take
- * their own maxima. Their versions are kept in a circle of their own, much larger: 64 bytes each
+ *            their own maxima. Their versions are kept in a circle of their own, much larger: 64
+ *            bytes each
  *   recent   what was added since the items were taken over or published; folded into the items
- * when it is full or asked for other    ticks of items that had to leave the vector, or were lost
- * on the way version  a copy of the vector as it was at a send, in the sender's area, named by a
- * number that travels in the stamp; a small circle of them, so that nobody waits: who finds its
- * version overwritten takes the latest one, scaled to its clock Invariant: items + recent + other =
- * the clock it belongs to. While the same version of the same thread wins again and again (two
- * ranks that take turns) only `recent` is set: nothing is read. Owner: one thread; versions are
- * read by all ranks of the node. */
+ *            when it is full or asked for
+ *   other    ticks of items that had to leave the vector, or were lost on the way
+ *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that
+ *            travels in the stamp; a small circle of them, so that nobody waits: a reader that
+ *            finds its version overwritten takes the latest one, scaled to its clock
+ *
+ * Invariant: items + recent + other = the clock it belongs to. While the same version of the same
+ * thread wins again and again (two ranks that take turns) only `recent` is set: nothing is read.
+ * Owner: one thread; versions are read by all ranks of the node. */
 #ifndef LC_PIGGYBACK_CPVEC_H
 #define LC_PIGGYBACK_CPVEC_H
 
@@ -62,8 +65,8 @@ struct lc_cpvec {
     uint32_t n;
     uint32_t thread; /* index in the area's table of circles */
     uint64_t other;
-    uint64_t
-        whatif[LC_WHATIF_MAX]; /* clocks of the what-if scenarios; winners of their own maxima */
+    /* clocks of the what-if scenarios; winners of their own maxima */
+    uint64_t whatif[LC_WHATIF_MAX];
     uint32_t n_whatif;
     uint32_t next;                       /* version to publish next */
     struct lc_cp_circle *circle;         /* NULL: nothing is published */

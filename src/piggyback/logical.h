@@ -1,15 +1,19 @@
-/* Logical clocks of one thread (spec: on-the-fly critical path): they grow while the thread is in
- * the state they count and take the maximum with the clock that comes in at every happens-before
- * edge.
+/* Logical clocks of one thread (docs/definitions/efficiency-factors.md): they grow while the thread
+ * is in the state they count and take the maximum with the clock that comes in at every
+ * happens-before edge.
  *
  * Nouns
  *   useful        `useful_global`: time outside MPI, all edges; with the vector of call paths that
- * made it (cpvec.h). Without OpenMP it is also `outside_mpi_global` own           `useful_thread`:
- * no edges; also `useful_process` where threads of a process have no edges between them outside_omp
- * `outside_omp_global`: all time of the interval; kept as the tick at which it was 0 phase_useful
- * as useful, from the begin of the current phase interval      measured interval, numbered alike on
- * all ranks; clocks of other intervals make no edge Invariant: own <= useful <= outside_omp at any
- * time. Owner: one thread. */
+ *                 made it (cpvec.h). Without OpenMP it is also `outside_mpi_global`
+ *   own           `useful_thread`: no edges; also `useful_process` where threads of a process have
+ *                 no edges between them
+ *   outside_omp   `outside_omp_global`: all time of the interval; kept as the tick at which it
+ *                 was 0
+ *   phase_useful  as useful, from the begin of the current phase
+ *   interval      measured interval, numbered alike on all ranks; clocks of other intervals make no
+ *                 edge
+ *
+ * Invariant: own <= useful <= outside_omp at any time. Owner: one thread. */
 #ifndef LC_PIGGYBACK_LOGICAL_H
 #define LC_PIGGYBACK_LOGICAL_H
 

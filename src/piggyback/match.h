@@ -3,15 +3,19 @@
  * number of open receives posted earlier that belong to the same stream.
  *
  * Nouns
- *   stream   messages of one source with one (context, tag)
- *   open     a receive that was posted and is not complete
- *   stash    entries of a source that were passed over, by stream and in order; so rings are always
- * read in order
- *   wild     a receive with any source or any tag: which stream it belongs to is only known when it
- * is matched absent   no entry where one should be;   unsure: an earlier wildcard receive could not be
- * told;   mispaired: sizes differ Invariants: the stash plus the unread ring is the source's stream
- * of entries in order, each at most once. Never waits. Used by one process for all its receives, by
- * several threads in turn (the caller holds a lock). */
+ *   stream     messages of one source with one (context, tag)
+ *   open       a receive that was posted and is not complete
+ *   stash      entries of a source that were passed over, by stream and in order; so rings are
+ *              always read in order
+ *   wildcard   a receive with any source or any tag: which stream it belongs to is only known when
+ *              it is matched
+ *   absent     no entry where one should be
+ *   unsure     which stream an earlier wildcard receive belongs to could not be found out
+ *   mispaired  sizes differ
+ *
+ * Invariants: the stash plus the unread ring is the source's stream of entries in order, each at
+ * most once. Never waits. Used by one process for all its receives, by several threads in turn (the
+ * caller holds a lock). */
 #ifndef LC_PIGGYBACK_MATCH_H
 #define LC_PIGGYBACK_MATCH_H
 
@@ -37,8 +41,8 @@ struct lc_stream;
 struct lc_stashed {
     struct lc_stashed *next;
     struct lc_stream *stream;
-    struct lc_ring_entry *origin; /* in the ring, to see that it was made void; NULL for entries
-                                     that came as messages */
+    /* in the ring, to see that it was made void; NULL for entries that came as messages */
+    struct lc_ring_entry *origin;
     struct lc_ring_entry entry;
     uint32_t passed; /* how often a mismatch passed over it */
     uint32_t n_extra;

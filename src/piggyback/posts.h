@@ -5,11 +5,13 @@
  *
  * Nouns
  *   line    stamp of the call that posted a receive, its stream (context, tag), and which message
- * of the stream it will get: the one after `skip` others from sequence number `from` of the ring on
- * posts   the newest lines of one receiver for one source
- * owner   who posted the receive of a line, asked for before the line is overwritten
- * Invariants: nobody waits; a line that was overwritten is not found; where open wildcard receives may
- * take messages of the stream, the line says so (LC_POSTS_UNSURE) and is not used. */
+ *           of the stream it will get: the one after `skip` others from sequence number `from` of
+ *           the ring on
+ *   posts   the newest lines of one receiver for one source
+ *   owner   who posted the receive of a line, asked for before the line is overwritten
+ *
+ * Invariants: nobody waits; a line that was overwritten is not found; where open wildcard receives
+ * may take messages of the stream, the line says so (LC_POSTS_UNSURE) and is not used. */
 #ifndef LC_PIGGYBACK_POSTS_H
 #define LC_PIGGYBACK_POSTS_H
 

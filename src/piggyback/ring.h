@@ -2,14 +2,18 @@
  * (area.h).
  *
  * Nouns
- *   stamp    what a rank tells the world when it enters an operation: time, logical clocks, where
- * it was entry    one cache line: stamp + key (communicator, tag), bytes and sequence number of the
- * message segment  31 entries and a line that names the next segment; segments the receiver has
- * left are used again Invariants: the sender never waits and never overwrites what was not read;
- * entries are read in order; an entry is there if and only if its sequence number is the expected
- * one. Out of memory: the ring goes off for good, since one lost entry would shift a stream. The
- * sender half is private to the sending rank, the receiver half to the receiving one; several
- * threads take turns under a lock. */
+ *   stamp    what a rank tells the others when it enters an operation: time, logical clocks, call
+ *            path
+ *   entry    one cache line: stamp + key (communicator, tag), bytes and sequence number of the
+ *            message
+ *   segment  31 entries and a line that names the next segment; segments the receiver has left are
+ *            used again
+ *
+ * Invariants: the sender never waits and never overwrites what was not read; entries are read in
+ * order; an entry is there if and only if its sequence number is the expected one. Out of memory:
+ * the ring goes off for good, since one lost entry would shift a stream. The sender half is private
+ * to the sending rank, the receiver half to the receiving one; several threads take turns under a
+ * lock. */
 #ifndef LC_PIGGYBACK_RING_H
 #define LC_PIGGYBACK_RING_H
 

@@ -1,7 +1,8 @@
-/* The POP factors of several runs side by side (docs: the table of slide 8): one column per run,
- * smallest first. Computational scalability = useful time of the smallest run / useful time of the
- * run; with `weak` times the ratio of threads of execution, since then the work is meant to grow
- * with them. Global efficiency = parallel efficiency * that. */
+/* The POP factors of several runs side by side
+ * (docs/definitions/efficiency-factors.md#the-table-of-several-runs): one column per run, smallest
+ * first. Computational scalability = useful time of the smallest run / useful time of the run; with
+ * `weak` times the ratio of threads of execution, since then the work is meant to grow with them.
+ * Global efficiency = parallel efficiency * that. */
 #ifndef LC_REPORT_SCALING_H
 #define LC_REPORT_SCALING_H
 

@@ -1,9 +1,14 @@
-/* Wait states estimated from minima (spec: trace-free wait-state profile). For call path c ending
- * in MPI function f, process p, size class s, with count n and sum of durations d: late sender,
- * late receiver:  sum over s of [ d - n * M_p(f,s) ],  M_p: smallest duration of f in class s on
- * process p collectives:                 sum over s of [ d - n * M(f,s) ],    M: the smallest on
- * all processes Only calls to which the wait state applies enter minimum and sum: receiving and
- * sending MPI_Wait* apart, root and other calls apart. */
+/* Wait states estimated from minima (docs/definitions/estimates.md). For call path c ending in MPI
+ * function f, process p, size class s, with count n and sum of durations d:
+ *
+ *   late sender, late receiver:  sum over s of [ d - n * M_p(f,s) ]
+ *   collectives:                 sum over s of [ d - n * M(f,s) ]
+ *
+ *   M_p(f,s)  smallest duration of f in class s on process p
+ *   M(f,s)    the smallest on all processes
+ *
+ * Only calls to which the wait state applies enter minimum and sum: receiving and sending MPI_Wait*
+ * apart, root and other calls apart. */
 #ifndef LC_RUN_ESTIMATE_H
 #define LC_RUN_ESTIMATE_H
 

@@ -5,13 +5,14 @@
 
 #include <stdint.h>
 
-enum lc_estimate { /* wait states estimated from minima; spec: trace-free wait-state profile */
+enum lc_estimate { /* wait states estimated from minima; docs/definitions/estimates.md */
                    LC_EST_NONE,
                    LC_EST_LATE_SENDER,   /* minimum of the process */
                    LC_EST_LATE_RECEIVER, /* minimum of the process */
-                   LC_EST_WAIT, /* MPI_Wait*: late sender if the call completed a receive, late
-                                   receiver if it completed sends only */
-                   LC_EST_NXN,  /* from here on: minimum of all processes */
+                   /* MPI_Wait*: late sender if the call completed a receive, late receiver if it
+                    * completed sends only */
+                   LC_EST_WAIT,
+                   LC_EST_NXN, /* from here on: minimum of all processes */
                    LC_EST_BARRIER,
                    LC_EST_LATE_BROADCAST, /* calls that are not root */
                    LC_EST_EARLY_REDUCE    /* root calls */
@@ -21,9 +22,9 @@ enum lc_traffic { /* how calls count as messages */
                   LC_TRAFFIC_NONE,
                   LC_TRAFFIC_SEND,
                   LC_TRAFFIC_RECV,
-                  LC_TRAFFIC_COMPLETE, /* receives, where the row says that the call completed one
-                                        */
-                  LC_TRAFFIC_RMA,      /* bytes only */
+                  /* receives, where the row says that the call completed one */
+                  LC_TRAFFIC_COMPLETE,
+                  LC_TRAFFIC_RMA,              /* bytes only */
                   LC_TRAFFIC_OTHER_COLLECTIVE, /* nonblocking, neighbourhood: bytes only */
                   LC_TRAFFIC_COLLECTIVE
 };

@@ -3,13 +3,16 @@
  * Nouns
  *   program  the measured program; child of this process, in the same process group
  *   state    memory that the library inside the program fills (format/state.h); a memfd of this
- * process, so that nothing is ever left behind, and so that it outlives the program bell     a pipe
- * by which the library wakes this process: 'i' MPI_Init is done, 'a' MPI_Abort is coming peers the
- * states of all ranks of this node, found in the own state, mapped when the bell says that they are
- * known writer   the one process of a node that saves the result after an unhappy end Invariants:
- * the program behaves as without us: signals, exit status, files, process group. All our
- * descriptors are close-on-exec. Nothing that goes wrong here stops the program; at worst it runs
- * unmeasured, and one line says so. */
+ *            process, so that nothing is ever left behind, and so that it outlives the program
+ *   bell     a pipe by which the library wakes this process: 'i' MPI_Init is done, 'a' MPI_Abort is
+ *            coming
+ *   peers    the states of all ranks of this node, found in the own state, mapped when the bell
+ *            says that they are known
+ *   writer   the one process of a node that saves the result after the program died
+ *
+ * Invariants: the program behaves as without us: signals, exit status, files, process group. All
+ * our descriptors are close-on-exec. Nothing that goes wrong here stops the program; at worst it
+ * runs unmeasured, and one line says so. */
 #ifndef LC_RUN_RUN_H
 #define LC_RUN_RUN_H
 
@@ -73,13 +76,13 @@ int lc_run_main(char **argv);
 
 /* Steps of it. */
 enum lc_err lc_run_find_library(char **path); /* liblatecomer.so beside this program's folder */
-enum lc_err
-lc_run_spawn(struct lc_run *run); /* starts the program; all signals are blocked here already */
+/* starts the program; all signals are blocked here already */
+enum lc_err lc_run_spawn(struct lc_run *run);
 void lc_run_watch(struct lc_run *run);  /* until the program has ended */
 void lc_run_follow(struct lc_run *run); /* where the program goes, if MPI sees it alone */
-int lc_run_exit_like(
-    const struct lc_run *run);          /* dies by the program's signal or returns its status */
-void lc_run_finish(struct lc_run *run); /* the result, after the end */
+/* dies by the program's signal or returns its status */
+int lc_run_exit_like(const struct lc_run *run);
+void lc_run_finish(struct lc_run *run);        /* the result, after the end */
 void lc_run_finish_killed(struct lc_run *run); /* the same, if this is the guard: at its death */
 void lc_run_mark_saved(struct lc_run *run);    /* tells the parents of the node */
 void lc_run_leave(struct lc_run *run);         /* waits for the own turn to end; may end here */

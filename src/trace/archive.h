@@ -2,13 +2,16 @@
  * shared memory and in files.
  *
  * Nouns
- *   experiment directory  DIR; the archive is DIR/traces.otf2, DIR/traces.def,
- * DIR/traces/<location>.{evt,def} raw files             DIR/traces/r<rank>.t<thread>.raw (records),
- * DIR/traces/r<rank>.defs (definition stream), DIR/traces/union (definitions of all ranks, from
- * MPI_Finalize): gone when the archive is complete rank file             DIR/traces/r<rank>.done:
- * the rank's event files are written, and how many events each has Invariant: traces.otf2 exists if
- * and only if the archive is complete. Called by `latecomer run` (parents of the ranks) and
- * `latecomer recover`. */
+ *   experiment directory  DIR; the archive is DIR/traces.otf2, DIR/traces.def and
+ *                         DIR/traces/<location>.{evt,def}
+ *   raw files             DIR/traces/r<rank>.t<thread>.raw (records), DIR/traces/r<rank>.defs
+ *                         (definition stream), DIR/traces/union (definitions of all ranks, from
+ *                         MPI_Finalize); removed when the archive is complete
+ *   rank file             DIR/traces/r<rank>.done: the rank's event files are written, and how many
+ *                         events each has
+ *
+ * Invariant: traces.otf2 exists if and only if the archive is complete. Called by `latecomer run`
+ * (parents of the ranks) and `latecomer recover`. */
 #ifndef LC_TRACE_ARCHIVE_H
 #define LC_TRACE_ARCHIVE_H
 

@@ -1,5 +1,5 @@
 /* Names for traces by the symbol reader of `latecomer run`: the bridge between archive.h and
- * run/symbols.h. */
+ * symbols/symbols.h. */
 #ifndef LC_TRACE_NAMES_H
 #define LC_TRACE_NAMES_H
 

@@ -100,8 +100,8 @@ void lc_trace_archive_drop(struct lc_trace_archive *a);
 /* Whole file, read-only; an empty or missing one gives {0}. */
 enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path);
 void lc_trace_unmap(struct lc_trace_mapped *m);
-char *lc_trace_path(const char *dir, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); /* DIR/traces/..., malloc'ed */
+/* DIR/traces/..., malloc'ed */
+char *lc_trace_path(const char *dir, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 OTF2_RegionRole lc_trace_role(const char *mpi_function);
 

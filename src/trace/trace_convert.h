@@ -1,12 +1,13 @@
-/* Raw records of one thread -> OTF2 events. Called by write.c, once per location.
+/* Raw records of one thread -> OTF2 events. Called by write_events.c, once per location.
  *
  * Nouns
  *   segment  contiguous words of a stream (the file of flushed chunks, then the chunks in memory);
- * records do not straddle segments stack    the regions that are open: callers by the rule "Which
- * code" (spec of the profile): frames that ended are left at the end of the previous MPI call,
- * frames that begin are entered at the begin of the next one Invariant: Enter and Leave are
- * balanced and times ascend, whatever the records say; a stream that was cut off is closed at its
- * last time. */
+ *            a record never lies in two segments
+ *   stack    the regions that are open, callers included: a frame that ended is left at the end of
+ *            the previous MPI call, a frame that begins is entered at the begin of the next one
+ *
+ * Invariant: Enter and Leave are balanced and times ascend, whatever the records say; a stream that
+ * was cut off is closed at its last time. */
 #ifndef LC_TRACE_TRACE_CONVERT_H
 #define LC_TRACE_TRACE_CONVERT_H
 
@@ -37,8 +38,8 @@ struct lc_convert {
     const unsigned char *hidden;    /* per region of defs: filtered; NULL: none */
     const unsigned char *muted;     /* per communicator of defs, the same */
     uint32_t thread_comm;           /* number of the communicator of the threads of this process */
-    const struct lc_trace_thread
-        *children; /* written as ThreadCreate on this location, ascending by begin */
+    /* written as ThreadCreate on this location, ascending by begin */
+    const struct lc_trace_thread *children;
     size_t n_children;
     void (*progress)(void *user, uint64_t n_words); /* since the last call; NULL: none */
     void *user;

@@ -1,5 +1,5 @@
-/* What the two halves of the converter share: trace_convert.c (time, frames, calls), trace_convert_mpi.c (what
- * calls begin and complete). */
+/* What the two halves of the converter share: trace_convert.c (time, frames, calls),
+ * trace_convert_mpi.c (what calls begin and complete). */
 #ifndef LC_TRACE_TRACE_CONVERT_STATE_H
 #define LC_TRACE_TRACE_CONVERT_STATE_H
 

@@ -308,7 +308,7 @@ def earliest(members):
 
 
 def classify_operation(operation):
-    """Kind of the operation, or None if it has no wait states (section 2.3)."""
+    """Kind of the operation, or None if it has no wait states (docs/definitions/wait-states.md#23-collectives)."""
     op, members = operation.members[0].op, operation.members
     nonblocking = members[0].nonblocking
     if operation.size < 2:
@@ -341,7 +341,7 @@ def receives(operation, m):
 
 
 def cause_in_collective(m, blocking):
-    """The member that m waits for, or None. `blocking`: by section 4, where the root of n21 needs the latest."""
+    """The member that m waits for, or None. `blocking`: by docs/definitions/wait-states.md#4-critical-path, where the root of n21 needs the latest."""
     operation = m.operation
     if operation is None or operation.kind is None or not receives(operation, m):
         return None
@@ -562,7 +562,7 @@ class Analysis:
                 self.book("mpi_lswo_" + s.wrong_order, s.path, s.process, s.w)
                 self.book("mpi_%slswo_count" % zero, s.path, s.process, 1)
 
-    # section 3.1
+    # docs/definitions/wait-states.md#31-synchronisation-points
 
     def _synchronisation_points(self):
         t = self.t
@@ -604,7 +604,7 @@ class Analysis:
                 if a < b:
                     self.points[(a, b)].append(time)
 
-    # section 3.2
+    # docs/definitions/wait-states.md#32-the-synchronisation-interval
 
     def _intervals(self):
         for x in self.states:

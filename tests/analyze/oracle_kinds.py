@@ -1,5 +1,5 @@
 """The oracle for what is beyond single-threaded messages and collectives: windows, files, neighbourhoods, inter-communicators,
-and the threads of teams. Written from section 2.6 of the definitions of the wait states; costs, critical path and indicators are
+and the threads of teams. Written from docs/definitions/wait-states.md#26-other-paradigms; costs, critical path and indicators are
 those of oracle.py. For the traces of kinds.py: no messages, no MPI_Init, no nested teams; tasks are left out.
 """
 from collections import defaultdict

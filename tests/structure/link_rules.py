@@ -25,19 +25,21 @@ ALLOWED = {
 
 
 def commands(build, source):
-    """Per folder of src the command of one of its C files."""
+    """Per folder of src the command of one of its C files, the one that knows most include directories."""
     found = {}
     for entry in json.load(open(f"{build}/compile_commands.json", encoding="utf-8")):
         path = pathlib.Path(entry["file"])
         if path.suffix == ".c" and source / "src" in path.parents:
             folder = path.relative_to(source / "src").parts[0]
-            if "-D" in entry["command"] and folder not in found:
+            if not entry["directory"].endswith(f"/src/{folder}"):  # the same file in a target of another folder
+                continue
+            if folder not in found or entry["command"].count(" -I") > found[folder]["command"].count(" -I"):
                 found[folder] = entry
     return found
 
 
-def includes(entry, header):
-    """Is the header found from a file of this command? None: the command itself fails."""
+def compiler(entry):
+    """The words of a command without its source, its output and -c."""
     words = shlex.split(entry["command"])
     words = words[words.index(next(w for w in words if re.search(r"(cc|clang)[^/]*$", w) and "ccache" not in w)):]
     skip, kept = False, []
@@ -46,7 +48,12 @@ def includes(entry, header):
             skip = word == "-o"
             continue
         kept.append(word)
-    done = subprocess.run([*kept, "-E", "-x", "c", "-o", "/dev/null", "-"], input=f'#include "{header}"\n', text=True,
+    return kept
+
+
+def includes(entry, header):
+    """Is the header found from a file of this command?"""
+    done = subprocess.run([*compiler(entry), "-E", "-x", "c", "-o", "/dev/null", "-"], input=f'#include "{header}"\n', text=True,
                           capture_output=True, cwd=pathlib.Path(entry["file"]).parent, check=False)
     missing = re.search(r"fatal error: (\S+): No such file", done.stderr)
     if done.returncode != 0 and not missing:

@@ -141,9 +141,7 @@ void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *s
     lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
 }
 
-/* --- neighbourhoods
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- neighbourhoods --- */
 
 static void ask_neighbours(struct lc_comm *c) {
     int kind = MPI_UNDEFINED, n = 0, in = 0, out = 0, weighted;
@@ -220,9 +218,7 @@ void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, cons
     lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
 }
 
-/* --- requests
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* --- requests --- */
 
 static struct lc_request *coll_request(struct lc_call *call, const struct lc_coll *coll,
                                        MPI_Request handle) {

@@ -1,9 +1,13 @@
 /* Collectives: bytes of each member, by the formulas of Score-P (a member counts as its own
- * partner; with MPI_IN_PLACE it does not), and the start and end of the operation. N = members, me
- * = own rank, b = bytes of one block: bcast      root sends N b, all receive b          scatter
- * root sends N b, all receive b reduce     all send b, root receives N b          gather      the
- * same allreduce, allgather, alltoall: N b both ways     scan        sends (N - me) b, receives (me
- * + 1) b; exscan one less each */
+ * partner; with MPI_IN_PLACE it does not), and the start and end of the operation. N = members,
+ * me = own rank, b = bytes of one block:
+ *
+ *   bcast                           root sends N b, all receive b
+ *   scatter                         root sends N b, all receive b
+ *   reduce, gather                  all send b, root receives N b
+ *   allreduce, allgather, alltoall  N b both ways
+ *   scan                            sends (N - me) b, receives (me + 1) b
+ *   exscan                          as scan, one block less each */
 #ifndef LC_MEASURE_CALLS_COLL_H
 #define LC_MEASURE_CALLS_COLL_H
 

@@ -49,9 +49,7 @@ void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *i
                       out->comm != NULL && out->bytes == 0);
 }
 
-/* --- persistent
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- persistent --- */
 
 struct partitioned { /* requests of one communicator, peer, tag and direction */
     uint64_t comm;
@@ -217,9 +215,7 @@ void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request
     }
 }
 
-/* --- completion
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- completion --- */
 
 void lc_complete_other(struct lc_request *r) {
     if (r->kind == LC_REQUEST_OTHER)
@@ -312,9 +308,7 @@ void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
     lc_hook_cancel(call, r);
 }
 
-/* --- matched probe
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- matched probe --- */
 
 static struct lc_matched *all_matched;
 

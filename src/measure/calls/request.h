@@ -19,16 +19,16 @@ struct lc_request_shard { /* a cache line each */
 struct lc_request_table {
     struct lc_request *buckets[LC_REQUEST_BUCKETS];
     struct lc_request_shard shards[LC_REQUEST_SHARDS];
-    MPI_Request
-        empty; /* the shared handle of complete requests, MPI_REQUEST_NULL if none is known */
+    /* the shared handle of complete requests, MPI_REQUEST_NULL if none is known */
+    MPI_Request empty;
     MPI_Request shared[8]; /* others found at run time */
     _Atomic int n_shared;
 };
 extern struct lc_request_table lc_requests;
 
 /* request.c */
-struct lc_request *
-lc_request_refill(uint32_t shard); /* takes the shard's lock's place: call with it held */
+/* takes the shard's lock's place: call with it held */
+struct lc_request *lc_request_refill(uint32_t shard);
 void lc_request_shared(MPI_Request handle);
 
 static inline uint32_t lc_request_bucket(MPI_Request handle) {

@@ -3,13 +3,21 @@
  *
  * Nouns
  *   node       ranks that share memory (LATECOMER_TEST_NODES makes ranks believe that they are on
- * several) transport  how an entry gets to another rank: ring in shared memory, or a message on a
- * private communicator (record) late       what a receiver tells the sender of a message that was
- * there before the receive was posted: a reply (ring.h) candidate  what a call may have waited for;
- * the largest (MPI_Waitall) or smallest (MPI_Waitsome) is the wait state interval   measured
- * interval of the process; the k-th of every rank belong together Invariants: nothing here blocks a
- * call that is local in MPI, except in constructors, MPI_Init and MPI_Finalize; what is lost is
- * counted. With MPI_THREAD_MULTIPLE everything but a thread's own clocks is under lc_clk.lock. */
+ *              several)
+ *   transport  how an entry gets to another rank: ring in shared memory, or a message on a private
+ *              communicator (record)
+ *   late       what a receiver tells the sender of a message that was there before the receive was
+ *              posted: a reply (ring.h)
+ *   candidate  what a call may have waited for; the largest (MPI_Waitall) or smallest
+ *              (MPI_Waitsome) is the wait state
+ *   deferred   what is left to do of a call that has ended; done at the thread's next event
+ *   shadow     a nonblocking collective of our own beside one of the program, that carries clocks
+ *              between nodes
+ *   interval   measured interval of the process; the k-th of every rank belong together
+ *
+ * Invariants: nothing here blocks a call that is local in MPI, except in constructors, MPI_Init and
+ * MPI_Finalize; what is lost is counted. With MPI_THREAD_MULTIPLE everything but a thread's own
+ * clocks is under lc_clk.lock. */
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_H
 #define LC_MEASURE_CLOCKS_CLOCKS_H
 
@@ -213,8 +221,8 @@ struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
     bool may_defer; /* one thread only: calls may leave a rest */
-    bool
-        finish_may_wait; /* what is done at the end of a call may wait: for other threads, for MPI */
+    /* what is done at the end of a call may wait: for other threads, for MPI */
+    bool finish_may_wait;
     uint32_t rank, size;
     uint32_t epoch, n_intervals, cap_intervals; /* epoch: of intervals and phases */
     uint64_t switch_ticks;
@@ -432,8 +440,8 @@ void lc_clk_pack_reply(const struct lc_clk_thread *k, const struct lc_stamp *pos
                        uint64_t *words);
 uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post);
 
-/* back_edges.c: takes the replies that wait for a record to this rank; their number. Sends those that
- * no record took along. Both with lc_clk.lock held. */
+/* back_edges.c: takes the replies that wait for a record to this rank; their number. Sends those
+ * that no record took along. Both with lc_clk.lock held. */
 uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words);
 void lc_clk_back_flush(struct lc_clk_thread *k);
 /* What was left to do at the begin of the next call (todo). */
@@ -482,8 +490,8 @@ uint64_t lc_clk_from_global(double global_ns);
 uint64_t lc_clk_from_local(double local_ns);
 bool lc_clk_resync_due(void); /* rank 0: time to synchronise again? Then all ranks do: */
 void lc_clk_resync(void);     /* collective */
-void lc_clk_measure_offset(
-    struct lc_clk_measured *m); /* collective: of this rank's node to rank 0's */
+/* collective: of this rank's node to rank 0's */
+void lc_clk_measure_offset(struct lc_clk_measured *m);
 /* The same among one rank per node: world ranks, the first is the reference; `me`: place of the
  * caller. */
 void lc_clk_measure_leaders(const int *leaders, uint32_t n, uint32_t me, double budget_ns,
@@ -498,8 +506,8 @@ void lc_clk_trace_end(const struct lc_clk_measured *m); /* collective, in MPI_Fi
 /* node_memory.c: areas of the ranks of a node; false: no shared memory */
 bool lc_clk_memory(void); /* collective */
 
-/* synchronising.c: a copy of a communicator that the program may free before what was made of it; false:
- * no memory */
+/* synchronising.c: a copy of a communicator that the program may free before what was made of it;
+ * false: no memory */
 bool lc_clk_keep_comm(struct lc_comm *copy, struct lc_comm *comm);
 
 /* window_locks.c: epochs of locks of a window */

@@ -37,7 +37,8 @@ void lc_clocks_control(struct lc_call *call, bool on);
 void lc_clocks_thread_new(struct lc_call *call);
 void lc_clocks_thread_end(struct lc_call *call);
 
-/* synchronising.c: operations that make all members of a communicator wait for each other; windows */
+/* synchronising.c: operations that make all members of a communicator wait for each other;
+ * windows */
 void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_sync_end(struct lc_call *call);
 /* The same of a nonblocking one; request NULL: its handle is shared, it is complete. comm NULL:

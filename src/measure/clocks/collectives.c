@@ -1,5 +1,6 @@
-/* Collectives: who writes, who reads, who waits for whom (spec: wait states 2.3, 2.4). Inside a
- * node by logs in shared memory; members on several nodes: clk_mirror.c. */
+/* Collectives: who writes, who reads, who waits for whom
+ * (docs/definitions/wait-states.md#23-collectives). Inside a node by logs in shared memory; members
+ * on several nodes: shadow_collectives.c. */
 #include <stdlib.h>
 #include <string.h>
 

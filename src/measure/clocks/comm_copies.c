@@ -1,11 +1,11 @@
 /* Private copies of communicators whose members are on several nodes: collectives are mirrored
- * there (shadow_collectives.c). Made in the constructor; MPI_Comm_idup must not wait, so the copy is an
- * idup of the parent's copy, and mirrors that begin before it is there are started when it is, in
- * their order, as on all members. So are those of the parent: inside MPI_Comm_idup, Open MPI starts
- * operations on the communicator when it gets to it, and the order of operations on a communicator
- * must be the same on all members. For that reason, too, a copy from which one is made, or that is
- * being made, gives no other one until a blocking collective has waited for it: this is the same on
- * all members, which of them sees it done first is not. */
+ * there (shadow_collectives.c). Made in the constructor; MPI_Comm_idup must not wait, so the copy
+ * is an idup of the parent's copy, and mirrors that begin before it is there are started when it
+ * is, in their order, as on all members. So are those of the parent: inside MPI_Comm_idup, Open MPI
+ * starts operations on the communicator when it gets to it, and the order of operations on a
+ * communicator must be the same on all members. For that reason, too, a copy from which one is
+ * made, or that is being made, gives no other one until a blocking collective has waited for it:
+ * this is the same on all members, which of them sees it done first is not. */
 #include <stdlib.h>
 
 #include "measure/clocks/clocks.h"

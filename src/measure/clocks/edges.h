@@ -57,9 +57,9 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
  * True: its sender is told, or will be. */
 bool lc_clk_tell_late(struct lc_clk_thread *k, uint32_t source, const struct lc_ring_entry *entry,
                       const struct lc_call *call);
-/* The same when the message has come, where that could not be told before: wildcard receives, entries
- * that were not there yet, sends that surely waited. extra: of an entry that came as record. r
- * NULL: blocking. */
+/* The same when the message has come, where that could not be told before: wildcard receives,
+ * entries that were not there yet, sends that surely waited. extra: of an entry that came as
+ * record. r NULL: blocking. */
 void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                         const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
                         const struct lc_clk_recv *r);

@@ -60,8 +60,8 @@ static inline void own_post(const struct lc_posts *posts, uint32_t number, struc
 }
 
 /* A receive is about to be posted. Where the sender cannot find it in the log of posts (it is on
- * another node, or a wildcard receive may take its message) and the message is on its way already, the
- * sender is told. */
+ * another node, or a wildcard receive may take its message) and the message is on its way already,
+ * the sender is told. */
 void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);

@@ -16,9 +16,7 @@ static uint32_t hash_node(uint32_t node) {
     return node * 2654435761u >> 7;
 }
 
-/* --- rows
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- rows --- */
 
 LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key) {
     if (path->node == LC_NONE)
@@ -77,9 +75,7 @@ struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
     return row;
 }
 
-/* --- paths
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* --- paths --- */
 
 static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn) {
     uint32_t i = hash_node(node) & t->paths_mask;
@@ -229,9 +225,7 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     e->gap_node[0] = node;
 }
 
-/* --- life
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- life --- */
 
 struct lc_entry *lc_plain_entry(void) {
     struct lc_entry *e =

@@ -1,6 +1,6 @@
 /* The parts of the call-path code: unwind.c (the stack as frames), modules.c (addresses to
- * modules), draft.c (frames to items and nodes), path.c (entries), call_sites.c (between which calls
- * time was spent). */
+ * modules), draft.c (frames to items and nodes), path.c (entries), call_sites.c (between which
+ * calls time was spent). */
 #ifndef LC_MEASURE_PATHS_PATH_H
 #define LC_MEASURE_PATHS_PATH_H
 

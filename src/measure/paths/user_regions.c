@@ -98,9 +98,7 @@ struct lc_region_name lc_region_get(uint32_t id) {
     return records[id];
 }
 
-/* --- begin and end
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- begin and end --- */
 
 static void count_error(void) {
     atomic_fetch_add_explicit(&lc_core.n_region_errors, 1, memory_order_relaxed);
@@ -222,9 +220,7 @@ void lc_api_function_exit(void *function, void *site) {
                __builtin_return_address(0));
 }
 
-/* --- on and off
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- on and off --- */
 
 /* Switching off is an event: the time before it is booked. Other threads follow with their next
  * call; what they did since their last one belongs to nobody then (the root). Regions that are open

@@ -1,6 +1,7 @@
 /* clang-format off */
-/* The trampolines of the preloaded library: each exported MPI function jumps through its slot. At first every slot holds its own
- * resolver thunk, which wakes the library (stub.c) with all argument registers kept, and goes on to where the slot then points. */
+/* The trampolines of the preloaded library: each exported MPI function jumps through its slot. At
+ * first every slot holds its own resolver thunk, which wakes the library (stub.c) with all argument
+ * registers kept, and goes on to where the slot then points. */
 #define LC_COLD_NAME(n) .Lcold_##n
 
 #if defined(__x86_64__)
@@ -37,7 +38,8 @@
     movl $n, %r11d;                                                                                \
     jmp lc_resolve;
 
-/* In: r11 = slot. All registers that can hold arguments are kept (al: number of vector registers of a variadic call). */
+/* In: r11 = slot. All registers that can hold arguments are kept (al: number of vector registers of
+ * a variadic call). */
 lc_resolve:
     .cfi_startproc
     pushq %rbp

@@ -1,8 +1,8 @@
 /* The event trace: what happens at the points of hooks.h (called only with the mode bit set).
- * Records go straight into the thread's chunk in shared memory (format/trace_record.h): 24 bytes and two
- * stores of time for a call, 24 to 32 more for a message or collective; no lock, no allocation, no
- * system call but where a chunk is full (trace_area.c). Nothing is recorded while measurement is
- * off; of requests, the completion is recorded if the start was (request->trace). */
+ * Records go straight into the thread's chunk in shared memory (format/trace_record.h): 24 bytes
+ * and two stores of time for a call, 24 to 32 more for a message or collective; no lock, no
+ * allocation, no system call but where a chunk is full (trace_area.c). Nothing is recorded while
+ * measurement is off; of requests, the completion is recorded if the start was (request->trace). */
 #ifndef LC_MEASURE_TRACE_TRACE_HOOKS_H
 #define LC_MEASURE_TRACE_TRACE_HOOKS_H
 
@@ -21,8 +21,8 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread,
 uint64_t *
 lc_trace_refill(struct lc_trace_stream *stream,
                 unsigned words); /* never NULL; a place nobody reads if the stream stopped */
-void lc_trace_renew(struct lc_trace_stream *stream); /* at the end of a call: gets room for the next
-                                                        ones, flushing if need be */
+/* at the end of a call: gets room for the next ones, flushing if need be */
+void lc_trace_renew(struct lc_trace_stream *stream);
 /* definitions.c */
 void lc_trace_define_process(void);
 /* A measured offset between this node's clock and that of rank 0: at `ticks` of this process (as
@@ -51,8 +51,9 @@ void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char 
 void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
 
 enum {
+    /* free behind every call: most calls need no check that fails */
     LC_TRACE_MARGIN_WORDS = 64
-}; /* free behind every call: most calls need no check that fails */
+};
 
 #define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON)
 
