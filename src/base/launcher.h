@@ -8,9 +8,10 @@
  *              step of Slurm started pass that step's variables on
  *   job        all processes of one MPI_COMM_WORLD. Its identity is made of what the nearest
  *              launcher itself calls it, on every node alike, and of nothing that a scheduler
- * around it adds (docs/launchers.md has the table of what was tried) Called by `latecomer run` and
- * `latecomer analyze`, by the library inside the program (rank and size before MPI_Init), and by
- * the analysis program. */
+ *              around it adds
+ *
+ * Called by `latecomer run` and `latecomer analyze`, by the library inside the program (rank and
+ * size before MPI_Init), and by the analysis program. */
 #ifndef LC_BASE_LAUNCHER_H
 #define LC_BASE_LAUNCHER_H
 
