@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/wait_state.h"
+#include "analyze/trace_definitions.h"
 #include "analyze/transport.h"
 #include "base/arena.h"
 #include "model/model.h"
@@ -31,176 +33,10 @@
 struct lc_health;
 struct lc_results;
 
-/* What a region is for the analysis, by paradigm, role and name. */
-enum lc_fn {
-    LC_FN_OTHER,
-    LC_FN_MPI_OTHER, /* an MPI call of no special meaning */
-    LC_FN_MPI_INIT,
-    LC_FN_MPI_FINALIZE,
-    LC_FN_MPI_SEND,  /* MPI_Send, MPI_Ssend: may wait for the receiver */
-    LC_FN_MPI_SENDX, /* MPI_Bsend, MPI_Rsend, MPI_Sendrecv..: never */
-    LC_FN_MPI_ISEND, /* MPI_Isend, MPI_Start..: standard mode */
-    LC_FN_MPI_ISSEND,
-    LC_FN_MPI_ISENDX,   /* MPI_Ibsend, MPI_Irsend: never */
-    LC_FN_MPI_WAIT,     /* MPI_Wait, MPI_Waitany, MPI_Waitall: the largest candidate */
-    LC_FN_MPI_WAITSOME, /* the smallest */
-    LC_FN_MPI_TEST,     /* MPI_Test*, MPI_Request_get_status, MPI_Probe..: never waits */
-    LC_FN_MPI_WIN,      /* MPI_Win_*: construction of windows and everything else on them */
-    LC_FN_MPI_IO,       /* MPI_File_* */
-    LC_FN_MPI_NEIGHBOR, /* MPI_Neighbor_*, MPI_Ineighbor_* */
-    LC_FN_OMP_PARALLEL,
-    LC_FN_OMP_BARRIER,
-    LC_FN_OMP_IBARRIER,
-    LC_FN_OMP_CRITICAL,
-    LC_FN_OMP_LOCK_API,
-    LC_FN_OMP_TASKWAIT,
-    LC_FN_OMP_TASK,
-    LC_FN_OMP_OTHER,
-    LC_FN_PTHREAD_LOCK,
-    LC_FN_COUNT
-};
-
-/* An MPI call: only these have wait states of MPI, whatever else has such records. */
-static inline bool lc_fn_is_mpi(uint32_t fn) {
-    return fn >= LC_FN_MPI_OTHER && fn <= LC_FN_MPI_NEIGHBOR;
-}
-
-struct lc_an_region { /* one per name */
-    const char *name; /* the region */
-    const char *mangled, *file;
-    const char *paradigm, *role; /* as in a .cubex */
-    uint32_t begin_line, end_line;
-    uint8_t fn;      /* enum lc_fn */
-    bool mpi;        /* an MPI call */
-    bool phase;      /* entries of it are phases of the run */
-    bool special;    /* fn or phase need attention at Enter and Leave */
-    bool artificial; /* stands for the whole program */
-};
-
-struct lc_an_dim {
-    uint32_t size;
-    bool periodic;
-};
-
-struct lc_an_comm {
-    uint32_t n_members;
-    /* process index per rank; LC_NONE: not in the trace; NULL for MPI_COMM_SELF */
-    const uint32_t *members;
-    uint32_t n_remote; /* inter-communicators: the other group (messages go there), else 0 */
-    const uint32_t *remote;
-    uint32_t n_dims; /* Cartesian topology, ranks in row-major order; 0: none known */
-    const struct lc_an_dim *dims;
-    bool self;   /* MPI_COMM_SELF: everybody its own */
-    bool window; /* not a communicator, but a window on one */
-};
-
 /* Inter-communicators number the members of their first group from 0, then those of the second. */
 static inline uint32_t lc_transport_group(const struct lc_an_comm *comm, uint32_t rank) {
     return comm->n_remote && rank >= comm->n_members;
 }
-
-struct lc_an_process {
-    int32_t rank;            /* as printed: rank in MPI_COMM_WORLD (order of location groups) */
-    uint32_t first_location; /* its locations are consecutive */
-    uint32_t n_locations;
-    uint32_t system_node;
-    uint32_t owner; /* analysis rank */
-    const char *name;
-};
-
-struct lc_an_location {
-    uint64_t otf2_id;
-    uint64_t n_events; /* as the archive says */
-    uint32_t process;
-    int32_t thread;
-    const char *name;
-};
-
-struct lc_an_system_node {
-    uint32_t parent;
-    const char *name, *class_name;
-};
-
-struct lc_an_cnode {
-    uint32_t parent; /* cnode or LC_NONE */
-    uint32_t region; /* index into regions */
-    uint32_t last;   /* the last descendant: [id, last] is the subtree */
-};
-
-enum lc_wait_kind {
-    LC_WAIT_LS,
-    LC_WAIT_LR,
-    LC_WAIT_BARRIER,
-    LC_WAIT_N2N,
-    LC_WAIT_12N,
-    LC_WAIT_N21,
-    LC_WAIT_SCAN,
-    LC_WAIT_MGMT,
-    LC_WAIT_OMP_EBARRIER,
-    LC_WAIT_OMP_IBARRIER,
-    LC_WAIT_OMP_CRITICAL,
-    LC_WAIT_OMP_LOCK,
-    LC_WAIT_PTHREAD_LOCK,
-    LC_WAIT_OMP_IDLE,
-    LC_WAIT_RMA_CREATE,
-    LC_WAIT_RMA_FREE,
-    LC_WAIT_RMA_FENCE,
-    LC_WAIT_RMA_EARLY_WAIT,
-    LC_WAIT_RMA_LATE_POST,
-    LC_WAIT_RMA_LOCK,
-    LC_WAIT_IO,
-    LC_WAIT_NEIGHBOR,
-    LC_WAIT_TASKWAIT,
-    LC_WAIT_INIT,
-    LC_WAIT_FINALIZE, /* docs/definitions/wait-states.md#4-critical-path only */
-    LC_WAIT_KINDS
-};
-
-enum { /* lc_wait.flags */
-       /* a wait state of docs/definitions/wait-states.md#2-wait-states: has waiting time, metric,
-        * statistics */
-       LC_WAIT_STATE = 1,
-       /* a blocking of docs/definitions/wait-states.md#4-critical-path. Most have both bits; a root
-        * of n21 whose blocking differs has one entry for each */
-       LC_WAIT_BLOCKS = 2,
-       LC_WAIT_CUT = 4, /* release lies after the end of the call (wrong clocks) */
-       LC_WAIT_WO_SAME = 8,
-       LC_WAIT_WO_DIFFERENT = 16, /* ls in wrong order */
-       LC_WAIT_NO_BYTES = 32,     /* ls, lr: the message has none */
-       LC_WAIT_NONBLOCKING = 64   /* in a nonblocking collective operation */
-};
-
-/* One wait state (docs/definitions/wait-states.md#21-what-a-wait-state-is): the location is blocked
- * in a call from `start` until the cause does something at `release`. Waiting time w = min(release,
- * end) - start, except where busy_ticks (tasks executed while waiting) is taken off. */
-struct lc_wait {
-    int64_t start;     /* s */
-    int64_t release;   /* u */
-    int64_t end;       /* end of the waiting call (e of blocking collectives, lv else) */
-    int64_t cause_end; /* end of the call of the cause that released (same meaning) */
-    int64_t busy_ticks;
-    uint64_t instance;    /* which collective operation: (lc_instance id); UINT64_MAX for others */
-    uint32_t cnode;       /* waiting call */
-    uint32_t cause;       /* location; LC_NONE where there is none */
-    uint32_t cause_cnode; /* the call that released */
-    uint8_t kind;         /* enum lc_wait_kind */
-    uint8_t flags;
-    uint16_t reserved;
-};
-
-static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
-    return (w->release < w->end ? w->release : w->end) - w->start - w->busy_ticks;
-}
-
-/* A synchronisation point that this location belongs to
- * (docs/definitions/wait-states.md#31-synchronisation-points), for everything but messages (those
- * are in the waits: r and its cause). Equal (instance, group) on two locations: the same point. */
-struct lc_sync {
-    int64_t time;      /* T(S) */
-    uint64_t instance; /* operation */
-    uint32_t group; /* 0, or where one operation has several points: the location that caused it */
-    uint32_t reserved;
-};
 
 struct lc_mpi_call {
     uint32_t enter, leave; /* transitions; leave while open: another call of the same activation */

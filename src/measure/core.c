@@ -6,10 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/hot.h"
-#include "measure/paths/path.h"
-#include "measure/stub/stub.h"
+#include "base/err.h"
+#include "base/timer.h"
 #include "measure/calls/wrap.h"
+#include "measure/core.h"
+#include "measure/paths/modules.h"
+#include "measure/paths/unwind.h"
+#include "measure/paths/user_regions.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
+#include "measure/trace/trace_area.h"
+#include "measure/stub/stub.h"
 
 /* Start of the core: options, state, and the slots of the stub. */
 

@@ -12,12 +12,21 @@
 #ifndef LC_MEASURE_HOT_H
 #define LC_MEASURE_HOT_H
 
-#include <limits.h>
-#include <string.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "base/timer.h"
+#include "format/state.h"
+#include "measure/calls/communicators.h"
+#include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"
 #include "measure/hooks.h"
 #include "measure/paths/bindings.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/path.h"
+#include "measure/thread.h"
 
 /* The call cannot be booked the usual way: thread unknown, nested, stopped, something to forget.
  * false: pass through. */
@@ -178,25 +187,6 @@ static inline struct lc_comm *lc_comm_get(struct lc_thread *t, MPI_Comm comm) {
     if (lc_likely(c != NULL && c->handle == comm))
         return c;
     return lc_comm_cold(t, comm);
-}
-
-/* Bytes of a received message; fields of the status where MPI_Get_count with MPI_BYTE would return
- * the same. */
-static inline uint64_t lc_status_bytes(const MPI_Status *status) {
-#if defined(LC_FLAVOUR_OPENMPI)
-    return status->_ucount;
-#else
-    return (uint64_t)(uint32_t)status->count_lo |
-           (uint64_t)((uint32_t)status->count_hi_and_cancelled >> 1) << 32;
-#endif
-}
-
-static inline bool lc_status_cancelled(const MPI_Status *status) {
-#if defined(LC_FLAVOUR_OPENMPI)
-    return status->_cancelled != 0;
-#else
-    return (status->count_hi_and_cancelled & 1) != 0;
-#endif
 }
 
 #endif

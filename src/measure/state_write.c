@@ -9,9 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "measure/core.h"
-#include "measure/limits.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
 #include "measure/trace/trace_area.h"
+#include "measure/limits.h"
 
 /* The writing side of state.h: this process's state, in the memory that the parent made
  * (LATECOMER_STATE=<pid>:<fd>), else in our own. */

@@ -3,7 +3,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/timer.h"
+#include "measure/calls/callback.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
 #include "measure/hot.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/path.h"
+#include "measure/thread.h"
 
 /* Threads become locations with their first event, and are told of changes of mode. */
 

@@ -220,8 +220,8 @@ static void print_openmp(const struct lc_text *text) {
     warn(text, line);
 }
 
-/* Functions without a name: how to get names. Where all have one, that there is no debug information
- * is no matter for a warning. */
+/* Functions without a name: how to get names. Where all have one, that there is no debug
+ * information is no matter for a warning. */
 static void print_unnamed(const struct lc_text *text) {
     enum { MOST_PACKAGES = 3 };
     const json_t *modules = json_object_get(text->meta, "missing_symbols");

@@ -50,8 +50,8 @@ void lc_text_carriers(const struct lc_text *text, const double *values, char *bu
 void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room);
 /* Threads that a rank computes with, measured or not; 1 if nothing is known. */
 double lc_text_threads_of(const struct lc_text *text, size_t rank);
-/* The rank that has fewest of the cores that its threads need, LC_NONE: none lacks any, or nothing is
- * known; `cores`: how many it may use. */
+/* The rank that has fewest of the cores that its threads need, LC_NONE: none lacks any, or
+ * nothing is known; `cores`: how many it may use. */
 uint32_t lc_text_narrow(const struct lc_text *text, double *cores);
 /* More ranks and threads than cores (0: not known how many)? */
 bool lc_text_oversubscribed(const struct lc_text *text, double *cores);

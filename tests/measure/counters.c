@@ -7,6 +7,7 @@
 
 #include "measure/hot.h"
 #include "measure/calls/wrap.h"
+#include "measure/state_write.h"
 
 enum { THREADS = 8, CALLS = 100000 };
 

@@ -1,6 +1,7 @@
 /* Remembered rules against libunwind, frame by frame, and frames that no rule can be right for: the
  * walk must say so, and read nothing outside of the stack. walk LIBRARY_A LIBRARY_B: two libraries
  * of equal layout and different frames; walk speed: nanoseconds of a frame whose rule is known. */
+#include <pthread.h>
 #include <alloca.h>
 #include <dlfcn.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "measure/paths/unwind.h"
 #include "measure/paths/walk.h"
 
 #define NOINLINE __attribute__((noinline, noclone))

@@ -1,6 +1,10 @@
+#include "measure/calls/callback.h"
+#include "measure/core.h"
 #include "measure/hot.h"
 #include "measure/paths/bindings.h"
-#include "measure/paths/path.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/modules.h"
+#include "measure/thread.h"
 
 /* Calls that the program makes inside its callbacks: MPI is in a call of this thread already, and
  * runs the program's operator, attribute function, error handler or function of a generalized

@@ -1,6 +1,18 @@
 #include <stdlib.h>
 
-#include "measure/calls/wrap.h"
+#include "measure/calls/coll.h"
+#include "measure/calls/coll_bytes.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/counts.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/calls/sync.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
+#include "measure/hot.h"
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
 
 /* Collectives whose counts differ between members, neighbourhood collectives, and requests of
  * collectives. */

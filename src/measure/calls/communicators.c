@@ -1,8 +1,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timer.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
 #include "measure/hot.h"
-#include "measure/calls/wrap.h"
+#include "measure/thread.h"
+#include "measure/trace/trace_calls.h"
 
 /* Communicators and data types by handle. Records of freed communicators are kept for a while, as
  * requests may still point to them. */

@@ -4,6 +4,18 @@
 #ifndef LC_MEASURE_CALLS_COMPLETE_H
 #define LC_MEASURE_CALLS_COMPLETE_H
 
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/raw.h"
+#include "measure/calls/messages.h"
+#include "measure/calls/request.h"
+#include "measure/calls/status.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
+#include "measure/thread.h"
+
 enum { LC_FEW = 16 };
 
 struct lc_array {
@@ -12,10 +24,9 @@ struct lc_array {
     const MPI_Request *handles;
     MPI_Status *own;
 };
-
-/* messages.c */
 void lc_complete_other(struct lc_request *r);
 bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
+
 /* Some requests of the call failed: leaves in array->known those that are complete. */
 void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statuses);
 
@@ -150,8 +161,6 @@ static inline void lc_array_any(struct lc_call *call, struct lc_array *array, in
         return;
     lc_complete_one(call, result, array->known[index], status);
 }
-
-/* messages.c */
 void lc_array_some(struct lc_call *call, struct lc_array *array, int result, int outcount,
                    const int *indices, const MPI_Status *statuses);
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);

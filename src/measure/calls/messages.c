@@ -2,7 +2,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "measure/calls/wrap.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/complete.h"
+#include "measure/calls/messages.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/calls/status.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
+#include "measure/hot.h"
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
+#include "measure/trace/trace_hooks.h"
 
 /* Point-to-point calls that are not worth a place in the hot path. */
 

@@ -1,4 +1,5 @@
 #include "measure/calls/request.h"
+#include "measure/core.h"
 
 #include <stdlib.h>
 

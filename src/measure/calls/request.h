@@ -7,8 +7,60 @@
 #ifndef LC_MEASURE_CALLS_REQUEST_H
 #define LC_MEASURE_CALLS_REQUEST_H
 
-#include "measure/core.h"
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "measure/core.h"
+#include "measure/thread.h"
+
+struct lc_coll;
+struct lc_comm;
+struct lc_path;
+
+enum lc_request_kind {
+    LC_REQUEST_SEND,
+    LC_REQUEST_RECV,
+    LC_REQUEST_COLL,
+    LC_REQUEST_FILE, /* of the trace; peer: number of the file */
+    LC_REQUEST_OTHER /* MPI_Comm_idup, collective operations of files without a trace */
+};
+
+struct lc_parts {
+    uint32_t number; /* of its communicator, peer, tag and direction, from 1: they match in order */
+    uint32_t partitions;
+    _Atomic uint32_t n_unready; /* sends, since the start */
+};
+
+struct lc_request {
+    struct lc_request *next;
+    MPI_Request handle;
+    uint8_t kind; /* enum lc_request_kind */
+    bool persistent, active, cancelled, partitioned;
+    bool synchronous; /* MPI_Issend */
+    bool buffered;    /* MPI_Ibsend, MPI_Irsend: it never waits for its receiver */
+    bool freed;
+    bool exchange; /* receiving half of MPI_Isendrecv */
+    uint32_t fn;   /* function that made it */
+    struct lc_comm *comm;
+    int32_t peer; /* rank in comm (MPI_ANY_SOURCE possible); root of a collective */
+    int32_t tag;
+    /* > 0, unique in this process; a new one for every start, ascending in post order within a
+     * thread */
+    uint64_t id;
+    uint64_t bytes;      /* sends; collectives: sent */
+    uint64_t bytes_rcvd; /* collectives */
+    uint64_t posted_ticks;
+    struct lc_path *path; /* of the call that started it */
+    uint64_t clocks[2];
+    uint64_t trace;
+    struct lc_request *pair; /* Isendrecv: the sending half; the request is the receiving one */
+    union {
+        struct lc_coll *coll;   /* persistent collectives */
+        struct lc_parts *parts; /* partitioned messages */
+    };
+};
 enum { LC_REQUEST_BUCKETS = 4096, LC_REQUEST_SHARDS = 64 };
 
 struct lc_request_shard { /* a cache line each */
@@ -26,7 +78,6 @@ struct lc_request_table {
 };
 extern struct lc_request_table lc_requests;
 
-/* request.c */
 /* takes the shard's lock's place: call with it held */
 struct lc_request *lc_request_refill(uint32_t shard);
 void lc_request_shared(MPI_Request handle);

@@ -7,7 +7,18 @@
 #include <unistd.h>
 
 #include "measure/stub/stub.h"
-#include "measure/calls/wrap.h"
+#include "base/timer.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/request.h"
+#include "measure/calls/special.h"
+#include "measure/core.h"
+#include "measure/gather/agree.h"
+#include "measure/gather/finalize.h"
+#include "measure/hooks.h"
+#include "measure/hot.h"
+#include "measure/paths/user_regions.h"
+#include "measure/thread.h"
+#include "measure/trace/trace_unify.h"
 
 /* Wrappers with work of their own: MPI_Init, MPI_Finalize, MPI_Abort, MPI_Pcontrol, sessions. */
 

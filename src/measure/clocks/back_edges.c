@@ -3,8 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/clocks/back_edges.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/message_parts.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/sends.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/logical.h"
+#include "piggyback/match.h"
+#include "piggyback/posts.h"
 
 /* ---- sender */
 

@@ -2,8 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/clocks/blame_merge.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/paths/path.h"
+#include "measure/core.h"
+#include "measure/paths/call_sites.h"
+#include "measure/paths/modules.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
+#include "piggyback/blame.h"
 
 enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 

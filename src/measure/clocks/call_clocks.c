@@ -2,7 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/clocks/edges.h"
+#include "base/timer.h"
+#include "measure/clocks/back_edges.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/collectives.h"
+#include "measure/clocks/deferred.h"
+#include "measure/clocks/intervals.h"
+#include "measure/clocks/phases.h"
+#include "measure/clocks/receives.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/clocks/what_if_factors.h"
+#include "measure/core.h"
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
+#include "piggyback/cpvec.h"
+#include "piggyback/logical.h"
 
 struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 

@@ -4,13 +4,25 @@
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_HOOKS_H
 #define LC_MEASURE_CLOCKS_CLOCKS_HOOKS_H
 
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/thread.h"
+
+struct lc_comm;
+
 /* Does what the thread's last call has left: its entry moves. */
 void lc_clocks_catch_up(struct lc_thread *t);
+
 /* The last `ticks` before the call begins were our own work: not useful time. */
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks);
 void lc_clocks_call_begin(struct lc_call *call);
 void lc_clocks_call_end(struct lc_call *call);
 void lc_clocks_send(struct lc_call *call, struct lc_msg *msg);
+
 static inline void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
     (void)call; /* the request carries msg->clocks */
     (void)msg;
@@ -37,24 +49,28 @@ void lc_clocks_control(struct lc_call *call, bool on);
 void lc_clocks_thread_new(struct lc_call *call);
 void lc_clocks_thread_end(struct lc_call *call);
 
-/* synchronising.c: operations that make all members of a communicator wait for each other;
+/* operations that make all members of a communicator wait for each other;
  * windows */
 void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_sync_end(struct lc_call *call);
+
 /* The same of a nonblocking one; request NULL: its handle is shared, it is complete. comm NULL:
  * none
  */
 void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
 void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request);
+
 /* Of MPI_Comm_idup. */
 void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
-/* file_operations.c: collective operations of files */
+
+/* collective operations of files */
 void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm);
 void lc_clocks_file_begin(struct lc_call *call, MPI_File handle);
 void lc_clocks_file_ibegin(struct lc_call *call, MPI_File handle, struct lc_coll *coll);
 void lc_clocks_file_split_begin(struct lc_call *call, MPI_File handle);
 void lc_clocks_file_split_end(struct lc_call *call, MPI_File handle);
 void lc_clocks_file_closed(MPI_File handle);
+
 enum lc_win_sync {
     LC_WIN_FENCE,
     LC_WIN_LOCK,
@@ -68,6 +84,7 @@ enum lc_win_sync {
     LC_WIN_COMPLETE,
     LC_WIN_WAIT
 };
+
 struct lc_win_epoch { /* what an operation of enum lc_win_sync was given */
     int32_t target;   /* -1: none */
     int32_t assertion;
@@ -79,11 +96,12 @@ void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win);
 void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win);
 void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                          const struct lc_win_epoch *epoch);
+
 /* done: the call succeeded (MPI_Win_test: and found the epoch over) */
 void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                        const struct lc_win_epoch *epoch, bool done);
-
 void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests);
+
 static inline void lc_clocks_tested(struct lc_call *call, int n,
                                     struct lc_request *const *requests) {
     (void)call;

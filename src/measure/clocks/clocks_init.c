@@ -3,8 +3,26 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "measure/clocks/edges.h"
+#include "base/timer.h"
+#include "measure/calls/request.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/intervals.h"
+#include "measure/clocks/message_parts.h"
+#include "measure/clocks/node_memory.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/trace_offsets.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/clocks/what_if_factors.h"
+#include "measure/core.h"
 #include "measure/hot.h"
+#include "measure/thread.h"
+#include "piggyback/match.h"
+#include "piggyback/ring.h"
 
 static int status_of(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
     (void)user;

@@ -4,8 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choose.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/counts.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/collectives.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/deferred.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/trace_offsets.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/colllog.h"
+#include "piggyback/combine.h"
+#include "piggyback/cpvec.h"
+#include "piggyback/logical.h"
 
 /* ---- v forms: which members send something to this one */
 

@@ -8,7 +8,12 @@
  * this is the same on all members, which of them sees it done first is not. */
 #include <stdlib.h>
 
+#include "measure/calls/communicators.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/comm_copies.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/core.h"
 
 struct lc_clk_copy { /* MPI writes here */
     MPI_Comm comm;

@@ -1,6 +1,21 @@
 /* Completion of requests: receives in the order in which they were posted, then the rest. */
-#include "measure/clocks/edges.h"
-#include "measure/calls/wrap.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/complete.h"
+#include "measure/calls/request.h"
+#include "measure/calls/status.h"
+#include "measure/clocks/back_edges.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/collectives.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/deferred.h"
+#include "measure/clocks/message_parts.h"
+#include "measure/clocks/receives.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/ring.h"
 
 static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                            const struct lc_request *r, const MPI_Status *status,

@@ -3,7 +3,16 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/calls/communicators.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/comm_copies.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/colllog.h"
+#include "piggyback/combine.h"
 
 enum { LC_LOG_ENTRIES_WORLD = 1024, LC_LOG_ENTRIES = 256 };
 

@@ -1,7 +1,12 @@
 /* Edges that come in. */
 #include <string.h>
 
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/records.h"
+#include "piggyback/cpvec.h"
+#include "piggyback/logical.h"
 
 /* extra: number of items, of scenarios, what-if clocks, items (key, ns) */
 void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,

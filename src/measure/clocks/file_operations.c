@@ -3,8 +3,13 @@
  * half ends. They count as operations of the file's communicator. */
 #include <stdlib.h>
 
+#include "measure/calls/communicators.h"
+#include "measure/calls/operations.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/synchronising.h"
+#include "measure/thread.h"
 
 static struct file {
     MPI_File handle;

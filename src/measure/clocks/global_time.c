@@ -11,7 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/timer.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/global_time.h"
+#include "measure/core.h"
 
 enum {
     LC_SYNC_ROUNDS = 2000,

@@ -3,7 +3,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/intervals.h"
+#include "measure/clocks/phases.h"
+#include "measure/clocks/what_if_factors.h"
+#include "piggyback/cpvec.h"
+#include "piggyback/logical.h"
 
 /* The thread sees that measurement was switched, or a phase began or ended, since its last event.
  * Its useful time of the interval that ended was closed for it. */

@@ -10,6 +10,9 @@
 
 #include "base/mem.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/node_memory.h"
+#include "measure/core.h"
+#include "piggyback/area.h"
 #include "measure/limits.h"
 
 struct lc_hello {     /* what ranks tell each other */

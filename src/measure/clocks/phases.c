@@ -14,8 +14,15 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/stats.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/paths/path.h"
+#include "measure/clocks/clocks_finalize.h"
+#include "measure/clocks/intervals.h"
+#include "measure/clocks/phases.h"
+#include "measure/core.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/user_regions.h"
+#include "measure/thread.h"
 #include "format/pop.h"
 
 enum { LC_PHASE_NAMES = 64, LC_PHASE_KEPT = 65536, LC_PHASE_TEXT = 256 };

@@ -2,8 +2,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/clocks/back_edges.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/deferred.h"
 #include "measure/clocks/edges.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/message_parts.h"
+#include "measure/clocks/receives.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/logical.h"
+#include "piggyback/match.h"
+#include "piggyback/posts.h"
+#include "piggyback/ring.h"
 
 /* Records of receives are used again: no allocation once the program is in its stride. */
 static inline struct lc_clk_recv *take_recv(void) {

@@ -10,7 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/clocks/back_edges.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "piggyback/match.h"
 
 enum {
     LC_RECORD_TAG = 0x4c32,

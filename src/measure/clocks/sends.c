@@ -1,6 +1,17 @@
 /* The sender's entry: goes before its message, through a ring or as a record. */
-#include "measure/clocks/edges.h"
-#include "measure/calls/wrap.h"
+#include "measure/calls/operations.h"
+#include "measure/clocks/back_edges.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/message_parts.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/sends.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/logical.h"
+#include "piggyback/ring.h"
 
 static struct lc_ring_out *ring_to(uint32_t to) {
     struct lc_ring_out *out = &lc_clk.outs[to];

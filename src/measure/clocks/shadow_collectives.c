@@ -12,8 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timer.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/counts.h"
+#include "measure/calls/operations.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/collectives.h"
+#include "measure/clocks/comm_copies.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/logical.h"
 
 /* How long a call that may wait gives a record whose operation is over: it may need others to call
  * MPI again, and comes late then. Others: 10 us. */

@@ -12,8 +12,23 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/comm_copies.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/sends.h"
+#include "measure/clocks/synchronising.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/clocks/window_locks.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/logical.h"
+#include "piggyback/match.h"
 
 enum { LC_SYNC_LOOKS = 1000 };
 

@@ -12,7 +12,15 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/timer.h"
+#include "measure/calls/communicators.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/trace_offsets.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 
 /* A point that is worse than this and than those of the ends would make things worse. */

@@ -7,7 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/intervals.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/paths/entry.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
+#include "piggyback/blame.h"
+#include "piggyback/logical.h"
+#include "piggyback/match.h"
 
 /* The record of waits of a path, in the state, so that it survives the process. */
 static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path) {

@@ -13,8 +13,13 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/what_if_spec.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_finalize.h"
+#include "measure/clocks/what_if_factors.h"
+#include "measure/core.h"
+#include "measure/state_write.h"
 
 _Static_assert((int)LC_WHATIF_MAX == (int)LC_WHAT_IF_SCENARIOS, "clocks for all scenarios");
 

@@ -11,8 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/calls/wrap.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/records.h"
+#include "measure/clocks/sends.h"
+#include "measure/clocks/window_locks.h"
+#include "measure/thread.h"
+#include "piggyback/area.h"
+#include "piggyback/logical.h"
+#include "piggyback/match.h"
 
 enum { LC_CREDIT_FIRST = 16, LC_CREDIT = 256 };
 

@@ -10,6 +10,8 @@
 
 #include "base/launcher.h"
 #include "measure/core.h"
+#include "measure/gather/agree.h"
+#include "measure/thread.h"
 #include "measure/limits.h"
 
 /* Do all ranks of MPI_COMM_WORLD run under the tool, with the same options? MPI itself cannot

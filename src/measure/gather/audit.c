@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "measure/core.h"
 #include "measure/gather/rank_meta.h"
-#include "measure/paths/path.h"
+#include "measure/paths/modules.h"
 #include "measure/stub/stub.h"
 
 /* Which objects of the process call MPI past the wrappers? The words that their calls jump through

@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "format/raw.h"
+#include "format/state.h"
+#include "measure/clocks/clocks_finalize.h"
 #include "measure/core.h"
-#include "measure/hooks.h"
-#include "measure/clocks/clocks.h"
-#include "measure/limits.h"
+#include "measure/gather/finalize.h"
+#include "measure/gather/part.h"
 #include "measure/gather/rank_meta.h"
+#include "measure/limits.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
  * rank's nodes to those of the whole travel down the same tree: O(log P) messages per rank. Then

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "measure/core.h"
-#include "measure/hooks.h"
+#include "measure/gather/part.h"
 
 enum { PART_TAG = 0x4c34, PART_RANKS_MAX = 1024, PART_QUIET_MS = 20 };
 

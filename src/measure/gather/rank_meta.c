@@ -1,5 +1,11 @@
+#include "base/timer.h"
+#include "measure/clocks/clocks_finalize.h"
+#include "measure/core.h"
 #include "measure/gather/rank_meta.h"
-#include "measure/clocks/clocks.h"
+#include "measure/hot.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/user_regions.h"
+#include "measure/thread.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -10,8 +16,6 @@
 
 #include "base/json_text.h"
 #include "base/strbuf.h"
-#include "measure/hot.h"
-#include "measure/paths/path.h"
 #include "measure/stub/stub.h"
 
 /* CPUs that the calling thread may use, as "0-3,8". */

@@ -1,4 +1,7 @@
-#include "measure/paths/path.h"
+#include "measure/core.h"
+#include "measure/paths/call_sites.h"
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
 
 #include <stdlib.h>
 #include <string.h>

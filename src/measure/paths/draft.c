@@ -1,4 +1,12 @@
+#include "measure/core.h"
 #include "measure/paths/draft.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/modules.h"
+#include "measure/paths/unwind.h"
+#include "measure/paths/user_regions.h"
+#include "measure/paths/walk.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
 
 #include <stdlib.h>
 #include <string.h>

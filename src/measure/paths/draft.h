@@ -3,8 +3,10 @@
 #ifndef LC_MEASURE_PATHS_DRAFT_H
 #define LC_MEASURE_PATHS_DRAFT_H
 
-#include "measure/paths/path.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/unwind.h"
 #include "measure/paths/walk.h"
+#include "measure/thread.h"
 
 /* What is known of the path. */
 struct lc_draft {

@@ -1,11 +1,17 @@
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/hot.h"
+#include "measure/paths/call_sites.h"
+#include "measure/paths/draft.h"
 #include "measure/paths/entries.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/pool.h"
+#include "measure/paths/walk.h"
+#include "measure/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/hot.h"
 #include "measure/limits.h"
-#include "measure/paths/pool.h"
 
 /* Fingerprints of entries that went, to see whether they come back. */
 enum { GONE = 65536 };

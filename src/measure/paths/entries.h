@@ -12,8 +12,11 @@
 #define LC_MEASURE_PATHS_ENTRIES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include "measure/paths/draft.h"
+struct lc_draft;
+struct lc_entry;
+struct lc_thread;
 
 enum {
     LC_ENTRIES_FIRST = 8 << 20,

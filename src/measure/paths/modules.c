@@ -1,4 +1,6 @@
-#include "measure/paths/path.h"
+#include "measure/paths/bindings.h"
+#include "measure/paths/modules.h"
+#include "measure/state_write.h"
 
 #include <elf.h>
 #include <link.h>
@@ -6,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/paths/bindings.h"
 
 enum { MODULES_MAX = 512 };
 static struct lc_module modules[MODULES_MAX];

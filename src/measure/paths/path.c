@@ -1,12 +1,22 @@
+#include "base/err.h"
+#include "measure/core.h"
+#include "measure/hot.h"
+#include "measure/paths/bindings.h"
+#include "measure/paths/call_sites.h"
+#include "measure/paths/draft.h"
+#include "measure/paths/entries.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/modules.h"
 #include "measure/paths/path.h"
+#include "measure/paths/pool.h"
+#include "measure/paths/unwind.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
+#include "measure/trace/trace_sites.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/paths/draft.h"
-#include "measure/hot.h"
-#include "measure/paths/entries.h"
-#include "measure/paths/pool.h"
 
 /* The cold half of the look-up: rows of nodes, paths, entries made of drafts. */
 

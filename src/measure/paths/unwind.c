@@ -1,6 +1,7 @@
 #define UNW_LOCAL_ONLY
 #include "measure/limits.h"
-#include "measure/paths/path.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/unwind.h"
 
 #include <libunwind.h>
 

@@ -1,8 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/core.h"
+#include "measure/hooks.h"
 #include "measure/hot.h"
-#include "measure/paths/path.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/user_regions.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
 
 /* Regions of the program: by name (latecomer.h), by function (-finstrument-functions), and
  * switching measurement on and off. */

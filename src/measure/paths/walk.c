@@ -1,3 +1,5 @@
+#include "measure/paths/cfi.h"
+#include "measure/paths/unwind.h"
 #include "measure/paths/walk.h"
 
 #include <pthread.h>

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/paths/path.h"
 #include "measure/paths/cfi.h"
+
+struct lc_frame;
 
 enum { LC_RULES = 8192 };
 

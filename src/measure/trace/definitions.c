@@ -5,8 +5,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "measure/hot.h"
+#include "base/strbuf.h"
+#include "format/trace_defs.h"
+#include "measure/calls/communicators.h"
+#include "measure/core.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
+#include "measure/trace/trace_put.h"
 
 enum { DEFINITIONS_BYTES = 64 << 20 };
 

@@ -14,9 +14,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "measure/hot.h"
-#include "measure/limits.h"
+#include "base/timer.h"
+#include "format/trace_record.h"
+#include "measure/core.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
+#include "measure/trace/trace_put.h"
+#include "measure/limits.h"
 #include "format/filter.h"
 
 struct lc_tracing lc_tracing = {.lock = PTHREAD_MUTEX_INITIALIZER,

@@ -4,11 +4,26 @@
 #define LC_MEASURE_TRACE_TRACE_AREA_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
 
+#include "base/err.h"
 #include "base/strbuf.h"
-#include "measure/core.h"
 #include "format/trace_defs.h"
 #include "format/trace_record.h"
+
+struct lc_thread;
+
+void lc_trace_start(void); /* once, when the state exists: makes the area if tracing is asked for */
+struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread,
+                                            uint64_t begin_ticks); /* NULL: no room */
+uint64_t *
+lc_trace_refill(struct lc_trace_stream *stream,
+                unsigned words); /* never NULL; a place nobody reads if the stream stopped */
+
+/* at the end of a call: gets room for the next ones, flushing if need be */
+void lc_trace_renew(struct lc_trace_stream *stream);
 
 struct lc_tracing {
     struct lc_trace_area *area; /* NULL: not tracing */
@@ -27,13 +42,10 @@ struct lc_tracing {
     uint64_t min_bytes, max_bytes; /* of messages that are recorded */
 };
 extern struct lc_tracing lc_tracing;
-
 bool lc_trace_wanted(void);
 uint64_t lc_trace_buffer_bytes(void);
 void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks);
 void lc_trace_stream_close(struct lc_trace_stream *s);
 bool lc_trace_flush(struct lc_trace_stream *s);
-void lc_trace_define(enum lc_def_type type, const void *head, size_t head_bytes, const void *rest,
-                     size_t rest_bytes);
 
 #endif

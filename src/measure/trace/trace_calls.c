@@ -1,7 +1,21 @@
 /* Records that are seldom, or of which a call may write many. */
+#include <string.h>
+
+#include "format/trace_record.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/calls/status.h"
+#include "measure/core.h"
 #include "measure/hot.h"
-#include "measure/paths/path.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/user_regions.h"
+#include "measure/thread.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
+#include "measure/trace/trace_calls.h"
+#include "measure/trace/trace_hooks.h"
+#include "measure/trace/trace_put.h"
 
 /* Operations by OTF2's numbers (OTF2_CollectiveOp), which are part of its format. */
 enum {

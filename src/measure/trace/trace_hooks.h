@@ -6,108 +6,19 @@
 #ifndef LC_MEASURE_TRACE_TRACE_HOOKS_H
 #define LC_MEASURE_TRACE_TRACE_HOOKS_H
 
-#include "base/timer.h"
-#include "format/trace_defs.h"
+#include <mpi.h>
+#include <stdint.h>
+
 #include "format/trace_record.h"
-
-struct lc_coll;
-struct lc_msg;
-struct lc_matched;
-
-/* trace_area.c */
-void lc_trace_start(void); /* once, when the state exists: makes the area if tracing is asked for */
-struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread,
-                                            uint64_t begin_ticks); /* NULL: no room */
-uint64_t *
-lc_trace_refill(struct lc_trace_stream *stream,
-                unsigned words); /* never NULL; a place nobody reads if the stream stopped */
-/* at the end of a call: gets room for the next ones, flushing if need be */
-void lc_trace_renew(struct lc_trace_stream *stream);
-/* definitions.c */
-void lc_trace_define_process(void);
-/* A measured offset between this node's clock and that of rank 0: at `ticks` of this process (as
- * lc_ticks gives them), global time - local time; nothing if no trace is written. */
-void lc_trace_define_clock(uint64_t ticks, int64_t offset_ticks, uint64_t deviation_ticks);
-void lc_trace_define_name(bool window, uint32_t id, const char *name);
-void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent);
-/* A test makes this process believe in another clock (base/timer.h). */
-void lc_trace_define_bend(uint64_t base_ticks, double ns_per_tick,
-                          const struct lc_timer_bend *bend);
-uint32_t lc_trace_define_string(const char *text, enum lc_def_string use);
-/* trace_sites.c: of a call path that was not seen before */
-void lc_trace_sites(const struct lc_entry *entry);
-/* trace_unify.c */
-void lc_trace_close(void); /* once, behind MPI_Finalize's end stamp; collective if lc_core.agreed */
-/* trace_calls.c: everything seldom or long */
-void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
-                             const MPI_Status *statuses);
-void lc_trace_tested_cold(struct lc_trace_stream *stream, const struct lc_request *request);
-void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking);
-
-/* trace_calls.c: a constructor over `parent`; MPI_Comm_set_name */
-void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent);
-void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name);
-/* trace_calls.c: a communicator that no constructor announced (MPI_Comm_idup, ..) */
-void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
-
-enum {
-    /* free behind every call: most calls need no check that fails */
-    LC_TRACE_MARGIN_WORDS = 64
-};
-
-#define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON)
-
-static inline struct lc_trace_stream *lc_trace_stream_of(const struct lc_call *call) {
-    return lc_likely((call->mode & LC_TRACE_RECORDING) == LC_TRACE_RECORDING) ? call->thread->trace
-                                                                              : NULL;
-}
-
-static inline uint64_t *lc_trace_room(struct lc_trace_stream *s, unsigned words) {
-    return lc_likely(s->next + words <= s->limit) ? s->next : lc_trace_refill(s, words);
-}
-
-/* The words before `end` are complete: whoever reads the stream after this process was killed sees
- * them or does not. */
-static inline void lc_trace_commit(struct lc_trace_stream *s, uint64_t *end) {
-    atomic_signal_fence(memory_order_release);
-    s->next = end;
-}
-
-static inline void lc_trace_put1(struct lc_trace_stream *s, uint64_t a) {
-    uint64_t *p = lc_trace_room(s, 1);
-    p[0] = a;
-    lc_trace_commit(s, p + 1);
-}
-
-static inline void lc_trace_put2(struct lc_trace_stream *s, uint64_t a, uint64_t b) {
-    uint64_t *p = lc_trace_room(s, 2);
-    p[0] = a;
-    p[1] = b;
-    lc_trace_commit(s, p + 2);
-}
-
-static inline void lc_trace_put3(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c) {
-    uint64_t *p = lc_trace_room(s, 3);
-    p[0] = a;
-    p[1] = b;
-    p[2] = c;
-    lc_trace_commit(s, p + 3);
-}
-
-static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c,
-                                 uint64_t d) {
-    uint64_t *p = lc_trace_room(s, 4);
-    p[0] = a;
-    p[1] = b;
-    p[2] = c;
-    p[3] = d;
-    lc_trace_commit(s, p + 4);
-}
-
-/* Not left out by its size. */
-static inline bool lc_trace_sized(const struct lc_trace_stream *s, uint64_t bytes) {
-    return lc_likely(bytes - s->min_bytes <= s->more_bytes);
-}
+#include "measure/calls/communicators.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/core.h"
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
+#include "measure/trace/trace_area.h"
+#include "measure/trace/trace_calls.h"
+#include "measure/trace/trace_put.h"
 
 static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
     if (lc_unlikely(comm->trace == NULL))
@@ -236,18 +147,6 @@ static inline void lc_trace_coll_end(struct lc_call *call, struct lc_coll *coll)
     if (lc_unlikely((coll->nonblocking || coll->persistent) && coll->comm != NULL))
         lc_trace_coll_write(call, coll, true);
 }
-
-/* trace_calls.c */
-void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm);
-void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm);
-void lc_trace_init(struct lc_call *call);
-void lc_trace_finalize(struct lc_call *call);
-void lc_trace_control(struct lc_call *call, bool on);
-void lc_trace_thread_new(struct lc_call *call);
-void lc_trace_thread_end(struct lc_call *call);
-
-/* An outermost region by name is a phase: its name becomes a parameter. */
-void lc_trace_phase(struct lc_call *call);
 
 static inline void lc_trace_region_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);

@@ -1,8 +1,19 @@
 /* MPI-IO in the trace: open files have numbers, as communicators have; operations are numbered like
  * requests. Nothing is done unless a trace is written. */
 #include "base/mem.h"
+#include "format/trace_record.h"
+#include "measure/calls/communicators.h"
+#include "measure/calls/request.h"
+#include "measure/calls/status.h"
+#include "measure/core.h"
+#include "measure/hot.h"
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
-#include "measure/calls/wrap.h"
+#include "measure/trace/trace_hooks.h"
+#include "measure/trace/trace_io.h"
+#include "measure/trace/trace_put.h"
 
 struct file {
     MPI_File handle;

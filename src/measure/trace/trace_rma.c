@@ -4,8 +4,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "format/trace_record.h"
+#include "measure/calls/communicators.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/hot.h"
+#include "measure/thread.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
-#include "measure/calls/wrap.h"
+#include "measure/trace/trace_hooks.h"
+#include "measure/trace/trace_put.h"
+#include "measure/trace/trace_rma.h"
 
 struct window {
     MPI_Win handle;

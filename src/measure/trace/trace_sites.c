@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/hot.h"
-#include "measure/paths/path.h"
+#include "measure/core.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/modules.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
+#include "measure/trace/trace_sites.h"
 
 enum { SITES_MAX = 1 << 20 };
 

@@ -10,8 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "measure/hot.h"
+#include "base/strbuf.h"
+#include "format/trace_defs.h"
+#include "measure/core.h"
+#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
+#include "measure/trace/trace_unify.h"
 #include "format/union.h"
 
 enum { TAG_UNION = 0x4c54 };

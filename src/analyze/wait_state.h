@@ -1,0 +1,84 @@
+/* Wait states of a location, and the synchronisation points that it belongs to. */
+#ifndef LC_ANALYZE_WAIT_STATE_H
+#define LC_ANALYZE_WAIT_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lc_wait_kind {
+    LC_WAIT_LS,
+    LC_WAIT_LR,
+    LC_WAIT_BARRIER,
+    LC_WAIT_N2N,
+    LC_WAIT_12N,
+    LC_WAIT_N21,
+    LC_WAIT_SCAN,
+    LC_WAIT_MGMT,
+    LC_WAIT_OMP_EBARRIER,
+    LC_WAIT_OMP_IBARRIER,
+    LC_WAIT_OMP_CRITICAL,
+    LC_WAIT_OMP_LOCK,
+    LC_WAIT_PTHREAD_LOCK,
+    LC_WAIT_OMP_IDLE,
+    LC_WAIT_RMA_CREATE,
+    LC_WAIT_RMA_FREE,
+    LC_WAIT_RMA_FENCE,
+    LC_WAIT_RMA_EARLY_WAIT,
+    LC_WAIT_RMA_LATE_POST,
+    LC_WAIT_RMA_LOCK,
+    LC_WAIT_IO,
+    LC_WAIT_NEIGHBOR,
+    LC_WAIT_TASKWAIT,
+    LC_WAIT_INIT,
+    LC_WAIT_FINALIZE, /* docs/definitions/wait-states.md#4-critical-path only */
+    LC_WAIT_KINDS
+};
+
+enum { /* lc_wait.flags */
+       /* a wait state of docs/definitions/wait-states.md#2-wait-states: has waiting time, metric,
+        * statistics */
+       LC_WAIT_STATE = 1,
+       /* a blocking of docs/definitions/wait-states.md#4-critical-path. Most have both bits; a root
+        * of n21 whose blocking differs has one entry for each */
+       LC_WAIT_BLOCKS = 2,
+       LC_WAIT_CUT = 4, /* release lies after the end of the call (wrong clocks) */
+       LC_WAIT_WO_SAME = 8,
+       LC_WAIT_WO_DIFFERENT = 16, /* ls in wrong order */
+       LC_WAIT_NO_BYTES = 32,     /* ls, lr: the message has none */
+       LC_WAIT_NONBLOCKING = 64   /* in a nonblocking collective operation */
+};
+
+/* One wait state (docs/definitions/wait-states.md#21-what-a-wait-state-is): the location is blocked
+ * in a call from `start` until the cause does something at `release`. Waiting time w = min(release,
+ * end) - start, except where busy_ticks (tasks executed while waiting) is taken off. */
+struct lc_wait {
+    int64_t start;     /* s */
+    int64_t release;   /* u */
+    int64_t end;       /* end of the waiting call (e of blocking collectives, lv else) */
+    int64_t cause_end; /* end of the call of the cause that released (same meaning) */
+    int64_t busy_ticks;
+    uint64_t instance;    /* which collective operation: (lc_instance id); UINT64_MAX for others */
+    uint32_t cnode;       /* waiting call */
+    uint32_t cause;       /* location; LC_NONE where there is none */
+    uint32_t cause_cnode; /* the call that released */
+    uint8_t kind;         /* enum lc_wait_kind */
+    uint8_t flags;
+    uint16_t reserved;
+};
+
+static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
+    return (w->release < w->end ? w->release : w->end) - w->start - w->busy_ticks;
+}
+
+/* A synchronisation point that this location belongs to
+ * (docs/definitions/wait-states.md#31-synchronisation-points), for everything but messages (those
+ * are in the waits: r and its cause). Equal (instance, group) on two locations: the same point. */
+struct lc_sync {
+    int64_t time;      /* T(S) */
+    uint64_t instance; /* operation */
+    uint32_t group; /* 0, or where one operation has several points: the location that caused it */
+    uint32_t reserved;
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* What a status of MPI says, without calling MPI. */
+#ifndef LC_MEASURE_CALLS_STATUS_H
+#define LC_MEASURE_CALLS_STATUS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline MPI_Status *lc_own_status(MPI_Status *status, MPI_Status *own) {
+    return status == MPI_STATUS_IGNORE ? own : status;
+}
+
+/* Bytes of a received message; fields of the status where MPI_Get_count with MPI_BYTE would return
+ * the same. */
+static inline uint64_t lc_status_bytes(const MPI_Status *status) {
+#if defined(LC_FLAVOUR_OPENMPI)
+    return status->_ucount;
+#else
+    return (uint64_t)(uint32_t)status->count_lo |
+           (uint64_t)((uint32_t)status->count_hi_and_cancelled >> 1) << 32;
+#endif
+}
+
+static inline bool lc_status_cancelled(const MPI_Status *status) {
+#if defined(LC_FLAVOUR_OPENMPI)
+    return status->_cancelled != 0;
+#else
+    return (status->count_hi_and_cancelled & 1) != 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* The edge back, from the post of a receive to the end of its send. */
+#ifndef LC_MEASURE_CLOCKS_BACK_EDGES_H
+#define LC_MEASURE_CLOCKS_BACK_EDGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lc_call;
+struct lc_clk_recv;
+struct lc_clk_thread;
+struct lc_ended;
+struct lc_ring_entry;
+
+/* takes the replies that wait for a record to this rank; their number. Sends those
+ * that no record took along. Both with lc_clk.lock held. */
+uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words);
+void lc_clk_back_flush(struct lc_clk_thread *k);
+
+/* What was left to do at the begin of the next call (todo). */
+void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call);
+
+/* back_edges.c, the sender's side: did this call wait for the receive? */
+void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e);
+
+/* The receiver's side: a receive is about to be posted whose message's entry is there already.
+ * True: its sender is told, or will be. */
+bool lc_clk_tell_late(struct lc_clk_thread *k, uint32_t source, const struct lc_ring_entry *entry,
+                      const struct lc_call *call);
+
+/* The same when the message has come, where that could not be told before: wildcard receives,
+ * entries that were not there yet, sends that surely waited. extra: of an entry that came as
+ * record. r NULL: blocking. */
+void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                        const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
+                        const struct lc_clk_recv *r);
+
+#endif

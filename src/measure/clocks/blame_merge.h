@@ -1,0 +1,16 @@
+/* Who was late, merged over all ranks in MPI_Finalize. */
+#ifndef LC_MEASURE_CLOCKS_BLAME_MERGE_H
+#define LC_MEASURE_CLOCKS_BLAME_MERGE_H
+
+#include <stdint.h>
+
+/* collective; the rows that are kept go to the state of the ranks they name */
+void lc_clk_merge_blame(void);
+
+/* Before the first of these: sums of the call sites are complete. */
+void lc_clk_sites_close(void);
+
+/* An index-ed value of a node in the state; what: enum lc_state_wait_what. */
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index);
+
+#endif

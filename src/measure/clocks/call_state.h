@@ -1,0 +1,154 @@
+/* What a thread, a call, a request carry for the clocks, from the begin of a call to the point
+ * where its wait state and its edges are known. */
+#ifndef LC_MEASURE_CLOCKS_CALL_STATE_H
+#define LC_MEASURE_CLOCKS_CALL_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/raw.h"
+#include "measure/calls/operations.h"
+#include "measure/core.h"
+#include "measure/thread.h"
+#include "piggyback/logical.h"
+#include "piggyback/match.h"
+#include "piggyback/ring.h"
+
+struct lc_clk_comm;
+struct lc_comm;
+struct lc_path;
+struct lc_state_wait;
+
+/* Wait states, in the order of lc_raw_measured. */
+enum lc_measured_wait {
+    LC_MEASURED_LATESENDER,
+    LC_MEASURED_LATERECEIVER,
+    LC_MEASURED_NXN,
+    LC_MEASURED_BARRIER,
+    LC_MEASURED_LATEBROADCAST,
+    LC_MEASURED_EARLYREDUCE,
+    LC_MEASURED_EARLYSCAN,
+    LC_MEASURED_NEIGHBOR,
+    LC_MEASURED_COMM,
+    LC_MEASURED_FILE,
+    LC_MEASURED_WIN_CREATE,
+    LC_MEASURED_WIN_FREE,
+    LC_MEASURED_WIN_FENCE,
+    LC_MEASURED_WIN_EARLY,
+    LC_MEASURED_WIN_POST,
+    LC_MEASURED_KINDS
+};
+_Static_assert(LC_MEASURED_KINDS + 1 == LC_RAW_MEASURED, "the order of lc_raw_measured");
+
+/* What a function does with candidates. */
+enum lc_fn_class {
+    LC_FN_OTHER,
+    LC_FN_PLAIN, /* blocking receives, sends, MPI_Wait, MPI_Waitany: one candidate or the largest */
+    LC_FN_WAITALL,  /* the largest */
+    LC_FN_WAITSOME, /* the smallest */
+    LC_FN_SENDRECV  /* receives only */
+};
+
+struct lc_candidate {
+    uint64_t ticks;
+    uint32_t kind; /* enum lc_measured_wait */
+    uint32_t late_rank, late_node;
+};
+
+/* A collective operation from its begin to its end. */
+struct lc_clk_coll {
+    struct lc_clk_comm *c;
+    uint32_t op;
+    enum lc_coll_kind kind;
+    int32_t root;
+    bool is_root, sends, receives, nonblocking;
+    bool may_block;           /* the call that ends it is not local in MPI */
+    uint8_t *from;            /* v forms: does data come from rank i? NULL: from all that send */
+    struct lc_shadow *shadow; /* transport by messages */
+};
+
+/* The end of a call, for an edge into it that is known later. */
+struct lc_call_end {
+    struct lc_logical_since since; /* of this thread */
+    uint64_t begin, end;           /* of the call */
+    uint32_t interval, phase;
+    uint32_t calls; /* that began since, and told others what they knew */
+};
+
+/* The end of a call whose entry is on its way from another core: it is read at the thread's next
+ * event, when it has come (lc_stamp_end asks for it), so that nothing waits for it. */
+enum lc_deferred_kind { LC_DEFERRED_NONE, LC_DEFERRED_RECEIVED, LC_DEFERRED_COLLECTIVE };
+
+struct lc_deferred {
+    enum lc_deferred_kind kind;
+    bool ended; /* the call itself is over */
+    bool notified;
+    struct lc_call call;
+    struct lc_comm *comm;
+    int32_t peer, tag; /* LC_DEFERRED_RECEIVED: of the message */
+    uint64_t bytes;
+    struct lc_clk_recv *recv; /* NULL: blocking */
+};
+
+struct
+    lc_unresolved { /* a send that may have waited for its receive; nobody has told when that was */
+    uint32_t to, seq;
+    bool surely; /* else it waited if the receive was posted during the call */
+    struct lc_call_end at;
+};
+
+/* A wait state as it was booked, for one of the same call that is known later. */
+struct lc_booked {
+    struct lc_state_wait *wait; /* of the call path */
+    uint32_t kind;              /* LC_MEASURED_KINDS: nothing was booked */
+    uint64_t ticks;
+};
+enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
+
+struct lc_clk_thread {
+    struct lc_logical l;
+    struct lc_thread *thread;
+    uint32_t epoch;               /* of the intervals this thread has seen */
+    bool any_candidate;           /* of the call in progress, or of the last one */
+    bool unbooked;                /* that wait state is still to be booked */
+    bool todo;                    /* replies or edges back wait for the next call */
+    uint8_t n_unresolved, n_late; /* edges back; mirrors left behind */
+    struct lc_candidate worst;    /* the chosen one so far */
+    struct lc_path *waited;       /* the last call */
+    const void *claim;            /* place of the next entry of the ring last sent to, or NULL */
+    struct lc_deferred deferred;
+    struct lc_clk_coll blocking; /* the blocking collective in progress */
+    struct lc_comm *sync_comm;   /* synchronising.c: of the one that is a MEET */
+    struct lc_clk_thread *next;
+    struct lc_unresolved unresolved_sends[LC_UNRESOLVED];
+    uint32_t n_done; /* work since there was something to do */
+    struct lc_logical_done done[LC_DONE];
+};
+
+/* Open or matched receive. */
+struct lc_clk_recv {
+    struct lc_recv recv;
+    struct lc_ring_entry matched_entry; /* of a message matched by MPI_Mprobe */
+    bool is_matched, has_matched_entry;
+    uint64_t *matched_extra; /* that came with it, or NULL */
+    uint32_t n_matched_extra;
+    bool reply_later;     /* its sender can only be told when the message is known */
+    uint32_t post_number; /* of its line (piggyback/posts.h), count of the posts then */
+    bool notified;        /* its sender has been told */
+};
+
+struct lc_reply_slot {
+    uint32_t rank, seq;
+    struct lc_stamp stamp; /* enter: when the receive was posted */
+    uint64_t *extra;       /* that came with it over messages: room for LC_RECORD_EXTRA */
+    uint32_t n_extra;
+};
+
+struct lc_pending { /* a send that ended before its reply was there */
+    uint32_t rank, seq;
+    uint64_t begin, end;
+    uint64_t bytes; /* of a standard send; others 0 */
+    struct lc_booked instead;
+};
+
+#endif

@@ -1,0 +1,29 @@
+/* The clocks of the nodes against the global one, which is that of rank 0's node. */
+#ifndef LC_MEASURE_CLOCKS_GLOBAL_TIME_H
+#define LC_MEASURE_CLOCKS_GLOBAL_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
+    double local_ns, offset_ns, error_ns;
+};
+
+/* the node's clock against the global one */
+double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
+double lc_clk_to_global(uint64_t ticks); /* ns */
+uint64_t lc_clk_from_global(double global_ns);
+uint64_t lc_clk_from_local(double local_ns);
+bool lc_clk_resync_due(void); /* rank 0: time to synchronise again? Then all ranks do: */
+void lc_clk_resync(void);     /* collective */
+
+/* collective: of this rank's node to rank 0's */
+void lc_clk_measure_offset(struct lc_clk_measured *m);
+
+/* The same among one rank per node: world ranks, the first is the reference; `me`: place of the
+ * caller. */
+void lc_clk_measure_leaders(const int *leaders, uint32_t n, uint32_t me, double budget_ns,
+                            struct lc_clk_measured *m);
+void lc_clk_time_init(void); /* collective */
+
+#endif

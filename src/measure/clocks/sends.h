@@ -1,0 +1,21 @@
+/* The sender's entry: goes before its message, through a ring or as a record. */
+#ifndef LC_MEASURE_CLOCKS_SENDS_H
+#define LC_MEASURE_CLOCKS_SENDS_H
+
+#include <stdint.h>
+
+struct lc_clk_thread;
+struct lc_ring_entry;
+struct lc_stamp;
+
+/* an entry of no bytes, with lc_clk.lock held */
+void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                uint32_t context, int32_t tag);
+
+/* puts an entry on its way; its sequence number (0: lost) and place (NULL: none). With
+ * lc_clk.lock held. */
+uint32_t lc_clk_put_entry(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                          uint32_t context, int32_t tag, uint32_t bytes, uint64_t waits,
+                          struct lc_ring_entry **entry);
+
+#endif

@@ -1,0 +1,39 @@
+/* The stack as frames, and the words on it that prove a call path. */
+#ifndef LC_MEASURE_PATHS_UNWIND_H
+#define LC_MEASURE_PATHS_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lc_check;
+
+enum { LC_FRAMES_MAX = 1024, LC_FRAMES_CACHED = 512, LC_ITEMS_MAX = 128 };
+
+/* A function activation outside of the wrapper, innermost first. */
+struct lc_frame {
+    uint64_t ip;      /* where it goes on */
+    uint64_t sp;      /* stack pointer there */
+    uint64_t fp;      /* frame-pointer register there */
+    uint64_t ip_slot; /* where ip was found; 0: not in memory */
+    uint64_t fp_slot; /* the same for fp */
+    uint64_t start;   /* begin of the function; 0: unknown */
+    bool signal;      /* interrupted here: ip is no return address */
+};
+
+/* At the start: libunwind remembers the rules of 128 return addresses, too few for large programs,
+ * whose every step would be a search then. */
+void lc_unwind_init(void);
+
+/* A library went away; another one may come to lie there. */
+void lc_unwind_forget(void);
+
+/* Frames outside of the wrapper with this frame address, found by libunwind: right for all that has
+ * tables, and slow (20 system calls for each frame). *complete: the outermost one was reached. The
+ * usual way is lc_walk (paths/walk.h). */
+int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
+
+/* The words to compare, innermost first; false: not cacheable. *n <= 3 * n_frames. */
+bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
+                      struct lc_check *checks, uint32_t *n);
+
+#endif

@@ -1,0 +1,46 @@
+/* Writing side of the state that the parent reads (format/state.h). Everything with lc_core.lock
+ * held unless said; LC_NONE or NULL when the state is full (counted). */
+#ifndef LC_MEASURE_STATE_WRITE_H
+#define LC_MEASURE_STATE_WRITE_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "format/state.h"
+#include "measure/core.h"
+
+struct lc_thread;
+
+/* Tables of the state, for readers in the process: call-tree nodes, and the texts that a node's
+ * `ref` stands for (name of an MPI call or region; path of a frame's module). */
+static inline const struct lc_state_node *lc_state_nodes(void) {
+    return (const struct lc_state_node *)(lc_core.base + lc_core.state->nodes.offset);
+}
+
+static inline const char *lc_state_name_of(uint32_t ref) {
+    const struct lc_state_name *names =
+        (const struct lc_state_name *)(lc_core.base + lc_core.state->names.offset);
+    return lc_core.base + lc_core.state->text.offset + names[ref].text;
+}
+
+static inline const char *lc_state_path_of(uint32_t ref) {
+    const struct lc_state_module *modules =
+        (const struct lc_state_module *)(lc_core.base + lc_core.state->modules.offset);
+    return lc_core.base + lc_core.state->text.offset + modules[ref].path;
+}
+
+/* all with lc_core.lock held unless said; LC_NONE / NULL when the state is full
+ * (counted) */
+enum lc_err lc_state_create(void);
+uint32_t lc_state_add_name(const char *name);
+uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias);
+uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,
+                        uint64_t offset, uint64_t site);
+struct lc_state_row *lc_state_row_take(struct lc_thread *thread, uint32_t node,
+                                       uint32_t key); /* no lock; never NULL: a spill row if full */
+void *
+lc_state_take(size_t bytes,
+              uint64_t *offset); /* from the pool, zeroed, 64-byte aligned; no lock; NULL if full */
+
+#endif

@@ -1,0 +1,103 @@
+/* Threads of the program, and the call that one has in progress. thread.c makes and ends
+ * them. */
+#ifndef LC_MEASURE_THREAD_H
+#define LC_MEASURE_THREAD_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "measure/calls/communicators.h"
+#include "measure/core.h"
+
+struct lc_entry;
+struct lc_path;
+struct lc_request;
+struct lc_state_chunk;
+struct lc_state_row;
+struct lc_state_thread;
+
+struct lc_region_open {
+    struct lc_entry *entry;
+    uint64_t begin_ticks;
+    uint32_t name; /* user_regions.c: which one */
+    bool named;    /* not a function */
+};
+enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
+
+struct lc_thread {
+    _Atomic uint32_t mode;
+    uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
+    uint64_t last_ticks;       /* end of the last event */
+    struct lc_entry *last;     /* its entry */
+    struct lc_entry **buckets; /* LC_BUCKETS lists of entries */
+    uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
+    uint32_t index;            /* location: dense id in this process */
+    bool cold;                 /* the look-up of this call was a miss */
+    bool in_callback;          /* the look-up is that of a call inside a callback */
+    uint64_t outer_frame;      /* frame of the wrapper that is in progress */
+    void *clocks;              /* per thread data of the hooks */
+    const void *expected;      /* fetched when the call returns: the hooks will read it */
+    void *trace;
+    /* colder */
+    uint64_t next_request;
+    struct lc_comm *comm_slots[LC_COMM_SLOTS];
+    struct lc_type_slot type_slots[LC_TYPE_SLOTS];
+    struct lc_region_open *regions;
+    uint32_t n_regions, n_named, n_regions_lost; /* open; by name; begun, but not kept */
+    uint32_t next_serial;
+    struct lc_entry *off_entry;          /* calls while measurement is off */
+    struct lc_entry *start_entry;        /* before the first event: no items */
+    struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
+    /* the same for calls inside callbacks; NULL before the first */
+    struct lc_entry *callback_entry;
+    struct lc_path **paths;          /* hash by node */
+    struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
+    uint32_t paths_mask, n_paths;
+    uint32_t times_mask, n_times;
+    struct lc_state_row *void_row;  /* what is not kept: root time, calls while off */
+    struct lc_state_row *spill_row; /* calls that found the state full: counted as lost */
+    enum lc_callpath callpath;
+    struct lc_state_thread *state;
+    struct lc_state_chunk *chunk; /* newest */
+    struct lc_pool *pool;         /* memory of entries */
+    void *draft;                  /* of path.c */
+    struct lc_sites *sites;       /* call_sites.c */
+    struct lc_request **scratch_requests;
+    MPI_Status *scratch_statuses;
+    MPI_Request *scratch_handles;
+    size_t cap_scratch;
+    struct lc_thread *next; /* all threads */
+    bool came_back;         /* the path that was just made had been forgotten for want of memory */
+    uint32_t *gone;         /* by paths/entries.c: fingerprints of forgotten paths */
+    uint64_t made_then, remade_then;
+    struct lc_path_counts counts;
+    bool ended;
+};
+
+struct lc_call {
+    struct lc_thread *thread;
+    struct lc_entry *entry;
+    uint64_t begin, end;
+    uint32_t fn, mode;
+    uint64_t class_bytes; /* decides the size class */
+    uint64_t bytes_sent, bytes_rcvd;
+    uint32_t flags; /* LC_RAW_ROW_* */
+    /* leading items of entry that are the same activation as at the previous event */
+    uint32_t common;
+};
+#define LC_TLS extern __thread __attribute__((tls_model("initial-exec")))
+LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
+#define lc_self ((struct lc_thread *)latecomer_private_self)
+enum lc_err lc_threads_init(void);
+struct lc_thread *lc_thread_attach(void);          /* NULL: this thread cannot be measured */
+void lc_mode_change(uint32_t clear, uint32_t set); /* in all threads, and new ones */
+
+/* the time since the last event was our own work: not booked */
+void lc_thread_exclude(struct lc_thread *t);
+uint64_t lc_threads_lost(void); /* calls booked nowhere, with lc_core.lock held */
+
+#endif

@@ -1,0 +1,37 @@
+/* Records that are seldom, or of which a call may write many. */
+#ifndef LC_MEASURE_TRACE_TRACE_CALLS_H
+#define LC_MEASURE_TRACE_TRACE_CALLS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct lc_call;
+struct lc_coll;
+struct lc_comm;
+struct lc_request;
+struct lc_trace_stream;
+
+/* everything seldom or long */
+void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
+                             const MPI_Status *statuses);
+void lc_trace_tested_cold(struct lc_trace_stream *stream, const struct lc_request *request);
+void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking);
+
+/* a constructor over `parent`; MPI_Comm_set_name */
+void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent);
+void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name);
+
+/* a communicator that no constructor announced (MPI_Comm_idup, ..) */
+void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
+void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm);
+void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm);
+void lc_trace_init(struct lc_call *call);
+void lc_trace_finalize(struct lc_call *call);
+void lc_trace_control(struct lc_call *call, bool on);
+void lc_trace_thread_new(struct lc_call *call);
+void lc_trace_thread_end(struct lc_call *call);
+
+/* An outermost region by name is a phase: its name becomes a parameter. */
+void lc_trace_phase(struct lc_call *call);
+
+#endif

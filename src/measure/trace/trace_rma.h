@@ -1,0 +1,24 @@
+/* One-sided communication in the trace. */
+#ifndef LC_MEASURE_TRACE_TRACE_RMA_H
+#define LC_MEASURE_TRACE_TRACE_RMA_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/clocks/clocks_hooks.h"
+
+struct lc_call;
+
+/* Windows and one-sided operations (trace_rma.c, synchronising.c). */
+enum lc_rma_kind { LC_RMA_PUT, LC_RMA_GET, LC_RMA_ACCUMULATE, LC_RMA_FETCH, LC_RMA_SWAP };
+void lc_win_new_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_Win *win);
+void lc_win_free_begin(struct lc_call *call, MPI_Win win);
+void lc_win_named(struct lc_call *call, int result, MPI_Win win, const char *name);
+void lc_trace_rma(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win, int target,
+                  uint64_t bytes, uint64_t bytes_back);
+void lc_trace_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win);
+void lc_trace_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win, int rank,
+                      MPI_Group group, bool shared);
+
+#endif

@@ -1,0 +1,7 @@
+/* The end of the trace: definitions of all ranks, brought together. */
+#ifndef LC_MEASURE_TRACE_TRACE_UNIFY_H
+#define LC_MEASURE_TRACE_TRACE_UNIFY_H
+
+void lc_trace_close(void); /* once, behind MPI_Finalize's end stamp; collective if lc_core.agreed */
+
+#endif
