@@ -13,8 +13,8 @@
 static void health_line(struct lc_strbuf *line, const struct lc_trace *trace, int kind) {
     const struct lc_health *h = trace->health;
     lc_strbuf_clear(line);
-    lc_strbuf_printf(line, "%" PRId64 " %s: %s", h->count[kind], lc_health_text(kind),
-                     lc_health_done(kind));
+    lc_strbuf_printf(line, "%" PRId64 " %s: %s", h->count[kind],
+                     lc_health_text(kind, h->count[kind]), lc_health_done(kind));
     if (h->location[kind] != INT64_MAX) {
         const struct lc_an_location *l = &trace->locations[h->location[kind]];
         lc_strbuf_printf(line, " (first: rank %d", trace->processes[l->process].rank);

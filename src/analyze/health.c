@@ -5,9 +5,9 @@
 #include "model/model.h"
 
 static const struct {
-    const char *name, *text, *done;
+    const char *name, *one, *several, *done;
 } table[] = {
-#define LC_HEALTH_ROW(name, text, done) {#name, text, done},
+#define LC_HEALTH_ROW(name, one, several, done) {#name, one, several, done},
     LC_HEALTH_TABLE(LC_HEALTH_ROW)
 #undef LC_HEALTH_ROW
 };
@@ -37,8 +37,8 @@ void lc_health_reduce(struct lc_health *health, const struct lc_transport *comm)
     lc_comm_allreduce_i64(comm, &health->largest_violation_ticks, 1, LC_OP_MAX);
 }
 
-const char *lc_health_text(enum lc_health_kind kind) {
-    return table[kind].text;
+const char *lc_health_text(enum lc_health_kind kind, int64_t count) {
+    return count == 1 ? table[kind].one : table[kind].several;
 }
 
 const char *lc_health_done(enum lc_health_kind kind) {

@@ -9,47 +9,74 @@
 #include "analyze/transport.h"
 #include "base/strbuf.h"
 
-/* kind, what it means for people (a plural that follows "<count> "), what was done */
+/* kind, what it means for people (behind "1 ", behind any other count), what was done */
 #define LC_HEALTH_TABLE(X)                                                                         \
-    X(NOT_CPU, "locations that are no CPU threads", "skipped")                                     \
-    X(NO_EVENTS, "locations without events", "empty in the result")                                \
-    X(DAMAGED, "locations whose events cannot be read to the end", "used up to the damage")        \
-    X(LOST, "events fewer than the archive announces", "missing")                                  \
-    X(UNKNOWN_RECORD, "records of unknown kinds", "skipped")                                       \
-    X(SAMPLES, "sampling records", "skipped: the analysis needs Enter and Leave")                  \
-    X(TIME_BACKWARDS, "events earlier than the one before them", "moved to its time")              \
-    X(LEAVE_WITHOUT_ENTER, "Leave records without an open Enter", "skipped")                       \
-    X(ENTER_WITHOUT_LEAVE, "regions left open", "closed with the region or location around them")  \
-    X(TOO_DEEP, "regions entered below 1000 others", "shown below the 1000th")                     \
-    X(UNKNOWN_REGION, "records that name an undefined region", "shown as <unknown>")               \
-    X(RECORD_OUTSIDE, "MPI records outside of any region", "skipped")                              \
-    X(UNKNOWN_COMM, "records that name an undefined communicator or rank", "skipped")              \
-    X(SEND_UNMATCHED, "messages sent, but not received", "skipped")                                \
-    X(RECV_UNMATCHED, "messages received, but not sent", "skipped")                                \
-    X(BYTES_DIFFER, "messages received with another length than sent", "used")                     \
-    X(REQUEST_UNKNOWN, "completions of unknown requests", "skipped")                               \
-    X(REQUEST_OPEN, "requests never completed", "skipped")                                         \
-    X(REQUEST_REUSED, "requests started twice without completion", "the first skipped")            \
-    X(COLL_END_ALONE, "collective ends without a begin", "taken as begun with their call")         \
-    X(COLL_BEGIN_ALONE, "collective begins without an end", "skipped")                             \
-    X(COLL_INCOMPLETE, "collective operations that not all members took part in", "skipped")       \
-    X(COLL_MISMATCH, "collective operations whose members name different operations or roots",     \
+    X(NOT_CPU, "location that is not a CPU thread", "locations that are not CPU threads",          \
       "skipped")                                                                                   \
-    X(COLL_REALIGNED, "members with missing or superfluous collective records",                    \
-      "the others matched by operation, root and time")                                            \
-    X(COLL_UNKNOWN, "collective operations of unknown kinds", "without wait states")               \
-    X(COLL_NEIGHBORS, "neighbourhood operations whose neighbours the trace does not name",         \
-      "without wait states")                                                                       \
-    X(INIT_TWICE, "further calls of MPI_Init or MPI_Finalize by a process", "ordinary calls")      \
-    X(INIT_MISSING, "processes without MPI_Init or MPI_Finalize", "default bounds")                \
-    X(VIOLATION_P2P, "messages received before they were sent", "waiting cut at the call's end")   \
-    X(VIOLATION_COLL, "collective waits released after their end",                                 \
-      "waiting cut at the call's end")                                                             \
-    X(TEAM_UNKNOWN, "thread teams without a fork", "below the root")                               \
-    X(LOCK_ORDER, "lock acquisitions without a release before them", "without cause")
+    X(NO_EVENTS, "location without events", "locations without events", "empty in the result")     \
+    X(DAMAGED, "location whose events cannot be read to the end",                                  \
+      "locations whose events cannot be read to the end", "used up to the damage")                 \
+    X(LOST, "event announced by the archive is missing",                                           \
+      "events announced by the archive are missing", "the result lacks them")                      \
+    X(UNKNOWN_RECORD, "record of an unknown kind", "records of unknown kinds", "skipped")          \
+    X(SAMPLES, "sampling record", "sampling records",                                              \
+      "skipped, because the analysis needs Enter and Leave")                                       \
+    X(TIME_BACKWARDS, "event earlier than the one before it",                                      \
+      "events earlier than the one before them", "moved to the time of that one")                  \
+    X(LEAVE_WITHOUT_ENTER, "Leave record without an open Enter",                                   \
+      "Leave records without an open Enter", "skipped")                                            \
+    X(ENTER_WITHOUT_LEAVE, "region left open", "regions left open",                                \
+      "closed at the end of the enclosing region or location")                                     \
+    X(TOO_DEEP, "region entered more than 1000 levels deep",                                       \
+      "regions entered more than 1000 levels deep", "shown at level 1000")                         \
+    X(UNKNOWN_REGION, "record that names an undefined region",                                     \
+      "records that name an undefined region", "shown as <unknown>")                               \
+    X(RECORD_OUTSIDE, "MPI record outside any region", "MPI records outside any region",           \
+      "skipped")                                                                                   \
+    X(UNKNOWN_COMM, "record that names an undefined communicator or rank",                         \
+      "records that name an undefined communicator or rank", "skipped")                            \
+    X(SEND_UNMATCHED, "message sent but never received", "messages sent but never received",       \
+      "skipped")                                                                                   \
+    X(RECV_UNMATCHED, "message received but never sent", "messages received but never sent",       \
+      "skipped")                                                                                   \
+    X(BYTES_DIFFER, "message received with a different length than it was sent with",              \
+      "messages received with a different length than they were sent with", "used")                \
+    X(REQUEST_UNKNOWN, "completion of an unknown request", "completions of unknown requests",      \
+      "skipped")                                                                                   \
+    X(REQUEST_OPEN, "request that was never completed", "requests that were never completed",      \
+      "skipped")                                                                                   \
+    X(REQUEST_REUSED, "request started again before it was completed",                             \
+      "requests started again before they were completed", "the first start is skipped")           \
+    X(COLL_END_ALONE, "end of a collective without its begin",                                     \
+      "ends of collectives without their begin", "taken to begin with the call")                   \
+    X(COLL_BEGIN_ALONE, "begin of a collective without its end",                                   \
+      "begins of collectives without their end", "skipped")                                        \
+    X(COLL_INCOMPLETE, "collective operation that not all members took part in",                   \
+      "collective operations that not all members took part in", "skipped")                        \
+    X(COLL_MISMATCH, "collective operation whose members disagree on operation or root",           \
+      "collective operations whose members disagree on operation or root", "skipped")              \
+    X(COLL_REALIGNED, "member with missing or superfluous collective records",                     \
+      "members with missing or superfluous collective records",                                    \
+      "the others are matched by operation, root and time")                                        \
+    X(COLL_UNKNOWN, "collective operation of an unknown kind",                                     \
+      "collective operations of unknown kinds", "without wait states")                             \
+    X(COLL_NEIGHBORS, "neighbourhood operation whose neighbours are not in the trace",             \
+      "neighbourhood operations whose neighbours are not in the trace", "without wait states")     \
+    X(INIT_TWICE, "repeated call of MPI_Init or MPI_Finalize",                                     \
+      "repeated calls of MPI_Init or MPI_Finalize", "treated as ordinary calls")                   \
+    X(INIT_MISSING, "process without MPI_Init or MPI_Finalize",                                    \
+      "processes without MPI_Init or MPI_Finalize", "bounded by the first and last event")         \
+    X(VIOLATION_P2P, "message received before it was sent",                                        \
+      "messages received before they were sent", "waiting is cut at the end of the call")          \
+    X(VIOLATION_COLL, "collective wait that ends after its call",                                  \
+      "collective waits that end after their call", "waiting is cut at the end of the call")       \
+    X(TEAM_UNKNOWN, "thread team without a fork", "thread teams without a fork",                   \
+      "shown below the root")                                                                      \
+    X(LOCK_ORDER, "lock acquired without an earlier release",                                      \
+      "locks acquired without an earlier release", "without a cause")
 
 enum lc_health_kind {
-#define LC_HEALTH_ENUM(name, text, done) LC_HEALTH_##name,
+#define LC_HEALTH_ENUM(name, one, several, done) LC_HEALTH_##name,
     LC_HEALTH_TABLE(LC_HEALTH_ENUM)
 #undef LC_HEALTH_ENUM
         LC_HEALTH_KINDS
@@ -68,7 +95,8 @@ void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t
 void lc_health_add(struct lc_health *health, enum lc_health_kind kind, uint32_t location,
                    int64_t count);
 void lc_health_reduce(struct lc_health *health, const struct lc_transport *comm);
-const char *lc_health_text(enum lc_health_kind kind);
+/* What follows the count in words. */
+const char *lc_health_text(enum lc_health_kind kind, int64_t count);
 const char *lc_health_done(enum lc_health_kind kind);
 const char *lc_health_name(enum lc_health_kind kind); /* "not_cpu" */
 

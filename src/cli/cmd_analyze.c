@@ -195,7 +195,8 @@ static enum lc_err find_launched(const struct lc_launch *launch, struct lc_strbu
     if (find_program(openmpi ? LC_FLAVOUR_IS_OPENMPI : LC_FLAVOUR_IS_MPICH, program) ||
         find_program(openmpi ? LC_FLAVOUR_IS_MPICH : LC_FLAVOUR_IS_OPENMPI, program))
         return LC_OK;
-    return lc_fail(LC_ERR_NOT_FOUND, "analyze: %s: not there: build or install it completely",
+    return lc_fail(LC_ERR_NOT_FOUND,
+                   "analyze: %s: not there: the build or installation is incomplete",
                    lc_strbuf_get(program));
 }
 
@@ -213,7 +214,8 @@ static enum lc_err find_to_start(struct lc_starter *starter, struct lc_strbuf *p
             return LC_OK;
     }
     if (!built)
-        return lc_fail(LC_ERR_NOT_FOUND, "analyze: %s: not there: build or install it completely",
+        return lc_fail(LC_ERR_NOT_FOUND,
+                       "analyze: %s: not there: the build or installation is incomplete",
                        lc_strbuf_get(program));
     return lc_fail(LC_ERR_NOT_FOUND, "analyze: no mpirun found in PATH: load the module of your "
                                      "MPI, or use -n 1");

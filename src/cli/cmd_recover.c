@@ -75,7 +75,7 @@ static enum lc_err recover_trace(struct settings *settings) {
 static enum lc_err recover_profile(const char *dir) {
     enum lc_err err = lc_experiment_finish(dir, NULL, false);
     if (err == LC_ERR_NOT_FOUND && lc_experiment_has_result(dir)) {
-        lc_say("%s: nothing to recover of the profile: it is there", dir);
+        lc_say("%s: the profile is complete: nothing to recover", dir);
         err = LC_OK;
     } else if (err == LC_OK) {
         lc_say("recovered: see it with `latecomer show %s`", dir);
@@ -93,8 +93,8 @@ int lc_cmd_recover(int argc, char **argv) {
     if (settings.dir == NULL)
         lc_cli_usage("recover: no directory given: name that of a killed experiment");
     if (lc_control_is_running(settings.dir)) {
-        lc_complain("%s: the run that writes it is alive: use `latecomer dump %s`", settings.dir,
-                    settings.dir);
+        lc_complain("%s: the run is still going on: use `latecomer dump %s` for a snapshot",
+                    settings.dir, settings.dir);
         return LC_EXIT_ERROR;
     }
     enum lc_err trace = recover_trace(&settings);

@@ -141,7 +141,7 @@ int lc_cmd_show(int argc, char **argv) {
         return LC_EXIT_ERROR;
     }
     if (lc_cubex_derived(view->cube) > 0)
-        lc_say("%s: %zu metrics skipped that are defined by expressions", view->file,
+        lc_say("%s: %zu metrics defined by expressions are skipped", view->file,
                lc_cubex_derived(view->cube));
     code = show(&settings, view);
     lc_view_close(view);

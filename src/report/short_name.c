@@ -67,8 +67,20 @@ static const char *goes_on(const char *at) {
     return strncmp(at, "::", 2) == 0 ? at : NULL;
 }
 
+/* "(Foam::tmp<Foam::Field<double> > const&)" -> "(Foam::tmp<..> const&)" */
+static void put_parameters(struct lc_strbuf *out, const char *text, size_t length) {
+    for (size_t i = 0; i < length;) {
+        size_t inner = text[i] == '<' ? bracketed(text + i) : 0;
+        if (inner > 0 && i + inner < length)
+            put_arguments(out, text + i, inner);
+        else
+            lc_strbuf_putc(out, text[i]);
+        i += inner > 0 && i + inner < length ? inner : 1;
+    }
+}
+
 /* False: no function of C++. */
-static bool shorten(struct lc_strbuf *out, const char *at) {
+static bool shorten(struct lc_strbuf *out, const char *at, bool parameters) {
     static const char anonymous[] = "(anonymous namespace)";
     while (*at != '\0') {
         size_t length = (out->length == 0 || !is_word(lc_strbuf_get(out)[out->length - 1]))
@@ -89,9 +101,12 @@ static bool shorten(struct lc_strbuf *out, const char *at) {
             if (out->length == 0)
                 return false; /* a function that returns a pointer to a function, or no C++ */
             if (strcmp(lc_strbuf_get(out), "decltype") != 0) {
-                at = goes_on(at + length);
-                if (at == NULL)
+                const char *next = goes_on(at + length);
+                if (next == NULL && parameters)
+                    put_parameters(out, at, length);
+                if (next == NULL)
                     return true;
+                at = next;
                 continue;
             }
         } else if (*at == '<') {
@@ -110,14 +125,22 @@ static bool shorten(struct lc_strbuf *out, const char *at) {
     return out->length > 0;
 }
 
-void lc_put_short_name(struct lc_strbuf *out, const char *name) {
+static void put_short(struct lc_strbuf *out, const char *name, bool parameters) {
     struct lc_strbuf text = {0};
     bool plain = strpbrk(name, "(<") == NULL;
-    if (!plain && shorten(&text, name) && lc_strbuf_ok(&text))
+    if (!plain && shorten(&text, name, parameters) && lc_strbuf_ok(&text))
         lc_strbuf_puts(out, lc_strbuf_get(&text));
     else
         lc_strbuf_puts(out, name);
     lc_strbuf_free(&text);
+}
+
+void lc_put_short_name(struct lc_strbuf *out, const char *name) {
+    put_short(out, name, false);
+}
+
+void lc_put_short_signature(struct lc_strbuf *out, const char *name) {
+    put_short(out, name, true);
 }
 
 bool lc_is_unnamed(const char *name) {

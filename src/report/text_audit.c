@@ -59,14 +59,15 @@ static const char *meaning_of(const char *key) {
     static const struct {
         const char *key, *words;
     } meanings[] = {
-        {"calls_lost", "not in the result: no room for more call paths"},
+        {"calls_lost", "not in the result, because there was no room for more call paths"},
         {"calls_in_callbacks",
-         "made inside MPI's callbacks: counted, their time is the outer call's"},
-        {"bound_elsewhere", "their MPI calls go past the tool"},
+         "made inside MPI callbacks: counted; their time belongs to the outer call"},
+        {"bound_elsewhere", "these objects call MPI without going through the tool"},
         {"pcontrol_ignored", "MPI_Pcontrol with other levels than 0 and 1"},
-        {"region_errors", "regions ended without a begin, or left open inside one that ended"},
-        {"switches", "starts and stops of the measurement, all ranks together"},
-        {"processes_spawned", "by MPI_Comm_spawn: not measured"},
+        {"region_errors",
+         "regions that ended without beginning, or were still open when an outer one ended"},
+        {"switches", "times that measurement was started or stopped, all ranks together"},
+        {"processes_spawned", "started by MPI_Comm_spawn and not measured"},
     };
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (strcmp(key, meanings[i].key) == 0)
@@ -138,23 +139,33 @@ static void print_overhead(const struct lc_text *text) {
 /* What is not as it should be with the data that travels with messages, in words. */
 static void print_pairing(const struct lc_text *text) {
     static const struct {
-        const char *key, *words;
+        const char *key, *one, *several;
     } counts[] = {
-        {"absent", "messages came without their clocks"},
-        {"mispaired", "messages were paired wrongly (found by their size)"},
-        {"unsure", "messages to receives from anybody were paired by their order"},
-        {"lost", "messages have no clocks for want of memory"},
-        {"late", "entries came after their message was received"},
-        {"order_violations", "messages were received before they were sent, by the clocks"},
-        {"collectives_skipped", "collectives are without the clocks of others, which came late"},
-        {"vectors_overwritten", "times the call paths of a chain were those of a later moment"},
-        {"posts_unknown", "sends did not learn at once when their receive was posted"},
-        {"edges_late", "sends learned what they had waited for only after others had been told"},
+        {"absent", "message came without clock data", "messages came without clock data"},
+        {"mispaired", "message was paired with the wrong clock data (noticed by its size)",
+         "messages were paired with the wrong clock data (noticed by their size)"},
+        {"unsure", "message to MPI_ANY_SOURCE was paired by its order",
+         "messages to MPI_ANY_SOURCE were paired by their order"},
+        {"lost", "message has no clock data, because memory was short",
+         "messages have no clock data, because memory was short"},
+        {"late", "record arrived after its message was received",
+         "records arrived after their message was received"},
+        {"order_violations", "message was received before it was sent, according to the clocks",
+         "messages were received before they were sent, according to the clocks"},
+        {"collectives_skipped", "collective lacks the clocks of others, which came too late",
+         "collectives lack the clocks of others, which came too late"},
+        {"vectors_overwritten", "call path of a chain was overwritten by a later one",
+         "call paths of chains were overwritten by later ones"},
+        {"posts_unknown", "send did not learn at once when its receive was posted",
+         "sends did not learn at once when their receive was posted"},
+        {"edges_late", "send learned too late what it had waited for: others had been told before",
+         "sends learned too late what they had waited for: others had been told before"},
     };
     const json_t *found = json_object_get(text->meta, "piggyback");
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (number(found, counts[i].key) > 0)
-            fprintf(text->out, "      %.0f %s\n", number(found, counts[i].key), counts[i].words);
+            fprintf(text->out, "      %.0f %s\n", number(found, counts[i].key),
+                    number(found, counts[i].key) == 1 ? counts[i].one : counts[i].several);
 }
 
 /* What was sent beside the program's messages. */
@@ -163,12 +174,12 @@ static void print_records(const struct lc_text *text) {
     double records = number(found, "records"), mirrors = number(found, "mirrors");
     if (records + mirrors == 0)
         return;
-    print_label(text, "sent beside them");
+    print_label(text, "extra messages");
     fprintf(text->out, "%.0f records", records);
     if (records > 0)
-        fprintf(text->out, " of %.0f bytes, %.0f of them answers to senders",
+        fprintf(text->out, " of %.0f bytes, %.0f of them replies to senders",
                 number(found, "record_bytes") / records, number(found, "replies"));
-    fprintf(text->out, "; %.0f collectives mirrored\n", mirrors);
+    fprintf(text->out, "; %.0f shadow collectives\n", mirrors);
 }
 
 static void print_matching(const struct lc_text *text) {

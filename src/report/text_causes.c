@@ -97,8 +97,9 @@ static enum lc_err print_causes(const struct lc_text *text, double *row, double 
     }
     if (err == LC_OK && all > 0.0) {
         qsort(causes, view->n_paths, sizeof causes[0], compare_causes);
-        lc_text_heading(text, "Root causes",
-                        "delay costs: waiting that this code caused; directly, through others");
+        lc_text_heading(
+            text, "Root causes",
+            "delay costs: waiting caused by this code, directly + through other wait states");
         err = print_list(text, causes, all, row, sums);
     }
     free(causes);
@@ -213,10 +214,10 @@ static void print_indicators(const struct lc_text *text) {
     } list[] = {
         {"critical_path_imbalance", "imbalance on the critical path"},
         {"critical_path_activities", "activities on the critical path"},
-        {"non_critical_path_activities", "activities beside it"},
-        {"critical_imbalance_impact", "waiting because of imbalance"},
+        {"non_critical_path_activities", "activities off the critical path"},
+        {"critical_imbalance_impact", "waiting caused by imbalance"},
         {"intra_partition_imbalance", "  within the ranks that run the code"},
-        {"inter_partition_imbalance", "  of ranks that never run it"},
+        {"inter_partition_imbalance", "  from ranks that never run it"},
     };
     struct lc_view *view = text->view;
     bool titled = false;
@@ -258,7 +259,7 @@ enum lc_err lc_text_useful_path(const struct lc_text *text) {
     LC_TRY(lc_alloc(&row, text->view->model->n_locations, sizeof row[0]));
     enum lc_err err = print_critical_path(
         text, "critical_path_useful",
-        "the longest chain of useful work: its code, the ranks it runs on", row);
+        "the longest chain of useful work: its code and the ranks it runs on", row);
     free(row);
     return err;
 }

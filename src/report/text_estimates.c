@@ -135,9 +135,10 @@ static enum lc_err print_beside(const struct lc_text *text) {
         if (estimated < 0.05 && measured < 0.05)
             continue;
         if (!told)
-            lc_text_heading(text, "Estimates beside what was measured",
-                            "from the shortest calls alone: no waits that are in every call, but "
-                            "calls that are slow for other reasons; shares of all time");
+            lc_text_heading(
+                text, "Estimates beside what was measured",
+                "from the shortest calls alone: waits that occur in every call are missing, "
+                "calls that are slow for other reasons; shares of all time");
         told = true;
         fprintf(text->out, "  %-16s measured %5.1f %%  estimated %5.1f %%\n", wait->kind->label,
                 measured, estimated);
@@ -148,8 +149,9 @@ static enum lc_err print_beside(const struct lc_text *text) {
 static void print_gaps(const struct lc_text *text, const struct gap *gaps, size_t n) {
     if (unseen(&gaps[0]) <= 0.0)
         return;
-    lc_text_heading(text, "What the estimates cannot see",
-                    "minimum on a rank above the smallest on any rank, times calls");
+    lc_text_heading(
+        text, "What the estimates cannot see",
+        "how far the minimum on a rank lies above the smallest on any rank, times calls");
     for (size_t i = 0; i < n && i < MOST_GAPS; i++) {
         const struct gap *gap = &gaps[i];
         char least[32], smallest[32], all[32], size[64];

@@ -226,7 +226,7 @@ static void print_unnamed(const struct lc_text *text) {
     enum { MOST_PACKAGES = 3 };
     const json_t *modules = json_object_get(text->meta, "missing_symbols");
     const json_t *count = json_object_get(text->meta, "unnamed_functions");
-    struct lc_strbuf line = {0}, packages = {0};
+    struct lc_strbuf line = {0}, packages = {0}, one = {0};
     bool own = false;
     size_t i, named = 0;
     json_t *module;
@@ -242,23 +242,29 @@ static void print_unnamed(const struct lc_text *text) {
         const char *path = json_is_string(module) ? json_string_value(module) : "?";
         const char *slash = strrchr(path, '/');
         lc_strbuf_printf(&line, "%s %s", i > 0 ? "," : "", slash != NULL ? slash + 1 : path);
-        if (!lc_package_of(DPKG_LISTS, path, package, sizeof package))
+        if (!lc_package_of(DPKG_LISTS, path, package, sizeof package)) {
             own = true;
-        else if (named++ < MOST_PACKAGES)
-            lc_strbuf_printf(&packages, "%s%s-dbgsym", named > 1 ? ", " : "", package);
+            continue;
+        }
+        lc_strbuf_clear(&one);
+        lc_strbuf_printf(&one, " %s-dbgsym", package); /* begins at a blank: no end of another */
+        if (strstr(lc_strbuf_get(&packages), lc_strbuf_get(&one)) == NULL &&
+            named++ < MOST_PACKAGES)
+            lc_strbuf_printf(&packages, "%s%s", named > 1 ? "," : "", lc_strbuf_get(&one));
     }
     lc_strbuf_puts(&line, ". For names,");
     if (own)
         lc_strbuf_puts(&line, " compile with -g and do not strip");
     if (named > 0)
         lc_strbuf_printf(&line,
-                         "%s install %s%s from the debug archive of the distribution, or set "
+                         "%s install%s%s from the debug archive of the distribution, or set "
                          "DEBUGINFOD_URLS (Debian: https://debuginfod.debian.net) for the run",
                          own ? "; or" : "", lc_strbuf_get(&packages),
                          named > MOST_PACKAGES ? ", .." : "");
     warn(text, lc_strbuf_get(&line));
     lc_strbuf_free(&line);
     lc_strbuf_free(&packages);
+    lc_strbuf_free(&one);
 }
 
 static void print_warnings(const struct lc_text *text) {
@@ -266,7 +272,8 @@ static void print_warnings(const struct lc_text *text) {
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
     if (json_is_false(complete)) {
-        snprintf(line, sizeof line, "incomplete: the program ended by %s: times are up to there%s",
+        snprintf(line, sizeof line,
+                 "incomplete: the program ended by %s; times are up to that point%s",
                  ending != NULL ? ending : "something unknown",
                  text->pop != NULL || text->analysis
                      ? ""

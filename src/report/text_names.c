@@ -11,7 +11,7 @@
 enum { LONGEST_NAME = 60, SHORTEST_NAME = 12 };
 
 /* How much of a frame is shown. */
-enum { IF_ROOM, ALWAYS, WITH_PARAMETERS };
+enum shown_as { IF_ROOM, ALWAYS, WITH_PARAMETERS, WHOLE };
 
 struct shown {
     uint32_t *frames; /* from the root */
@@ -21,14 +21,16 @@ struct shown {
     bool named; /* some function besides the root and MPI has a name */
 };
 
-static void put_label(const struct lc_text *text, uint32_t path, bool whole, size_t width,
+static void put_label(const struct lc_text *text, uint32_t path, enum shown_as how, size_t width,
                       struct lc_strbuf *out) {
     const struct lc_view_path *own = &text->view->paths[path];
     const struct lc_model *model = text->view->model;
     const struct lc_region *region = &model->regions[model->cnodes[own->first_cnode].region];
-    bool code = strcmp(region->paradigm, "compiler") == 0 && !text->full && !whole;
+    bool code = strcmp(region->paradigm, "compiler") == 0 && !text->full && how != WHOLE;
     struct lc_strbuf name = {0}, printable = {0};
-    if (code)
+    if (code && how == WITH_PARAMETERS)
+        lc_put_short_signature(&name, own->name);
+    else if (code)
         lc_put_short_name(&name, own->name);
     else
         lc_strbuf_puts(&name, own->name);
@@ -41,26 +43,31 @@ static void put_label(const struct lc_text *text, uint32_t path, bool whole, siz
     lc_strbuf_free(&printable);
 }
 
-void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
-                      struct lc_strbuf *out) {
+/* Does a sibling read the same? */
+static bool has_double(const struct lc_text *text, uint32_t path, enum shown_as how, size_t width) {
     const struct lc_view_path *paths = text->view->paths;
     uint32_t parent = paths[path].parent;
     struct lc_strbuf own = {0}, other = {0};
-    bool alone = true;
-    width = width < LONGEST_NAME ? width : LONGEST_NAME;
-    put_label(text, path, false, width, &own);
+    bool found = false;
+    put_label(text, path, how, width, &own);
     for (uint32_t s = parent != LC_NONE ? paths[parent].first_child : LC_NONE;
-         s != LC_NONE && alone; s = paths[s].next_sibling) {
+         s != LC_NONE && !found; s = paths[s].next_sibling) {
         lc_strbuf_clear(&other);
-        put_label(text, s, false, width, &other);
-        alone = s == path || strcmp(lc_strbuf_get(&own), lc_strbuf_get(&other)) != 0;
+        put_label(text, s, how, width, &other);
+        found = s != path && strcmp(lc_strbuf_get(&own), lc_strbuf_get(&other)) == 0;
     }
-    if (alone)
-        lc_strbuf_puts(out, lc_strbuf_get(&own));
-    else
-        put_label(text, path, true, width, out);
     lc_strbuf_free(&own);
     lc_strbuf_free(&other);
+    return found;
+}
+
+void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
+                      struct lc_strbuf *out) {
+    enum shown_as how = IF_ROOM;
+    width = width < LONGEST_NAME ? width : LONGEST_NAME;
+    while (how < WHOLE && has_double(text, path, how, width))
+        how = how == IF_ROOM ? WITH_PARAMETERS : WHOLE;
+    put_label(text, path, how, width, out);
 }
 
 /* A function without a name says little: several are one "(3 unnamed)". The one that calls MPI
@@ -91,7 +98,7 @@ static void render(const struct lc_text *text, const struct shown *s, size_t wid
         if (folded > 0)
             lc_strbuf_printf(out, "(%zu unnamed)", folded);
         else
-            put_label(text, s->frames[i], s->how[i] == WITH_PARAMETERS, width, out);
+            put_label(text, s->frames[i], (enum shown_as)s->how[i], width, out);
     }
 }
 
@@ -140,7 +147,7 @@ static bool tell_apart(struct shown *a, struct shown *b) {
     bool more = false;
     for (int k = 0; k < 2; k++) {
         struct shown *s = k == 0 ? a : b;
-        if (i < s->n && s->how[i] < WITH_PARAMETERS) {
+        if (i < s->n && s->how[i] < WHOLE) {
             s->how[i]++;
             more = true;
         }

@@ -11,9 +11,9 @@ struct factor {
     const char *formula;
     const char *advice; /* where the factor is low; NULL: a product of those below */
 };
-#define MORE_WORK "some ranks have more work: see who is late, who waits least"
-#define IN_TURN   "ranks have work at different times and wait in turn: see the largest wait states"
-#define MPI_ALONE "MPI itself: fewer or larger messages, network"
+#define MORE_WORK "some ranks have more work than others: see who is late and who waits least"
+#define IN_TURN   "ranks work at different times and wait in turn: see the largest wait states"
+#define MPI_ALONE "time in MPI itself: send fewer or larger messages, check the network"
 
 /* U: useful time of a thread, CP: critical path, T: run time, M: time of a process in MPI. */
 static const struct factor clocks[] = {
@@ -33,11 +33,12 @@ static const struct factor additive[] = {
 static const struct factor talp[] = {
     {"parallel_efficiency", "Parallel efficiency", 0, "(T - avg M) / T", NULL},
     {"load_balance_in", "Balance in nodes", 1, "(T - min node M) / (T - min M)",
-     "ranks of one node have more work than others there: see who is late"},
+     "some ranks have more work than others on the same node: see who is late"},
     {"load_balance_out", "Balance between nodes", 1, "(T - avg M) / (T - min node M)",
-     "some nodes have more work: move ranks or work between nodes"},
+     "some nodes have more work than others: move ranks or work between nodes"},
     {"communication_efficiency", "Communication efficiency", 1, "(T - min M) / T",
-     "even the process that is least in MPI is there long: see serialisation and transfer above"},
+     "even the process that spends least time in MPI spends much there: see serialisation and "
+     "transfer"},
 };
 
 static const struct dialect {
@@ -45,13 +46,14 @@ static const struct dialect {
     const struct factor *factors;
     size_t n;
 } dialects[] = {
-    {"additive", "what is lost adds up, in parts of the run time", additive,
+    {"additive", "losses are shares of the run time and add up", additive,
      sizeof additive / sizeof *additive},
-    {"talp", "as DLB/TALP: from the time in MPI alone", talp, sizeof talp / sizeof *talp},
+    {"talp", "as in DLB/TALP, computed from the time in MPI alone", talp,
+     sizeof talp / sizeof *talp},
 };
 static const struct dialect main_tree = {"clocks", "the factors multiply", clocks,
                                          sizeof clocks / sizeof *clocks};
-enum { MOST_PHASES = 8, MOST_INTERVALS = 8, FORMULA_WIDTH = 30 };
+enum { MOST_PHASES = 8, MOST_INTERVALS = 8 };
 
 static double get(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -76,6 +78,25 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     return worst;
 }
 
+/* A low transfer has other reasons than messages where threads lack cores. */
+static const char *advice_of(const struct lc_text *text, const struct factor *factor) {
+    double cores;
+    if (strcmp(factor->key, "transfer_efficiency") != 0)
+        return factor->advice;
+    if (lc_text_narrow(text, &cores) != LC_NONE)
+        return "threads share cores: give each rank a core per thread before anything else";
+    if (lc_text_oversubscribed(text, &cores))
+        return "more ranks or threads than cores: this includes waiting for a core";
+    return factor->advice;
+}
+
+/* Below the line of its factor; the arrow marks the lowest one. */
+static void print_advice(const struct lc_text *text, int depth, bool worst, const char *advice) {
+    int indent = 2 * depth + 8;
+    fprintf(text->out, "  %*s%s ", indent - 5, "", worst ? "<-" : "  ");
+    lc_text_wrapped(text, (size_t)indent, indent, advice);
+}
+
 /* A line of a tree; threads: with the halves of MPI and OpenMP. */
 static void print_factor(const struct lc_text *text, const struct factor *factor, int depth,
                          const json_t *values, bool worst, bool threads) {
@@ -87,19 +108,11 @@ static void print_factor(const struct lc_text *text, const struct factor *factor
         fprintf(text->out, "  MPI %6.1f %%  OpenMP %6.1f %%",
                 100.0 * get(json_object_get(values, "mpi"), factor->key),
                 100.0 * get(json_object_get(values, "omp"), factor->key));
-    bool told = (worst && value < 0.95) || (bad && factor->advice != NULL);
-    bool remark = told || value > 1.0 + 1e-6;
-    fprintf(text->out, "  %-*s", remark ? FORMULA_WIDTH : 0, factor->formula);
+    fprintf(text->out, "  %s\n", factor->formula);
     if (value > 1.0 + 1e-6)
-        fprintf(text->out, "  above 100 %%: the timer's resolution");
-    else if (told)
-        fprintf(text->out, "  %s %s%s", worst ? "<-" : "  ", factor->advice,
-                strcmp(factor->key, "transfer_efficiency") != 0 ? ""
-                : lc_text_narrow(text, &(double){0}) != LC_NONE
-                    ? "; but first give the threads cores"
-                : lc_text_oversubscribed(text, &(double){0}) ? "; here also waiting for a core"
-                                                             : "");
-    fputc('\n', text->out);
+        print_advice(text, depth, false, "above 100 %: the resolution of the timer");
+    else if ((worst && value < 0.95) || (bad && factor->advice != NULL))
+        print_advice(text, depth, worst, advice_of(text, factor));
 }
 
 static void print_tree(const struct lc_text *text, const struct dialect *dialect, int depth,
@@ -140,12 +153,14 @@ static void print_path_error(const struct lc_text *text, const json_t *object, c
     double most = json_number_value(json_object_get(object, error));
     double lost = json_number_value(json_object_get(object, "edges_lost"));
     if (most > 0.0005 * path)
-        fprintf(text->out,
-                "      this path may be up to %s longer: some sends learned late what they had "
-                "waited for\n",
-                lc_text_seconds(most, length));
+        fprintf(
+            text->out,
+            "      this path may be up to %s longer, because some sends learned late what they had "
+            "waited for\n",
+            lc_text_seconds(most, length));
     if (lost > 0)
-        fprintf(text->out, "      without %.0f edges whose sender was too far ahead\n", lost);
+        fprintf(text->out, "      %.0f edges are missing, because their sender was too far ahead\n",
+                lost);
 }
 
 static void print_length(const struct lc_text *text) {
@@ -174,11 +189,11 @@ static void print_unknown(const struct lc_text *text, const json_t *names) {
         const char *unknown = json_is_string(name) ? json_string_value(name) : "?";
         if (strncmp(unknown, "MPI_", 4) == 0)
             fprintf(text->out,
-                    "      ! %s: time in MPI is no useful time; of MPI there is mpi=0 only\n",
+                    "      ! %s: time in MPI is not useful time; for MPI there is only mpi=0\n",
                     unknown);
         else
             fprintf(text->out,
-                    "      ! no call path contains %s: neither a region nor a function that was "
+                    "      ! no call path contains %s: it is neither a region nor a function "
                     "seen calling MPI\n",
                     unknown);
     }
@@ -264,7 +279,8 @@ static void print_phase(const struct lc_text *text, const json_t *phase) {
             lc_text_seconds(get(phase, "elapsed_s"), elapsed), kept, kept > 1 ? "s" : "");
     print_factors(text, json_object_get(phase, "factors"));
     if (kept < count)
-        fprintf(text->out, "      of %.0f iterations in all: the first ones are kept\n", count);
+        fprintf(text->out,
+                "      there were %.0f iterations in all; only the first ones are kept\n", count);
     if (kept > 1)
         print_iterations(text, phase);
 }
@@ -301,9 +317,9 @@ static void print_phases(const struct lc_text *text) {
     if (n > MOST_PHASES)
         fprintf(text->out, "  (%zu more phases: in show --json)\n", n - MOST_PHASES);
     if (skewed)
-        fputs("  (a phase lasts from the first rank that begins it to the last that ends it: what "
-              "ranks begin and end apart is in its transfer)\n",
-              text->out);
+        lc_text_wrapped(text, 0, 2,
+                        "(a phase lasts from the first rank that begins it to the last that ends "
+                        "it: ranks that begin and end at different times lower its transfer)");
 }
 
 void lc_text_pop(const struct lc_text *text) {

@@ -178,11 +178,12 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
         qsort(list, n, sizeof list[0], compare_blamed);
         join_alike(list, n);
         qsort(list, n, sizeof list[0], compare_blamed);
-        lc_text_heading(text, "Who is late",
-                        "measured: ranks and code that others waited for; share of all waiting");
+        lc_text_heading(
+            text, "Who is late",
+            "measured: the ranks and code that others waited for; share of all waiting");
         double waiting = lc_text_share(text->sums->total_waiting, text->sums->total_time);
         if (waiting < 0.1)
-            fprintf(text->out, "  nobody: all waiting together is %.2f %% of the time\n", waiting);
+            fprintf(text->out, "  nobody: waiting is only %.2f %% of the time\n", waiting);
         else
             err = print_list(text, list, n);
     }
@@ -239,9 +240,10 @@ enum lc_err lc_text_waits(const struct lc_text *text) {
     if (sums->n_waits == 0)
         return LC_OK;
     lc_text_heading(text, "Largest wait states",
-                    sums->estimated ? "estimated from the shortest calls: waits that are in every "
-                                      "call are not seen"
-                                    : "share of all time; ranks that wait");
+                    sums->estimated
+                        ? "estimated from the shortest calls: waits that occur in every "
+                          "call are not seen"
+                        : "share of all time; ranks that wait");
     if (sums->n_places == 0) {
         fprintf(text->out, "  none\n");
         return LC_OK;

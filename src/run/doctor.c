@@ -57,13 +57,13 @@ static enum lc_err look_at_library(struct lc_findings *f) {
         return add(f, LC_VERDICT_BAD, "library", "%s", lc_err_text());
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < 2; i++)
-        err = has_core(stub, flavours[i])
-                  ? add(f, LC_VERDICT_OK, "library", "measures %s programs",
-                        lc_flavour_name(flavours[i]))
-                  : add(f, LC_VERDICT_NOTE, "library",
-                        "built without %s: programs of that MPI run unmeasured: build it with that "
-                        "MPI installed",
-                        lc_flavour_name(flavours[i]));
+        err = has_core(stub, flavours[i]) ? add(f, LC_VERDICT_OK, "library", "measures %s programs",
+                                                lc_flavour_name(flavours[i]))
+                                          : add(f, LC_VERDICT_NOTE, "library",
+                                                "built without %s: programs that use it run "
+                                                "unmeasured: build Latecomer with that "
+                                                "MPI installed",
+                                                lc_flavour_name(flavours[i]));
     free(stub);
     return err;
 }
@@ -80,7 +80,7 @@ static enum lc_err look_at_launchers(struct lc_findings *f) {
     }
     if (list[0] == '\0')
         return add(f, LC_VERDICT_BAD, "launcher",
-                   "none found: MPI programs start as one process: install an MPI (Debian: "
+                   "none found: MPI programs run as a single process: install an MPI (Debian: "
                    "openmpi-bin or mpich)");
     return add(f, LC_VERDICT_OK, "launcher", "%s", list);
 }
@@ -93,10 +93,11 @@ static enum lc_err look_at_clock(struct lc_findings *f) {
         (void)lc_ticks();
     double ns = (double)(lc_monotonic_raw_ns() - begin) / READS;
     if (lc_timer.tsc)
-        return add(f, LC_VERDICT_OK, "clock", "processor's counter, constant rate: %.0f ns a read",
-                   ns);
+        return add(f, LC_VERDICT_OK, "clock",
+                   "processor's counter with constant rate, %.0f ns per read", ns);
     return add(f, LC_VERDICT_NOTE, "clock",
-               "no invariant counter, system clock instead: %.0f ns a read: measuring costs a "
+               "no invariant counter; the system clock is used instead, %.0f ns per read: "
+               "measuring costs a "
                "little more per MPI call",
                ns);
 }
@@ -123,9 +124,9 @@ static enum lc_err look_at_memory(struct lc_findings *f) {
         again = open(path, O_RDWR | O_CLOEXEC);
     }
     enum lc_err err =
-        again >= 0 ? add(f, LC_VERDICT_OK, "shared memory", "results survive programs that die")
+        again >= 0 ? add(f, LC_VERDICT_OK, "shared memory", "results survive when programs die")
                    : add(f, LC_VERDICT_BAD, "shared memory",
-                         "cannot be shared through /proc: programs run unmeasured: mount /proc, "
+                         "cannot be shared through /proc, so programs run unmeasured: mount /proc, "
                          "allow memfd_create");
     if (again >= 0)
         close(again);
@@ -139,14 +140,15 @@ static enum lc_err look_at_counters(struct lc_findings *f) {
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
     if (file == NULL)
         return add(f, LC_VERDICT_NOTE, "counters",
-                   "the kernel has no performance events: none of the results here need them");
+                   "the kernel has no performance events; no result needs them");
     if (fscanf(file, "%d", &level) != 1)
         level = 99;
     fclose(file);
     if (level <= 2 || geteuid() == 0)
-        return add(f, LC_VERDICT_OK, "counters", "performance events allowed (level %d)", level);
+        return add(f, LC_VERDICT_OK, "counters", "performance events are allowed (level %d)",
+                   level);
     return add(f, LC_VERDICT_NOTE, "counters",
-               "performance events forbidden (perf_event_paranoid %d): none of the results here "
+               "performance events are forbidden (perf_event_paranoid %d); no result "
                "need them",
                level);
 }
@@ -155,7 +157,7 @@ static enum lc_err look_at_place(struct lc_findings *f) {
     if (access(".", W_OK | X_OK) == 0)
         return LC_OK;
     return add(f, LC_VERDICT_NOTE, "directory",
-               "the working directory cannot be written: results need another place: -o DIR");
+               "the working directory is not writable: choose another place with -o DIR");
 }
 
 /* What the ELF file itself tells: tables for unwinding, and an MPI of its own inside. */
@@ -210,10 +212,11 @@ static enum lc_err judge_names(struct lc_findings *f, const struct lc_program *p
         return add(f, LC_VERDICT_OK, "names", "functions, files and lines");
     if (program->has_symbols)
         return add(f, LC_VERDICT_NOTE, "names",
-                   "functions, but no files and lines: compile with -g for them");
-    return add(f, LC_VERDICT_NOTE, "names",
-               "the program is stripped: only functions that its libraries export have names, the "
-               "others are shown as name+0x1a2b: do not strip it, or install its debug symbols");
+                   "functions only: compile with -g for files and lines");
+    return add(
+        f, LC_VERDICT_NOTE, "names",
+        "the program is stripped: only exported functions have names, the "
+        "others are shown as name+0x1a2b: do not strip it, or install its debug symbols (-dbgsym)");
 }
 
 static enum lc_err judge_mpi(struct lc_findings *f, const struct lc_program *program) {
@@ -244,29 +247,30 @@ static enum lc_err judge_elf(struct lc_findings *f, const struct lc_program *pro
                    "dynamically");
     if (program->is_foreign)
         return add(f, LC_VERDICT_BAD, "program",
-                   "made for another kind of machine: it runs unmeasured");
+                   "built for another kind of machine: it runs unmeasured");
     if (program->is_privileged)
         LC_TRY(add(f, LC_VERDICT_BAD, "program",
-                   "set-user-id: nothing is preloaded, it runs unmeasured: copy it"));
+                   "set-user-id programs ignore preloading and run unmeasured: measure a copy "
+                   "without that bit"));
     if (facts.has_own_mpi)
         LC_TRY(add(f, LC_VERDICT_BAD, "MPI",
-                   "MPI is linked into the program: its calls cannot be intercepted: link MPI "
+                   "MPI is linked statically, so its calls cannot be intercepted: link MPI "
                    "dynamically"));
     else if (program->mpi_library != NULL)
         LC_TRY(judge_mpi(f, program));
     else
         LC_TRY(add(f, LC_VERDICT_NOTE, "MPI",
-                   "the program needs no MPI library that is found here: if it "
-                   "opens one itself, it is measured all the same"));
+                   "the program is not linked to an MPI library found here; if it "
+                   "loads one itself, it is measured all the same"));
     if (facts.calls_pmpi)
         LC_TRY(add(f, LC_VERDICT_NOTE, "coverage",
-                   "it calls PMPI functions directly: measured like MPI functions"));
+                   "it calls PMPI functions directly; they are measured like MPI functions"));
     LC_TRY(judge_names(f, program));
     if (facts.unwindable)
-        LC_TRY(add(f, LC_VERDICT_OK, "call paths", "the program has tables for unwinding"));
+        LC_TRY(add(f, LC_VERDICT_OK, "call paths", "the program has unwind tables"));
     else
         LC_TRY(add(f, LC_VERDICT_NOTE, "call paths",
-                   "no tables for unwinding: paths end early: compile with "
+                   "no unwind tables, so call paths end early: compile with "
                    "-fasynchronous-unwind-tables, or use --callpath=caller"));
     if (program->uses_openmp)
         LC_TRY(add(f, LC_VERDICT_NOTE, "OpenMP",
@@ -285,7 +289,7 @@ static enum lc_err look_at_program(struct lc_findings *f, const char *name) {
                   "--launcher if there are several MPIs here",
                   program.interpreter);
     else if (!program.is_elf)
-        err = add(f, LC_VERDICT_NOTE, "program", "of a kind that is not known here");
+        err = add(f, LC_VERDICT_NOTE, "program", "of an unknown kind");
     else
         err = judge_elf(f, &program);
     lc_program_free(&program);

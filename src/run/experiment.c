@@ -168,8 +168,7 @@ static enum lc_err find_raw(const char *dir, char *path, bool *whole) {
     }
     closedir(entries);
     if (err == LC_OK && count == 0)
-        err =
-            lc_fail(LC_ERR_NOT_FOUND, "%s: nothing to make a result of: no profile was saved", dir);
+        err = lc_fail(LC_ERR_NOT_FOUND, "%s: no profile was saved, so there is no result", dir);
     if (err == LC_OK && count > 1) {
         join(path, dir, ".profile.raw.joined");
         err = write_raw(path, all);

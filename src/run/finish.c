@@ -238,7 +238,7 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
         }
         lc_complain("%s", lc_err_text());
     } else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED)
-        lc_say("%s: nothing called MPI: no result", run->argv[0]);
+        lc_say("%s: never called MPI: no result", run->argv[0]);
     else
         lc_say("%s: ran unmeasured: %.*s", run->argv[0], (int)sizeof own->why, own->why);
     lc_rundir_unlink(&run->dir);
@@ -306,7 +306,8 @@ enum lc_err lc_run_dump(struct lc_run *run) {
         return lc_fail(LC_ERR_NOT_FOUND, "%s: nothing was measured yet: try later", run->dir.path);
     _Atomic uint32_t *writer = &run->peers.states[0].header->writer;
     if (atomic_load(&own_state(run)->saved) != 0 || !become_writer(run))
-        return lc_fail(LC_ERR_EXISTS, "%s: the run is just ending: its result is being written",
+        return lc_fail(LC_ERR_EXISTS,
+                       "%s: the run is ending and its result is being written: wait for it",
                        run->dir.path);
     enum lc_err err = save_node(run, "running", false, true);
     atomic_store(writer, 0); /* whoever ends may write now */

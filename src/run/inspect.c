@@ -161,7 +161,7 @@ enum lc_err lc_program_inspect(struct lc_program *program, const char *name) {
     if (stat(program->path, &status) != 0)
         err = lc_fail_errno(LC_ERR_IO, "%s: cannot be run", name);
     else if (!lc_is_executable_file(program->path))
-        err = lc_fail(LC_ERR_IO, "%s: cannot be run: it is no executable file", name);
+        err = lc_fail(LC_ERR_IO, "%s: cannot be run: not an executable file", name);
     if (err == LC_OK) {
         program->is_privileged = (status.st_mode & S_ISUID && status.st_uid != geteuid()) ||
                                  (status.st_mode & S_ISGID && status.st_gid != getegid());

@@ -61,9 +61,9 @@ static void prepare_measurement(struct lc_run *run) {
         return;
     }
     if (run->dir.founder && run->dir.wanted != NULL)
-        lc_say("%s %s: this one goes to %s", run->dir.wanted,
+        lc_say("%s %s: this result goes to %s", run->dir.wanted,
                run->dir.wanted_is_file ? "is a file, not a directory for a result"
-                                       : "holds a result already",
+                                       : "already holds a result",
                run->dir.path);
     if (run->launch.rank == 0)
         write_start(run);

@@ -198,8 +198,8 @@ enum lc_err lc_rundir_agree(struct lc_rundir *dir, const struct lc_launch *launc
             snprintf(parent, sizeof parent, "%.*s/", (int)(slash - copy), copy);
     }
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || name[0] == '\0')
-        err = lc_fail(LC_ERR_USAGE, "%s: no name for an experiment directory: give another -o",
-                      wanted);
+        err = lc_fail(LC_ERR_USAGE,
+                      "%s: not a name for an experiment directory: give another with -o", wanted);
     if (err == LC_OK && (base = realpath(parent, NULL)) == NULL)
         err = lc_fail_errno(LC_ERR_IO, "%s: no such directory for the result", parent);
     if (err == LC_OK && launch->launcher != NULL && launch->size > 1) {

@@ -38,14 +38,15 @@ enum lc_err lc_run_find_library(char **path) {
         if (strpbrk(*path, " :") == NULL)
             return LC_OK;
         lc_fail(LC_ERR_UNSUPPORTED,
-                "%s: cannot be preloaded: the path holds a blank or colon: install elsewhere",
+                "%s: cannot be preloaded: its path contains a blank or colon: install it elsewhere",
                 *path);
         free(*path);
         *path = NULL;
         return LC_ERR_UNSUPPORTED;
     }
     return lc_fail(LC_ERR_NOT_FOUND,
-                   "liblatecomer.so: not found near %s: build or install it completely", self);
+                   "liblatecomer.so: not found near %s: the build or installation is incomplete",
+                   self);
 }
 
 static void set_path_variable(const char *name, pid_t pid, int fd) {

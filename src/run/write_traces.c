@@ -32,7 +32,7 @@ static void say_summary(const struct lc_run *run, const struct lc_trace_summary 
 
 static void say_threads(const struct lc_trace_summary *summary) {
     if (summary->lost_threads > 0)
-        lc_say("trace: %llu threads are not in it: a process has room for %u",
+        lc_say("trace: %llu threads are missing: there is room for %u per process",
                (unsigned long long)summary->lost_threads, LC_TRACE_STREAMS);
 }
 

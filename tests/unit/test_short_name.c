@@ -46,6 +46,23 @@ static void test_names(void **state) {
     }
 }
 
+static void test_signatures(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"void reduce(int)", "reduce(int)"},
+        {"Foam::tmp<Foam::Field<double, int> > Foam::fvc::div<double>(Foam::tmp<Foam::Field<double> "
+         "> const&, int) const",
+         "Foam::fvc::div<double>(Foam::tmp<..> const&, int)"},
+        {"main", "main"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct lc_strbuf out = {0};
+        lc_put_short_signature(&out, pairs[i][0]);
+        assert_string_equal(lc_strbuf_get(&out), pairs[i][1]);
+        lc_strbuf_free(&out);
+    }
+}
+
 static void test_unnamed(void **state) {
     (void)state;
     assert_true(lc_is_unnamed("hpcc+0x4f2a"));
@@ -57,7 +74,7 @@ static void test_unnamed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_signatures),
                                        cmocka_unit_test(test_unnamed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
