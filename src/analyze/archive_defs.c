@@ -5,6 +5,7 @@
 
 #include "analyze/archive_defs_private.h"
 #include "analyze/region_class.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
@@ -95,16 +96,9 @@ const char *lc_defs_text(const struct lc_defs *defs, uint64_t id) {
     return index == LC_NONE ? "" : defs->texts[index];
 }
 
-static uint64_t hash_of(const char *text) {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id) {
     struct lc_trace *trace = defs->trace;
-    uint64_t hash = hash_of(region->name);
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN, region->name);
     uint32_t found;
     for (; (found = lc_idmap_get(&defs->name_of, hash)) != LC_NONE; hash++)
         if (strcmp(trace->regions[found].name, region->name) == 0) {

@@ -9,7 +9,7 @@
 
 #include <otf2/otf2.h>
 
-#include "analyze/idmap.h"
+#include "base/idmap.h"
 #include "analyze/trace.h"
 
 struct lc_def_group {

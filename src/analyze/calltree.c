@@ -186,7 +186,7 @@ enum lc_err lc_tree_unify(const struct lc_call_tree *tree, struct lc_trace *trac
     if (err != LC_OK)
         return err;
     int64_t n = (int64_t)trace->n_cnodes;
-    lc_comm_allreduce_i64(comm, &n, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, &n, 1, LC_OP_MAX);
     trace->n_cnodes = (size_t)n;
     err = comm->rank == 0 ? LC_OK : lc_alloc(&trace->cnodes, (size_t)n + 1, sizeof *trace->cnodes);
     if (err == LC_OK)

@@ -7,7 +7,7 @@
 #ifndef LC_ANALYZE_CALLTREE_H
 #define LC_ANALYZE_CALLTREE_H
 
-#include "analyze/idmap.h"
+#include "base/idmap.h"
 #include "analyze/trace.h"
 
 struct lc_tree_node {

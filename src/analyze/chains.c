@@ -171,7 +171,7 @@ static void fill_details(const struct lc_timelines *lines, const int64_t *states
         details[i * N_DETAILS + 2] = s->ticks;
         details[i * N_DETAILS + 3] = lc_cost_kind_of(line->loc->waits[s->wait].kind);
     }
-    lc_comm_allreduce_i64(lines->trace->comm, details, n * N_DETAILS, LC_OP_SUM);
+    lc_transport_allreduce_i64(lines->trace->comm, details, n * N_DETAILS, LC_OP_SUM);
 }
 
 static json_t *chain_json(const struct lc_timelines *lines, const int64_t *states,

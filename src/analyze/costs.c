@@ -111,7 +111,7 @@ void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums
         values[2 * i] = sums[i].whole;
         values[2 * i + 1] = sums[i].parts;
     }
-    lc_comm_allreduce_i64(comm, values, 2 * n, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, values, 2 * n, LC_OP_SUM);
     for (size_t i = 0; i < n; i++)
         totals[i] = (double)values[2 * i] + (double)values[2 * i + 1] / parts_per_tick;
 }

@@ -49,7 +49,7 @@ static enum lc_err find_bounds(struct lc_critical_path *path, bool mpi_only, int
         if (loc->n_transitions > 0)
             path->last_event[loc->id] = loc->time[loc->n_transitions - 1];
     }
-    lc_comm_allreduce_i64(trace->comm, path->last_event, trace->n_locations, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, path->last_event, trace->n_locations, LC_OP_MAX);
     path->lower = trace->t0;
     path->upper = trace->t1;
     path->last = latest_location(path, before);
@@ -334,7 +334,7 @@ enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timeline
     if (err == LC_OK)
         err = lc_transport_agree(trace->comm, sum_segments(path));
     if (err == LC_OK)
-        lc_comm_allreduce_i64(trace->comm, path->total, trace->n_cnodes, LC_OP_SUM);
+        lc_transport_allreduce_i64(trace->comm, path->total, trace->n_cnodes, LC_OP_SUM);
     free(walk.blockings);
     free(walk.first);
     free(walk.segments);

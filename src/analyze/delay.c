@@ -417,7 +417,7 @@ static enum lc_err measure_all(struct measuring *m) {
     for (size_t first = 0;;) {
         size_t last = delay->n_intervals - first < BATCH ? delay->n_intervals : first + BATCH;
         int64_t left = (int64_t)(delay->n_intervals - first);
-        lc_comm_allreduce_i64(comm, &left, 1, LC_OP_MAX);
+        lc_transport_allreduce_i64(comm, &left, 1, LC_OP_MAX);
         if (left == 0)
             break;
         LC_TRY(measure_batch(m, first, last));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/archive_file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 /* Measured peak of the whole analysis (docs/trace-analysis.md), and what a record takes at least in
@@ -111,11 +112,8 @@ struct need {
 
 static uint64_t hash_node(void) {
     char name[256] = "";
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     gethostname(name, sizeof name - 1);
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-    return hash;
+    return lc_hash_text(LC_HASH_BEGIN, name);
 }
 
 static enum lc_err compare(uint64_t need, uint64_t left, const char *of) {

@@ -32,9 +32,9 @@ void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t
 }
 
 void lc_health_reduce(struct lc_health *health, const struct lc_transport *comm) {
-    lc_comm_allreduce_i64(comm, health->count, LC_HEALTH_KINDS, LC_OP_SUM);
-    lc_comm_allreduce_i64(comm, health->location, LC_HEALTH_KINDS, LC_OP_MIN);
-    lc_comm_allreduce_i64(comm, &health->largest_violation_ticks, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, health->count, LC_HEALTH_KINDS, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, health->location, LC_HEALTH_KINDS, LC_OP_MIN);
+    lc_transport_allreduce_i64(comm, &health->largest_violation_ticks, 1, LC_OP_MAX);
 }
 
 const char *lc_health_text(enum lc_health_kind kind, int64_t count) {

@@ -159,7 +159,7 @@ static void find_present(struct indicators *in) {
             in->present[(size_t)line->cnodes[k] * in->n_partitions +
                         in->partition[line->loc->id]] += path->on_path[l][k];
     }
-    lc_comm_allreduce_i64(in->trace->comm, in->present, in->trace->n_cnodes * in->n_partitions,
+    lc_transport_allreduce_i64(in->trace->comm, in->present, in->trace->n_cnodes * in->n_partitions,
                           LC_OP_SUM);
 }
 
@@ -174,8 +174,8 @@ static enum lc_err run(struct indicators *in) {
     for (size_t l = 0; l < in->trace->n_locs && err == LC_OK; l++)
         err = compare_life(in, &in->path->lines->lines[l]);
     LC_TRY(lc_transport_agree(comm, err));
-    lc_comm_allreduce_i64(comm, in->life_total, n, LC_OP_SUM);
-    lc_comm_allreduce_i64(comm, in->impact, n * N_PARTS * 2, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, in->life_total, n, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, in->impact, n * N_PARTS * 2, LC_OP_SUM);
     for (uint32_t c = 0; c < n; c++) {
         in->sums->intra += impact_of(in, c, INTRA);
         in->sums->inter += impact_of(in, c, INTER);

@@ -129,7 +129,7 @@ static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace
             if (length > lengths[run->stream])
                 lengths[run->stream] = length;
         }
-    lc_comm_allreduce_i64(trace->comm, lengths, in->n_streams, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, lengths, in->n_streams, LC_OP_MAX);
     for (size_t s = 0; s < in->n_streams; s++)
         in->base[s + 1] = in->base[s] + (uint64_t)lengths[s];
     free(lengths);

@@ -78,7 +78,7 @@ static int64_t count_overlaps(const struct lc_timelines *lines) {
     for (size_t i = 0; i < lines->trace->n_locs; i++)
         for (uint32_t k = 1; k < lines->lines[i].n_states; k++)
             n += lines->lines[i].states[k].start < lines->lines[i].states[k - 1].end;
-    lc_comm_allreduce_i64(lines->trace->comm, &n, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(lines->trace->comm, &n, 1, LC_OP_SUM);
     return n;
 }
 
@@ -94,8 +94,8 @@ static void waiting_time(const struct lc_timelines *lines, int64_t *of_kind, int
                 of_kind[kind] += s->ticks;
             *all += s->ticks;
         }
-    lc_comm_allreduce_i64(lines->trace->comm, of_kind, LC_COST_KINDS, LC_OP_SUM);
-    lc_comm_allreduce_i64(lines->trace->comm, all, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(lines->trace->comm, of_kind, LC_COST_KINDS, LC_OP_SUM);
+    lc_transport_allreduce_i64(lines->trace->comm, all, 1, LC_OP_SUM);
 }
 
 static void check_path(struct check *check, const struct lc_critical_path *path,
@@ -104,7 +104,7 @@ static void check_path(struct check *check, const struct lc_critical_path *path,
     int64_t activities = sums->activities_ticks;
     for (size_t c = 0; c < check->trace->n_cnodes; c++)
         length += (double)path->total[c];
-    lc_comm_allreduce_i64(check->trace->comm, &activities, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(check->trace->comm, &activities, 1, LC_OP_SUM);
     equal(check, "length of the critical path = length of the bounds", "", length,
           (double)(path->upper - path->lower));
     if (!check->trace->omp)
@@ -156,7 +156,7 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_cr
     for (int model = 0; model < LC_MODELS; model++)
         equal(&check, "all costs + costs that end at waiting without a cause = waiting",
               model ? "wait-first" : "", booked[model] + uncaused[model], waiting);
-    lc_comm_allreduce_i64(trace->comm, counts, 4, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, counts, 4, LC_OP_SUM);
     none(&check, "wait states longer than what their cause can be blamed for", counts[0]);
     none(&check, "wait states that hand costs over in a circle", counts[1]);
     none(&check, "wait states of a location that overlap", count_overlaps(costs->lines));

@@ -316,7 +316,7 @@ static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *dela
             LC_TRY(lc_transport_agree(comm, err));
             left += model % comm->size == comm->rank && !is_finished(s);
         }
-        lc_comm_allreduce_i64(comm, &left, 1, LC_OP_SUM);
+        lc_transport_allreduce_i64(comm, &left, 1, LC_OP_SUM);
         if (left == 0)
             return LC_OK;
     }

@@ -17,7 +17,7 @@ static enum lc_err sum_slack(const struct lc_critical_path *path, int64_t **slac
     for (size_t l = 0; l < trace->n_locs; l++)
         for (uint32_t k = 0; k < path->lines->lines[l].n_cnodes; k++)
             (*slack)[path->lines->lines[l].cnodes[k]] += path->slack[l][k];
-    lc_comm_allreduce_i64(trace->comm, *slack, trace->n_cnodes, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, *slack, trace->n_cnodes, LC_OP_SUM);
     return LC_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "analyze/events.h"
 #include "analyze/health.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -42,7 +43,7 @@ struct matcher {
 
 static size_t find_channel(const struct matcher *m, uint32_t comm, uint32_t source,
                            uint32_t destination, uint32_t tag) {
-    uint64_t h = ((uint64_t)comm << 32 | tag) * 0x9e3779b97f4a7c15u;
+    uint64_t h = lc_hash_key((uint64_t)comm << 32 | tag);
     h = (h ^ (h >> 29) ^ ((uint64_t)source << 32 | destination)) * 0xbf58476d1ce4e5b9u;
     size_t i = (size_t)(h ^ (h >> 32)) & (m->capacity - 1);
     for (; m->channels[i].used; i = (i + 1) & (m->capacity - 1)) {
@@ -274,7 +275,7 @@ static enum lc_err flush(struct outbox *box, bool last, bool *more) {
     LC_TRY(lc_transport_agree(m->trace->comm, err));
     LC_TRY(take_replies(m));
     int64_t open = !last;
-    lc_comm_allreduce_i64(m->trace->comm, &open, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(m->trace->comm, &open, 1, LC_OP_MAX);
     *more = open != 0;
     return LC_OK;
 }

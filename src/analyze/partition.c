@@ -12,7 +12,7 @@ static void by_executable(const struct lc_trace *trace, int64_t *labels) {
         if (loc->id == trace->processes[loc->process].first_location && loc->root != LC_NONE)
             labels[loc->process] = trace->cnodes[loc->root].region;
     }
-    lc_comm_allreduce_i64(trace->comm, labels, trace->n_processes, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, labels, trace->n_processes, LC_OP_MAX);
 }
 
 static void by_communicator(const struct lc_trace *trace, int64_t *labels) {

@@ -278,7 +278,7 @@ static enum lc_err number_states(struct lc_timelines *lines) {
     LC_TRY(lc_alloc(&counts, trace->n_locations + 1, sizeof *counts));
     for (size_t i = 0; i < trace->n_locs; i++)
         counts[trace->locs[i].id] = lines->lines[i].n_states;
-    lc_comm_allreduce_i64(trace->comm, counts, trace->n_locations, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, counts, trace->n_locations, LC_OP_SUM);
     uint64_t sum = 0;
     for (size_t i = 0; i <= trace->n_locations; i++) {
         lines->first_state[i] = sum;

@@ -97,7 +97,7 @@ enum lc_err lc_ranked_causes(const struct lc_trace *trace, const struct lc_ranke
     int64_t any = n_members > 0;
     *causes = NULL;
     *n_causes = 0;
-    lc_comm_allreduce_i64(comm, &any, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, &any, 1, LC_OP_MAX);
     if (!any)
         return LC_OK;
     struct lc_ranked *in = NULL;

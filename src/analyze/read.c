@@ -296,7 +296,7 @@ static enum lc_err unify_programs(struct lc_reader *reader) {
             if (!count || all[count - 1] != all[i])
                 all[count++] = all[i];
     }
-    lc_comm_allreduce_i64(trace->comm, &count, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, &count, 1, LC_OP_MAX);
     if (!count) {
         free(all);
         return LC_OK;
@@ -404,7 +404,7 @@ enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_transport *comm
         err = unify(&reader);
     if (err == LC_OK) {
         int64_t n_events = (int64_t)trace->n_events;
-        lc_comm_allreduce_i64(comm, &n_events, 1, LC_OP_SUM);
+        lc_transport_allreduce_i64(comm, &n_events, 1, LC_OP_SUM);
         trace->n_events = (uint64_t)n_events;
         err = lc_trace_bounds(trace);
     }

@@ -4,6 +4,7 @@
 
 #include "analyze/align.h"
 #include "analyze/health.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 struct record { /* on its way to the home of its stream */
@@ -32,7 +33,7 @@ static int64_t hash_run(const struct lc_trace *trace, const struct lc_process_ru
     uint64_t hash = run->count;
     for (size_t i = 0; i < run->count; i++) {
         struct lc_align_record record = describe(trace, &p->parts[run->first + i]);
-        hash = (hash ^ record.op ^ (uint64_t)record.root << 8) * 0x9e3779b97f4a7c15u;
+        hash = lc_hash_key(hash ^ record.op ^ (uint64_t)record.root << 8);
         hash ^= hash >> 29;
     }
     return (int64_t)hash;
@@ -54,7 +55,7 @@ static enum lc_err find_streams(const struct lc_instances *in, const struct lc_t
             limit[0] = hash > limit[0] ? hash : limit[0];
             limit[n] = ~hash > limit[n] ? ~hash : limit[n];
         }
-    lc_comm_allreduce_i64(trace->comm, limits, 2 * n, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, limits, 2 * n, LC_OP_MAX);
     for (size_t s = 0; s < n; s++) {
         differ[s] = limits[s] != INT64_MIN && limits[s] != ~limits[n + s];
         *any |= differ[s];

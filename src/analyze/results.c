@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/results_private.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum lc_err lc_results_new(struct lc_results **results) {
@@ -39,7 +40,7 @@ enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint
 /* Where the cell of (cnode, location) is in the table, or the free place for it. */
 static uint32_t *find_slot(const struct lc_result_metric *metric, uint32_t cnode,
                            uint32_t location) {
-    uint64_t h = ((uint64_t)location << 32 | cnode) * 0x9e3779b97f4a7c15u;
+    uint64_t h = lc_hash_key((uint64_t)location << 32 | cnode);
     size_t i = (size_t)(h ^ (h >> 32)) & (metric->n_slots - 1);
     for (; metric->slots[i] != 0; i = (i + 1) & (metric->n_slots - 1)) {
         const struct lc_result_cell *cell = &metric->cells[metric->slots[i] - 1];

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/events.h"
-#include "analyze/idmap.h"
+#include "base/idmap.h"
 #include "analyze/waits.h"
 #include "base/mem.h"
 

@@ -17,7 +17,7 @@ enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values
         return lc_fail(LC_ERR_RANGE, "statistics: %zu order statistics at once", n_at);
     for (size_t i = 0; i < count; i++)
         max = values[i] > max ? values[i] : max;
-    lc_comm_allreduce_i64(comm, &max, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, &max, 1, LC_OP_MAX);
     int shift = 0;
     while (shift < 56 && max >> shift > 255)
         shift += 8;
@@ -31,7 +31,7 @@ enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values
             for (size_t k = 0; k < n_at; k++)
                 if ((uint64_t)(values[i] ^ found[k]) >> shift >> 8 == 0)
                     tally[k][byte_of(values[i], shift)]++;
-        lc_comm_allreduce_i64(comm, tally[0], n_at * 256, LC_OP_SUM);
+        lc_transport_allreduce_i64(comm, tally[0], n_at * 256, LC_OP_SUM);
         for (size_t k = 0; k < n_at; k++) {
             int64_t b = 0;
             while (b < 255 && rest[k] >= tally[k][b])

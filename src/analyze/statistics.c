@@ -147,7 +147,7 @@ enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *sta
         sums[k][0] = (int64_t)samples[k].count;
         sums[k][1] = samples[k].sum;
     }
-    lc_comm_allreduce_i64(trace->comm, sums[0], 2 * LC_WAIT_KINDS, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, sums[0], 2 * LC_WAIT_KINDS, LC_OP_SUM);
     lc_strbuf_putc(&statistics->json, '{');
     for (int k = 0; k < LC_WAIT_KINDS && err == LC_OK; k++)
         if (lc_wait_metric((enum lc_wait_kind)k))

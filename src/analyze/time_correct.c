@@ -162,7 +162,7 @@ static enum lc_err round_of(struct corrector *c, int64_t *violations) {
     if (c->latency == INT64_MAX) {
         for (size_t l = 0; l < c->trace->n_locs; l++)
             LC_TRY(for_releases(c, &c->trace->locs[l], find_latency));
-        lc_comm_allreduce_i64(comm, &c->latency, 1, LC_OP_MIN);
+        lc_transport_allreduce_i64(comm, &c->latency, 1, LC_OP_MIN);
         c->latency = c->latency == INT64_MAX ? 1 : c->latency;
     }
     c->violations = 0;
@@ -170,7 +170,7 @@ static enum lc_err round_of(struct corrector *c, int64_t *violations) {
     forget(c);
     LC_TRY(lc_transport_agree(comm, err));
     *violations = c->violations;
-    lc_comm_allreduce_i64(comm, violations, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, violations, 1, LC_OP_SUM);
     return LC_OK;
 }
 
@@ -220,7 +220,7 @@ static enum lc_err iterate(struct corrector *c, struct lc_correction *correction
     }
     correction->violations_after = violations;
     correction->largest_shift_ticks = c->largest;
-    lc_comm_allreduce_i64(c->trace->comm, &correction->largest_shift_ticks, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(c->trace->comm, &correction->largest_shift_ticks, 1, LC_OP_MAX);
     return LC_OK;
 }
 

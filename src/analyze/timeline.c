@@ -58,8 +58,8 @@ enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json) {
             if ((w->flags & LC_WAIT_STATE) && lc_wait_metric(w->kind))
                 add_wait(b, w->kind, w->start, w->release < w->end ? w->release : w->end);
         }
-    lc_comm_allreduce_i64(trace->comm, b->part[0], LC_WAIT_KINDS * BINS, LC_OP_SUM);
-    lc_comm_allreduce_i64(trace->comm, b->whole[0], LC_WAIT_KINDS * (BINS + 1), LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, b->part[0], LC_WAIT_KINDS * BINS, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, b->whole[0], LC_WAIT_KINDS * (BINS + 1), LC_OP_SUM);
     lc_strbuf_printf(json, "{\"bins\":%d,\"begin_s\":0,\"end_s\":%.17g,\"metrics\":{", BINS,
                      seconds(trace, length));
     const char *separator = "";
@@ -159,7 +159,7 @@ enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
                 first[p->region + 1] = (int64_t)p->number + 1;
         }
     }
-    lc_comm_allreduce_i64(trace->comm, first, trace->n_regions + 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, first, trace->n_regions + 1, LC_OP_MAX);
     for (size_t r = 0; r < trace->n_regions; r++) {
         first[r + 1] += first[r];
         if (first[r + 1] > MAX_PHASES)
@@ -178,8 +178,8 @@ enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json) {
             add_phases(&trace->locs[l], first, &sums);
     if (err == LC_OK) {
         if (n) {
-            lc_comm_allreduce_i64(trace->comm, sums.life[0], 2 * n, LC_OP_MAX);
-            lc_comm_allreduce_i64(trace->comm, sums.ticks[0], n * LC_WAIT_KINDS, LC_OP_SUM);
+            lc_transport_allreduce_i64(trace->comm, sums.life[0], 2 * n, LC_OP_MAX);
+            lc_transport_allreduce_i64(trace->comm, sums.ticks[0], n * LC_WAIT_KINDS, LC_OP_SUM);
         }
         put_phases(json, trace, first, &sums);
     }

@@ -20,12 +20,12 @@ static void latest(const struct lc_trace *trace, const int64_t *values, int64_t 
     for (size_t i = 0; i < trace->n_locs; i++)
         if (values[i] > *max)
             *max = values[i];
-    lc_comm_allreduce_i64(trace->comm, max, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, max, 1, LC_OP_MAX);
     int64_t lowest = INT64_MAX;
     for (size_t i = 0; i < trace->n_locs && lowest == INT64_MAX; i++)
         if (values[i] == *max)
             lowest = trace->locs[i].id;
-    lc_comm_allreduce_i64(trace->comm, &lowest, 1, LC_OP_MIN);
+    lc_transport_allreduce_i64(trace->comm, &lowest, 1, LC_OP_MIN);
     *location = lowest == INT64_MAX ? LC_NONE : (uint32_t)lowest;
 }
 
@@ -51,8 +51,8 @@ static enum lc_err find_ends(struct lc_trace *trace) {
         if (loc->init_leave != INT64_MIN && loc->init_leave < trace->init_leave_min)
             trace->init_leave_min = loc->init_leave;
     }
-    lc_comm_allreduce_i64(trace->comm, have, 2, LC_OP_SUM);
-    lc_comm_allreduce_i64(trace->comm, &trace->init_leave_min, 1, LC_OP_MIN);
+    lc_transport_allreduce_i64(trace->comm, have, 2, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, &trace->init_leave_min, 1, LC_OP_MIN);
     latest(trace, init, &trace->init_enter_max, &trace->init_last);
     latest(trace, finalize, &trace->finalize_enter_max, &trace->finalize_last);
     trace->some.init_enter_max = trace->init_enter_max;
@@ -90,8 +90,8 @@ enum lc_err lc_trace_bounds(struct lc_trace *trace) {
             last[0] = loc->time[loc->n_transitions - 1];
         last[1] |= loc->extra != NULL && loc->extra->n_teams > 0;
     }
-    lc_comm_allreduce_i64(trace->comm, &t0, 1, LC_OP_MIN);
-    lc_comm_allreduce_i64(trace->comm, last, 2, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, &t0, 1, LC_OP_MIN);
+    lc_transport_allreduce_i64(trace->comm, last, 2, LC_OP_MAX);
     if (t0 > last[0])
         return lc_fail(LC_ERR_FORMAT, "trace: holds no event that can be read: nothing to analyse");
     trace->t0 = t0;

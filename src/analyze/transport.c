@@ -70,7 +70,7 @@ void lc_transport_abort(int code) {
 
 enum lc_err lc_transport_first_error(const struct lc_transport *comm, enum lc_err err) {
     int64_t first = err == LC_OK ? INT64_MAX : (int64_t)comm->rank;
-    lc_comm_allreduce_i64(comm, &first, 1, LC_OP_MIN);
+    lc_transport_allreduce_i64(comm, &first, 1, LC_OP_MIN);
     if (first == INT64_MAX)
         return LC_OK;
     struct {
@@ -83,7 +83,7 @@ enum lc_err lc_transport_first_error(const struct lc_transport *comm, enum lc_er
     return lc_fail((enum lc_err)message.code, "%s", message.text);
 }
 
-void lc_comm_allreduce_i64(const struct lc_transport *comm, int64_t *values, size_t count,
+void lc_transport_allreduce_i64(const struct lc_transport *comm, int64_t *values, size_t count,
                            enum lc_op op) {
     if (comm->size == 1)
         return;

@@ -290,7 +290,7 @@ static enum lc_err replay_all(const struct lc_trace *trace, const struct step *s
         for (size_t l = 0; l < trace->n_locs; l++)
             if (trace->locs[l].n_transitions > 0)
                 last[trace->locs[l].id] = trace->locs[l].time[trace->locs[l].n_transitions - 1];
-        lc_comm_allreduce_i64(comm, last, trace->n_locations, LC_OP_MAX);
+        lc_transport_allreduce_i64(comm, last, trace->n_locations, LC_OP_MAX);
         err = lc_transport_gather(comm, steps, n * sizeof *steps, (void **)&all, &bytes, NULL);
     }
     if (err == LC_OK)

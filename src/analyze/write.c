@@ -175,7 +175,7 @@ static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
     struct lc_results *results = trace->results;
     size_t n = results->n_metrics;
     int64_t counts[2] = {(int64_t)n, -(int64_t)n};
-    lc_comm_allreduce_i64(trace->comm, counts, 2, LC_OP_MAX);
+    lc_transport_allreduce_i64(trace->comm, counts, 2, LC_OP_MAX);
     if (counts[0] != -counts[1])
         return lc_fail(LC_ERR_RANGE, "results: ranks disagree about the metrics: please report");
     LC_TRY(lc_transport_agree(trace->comm, lc_alloc(cells, 2 * n, sizeof **cells)));
@@ -183,7 +183,7 @@ static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
         (*cells)[m] = (int64_t)results->metrics[m].n_cells;
         (*cells)[n + m] = results->metrics[m].real;
     }
-    lc_comm_allreduce_i64(trace->comm, *cells, 2 * n, LC_OP_SUM);
+    lc_transport_allreduce_i64(trace->comm, *cells, 2 * n, LC_OP_SUM);
     for (size_t m = 0; m < n; m++)
         results->metrics[m].real = (*cells)[n + m] != 0;
     return LC_OK;

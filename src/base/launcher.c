@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 enum { MOST_ANCESTORS = 8, MOST_JOB_VARIABLES = 4, WORDS_BYTES = 8192 };
 
 /* Variables by which launchers number their processes, nearest launcher first: Open MPI and Hydra
@@ -158,9 +160,7 @@ static const struct row *find_place(struct lc_launch *launch,
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return (hash ^ 0xff) * 0x100000001b3u;
+    return lc_hash_word(lc_hash_text(hash, text), 0xff);
 }
 
 /* Options of Hydra's proxies that say which mpiexec they belong to, on every node alike: its
@@ -199,7 +199,7 @@ static bool detect(struct lc_launch *launch, const struct lc_launch_source *sour
     const struct row *row = find_place(launch, source);
     if (row == NULL)
         return true;
-    uint64_t hash = hash_text(0xcbf29ce484222325u, row->launcher);
+    uint64_t hash = hash_text(LC_HASH_BEGIN, row->launcher);
     bool named = false;
     for (int i = 0; i < MOST_JOB_VARIABLES && row->job[i] != NULL; i++) {
         const char *value = get(source, row->job[i]);

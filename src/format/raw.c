@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 const char *const lc_raw_measured[LC_RAW_MEASURED] = {
@@ -31,14 +32,12 @@ static struct raw_private *private_of(struct lc_raw *raw) {
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = lc_hash_key(hash ^ word);
     return hash ^ (hash >> 32);
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return mix(hash, 1);
+    return mix(lc_hash_text(hash, text), 1);
 }
 
 static uint64_t hash_name(const struct lc_raw *raw, uint32_t id) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "format/bytes.h"
 
@@ -178,12 +179,11 @@ struct region_table {
 };
 
 static uint64_t region_hash(const struct lc_trace_region *r) {
-    uint64_t h = 0xcbf29ce484222325u ^ r->kind;
+    uint64_t h = LC_HASH_BEGIN ^ r->kind;
     const char *const texts[] = {r->name, r->module, r->build_id};
     for (size_t i = 0; i < 3; i++)
-        for (const char *p = texts[i]; *p; p++)
-            h = (h ^ (unsigned char)*p) * 0x100000001b3u;
-    return (h ^ r->offset) * 0x9e3779b97f4a7c15u >> 16;
+        h = lc_hash_text(h, texts[i]);
+    return lc_hash_key(h ^ r->offset) >> 16;
 }
 
 static bool region_equal(const struct lc_trace_region *a, const struct lc_trace_region *b) {

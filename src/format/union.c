@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "format/bytes.h"
 
@@ -252,9 +253,9 @@ static enum lc_err only_sites(const struct lc_trace_defs *d, uint64_t **only) {
  * however deep. */
 static void mix(uint64_t h[2], const void *bytes, size_t n) {
     const unsigned char *p = bytes;
+    h[0] = lc_hash_bytes(h[0], bytes, n);
     for (size_t i = 0; i < n; i++) {
-        h[0] = (h[0] ^ p[i]) * 0x100000001b3u;
-        h[1] = (h[1] + p[i]) * 0x9e3779b97f4a7c15u;
+        h[1] = lc_hash_key(h[1] + p[i]);
         h[1] ^= h[1] >> 29;
     }
 }
@@ -305,7 +306,7 @@ static enum lc_err context_hashes(const struct lc_trace_defs *d, uint64_t (**has
     for (size_t i = 0; i < d->n_nodes; i++) {
         const struct lc_trace_node *node = &d->nodes[i];
         uint64_t *h = (*hashes)[i];
-        h[0] = 0xcbf29ce484222325u;
+        h[0] = LC_HASH_BEGIN;
         h[1] = 1;
         if (node->region == LC_NONE)
             continue;

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/timer.h"
 #include "format/state.h"
 #include "measure/calls/communicators.h"
@@ -33,7 +34,7 @@
 bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame);
 
 static inline uint32_t lc_bucket(uint64_t ra, uint64_t frame) {
-    uint64_t mix = (ra ^ (frame << 7)) * 0x9e3779b97f4a7c15ull;
+    uint64_t mix = lc_hash_key(ra ^ (frame << 7));
     return (uint32_t)(mix >> 54); /* LC_BUCKETS = 2^10 */
 }
 

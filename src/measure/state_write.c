@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "measure/core.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
@@ -182,9 +183,9 @@ uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bi
 }
 
 static uint32_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset) {
-    uint64_t mix = (parent + 1ull) * 0x9e3779b97f4a7c15ull;
+    uint64_t mix = lc_hash_key(parent + 1ull);
     mix = (mix ^ (offset + kind)) * 0xff51afd7ed558ccdull;
-    mix = (mix ^ mix >> 29 ^ ref) * 0x9e3779b97f4a7c15ull;
+    mix = lc_hash_key(mix ^ mix >> 29 ^ ref);
     return (uint32_t)(mix >> 32);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { LC_AREA_LINE = 64 };
 
 size_t lc_area_size(uint32_t n_ranks) {
@@ -49,7 +51,7 @@ uint64_t lc_area_take(struct lc_area *area, size_t bytes) {
 }
 
 static uint32_t slot_of(uint64_t id) {
-    return (uint32_t)((id * 0x9e3779b97f4a7c15ull) >> 40) % LC_AREA_LOGS;
+    return (uint32_t)(lc_hash_key(id) >> 40) % LC_AREA_LOGS;
 }
 
 int lc_area_set_log(struct lc_area *area, uint64_t id, uint64_t offset) {

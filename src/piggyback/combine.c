@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 _Static_assert(sizeof(struct lc_combine_slot) == 192, "whole lines");
 
 /* Logs in the areas are found by number; those of the groups have numbers of their own. */
 static uint64_t id_of(const struct lc_colllog *log, uint32_t level) {
-    return log->id ^ (level + 1) * 0x9e3779b97f4a7c15ull;
+    return log->id ^ lc_hash_key(level + 1);
 }
 
 static uint32_t first_member(uint32_t level, uint32_t group) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum {
@@ -71,7 +72,7 @@ static bool is_void(struct lc_matcher *match, struct lc_source *s,
 /* ---- the stash */
 
 static struct lc_stream **place_of(struct lc_source *s, uint32_t context, int32_t tag) {
-    uint64_t mix = ((uint64_t)context << 32 | (uint32_t)tag) * 0x9e3779b97f4a7c15ull;
+    uint64_t mix = lc_hash_key((uint64_t)context << 32 | (uint32_t)tag);
     struct lc_stream **at = &s->streams[mix >> 32 & (s->n_buckets - 1)];
     while (*at && ((*at)->context != context || (*at)->tag != tag))
         at = &(*at)->next;

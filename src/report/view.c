@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 /* Finds children by name: open addressing over (parent, name), at most half full. */
@@ -12,9 +13,7 @@ struct lookup {
 };
 
 static size_t hash(uint32_t parent, const char *name) {
-    uint64_t h = UINT64_C(1469598103934665603) ^ parent;
-    for (; *name != '\0'; name++)
-        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    uint64_t h = lc_hash_text(LC_HASH_BEGIN ^ parent, name);
     return (size_t)(h ^ h >> 29);
 }
 

@@ -1,9 +1,9 @@
 #include "run/estimate.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
-#include <stdbool.h>
-
+#include "base/idmap.h"
 #include "base/mem.h"
 #include "run/functions.h"
 
@@ -17,33 +17,66 @@ const char *const lc_estimate_metrics[] = {
     NULL,
 };
 enum { LATE_SENDER, LATE_RECEIVER, NXN, BARRIER, LATE_BROADCAST, EARLY_REDUCE };
-enum {
-    N_CLASSES = 66,
-    WAYS = 2
-}; /* ways: a wait function has a minimum as receiver and one as sender */
+/* Ways: a wait function has a minimum as receiver and one as sender. Minima are kept per process in
+ * blocks of neighbouring ones, and only where a call was seen: memory grows with the number of
+ * (function, way, size class, process) that occur. */
+enum { N_CLASSES = 66, WAYS = 2, BLOCK = 64 };
 
 struct cell {
     uint64_t min_ns; /* UINT64_MAX: no call */
     uint64_t count;
 };
 
+/* One function, way and size class. */
+struct column {
+    struct cell all;      /* over all processes */
+    struct cell **blocks; /* [process / BLOCK][process % BLOCK]; NULL: no call */
+};
+
+struct function {
+    uint32_t name;
+    struct column *columns[WAYS][N_CLASSES]; /* NULL: no call */
+};
+
 struct lc_minima {
-    struct lc_function_class *functions; /* by name of raw */
+    struct lc_function_class *classes; /* by name of raw */
     uint32_t *slot_of; /* name -> number among the functions that were seen, or LC_NONE */
-    uint32_t *names;   /* slot -> name */
-    size_t n_names, n_slots;
+    struct function *functions;
+    size_t n_names, n_functions, cap_functions;
     const struct lc_raw *defs;
     uint32_t *process_of; /* location -> process; processes are ranks in order of appearance */
     int32_t *rank_of;     /* process -> rank */
     size_t n_processes;
-    struct cell *cells; /* [slot][process + all][way][class] */
-    size_t n_cells, cap_cells;
 };
 
-static struct cell *cell_at(const struct lc_minima *m, uint32_t slot, size_t process, int way,
-                            uint32_t size_class) {
-    size_t row = (slot * (m->n_processes + 1) + process) * WAYS + (size_t)way;
-    return &m->cells[row * N_CLASSES + size_class];
+static size_t n_blocks(const struct lc_minima *m) {
+    return (m->n_processes + BLOCK - 1) / BLOCK;
+}
+
+/* NULL: no call. */
+static const struct cell *cell_at(const struct lc_minima *m, const struct column *column,
+                                  size_t process) {
+    if (process == m->n_processes)
+        return &column->all;
+    const struct cell *block = column->blocks[process / BLOCK];
+    return block != NULL && block[process % BLOCK].count > 0 ? &block[process % BLOCK] : NULL;
+}
+
+static enum lc_err number_processes(struct lc_minima *m) {
+    struct lc_idmap known = {0};
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < m->defs->n_locations && err == LC_OK; i++) {
+        int32_t rank = m->defs->locations[i].rank;
+        uint32_t p = lc_idmap_get(&known, (uint32_t)rank);
+        if (p == LC_NONE) {
+            p = (uint32_t)m->n_processes++;
+            m->rank_of[p] = rank;
+            err = lc_idmap_put(&known, (uint32_t)rank, p);
+        }
+        m->process_of[i] = p;
+    }
+    lc_idmap_free(&known);
+    return err;
 }
 
 enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs) {
@@ -52,48 +85,48 @@ enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs) 
     LC_TRY(lc_alloc(&m, 1, sizeof *m));
     m->defs = defs;
     m->n_names = defs->n_names;
-    enum lc_err err = lc_alloc(&m->functions, defs->n_names + 1, sizeof m->functions[0]);
+    enum lc_err err = lc_alloc(&m->classes, defs->n_names + 1, sizeof m->classes[0]);
     if (err == LC_OK)
         err = lc_alloc(&m->slot_of, defs->n_names + 1, sizeof m->slot_of[0]);
-    if (err == LC_OK)
-        err = lc_alloc(&m->names, defs->n_names + 1, sizeof m->names[0]);
     if (err == LC_OK)
         err = lc_alloc(&m->process_of, defs->n_locations + 1, sizeof m->process_of[0]);
     if (err == LC_OK)
         err = lc_alloc(&m->rank_of, defs->n_locations + 1, sizeof m->rank_of[0]);
+    if (err == LC_OK)
+        err = number_processes(m);
     if (err != LC_OK) {
         lc_minima_free(m);
         return err;
     }
     for (size_t i = 0; i < defs->n_names; i++) {
-        m->functions[i] = lc_function_classify(defs->names[i]);
+        m->classes[i] = lc_function_classify(defs->names[i]);
         m->slot_of[i] = LC_NONE;
-    }
-    for (size_t i = 0; i < defs->n_locations; i++) {
-        /* Threads of a rank usually follow each other. */
-        int32_t rank = defs->locations[i].rank;
-        size_t p = m->n_processes;
-        while (p > 0 && m->rank_of[p - 1] != rank)
-            p--;
-        if (p == 0) {
-            m->rank_of[m->n_processes++] = rank;
-            p = m->n_processes;
-        }
-        m->process_of[i] = (uint32_t)p - 1;
     }
     *minima = m;
     return LC_OK;
 }
 
+static void free_column(const struct lc_minima *m, struct column *column) {
+    if (column == NULL)
+        return;
+    for (size_t b = 0; column->blocks != NULL && b < n_blocks(m); b++)
+        free(column->blocks[b]);
+    free(column->blocks);
+    free(column);
+}
+
 void lc_minima_free(struct lc_minima *m) {
     if (m == NULL)
         return;
+    for (size_t f = 0; f < m->n_functions; f++)
+        for (int way = 0; way < WAYS; way++)
+            for (int s = 0; s < N_CLASSES; s++)
+                free_column(m, m->functions[f].columns[way][s]);
     free(m->functions);
+    free(m->classes);
     free(m->slot_of);
-    free(m->names);
     free(m->process_of);
     free(m->rank_of);
-    free(m->cells);
     free(m);
 }
 
@@ -101,7 +134,7 @@ int lc_estimate_of(const struct lc_minima *m, uint32_t name, const struct lc_raw
     bool root = (row->flags & LC_RAW_ROW_ROOT) != 0;
     if (row->size_class >= N_CLASSES || row->count == 0)
         return -1;
-    switch (m->functions[name].estimate) {
+    switch (m->classes[name].estimate) {
     case LC_EST_LATE_SENDER:
         return LATE_SENDER;
     case LC_EST_LATE_RECEIVER:
@@ -124,31 +157,51 @@ int lc_estimate_of(const struct lc_minima *m, uint32_t name, const struct lc_raw
     }
 }
 
-static enum lc_err make_slot(struct lc_minima *m, uint32_t name) {
-    size_t per_slot = (m->n_processes + 1) * WAYS * N_CLASSES;
-    LC_TRY(lc_grow(&m->cells, &m->cap_cells, m->n_cells + per_slot, sizeof m->cells[0]));
-    for (size_t i = 0; i < per_slot; i++)
-        m->cells[m->n_cells + i] = (struct cell){.min_ns = UINT64_MAX};
-    m->n_cells += per_slot;
-    m->names[m->n_slots] = name;
-    m->slot_of[name] = (uint32_t)m->n_slots++;
+static void see(struct cell *cell, const struct lc_raw_row *row) {
+    if (row->min_ns < cell->min_ns)
+        cell->min_ns = row->min_ns;
+    cell->count += row->count;
+}
+
+static enum lc_err find_function(struct lc_minima *m, uint32_t name, struct function **function) {
+    if (m->slot_of[name] == LC_NONE) {
+        LC_TRY(
+            lc_grow(&m->functions, &m->cap_functions, m->n_functions + 1, sizeof m->functions[0]));
+        m->functions[m->n_functions] = (struct function){.name = name};
+        m->slot_of[name] = (uint32_t)m->n_functions++;
+    }
+    *function = &m->functions[m->slot_of[name]];
+    return LC_OK;
+}
+
+static enum lc_err make_column(const struct lc_minima *m, struct column **column) {
+    LC_TRY(lc_alloc(column, 1, sizeof **column));
+    (*column)->all.min_ns = UINT64_MAX;
+    return lc_alloc(&(*column)->blocks, n_blocks(m), sizeof(*column)->blocks[0]);
+}
+
+static enum lc_err make_block(struct cell **block) {
+    LC_TRY(lc_alloc(block, BLOCK, sizeof **block));
+    for (size_t i = 0; i < BLOCK; i++)
+        (*block)[i].min_ns = UINT64_MAX;
     return LC_OK;
 }
 
 enum lc_err lc_minima_see(struct lc_minima *m, uint32_t name, const struct lc_raw_row *row) {
     int metric = lc_estimate_of(m, name, row);
+    struct function *function;
     if (metric < 0)
         return LC_OK;
-    if (m->slot_of[name] == LC_NONE)
-        LC_TRY(make_slot(m, name));
-    int way = metric == LATE_RECEIVER;
-    size_t places[2] = {m->process_of[row->location], m->n_processes};
-    for (int i = 0; i < 2; i++) {
-        struct cell *cell = cell_at(m, m->slot_of[name], places[i], way, row->size_class);
-        if (row->min_ns < cell->min_ns)
-            cell->min_ns = row->min_ns;
-        cell->count += row->count;
-    }
+    LC_TRY(find_function(m, name, &function));
+    struct column **column = &function->columns[metric == LATE_RECEIVER][row->size_class];
+    if (*column == NULL)
+        LC_TRY(make_column(m, column));
+    see(&(*column)->all, row);
+    uint32_t process = m->process_of[row->location];
+    struct cell **block = &(*column)->blocks[process / BLOCK];
+    if (*block == NULL)
+        LC_TRY(make_block(block));
+    see(&(*block)[process % BLOCK], row);
     return LC_OK;
 }
 
@@ -158,38 +211,52 @@ double lc_minima_wait(const struct lc_minima *m, uint32_t name, const struct lc_
         return 0.0;
     size_t place = metric == LATE_SENDER || metric == LATE_RECEIVER ? m->process_of[row->location]
                                                                     : m->n_processes;
+    const struct function *function = &m->functions[m->slot_of[name]];
     const struct cell *cell =
-        cell_at(m, m->slot_of[name], place, metric == LATE_RECEIVER, row->size_class);
+        cell_at(m, function->columns[metric == LATE_RECEIVER][row->size_class], place);
     double wait_ns = (double)row->sum_ns - (double)row->count * (double)cell->min_ns;
     return wait_ns > 0.0 ? wait_ns * 1e-9 : 0.0; /* rows of a running program may be half booked */
+}
+
+/* The largest distance of a process's minimum to that of all, and what all of them sum up to. */
+struct hidden {
+    double hidden_s, above_s;
+    int32_t rank;
+};
+
+static void add_hidden(const struct lc_minima *m, const struct column *column, size_t process,
+                       struct hidden *h) {
+    const struct cell *own = cell_at(m, column, process);
+    if (own == NULL)
+        return;
+    double above = (double)(own->min_ns - column->all.min_ns) * 1e-9;
+    h->hidden_s += above * (double)own->count;
+    if (above > h->above_s || h->rank < 0) {
+        h->above_s = above;
+        h->rank = m->rank_of[process];
+    }
 }
 
 void lc_minima_describe(const struct lc_minima *m, struct lc_strbuf *json) {
     bool first = true;
     lc_strbuf_puts(json, "{");
-    for (uint32_t slot = 0; slot < m->n_slots; slot++) {
-        enum lc_estimate kind = m->functions[m->names[slot]].estimate;
-        if (kind >= LC_EST_NXN)
+    for (size_t f = 0; f < m->n_functions; f++) {
+        const struct function *function = &m->functions[f];
+        if (m->classes[function->name].estimate >= LC_EST_NXN)
             continue; /* the minimum is that of all processes already */
-        double hidden_s = 0.0, above_s = 0.0;
-        int32_t rank = -1;
+        const struct column *used[WAYS * N_CLASSES];
+        size_t n_used = 0;
+        for (int way = 0; way < WAYS; way++)
+            for (int s = 0; s < N_CLASSES; s++)
+                if (function->columns[way][s] != NULL)
+                    used[n_used++] = function->columns[way][s];
+        struct hidden h = {.rank = -1};
         for (size_t p = 0; p < m->n_processes; p++)
-            for (int way = 0; way < WAYS; way++)
-                for (uint32_t s = 0; s < N_CLASSES; s++) {
-                    const struct cell *own = cell_at(m, slot, p, way, s);
-                    const struct cell *all = cell_at(m, slot, m->n_processes, way, s);
-                    if (own->count == 0)
-                        continue;
-                    double above = (double)(own->min_ns - all->min_ns) * 1e-9;
-                    hidden_s += above * (double)own->count;
-                    if (above > above_s || rank < 0) {
-                        above_s = above;
-                        rank = m->rank_of[p];
-                    }
-                }
+            for (size_t i = 0; i < n_used; i++)
+                add_hidden(m, used[i], p, &h);
         lc_strbuf_printf(
             json, "%s\"%s\": {\"hidden_at_most_s\": %.17g, \"above_s\": %.17g, \"rank\": %d}",
-            first ? "" : ", ", m->defs->names[m->names[slot]], hidden_s, above_s, rank);
+            first ? "" : ", ", m->defs->names[function->name], h.hidden_s, h.above_s, h.rank);
         first = false;
     }
     lc_strbuf_puts(json, "}");

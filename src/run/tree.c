@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "run/functions.h"
 
@@ -29,9 +30,7 @@ struct builder {
 };
 
 static uint64_t hash_name(const char *name, const char *paradigm) {
-    uint64_t hash = 0xcbf29ce484222325u ^ (unsigned char)paradigm[0];
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ (unsigned char)paradigm[0], name);
     return hash ^ hash >> 31;
 }
 

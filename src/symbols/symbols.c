@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 struct function {
@@ -281,7 +282,7 @@ static enum lc_err source_of(struct lc_symbols *symbols, const struct module *mo
 }
 
 static size_t slot_of(uint32_t module, uint64_t offset, size_t n_slots) {
-    uint64_t hash = (offset ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = lc_hash_key(offset ^ (uint64_t)module << 48);
     return (hash ^ hash >> 29) & (n_slots - 1);
 }
 

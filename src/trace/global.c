@@ -4,14 +4,12 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "trace/global.h"
 
 static uint64_t hash_bytes(const void *bytes, size_t n) {
-    const unsigned char *p = bytes;
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
+    uint64_t h = lc_hash_bytes(LC_HASH_BEGIN, bytes, n);
     return h ^ h >> 32;
 }
 

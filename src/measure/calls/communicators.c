@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/timer.h"
 #include "measure/calls/communicators.h"
 #include "measure/calls/operations.h"
@@ -21,7 +22,7 @@ static struct lc_comm *graves[GRAVES];
 static uint32_t next_grave, next_id;
 
 static uint32_t bucket_of(MPI_Comm comm) {
-    uint64_t mix = (uint64_t)(uintptr_t)comm * 0x9e3779b97f4a7c15ull;
+    uint64_t mix = lc_hash_key((uint64_t)(uintptr_t)comm);
     return (uint32_t)(mix >> 56);
 }
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "measure/core.h"
 #include "measure/thread.h"
 
@@ -83,7 +84,7 @@ struct lc_request *lc_request_refill(uint32_t shard);
 void lc_request_shared(MPI_Request handle);
 
 static inline uint32_t lc_request_bucket(MPI_Request handle) {
-    uint64_t mix = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull;
+    uint64_t mix = lc_hash_key((uint64_t)(uintptr_t)handle);
     return (uint32_t)(mix >> 52);
 }
 

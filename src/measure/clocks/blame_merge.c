@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/binomial.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -11,6 +12,7 @@
 #include "measure/state_write.h"
 #include "measure/thread.h"
 #include "piggyback/blame.h"
+#include "base/hash.h"
 
 enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 
@@ -55,23 +57,17 @@ void lc_clk_sites_close(void) {
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-static uint64_t text_hash(uint64_t hash, const char *text) {
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
 /* The same on all ranks for the same call path. */
 static uint64_t path_hash(uint32_t node) {
     const struct lc_state_node *nodes = lc_state_nodes();
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t hash = LC_HASH_BEGIN;
     for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
          at = nodes[at].parent, deep++) {
-        hash = (hash ^ nodes[at].kind ^ nodes[at].offset << 3) * 0x100000001b3ull;
+        hash = lc_hash_word(hash, nodes[at].kind ^ nodes[at].offset << 3);
         if (nodes[at].kind == LC_RAW_FRAME)
-            hash = text_hash(hash, lc_state_path_of(nodes[at].ref));
+            hash = lc_hash_text(hash, lc_state_path_of(nodes[at].ref));
         else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
-            hash = text_hash(hash, lc_state_name_of(nodes[at].ref));
+            hash = lc_hash_text(hash, lc_state_name_of(nodes[at].ref));
     }
     return hash;
 }
@@ -84,21 +80,21 @@ void lc_clk_merge_blame(void) {
         row.wait_key = path_hash((uint32_t)row.wait_key);
         lc_blame_add(keyed, &row);
     }
-    for (int mask = 1; mask < lc_core.size; mask <<= 1) {
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    enum lc_binomial_step step;
+    int peer;
+    while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD) {
         struct lc_blame *from = other != NULL ? other : b; /* keeps in step without memory */
-        if (lc_core.rank & mask) {
-            if (keyed == NULL) /* rows without keys would be added to those of other call paths */
-                b->n = 0;
-            lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, lc_core.rank - mask,
-                         LC_BLAME_TAG, lc_core.comm);
-            break;
-        }
-        if (lc_core.rank + mask < lc_core.size) {
-            lc_real.Recv(from, (int)sizeof *b, MPI_BYTE, lc_core.rank + mask, LC_BLAME_TAG,
-                         lc_core.comm, MPI_STATUS_IGNORE);
-            if (keyed != NULL && other != NULL)
-                lc_blame_merge(keyed, other);
-        }
+        lc_real.Recv(from, (int)sizeof *b, MPI_BYTE, peer, LC_BLAME_TAG, lc_core.comm,
+                     MPI_STATUS_IGNORE);
+        if (keyed != NULL && other != NULL)
+            lc_blame_merge(keyed, other);
+    }
+    if (step == LC_BINOMIAL_PARENT) {
+        if (keyed == NULL) /* rows without keys would be added to those of other call paths */
+            b->n = 0;
+        lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, peer, LC_BLAME_TAG,
+                     lc_core.comm);
     }
     struct lc_blame_row top[LC_BLAME_KEPT];
     int n = 0;

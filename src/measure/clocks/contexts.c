@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "measure/calls/communicators.h"
 #include "measure/clocks/clocks.h"
@@ -24,9 +25,9 @@ static struct lc_seen_group *groups;
 static size_t n_groups, cap_groups;
 
 static uint64_t hash_ranks(const int32_t *ranks, int32_t n) {
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t hash = LC_HASH_BEGIN;
     for (int32_t i = 0; i < n; i++)
-        hash = (hash ^ (uint32_t)ranks[i]) * 0x100000001b3ull;
+        hash = lc_hash_word(hash, (uint32_t)ranks[i]);
     return hash ^ hash >> 29;
 }
 
@@ -46,7 +47,7 @@ static uint64_t make_id(const struct lc_comm *comm) {
             return 0;
         groups[n_groups++] = (struct lc_seen_group){.hash = hash};
     }
-    uint64_t id = (hash + ++groups[i].count * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+    uint64_t id = (hash + lc_hash_key(++groups[i].count)) * 0xff51afd7ed558ccdull;
     id ^= id >> 32;
     return (uint32_t)id < LC_CONTEXT_FIRST ? id + LC_CONTEXT_FIRST : id;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/node_memory.h"
@@ -24,16 +25,13 @@ static uint64_t machine_key(void) {
     char id[64] = "";
     struct stat space = {.st_ino = 0};
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    uint64_t hash = 0xcbf29ce484222325ull;
     if (fd >= 0) {
         if (read(fd, id, sizeof id - 1) < 0)
             id[0] = 0;
         close(fd);
     }
-    for (const char *c = id; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * 0x100000001b3ull;
     stat("/proc/self/ns/pid", &space);
-    return hash ^ (uint64_t)space.st_ino * 0x9e3779b97f4a7c15ull;
+    return lc_hash_text(LC_HASH_BEGIN, id) ^ lc_hash_key((uint64_t)space.st_ino);
 }
 
 static void number_nodes(const struct lc_hello *all) {

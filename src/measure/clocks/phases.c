@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -46,9 +47,7 @@ static uint32_t n_names;
 static struct lc_phase_name *open; /* NULL: outside */
 
 static uint64_t key_of(const char *text) {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < LC_PHASE_TEXT - 1 && text[i] != '\0'; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+    uint64_t hash = lc_hash_bytes(LC_HASH_BEGIN, text, strnlen(text, LC_PHASE_TEXT - 1));
     return hash ? hash : 1;
 }
 
@@ -71,7 +70,7 @@ static void begin(uint32_t region, uint64_t now) {
         return;
     open = p;
     p->count++;
-    uint32_t id = (uint32_t)((p->key + p->count * 0x9e3779b97f4a7c15ull) >> 32);
+    uint32_t id = (uint32_t)((p->key + lc_hash_key(p->count)) >> 32);
     lc_clk.phase = id ? id : 1;
     LC_CLK_LOG("F 1 %llu %s\n", (unsigned long long)now, p->text);
     lc_clk.phase_ticks = now;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "measure/calls/communicators.h"
 #include "measure/calls/operations.h"
@@ -118,8 +119,7 @@ static struct window *find(MPI_Win win) {
 
 static void number(struct window *w) {
     const struct lc_clk_comm *c = w->locks.comm.clocks;
-    uint64_t hash =
-        (c->log.id + ++w->of->n_windows * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+    uint64_t hash = (c->log.id + lc_hash_key(++w->of->n_windows)) * 0xff51afd7ed558ccdull;
     w->locks.id = hash ^ hash >> 32;
     w->locks.context =
         (uint32_t)w->locks.id < LC_CONTEXT_FIRST ? LC_CONTEXT_FIRST : (uint32_t)w->locks.id;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/launcher.h"
 #include "measure/core.h"
 #include "measure/gather/agree.h"
@@ -48,16 +49,12 @@ static uint64_t hash_options(void) {
     static const char *const names[] = {"LATECOMER_CALLPATH", "LATECOMER_TRACE",
                                         "LATECOMER_TRANSPORT", "LATECOMER_WHAT_IF",
                                         "LATECOMER_CLOCKS"};
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t hash = LC_HASH_BEGIN;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = lc_option(names[i]);
-        for (text = text != NULL ? text : ""; *text != '\0'; text++)
-            hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-        hash = (hash ^ 0xff) * 0x100000001b3ull;
+        hash = lc_hash_word(lc_hash_text(hash, text != NULL ? text : ""), 0xff);
     }
-    for (const char *text = LC_VERSION; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-    return hash;
+    return lc_hash_text(hash, LC_VERSION);
 }
 
 static void node_name(char *out, size_t bytes) {

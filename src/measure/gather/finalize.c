@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/binomial.h"
 #include "base/mem.h"
 #include "format/raw.h"
 #include "format/state.h"
@@ -84,25 +85,27 @@ static void take_child(struct gather *g, int child) {
     free(bytes);
 }
 
+static void give_to_parent(struct gather *g, int parent) {
+    void *bytes = NULL;
+    size_t n_bytes = 0, n_map;
+    g->n_whole = g->whole != NULL ? g->whole->n_nodes : 0;
+    if (g->whole == NULL || lc_raw_pack(g->whole, 0, &bytes, &n_bytes) != LC_OK)
+        n_bytes = 0;
+    send_bytes(bytes, n_bytes, parent, TAG_UP);
+    free(bytes);
+    g->to_root = recv_bytes(&n_map, parent, TAG_DOWN);
+    if (g->to_root == NULL || n_map / sizeof(uint32_t) < g->n_whole)
+        g->failed = true;
+}
+
 static void climb(struct gather *g) {
-    for (int mask = 1; mask < lc_core.size; mask <<= 1) {
-        if (lc_core.rank & mask) {
-            void *bytes = NULL;
-            size_t n_bytes = 0;
-            g->n_whole = g->whole != NULL ? g->whole->n_nodes : 0;
-            if (g->whole == NULL || lc_raw_pack(g->whole, 0, &bytes, &n_bytes) != LC_OK)
-                n_bytes = 0;
-            send_bytes(bytes, n_bytes, lc_core.rank - mask, TAG_UP);
-            free(bytes);
-            size_t n_map;
-            g->to_root = recv_bytes(&n_map, lc_core.rank - mask, TAG_DOWN);
-            if (g->to_root == NULL || n_map / sizeof(uint32_t) < g->n_whole)
-                g->failed = true;
-            return;
-        }
-        if (lc_core.rank + mask < lc_core.size)
-            take_child(g, lc_core.rank + mask);
-    }
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    enum lc_binomial_step step;
+    int peer;
+    while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD)
+        take_child(g, peer);
+    if (step == LC_BINOMIAL_PARENT)
+        give_to_parent(g, peer);
 }
 
 static void descend(struct gather *g) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 struct lc_bindings lc_bindings;
 
 /* Answers by return address: address << 1 | own; 0: empty. Two places for each; what finds both
@@ -70,7 +72,7 @@ static bool find_own(uint64_t ra, const char *name) {
 }
 
 bool lc_bindings_own(uint64_t ra, const char *name) {
-    uint64_t at = (ra * 0x9e3779b97f4a7c15ull >> 40) % ANSWERS, kept;
+    uint64_t at = (lc_hash_key(ra) >> 40) % ANSWERS, kept;
     for (uint64_t i = 0; i < 2; i++) {
         kept = atomic_load_explicit(&answers[at ^ i], memory_order_relaxed);
         if (kept >> 1 == ra)

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "measure/core.h"
 #include "measure/paths/call_sites.h"
 #include "measure/paths/entry.h"
@@ -20,7 +21,7 @@ struct lc_sites {
 };
 
 static void add(struct lc_sites *sites, uint32_t node, uint64_t from, uint64_t to, uint64_t ticks) {
-    uint64_t hash = (node ^ from << 20 ^ to) * 0x9e3779b97f4a7c15ull >> 40;
+    uint64_t hash = lc_hash_key(node ^ from << 20 ^ to) >> 40;
     for (uint32_t i = 0; i < LC_SITE_STEPS; i++) {
         struct lc_site_pair *p = &sites->pairs[(hash + i) % LC_SITES];
         if (p->to == 0)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "measure/core.h"
 #include "measure/hooks.h"
 #include "measure/hot.h"
@@ -36,9 +37,7 @@ static bool tables_ready(void) {
 }
 
 static uint32_t hash_text(const char *text) {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN, text);
     return (uint32_t)(hash ^ hash >> 32);
 }
 
@@ -65,8 +64,7 @@ static uint32_t region_new(uint64_t address, const char *name) {
 static uint32_t region_get(uint64_t address, const char *name) {
     if (!tables_ready())
         return LC_NONE;
-    uint32_t hash =
-        address != 0 ? (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) : hash_text(name);
+    uint32_t hash = address != 0 ? (uint32_t)(lc_hash_key(address) >> 32) : hash_text(name);
     uint32_t at = hash % SLOTS, found;
     while ((found = atomic_load_explicit(&slots[at], memory_order_acquire)) != 0) {
         if (matches(found - 1, address, name))

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static void ask_stack(struct lc_walk *w) {
     pthread_attr_t attributes;
     void *low;
@@ -20,7 +22,7 @@ static void ask_stack(struct lc_walk *w) {
 }
 
 static inline const struct lc_rule *rule_of(struct lc_walk *w, uint64_t ip) {
-    struct lc_rule *rule = &w->rules[(ip * 0x9e3779b97f4a7c15ull >> 40) % LC_RULES];
+    struct lc_rule *rule = &w->rules[(lc_hash_key(ip) >> 40) % LC_RULES];
     if (__builtin_expect(rule->ip != ip, 0))
         lc_cfi_rule(ip, rule);
     return rule;

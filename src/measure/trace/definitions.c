@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "format/trace_defs.h"
@@ -146,15 +147,8 @@ void lc_trace_define_bend(uint64_t base_ticks, double ns_per_tick,
         lc_trace_define(LC_DEF_BEND, &definition, sizeof(definition), NULL, 0);
 }
 
-static uint64_t hash_text(const char *text) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
 uint32_t lc_trace_define_string(const char *text, enum lc_def_string use) {
-    const uint64_t hash = hash_text(text);
+    const uint64_t hash = lc_hash_text(LC_HASH_BEGIN, text);
     pthread_mutex_lock(&lc_tracing.defs_lock);
     uint32_t number = 0;
     while (number < lc_tracing.n_strings && (lc_tracing.strings[number].hash != hash ||

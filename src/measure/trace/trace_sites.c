@@ -3,6 +3,7 @@
  * it is first seen. The table is behind lc_core.lock. */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"
@@ -22,7 +23,7 @@ static struct pair *pairs;
 static size_t n_pairs, mask;
 
 static size_t slot_of(const struct pair *table, size_t table_mask, uint32_t node, uint64_t site) {
-    size_t i = (size_t)((site ^ (uint64_t)node << 32) * 0x9e3779b97f4a7c15u >> 20) & table_mask;
+    size_t i = (size_t)(lc_hash_key(site ^ (uint64_t)node << 32) >> 20) & table_mask;
     while (table[i].site != 0 && (table[i].site != site || table[i].node != node))
         i = (i + 1) & table_mask;
     return i;

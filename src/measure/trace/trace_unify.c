@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/binomial.h"
 #include "base/strbuf.h"
 #include "format/trace_defs.h"
 #include "measure/core.h"
@@ -72,21 +73,21 @@ static void pack(const struct lc_union *u, bool good, struct blob *out) {
 /* On rank 0, `u` becomes that of all ranks; false if some rank failed (then everywhere above it).
  */
 static bool gather(struct lc_union *u, bool good) {
-    for (int step = 1; step < lc_core.size; step *= 2) {
-        struct blob b;
-        if (lc_core.rank & step) {
-            pack(u, good, &b);
-            send(&b, lc_core.rank - step);
-            free(b.bytes);
-            return good;
-        }
-        if (lc_core.rank + step >= lc_core.size)
-            continue;
-        receive(&b, lc_core.rank + step);
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    enum lc_binomial_step step;
+    struct blob b;
+    int peer;
+    while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD) {
+        receive(&b, peer);
         struct lc_union other = {0};
         good = good && b.n_bytes && lc_union_unpack(&other, b.bytes, b.n_bytes) == LC_OK &&
                lc_union_merge(u, &other) == LC_OK;
         lc_union_free(&other);
+        free(b.bytes);
+    }
+    if (step == LC_BINOMIAL_PARENT) {
+        pack(u, good, &b);
+        send(&b, peer);
         free(b.bytes);
     }
     return good;

@@ -1,12 +1,13 @@
-#include "analyze/idmap.h"
+#include "base/idmap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/hash.h"
 
 static inline size_t home_of(const struct lc_idmap *map, uint64_t key) {
-    uint64_t h = key * 0x9e3779b97f4a7c15u;
+    uint64_t h = lc_hash_key(key);
     return (size_t)(h ^ (h >> 32)) & (map->capacity - 1);
 }
 

@@ -1,13 +1,13 @@
 /* A hash map from 64-bit ids (of definitions, requests) to 32-bit indices: open addressing, linear
  * probing, no tombstones. Zero-initialise with {0}. */
-#ifndef LC_ANALYZE_IDMAP_H
-#define LC_ANALYZE_IDMAP_H
+#ifndef LC_BASE_IDMAP_H
+#define LC_BASE_IDMAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "model/model.h" /* LC_NONE */
+#include "base/none.h"
 
 struct lc_idslot {
     uint64_t key;
