@@ -45,7 +45,7 @@ static void mark(struct measured *m, const struct lc_transport *comm, int phase)
     struct rusage usage;
     int64_t together = 0;
     m->cpu_ns[phase] = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    lc_comm_allreduce_i64(comm, &together, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, &together, 1, LC_OP_SUM);
     m->wall_ns[phase] = clock_ns(CLOCK_MONOTONIC);
     getrusage(RUSAGE_SELF, &usage);
     m->peak_bytes[phase] = usage.ru_maxrss * 1024;
@@ -58,11 +58,11 @@ static void reduce(struct measured *m, const struct lc_transport *comm) {
     }
     int64_t n_plain = (int64_t)m->n_plain;
     m->largest_peak_bytes = m->peak_bytes[PHASES];
-    lc_comm_allreduce_i64(comm, m->wall_ns, PHASES + 1, LC_OP_MAX);
-    lc_comm_allreduce_i64(comm, m->cpu_ns, PHASES + 1, LC_OP_MAX);
-    lc_comm_allreduce_i64(comm, m->peak_bytes, PHASES + 1, LC_OP_SUM);
-    lc_comm_allreduce_i64(comm, &m->largest_peak_bytes, 1, LC_OP_MAX);
-    lc_comm_allreduce_i64(comm, &n_plain, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, m->wall_ns, PHASES + 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, m->cpu_ns, PHASES + 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, m->peak_bytes, PHASES + 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(comm, &m->largest_peak_bytes, 1, LC_OP_MAX);
+    lc_transport_allreduce_i64(comm, &n_plain, 1, LC_OP_SUM);
     m->n_plain = (uint64_t)n_plain;
 }
 

@@ -85,7 +85,7 @@ static json_t *results_json(const struct lc_trace *trace, const struct lc_result
         struct lc_result_cell *all = NULL;
         size_t bytes = 0;
         int64_t real = metric->real; /* known where there are values */
-        lc_comm_allreduce_i64(trace->comm, &real, 1, LC_OP_MAX);
+        lc_transport_allreduce_i64(trace->comm, &real, 1, LC_OP_MAX);
         check(lc_transport_gather(trace->comm, metric->cells, metric->n_cells * sizeof *all,
                                   (void **)&all, &bytes, NULL));
         if (trace->comm->rank == 0) {

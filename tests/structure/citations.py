@@ -37,7 +37,8 @@ def sources(root):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = {page: anchors(page) for page in (root / "docs").rglob("*.md")}
-    pages[root / "README.md"] = anchors(root / "README.md")
+    for page in (root / "README.md", *(root / "tests").rglob("README.md")):
+        pages[page] = anchors(page)
     files = {path.name for top in ("src", "include", "tests") for path in (root / top).rglob("*") if path.is_file()}
     publications = set(re.findall(r"^\| (\[[^]]+\]) \|", (root / "docs/references.md").read_text(encoding="utf-8"), re.M))
     wrong, cited = [], 0
