@@ -5,7 +5,8 @@
 #include "analyze/reader.h"
 #include "base/mem.h"
 
-uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id) {
+/* Communicator of the trace; LC_NONE (counted) if undefined. */
+static uint32_t reader_comm(struct lc_reader *reader, uint64_t id) {
     if (id != reader->comm_id) {
         reader->comm_id = id;
         reader->comm = lc_idmap_get(&reader->defs->comm_of, id);
@@ -67,7 +68,7 @@ static void add_done(struct lc_reader *reader, uint32_t index, bool coll) {
 /* Fills in who and how much. */
 static void describe(struct lc_reader *reader, struct lc_p2p *p2p, uint32_t rank, uint64_t comm_id,
                      uint32_t tag, uint64_t bytes) {
-    uint32_t comm = lc_reader_comm(reader, comm_id);
+    uint32_t comm = reader_comm(reader, comm_id);
     if (comm == LC_NONE)
         return;
     uint32_t peer = peer_of(reader, comm, rank);
@@ -300,7 +301,7 @@ static uint8_t neighbor_kind(struct lc_reader *reader, const struct lc_an_comm *
  * construction wait. */
 static void describe_coll(struct lc_reader *reader, struct lc_coll_part *coll, uint64_t comm_id,
                           const struct coll_end *end) {
-    coll->comm = lc_reader_comm(reader, comm_id);
+    coll->comm = reader_comm(reader, comm_id);
     if (coll->comm == LC_NONE)
         return;
     const struct lc_an_comm *comm = &reader->trace->comms[coll->comm];
@@ -375,7 +376,7 @@ static OTF2_CallbackCode on_coll_end(OTF2_LocationRef location, OTF2_TimeStamp t
         coll.klass = LC_COLL_CREATE;
         coll.kind = LC_KIND_MGMT;
         coll.flags = LC_COLL_KNOWN | LC_COLL_SENDS | LC_COLL_RECEIVES;
-        coll.comm = lc_reader_comm(reader, comm);
+        coll.comm = reader_comm(reader, comm);
         coll.op = op;
     } else {
         describe_coll(reader, &coll, comm, &(struct coll_end){op, root, sent, received});

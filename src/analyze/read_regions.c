@@ -130,7 +130,8 @@ static size_t depth_of(const struct lc_reader *reader, uint32_t region) {
     return depth;
 }
 
-void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
+/* Enters and leaves regions (also those that have no record of their own). */
+static void reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
     uint32_t parent = __builtin_expect(reader->depth - 1 < LC_MAX_DEPTH - 1, 1)
                           ? reader->node
                           : unusual_parent(reader, region);
@@ -270,7 +271,7 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
                                   void *user, OTF2_AttributeList *attributes, OTF2_RegionRef id) {
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
-    lc_reader_enter(reader, lc_reader_time(reader, time), region_of(reader, id));
+    reader_enter(reader, lc_reader_time(reader, time), region_of(reader, id));
     return lc_reader_end(reader);
 }
 
@@ -347,7 +348,7 @@ static OTF2_CallbackCode on_program_begin(OTF2_LocationRef location, OTF2_TimeSt
     (void)location, (void)position, (void)attributes;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time);
-    lc_reader_enter(reader, t, program_region(reader, name, n_arguments, arguments));
+    reader_enter(reader, t, program_region(reader, name, n_arguments, arguments));
     return lc_reader_end(reader);
 }
 

@@ -102,8 +102,6 @@ static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader) {
                                                      : OTF2_CALLBACK_INTERRUPT;
 }
 
-/* Enters and leaves regions (also those that have no record of their own). */
-void lc_reader_enter(struct lc_reader *reader, int64_t t, uint32_t region);
 void lc_reader_leave(struct lc_reader *reader, int64_t t);
 /* The call path of an empty stack changes (worker threads). */
 void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node);
@@ -112,8 +110,6 @@ uint32_t lc_reader_call(struct lc_reader *reader);
 /* Adds a blocking collective operation that the call around the record completes. */
 void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll_part *coll);
 void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value);
-/* Communicator of the trace; LC_NONE (counted) if undefined. */
-uint32_t lc_reader_comm(struct lc_reader *reader, uint64_t id);
 struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader);
 
 /* Appends the region of a program that has none in the archive. */

@@ -22,7 +22,8 @@ static int by_severity(const void *a, const void *b) {
     return x->location < y->location ? -1 : x->location > y->location;
 }
 
-void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode) {
+/* Call path as a JSON string ("main/f/MPI_Recv", "/" in names as %2F); "" for LC_NONE. */
+static void put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode) {
     struct lc_strbuf path = {0};
     if (cnode != LC_NONE)
         lc_place_callpath(&path, trace, cnode);
@@ -39,7 +40,7 @@ static void put_place(struct lc_strbuf *json, const struct lc_trace *trace, cons
     if (cnode == LC_NONE)
         return;
     lc_strbuf_printf(json, ",\"%scallpath\":", prefix);
-    lc_put_callpath(json, trace, cnode);
+    put_callpath(json, trace, cnode);
 }
 
 static double seconds(const struct lc_trace *trace, int64_t ticks) {

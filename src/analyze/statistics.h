@@ -28,7 +28,4 @@ enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values
 enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json);
 enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json);
 
-/* Call path as a JSON string ("main/f/MPI_Recv", "/" in names as %2F); "" for LC_NONE. */
-void lc_put_callpath(struct lc_strbuf *json, const struct lc_trace *trace, uint32_t cnode);
-
 #endif

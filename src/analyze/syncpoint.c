@@ -42,7 +42,8 @@ struct walked {
     int64_t found;       /* ... and this is the latest common one */
 };
 
-int64_t lc_sync_origin(const struct lc_trace *trace) {
+/* The origin of docs/definitions/wait-states.md#31-synchronisation-points. */
+static int64_t sync_origin(const struct lc_trace *trace) {
     if (trace->init_enter_max != INT64_MIN && trace->init_enter_max <= trace->init_leave_min)
         return trace->init_leave_min;
     return trace->t0;
@@ -298,7 +299,7 @@ static void find_starts_of(struct finder *f, const struct lc_timeline *line, uin
 
 enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts) {
     struct lc_trace *trace = lines->trace;
-    struct finder f = {.lines = lines, .origin = lc_sync_origin(trace)};
+    struct finder f = {.lines = lines, .origin = sync_origin(trace)};
     enum lc_err err = lc_alloc(&f.lists, trace->n_locations, sizeof *f.lists);
     if (err == LC_OK)
         err = lc_alloc(&f.walked, trace->n_locations, sizeof *f.walked);

@@ -16,7 +16,4 @@
  * states without cause). Collective. */
 enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts);
 
-/* The origin of docs/definitions/wait-states.md#31-synchronisation-points. */
-int64_t lc_sync_origin(const struct lc_trace *trace);
-
 #endif

@@ -7,17 +7,6 @@
 
 static _Thread_local char last_text[1024];
 
-const char *lc_err_name(enum lc_err err) {
-    static const char *const names[] = {
-#define LC_ERR_NAME(name, text) text,
-        LC_ERR_TABLE(LC_ERR_NAME)
-#undef LC_ERR_NAME
-    };
-    if ((unsigned)err >= sizeof names / sizeof names[0])
-        return "unknown error";
-    return names[err];
-}
-
 enum lc_err lc_fail(enum lc_err err, const char *format, ...) {
     va_list args;
     va_start(args, format);

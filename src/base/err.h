@@ -16,7 +16,6 @@
     X(LC_ERR_UNSUPPORTED, "not supported")                                                         \
     X(LC_ERR_NOT_FOUND, "not found")                                                               \
     X(LC_ERR_EXISTS, "exists already")                                                             \
-    X(LC_ERR_MPI, "MPI error")                                                                     \
     X(LC_ERR_SYSTEM, "system error")
 
 enum lc_err {
@@ -24,9 +23,6 @@ enum lc_err {
     LC_ERR_TABLE(LC_ERR_ENUM)
 #undef LC_ERR_ENUM
 };
-
-/* The meaning of a code; static text. */
-const char *lc_err_name(enum lc_err err);
 
 /* Stores the line for this thread (at most 1023 bytes) and returns err, so that `return
  * lc_fail(...)` works. */

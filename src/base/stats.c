@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-double lc_stats_sum(const double *values, size_t count) {
+/* Neumaier's compensated sum */
+static double stats_sum(const double *values, size_t count) {
     double sum = 0.0, lost = 0.0;
     for (size_t i = 0; i < count; i++) {
         double next = sum + values[i];
@@ -14,7 +15,7 @@ double lc_stats_sum(const double *values, size_t count) {
 }
 
 double lc_stats_mean(const double *values, size_t count) {
-    return count == 0 ? 0.0 : lc_stats_sum(values, count) / (double)count;
+    return count == 0 ? 0.0 : stats_sum(values, count) / (double)count;
 }
 
 double lc_stats_quantile_sorted(const double *ascending, size_t count, double q) {

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 
-double lc_stats_sum(const double *values, size_t count); /* Neumaier's compensated sum */
 double lc_stats_mean(const double *values, size_t count);
 /* Quantile q in [0,1] of ascending values, linear between neighbours (type 7 of Hyndman and Fan); 0
  * for no values. */

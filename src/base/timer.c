@@ -76,11 +76,6 @@ void lc_timer_calibrate(void) {
             (double)(ns - lc_timer.base_ns) / (double)(ticks - lc_timer.base_ticks);
 }
 
-uint64_t lc_ticks_to_ns(uint64_t ticks) {
-    double delta = (double)(int64_t)(ticks - lc_timer.base_ticks) * lc_timer.ns_per_tick;
-    return (uint64_t)((int64_t)lc_timer.base_ns + (int64_t)delta);
-}
-
 void lc_timer_bend_get(struct lc_timer_bend *bend) {
     const char *text = getenv("LATECOMER_TEST_CLOCK");
     double values[3] = {0, 0, 0};

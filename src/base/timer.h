@@ -27,7 +27,6 @@ void lc_timer_calibrate(void);
 
 uint64_t lc_monotonic_raw_ns(void);
 uint64_t lc_realtime_ns(void);
-uint64_t lc_ticks_to_ns(uint64_t ticks); /* on the axis of CLOCK_MONOTONIC_RAW */
 
 /* A clock that a test makes a process believe in: its time is ns * (1 + drift + curve * ns / 2) +
  * offset; all zero: the true one. */

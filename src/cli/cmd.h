@@ -3,7 +3,7 @@
 #ifndef LC_CLI_CMD_H
 #define LC_CLI_CMD_H
 
-enum { LC_EXIT_OK = 0, LC_EXIT_ERROR = 1, LC_EXIT_USAGE = 2, LC_EXIT_SLOWER = 3 };
+enum { LC_EXIT_OK = 0, LC_EXIT_ERROR = 1, LC_EXIT_USAGE = 2 };
 
 struct lc_command {
     const char *name;

@@ -55,7 +55,8 @@ static enum lc_err parse_line(struct lc_filter *f, char *line, const char *name,
     return LC_OK;
 }
 
-enum lc_err lc_filter_parse(struct lc_filter **filter, const char *text, const char *name) {
+/* `name` for messages */
+static enum lc_err filter_parse(struct lc_filter **filter, const char *text, const char *name) {
     struct lc_filter *f = NULL;
     char *copy = NULL;
     LC_TRY(lc_alloc(&f, 1, sizeof(*f)));
@@ -87,7 +88,7 @@ enum lc_err lc_filter_load(struct lc_filter **filter, const char *path) {
     while ((n = fread(block, 1, sizeof(block), file)) > 0)
         lc_strbuf_add(&text, block, n);
     enum lc_err err = ferror(file) ? lc_fail_errno(LC_ERR_IO, "filter %s", path)
-                                   : lc_filter_parse(filter, lc_strbuf_get(&text), path);
+                                   : filter_parse(filter, lc_strbuf_get(&text), path);
     fclose(file);
     lc_strbuf_free(&text);
     return err;

@@ -28,8 +28,6 @@ struct lc_filter {
 };
 
 enum lc_err lc_filter_load(struct lc_filter **filter, const char *path);
-enum lc_err lc_filter_parse(struct lc_filter **filter, const char *text,
-                            const char *name); /* `name` for messages */
 void lc_filter_free(struct lc_filter *filter);
 bool lc_filter_excludes(const struct lc_filter *filter, bool comm, const char *name);
 

@@ -73,7 +73,8 @@ static struct lc_state_thread *location_take(uint32_t *index) {
     return s;
 }
 
-LC_COLD struct lc_thread *lc_thread_attach(void) {
+/* NULL: this thread cannot be measured */
+static LC_COLD struct lc_thread *thread_attach(void) {
     if (lc_core.state == NULL || !exit_key_made || lc_core.forked ||
         (lc_core.mode & LC_MODE_LIVE) == 0)
         return NULL;
@@ -126,7 +127,8 @@ void lc_mode_change(uint32_t clear, uint32_t set) {
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-void lc_thread_exclude(struct lc_thread *t) {
+/* the time since the last event was our own work: not booked */
+static void thread_exclude(struct lc_thread *t) {
     t->last = t->off_entry;
     t->last_ticks = lc_ticks();
 }
@@ -149,12 +151,12 @@ static void forget(struct lc_thread *t, uint32_t what) {
     if (what & LC_MODE_FLUSH_COMMS)
         memset(t->comm_slots, 0, sizeof t->comm_slots);
     if (what & LC_MODE_RESUMED)
-        lc_thread_exclude(t);
+        thread_exclude(t);
 }
 
 LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     struct lc_thread *t = lc_self;
-    if (t == NULL && (t = lc_thread_attach()) == NULL)
+    if (t == NULL && (t = thread_attach()) == NULL)
         return false;
     if (t->depth != 0) {
         /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of

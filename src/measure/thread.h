@@ -93,11 +93,8 @@ struct lc_call {
 LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
 #define lc_self ((struct lc_thread *)latecomer_private_self)
 enum lc_err lc_threads_init(void);
-struct lc_thread *lc_thread_attach(void);          /* NULL: this thread cannot be measured */
 void lc_mode_change(uint32_t clear, uint32_t set); /* in all threads, and new ones */
 
-/* the time since the last event was our own work: not booked */
-void lc_thread_exclude(struct lc_thread *t);
 uint64_t lc_threads_lost(void); /* calls booked nowhere, with lc_core.lock held */
 
 #endif

@@ -64,8 +64,6 @@ struct lc_cnode {
     uint32_t region;
 };
 
-enum lc_system_class { LC_SYSTEM_MACHINE, LC_SYSTEM_NODE, LC_SYSTEM_OTHER };
-
 struct lc_system_node {
     uint32_t parent; /* system node id or LC_NONE */
     char *name;

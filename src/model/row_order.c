@@ -19,8 +19,10 @@ enum lc_err lc_order_check(const struct lc_model *model) {
     return LC_OK;
 }
 
-enum lc_err lc_order_children(const struct lc_model *model, uint32_t **first_child,
-                              uint32_t **next_sibling) {
+/* Children in order of definition: first_child[n_cnodes + 1] (the last entry: first root),
+ * next_sibling[n_cnodes]; LC_NONE ends. */
+static enum lc_err order_children(const struct lc_model *model, uint32_t **first_child,
+                                  uint32_t **next_sibling) {
     size_t count = model->n_cnodes;
     LC_TRY(lc_alloc(first_child, count + 1, sizeof **first_child));
     enum lc_err err = lc_alloc(next_sibling, count + 1, sizeof **next_sibling);
@@ -42,7 +44,7 @@ enum lc_err lc_order_children(const struct lc_model *model, uint32_t **first_chi
 enum lc_err lc_order_inclusive(const struct lc_model *model, uint32_t **position) {
     uint32_t *first_child, *next_sibling, next = 0;
     *position = NULL;
-    LC_TRY(lc_order_children(model, &first_child, &next_sibling));
+    LC_TRY(order_children(model, &first_child, &next_sibling));
     enum lc_err err = lc_alloc(position, model->n_cnodes, sizeof **position);
     /* In pre-order the recursion visits cnodes by ascending id: "number the children" happens once
      * per cnode, in that order. */

@@ -12,9 +12,4 @@ enum lc_err lc_order_check(const struct lc_model *model);
 /* position[cnode] in the INCLUSIVE enumeration. Needs pre-order; the caller frees it. */
 enum lc_err lc_order_inclusive(const struct lc_model *model, uint32_t **position);
 
-/* Children in order of definition: first_child[n_cnodes + 1] (the last entry: first root),
- * next_sibling[n_cnodes]; LC_NONE ends. */
-enum lc_err lc_order_children(const struct lc_model *model, uint32_t **first_child,
-                              uint32_t **next_sibling);
-
 #endif

@@ -57,7 +57,8 @@ enum lc_err lc_experiment_write_json(const char *dir, const char *name, const js
     return err;
 }
 
-json_t *lc_experiment_read_json(const char *dir, const char *name) {
+/* NULL if absent or damaged */
+static json_t *experiment_read_json(const char *dir, const char *name) {
     char path[PATH_MAX];
     join(path, dir, name);
     return json_load_file(path, 0, NULL);
@@ -208,7 +209,7 @@ static double wall_time_s(const struct lc_raw *defs) {
 }
 
 static json_t *collect_meta(const char *dir, const struct lc_raw *defs, json_t *override) {
-    json_t *meta = lc_experiment_read_json(dir, ".run.json");
+    json_t *meta = experiment_read_json(dir, ".run.json");
     if (!json_is_object(meta)) {
         json_decref(meta);
         meta = json_object();

@@ -23,7 +23,6 @@ enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep);
 enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,
                                         const struct lc_raw *raw);
 enum lc_err lc_experiment_write_json(const char *dir, const char *name, const json_t *object);
-json_t *lc_experiment_read_json(const char *dir, const char *name); /* NULL if absent or damaged */
 bool lc_experiment_has_result(const char *dir);
 /* Removes our temporary files; the directory too if nothing else is in it. */
 void lc_experiment_clean(const char *dir);

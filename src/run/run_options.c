@@ -31,7 +31,8 @@ const struct lc_run_option lc_run_options[] = {
     {NULL, NULL, 0, NULL, NULL},
 };
 
-void lc_run_option_variable(const struct lc_run_option *option, char *text) {
+/* "LATECOMER_TRACE_CALLPATH" of "trace-callpath"; text of at least 64 bytes. */
+static void run_option_variable(const struct lc_run_option *option, char *text) {
     size_t length = (size_t)snprintf(text, 64, "LATECOMER_%s", option->name);
     for (size_t i = 0; i < length; i++)
         text[i] = (char)(text[i] == '-' ? '_' : toupper((unsigned char)text[i]));
@@ -99,7 +100,7 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
 
 enum lc_err lc_run_option_set(const struct lc_run_option *option, const char *value) {
     char variable[64], joined[4096];
-    lc_run_option_variable(option, variable);
+    run_option_variable(option, variable);
     LC_TRY(check_value(option, value));
     static bool what_if_given; /* the first one replaces what the environment said */
     if (strcmp(option->name, "what-if") == 0) {
@@ -138,7 +139,7 @@ enum lc_err lc_run_options_check(void) {
 const char *lc_run_option_text(const char *name) {
     char variable[64];
     struct lc_run_option option = {.name = name};
-    lc_run_option_variable(&option, variable);
+    run_option_variable(&option, variable);
     const char *value = getenv(variable);
     return value == NULL || *value == '\0' ? NULL : value;
 }

@@ -18,9 +18,6 @@ struct lc_run_option {
 
 extern const struct lc_run_option lc_run_options[]; /* ended by a NULL name */
 
-/* "LATECOMER_TRACE_CALLPATH" of "trace-callpath"; text of at least 64 bytes. */
-void lc_run_option_variable(const struct lc_run_option *option, char *text);
-
 /* Sets the variable; several what-ifs are joined by ';'. LC_ERR_USAGE for a value that is not
  * allowed. */
 enum lc_err lc_run_option_set(const struct lc_run_option *option, const char *value);

@@ -101,7 +101,8 @@ LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm) {
     return c;
 }
 
-void lc_comm_forget(struct lc_thread *t, MPI_Comm comm) {
+/* before the handle is freed */
+static void comm_forget(struct lc_thread *t, MPI_Comm comm) {
     pthread_mutex_lock(&lc_core.lock);
     struct lc_comm **at = &buckets[bucket_of(comm)];
     while (*at != NULL && (*at)->handle != comm)
@@ -278,5 +279,5 @@ void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm) {
     if (c == NULL)
         return;
     lc_hook_comm_free(call, c);
-    lc_comm_forget(call->thread, *comm);
+    comm_forget(call->thread, *comm);
 }

@@ -38,7 +38,6 @@ struct lc_comm {
     void *trace;
 };
 struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm);
-void lc_comm_forget(struct lc_thread *t, MPI_Comm comm); /* before the handle is freed */
 int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type);
 void lc_type_forget(struct lc_thread *t, MPI_Datatype type);
 void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm);

@@ -89,11 +89,12 @@ static uint32_t region_get(uint64_t address, const char *name) {
     return id;
 }
 
-uint32_t lc_region_by_name(const char *name) {
+/* LC_NONE: no memory */
+static uint32_t region_by_name(const char *name) {
     return region_get(0, name);
 }
 
-uint32_t lc_region_by_address(uint64_t address) {
+static uint32_t region_by_address(uint64_t address) {
     return region_get(address, "");
 }
 
@@ -178,14 +179,13 @@ static void region_end(uint32_t region, void *frame, void *ra) {
 
 void lc_api_begin(const char *name) {
     if (name != NULL)
-        region_begin(lc_region_by_name(name), true, __builtin_frame_address(0),
+        region_begin(region_by_name(name), true, __builtin_frame_address(0),
                      __builtin_return_address(0));
 }
 
 void lc_api_end(const char *name) {
     if (name != NULL)
-        region_end(lc_region_by_name(name), __builtin_frame_address(0),
-                   __builtin_return_address(0));
+        region_end(region_by_name(name), __builtin_frame_address(0), __builtin_return_address(0));
 }
 
 /* Fortran passes the length behind the arguments; trailing blanks do not belong to the name. */
@@ -201,25 +201,25 @@ static void fortran_name(char *out, const char *name, size_t length) {
 void lc_api_begin_fortran(const char *name, size_t length) {
     char text[NAME_BYTES];
     fortran_name(text, name, length);
-    region_begin(lc_region_by_name(text), true, __builtin_frame_address(0),
+    region_begin(region_by_name(text), true, __builtin_frame_address(0),
                  __builtin_return_address(0));
 }
 
 void lc_api_end_fortran(const char *name, size_t length) {
     char text[NAME_BYTES];
     fortran_name(text, name, length);
-    region_end(lc_region_by_name(text), __builtin_frame_address(0), __builtin_return_address(0));
+    region_end(region_by_name(text), __builtin_frame_address(0), __builtin_return_address(0));
 }
 
 void lc_api_function_enter(void *function, void *site) {
     (void)site;
-    region_begin(lc_region_by_address((uint64_t)function), false, __builtin_frame_address(0),
+    region_begin(region_by_address((uint64_t)function), false, __builtin_frame_address(0),
                  __builtin_return_address(0));
 }
 
 void lc_api_function_exit(void *function, void *site) {
     (void)site;
-    region_end(lc_region_by_address((uint64_t)function), __builtin_frame_address(0),
+    region_end(region_by_address((uint64_t)function), __builtin_frame_address(0),
                __builtin_return_address(0));
 }
 

@@ -28,8 +28,6 @@ struct lc_region_name {
     uint32_t name;    /* index of the state's names */
     char *text;
 };
-uint32_t lc_region_by_name(const char *name); /* LC_NONE: no memory */
-uint32_t lc_region_by_address(uint64_t address);
 struct lc_region_name lc_region_get(uint32_t id);
 
 /* Codes in an entry's key besides enum lc_fn: two per region. */

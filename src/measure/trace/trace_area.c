@@ -119,7 +119,7 @@ static void open_chunk(struct lc_trace_stream *s, uint32_t number) {
 
 /* A reader goes by `next` only if it lies in the last chunk, so the order of these stores does not
  * matter to it. */
-void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks) {
+static void trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks) {
     s->base_ticks = lc_tracing.area->base_ticks;
     s->thread = thread;
     s->min_bytes = lc_tracing.min_bytes;
@@ -159,7 +159,7 @@ static int open_file(const struct lc_trace_stream *s) {
 
 /* Writes the stream's chunks to its file and keeps the last, emptied. A file that takes only a part
  * is cut back to what it was. */
-bool lc_trace_flush(struct lc_trace_stream *s) {
+static bool trace_flush(struct lc_trace_stream *s) {
     int fd = open_file(s);
     bool ok = fd >= 0;
     chunk_at(s->last_chunk)->used_words = (uint32_t)(s->next - chunk_at(s->last_chunk)->words);
@@ -202,7 +202,7 @@ static bool make_room(struct lc_trace_stream *s) {
     if (lc_tracing.area->on_full_stop)
         return false;
     uint64_t begin = lc_ticks();
-    if (!lc_trace_flush(s))
+    if (!trace_flush(s))
         return false;
     pthread_mutex_lock(&lc_tracing.lock);
     lc_tracing.area->n_flushes++;
@@ -241,7 +241,7 @@ void lc_trace_stream_close(struct lc_trace_stream *s) {
                     atomic_load_explicit(&area->fresh_chunk, memory_order_relaxed) +
                     lc_tracing.n_free;
     bool scarce = left < area->n_chunks / 2 && !area->on_full_stop;
-    if (scarce && lc_trace_flush(s)) {
+    if (scarce && trace_flush(s)) {
         uint32_t last = s->last_chunk;
         s->first_chunk = s->last_chunk = LC_TRACE_NO_CHUNK;
         atomic_store_explicit(&s->state, LC_STREAM_CLOSED, memory_order_release);
@@ -262,7 +262,7 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t b
         atomic_fetch_add_explicit(&area->lost_threads, 1, memory_order_relaxed);
         return NULL;
     }
-    lc_trace_stream_open(&area->streams[i], thread->index, begin_ticks);
+    trace_stream_open(&area->streams[i], thread->index, begin_ticks);
     struct {
         uint32_t thread, tid;
         uint64_t begin_ticks;
@@ -311,7 +311,7 @@ void lc_trace_start(void) {
     area->on_full_stop = on_full && strcmp(on_full, "stop") == 0;
     area->context = callpath && strcmp(callpath, "context") == 0;
     lc_tracing.area = area;
-    lc_trace_stream_open(&area->defs, LC_TRACE_DEFS, area->base_ticks);
+    trace_stream_open(&area->defs, LC_TRACE_DEFS, area->base_ticks);
     atomic_thread_fence(memory_order_release);
     area->magic = LC_TRACE_MAGIC;
     lc_core.state->trace_bytes = bytes;

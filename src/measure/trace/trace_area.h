@@ -44,8 +44,6 @@ struct lc_tracing {
 extern struct lc_tracing lc_tracing;
 bool lc_trace_wanted(void);
 uint64_t lc_trace_buffer_bytes(void);
-void lc_trace_stream_open(struct lc_trace_stream *s, uint32_t thread, uint64_t begin_ticks);
 void lc_trace_stream_close(struct lc_trace_stream *s);
-bool lc_trace_flush(struct lc_trace_stream *s);
 
 #endif
