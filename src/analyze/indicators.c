@@ -160,7 +160,7 @@ static void find_present(struct indicators *in) {
                         in->partition[line->loc->id]] += path->on_path[l][k];
     }
     lc_transport_allreduce_i64(in->trace->comm, in->present, in->trace->n_cnodes * in->n_partitions,
-                          LC_OP_SUM);
+                               LC_OP_SUM);
 }
 
 static enum lc_err run(struct indicators *in) {

@@ -84,7 +84,7 @@ enum lc_err lc_transport_first_error(const struct lc_transport *comm, enum lc_er
 }
 
 void lc_transport_allreduce_i64(const struct lc_transport *comm, int64_t *values, size_t count,
-                           enum lc_op op) {
+                                enum lc_op op) {
     if (comm->size == 1)
         return;
     MPI_Op mpi_op = op == LC_OP_SUM ? MPI_SUM : op == LC_OP_MIN ? MPI_MIN : MPI_MAX;

@@ -1,5 +1,5 @@
-/* Hashes: FNV-1a over bytes and words, and a mix for keys of hash tables. Values are the same on all
- * processes; none is ever stored in a result. */
+/* Hashes: FNV-1a over bytes and words, and a mix for keys of hash tables. Values are the same on
+ * all processes; none is ever stored in a result. */
 #ifndef LC_BASE_HASH_H
 #define LC_BASE_HASH_H
 

@@ -50,7 +50,8 @@ static void test_signatures(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
         {"void reduce(int)", "reduce(int)"},
-        {"Foam::tmp<Foam::Field<double, int> > Foam::fvc::div<double>(Foam::tmp<Foam::Field<double> "
+        {"Foam::tmp<Foam::Field<double, int> > "
+         "Foam::fvc::div<double>(Foam::tmp<Foam::Field<double> "
          "> const&, int) const",
          "Foam::fvc::div<double>(Foam::tmp<..> const&, int)"},
         {"main", "main"},
@@ -74,7 +75,8 @@ static void test_unnamed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_signatures),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_signatures),
                                        cmocka_unit_test(test_unnamed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

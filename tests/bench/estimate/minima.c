@@ -1,5 +1,5 @@
-/* The end of a large run, on rank 0's parent: minima, estimates and their description from synthetic
- * rows, one per rank, function and size class.
+/* The end of a large run, on rank 0's parent: minima, estimates and their description from
+ * synthetic rows, one per rank, function and size class.
  *
  * minima RANKS FUNCTIONS [CLASSES [MEGABYTES [SECONDS]]]: prints what it took; exit 1 if it took
  * more. Sums are checked against the formula: every row has 10 calls that took 1 us longer each
