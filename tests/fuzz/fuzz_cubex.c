@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
         if (nowhere == NULL)
             abort();
         lc_json_write(view, &json, nowhere);
-        lc_text_write(view, NULL, nowhere);
+        lc_text_write(view, &(struct lc_text_options){0}, nowhere);
         fclose(nowhere);
         lc_view_close(view);
     }
