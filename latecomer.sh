@@ -13,7 +13,7 @@ build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 pyth
   libjansson-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
 demo_packages="lammps"
 test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
-  util-linux iproute2 bash-completion man-db elfutils eztrace binutils procps patchelf"
+  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf"
 lint_packages="clang-format clang-tidy cppcheck"
 
 say() { printf 'latecomer.sh: %s\n' "$*" >&2; }

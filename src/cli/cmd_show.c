@@ -10,6 +10,7 @@
 #include "report/json.h"
 #include "report/locate.h"
 #include "report/text.h"
+#include "run/experiment.h"
 
 struct settings {
     bool json, analysis, full;
@@ -130,12 +131,21 @@ static int show(const struct settings *settings, struct lc_view *view) {
     return code;
 }
 
+/* What the nodes of a run have saved since its result was made (dumps, a lost node) is joined. */
+static void bring_up_to_date(const char *operand) {
+    if (operand == NULL || !lc_experiment_is_behind(operand))
+        return;
+    if (lc_experiment_finish(operand, NULL, true) != LC_OK && lc_experiment_has_result(operand))
+        lc_say("%s: nodes have saved more than this shows: %s", operand, lc_err_text());
+}
+
 int lc_cmd_show(int argc, char **argv) {
     struct settings settings = {0};
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
     if (code != LC_EXIT_OK)
         return code;
     struct lc_view *view;
+    bring_up_to_date(settings.operand);
     if (lc_locate_view(settings.operand, settings.analysis, &view) != LC_OK) {
         lc_complain("%s", lc_err_text());
         return LC_EXIT_ERROR;

@@ -23,12 +23,16 @@ static void put_number(FILE *out, double value) {
         fputs("null", out);
 }
 
-static void put_row(FILE *out, const double *values, size_t count) {
+/* null: of a rank of which nothing is known. */
+static void put_row(FILE *out, const struct lc_view *view, const double *values) {
     putc('[', out);
-    for (size_t l = 0; l < count; l++) {
+    for (size_t l = 0; l < view->model->n_locations; l++) {
         if (l > 0)
             fputs(", ", out);
-        put_number(out, values[l]);
+        if (view->unknown[l])
+            fputs("null", out);
+        else
+            put_number(out, values[l]);
     }
     putc(']', out);
 }
@@ -122,7 +126,7 @@ static void put_locations(FILE *out, const struct lc_view *view) {
         put_string(out, lc_view_node(view, l));
         fputs(", \"name\": ", out);
         put_string(out, view->model->locations[l].name);
-        putc('}', out);
+        fputs(view->unknown[l] ? ", \"unknown\": true}" : "}", out);
     }
     fputs("],\n", out);
 }
@@ -158,7 +162,7 @@ static enum lc_err put_callpaths(struct lc_view *view, uint32_t id, enum lc_json
         fputs(": ", out);
         free(path);
         if (by == LC_JSON_BOTH)
-            put_row(out, row, view->model->n_locations);
+            put_row(out, view, row);
         else
             put_number(out, join_row(metric, row, view->model->n_locations));
         separator = ",\n";
@@ -181,7 +185,7 @@ static enum lc_err put_by_location(struct lc_view *view, uint32_t id, double *ro
     }
     if (err == LC_OK) {
         fputs("\"locations\": ", out);
-        put_row(out, sums, n);
+        put_row(out, view, sums);
     }
     free(sums);
     return err;

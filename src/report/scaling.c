@@ -68,7 +68,7 @@ static enum lc_err fill_run(struct run *run, struct lc_view *view) {
                        "%s: has no POP factors: give profiles of `latecomer run` with clocks on",
                        view->file);
     run->ranks = (double)view->model->n_processes;
-    run->executors = (double)view->model->n_locations;
+    run->executors = (double)(view->model->n_locations - view->n_unknown);
     run->useful_s = useful_of(run);
     return LC_OK;
 }

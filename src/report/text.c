@@ -103,13 +103,14 @@ void lc_text_location(const struct lc_text *text, uint32_t location, char *buffe
 void lc_text_carriers(const struct lc_text *text, const double *values, char *buffer, size_t room) {
     enum { NAMED = 3 };
     size_t n = text->view->model->n_locations, used = 0;
+    size_t known = n - text->view->n_unknown;
     double sum = 0.0, largest = 0.0, told = 0.0;
     for (size_t l = 0; l < n; l++) {
         sum += values[l];
         largest = fmax(largest, values[l]);
     }
     buffer[0] = '\0';
-    if (n > 2 && largest * (double)n < 1.25 * sum) {
+    if (known > 2 && largest * (double)known < 1.25 * sum) {
         snprintf(buffer, room, "all alike");
         return;
     }

@@ -267,6 +267,29 @@ static void print_unnamed(const struct lc_text *text) {
     lc_strbuf_free(&one);
 }
 
+/* Ranks that left nothing, and on which nodes they are. */
+static void print_unknown(const struct lc_text *text) {
+    const struct lc_view *view = text->view;
+    char nodes[256] = "", line[512];
+    const char *last = NULL;
+    size_t ranks = json_array_size(json_object_get(text->meta, "unknown_ranks")), named = 0;
+    for (uint32_t l = 0; l < view->model->n_locations; l++) {
+        const char *node = view->unknown[l] ? lc_view_node(view, l) : last;
+        if (node == NULL || node == last || strstr(nodes, node) != NULL)
+            continue;
+        last = node;
+        size_t used = strlen(nodes);
+        snprintf(nodes + used, sizeof nodes - used, "%s%s", used > 0 ? ", " : "",
+                 ++named > 8 ? ".." : node);
+        if (named > 8)
+            break;
+    }
+    snprintf(line, sizeof line, "%zu of %zu ranks unknown (%s): all that follows is of the others",
+             ranks, view->model->n_processes, nodes);
+    if (ranks > 0)
+        warn(text, line);
+}
+
 static void print_warnings(const struct lc_text *text) {
     char line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
@@ -280,6 +303,7 @@ static void print_warnings(const struct lc_text *text) {
                      : "; who is late, critical path and efficiency need MPI_Finalize");
         warn(text, line);
     }
+    print_unknown(text);
     double status = get_number(text->meta, "exit_status");
     if (status != 0) {
         snprintf(line, sizeof line, "the program ended with exit status %.0f", status);

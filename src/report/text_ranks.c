@@ -3,17 +3,20 @@
 
 static void print_line(const struct lc_text *text, const char *what, const double *values) {
     size_t n = text->view->model->n_locations;
-    uint32_t least = 0, most = 0;
+    uint32_t least = LC_NONE, most = LC_NONE;
     double sum = 0.0;
     for (uint32_t l = 0; l < n; l++) {
+        if (text->view->unknown[l])
+            continue;
         sum += values[l];
-        if (values[l] < values[least])
+        if (least == LC_NONE || values[l] < values[least])
             least = l;
-        if (values[l] > values[most])
+        if (most == LC_NONE || values[l] > values[most])
             most = l;
     }
     if (sum <= 0.0)
         return;
+    n -= text->view->n_unknown;
     char low[32], mean[32], high[32], low_who[48], high_who[48];
     lc_text_location(text, least, low_who, sizeof low_who);
     lc_text_location(text, most, high_who, sizeof high_who);

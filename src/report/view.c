@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -67,6 +69,24 @@ static enum lc_err merge_paths(struct lc_view *view) {
     return LC_OK;
 }
 
+static enum lc_err mark_unknown(struct lc_view *view) {
+    const char *text = lc_model_attr(view->model, "latecomer.meta");
+    LC_TRY(lc_alloc(&view->unknown, view->model->n_locations, sizeof view->unknown[0]));
+    json_t *meta = text == NULL ? NULL : json_loads(text, 0, NULL);
+    const json_t *ranks = json_object_get(meta, "unknown_ranks");
+    size_t at = 0, n = json_array_size(ranks);
+    /* Both are in ascending order. */
+    for (uint32_t l = 0; l < view->model->n_locations && at < n; l++) {
+        json_int_t rank = lc_view_rank(view, l);
+        while (at < n && json_integer_value(json_array_get(ranks, at)) < rank)
+            at++;
+        view->unknown[l] = at < n && json_integer_value(json_array_get(ranks, at)) == rank;
+        view->n_unknown += view->unknown[l];
+    }
+    json_decref(meta);
+    return LC_OK;
+}
+
 enum lc_err lc_view_open(struct lc_view **out, const char *file) {
     struct lc_view *view;
     LC_TRY(lc_alloc(&view, 1, sizeof *view));
@@ -81,6 +101,8 @@ enum lc_err lc_view_open(struct lc_view **out, const char *file) {
         err = lc_alloc(&view->scratch, view->model->n_locations, sizeof view->scratch[0]);
     if (err == LC_OK)
         err = lc_alloc(&view->child, view->model->n_locations, sizeof view->child[0]);
+    if (err == LC_OK)
+        err = mark_unknown(view);
     if (err != LC_OK) {
         lc_view_close(view);
         return err;
@@ -99,6 +121,7 @@ void lc_view_close(struct lc_view *view) {
     free(view->same_path);
     free(view->scratch);
     free(view->child);
+    free(view->unknown);
     free(view);
 }
 

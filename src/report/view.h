@@ -24,6 +24,8 @@ struct lc_view {
     uint32_t *path_of;       /* per cnode */
     uint32_t *same_path;     /* per cnode: the next one of equal name, LC_NONE ends */
     double *scratch, *child; /* one row each */
+    bool *unknown;           /* per location: of a rank that left nothing; its zeros mean nothing */
+    size_t n_unknown;
 };
 
 enum lc_err lc_view_open(struct lc_view **view, const char *file);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "format/rank_record.h"
 #include "run/profile_convert.h"
 #include "run/rundir.h"
 
@@ -90,7 +91,7 @@ static bool is_partial(const char *name) {
 
 static bool is_ours(const char *name) {
     return is_partial(name) || strcmp(name, ".run.json") == 0 ||
-           strncmp(name, ".profile.raw", 12) == 0 || strcmp(name, ".ranks") == 0 ||
+           strncmp(name, ".profile.raw", 12) == 0 || strcmp(name, LC_RANK_RECORDS) == 0 ||
            strcmp(name, ".control") == 0 || strcmp(name, LC_RUNDIR_CLAIM) == 0;
 }
 
@@ -112,7 +113,31 @@ bool lc_experiment_has_result(const char *dir) {
     return access(path, R_OK) == 0;
 }
 
-/* Ranks of two nodes in one profile; texts of meta: what the second knows more is added. */
+/* What the second knows more is added. */
+static void join_meta(json_t *first, json_t *second) {
+    json_t *endings = json_object_get(second, "endings"), *ending;
+    json_t *known = json_object_get(first, "endings");
+    size_t i;
+    json_array_foreach(endings, i, ending) {
+        const char *text = json_string_value(ending);
+        if (text != NULL && *text != '\0' && i < json_array_size(known))
+            json_array_set(known, i, ending);
+    }
+    /* A node that had ended says more of the end than one that was only asked meanwhile. */
+    const char *last = json_string_value(json_object_get(first, "ending"));
+    if (last == NULL || strcmp(last, "running") == 0) {
+        static const char *const of_the_end[] = {"ending", "exit_status", "end"};
+        for (size_t k = 0; k < sizeof of_the_end / sizeof of_the_end[0]; k++)
+            if (json_object_get(second, of_the_end[k]) != NULL)
+                json_object_set(first, of_the_end[k], json_object_get(second, of_the_end[k]));
+    }
+    double wall = json_number_value(json_object_get(second, "wall_time_s"));
+    if (wall > json_number_value(json_object_get(first, "wall_time_s")))
+        json_object_set_new(first, "wall_time_s", json_real(wall));
+    json_object_update_missing(first, second);
+}
+
+/* Ranks of two nodes in one profile. */
 static enum lc_err join_partial(struct lc_raw **all, struct lc_raw *more) {
     if (*all == NULL) {
         *all = more;
@@ -126,15 +151,7 @@ static enum lc_err join_partial(struct lc_raw **all, struct lc_raw *more) {
     json_t *first = (*all)->meta == NULL ? NULL : json_loads((*all)->meta, 0, NULL);
     json_t *second = more->meta == NULL ? NULL : json_loads(more->meta, 0, NULL);
     if (first != NULL && second != NULL) {
-        json_t *endings = json_object_get(second, "endings"), *ending;
-        json_t *known = json_object_get(first, "endings");
-        size_t i;
-        json_array_foreach(endings, i, ending) {
-            const char *text = json_string_value(ending);
-            if (text != NULL && *text != '\0' && i < json_array_size(known))
-                json_array_set(known, i, ending);
-        }
-        json_object_update_missing(first, second);
+        join_meta(first, second);
         free((*all)->meta);
         (*all)->meta = json_dumps(first, JSON_REAL_PRECISION(17));
     }
@@ -225,9 +242,32 @@ static json_t *collect_meta(const char *dir, const struct lc_raw *defs, json_t *
     return meta;
 }
 
+/* Names of the nodes of all ranks, as the ranks wrote them down before MPI_Init; NULL: not known.
+ * `several`: there is more than one. */
+static char (*read_hosts(const char *dir, json_int_t ranks, bool *several))[LC_RANK_HOST_BYTES] {
+    char path[PATH_MAX], (*hosts)[LC_RANK_HOST_BYTES] = NULL;
+    struct lc_rank_record record;
+    const char *first = NULL;
+    join(path, dir, LC_RANK_RECORDS);
+    *several = false;
+    FILE *file = ranks > 0 && ranks < INT32_MAX ? fopen(path, "rb") : NULL;
+    if (file != NULL && lc_alloc(&hosts, (size_t)ranks, sizeof *hosts) == LC_OK && hosts != NULL)
+        for (json_int_t r = 0; r < ranks && fread(&record, sizeof record, 1, file) == 1; r++) {
+            if (record.magic != LC_RANK_RECORD_MAGIC || record.rank != r)
+                continue;
+            memcpy(hosts[r], record.host, sizeof hosts[r] - 1);
+            first = first == NULL ? hosts[r] : first;
+            *several = *several || strcmp(first, hosts[r]) != 0;
+        }
+    if (file != NULL)
+        fclose(file);
+    return hosts;
+}
+
 static enum lc_err convert(const char *dir, const char *raw_path, bool whole, json_t *override,
                            bool keep) {
     char cubex[PATH_MAX], host[256] = "unknown";
+    bool several;
     struct lc_raw_file *raw;
     LC_TRY(lc_raw_file_open(&raw, raw_path));
     const struct lc_raw *defs = lc_raw_file_defs(raw);
@@ -238,12 +278,14 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
         json_object_set_new(meta, "complete", json_boolean(whole && covered));
     if (json_object_get(meta, "ending") == NULL)
         json_object_set_new(meta, "ending", json_string(whole ? "MPI_Finalize" : "unknown"));
-    if (defs->n_locations != 0)
+    char(*hosts)[LC_RANK_HOST_BYTES] = covered ? NULL : read_hosts(dir, ranks, &several);
+    if (defs->n_locations != 0 && (hosts == NULL || !several))
         snprintf(host, sizeof host, "%s", defs->names[defs->locations[0].host]);
     join(cubex, dir, "profile.cubex");
     struct lc_conversion job = {
-        .raw = raw, .path = cubex, .ranks = (int32_t)ranks, .host = host, .meta = meta};
+        .raw = raw, .path = cubex, .ranks = (int32_t)ranks, .hosts = {hosts, host}, .meta = meta};
     enum lc_err err = lc_convert(&job);
+    free(hosts);
     if (err == LC_OK)
         err = lc_experiment_write_json(dir, "meta.json", meta);
     lc_raw_file_close(raw);
@@ -251,6 +293,27 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
     if (err == LC_OK && !keep && (whole || covered))
         lc_experiment_clean(dir); /* else other nodes may bring more */
     return err;
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b) {
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+bool lc_experiment_is_behind(const char *dir) {
+    struct stat result, part;
+    DIR *entries = opendir(dir);
+    const struct dirent *entry;
+    bool behind = false;
+    if (entries == NULL)
+        return false;
+    bool there = fstatat(dirfd(entries), "profile.cubex", &result, 0) == 0;
+    while (!behind && (entry = readdir(entries)) != NULL)
+        behind = (is_partial(entry->d_name) || strcmp(entry->d_name, ".profile.raw") == 0) &&
+                 fstatat(dirfd(entries), entry->d_name, &part, 0) == 0 &&
+                 (!there || is_newer(&part, &result));
+    closedir(entries);
+    return behind;
 }
 
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {

@@ -20,6 +20,10 @@
  * removed. */
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep);
 
+/* Nodes have saved more than the result holds (or there is none yet): lc_experiment_finish would
+ * bring it up to date. */
+bool lc_experiment_is_behind(const char *dir);
+
 enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,
                                         const struct lc_raw *raw);
 enum lc_err lc_experiment_write_json(const char *dir, const char *name, const json_t *object);

@@ -80,7 +80,9 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool comple
     json_decref(meta);
     enum lc_err err = lc_experiment_write_partial(run->dir.path, run->peers.states[0].rank, all);
     lc_raw_free(all);
-    if (err == LC_OK)
+    bool others_join =
+        keep && run->peers.states[0].rank != 0; /* the node of rank 0 does, or show */
+    if (err == LC_OK && !others_join)
         err = lc_experiment_finish(run->dir.path, NULL, keep);
     return err;
 }
@@ -187,9 +189,27 @@ static void end_alone(struct lc_run *run) {
     lc_run_mark_saved(run);
 }
 
+/* The result is whole, and MPI_Finalize does not return: a time limit may kill everything. */
+void lc_run_save_in_finalize(struct lc_run *run) {
+    if (run->result_saved)
+        return;
+    json_t *meta = lc_meta_end(run, "MPI_Finalize", true);
+    enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
+    json_decref(meta);
+    if (err == LC_OK)
+        lc_say("MPI_Finalize has not returned for %d s; the result is saved in %s",
+               LC_FINALIZE_PATIENCE_S, run->dir.path);
+    run->result_saved = err == LC_OK;
+}
+
 /* Rank 0, after MPI_Finalize. */
 static void end_well(struct lc_run *run) {
     lc_rundir_unlink(&run->dir);
+    if (run->result_saved) {
+        lc_run_trace_finish(run);
+        lc_run_mark_saved(run);
+        return;
+    }
     json_t *meta = lc_meta_end(run, "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
@@ -199,7 +219,13 @@ static void end_well(struct lc_run *run) {
         lc_complain("%s", lc_err_text());
         lc_experiment_clean(run->dir.path);
     } else {
-        lc_say("result in %s: see it with `latecomer show %s`", run->dir.path, run->dir.path);
+        const struct lc_state_header *own = own_state(run);
+        bool returned = own == NULL || own->end_ns != own->finalize_ns;
+        lc_say("%sresult in %s: see it with `latecomer show %s`",
+               returned || !WIFSIGNALED(run->wait_status)
+                   ? ""
+                   : "MPI_Finalize did not return, all before it was measured: ",
+               run->dir.path, run->dir.path);
         lc_run_trace_finish(run);
     }
     lc_run_mark_saved(run);
@@ -214,6 +240,31 @@ static void wait_for_result(const struct lc_run *run) {
     for (int waited = 0; waited < WAIT_FOR_WRITER_MS && atomic_load(&own->saved) == 0;
          waited += STEP_MS)
         nap();
+}
+
+/* Programs that start others without the variables by which the library is preloaded. */
+static const char *who_clears_environment(char **argv) {
+    static const char *const clearing[] = {"sudo", "su", "ssh", "docker", "podman", "chroot"};
+    const char *slash = strrchr(argv[0], '/'), *base = slash == NULL ? argv[0] : slash + 1;
+    for (size_t i = 0; i < sizeof clearing / sizeof clearing[0]; i++)
+        if (strcmp(base, clearing[i]) == 0)
+            return clearing[i];
+    for (int i = 1; strcmp(base, "env") == 0 && argv[i] != NULL; i++)
+        if (strcmp(argv[i], "-i") == 0 || strcmp(argv[i], "-") == 0 ||
+            strcmp(argv[i], "--ignore-environment") == 0)
+            return "env -i";
+    return NULL;
+}
+
+static void say_nothing_measured(const struct lc_run *run) {
+    const char *clearing = who_clears_environment(run->argv);
+    if (clearing != NULL)
+        lc_say(
+            "%s: never called MPI: no result: %s takes away the variables that the tool needs: "
+            "put `latecomer run` behind it, right before the program",
+            run->argv[0], clearing);
+    else
+        lc_say("%s: never called MPI: no result", run->argv[0]);
 }
 
 static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
@@ -238,7 +289,7 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
         }
         lc_complain("%s", lc_err_text());
     } else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED)
-        lc_say("%s: never called MPI: no result", run->argv[0]);
+        say_nothing_measured(run);
     else
         lc_say("%s: ran unmeasured: %.*s", run->argv[0], (int)sizeof own->why, own->why);
     lc_rundir_unlink(&run->dir);
@@ -304,6 +355,10 @@ enum lc_err lc_run_dump(struct lc_run *run) {
     lc_peers_map(run);
     if (run->peers.n_states == 0)
         return lc_fail(LC_ERR_NOT_FOUND, "%s: nothing was measured yet: try later", run->dir.path);
+    if (atomic_load(&own_state(run)->peers.count) == 0)
+        return lc_fail(LC_ERR_NOT_FOUND, "%s: MPI_Init is not done: try later", run->dir.path);
+    if (run->peers.own != 0)
+        return LC_OK; /* the parent of the node's lowest rank does it */
     _Atomic uint32_t *writer = &run->peers.states[0].header->writer;
     if (atomic_load(&own_state(run)->saved) != 0 || !become_writer(run))
         return lc_fail(LC_ERR_EXISTS,

@@ -392,7 +392,7 @@ static enum lc_err prepare(struct converter *c, const struct lc_conversion *job)
     LC_TRY(lc_model_new(&c->model));
     LC_TRY(lc_symbols_new(&c->symbols));
     LC_TRY(lc_tree_build(&c->tree, c->defs, c->symbols, c->model));
-    LC_TRY(lc_system_build(&c->system, c->defs, job->ranks, job->host, c->model, job->meta));
+    LC_TRY(lc_system_build(&c->system, c->defs, job->ranks, &job->hosts, c->model, job->meta));
     LC_TRY(lc_minima_new(&c->minima, c->defs));
     LC_TRY(lc_alloc(&c->functions, c->defs->n_names + 1, sizeof c->functions[0]));
     for (size_t i = 0; i < c->defs->n_names; i++)

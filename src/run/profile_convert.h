@@ -7,12 +7,13 @@
 #include <jansson.h>
 
 #include "format/raw.h"
+#include "run/system.h"
 
 struct lc_conversion {
     const struct lc_raw_file *raw;
-    const char *path; /* of the .cubex */
-    int32_t ranks;    /* of the run: ranks that left nothing get an empty location */
-    const char *host; /* for those */
+    const char *path;           /* of the .cubex */
+    int32_t ranks;              /* of the run: ranks that left nothing get an empty location */
+    struct lc_rank_hosts hosts; /* of those */
     json_t *meta; /* becomes the attribute latecomer.meta; gains what the conversion finds out */
 };
 

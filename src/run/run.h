@@ -5,7 +5,7 @@
  *   state    memory that the library inside the program fills (format/state.h); a memfd of this
  *            process, so that nothing is ever left behind, and so that it outlives the program
  *   bell     a pipe by which the library wakes this process: 'i' MPI_Init is done, 'a' MPI_Abort is
- *            coming
+ *            coming, 'f' MPI_Finalize has gathered the result
  *   peers    the states of all ranks of this node, found in the own state, mapped when the bell
  *            says that they are known
  *   writer   the one process of a node that saves the result after the program died
@@ -48,9 +48,11 @@ struct lc_run {
     struct lc_launch launch;
     struct lc_program program;
     struct lc_rundir dir;
-    char **argv;   /* of the program */
-    char *library; /* the stub to preload */
-    bool measure;  /* false: the program runs as if we were not here */
+    char **argv;          /* of the program */
+    char *library;        /* the stub to preload */
+    bool measure;         /* false: the program runs as if we were not here */
+    bool result_saved;    /* in MPI_Finalize already */
+    uint64_t finalize_ns; /* the result is whole, and the program in MPI_Finalize; 0: not yet */
     bool is_apart; /* MPI sees this rank alone: a run of one rank, in a directory of its own */
     int threads;   /* wanted per process, by OMP_NUM_THREADS */
     int state_fd;
@@ -93,6 +95,8 @@ bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size);
 enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark);
 enum lc_err lc_run_dump(struct lc_run *run); /* the result so far, as profile.cubex */
 void lc_run_save_before_abort(struct lc_run *run);
+enum { LC_FINALIZE_PATIENCE_S = 5 };
+void lc_run_save_in_finalize(struct lc_run *run); /* it takes longer than that */
 void lc_control_open(struct lc_run *run);
 void lc_control_serve(struct lc_run *run);
 void lc_control_close(struct lc_run *run);

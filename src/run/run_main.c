@@ -86,9 +86,9 @@ void lc_run_follow(struct lc_run *run) {
     write_start(run);
 }
 
-static int make_timer(const struct lc_run *run) {
+static int make_timer(void) {
     double seconds = lc_run_option_number("dump-every");
-    if (seconds <= 0.0 || run->launch.rank != 0)
+    if (seconds <= 0.0)
         return -1;
     struct timespec period = {.tv_sec = (time_t)seconds};
     period.tv_nsec = (long)((seconds - (double)period.tv_sec) * 1e9);
@@ -124,7 +124,7 @@ int lc_run_main(char **argv) {
     }
     if (run.measure) {
         lc_control_open(&run);
-        run.timer_fd = make_timer(&run);
+        run.timer_fd = make_timer();
     }
     lc_run_watch(&run);
     lc_run_finish(&run);

@@ -76,8 +76,17 @@ static enum lc_err add_place(struct lc_model *model, const struct place *place, 
     return lc_model_add_location(model, *process, place->thread, name, NULL);
 }
 
-static enum lc_err describe(const struct lc_model *model, json_t *meta) {
-    json_t *hosts = json_array(), *threads = json_array();
+static enum lc_err describe(const struct lc_model *model, const struct place *places, size_t n_places,
+                            json_t *meta) {
+    json_t *hosts = json_array(), *threads = json_array(), *unknown = json_array();
+    for (size_t i = 0; i < n_places; i++)
+        if (places[i].raw == LC_NONE)
+            json_array_append_new(unknown, json_integer(places[i].rank));
+    if (json_array_size(unknown) > 0)
+        json_object_set(meta, "unknown_ranks", unknown);
+    else
+        json_object_del(meta, "unknown_ranks");
+    json_decref(unknown);
     for (size_t i = 0; i < model->n_system_nodes; i++)
         if (model->system_nodes[i].parent != LC_NONE)
             json_array_append_new(hosts, json_string(model->system_nodes[i].name));
@@ -95,7 +104,8 @@ static enum lc_err describe(const struct lc_model *model, json_t *meta) {
 }
 
 enum lc_err lc_system_build(struct lc_system *system, const struct lc_raw *raw, int32_t ranks,
-                            const char *host, struct lc_model *model, json_t *meta) {
+                            const struct lc_rank_hosts *hosts, struct lc_model *model,
+                            json_t *meta) {
     struct place *places = NULL;
     size_t count = 0;
     uint32_t machine, process = 0;
@@ -106,19 +116,21 @@ enum lc_err lc_system_build(struct lc_system *system, const struct lc_raw *raw, 
         err = lc_model_add_system_node(model, LC_NONE, "machine", "machine", &machine);
     for (size_t i = 0; err == LC_OK && i < count; i++) {
         uint32_t node;
-        const char *name = host;
+        const char *name = hosts->otherwise;
         if (places[i].raw != LC_NONE) {
             name = raw->names[raw->locations[places[i].raw].host];
             system->column_of[places[i].raw] = (uint32_t)i;
+        } else if (hosts->names != NULL && hosts->names[places[i].rank][0] != '\0') {
+            name = hosts->names[places[i].rank];
         }
         err = find_node(model, machine, name, &node);
         if (err == LC_OK)
             err = add_place(model, &places[i], node, &process);
     }
     system->n_columns = count;
-    free(places);
     if (err == LC_OK)
-        err = describe(model, meta);
+        err = describe(model, places, count, meta);
+    free(places);
     if (err != LC_OK)
         lc_system_free(system);
     return err;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "model/model.h"
+#include "format/rank_record.h"
 #include "format/raw.h"
 
 struct lc_system {
@@ -13,10 +14,17 @@ struct lc_system {
     size_t n_columns;
 };
 
+/* Where the ranks are of which nothing is known. */
+struct lc_rank_hosts {
+    const char (*names)[LC_RANK_HOST_BYTES]; /* per rank; "": not known; may be NULL */
+    const char *otherwise;                   /* for those */
+};
+
 /* Locations are ordered by rank, then thread; ranks below `ranks` that left nothing get one too.
- * Adds "hosts" and "threads" to meta. */
+ * Adds "hosts" and "threads" to meta, and "unknown_ranks", those that left nothing, if any. */
 enum lc_err lc_system_build(struct lc_system *system, const struct lc_raw *raw, int32_t ranks,
-                            const char *host, struct lc_model *model, json_t *meta);
+                            const struct lc_rank_hosts *hosts, struct lc_model *model,
+                            json_t *meta);
 void lc_system_free(struct lc_system *system);
 
 #endif

@@ -89,6 +89,8 @@ static void take_bell(struct lc_run *run) {
                     lc_rundir_unlink(&run->dir);
             } else if (bytes[i] == 'a') {
                 lc_run_save_before_abort(run);
+            } else if (bytes[i] == 'f') {
+                run->finalize_ns = lc_monotonic_raw_ns();
             }
         }
 }
@@ -98,6 +100,15 @@ static void take_timer(struct lc_run *run) {
     if (read(run->timer_fd, &ticks, sizeof ticks) == (ssize_t)sizeof ticks)
         if (lc_run_dump(run) == LC_ERR_IO)
             lc_complain("%s", lc_err_text());
+}
+
+/* Milliseconds until something is to be done that nobody wakes us for; -1: nothing. */
+static int time_to_wait(const struct lc_run *run) {
+    if (run->finalize_ns == 0 || run->result_saved)
+        return -1;
+    uint64_t over = (lc_monotonic_raw_ns() - run->finalize_ns) / 1000000u;
+    return over >= LC_FINALIZE_PATIENCE_S * 1000u ? 0
+                                                  : (int)(LC_FINALIZE_PATIENCE_S * 1000u - over);
 }
 
 void lc_run_watch(struct lc_run *run) {
@@ -118,7 +129,12 @@ void lc_run_watch(struct lc_run *run) {
     };
     bool ended = look_after_child(run);
     while (!ended) {
-        if (poll(fds, sizeof fds / sizeof fds[0], -1) < 0)
+        int ready = poll(fds, sizeof fds / sizeof fds[0], time_to_wait(run));
+        if (ready == 0) {
+            lc_run_save_in_finalize(run);
+            run->finalize_ns = 0;
+        }
+        if (ready <= 0)
             continue;
         if (fds[1].revents & POLLIN)
             take_bell(run);

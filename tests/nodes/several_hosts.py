@@ -33,3 +33,10 @@ def on(host, words, **more):
     """Runs a command on one of the hosts, in the working directory and with the PATH of this process."""
     line = f"cd {shlex.quote(os.getcwd())} && {shlex.join(map(str, words))}"
     return run([os.environ["HOSTS_RSH"], host, line], **more)
+
+
+def use_environment_of_openmpi():
+    """For Open MPI programs and launchers that somebody else starts (srun, a batch script)."""
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_oob_tcp_if_include="eth0",
+                      OMPI_MCA_btl_tcp_if_include="eth0", OMPI_MCA_pml="ob1", OMPI_MCA_btl="tcp,self,vader",
+                      OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_rmaps_base_oversubscribe="1")

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/launcher.h"
+#include "format/rank_record.h"
 #include "measure/core.h"
 #include "measure/gather/agree.h"
 #include "measure/thread.h"
@@ -27,20 +28,7 @@
  * a limit, every rank says after MPI_Init whether there is room; if one has none, each rank is
  * measured alone, without communicator and clocks, and the parents save the result. */
 
-enum { RECORD_BYTES = 128, WAIT_MS = 3000, ROOM_MIB = 20 };
-enum room { ROOM_ENDLESS, ROOM_ASKED, ROOM_ENOUGH, ROOM_NONE };
-
-struct record {
-    uint64_t magic; /* written whole by one pwrite */
-    uint64_t options;
-    int32_t rank, pid, fd;
-    uint32_t room; /* enum room */
-    char node[64]; /* boot id: the same on ranks that share memory */
-    char host[32]; /* for people */
-};
-_Static_assert(sizeof(struct record) == RECORD_BYTES, "records lie at fixed places");
-
-#define RECORD_MAGIC 0x4c43524b30303031ull
+enum { WAIT_MS = 3000, ROOM_MIB = 20 };
 
 static int announced_rank = -1;
 static struct lc_launch launch; /* what the launcher said, before MPI did */
@@ -71,17 +59,17 @@ static void node_name(char *out, size_t bytes) {
 static int open_records(void) {
     char path[4096];
     if (lc_core.dir == NULL ||
-        snprintf(path, sizeof path, "%s/.ranks", lc_core.dir) >= (int)sizeof path)
+        snprintf(path, sizeof path, "%s/" LC_RANK_RECORDS, lc_core.dir) >= (int)sizeof path)
         return -1;
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-static bool announce(int rank, enum room room) {
+static bool announce(int rank, enum lc_rank_room room) {
     static uint64_t options;
     if (options == 0) /* before hooks or the program change the environment */
         options = hash_options();
-    struct record r = {
-        .magic = RECORD_MAGIC, .options = options, .rank = rank, .fd = -1, .room = room};
+    struct lc_rank_record r = {
+        .magic = LC_RANK_RECORD_MAGIC, .options = options, .rank = rank, .fd = -1, .room = room};
     if (lc_core.parent != NULL)
         sscanf(lc_core.parent, "%d:%d", &r.pid, &r.fd);
     node_name(r.node, sizeof r.node);
@@ -91,7 +79,8 @@ static bool announce(int rank, enum room room) {
     int fd = open_records();
     if (fd < 0)
         return false;
-    bool ok = pwrite(fd, &r, sizeof r, (off_t)rank * RECORD_BYTES) == (ssize_t)sizeof r;
+    bool ok = pwrite(fd, &r, sizeof r, (off_t)rank * (off_t)sizeof(struct lc_rank_record)) ==
+              (ssize_t)sizeof r;
     close(fd);
     if (ok)
         announced_rank = rank;
@@ -99,7 +88,7 @@ static bool announce(int rank, enum room room) {
 }
 
 static bool announce_first(int rank) {
-    return announce(rank, lc_limits_room() == UINT64_MAX ? ROOM_ENDLESS : ROOM_ASKED);
+    return announce(rank, lc_limits_room() == UINT64_MAX ? LC_ROOM_ENDLESS : LC_ROOM_ASKED);
 }
 
 void lc_agree_announce(void) {
@@ -113,7 +102,7 @@ void lc_agree_announce(void) {
 }
 
 /* Records of all ranks that are there now; their number. */
-static int read_records(struct record *all, int size) {
+static int read_records(struct lc_rank_record *all, int size) {
     int fd = open_records(), present = 0;
     memset(all, 0, (size_t)size * sizeof *all);
     if (fd < 0)
@@ -131,14 +120,14 @@ static int read_records(struct record *all, int size) {
     }
     close(fd);
     for (int i = 0; i < size; i++) {
-        if (all[i].magic != RECORD_MAGIC || all[i].rank != i)
+        if (all[i].magic != LC_RANK_RECORD_MAGIC || all[i].rank != i)
             all[i].magic = 0;
         present += all[i].magic != 0;
     }
     return present;
 }
 
-static void fill_peers(const struct record *all) {
+static void fill_peers(const struct lc_rank_record *all) {
     struct lc_state_table *table = &lc_core.state->peers;
     struct lc_state_peer *peers = (struct lc_state_peer *)(lc_core.base + table->offset);
     uint32_t n = 0;
@@ -149,7 +138,8 @@ static void fill_peers(const struct record *all) {
 }
 
 void lc_agree_peers(void) {
-    struct record *all = lc_core.size > 0 ? malloc((size_t)lc_core.size * sizeof *all) : NULL;
+    struct lc_rank_record *all =
+        lc_core.size > 0 ? malloc((size_t)lc_core.size * sizeof *all) : NULL;
     if (all == NULL)
         return;
     read_records(all, lc_core.size);
@@ -157,7 +147,7 @@ void lc_agree_peers(void) {
     free(all);
 }
 
-static void give_up(const struct record *all, const char *why, bool silent) {
+static void give_up(const struct lc_rank_record *all, const char *why, bool silent) {
     bool first = !silent;
     for (int i = 0; i < lc_core.rank && all != NULL; i++)
         first = first && all[i].magic == 0;
@@ -168,7 +158,7 @@ static void give_up(const struct record *all, const char *why, bool silent) {
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON, 0);
 }
 
-static bool any_says(const struct record *all, enum room room) {
+static bool any_says(const struct lc_rank_record *all, enum lc_rank_room room) {
     for (int i = 0; i < lc_core.size; i++)
         if (all[i].room == (uint32_t)room)
             return true;
@@ -177,19 +167,20 @@ static bool any_says(const struct record *all, enum room room) {
 
 /* Is there room for a communicator on all ranks? A rank that does not say so in time has none; who
  * is tired of waiting says the same of itself, for that rank to see. */
-static bool room_everywhere(struct record *all) {
-    if (!any_says(all, ROOM_ASKED) && !any_says(all, ROOM_NONE) && !any_says(all, ROOM_ENOUGH))
+static bool room_everywhere(struct lc_rank_record *all) {
+    if (!any_says(all, LC_ROOM_ASKED) && !any_says(all, LC_ROOM_NONE) &&
+        !any_says(all, LC_ROOM_ENOUGH))
         return true;
-    enum room own = lc_limits_room() >> 20 < ROOM_MIB ? ROOM_NONE : ROOM_ENOUGH;
+    enum lc_rank_room own = lc_limits_room() >> 20 < ROOM_MIB ? LC_ROOM_NONE : LC_ROOM_ENOUGH;
     announce(lc_core.rank, own);
     read_records(all, lc_core.size);
-    for (int waited = 0; any_says(all, ROOM_ASKED) && waited < WAIT_MS; waited += 5) {
+    for (int waited = 0; any_says(all, LC_ROOM_ASKED) && waited < WAIT_MS; waited += 5) {
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         read_records(all, lc_core.size);
     }
-    if (own == ROOM_ENOUGH && any_says(all, ROOM_ASKED))
-        announce(lc_core.rank, ROOM_NONE);
-    return !any_says(all, ROOM_ASKED) && !any_says(all, ROOM_NONE);
+    if (own == LC_ROOM_ENOUGH && any_says(all, LC_ROOM_ASKED))
+        announce(lc_core.rank, LC_ROOM_NONE);
+    return !any_says(all, LC_ROOM_ASKED) && !any_says(all, LC_ROOM_NONE);
 }
 
 /* Name of the file system of the experiment's directory if no other node can see it, else NULL. */
@@ -210,7 +201,7 @@ static const char *local_file_system(void) {
 
 /* Ranks are missing: is it that each node sees only its own? Then exactly those of this node are
  * there. Nodes without rank 0 leave the word to that of rank 0. */
-static void give_up_missing(const struct record *all, int present) {
+static void give_up_missing(const struct lc_rank_record *all, int present) {
     char why[sizeof lc_core.state->why];
     bool one_node = present == launch.local_size && launch.local_size < lc_core.size;
     for (int i = 0; i < lc_core.size; i++)
@@ -234,7 +225,7 @@ static void give_up_missing(const struct record *all, int present) {
     give_up(all, why, one_node && local != NULL && all[0].magic == 0);
 }
 
-static void agree_on(struct record *all) {
+static void agree_on(struct lc_rank_record *all) {
     char why[128];
     int present = read_records(all, lc_core.size);
     for (int waited = 0; present < lc_core.size && waited < WAIT_MS; waited += 5) {
@@ -305,7 +296,7 @@ void lc_agree(void) {
                 false);
         return;
     }
-    struct record *all = malloc((size_t)lc_core.size * sizeof *all);
+    struct lc_rank_record *all = malloc((size_t)lc_core.size * sizeof *all);
     if (all == NULL) {
         give_up(NULL, "no memory", false);
         return;

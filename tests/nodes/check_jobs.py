@@ -1,0 +1,107 @@
+"""Jobs over two hosts: all ranks are one job; directories that the hosts do not share; jobs that start in the same instant.
+Run by hosts.py on 2 hosts.
+
+usage: check_jobs.py BUILD_DIR FLAVOUR PROGRAM
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import several_hosts
+
+BUILD, FLAVOUR, PROGRAM = sys.argv[1:4]
+LATECOMER = f"{BUILD}/bin/latecomer"
+
+
+def job(ranks, directory, rounds=5, ms=5):
+    return several_hosts.launcher(FLAVOUR, ranks) + [LATECOMER, "run", "-o", directory, "--", PROGRAM, str(rounds), str(ms)]
+
+
+def start(words):
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+
+
+def finish(process, directory):
+    """Until the program has ended or its profile is whole (MPICH 4.0.2 over several hosts does not always return from MPI_Finalize,
+    without the tool as well)."""
+    end = time.monotonic() + 40
+    while process.poll() is None and time.monotonic() < end:
+        if os.path.exists(f"{directory}/.profile.raw") or os.path.exists(f"{directory}/profile.cubex"):
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                break
+        time.sleep(0.02)
+    process.kill()
+    out, err = process.communicate()
+    return out, err
+
+
+def result(directory):
+    done = several_hosts.run([LATECOMER, "recover", directory])
+    assert done.returncode == 0, done.stderr
+    done = several_hosts.run([LATECOMER, "show", "--json", directory])
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def check_one_job():
+    process = start(job(4, "one"))
+    out, err = finish(process, "one")
+    assert "4 ranks, 5 rounds" in out and "not measured" not in err, (out, err)
+    found = result("one")
+    assert [(l["rank"], l["node"]) for l in found["locations"]] == [(0, "node1"), (1, "node2"), (2, "node1"), (3, "node2")] or \
+        sorted({l["node"] for l in found["locations"]}) == ["node1", "node2"], found["locations"]
+    calls = found["metrics"]["visits"]["callpaths"]
+    assert any(path.endswith("MPI_Allreduce") and values == [5] * 4 for path, values in calls.items()), calls
+
+
+def check_not_shared():
+    directory = f"{several_hosts.local_directory()}/mine"
+    process = start(job(4, directory))
+    try:
+        _, err = process.communicate(timeout=40)
+    except subprocess.TimeoutExpired:  # in MPI_Finalize
+        process.kill()
+        _, err = process.communicate()
+    lines = [line for line in err.splitlines() if line.startswith("latecomer: not measured")]
+    assert len(lines) == 1 and "only the ranks of this node (2 of 4)" in lines[0] and "tmpfs" in lines[0] and "-o" in lines[0], err
+    if process.returncode == 0:
+        for name in several_hosts.names():
+            left = several_hosts.on(name, ["find", several_hosts.local_directory(), "-mindepth", "1"]).stdout
+            assert left == "", f"left on {name}: {left}"
+
+
+def check_same_instant():
+    """Three jobs that want the same name: each has a directory of its own with all of its ranks."""
+    local = [f"mpirun.{FLAVOUR}", *(["--allow-run-as-root", "--oversubscribe"] if FLAVOUR == "openmpi" else []), "-n", "2"]
+    words = [*local, LATECOMER, "run", "--", PROGRAM, "3", "1"]
+    processes = [start(words) for _ in range(3)]
+    for process in processes:
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0 and "not measured" not in err and "holds a result already" not in err, err
+    found = glob.glob("latecomer-*")
+    assert len(found) == 3, found
+    for directory in found:
+        calls = result(directory)["metrics"]["visits"]["callpaths"]
+        assert any(path.endswith("MPI_Allreduce") and values == [3, 3] for path, values in calls.items()), (directory, calls)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="lcjobs-") as folder:
+        os.chdir(folder)
+        for check in (check_one_job, check_not_shared, check_same_instant):
+            check()
+            print(f"{check.__name__}: ok", flush=True)
+        left = [name for name in os.listdir(folder) if name.startswith(".latecomer")]
+        assert not left, left
+        os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+/* rounds N MS [END]: N rounds of work (MS milliseconds, rank 0 twice as long), a barrier and an allreduce. END: what happens
+ * instead of a good end: "kill R" rank R dies of SIGKILL in the middle, "linger" MPI_Finalize does not return on any rank. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    int rank, size, rounds = atoi(argv[1]), ms = atoi(argv[2]);
+    const char *end = argc > 3 ? argv[3] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < rounds; i++) {
+        int sum;
+        usleep((useconds_t)(ms * (rank == 0 ? 2 : 1)) * 1000);
+        if (i == rounds / 2 && strcmp(end, "kill") == 0 && rank == atoi(argv[4]))
+            raise(SIGKILL);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+        printf("%d ranks, %d rounds\n", size, rounds);
+        fflush(stdout);
+    }
+    MPI_Finalize();
+    return 0;
+}
