@@ -207,7 +207,7 @@ enum lc_err lc_rundir_agree(struct lc_rundir *dir, const struct lc_launch *launc
         snprintf(link, sizeof link, ".latecomer-%016llx", (unsigned long long)launch->job);
         err = format_path(&dir->link, "%s/%s", base, link);
     }
-    if (err == LC_OK)
+    if (err == LC_OK && base != NULL)
         err = choose(dir, launch, base, name);
     if (wanted == NULL || *wanted == '\0') { /* nobody asked for the name that was taken */
         free(dir->wanted);

@@ -42,6 +42,15 @@ static bool look_after_child(struct lc_run *run) {
     }
 }
 
+/* A job that is ended from outside: when its result is written, the launcher is often gone, and
+ * with it the way for messages. So it is said now where the result will be. */
+static void say_where(struct lc_run *run, int signo) {
+    if (signo != SIGTERM || run->passed_signal == SIGTERM || !run->measure ||
+        run->launch.rank != 0 || run->launch.kind == LC_LAUNCHER_NONE || run->peers.n_states == 0)
+        return;
+    lc_say("SIGTERM: what is measured until the program ends goes to %s", run->dir.path);
+}
+
 static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
     int signo = (int)info->ssi_signo;
     if (info->ssi_pid == (uint32_t)getpid())
@@ -53,6 +62,7 @@ static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
         kill(run->child, SIGCONT);
         return;
     }
+    say_where(run, signo);
     run->passed_signal = signo;
     if (lc_sentinel_got(&run->sentinel, signo))
         return;

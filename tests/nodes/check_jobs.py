@@ -91,10 +91,27 @@ def check_same_instant():
         assert any(path.endswith("MPI_Allreduce") and values == [3, 3] for path, values in calls.items()), (directory, calls)
 
 
+def check_finalize_does_not_return():
+    """The result is saved while MPI_Finalize lasts, and a line says so; another when the job is then ended from outside."""
+    local = [f"mpirun.{FLAVOUR}", *(["--allow-run-as-root", "--oversubscribe"] if FLAVOUR == "openmpi" else []), "-n", "2"]
+    process = start([*local, LATECOMER, "run", "-o", "linger", "--", PROGRAM, "3", "1", "linger"])
+    end = time.monotonic() + 40
+    while not os.path.exists("linger/profile.cubex") and time.monotonic() < end:
+        time.sleep(0.1)
+    running = process.poll() is None
+    time.sleep(0.5)
+    process.terminate()
+    _, err = process.communicate(timeout=30)
+    assert running and "MPI_Finalize has not returned for 5 s; the result is saved in" in err, err
+    assert "SIGTERM: what is measured" in err, err
+    found = result("linger")
+    assert found["meta"]["complete"] and found["meta"]["ending"] == "MPI_Finalize", found["meta"]
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="lcjobs-") as folder:
         os.chdir(folder)
-        for check in (check_one_job, check_not_shared, check_same_instant):
+        for check in (check_one_job, check_not_shared, check_same_instant, check_finalize_does_not_return):
             check()
             print(f"{check.__name__}: ok", flush=True)
         left = [name for name in os.listdir(folder) if name.startswith(".latecomer")]

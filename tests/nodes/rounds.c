@@ -1,11 +1,20 @@
-/* rounds N MS [END]: N rounds of work (MS milliseconds, rank 0 twice as long), a barrier and an allreduce. END: what happens
- * instead of a good end: "kill R" rank R dies of SIGKILL in the middle, "linger" MPI_Finalize does not return on any rank. */
+/* rounds N MS [END]: N rounds of work (MS milliseconds, rank 0 twice as long), a barrier and an
+ * allreduce. END: what happens instead of a good end: "kill R" rank R dies of SIGKILL in the middle,
+ * "linger" MPI_Finalize does not return on any rank. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* An attribute of MPI_COMM_SELF is deleted inside MPI_Finalize. */
+static int linger(MPI_Comm comm, int key, void *value, void *state) {
+    (void)comm, (void)key, (void)value, (void)state;
+    for (;;)
+        sleep(1000);
+    return MPI_SUCCESS;
+}
 
 int main(int argc, char **argv) {
     int rank, size, rounds = atoi(argv[1]), ms = atoi(argv[2]);
@@ -24,6 +33,11 @@ int main(int argc, char **argv) {
     if (rank == 0) {
         printf("%d ranks, %d rounds\n", size, rounds);
         fflush(stdout);
+    }
+    if (strcmp(end, "linger") == 0) {
+        int key;
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, linger, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     }
     MPI_Finalize();
     return 0;

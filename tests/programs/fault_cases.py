@@ -218,8 +218,8 @@ def ask_for_dump(row, space):
 
 
 def wait_for_dump(_, space):
-    """Until the file is there, at most 10 s."""
-    subprocess.run(["timeout", "10", "sh", "-c", f"until [ -e {space.root}/exp/profile.cubex ]; do sleep 0.1; done; sleep 0.2"], check=False)
+    """Until there is a new one, at most 10 s: all ranks are ready, and where starting took long there is an older one already."""
+    subprocess.run(["timeout", "10", "sh", "-c", f"rm -f {space.root}/exp/profile.cubex; until [ -e {space.root}/exp/profile.cubex ]; do sleep 0.1; done; sleep 0.2"], check=False)
 
 
 SPECIAL = {

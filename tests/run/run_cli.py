@@ -225,6 +225,42 @@ def test_calls_the_launcher():
             shutil.rmtree(name_)
 
 
+def test_messages_of_misuse():
+    """The launcher behind the tool, a cleared environment, a file where the directory is to be."""
+    done = run(["mpirun", "-n", "2", demo("openmpi")])
+    check(done.returncode == 2 and len(ours(done)) == 1 and "is a launcher: put `latecomer run` behind it" in done.stderr, str(done))
+    done = run(["env", "-i", demo("openmpi"), "1"])
+    check(len(ours(done)) == 1 and "env -i takes away" in done.stderr, str(done))
+    with open("taken", "w", encoding="ascii"):
+        pass
+    done = run(["-o", "taken", demo("mpich"), "1"])
+    check(done.returncode == 0 and "taken is a file, not a directory" in done.stderr and os.path.exists("taken-2/profile.cubex"), str(done))
+    os.unlink("taken")
+    shutil.rmtree("taken-2")
+
+
+def test_launcher_found():
+    """A PATH with nothing but `mpirun` of the right MPI, or of the wrong one; a batch script of Slurm is not a launched process."""
+    for flavour, other in (("openmpi", "mpich"), ("mpich", "openmpi")):
+        os.mkdir("path")
+        os.symlink(shutil.which(f"mpirun.{flavour}"), "path/mpirun")
+        env = dict(ENV, PATH=os.path.abspath("path"), SLURM_JOB_ID="1", SLURM_PROCID="0", SLURM_NTASKS="4", SLURM_LOCALID="0")
+        if flavour == "openmpi":  # it would ask that Slurm
+            env = {k: v for k, v in env.items() if not k.startswith("SLURM_")}
+            env["OMPI_MCA_plm_rsh_agent"] = "/bin/false"  # it looks for ssh, also if it needs none
+        else:  # Hydra looks for its proxy beside itself
+            os.symlink(shutil.which("hydra_pmi_proxy"), "path/hydra_pmi_proxy")
+            env["HYDRA_RMK"], env["HYDRA_LAUNCHER"] = "user", "fork"
+        done = run(["-n", "2", "--trace", "-o", "result", demo(flavour), "2"], env=env)
+        check(done.returncode == 0 and "on 2 ranks" in done.stdout, str(done))
+        done = subprocess.run([LATECOMER, "analyze", "-n", "2", "result"], env=env, capture_output=True, text=True, timeout=60)
+        check(done.returncode == 0 and "on 2 ranks" in done.stderr and os.path.exists("result/analysis.cubex"), str(done))
+        shutil.rmtree("result")
+        done = run(["-n", "2", demo(other), "2"], env=env)
+        check(done.returncode == 1 and len(ours(done)) == 1 and "no mpirun of" in done.stderr, str(done))
+        shutil.rmtree("path")
+
+
 def shown(directory):
     done = subprocess.run([LATECOMER, "show", "--json", directory], env=ENV, capture_output=True, text=True, timeout=60)
     check(done.returncode == 0, done.stderr)
