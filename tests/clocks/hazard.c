@@ -1,5 +1,5 @@
 /* Hazards for the piggyback: hazard flood | tags | bcasts | partitioned | switch | wild | idups |
- * spawn. What rank 0 prints does not depend on the tool. */
+ * refused | nothing | two_idups | spawn. What rank 0 prints does not depend on the tool. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +181,62 @@ static long idups(void) {
     return sum;
 }
 
+/* Collectives that MPI refuses on one rank, which the others do not call; then others of all. */
+static long refused(void) {
+    int one = 1, all = 0, errors = 0;
+    long sum = 0;
+    MPI_Request request;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 0) {
+        errors += MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD) != MPI_SUCCESS;
+        errors += MPI_Bcast(&one, 1, MPI_INT, size + 5, MPI_COMM_WORLD) != MPI_SUCCESS;
+        errors += MPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD, &request) !=
+                  MPI_SUCCESS;
+    }
+    for (int i = 0; i < 20; i++) {
+        int root = rank == i % size ? i : -1;
+        MPI_Bcast(&root, 1, MPI_INT, i % size, MPI_COMM_WORLD);
+        MPI_Allreduce(&root, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        sum += all == i * size ? 1 : -1000;
+    }
+    return sum + errors;
+}
+
+/* Blocks of a type without bytes on one side, no blocks on the other. */
+static long nothing(void) {
+    enum { MOST = 64 };
+    int counts[MOST], places[MOST] = {0}, none[MOST] = {0}, to = 0, from = 0;
+    MPI_Datatype empty, with[MOST], without[MOST];
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        with[i] = MPI_INT;
+        without[i] = empty;
+    }
+    MPI_Alltoallv(&to, none, places, MPI_INT, &from, counts, places, empty, MPI_COMM_WORLD);
+    MPI_Alltoallw(&to, none, places, with, &from, counts, places, without, MPI_COMM_WORLD);
+    MPI_Alltoallw(&to, counts, places, without, &from, none, places, with, MPI_COMM_WORLD);
+    MPI_Type_free(&empty);
+    return 1;
+}
+
+/* Two copies of one communicator at the same time. */
+static long two_idups(void) {
+    MPI_Comm copies[2];
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int sum = 0;
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_idup(MPI_COMM_WORLD, &copies[i], &requests[i]);
+    MPI_Waitall(2, requests, statuses);
+    for (int i = 0; i < 2; i++) {
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, copies[i]);
+        MPI_Comm_free(&copies[i]);
+    }
+    return sum;
+}
+
 /* What parents and the processes that they spawned do together, in a communicator of both: wild
  * receives take messages of either, collectives of all kinds have roots of either. */
 enum { CHILDREN = 2, TOGETHER = 20 };
@@ -249,8 +305,9 @@ static const struct {
     const char *name;
     long (*run)(void);
 } hazards[] = {
-    {"flood", flood},     {"tags", tags}, {"bcasts", bcasts}, {"partitioned", partitioned},
-    {"switch", switched}, {"wild", wild}, {"idups", idups}};
+    {"flood", flood},     {"tags", tags},          {"bcasts", bcasts}, {"partitioned", partitioned},
+    {"switch", switched}, {"wild", wild},          {"idups", idups},   {"refused", refused},
+    {"nothing", nothing}, {"two_idups", two_idups}};
 
 int main(int argc, char **argv) {
     long sum = 0, all = 0;

@@ -253,10 +253,15 @@ static struct lc_request *coll_request(struct lc_call *call, const struct lc_col
 
 void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
                   const MPI_Request *request) {
-    if (coll->comm == NULL || result != MPI_SUCCESS)
+    if (coll->comm == NULL)
         return;
-    coll->request = coll_request(call, coll, *request);
-    lc_hook_coll_end(call, coll);
+    coll->failed = result != MPI_SUCCESS;
+    if (!coll->failed) {
+        coll->request = coll_request(call, coll, *request);
+        lc_hook_coll_end(call, coll);
+    } else if (call->mode & LC_MODE_CLOCKS) {
+        lc_clocks_coll_end(call, coll);
+    }
 }
 
 void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,

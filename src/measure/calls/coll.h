@@ -26,7 +26,7 @@ static inline void lc_coll_clear(struct lc_coll *coll, bool large) {
     coll->sendcounts = coll->recvcounts = NULL;
     coll->sendtype = coll->recvtype = MPI_DATATYPE_NULL;
     coll->sendtypes = coll->recvtypes = NULL;
-    coll->in_place = false;
+    coll->in_place = coll->failed = false;
     coll->request = NULL;
     coll->id = 0;
     coll->clocks[0] = coll->clocks[1] = 0;
@@ -57,7 +57,8 @@ static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll,
         lc_hook_coll_begin(call, coll);
 }
 
-static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll) {
+static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll, int result) {
+    coll->failed = result != MPI_SUCCESS;
     if (lc_likely(coll->comm != NULL))
         lc_hook_coll_end(call, coll);
 }

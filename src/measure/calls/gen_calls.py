@@ -371,7 +371,7 @@ def coll_code(c, mode):
 
 
 def t_coll(c):
-    return coll_code(c, "LC_BLOCKING"), "    lc_coll_end(&call, &coll);\n"
+    return coll_code(c, "LC_BLOCKING"), "    lc_coll_end(&call, &coll, result);\n"
 
 
 def t_icoll(c):

@@ -105,6 +105,7 @@ struct lc_clk {
     uint8_t fn_class[LC_FN_COUNT];
     uint8_t fn_syncs[LC_FN_COUNT]; /* enum lc_measured_wait of one that synchronises without data */
     bool fn_starts[LC_FN_COUNT];   /* starts messages, and waits for nothing */
+    bool fn_uniform[LC_FN_COUNT]; /* collective: all members give and get as many bytes, all wait */
     struct lc_clk_thread *threads; /* the first one stays first */
     struct lc_clk_first first;
     uint32_t n_threads;

@@ -390,8 +390,7 @@ void lc_clocks_finalize(struct lc_call *call) {
     lc_clk_records_flush(k); /* replies that no record took along */
     lc_clk_resolve(k);
     lc_clk_copies_finish();
-    while (k->n_late > 0) /* all ranks are here, so they come */
-        lc_clk_shadows_complete(k);
+    lc_clk_shadows_last(k); /* all ranks are here, so they come */
     pthread_mutex_lock(&lc_clk.lock);
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);

@@ -66,6 +66,8 @@ static void classify(void) {
     };
     static const char *const starts[] = {"Irecv",  "Isend", "Issend",   "Ibsend",
                                          "Irsend", "Start", "Startall", "Isendrecv"};
+    static const char *const uniform[] = {"Barrier", "Allreduce", "Allgather", "Alltoall",
+                                          "Reduce_scatter_block"};
     for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
         const char *name = lc_fn_names[fn] + strlen("MPI_");
         size_t length = strlen(name);
@@ -81,6 +83,9 @@ static void classify(void) {
         for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
             lc_clk.fn_starts[fn] |=
                 strlen(starts[i]) == length && strncmp(name, starts[i], length) == 0;
+        for (size_t i = 0; i < sizeof uniform / sizeof *uniform; i++)
+            lc_clk.fn_uniform[fn] |=
+                strlen(uniform[i]) == length && strncmp(name, uniform[i], length) == 0;
     }
 }
 

@@ -19,6 +19,7 @@
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
+#include "measure/hot.h"
 #include "measure/thread.h"
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
@@ -27,16 +28,18 @@
 
 /* ---- v forms: which members send something to this one */
 
-static uint64_t count_at(const struct lc_coll *coll, const void *counts, int i) {
-    return lc_count_at(counts, coll->large, i);
+/* Bytes, not counts: a count of 0 on one side may meet one above 0 of a type without bytes. */
+static bool some_from(struct lc_thread *t, const struct lc_coll *coll, int i) {
+    MPI_Datatype type = coll->recvtypes != NULL ? coll->recvtypes[i] : coll->recvtype;
+    return lc_count_at(coll->recvcounts, coll->large, i) > 0 && lc_type_bytes(t, type) > 0;
 }
 
-static uint8_t *senders_to_me(const struct lc_coll *coll, int n) {
+static uint8_t *senders_to_me(struct lc_thread *t, const struct lc_coll *coll, int n) {
     if (coll->recvcounts == NULL || (coll->kind != LC_COLL_V2V && coll->kind != LC_COLL_NEIGHBOR))
         return NULL;
     uint8_t *from = malloc(n > 0 ? (size_t)n : 1);
     for (int i = 0; from != NULL && i < n; i++)
-        from[i] = count_at(coll, coll->recvcounts, i) > 0;
+        from[i] = some_from(t, coll, i);
     return from;
 }
 
@@ -153,9 +156,10 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     if (lc_unlikely(x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR)) {
         if (x->kind == LC_COLL_NEIGHBOR && x->c->n_sources < 0)
             ask_neighbours(x->c, coll->comm);
-        x->from = senders_to_me(coll, x->kind == LC_COLL_NEIGHBOR ? x->c->n_sources
-                                      : coll->comm->inter         ? coll->comm->remote_size
-                                                                  : coll->comm->size);
+        x->from = senders_to_me(call->thread, coll,
+                                x->kind == LC_COLL_NEIGHBOR ? x->c->n_sources
+                                : coll->comm->inter         ? coll->comm->remote_size
+                                                            : coll->comm->size);
     }
     lc_clk_lock();
     lc_clk.counts.collectives++;
@@ -166,7 +170,7 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     if (lc_unlikely(x->c->shadow)) {
         struct lc_stamp stamp;
         lc_logical_stamp(&k->l, call->begin, &stamp);
-        lc_clk_shadow_begin(k, x, coll, &stamp);
+        lc_clk_shadow_begin(k, call, x, coll, &stamp);
         return;
     }
     const void *expected = x->receives ? expected_entry(x) : NULL;
@@ -483,8 +487,8 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
 
 static void mirrored_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                          struct lc_clk_coll *x) {
-    lc_clk_shadow_end(k, call, x, !coll->nonblocking);
-    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
+    lc_clk_shadow_end(k, call, x, coll);
+    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent && !coll->failed)
         lc_clk_trace_barrier(call, coll->comm);
 }
 
@@ -498,12 +502,13 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         return;
     }
     if (coll->nonblocking && coll->request != NULL) {
+        lc_clk_shadow_posted(x);
         coll->request->clocks[0] = coll->clocks[0];
         return;
     }
     if (x->c->shadow)
         mirrored_end(call, k, coll, x);
-    else
+    else if (!coll->failed)
         finish(call, k, coll->comm, x);
     if (coll->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
@@ -519,7 +524,7 @@ void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct
         return;
     x->may_block = lc_clk.fn_class[call->fn] != LC_FN_OTHER;
     if (x->c->shadow)
-        lc_clk_shadow_end(k, call, x, false);
+        lc_clk_shadow_end(k, call, x, NULL);
     else
         finish(call, k, r->comm, x);
     lc_colllog_close(&x->c->log, x->op);

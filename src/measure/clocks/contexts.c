@@ -171,7 +171,4 @@ void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
     lc_clk_unlock();
     if (!lc_core.finalized)
         lc_clk_copy_free(c);
-    free(c->sources);
-    free(c->targets);
-    free(c);
 }

@@ -17,12 +17,14 @@ struct lc_clk_comm {
     bool alone;  /* one member: no edges */
     uint32_t n_barriers, next_sync, sync_step; /* trace_offsets.c */
     double looked_ns;
-    MPI_Comm copy;              /* MPI_COMM_NULL: none, or not yet: */
-    struct lc_clk_copy *making; /* after MPI_Comm_idup; NULL: it is there */
-    struct lc_clk_copy *next;   /* of what MPI_Comm_idup is about to make of this one */
-    struct lc_clk_comm *maker;  /* while it is not there: of the parent, */
-    struct lc_clk_comm *child;  /* which knows this one */
-    bool copies_ready;          /* nothing of that, on any member, since all were in a collective */
+    MPI_Comm copy;               /* MPI_COMM_NULL: none, or not yet: */
+    struct lc_clk_copy_use *use; /* of it by shadow collectives; NULL: none yet */
+    struct lc_clk_copy *making;  /* after MPI_Comm_idup; NULL: it is there */
+    struct lc_clk_copy *next;    /* of what MPI_Comm_idup is about to make of this one */
+    struct lc_clk_comm *maker;   /* while it is not there: of the parent, */
+    struct lc_clk_comm *child;   /* which knows this one */
+    bool freed;                  /* by the program; it is here until nothing of the above is left */
+    bool copies_ready; /* nothing of that, on any member, since all were in a collective */
     struct lc_clk_comm *unready; /* the next one in the list of those whose copy is not there */
     struct lc_shadow *waiting;   /* operations that began before it is, in order */
     uint32_t n_syncs;            /* exchanges over it in constructors */

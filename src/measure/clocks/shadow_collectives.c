@@ -27,12 +27,22 @@
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
+#include "measure/hot.h"
 #include "measure/thread.h"
 #include "piggyback/logical.h"
 
-/* How long a call that may wait gives a record whose operation is over: it may need others to call
- * MPI again, and comes late then. Others: 10 us. */
-enum { LC_SHADOW_BLOCK_US = 1000, LC_SHADOW_LOOK_US = 10, LC_SHADOWS_LATE = 32 };
+/* How long a record whose operation is over is waited for, in us: by a blocking call that synchronises
+ * its members, by other blocking ones; by one that ends a nonblocking one and may wait (the record
+ * may need others to call MPI again, and comes late then); by others. Up to LC_SHADOW_DIRECT
+ * members a root's records go straight, not along a tree of ranks that need not be there. */
+enum {
+    LC_SHADOW_ALL_US = 1000000,
+    LC_SHADOW_SOME_US = 20000,
+    LC_SHADOW_BLOCK_US = 1000,
+    LC_SHADOW_LOOK_US = 10,
+    LC_SHADOWS_LATE = 32,
+    LC_SHADOW_DIRECT = 64
+};
 
 struct lc_shadow_record {
     uint64_t n;                               /* members that contributed */
@@ -56,6 +66,8 @@ struct lc_shadow_form {
 
 struct lc_shadow {
     MPI_Request request;
+    struct lc_clk_copy_use *use;
+    bool overdue; /* counted there */
     const struct lc_shadow_form *form;
     struct lc_shadow *next;
     struct lc_shadow_record in, out;
@@ -64,7 +76,8 @@ struct lc_shadow {
     int n_records, n_pairs;
     enum lc_coll_kind kind;
     int root;
-    enum { LC_SHADOW_WAITS, LC_SHADOW_STARTED, LC_SHADOW_FAILED } state;
+    /* kept: until MPI says that the program's own has begun; waits: for the copy */
+    enum { LC_SHADOW_KEPT, LC_SHADOW_WAITS, LC_SHADOW_STARTED, LC_SHADOW_FAILED } state;
     bool abandoned;
     /* left behind: whose clocks want it (NULL: nobody's), where, and what was booked there */
     struct lc_clk_thread *thread;
@@ -158,7 +171,10 @@ static void unmake(struct lc_shadow_form *form) {
         lc_real.Type_free(&form->type);
 }
 
+/* With lc_clk.lock. */
 static void drop(struct lc_shadow *m) {
+    if (m->use != NULL)
+        lc_clk_copy_unuse(m->use, m->overdue);
     free(m->counts);
     free(m->records);
     free(m);
@@ -185,13 +201,39 @@ static void free_completed(void) {
     lc_clk_unlock();
 }
 
+bool lc_clk_still_waits(struct lc_clk_patience *p, uint64_t left) {
+    if (left != p->left || p->since == 0) {
+        p->left = left;
+        p->since = lc_ticks();
+    }
+    return left > 0 && lc_ticks() - p->since < LC_GIVE_UP_MS * 1000ull * lc_clk.slow_ticks;
+}
+
+static uint64_t n_behind(void) {
+    uint64_t n = 0;
+    for (const struct lc_shadow *m = behind; m != NULL; m = m->next)
+        n++;
+    return n;
+}
+
+void lc_clk_shadows_last(struct lc_clk_thread *k) {
+    struct lc_clk_patience patience = {0};
+    do
+        lc_clk_shadows_complete(k);
+    while (lc_clk_still_waits(&patience, k->n_late));
+}
+
 void lc_clk_shadows_finish(void) {
+    struct lc_clk_patience patience = {0};
     for (struct lc_shadow *m = behind; m != NULL; m = m->next) {
         lc_clk.counts.skipped += m->thread != NULL;
         m->thread = NULL;
     }
-    while (behind != NULL)
+    do
         free_completed();
+    while (lc_clk_still_waits(&patience, n_behind()));
+    if (behind != NULL) /* MPI may still use the type and the operation */
+        return;
     unmake(&whole);
     unmake(&brief);
 }
@@ -211,7 +253,13 @@ static void fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
 }
 
 /* Pairs that exchange something: to[i] and from[i] for every member; false: no memory. */
-static bool set_pairs(struct lc_shadow *m, const struct lc_clk_coll *x,
+static bool some_to(struct lc_thread *t, const struct lc_coll *coll, int i) {
+    MPI_Datatype type = coll->sendtypes != NULL ? coll->sendtypes[i] : coll->sendtype;
+    return coll->sendcounts != NULL && lc_count_at(coll->sendcounts, coll->large, i) > 0 &&
+           lc_type_bytes(t, type) > 0;
+}
+
+static bool set_pairs(struct lc_thread *t, struct lc_shadow *m, const struct lc_clk_coll *x,
                       const struct lc_coll *coll) {
     int n = coll->comm->inter ? coll->comm->remote_size : coll->comm->size;
     int me = coll->comm->inter ? -1 : coll->comm->rank;
@@ -221,10 +269,14 @@ static bool set_pairs(struct lc_shadow *m, const struct lc_clk_coll *x,
     int *to = m->counts, *from = to + 2 * n, *from_at = from + n;
     if (x->kind == LC_COLL_V2V) {
         for (int i = 0; i < n; i++) {
-            to[i] = i != me && coll->sendcounts != NULL && !coll->in_place
-                        ? lc_count_at(coll->sendcounts, coll->large, i) > 0
-                        : i != me && coll->in_place && x->from != NULL && x->from[i];
             from[i] = i != me && x->from != NULL && x->from[i];
+            to[i] = i != me && (coll->in_place ? from[i] : some_to(t, coll, i));
+        }
+    } else if (x->kind == LC_COLL_ONE2N || x->kind == LC_COLL_N2ONE) {
+        int *root = x->kind == LC_COLL_ONE2N ? from : to, *others = root == to ? from : to;
+        for (int i = 0; i < n; i++) {
+            root[i] = i == x->root && i != me;
+            others[i] = me == x->root && i != me;
         }
     } else {
         const int32_t *targets = x->c->targets != NULL ? x->c->targets : x->c->sources;
@@ -248,7 +300,7 @@ static bool set_pairs(struct lc_shadow *m, const struct lc_clk_coll *x,
 static int start_on(struct lc_shadow *m, MPI_Comm copy) {
     MPI_Datatype type = m->form->type;
     MPI_Op max = m->form->max;
-    switch (m->kind) {
+    switch (m->counts != NULL ? LC_COLL_V2V : m->kind) {
     case LC_COLL_BARRIER:
     case LC_COLL_SYNC:
     case LC_COLL_N2N:
@@ -271,8 +323,9 @@ static int start_on(struct lc_shadow *m, MPI_Comm copy) {
 }
 
 /* With lc_clk.lock. */
-static void start(struct lc_shadow *m, const struct lc_clk_comm *c) {
-    bool started = start_on(m, c->copy) == MPI_SUCCESS;
+static void start(struct lc_shadow *m, struct lc_clk_comm *c) {
+    m->use = lc_clk_copy_use(c);
+    bool started = m->use != NULL && start_on(m, c->copy) == MPI_SUCCESS;
     m->state = started ? LC_SHADOW_STARTED : LC_SHADOW_FAILED;
     ++*(started ? &lc_clk.counts.shadows : &lc_clk.counts.skipped);
 }
@@ -299,40 +352,79 @@ void lc_clk_shadow_start_waiting(struct lc_clk_comm *c) {
     }
 }
 
-void lc_clk_shadow_begin(struct lc_clk_thread *k, struct lc_clk_coll *x, const struct lc_coll *coll,
-                         const struct lc_stamp *stamp) {
+/* May a call that MPI refuses return? Then others may not have made it, and what is started on the
+ * copy for it would meet what they start for their next one. */
+static bool may_fail(const struct lc_comm *comm) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (lc_real.Comm_get_errhandler(comm->handle, &handler) != MPI_SUCCESS)
+        return true;
+    bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+#if defined(LC_FLAVOUR_MPICH)
+    bool counted = !fatal && handler != MPI_ERRORS_RETURN;
+#else
+    bool counted = true;
+#endif
+    if (counted && handler != MPI_ERRHANDLER_NULL)
+        lc_real.Errhandler_free(&handler);
+    return !fatal;
+}
+
+/* ask: MPI may be asked whether the copy is there. */
+static void start_or_wait(struct lc_shadow *m, struct lc_clk_comm *c, bool ask) {
+    bool ready = lc_clk_copy_ready(c, ask);
+    lc_clk_lock();
+    if (ready) {
+        start(m, c);
+    } else {
+        struct lc_shadow **at = &c->waiting;
+        while (*at != NULL)
+            at = &(*at)->next;
+        *at = m;
+        m->state = LC_SHADOW_WAITS;
+    }
+    lc_clk_unlock();
+}
+
+static bool is_certain(const struct lc_call *call, const struct lc_clk_coll *x,
+                       const struct lc_coll *coll) {
+    return lc_clk.fn_uniform[call->fn] && !coll->nonblocking && !coll->persistent &&
+           !coll->comm->inter && (x->kind == LC_COLL_BARRIER || (x->sends && x->receives));
+}
+
+void lc_clk_shadow_begin(struct lc_clk_thread *k, const struct lc_call *call, struct lc_clk_coll *x,
+                         const struct lc_coll *coll, const struct lc_stamp *stamp) {
     x->shadow = NULL;
-    free_completed();
+    /* Inside MPI_Comm_idup nothing asks MPI: Open MPI (4.1) hangs when it gets on with one between
+     * the begins of two. */
+    bool idup = x->kind == LC_COLL_SYNC && coll->nonblocking;
+    if (!idup)
+        free_completed();
     struct lc_shadow *m = calloc(1, sizeof *m);
     if (m == NULL)
         return;
     m->form = coll->nonblocking ? &brief : &whole;
     if (x->sends)
         fill(k, stamp, m->form, &m->out);
-    if (lc_core.rank == 0 && !coll->nonblocking && !coll->persistent && !coll->comm->inter &&
-        coll->comm->size == lc_core.size && (x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N))
+    if (lc_core.rank == 0 && coll->comm->size == lc_core.size && is_certain(call, x, coll))
         m->out.resync = lc_clk_resync_due();
     m->kind = x->kind;
     m->root = x->root;
-    if ((x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR) && !set_pairs(m, x, coll)) {
+    bool straight = (x->kind == LC_COLL_ONE2N || x->kind == LC_COLL_N2ONE) && !coll->comm->inter &&
+                    coll->comm->size <= LC_SHADOW_DIRECT;
+    if ((straight || x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR) &&
+        !set_pairs(call->thread, m, x, coll)) {
         drop(m);
         return;
     }
-    bool ready = lc_clk_copy_ready(x->c);
-    lc_clk_lock();
-    if (ready) {
-        start(m, x->c);
-    } else {
-        struct lc_shadow **at = &x->c->waiting;
-        while (*at != NULL)
-            at = &(*at)->next;
-        *at = m;
-    }
-    lc_clk_unlock();
-    if (m->state != LC_SHADOW_FAILED)
-        x->shadow = m;
-    else
-        drop(m);
+    x->shadow = m;
+    /* of a window the program may have freed the communicator */
+    if (x->kind == LC_COLL_SYNC || !may_fail(coll->comm))
+        start_or_wait(m, x->c, !idup);
+}
+
+void lc_clk_shadow_posted(struct lc_clk_coll *x) {
+    if (x->shadow != NULL && x->shadow->state == LC_SHADOW_KEPT)
+        start_or_wait(x->shadow, x->c, x->kind != LC_COLL_SYNC);
 }
 
 static struct lc_stamp stamp_of(const struct lc_shadow_record *r) {
@@ -361,7 +453,7 @@ static void apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc
 static int test(struct lc_shadow *m, struct lc_clk_comm *c, uint64_t deadline) {
     int done = 0;
     do {
-        if (lc_clk_copy_ready(c) &&
+        if (lc_clk_copy_ready(c, true) &&
             (m->state != LC_SHADOW_STARTED ||
              lc_real.Test(&m->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS))
             return 0;
@@ -435,34 +527,75 @@ void lc_clk_shadows_complete(struct lc_clk_thread *k) {
     lc_clk_unlock();
 }
 
+/* How long the result is waited for, in us. All members are in an operation that is certain, and
+ * have begun. Others have it from ranks that were in the operation before this one was through, but
+ * need not have ended theirs, or had an error in it; once one has not come in time, no other of the
+ * communicator is waited for until it has. */
+static uint64_t patience_us(const struct lc_clk_coll *x, const struct lc_shadow *m,
+                            const struct lc_coll *coll, bool reads, bool certain) {
+    if (certain)
+        return UINT32_MAX;
+    if (m->use != NULL && m->use->n_overdue > 0)
+        return 0;
+    if (!reads || (coll != NULL && coll->failed))
+        return 0;
+    if (coll != NULL && !coll->nonblocking)
+        return x->kind == LC_COLL_N2N || x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_SYNC
+                   ? LC_SHADOW_ALL_US
+                   : LC_SHADOW_SOME_US;
+    return x->may_block && x->receives ? LC_SHADOW_BLOCK_US : LC_SHADOW_LOOK_US;
+}
+
+static void put_off(struct lc_clk_thread *k, const struct lc_call *call, struct lc_clk_coll *x,
+                    struct lc_shadow *m, bool reads) {
+    lc_clk_lock();
+    if (reads && k->n_late < LC_SHADOWS_LATE && k->l.interval) {
+        want_later(k, call, x, m);
+    } else if (reads) {
+        lc_clk.counts.skipped++;
+        LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
+    }
+    if (reads && m->use != NULL && !x->nonblocking) {
+        m->overdue = true;
+        m->use->n_overdue++;
+    }
+    read_later(m);
+    lc_clk_unlock();
+}
+
+/* The call that MPI refused has no shadow, unless it was started before. */
+static bool is_void(struct lc_shadow *m, const struct lc_clk_coll *x, const struct lc_coll *coll) {
+    if (m->state == LC_SHADOW_KEPT && (coll == NULL || !coll->failed))
+        start_or_wait(m, x->c, true);
+    return m->state == LC_SHADOW_KEPT || m->state == LC_SHADOW_FAILED;
+}
+
+static void drop_locked(struct lc_shadow *m) {
+    lc_clk_lock();
+    drop(m);
+    lc_clk_unlock();
+}
+
 void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
-                       bool blocking) {
+                       const struct lc_coll *coll) {
     struct lc_shadow *m = x->shadow;
-    int done = 0;
     bool reads = x->receives &&
                  !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) && x->c->log.me == 0);
     if (m == NULL)
         return;
     x->shadow = NULL;
-    if (blocking) {
-        lc_clk_copy_wait(x->c);
-        done = m->state == LC_SHADOW_STARTED &&
-               lc_real.Wait(&m->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-    } else {
-        uint64_t us = x->may_block && x->receives ? LC_SHADOW_BLOCK_US : LC_SHADOW_LOOK_US;
-        done = test(m, x->c, call->end + us * lc_clk.slow_ticks);
+    if (is_void(m, x, coll)) {
+        drop_locked(m);
+        return;
     }
+    bool certain = coll != NULL && !coll->failed && is_certain(call, x, coll);
+    if (certain)
+        lc_clk_copy_wait(x->c);
+    int done =
+        test(m, x->c, call->end + patience_us(x, m, coll, reads, certain) * lc_clk.slow_ticks);
     call->end = lc_ticks(); /* this is part of the call, not work of the program */
     if (!done) {
-        lc_clk_lock();
-        if (reads && k->n_late < LC_SHADOWS_LATE && k->l.interval) {
-            want_later(k, call, x, m);
-        } else if (reads) {
-            lc_clk.counts.skipped++;
-            LC_CLK_LOG("Z %u %u\n", x->c->context, x->op);
-        }
-        read_later(m);
-        lc_clk_unlock();
+        put_off(k, call, x, m, reads);
         return;
     }
     if (reads) {
@@ -473,7 +606,7 @@ void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_
         lc_clk_resync();
         call->end = lc_ticks();
     }
-    drop(m);
+    drop_locked(m);
 }
 
 /* Between two groups the first round brings the maxima of the other one, the second those of both.
