@@ -12,7 +12,7 @@ import tempfile
 import time
 
 BUILD, STATIC = sys.argv[1], sys.argv[2]
-SLOW = {"openmpi": sys.argv[3], "mpich": sys.argv[4]}
+SLOW = {flavour: path for flavour, path in (("openmpi", sys.argv[3]), ("mpich", sys.argv[4])) if path}  # "": not installed
 LATECOMER = os.path.join(BUILD, "bin/latecomer")
 PYTHON = "/usr/bin/python3"
 LAUNCHER_PREFIXES = ("OMPI_", "PMI_", "PMIX_", "SLURM_", "LATECOMER_", "HYDI_", "MPI_LOCAL")
@@ -206,7 +206,7 @@ def demo(flavour):
 
 
 def test_calls_the_launcher():
-    for flavour, name in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
+    for flavour, name in ((f, {"openmpi": "Open MPI", "mpich": "MPICH"}[f]) for f in SLOW):
         done = run(["-n", "2", "-o", "result", demo(flavour), "2"])
         check(done.returncode == 0 and "on 2 ranks" in done.stdout, str(done))
         with open("result/meta.json", encoding="utf-8") as file:
@@ -323,7 +323,7 @@ def test_dump_and_recover():
 
 
 def test_dump_every():
-    process = start_slow("openmpi", "--dump-every=0.2")
+    process = start_slow(next(iter(SLOW)), "--dump-every=0.2")
     try:
         wait_until(lambda: os.path.exists("result/profile.cubex"))
         check(shown("result")["meta"]["complete"] is False, "complete")
@@ -337,12 +337,12 @@ def test_dump_every():
 
 
 def test_doctor():
-    done = subprocess.run([LATECOMER, "doctor", demo("mpich")], env=ENV, capture_output=True, text=True, timeout=60)
-    check(done.returncode == 0 and "libmpich.so.12" in done.stdout and "files and lines" in done.stdout, str(done))
+    done = subprocess.run([LATECOMER, "doctor", demo(next(iter(SLOW)))], env=ENV, capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0 and "libmpi" in done.stdout and "files and lines" in done.stdout, str(done))
     done = subprocess.run([LATECOMER, "doctor", STATIC], env=ENV, capture_output=True, text=True, timeout=60)
     check(done.returncode == 1 and "linked statically" in done.stdout, str(done))
     done = subprocess.run([LATECOMER, "doctor"], env=ENV, capture_output=True, text=True, timeout=60)
-    check(done.returncode == 0 and done.stdout.count("measures") == 2, str(done))
+    check(done.returncode == 0 and done.stdout.count("measures") == len(SLOW), str(done))
 
 
 def main():

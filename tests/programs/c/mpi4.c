@@ -1,6 +1,16 @@
-/* MPI-4.0: partitioned messages, persistent collectives, Isendrecv, sessions, large counts. MPICH
- * only. */
+/* MPI-4.0: partitioned messages, persistent collectives, Isendrecv, sessions, large counts. MPICH,
+ * and Open MPI from 5.0 on, which has no large counts. */
 #include "program.h"
+
+#if defined(OPEN_MPI)
+#define MPI_Send_c            MPI_Send
+#define MPI_Recv_c            MPI_Recv
+#define MPI_Type_contiguous_c MPI_Type_contiguous
+#define MPI_Type_size_c       MPI_Type_size_x
+#define MPI_Get_count_c       MPI_Get_elements_x
+#define MPI_Allreduce_c       MPI_Allreduce
+#define MPI_Bcast_c           MPI_Bcast
+#endif
 
 static void partitioned(int to, int from) {
     enum { PARTS = 4, EACH = 3 };

@@ -58,9 +58,11 @@ static void errors(void) {
     OK(MPI_Add_error_class(&class));
     OK(MPI_Add_error_code(class, &code));
     OK(MPI_Add_error_string(code, "an error"));
+#if MPICH_NUMVERSION < 40200000 /* MPI-4.1 has them under names of its own, see mpi41.c */
     OK(MPIX_Delete_error_string(code));
     OK(MPIX_Delete_error_code(code));
     OK(MPIX_Delete_error_class(class));
+#endif
 }
 
 int main(int argc, char **argv) {
