@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct lc_request_table lc_requests = {.empty = MPI_REQUEST_NULL};
+struct lc_request_table lc_requests = {.empty = MPI_REQUEST_NULL, .asking_ends_persistent = true};
 
 enum { REFILL = 64 };
 

@@ -76,6 +76,8 @@ struct lc_request_table {
     MPI_Request empty;
     MPI_Request shared[8]; /* others found at run time */
     _Atomic int n_shared;
+    /* MPI_Request_get_status would make persistent requests that are complete inactive. */
+    bool asking_ends_persistent;
 };
 extern struct lc_request_table lc_requests;
 

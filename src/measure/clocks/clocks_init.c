@@ -30,6 +30,7 @@ static int status_of(void *user, const struct lc_recv *recv, int32_t *source, in
     int flag = 0;
     MPI_Status status;
     if (request == NULL || request->handle == MPI_REQUEST_NULL || request->comm == NULL ||
+        (request->persistent && lc_requests.asking_ends_persistent) ||
         lc_real.Request_get_status(request->handle, &flag, &status) != MPI_SUCCESS || !flag)
         return 0;
     *source = lc_clk_world(request->comm, status.MPI_SOURCE);
