@@ -8,4 +8,8 @@
 #define __mpi_interface_removed__(function, instead)
 #include <mpi.h>
 
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5 /* persistent collectives */
+#include <mpi-ext.h>
+#endif
+
 #endif

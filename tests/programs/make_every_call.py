@@ -31,7 +31,7 @@ COUNTS = {"sendcount": "EACH", "recvcount": "EACH", "count": "EACH", "sendcounts
 
 def family(name):
     """The blocking relative's name."""
-    name = re.sub(r"(_init)?(_c)?$", "", name[4:])
+    name = re.sub(r"(_init)?(_c)?$", "", name.partition("_")[2])
     return name[1:].capitalize() if name.startswith("I") else name
 
 
@@ -96,7 +96,7 @@ MAKERS = {"coll": collective, "icoll": collective, "coll_init": collective, "rma
 
 def main():
     with open(sys.argv[2], encoding="ascii") as header:
-        known = set(re.findall(r"\bTALLY_(MPI_\w+),", header.read()))
+        known = set(re.findall(r"\bTALLY_(MPIX?_\w+),", header.read()))
     out = ['/* Made by make_every_call.py. */', '#include "every_call.h"', ""]
     names = []
     for name, kind, parameters in read_table(sys.argv[1], known):

@@ -1,6 +1,4 @@
 /* Persistent collectives of Open MPI before 5.0, which calls them MPIX. */
-#include <mpi-ext.h>
-
 #include "program.h"
 
 int main(int argc, char **argv) {
@@ -8,6 +6,7 @@ int main(int argc, char **argv) {
     int sum = 0, in = 0, buffer = 0, each[MANY][64] = {{0}}, n = 0, counts[64], places[64];
     MPI_Request r[MANY];
     start_program(&argc, &argv);
+    say("cuda %d", MPIX_Query_cuda_support());
     for (int i = 0; i < size; i++) {
         counts[i] = 1;
         places[i] = i;
