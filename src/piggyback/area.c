@@ -26,6 +26,7 @@ void lc_area_init(struct lc_area *area, void *memory, size_t bytes, uint32_t ran
     atomic_store_explicit(&head->used, line_up(sizeof *head), memory_order_relaxed);
     head->rings = lc_area_take(area, n_ranks * sizeof(uint64_t));
     head->posts = lc_area_take(area, n_ranks * sizeof(uint64_t));
+    head->outer = lc_area_take(area, LC_AREA_NODES * sizeof(uint32_t));
     /* release: partners that see the magic number see the head (lc_area_attach) */
     atomic_store_explicit(&head->magic, LC_AREA_MAGIC, memory_order_release);
 }
@@ -48,6 +49,14 @@ uint64_t lc_area_take(struct lc_area *area, size_t bytes) {
         return at;
     atomic_fetch_sub_explicit(&area->head->used, need, memory_order_relaxed);
     return 0;
+}
+
+void lc_area_set_outer(struct lc_area *area, uint32_t node, uint32_t outer) {
+    if (area->head == NULL || area->head->outer == 0 || node >= LC_AREA_NODES)
+        return;
+    /* relaxed: who reads the old word takes an item out of the profile that could have stayed */
+    atomic_store_explicit((_Atomic uint32_t *)lc_area_at(area, area->head->outer) + node, outer,
+                          memory_order_relaxed);
 }
 
 static uint32_t slot_of(uint64_t id) {

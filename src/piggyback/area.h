@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LC_AREA_LOGS = 4096, LC_AREA_THREADS = 64 };
+enum { LC_AREA_LOGS = 4096, LC_AREA_THREADS = 64, LC_AREA_NODES = 65536 };
 #define LC_AREA_MAGIC 0x4c434152454131ull
 
 struct lc_area_log {
@@ -33,6 +33,7 @@ struct lc_area_head {
     _Atomic uint64_t used;
     uint64_t rings; /* offset of uint64_t[n_ranks]: headers of outgoing rings */
     uint64_t posts; /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
+    uint64_t outer; /* offset of uint32_t[LC_AREA_NODES]: see lc_area_outer; 0: no room */
     uint32_t n_ranks, rank;
     /* offsets of the threads' versions of vectors (cpvec.h) */
     _Atomic uint64_t vectors[LC_AREA_THREADS];
@@ -60,6 +61,18 @@ uint64_t lc_area_take(struct lc_area *area, size_t bytes);
 static inline void *lc_area_at(const struct lc_area *area, uint64_t offset) {
     return (char *)area->head + offset;
 }
+
+/* The node of the owner's call tree, further out, that stands for a node where there is no room for
+ * it (cpvec.h); 0: none, or not known. */
+static inline uint32_t lc_area_outer(const struct lc_area *area, uint32_t node) {
+    uint64_t at = area->head != NULL && node < LC_AREA_NODES ? area->head->outer : 0;
+    if (at == 0)
+        return 0;
+    return atomic_load_explicit((_Atomic uint32_t *)lc_area_at(area, at) + node,
+                                memory_order_relaxed);
+}
+/* Owner only. */
+void lc_area_set_outer(struct lc_area *area, uint32_t node, uint32_t outer);
 
 /* Registers (offset > 0) or removes (offset 0) a log. Returns 0 if the table is full. Owner only.
  */

@@ -36,22 +36,71 @@ void lc_cpvec_clear(struct lc_cpvec *vec) {
     memset(vec->whatif, 0, sizeof vec->whatif);
 }
 
+void lc_cpvec_know(struct lc_cpvec *vec, const struct lc_area *areas, uint32_t n_areas) {
+    vec->areas = areas;
+    vec->n_areas = n_areas;
+}
+
+/* The item that takes the ticks of one that has to leave; 0: none. */
+static uint64_t outer_of(const struct lc_cpvec *vec, uint64_t key) {
+    uint64_t rank = (key & ~LC_CP_OUTER) >> 32;
+    uint32_t outer = rank < vec->n_areas ? lc_area_outer(&vec->areas[rank], (uint32_t)key) : 0;
+    return outer != 0 ? LC_CP_OUTER | rank << 32 | outer : 0;
+}
+
+static uint32_t find_item(const struct lc_cpvec *vec, uint64_t key, uint32_t *smallest) {
+    uint32_t i;
+    *smallest = 0;
+    for (i = 0; i < vec->n && vec->items[i].key != key; i++)
+        if (vec->items[i].ticks < vec->items[*smallest].ticks)
+            *smallest = i;
+    return i;
+}
+
+/* The smallest item that has an outer one; LC_CP_ITEMS: none. */
+static uint32_t smallest_inner(const struct lc_cpvec *vec, uint64_t *outer) {
+    uint32_t found = LC_CP_ITEMS;
+    for (uint32_t i = 0; i < vec->n; i++) {
+        uint64_t its = found == LC_CP_ITEMS || vec->items[i].ticks < vec->items[found].ticks
+                           ? outer_of(vec, vec->items[i].key)
+                           : 0;
+        if (its == 0)
+            continue;
+        found = i;
+        *outer = its;
+    }
+    return found;
+}
+
+/* Frees a place of a full vector. Each turn moves the smallest item that can be moved further out,
+ * until one meets an item that is there. */
+static uint32_t free_place(struct lc_cpvec *vec, uint32_t smallest) {
+    uint64_t outer = 0;
+    for (uint32_t victim; (victim = smallest_inner(vec, &outer)) < LC_CP_ITEMS;) {
+        uint32_t unused, at = find_item(vec, outer, &unused);
+        if (at < vec->n) {
+            vec->items[at].ticks += vec->items[victim].ticks;
+            return victim;
+        }
+        vec->items[victim].key = outer;
+    }
+    vec->other += vec->items[smallest].ticks;
+    return smallest;
+}
+
 static void add_item(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
     uint32_t i = vec->hints[key % LC_CP_HINTS], smallest = 0;
     if (i < vec->n && vec->items[i].key == key) {
         vec->items[i].ticks += ticks;
         return;
     }
-    for (i = 0; i < vec->n && vec->items[i].key != key; i++)
-        if (vec->items[i].ticks < vec->items[smallest].ticks)
-            smallest = i;
+    i = find_item(vec, key, &smallest);
     if (i < vec->n) {
         vec->items[i].ticks += ticks;
     } else if (i < LC_CP_ITEMS) {
         vec->items[vec->n++] = (struct lc_cp_item){key, ticks};
     } else {
-        i = smallest;
-        vec->other += vec->items[i].ticks;
+        i = free_place(vec, smallest);
         vec->items[i] = (struct lc_cp_item){key, ticks};
     }
     vec->hints[key % LC_CP_HINTS] = (uint8_t)i;

@@ -9,7 +9,10 @@
  *            bytes each
  *   recent   what was added since the items were taken over or published; folded into the items
  *            when it is full or asked for
- *   other    ticks of items that had to leave the vector, or were lost on the way
+ *   outer    an item that also has the ticks of code inside of its node, as far as that had to leave
+ *            the vector: its key has LC_CP_OUTER
+ *   other    ticks of items that had to leave the vector and have no outer node, or were lost on
+ *            the way
  *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that
  *            travels in the stamp; a small circle of them, so that nobody waits: a reader that
  *            finds its version overwritten takes the latest one, scaled to its clock
@@ -33,8 +36,10 @@ enum {
     LC_WHATIF_VERSIONS_FEW = 1024
 };
 
+#define LC_CP_OUTER (1ull << 63)
+
 struct lc_cp_item {
-    uint64_t key; /* rank << 32 | node */
+    uint64_t key; /* rank << 32 | node, LC_CP_OUTER */
     uint64_t ticks;
 };
 
@@ -76,6 +81,8 @@ struct lc_cpvec {
     uint32_t base; /* items and other are this version of `base_of`; 0: of none */
     const struct lc_area *base_of;
     uint64_t base_sum;                     /* and belong to this clock */
+    const struct lc_area *areas; /* by rank: outer nodes; NULL: not known */
+    uint32_t n_areas;
     uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */
     uint64_t n_overwritten, n_whatif_lost; /* versions that came too late to be read */
 };
@@ -84,6 +91,9 @@ struct lc_cpvec {
  * what-if clocks are kept (lc_cpvec_whatif_then). */
 void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif);
 void lc_cpvec_clear(struct lc_cpvec *vec);
+/* Items that have to leave are added to the node further out that stands for them, as the areas of
+ * their ranks say (lc_area_outer). */
+void lc_cpvec_know(struct lc_cpvec *vec, const struct lc_area *areas, uint32_t n_areas);
 
 /* Items hold all; needed before they are looked at. */
 void lc_cpvec_fold(struct lc_cpvec *vec);

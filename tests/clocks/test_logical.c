@@ -301,15 +301,42 @@ static void same_version_again(void **state) {
     assert_int_equal(sum(&b.vec), b.useful);
 }
 
+/* More nodes than there are places: what leaves goes to the node further out. */
+static void outer_nodes(void **state) {
+    (void)state;
+    enum { NODES = 1000, MAIN = 1, PARTS = 10 };
+    struct lc_area areas[2];
+    uint64_t spent = 0;
+    start(&areas[0], &areas[1], 0);
+    lc_cpvec_know(&a.vec, areas, 2);
+    lc_cpvec_know(&b.vec, areas, 2);
+    for (uint32_t part = 0; part < PARTS; part++)
+        lc_area_set_outer(&areas[0], 10 + part, MAIN);
+    for (uint32_t node = 100; node < 100 + NODES; node++)
+        lc_area_set_outer(&areas[0], node, 10 + node % PARTS);
+    lc_logical_useful(&a, spent += 100000, 100);
+    for (uint32_t i = 0; i < 3 * NODES; i++)
+        lc_logical_useful(&a, spent += 7, 100 + i % NODES);
+    assert_int_equal(sum(&a.vec), spent);
+    assert_int_equal(a.vec.other, 0);
+    assert_in_range(item(&a.vec, 0, 100), 100000, 100021); /* the largest stays where it was */
+    struct lc_stamp stamp;
+    lc_logical_stamp(&a, spent, &stamp);
+    lc_logical_useful(&b, 1, 7);
+    lc_logical_take(&b, &stamp, 10, &areas[0]);
+    for (uint32_t node = 1; node < 60; node++) { /* of a rank whose nodes are not known */
+        lc_logical_useful(&b, b.last + 1, node);
+        assert_int_equal(sum(&b.vec), b.useful);
+    }
+    assert_int_equal(b.vec.other, 0); /* the others' items were moved out */
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_edge),
-                                       cmocka_unit_test(overflow),
-                                       cmocka_unit_test(same_version_again),
-                                       cmocka_unit_test(behind),
-                                       cmocka_unit_test(overwritten),
-                                       cmocka_unit_test(what_if),
-                                       cmocka_unit_test(what_if_far_ahead),
-                                       cmocka_unit_test(late_edge),
-                                       cmocka_unit_test(blame)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outer_nodes), cmocka_unit_test(one_edge),
+        cmocka_unit_test(overflow),    cmocka_unit_test(same_version_again),
+        cmocka_unit_test(behind),      cmocka_unit_test(overwritten),
+        cmocka_unit_test(what_if),     cmocka_unit_test(what_if_far_ahead),
+        cmocka_unit_test(late_edge),   cmocka_unit_test(blame)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,6 +227,8 @@ void lc_clocks_thread_new(struct lc_call *call) {
     lc_clk.may_defer = lc_clk.may_defer && lc_clk.n_threads == 1;
     lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
                   lc_clk.n_whatif);
+    if (lc_clk.mine.head != NULL)
+        lc_cpvec_know(&k->l.vec, lc_clk.areas, lc_clk.size);
     k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
     k->epoch = lc_clk.epoch;
     if (lc_clk.on) {

@@ -186,7 +186,8 @@ static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
 /* ---- critical-path profile: the longest chain of each interval, given back to the ranks whose
  * code it is */
 
-static double share_path(uint32_t n) {
+/* Seconds that have a call path; *outer: of which further out than they were spent. */
+static double share_path(uint32_t n, double *outer) {
     double attributed = 0;
     struct {
         double chain;
@@ -205,8 +206,10 @@ static double share_path(uint32_t n) {
         lc_real.Bcast(&count, 1, MPI_INT, longest.rank, lc_core.comm);
         lc_real.Bcast(items, count * (int)sizeof *items, MPI_BYTE, longest.rank, lc_core.comm);
         for (int i = 0; i < count; i++) {
-            attributed += (double)items[i].ticks * lc_clk.ns_per_tick * 1e-9;
-            if (items[i].key >> 32 == lc_clk.rank)
+            double seconds = (double)items[i].ticks * lc_clk.ns_per_tick * 1e-9;
+            attributed += seconds;
+            *outer += items[i].key & LC_CP_OUTER ? seconds : 0;
+            if ((items[i].key & ~LC_CP_OUTER) >> 32 == lc_clk.rank)
                 lc_clk_book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0);
         }
     }
@@ -304,7 +307,8 @@ static void put_counts(void) {
 }
 
 /* Without the closing brace. */
-static bool put_pop(uint32_t n, const double *max, const double *sum, double attributed) {
+static bool put_pop(uint32_t n, const double *max, const double *sum, double attributed,
+                    double outer) {
     struct lc_pop_sums total = {0}, one;
     double whatif[LC_WHATIF_MAX] = {0};
     struct lc_pop pop;
@@ -319,8 +323,9 @@ static bool put_pop(uint32_t n, const double *max, const double *sum, double att
     lc_pop_json(&pop, &pop_text);
     lc_strbuf_printf(&pop_text,
                      ", \"elapsed_s\": %.17g, \"critical_path_error_s\": %.9g, "
-                     "\"not_attributed\": %.9g",
-                     total.elapsed, (double)totals.late_useful * 1e-9, rest > 0 ? rest : 0);
+                     "\"not_attributed\": %.9g, \"attributed_further_out\": %.9g",
+                     total.elapsed, (double)totals.late_useful * 1e-9, rest > 0 ? rest : 0,
+                     total.critical_path > 0 ? outer / total.critical_path : 0);
     if (n > 1)
         put_intervals(max, sum, n);
     if (lc_clk.n_whatif > 0)
@@ -347,8 +352,9 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
                        lc_core.comm);
         lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
                        lc_core.comm);
-        double attributed = share_path(n);
-        bool any = lc_core.rank == 0 && put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed);
+        double outer = 0, attributed = share_path(n, &outer);
+        bool any =
+            lc_core.rank == 0 && put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed, outer);
         struct lc_strbuf phases = {0};
         lc_clk_phases_put(c, &phases);
         if (any) {

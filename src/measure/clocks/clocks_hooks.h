@@ -16,6 +16,9 @@ struct lc_comm;
 
 /* Does what the thread's last call has left: its entry moves. */
 void lc_clocks_catch_up(struct lc_thread *t);
+/* A node of the call tree is in use: the nodes further out that stand for it, and for those around
+ * it, in a full critical-path vector are told to the other ranks. With lc_core.lock held. */
+void lc_clocks_path(uint32_t node);
 
 /* The last `ticks` before the call begins were our own work: not useful time. */
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks);

@@ -15,6 +15,7 @@
 #include "measure/core.h"
 #include "piggyback/area.h"
 #include "measure/limits.h"
+#include "measure/paths/path.h"
 
 struct lc_hello {     /* what ranks tell each other */
     uint64_t machine; /* equal where /proc shows each other's files */
@@ -96,6 +97,40 @@ static void unmap_peers(void) {
         }
 }
 
+/* Deep nodes go to the node 16 levels below the root, then 8, 4, 2 and 1: whatever is small meets
+ * others of its kind after few steps. */
+static uint32_t outer_depth(uint32_t depth) {
+    uint32_t level = 16;
+    while (level > 0 && level >= depth)
+        level /= 2;
+    return level;
+}
+
+void lc_clocks_path(uint32_t node) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    uint32_t chain[LC_ITEMS_MAX + LC_REGION_DEPTH + 4], n = 0;
+    if (lc_clk.mine.head == NULL)
+        return;
+    for (; node != LC_NONE && node != 0 && n < sizeof chain / sizeof *chain;
+         node = nodes[node].parent)
+        chain[n++] = node;
+    for (uint32_t i = 0; node == 0 && i < n; i++) { /* chain[n - depth]: the node at this depth */
+        uint32_t level = outer_depth(n - i);
+        uint32_t outer = level > 0 ? chain[n - level] : 0;
+        if (lc_area_outer(&lc_clk.mine, chain[i]) == outer && outer != 0)
+            return; /* and so are those around it */
+        lc_area_set_outer(&lc_clk.mine, chain[i], outer);
+    }
+}
+
+static void tell_paths(void) {
+    pthread_mutex_lock(&lc_core.lock);
+    uint32_t n = atomic_load_explicit(&lc_core.state->nodes.count, memory_order_relaxed);
+    for (uint32_t node = 1; node < n; node++)
+        lc_clocks_path(node);
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
 /* Rings and logs between all ranks of a node, or between none: a pair must agree on the transport.
  */
 bool lc_clk_memory(void) {
@@ -118,6 +153,7 @@ bool lc_clk_memory(void) {
     lc_real.Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, lc_core.comm);
     number_nodes(all);
     lc_clk.areas[lc_clk.rank] = lc_clk.mine;
+    tell_paths();
     for (uint32_t i = 0; share && i < lc_clk.size; i++)
         if (i != lc_clk.rank && lc_clk.node_of[i] == lc_clk.node && all[i].machine == mine.machine)
             ok = map_peer(i, &all[i], bytes) && ok;

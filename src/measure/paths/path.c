@@ -164,6 +164,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     uint32_t node = lc_draft_node(d, d->n_items);
     if (fn < LC_FN_COUNT)
         node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
+    lc_clocks_path(node);
     lc_module_find(ra - 1); /* notes a binding that is seen for the first time */
     pthread_mutex_unlock(&lc_core.lock);
     struct lc_entry *e = lc_entry_new(t, d, fn_ctx, ra, frame);

@@ -1,0 +1,282 @@
+"""Small inputs of real applications: what is run, where its result stands. Each makes its input in the directory it is given; basis sets,
+force fields and atomic data come with the packages.
+"""
+import os
+import subprocess
+
+WATER = """ O 0.0  0.000000 -0.065587
+ H 0.0 -0.757136  0.520545
+ H 0.0  0.757136  0.520545
+"""
+
+
+def write(where, name, text):
+    path = os.path.join(where, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as out:
+        out.write(text)
+
+
+os.environ.setdefault("WM_PROJECT_DIR", "/usr/share/openfoam")
+os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def prepare(where, *command, stdin=None):
+    subprocess.run(command, cwd=where, check=True, input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+
+
+def cp2k(where):
+    write(where, "water.inp", f"""&GLOBAL
+  PROJECT water
+  RUN_TYPE MD
+  PRINT_LEVEL LOW
+&END GLOBAL
+&MOTION
+  &MD
+    ENSEMBLE NVE
+    STEPS 8
+    TIMESTEP 0.1
+    TEMPERATURE 300.0
+  &END MD
+&END MOTION
+&FORCE_EVAL
+  METHOD Quickstep
+  &DFT
+    BASIS_SET_FILE_NAME BASIS_SET
+    POTENTIAL_FILE_NAME POTENTIAL
+    &MGRID
+      CUTOFF 200
+    &END MGRID
+    &QS
+      EPS_DEFAULT 1.0E-8
+    &END QS
+    &SCF
+      EPS_SCF 1.0E-4
+      SCF_GUESS ATOMIC
+    &END SCF
+    &XC
+      &XC_FUNCTIONAL Pade
+      &END XC_FUNCTIONAL
+    &END XC
+  &END DFT
+  &SUBSYS
+    &CELL
+      ABC 4.0 4.0 4.0
+    &END CELL
+    &COORD
+{WATER}    &END COORD
+    &KIND H
+      BASIS_SET DZVP-GTH-PADE
+      POTENTIAL GTH-PADE-q1
+    &END KIND
+    &KIND O
+      BASIS_SET DZVP-GTH-PADE
+      POTENTIAL GTH-PADE-q6
+    &END KIND
+  &END SUBSYS
+&END FORCE_EVAL
+""")
+    return ["cp2k.psmp", "-i", "water.inp"]
+
+
+def nwchem(where):
+    write(where, "water.nw", f"""start water
+memory total 400 mb
+geometry units angstrom noautosym
+{WATER}end
+basis
+ * library 6-31g*
+end
+dft
+ direct
+ xc b3lyp
+end
+task dft energy
+""")
+    return ["nwchem.openmpi", "water.nw"]
+
+
+def quantum_espresso(where):
+    """The pseudopotential of hydrogen is made by the package's own program for atoms."""
+    write(where, "atom.in", """&input
+ title='H', zed=1., rel=0, config='1s1', iswitch=3, dft='PBE'
+/
+&inputp
+ lloc=0, pseudotype=1, file_pseudopw='H.UPF', author='test', tm=.true.
+/
+1
+1S 1 0 1.00 0.00 0.80 0.80 0.0
+""")
+    prepare(where, "ld1.x", "-in", "atom.in")
+    write(where, "h2.in", """&control
+ calculation='scf', prefix='h2', pseudo_dir='.', outdir='.', disk_io='none'
+/
+&system
+ ibrav=1, celldm(1)=12.0, nat=2, ntyp=1, ecutwfc=30.0, nbnd=4
+/
+&electrons
+ conv_thr=1e-8
+/
+ATOMIC_SPECIES
+ H 1.008 H.UPF
+ATOMIC_POSITIONS bohr
+ H 0 0 0
+ H 0 0 1.4
+K_POINTS gamma
+""")
+    return ["pw.x", "-in", "h2.in"]
+
+
+def gromacs(where):
+    write(where, "topol.top", """#include "oplsaa.ff/forcefield.itp"
+#include "oplsaa.ff/spc.itp"
+[ system ]
+water
+[ molecules ]
+""")
+    write(where, "grompp.mdp", """integrator = md
+dt = 0.002
+nsteps = 500
+nstlog = 100
+nstenergy = 100
+cutoff-scheme = Verlet
+coulombtype = PME
+rcoulomb = 0.9
+rvdw = 0.9
+tcoupl = no
+pcoupl = no
+gen-vel = yes
+gen-seed = 17
+gen-temp = 300
+constraints = h-bonds
+""")
+    prepare(where, "gmx", "solvate", "-cs", "spc216.gro", "-box", "2.5", "2.5", "2.5", "-o", "conf.gro", "-p", "topol.top")
+    prepare(where, "gmx", "grompp", "-f", "grompp.mdp", "-maxwarn", "3")
+    return ["gmx_mpi", "mdrun", "-s", "topol.tpr", "-ntomp", "1", "-reprod", "-g", "md.log"]
+
+
+FOAM = "FoamFile { version 2.0; format ascii; class %s; object %s; }\n"
+
+
+def openfoam(where):
+    """The lid-driven cavity."""
+    write(where, "system/controlDict", FOAM % ("dictionary", "controlDict") + """application icoFoam; startFrom startTime; startTime 0; stopAt endTime;
+endTime 0.3; deltaT 0.0025; writeControl timeStep; writeInterval 1000; purgeWrite 0; writeFormat ascii; writePrecision 10; timeFormat general;
+""")
+    write(where, "system/fvSchemes", FOAM % ("dictionary", "fvSchemes") + """ddtSchemes { default Euler; } gradSchemes { default Gauss linear; }
+divSchemes { default none; div(phi,U) Gauss linear; } laplacianSchemes { default Gauss linear orthogonal; }
+interpolationSchemes { default linear; } snGradSchemes { default orthogonal; }
+""")
+    write(where, "system/fvSolution", FOAM % ("dictionary", "fvSolution") + """solvers { p { solver PCG; preconditioner DIC; tolerance 1e-06; relTol 0.05; }
+pFinal { $p; relTol 0; } U { solver smoothSolver; smoother symGaussSeidel; tolerance 1e-05; relTol 0; } }
+PISO { nCorrectors 2; nNonOrthogonalCorrectors 0; pRefCell 0; pRefValue 0; }
+""")
+    write(where, "system/decomposeParDict", FOAM % ("dictionary", "decomposeParDict") +
+          "numberOfSubdomains 2; method simple; simpleCoeffs { n (2 1 1); delta 0.001; }\n")
+    write(where, "system/blockMeshDict", FOAM % ("dictionary", "blockMeshDict") + """scale 0.1;
+vertices ((0 0 0) (1 0 0) (1 1 0) (0 1 0) (0 0 0.1) (1 0 0.1) (1 1 0.1) (0 1 0.1));
+blocks (hex (0 1 2 3 4 5 6 7) (40 40 1) simpleGrading (1 1 1)); edges ();
+boundary ( movingWall { type wall; faces ((3 7 6 2)); } fixedWalls { type wall; faces ((0 4 7 3) (2 6 5 1) (1 5 4 0)); }
+frontAndBack { type empty; faces ((0 3 2 1) (4 5 6 7)); } );
+""")
+    write(where, "constant/transportProperties", FOAM % ("dictionary", "transportProperties") + "nu 0.01;\n")
+    write(where, "0/p", FOAM % ("volScalarField", "p") + """dimensions [0 2 -2 0 0 0 0]; internalField uniform 0;
+boundaryField { movingWall { type zeroGradient; } fixedWalls { type zeroGradient; } frontAndBack { type empty; } }
+""")
+    write(where, "0/U", FOAM % ("volVectorField", "U") + """dimensions [0 1 -1 0 0 0 0]; internalField uniform (0 0 0);
+boundaryField { movingWall { type fixedValue; value uniform (1 0 0); } fixedWalls { type noSlip; } frontAndBack { type empty; } }
+""")
+    prepare(where, "blockMesh")
+    prepare(where, "decomposePar")
+    return ["icoFoam", "-parallel"]
+
+
+def gpaw(where):
+    write(where, "h2.py", """from ase import Atoms
+from gpaw import GPAW
+h2 = Atoms("H2", [(0, 0, 0), (0, 0, 0.74)])
+h2.center(vacuum=2.5)
+h2.calc = GPAW(mode="fd", h=0.25, xc="PBE", nbands=2, txt=None)
+energy = h2.get_potential_energy()
+from gpaw.mpi import world
+if world.rank == 0:
+    print("energy", repr(round(energy, 6)))
+""")
+    return ["gpaw", "python", "h2.py"]
+
+
+def freefem(where):
+    write(where, "laplace.edp", """// additive Schwarz by hand: two halves that exchange what they overlap in
+int n = 60;
+mesh Th = square(n, n, [x * 0.6 + 0.4 * mpirank, y]);
+fespace Vh(Th, P1);
+Vh u = 0, v, g = 0;
+int inner = 2 + 2 * mpirank, outer = 4 - 2 * mpirank, other = 1 - mpirank;
+problem local(u, v) = int2d(Th)(dx(u) * dx(v) + dy(u) * dy(v)) - int2d(Th)(v)
+  + on(1, 3, u = 0) + on(outer, u = 0) + on(inner, u = g);
+real[int] out(n + 1), in(n + 1);
+real line = 0.4 + 0.2 * mpirank;
+for (int it = 0; it < 25; it++) {
+  local;
+  for (int i = 0; i <= n; i++) out[i] = u(line, i / real(n));
+  mpiRequest r;
+  Irecv(processor(other, r), in);
+  Send(processor(other), out);
+  mpiWait(r);
+  g = in[int(y * n + 0.5)];
+}
+real sum = int2d(Th)(u), all;
+mpiAllReduce(sum, all, mpiCommWorld, mpiSUM);
+if (mpirank == 0) cout.precision(12);
+if (mpirank == 0) cout << "integral " << all << endl;
+""")
+    return ["FreeFem++-mpi", "-v", "0", "-nw", "laplace.edp"]
+
+
+def meep(where):
+    write(where, "wave.py", """import meep as mp
+sim = mp.Simulation(cell_size=mp.Vector3(16, 8, 0), boundary_layers=[mp.PML(1.0)], resolution=20,
+                    geometry=[mp.Block(mp.Vector3(mp.inf, 1, mp.inf), material=mp.Medium(epsilon=12))],
+                    sources=[mp.Source(mp.ContinuousSource(frequency=0.15), component=mp.Ez, center=mp.Vector3(-7, 0))])
+sim.run(until=60)
+value = sim.get_field_point(mp.Ez, mp.Vector3(3, 0))
+if mp.am_master():
+    print("field", repr(round(value.real, 10)))
+""")
+    return ["/usr/bin/python3", "wave.py"]
+
+
+def dolfinx(where):
+    write(where, "poisson.py", """import numpy
+import ufl
+from dolfinx import fem, mesh
+from mpi4py import MPI
+from petsc4py.PETSc import ScalarType
+domain = mesh.create_unit_square(MPI.COMM_WORLD, 64, 64)
+V = fem.FunctionSpace(domain, ("Lagrange", 1))
+dofs = fem.locate_dofs_geometrical(V, lambda x: numpy.isclose(x[0], 0) | numpy.isclose(x[0], 1))
+u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
+a, L = ufl.dot(ufl.grad(u), ufl.grad(v)) * ufl.dx, fem.Constant(domain, ScalarType(1)) * v * ufl.dx
+problem = fem.petsc.LinearProblem(a, L, bcs=[fem.dirichletbc(ScalarType(0), dofs, V)],
+                                  petsc_options={"ksp_type": "cg", "pc_type": "jacobi", "ksp_rtol": 1e-10})
+for _ in range(20):
+    uh = problem.solve()
+total = MPI.COMM_WORLD.allreduce(fem.assemble_scalar(fem.form(uh * ufl.dx)))
+if MPI.COMM_WORLD.rank == 0:
+    print("integral", repr(round(total, 9)))
+""")
+    return ["/usr/bin/python3", "poisson.py"]
+
+
+# name: input, the package that the program is in, what its result is found by
+APPS = {
+    "gromacs": (gromacs, "gromacs", r"Total Energy.*\n(?:.*\n)?.*", "md.log"),
+    "openfoam": (openfoam, "openfoam", r"Solving for \w+, Initial residual = \S+ Final residual = \S+ No Iterations \d+", None),
+    "gpaw": (gpaw, "gpaw", r"energy \S+", None),
+    "freefem": (freefem, "freefem++", r"integral \S+", None),
+    "meep": (meep, "python3-meep-openmpi", r"field \S+", None),
+    "quantum-espresso": (quantum_espresso, "quantum-espresso", r"total energy +=.*Ry", None),
+    "dolfinx": (dolfinx, "python3-dolfinx", r"integral \S+", None),
+    "nwchem": (nwchem, "nwchem-openmpi", r"Total DFT energy =.*", None),
+    "cp2k": (cp2k, "cp2k", r"ENERGY\| Total FORCE_EVAL.*", None),
+}
