@@ -3,6 +3,7 @@
 #   ./latecomer.sh demo             the main job, on a bundled program and on LAMMPS
 #   ./latecomer.sh build            build/release, runnable in place
 #   ./latecomer.sh test [--nightly] all tests; ends with "N passed, N failed"
+#   ./latecomer.sh test --apps      real applications (installs 3 GB of them): docs/applications.md
 #   ./latecomer.sh lint             clang-format, cppcheck, clang-tidy
 #   ./latecomer.sh install PREFIX
 set -euo pipefail
@@ -14,6 +15,7 @@ build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 pyth
 demo_packages="lammps"
 test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
   util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf"
+app_packages="cp2k freefem++ gpaw gromacs nwchem-openmpi openfoam python3-dolfinx python3-meep-openmpi quantum-espresso"
 lint_packages="clang-format clang-tidy cppcheck"
 
 say() { printf 'latecomer.sh: %s\n' "$*" >&2; }
@@ -145,6 +147,14 @@ run_tests() {
   # shellcheck disable=SC2086
   need "the tests" $build_packages $test_packages $lint_packages
   build release
+  if [ "${1:-}" = --apps ]; then
+    # shellcheck disable=SC2086
+    need "the applications" $app_packages
+    ctest_run release -L apps
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    return
+  fi
   build asan
   if [ "${1:-}" = --nightly ]; then
     ctest_run release -j2

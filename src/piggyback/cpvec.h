@@ -9,8 +9,8 @@
  *            bytes each
  *   recent   what was added since the items were taken over or published; folded into the items
  *            when it is full or asked for
- *   outer    an item that also has the ticks of code inside of its node, as far as that had to leave
- *            the vector: its key has LC_CP_OUTER
+ *   outer    an item that also has the ticks of code inside of its node, as far as that had to
+ *            leave the vector: its key has LC_CP_OUTER
  *   other    ticks of items that had to leave the vector and have no outer node, or were lost on
  *            the way
  *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that

@@ -224,6 +224,17 @@ static void print_violations(const struct lc_text *text) {
                 lc_text_seconds(number(found, "largest_s"), seconds));
 }
 
+/* Call paths that were forgotten for want of memory, and unwound again when they came back. */
+static void print_recycling(const struct lc_text *text) {
+    double again_s = number(json_object_get(text->meta, "callpath"), "made_again_s");
+    double share = lc_text_share(again_s, text->sums->total_time);
+    if (share > 1.0)
+        fprintf(text->out,
+                "      ! call paths did not fit into memory: unwinding them again took %.1f %% of "
+                "the time; --callpath=caller avoids it\n",
+                share);
+}
+
 static void print_measurement(const struct lc_text *text) {
     static const char *const others[] = {"callpath", "transport", "derived_metrics_skipped"};
     bool any = json_object_get(text->meta, "overhead") != NULL ||
@@ -244,6 +255,7 @@ static void print_measurement(const struct lc_text *text) {
         print_value(text->out, value);
         fputc('\n', text->out);
     }
+    print_recycling(text);
 }
 
 /* What must hold for costs, path and indicators of an analysis. */

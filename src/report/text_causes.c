@@ -179,6 +179,21 @@ static enum lc_err print_segments(const struct lc_text *text, uint32_t metric, d
     return err;
 }
 
+/* The path's code is kept in a list of bounded length; the head says what that cost. */
+static void print_path_heading(const struct lc_text *text, const char *remark) {
+    double none = json_number_value(json_object_get(text->pop, "not_attributed"));
+    double outer = json_number_value(json_object_get(text->pop, "attributed_further_out"));
+    lc_text_heading(text, "Critical path", remark);
+    if (!text->analysis && none > 0.02)
+        fprintf(text->out, "  ! %.1f %% of it has no call path, and is not in this list\n",
+                100.0 * none);
+    if (!text->analysis && outer > 0.02)
+        fprintf(text->out,
+                "  ! %.1f %% of it was spent in many small pieces: it stands at the functions "
+                "around them\n",
+                100.0 * outer);
+}
+
 /* Start and end of MPI are apart, as everywhere: the profile's path begins behind MPI_Init, the
  * trace's with the program. */
 static enum lc_err print_critical_path(const struct lc_text *text, const char *name,
@@ -201,7 +216,7 @@ static enum lc_err print_critical_path(const struct lc_text *text, const char *n
         snprintf(line, sizeof line, "%s%s%s%s", remark, apart > 0.005 * all ? "; apart from " : "",
                  apart > 0.005 * all ? lc_text_seconds(apart, seconds) : "",
                  apart > 0.005 * all ? " of start and end of MPI" : "");
-        lc_text_heading(text, "Critical path", line);
+        print_path_heading(text, line);
         err = print_segments(text, metric, length, all - apart, row);
     }
     free(length);

@@ -11,11 +11,12 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/node_memory.h"
 #include "measure/core.h"
 #include "piggyback/area.h"
 #include "measure/limits.h"
-#include "measure/paths/path.h"
+#include "measure/state_write.h"
 
 struct lc_hello {     /* what ranks tell each other */
     uint64_t machine; /* equal where /proc shows each other's files */
@@ -108,11 +109,11 @@ static uint32_t outer_depth(uint32_t depth) {
 
 void lc_clocks_path(uint32_t node) {
     const struct lc_state_node *nodes = lc_state_nodes();
-    uint32_t chain[LC_ITEMS_MAX + LC_REGION_DEPTH + 4], n = 0;
+    enum { DEEPEST = 512 }; /* more than a path has items */
+    uint32_t chain[DEEPEST], n = 0;
     if (lc_clk.mine.head == NULL)
         return;
-    for (; node != LC_NONE && node != 0 && n < sizeof chain / sizeof *chain;
-         node = nodes[node].parent)
+    for (; node != LC_NONE && node != 0 && n < DEEPEST; node = nodes[node].parent)
         chain[n++] = node;
     for (uint32_t i = 0; node == 0 && i < n; i++) { /* chain[n - depth]: the node at this depth */
         uint32_t level = outer_depth(n - i);
