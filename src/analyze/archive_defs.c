@@ -257,6 +257,7 @@ enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_tr
     free(raw.comms);
     free(raw.dims);
     free(raw.topologies);
+    free(raw.neighbours);
     lc_idmap_free(&raw.location_process);
     lc_idmap_free(&raw.node_of);
     return err;

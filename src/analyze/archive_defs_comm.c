@@ -1,7 +1,9 @@
 /* Groups, communicators, windows, files, topologies. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/archive_defs_private.h"
+#include "format/trace_def_records.h"
 
 static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef id, OTF2_StringRef name,
                                   OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
@@ -87,6 +89,21 @@ static OTF2_CallbackCode on_topology(void *user, OTF2_CartTopologyRef id, OTF2_S
     return RAW_END(raw);
 }
 
+static OTF2_CallbackCode on_property(void *user, OTF2_LocationRef location, OTF2_StringRef name,
+                                     OTF2_Type type, OTF2_AttributeValue value) {
+    struct lc_def_raw *raw = user;
+    const char *text = lc_defs_text(raw->defs, name);
+    size_t prefix = strlen(LC_NEIGHBOURS_PROPERTY);
+    char *end;
+    if (type != OTF2_TYPE_STRING || strncmp(text, LC_NEIGHBOURS_PROPERTY, prefix) != 0)
+        return OTF2_CALLBACK_SUCCESS;
+    uint64_t comm = strtoull(text + prefix, &end, 10);
+    struct raw_neighbours *of = *end == '\0' ? RAW_ADD(raw, neighbours) : NULL;
+    if (of)
+        *of = (struct raw_neighbours){location, comm, lc_defs_text(raw->defs, value.stringRef)};
+    return RAW_END(raw);
+}
+
 void lc_defs_comm_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks) {
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
@@ -95,6 +112,7 @@ void lc_defs_comm_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks) {
     OTF2_GlobalDefReaderCallbacks_SetIoHandleCallback(callbacks, on_file);
     OTF2_GlobalDefReaderCallbacks_SetCartDimensionCallback(callbacks, on_dimension);
     OTF2_GlobalDefReaderCallbacks_SetCartTopologyCallback(callbacks, on_topology);
+    OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_property);
 }
 
 const struct lc_def_group *lc_defs_rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm) {
@@ -169,6 +187,48 @@ static enum lc_err build_topologies(struct lc_def_raw *raw) {
     return LC_OK;
 }
 
+static enum lc_err parse_ranks(struct lc_trace *trace, const char *text, uint32_t n_members,
+                               struct lc_an_sources *out) {
+    uint32_t *ranks = lc_arena_take(&trace->arena, (strlen(text) / 2 + 2) * sizeof *ranks);
+    if (!ranks)
+        return LC_ERR_NOMEM;
+    out->n = 0;
+    for (char *end; *text; text = *end ? end + 1 : end) {
+        unsigned long rank = strtoul(text, &end, 10);
+        if (end == text)
+            break;
+        if (rank < n_members)
+            ranks[out->n++] = (uint32_t)rank;
+    }
+    out->ranks = ranks;
+    return LC_OK;
+}
+
+static enum lc_err build_neighbours(struct lc_def_raw *raw) {
+    struct lc_trace *trace = raw->defs->trace;
+    for (size_t i = 0; i < raw->n_neighbours; i++) {
+        const struct raw_neighbours *from = &raw->neighbours[i];
+        uint32_t id = lc_idmap_get(&raw->defs->comm_of, from->comm);
+        uint32_t process = lc_idmap_get(&raw->location_process, from->location);
+        if (id == LC_NONE || process == LC_NONE)
+            continue;
+        struct lc_an_comm *comm = &trace->comms[id];
+        uint32_t rank = lc_transport_rank(comm, process);
+        if (rank == LC_NONE || rank >= comm->n_members)
+            continue;
+        struct lc_an_sources *sources = (struct lc_an_sources *)(uintptr_t)comm->sources;
+        if (sources == NULL) {
+            sources = lc_arena_take(&trace->arena, comm->n_members * sizeof *sources);
+            if (!sources)
+                return LC_ERR_NOMEM;
+            memset(sources, 0, comm->n_members * sizeof *sources);
+            comm->sources = sources;
+        }
+        LC_TRY(parse_ranks(trace, from->ranks, comm->n_members, &sources[rank]));
+    }
+    return LC_OK;
+}
+
 enum lc_err lc_defs_build_comms(struct lc_def_raw *raw) {
     struct lc_defs *defs = raw->defs;
     struct lc_trace *trace = defs->trace;
@@ -187,6 +247,7 @@ enum lc_err lc_defs_build_comms(struct lc_def_raw *raw) {
         LC_TRY(lc_idmap_put(&defs->comm_of, from->id, (uint32_t)i));
     }
     LC_TRY(build_topologies(raw));
+    LC_TRY(build_neighbours(raw));
     for (size_t i = 0; i < raw->n_comms; i++) {
         if (!raw->comms[i].window)
             continue;

@@ -41,6 +41,11 @@ struct raw_topology {
     const uint64_t *dims;
 };
 
+struct raw_neighbours { /* of a process in a communicator */
+    uint64_t location, comm;
+    const char *ranks; /* as text */
+};
+
 struct lc_def_raw {
     struct lc_defs *defs;
     enum lc_err err;
@@ -54,6 +59,8 @@ struct lc_def_raw {
     size_t n_comms, cap_comms;
     struct raw_dim *dims;
     size_t n_dims, cap_dims;
+    struct raw_neighbours *neighbours;
+    size_t n_neighbours, cap_neighbours;
     struct raw_topology *topologies;
     size_t n_topologies, cap_topologies;
     struct lc_idmap location_process; /* OTF2 location -> process */

@@ -32,12 +32,20 @@ static const struct lc_ranked *later(const struct lc_ranked *a, const struct lc_
     return b->who.rank < a->who.rank ? b : a;
 }
 
-/* Along each dimension the one before and the one behind; ranks are in row-major order. */
+/* Of those that the trace names; else along each dimension the one before and the one behind; ranks are in row-major order. */
 static const struct lc_ranked *last_neighbour(const struct lc_an_comm *comm,
                                               const struct lc_ranked *members, size_t n,
                                               const struct lc_ranked *own) {
     const struct lc_ranked *last = NULL;
     uint64_t stride = 1;
+    if (comm->sources != NULL && own->who.rank < comm->n_members) {
+        const struct lc_an_sources *from = &comm->sources[own->who.rank];
+        for (uint32_t i = 0; i < from->n; i++)
+            last = from->ranks[i] != own->who.rank
+                       ? later(last, of_rank(members, n, from->ranks[i]))
+                       : last;
+        return last;
+    }
     for (uint32_t d = comm->n_dims; d-- > 0; stride *= comm->dims[d].size) {
         uint64_t size = comm->dims[d].size, at = own->who.rank / stride % size;
         for (int side = 0; side < 2; side++) {

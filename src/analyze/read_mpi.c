@@ -289,9 +289,9 @@ static uint32_t root_of(const struct lc_reader *reader, const struct lc_an_comm 
     return lc_transport_group(comm, own) ? root : root + comm->n_members;
 }
 
-/* Neighbours are known of Cartesian topologies. */
+/* Neighbours are known of Cartesian topologies, and in own traces of all. */
 static uint8_t neighbor_kind(struct lc_reader *reader, const struct lc_an_comm *comm) {
-    if (comm->n_dims)
+    if (comm->n_dims || comm->sources != NULL)
         return LC_KIND_NEIGHBOR;
     lc_health_note(reader->health, LC_HEALTH_COLL_NEIGHBORS, reader->loc->id);
     return LC_KIND_NONE;

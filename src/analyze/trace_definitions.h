@@ -59,6 +59,11 @@ struct lc_an_dim {
     bool periodic;
 };
 
+struct lc_an_sources { /* that a member receives from in neighbourhood operations */
+    const uint32_t *ranks;
+    uint32_t n;
+};
+
 struct lc_an_comm {
     uint32_t n_members;
     /* process index per rank; LC_NONE: not in the trace; NULL for MPI_COMM_SELF */
@@ -67,8 +72,9 @@ struct lc_an_comm {
     const uint32_t *remote;
     uint32_t n_dims; /* Cartesian topology, ranks in row-major order; 0: none known */
     const struct lc_an_dim *dims;
-    bool self;   /* MPI_COMM_SELF: everybody its own */
-    bool window; /* not a communicator, but a window on one */
+    const struct lc_an_sources *sources; /* per member; NULL: unknown (there may be dims) */
+    bool self;                           /* MPI_COMM_SELF: everybody its own */
+    bool window;                         /* not a communicator, but a window on one */
 };
 
 struct lc_an_process {

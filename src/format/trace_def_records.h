@@ -8,6 +8,10 @@
 
 #include "base/timer.h"
 
+/* Archives: this and the number of a communicator is the name of a location property; its value are
+ * ranks, separated by blanks. */
+#define LC_NEIGHBOURS_PROPERTY "latecomer::neighbours::"
+
 enum lc_def_type {
     LC_DEF_PROCESS = 1, /* struct lc_def_process, host \0 program \0 arguments \0 */
     LC_DEF_THREAD,      /* u32 thread, u32 tid, u64 begin ticks since base */
@@ -25,6 +29,8 @@ enum lc_def_type {
     LC_DEF_RATE, /* u64 ticks since base, u64 ns since base_ns: the end of the run on both clocks */
     LC_DEF_TREE, /* struct lc_def_tree, nodes, modules (path \0 build id \0), names (\0) */
     LC_DEF_MAP,  /* u32 enum lc_union_type, u32 n, u32 global numbers */
+    LC_DEF_NEIGHBOURS, /* u32 comm, u32 n, i32 ranks of the communicator that this one receives from
+                          in neighbourhood operations, MPI_PROC_NULL among them */
     LC_DEF_TYPES
 };
 

@@ -110,6 +110,22 @@ static enum lc_err parse_group(struct lc_trace_defs *d, struct lc_byte_reader *c
     return d->groups[head[0]].world ? LC_OK : LC_ERR_NOMEM;
 }
 
+static enum lc_err parse_neighbours(struct lc_trace_defs *d, struct lc_byte_reader *c) {
+    uint32_t head[2] = {0, 0};
+    bool whole = lc_take_copy(c, head, sizeof(head)) && head[1] <= c->left / 4;
+    const void *ranks = whole ? lc_take(c, (size_t)head[1] * 4) : NULL;
+    if (!whole || (!ranks && head[1]))
+        return damaged("neighbours");
+    LC_TRY(
+        lc_grow(&d->neighbours, &d->cap_neighbours, d->n_neighbours + 1, sizeof(*d->neighbours)));
+    const int32_t *kept = head[1] ? keep(d, ranks, (size_t)head[1] * 4) : NULL;
+    if (head[1] && !kept)
+        return LC_ERR_NOMEM;
+    d->neighbours[d->n_neighbours++] =
+        (struct lc_trace_neighbours){.comm = head[0], .n = head[1], .sources = kept};
+    return LC_OK;
+}
+
 static enum lc_err parse_string(struct lc_trace_defs *d, struct lc_byte_reader *c) {
     uint32_t head[2] = {0, 0};
     const char *text = lc_take_copy(c, head, sizeof(head)) ? keep_text(d, c) : NULL;
@@ -298,13 +314,21 @@ static enum lc_err parse_tree(struct lc_trace_defs *d, struct lc_byte_reader *c)
 enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size_t n_bytes) {
     static enum lc_err (*const parsers[LC_DEF_TYPES])(struct lc_trace_defs *,
                                                       struct lc_byte_reader *) = {
-        [LC_DEF_PROCESS] = parse_process, [LC_DEF_THREAD] = parse_thread,
-        [LC_DEF_COMM] = parse_comm,       [LC_DEF_NAME] = parse_name,
-        [LC_DEF_WIN] = parse_win,         [LC_DEF_GROUP] = parse_group,
-        [LC_DEF_STRING] = parse_string,   [LC_DEF_CLOCK] = parse_clock,
-        [LC_DEF_RATE] = parse_rate,       [LC_DEF_TREE] = parse_tree,
-        [LC_DEF_MAP] = parse_map,         [LC_DEF_FILE] = parse_file,
-        [LC_DEF_BEND] = parse_bend,       [LC_DEF_SITE] = parse_site,
+        [LC_DEF_PROCESS] = parse_process,
+        [LC_DEF_THREAD] = parse_thread,
+        [LC_DEF_COMM] = parse_comm,
+        [LC_DEF_NAME] = parse_name,
+        [LC_DEF_WIN] = parse_win,
+        [LC_DEF_GROUP] = parse_group,
+        [LC_DEF_STRING] = parse_string,
+        [LC_DEF_CLOCK] = parse_clock,
+        [LC_DEF_RATE] = parse_rate,
+        [LC_DEF_TREE] = parse_tree,
+        [LC_DEF_MAP] = parse_map,
+        [LC_DEF_FILE] = parse_file,
+        [LC_DEF_BEND] = parse_bend,
+        [LC_DEF_SITE] = parse_site,
+        [LC_DEF_NEIGHBOURS] = parse_neighbours,
     };
     struct lc_byte_reader all = {bytes, n_bytes, false};
     uint64_t word;
@@ -334,6 +358,7 @@ void lc_trace_defs_free(struct lc_trace_defs *d) {
     free(d->comms);
     free(d->wins);
     free(d->groups);
+    free(d->neighbours);
     free(d->strings);
     free(d->files);
     free(d->sites);

@@ -68,6 +68,11 @@ struct lc_trace_group {
     uint32_t n;
 };
 
+struct lc_trace_neighbours {
+    uint32_t comm, n;
+    const int32_t *sources;
+};
+
 struct lc_trace_string {
     const char *text; /* NULL: unknown */
     uint32_t use;     /* enum lc_def_string, or'ed */
@@ -95,9 +100,10 @@ enum lc_union_type { /* what is numbered over all ranks */
                      LC_UNION_STRING,
                      LC_UNION_WIN,
                      LC_UNION_GROUP,
-                     LC_UNION_FILE,   /* names of files; local numbers are those of strings */
-                     LC_UNION_HANDLE, /* open files */
-                     LC_UNION_SITE,   /* calls: where in which function another is called */
+                     LC_UNION_FILE,       /* names of files; local numbers are those of strings */
+                     LC_UNION_HANDLE,     /* open files */
+                     LC_UNION_NEIGHBOURS, /* of a process in a communicator */
+                     LC_UNION_SITE,       /* calls: where in which function another is called */
                      LC_UNION_CONTEXT,
                      LC_UNION_TYPES
 };
@@ -117,6 +123,8 @@ struct lc_trace_defs {
     size_t n_wins, cap_wins;
     struct lc_trace_group *groups;
     size_t n_groups, cap_groups;
+    struct lc_trace_neighbours *neighbours;
+    size_t n_neighbours, cap_neighbours;
     struct lc_trace_string *strings;
     size_t n_strings, cap_strings;
     struct lc_trace_file *files;

@@ -207,6 +207,23 @@ static void handle_key(const struct lc_trace_defs *d, uint32_t id, struct lc_str
     lc_strbuf_free(&comm);
 }
 
+/* One entry per process and communicator. */
+static void neighbours_key(const struct lc_trace_defs *d, uint32_t i, struct lc_strbuf *key,
+                           struct lc_strbuf *payload) {
+    const struct lc_trace_neighbours *n = &d->neighbours[i];
+    struct lc_strbuf comm = {0};
+    comm_key(d, n->comm, &comm);
+    uint32_t comm_bytes = (uint32_t)comm.length;
+    put(key, lc_strbuf_get(&comm), comm.length);
+    lc_strbuf_printf(key, "#%08x", (unsigned)d->process.rank);
+    put(payload, &comm_bytes, 4);
+    put(payload, lc_strbuf_get(&comm), comm.length);
+    put(payload, &d->process.rank, 4);
+    put(payload, &n->n, 4);
+    put(payload, n->sources, (size_t)n->n * 4);
+    lc_strbuf_free(&comm);
+}
+
 static bool known_site(const struct lc_trace_defs *d, const struct lc_trace_site *site) {
     if (site->node >= d->n_nodes || site->address == 0)
         return false;
@@ -344,6 +361,13 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
         if (d->files[i].known)
             handle_key(d, i, &w->key, &w->payload);
         return d->files[i].known;
+    case LC_UNION_NEIGHBOURS: {
+        uint32_t comm = d->neighbours[i].comm;
+        bool known = comm < d->n_comms && d->comms[comm].known;
+        if (known)
+            neighbours_key(d, i, &w->key, &w->payload);
+        return known;
+    }
     case LC_UNION_SITE:
         if (known_site(d, &d->sites[i]))
             site_key(d, &d->sites[i], &w->key);
@@ -368,7 +392,7 @@ static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type
         [LC_UNION_STRING] = d->n_strings, [LC_UNION_WIN] = d->n_wins,
         [LC_UNION_GROUP] = d->n_groups,   [LC_UNION_FILE] = d->n_strings,
         [LC_UNION_HANDLE] = d->n_files,   [LC_UNION_SITE] = d->n_sites,
-        [LC_UNION_CONTEXT] = d->n_nodes,
+        [LC_UNION_CONTEXT] = d->n_nodes,  [LC_UNION_NEIGHBOURS] = d->n_neighbours,
     };
     return counts[type];
 }

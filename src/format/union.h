@@ -61,6 +61,12 @@ struct lc_union_win {
 struct lc_union_handle { /* an open file */
     uint32_t comm, file; /* global numbers, LC_NONE */
 };
+struct lc_union_neighbours {
+    uint32_t comm; /* global number, LC_NONE */
+    uint32_t n;
+    int32_t rank;           /* in MPI_COMM_WORLD */
+    const int32_t *sources; /* ranks of the communicator, not aligned */
+};
 struct lc_union_site {
     uint32_t caller, callee; /* regions: global numbers */
     const char *module, *build_id;
@@ -79,6 +85,8 @@ enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_
                            uint32_t *n);
 enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_union_context *out);
 enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_union_handle *out);
+enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
+                                struct lc_union_neighbours *out);
 enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out);
 /* Of the types LC_UNION_STRING and LC_UNION_FILE. */
 const char *lc_union_string(const struct lc_union *u, enum lc_union_type type, size_t number);

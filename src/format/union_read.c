@@ -103,6 +103,19 @@ enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_u
     return check(&key, &payload);
 }
 
+enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
+                                struct lc_union_neighbours *out) {
+    struct lc_byte_reader key, payload;
+    LC_TRY(open_entry(u, LC_UNION_NEIGHBOURS, number, &key, &payload));
+    uint32_t comm_bytes = lc_take_u32(&payload);
+    const void *comm = lc_take(&payload, comm_bytes);
+    out->comm = comm ? lc_union_find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
+    out->rank = (int32_t)lc_take_u32(&payload);
+    out->n = lc_take_u32(&payload);
+    out->sources = lc_take(&payload, (size_t)out->n * 4);
+    return check(&key, &payload);
+}
+
 enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_SITE, number, &key, &payload));

@@ -213,6 +213,32 @@ static void write_first_groups(struct lc_global *g) {
     }
 }
 
+/* OTF2 has definitions of Cartesian topologies only: a property of the first location of a process
+ * names its sources in neighbourhood operations on a communicator, ranks of the communicator. */
+static void write_neighbours(struct lc_global *g) {
+    for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_NEIGHBOURS); i++) {
+        struct lc_union_neighbours of;
+        struct lc_strbuf name = {0}, ranks = {0};
+        if (lc_union_neighbours(g->u, i, &of) != LC_OK || of.comm == LC_NONE || of.rank < 0 ||
+            of.rank >= g->n_ranks || g->infos[of.rank].n_locations == 0)
+            continue;
+        lc_strbuf_printf(&name, LC_NEIGHBOURS_PROPERTY "%u", of.comm);
+        for (uint32_t k = 0; k < of.n; k++) {
+            int32_t source;
+            memcpy(&source, (const char *)of.sources + 4 * (size_t)k, 4);
+            if (source >= 0) /* MPI_PROC_NULL */
+                lc_strbuf_printf(&ranks, "%s%d", ranks.length ? " " : "", source);
+        }
+        OTF2_AttributeValue value = {.stringRef = lc_global_string(g, lc_strbuf_get(&ranks))};
+        g->no_memory |= !lc_strbuf_ok(&name) || !lc_strbuf_ok(&ranks);
+        WRITE(g,
+              LocationProperty(g->w, g->infos[of.rank].locations[0].location,
+                               lc_global_string(g, lc_strbuf_get(&name)), OTF2_TYPE_STRING, value));
+        lc_strbuf_free(&name);
+        lc_strbuf_free(&ranks);
+    }
+}
+
 /* Numbers are those of the union: parents first. */
 static void write_comms(struct lc_global *g) {
     g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
@@ -352,6 +378,7 @@ static enum lc_err write_all(struct lc_global *g) {
     write_first_groups(g);
     lc_global_code(g);
     write_comms(g);
+    write_neighbours(g);
     if (threads)
         write_thread_comms(g);
     write_files(g);

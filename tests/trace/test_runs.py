@@ -9,6 +9,7 @@ modes SLEEPER              --trace-callpath=context and none, a filter
 filters SLEEPER            messages left out by size, communicator; functions by name
 counts PROGRAM             records equal calls
 names PROGRAM              thousands of regions, odd names
+neighbours PROGRAM         neighbourhood operations of graphs: their neighbours are in the archive, waits are found
 disk SLEEPER               files cannot grow: no archive, a message, the program's own status
 clocks PROGRAM             clock offsets between nodes, at both ends and at barriers in between
 """
@@ -163,6 +164,21 @@ def killed(args):
             need(len(names) == 3, f"3 ranks, but {len(names)} in the archive")
             need(names[1] == rounds, f"the killed rank made {rounds} calls, {names[1]} are in the archive")
             recover(args, ws)  # again: nothing to do, no error
+
+
+def neighbours(args):
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        run(ws, 4, [args.rest[0]])
+        metrics = analyse(args, ws)
+        meta = metrics["meta"]
+        need("coll_neighbors" not in meta["health_counts"], f"neighbours are unknown: {meta['health']}")
+        waits = list(metrics["metrics"]["mpi_neighbor_wait"]["callpaths"].values())
+        need(len(waits) >= 1, "no waits in neighbourhood operations")
+        per_rank = [sum(row[r] for row in waits) for r in range(4)]
+        print(f"neighbours: waits per rank {per_rank}")
+        # rank 2 is 0.3 s late for rank 3 in both rings, for rank 1 in the second; others wait for nobody but the machine
+        for r, low, high in ((0, 0, 0.2), (1, 0.2, 0.5), (2, 0, 0.2), (3, 0.5, 0.8)):
+            need(low <= per_rank[r] <= high, f"rank {r} waits {per_rank[r]} s, not {low} to {high}: {per_rank}")
 
 
 def analyse(args, ws):
@@ -334,7 +350,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latecomer", required=True)
     parser.add_argument("--flavour", required=True)
-    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "filters", "phases", "clocks", "names", "disk", "counts"])
+    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "filters", "phases", "clocks", "names", "disk", "counts", "neighbours"])
     parser.add_argument("rest", nargs="*")
     args = parser.parse_args()
     try:

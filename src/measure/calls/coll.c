@@ -7,12 +7,14 @@
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/calls/sync.h"
+#include "measure/calls/topology.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"
 #include "measure/hooks.h"
 #include "measure/hot.h"
 #include "measure/paths/entry.h"
 #include "measure/thread.h"
+#include "measure/trace/trace_calls.h"
 
 /* Collectives whose counts differ between members, neighbourhood collectives, and requests of
  * collectives. */
@@ -155,29 +157,21 @@ void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *s
 
 /* --- neighbourhoods --- */
 
-static void ask_neighbours(struct lc_comm *c) {
-    int kind = MPI_UNDEFINED, n = 0, in = 0, out = 0, weighted;
-    c->n_in = c->n_out = 0;
-    if (lc_real.Topo_test(c->handle, &kind) != MPI_SUCCESS)
-        return;
-    if (kind == MPI_CART) {
-        lc_real.Cartdim_get(c->handle, &n);
-        in = out = 2 * n;
-    } else if (kind == MPI_GRAPH) {
-        lc_real.Graph_neighbors_count(c->handle, c->rank, &n);
-        in = out = n;
-    } else if (kind == MPI_DIST_GRAPH) {
-        lc_real.Dist_graph_neighbors_count(c->handle, &in, &out, &weighted);
-    }
-    c->n_in = in;
-    c->n_out = out;
+static void ask_neighbours(struct lc_call *call, struct lc_comm *c) {
+    struct lc_neighbours of;
+    lc_neighbours_of(c->handle, c->rank, &of);
+    c->n_in = of.n_sources;
+    c->n_out = of.n_targets;
+    lc_trace_neighbours(call, c, of.sources, of.n_sources);
+    free(of.sources);
+    free(of.targets);
 }
 
 static bool neighbor_fill(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_NEIGHBOR, comm, -1))
         return false;
     if (coll->comm->n_in < 0)
-        ask_neighbours(coll->comm);
+        ask_neighbours(call, coll->comm);
     return true;
 }
 

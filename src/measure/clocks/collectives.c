@@ -9,6 +9,7 @@
 #include "measure/calls/counts.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
+#include "measure/calls/topology.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -45,60 +46,13 @@ static uint8_t *senders_to_me(struct lc_thread *t, const struct lc_coll *coll, i
 
 /* ---- neighbourhoods */
 
-static void take_graph(struct lc_clk_comm *c, MPI_Comm comm) {
-    int n_in = 0, n_out = 0, weighted = 0;
-    if (lc_real.Dist_graph_neighbors_count(comm, &n_in, &n_out, &weighted) != MPI_SUCCESS)
-        return;
-    int *ranks[4]; /* sources, their weights, targets, their weights */
-    for (int i = 0; i < 4; i++)
-        ranks[i] = calloc((size_t)(i < 2 ? n_in : n_out) + 1, sizeof *ranks[i]);
-    if (ranks[0] != NULL && ranks[1] != NULL && ranks[2] != NULL && ranks[3] != NULL &&
-        lc_real.Dist_graph_neighbors(comm, n_in, ranks[0], ranks[1], n_out, ranks[2], ranks[3]) ==
-            MPI_SUCCESS) {
-        c->sources = ranks[0];
-        c->n_sources = n_in;
-        c->targets = ranks[2];
-        c->n_targets = n_out;
-        ranks[0] = ranks[2] = NULL;
-    }
-    for (int i = 0; i < 4; i++)
-        free(ranks[i]);
-}
-
-static void take_cart(struct lc_clk_comm *c, MPI_Comm comm) {
-    int dims = 0;
-    if (lc_real.Cartdim_get(comm, &dims) != MPI_SUCCESS || dims <= 0)
-        return;
-    c->sources = calloc(2 * (size_t)dims, sizeof *c->sources);
-    if (c->sources == NULL)
-        return;
-    c->n_sources = 2 * dims;
-    for (int d = 0; d < dims; d++)
-        lc_real.Cart_shift(comm, d, 1, &c->sources[2 * d], &c->sources[2 * d + 1]);
-}
-
-static void take_old_graph(struct lc_clk_comm *c, MPI_Comm comm, int rank) {
-    int n = 0;
-    if (lc_real.Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS || n < 0)
-        return;
-    c->sources = calloc((size_t)n + 1, sizeof *c->sources);
-    if (c->sources == NULL)
-        return;
-    c->n_sources = n;
-    lc_real.Graph_neighbors(comm, rank, n, c->sources);
-}
-
 static void ask_neighbours(struct lc_clk_comm *c, const struct lc_comm *comm) {
-    int kind = MPI_UNDEFINED;
-    c->n_sources = 0;
-    if (lc_real.Topo_test(comm->handle, &kind) != MPI_SUCCESS)
-        return;
-    if (kind == MPI_DIST_GRAPH)
-        take_graph(c, comm->handle);
-    else if (kind == MPI_CART)
-        take_cart(c, comm->handle);
-    else if (kind == MPI_GRAPH)
-        take_old_graph(c, comm->handle, comm->rank);
+    struct lc_neighbours of;
+    lc_neighbours_of(comm->handle, comm->rank, &of);
+    c->sources = of.sources;
+    c->n_sources = of.n_sources;
+    c->targets = of.targets;
+    c->n_targets = of.n_targets;
 }
 
 /* ---- begin */

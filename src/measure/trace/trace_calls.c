@@ -203,6 +203,13 @@ void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent) {
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, lc_trace_comm_id(call, parent), 0));
 }
 
+void lc_trace_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources, int n) {
+    if (lc_tracing.area == NULL)
+        return;
+    uint32_t head[2] = {lc_trace_comm_id(call, comm), n > 0 ? (uint32_t)n : 0};
+    lc_trace_define(LC_DEF_NEIGHBOURS, head, sizeof(head), sources, head[1] * sizeof(*sources));
+}
+
 void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name) {
     if (lc_tracing.area != NULL && name != NULL)
         lc_trace_define_name(false, lc_trace_comm_id(call, comm), name);
