@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         latecomer_begin(names[i]);
         if (rank == 1)
-            usleep(20000);
+            usleep(100000);
         if (rank == 1)
             MPI_Send(&word, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
         else

@@ -6,12 +6,12 @@
 #include <mpi.h>
 
 struct lc_neighbours {
-    int *sources, *targets; /* ranks, MPI_PROC_NULL among them; targets NULL: the same as sources */
+    int *sources, *targets; /* with MPI_PROC_NULL among them; targets NULL: the same as sources */
     int n_sources, n_targets;
 };
 
-/* Of `rank`, the caller's in `comm`; without a topology, or without memory, there are none. Freed by
- * the caller with free(). */
+/* Of `rank`, the caller's in `comm`; without a topology, or without memory, there are none. The
+ * caller frees both with free(). */
 void lc_neighbours_of(MPI_Comm comm, int rank, struct lc_neighbours *neighbours);
 
 #endif
