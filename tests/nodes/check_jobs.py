@@ -28,7 +28,7 @@ def start(words):
 def finish(process, directory):
     """Until the program has ended or its profile is whole (MPICH 4.0.2 over several hosts does not always return from MPI_Finalize,
     without the tool as well)."""
-    end = time.monotonic() + 40
+    end = time.monotonic() + 90
     while process.poll() is None and time.monotonic() < end:
         if os.path.exists(f"{directory}/.profile.raw") or os.path.exists(f"{directory}/profile.cubex"):
             try:
@@ -64,8 +64,8 @@ def check_not_shared():
     directory = f"{several_hosts.local_directory()}/mine"
     process = start(job(4, directory))
     try:
-        _, err = process.communicate(timeout=40)
-    except subprocess.TimeoutExpired:  # in MPI_Finalize
+        _, err = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:  # in MPI_Finalize, as above
         process.kill()
         _, err = process.communicate()
     lines = [line for line in err.splitlines() if line.startswith("latecomer: not measured")]

@@ -1,6 +1,6 @@
 /* rounds N MS [END]: N rounds of work (MS milliseconds, rank 0 twice as long), a barrier and an
- * allreduce. END: what happens instead of a good end: "kill R" rank R dies of SIGKILL in the middle,
- * "linger" MPI_Finalize does not return on any rank. */
+ * allreduce. END: what happens instead of a good end: "kill R" rank R dies of SIGKILL in the
+ * middle, "linger" MPI_Finalize does not return on any rank. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
