@@ -143,6 +143,29 @@ static enum lc_err read_rows(struct reader *r, uint32_t thread, uint64_t offset)
     return LC_OK;
 }
 
+/* A call that has not returned counts as one, with the time until now: the process hangs in it, was
+ * killed in it, or is looked at while it runs. Its size is not known. */
+static enum lc_err read_call(struct reader *r, uint32_t thread, const struct lc_state_thread *t,
+                             uint64_t end_ns) {
+    uint64_t begin = atomic_load_explicit(&t->call_begin, memory_order_acquire);
+    uint32_t node = atomic_load_explicit(&t->call_node, memory_order_relaxed);
+    if (begin == 0 || t->end_ticks != 0 || node >= r->n_nodes)
+        return LC_OK;
+    uint64_t begin_ns = instant_ns(r, begin);
+    if (atomic_load_explicit(&t->call_begin, memory_order_relaxed) != begin || begin_ns >= end_ns)
+        return LC_OK; /* it is over: in a row */
+    uint64_t ns = end_ns - begin_ns;
+    struct lc_raw_row out = {.node = r->node_map[node],
+                             .location = r->location[thread],
+                             .flags = LC_RAW_ROW_NULL,
+                             .count = 1,
+                             .sum_ns = ns,
+                             .min_ns = ns,
+                             .max_ns = ns};
+    r->booked_ns[thread] += ns;
+    return lc_raw_add_row(r->out, &out);
+}
+
 static enum lc_err read_threads(struct reader *r) {
     const struct lc_state_header *h = r->header;
     const struct lc_state_thread *threads = table(r, &h->threads, sizeof *threads, &r->n_threads);
@@ -169,6 +192,7 @@ static enum lc_err read_threads(struct reader *r) {
             where.end_ns = where.begin_ns;
         LC_TRY(lc_raw_add_location(r->out, &where, &r->location[i]));
         LC_TRY(read_rows(r, i, atomic_load_explicit(&threads[i].chunks, memory_order_acquire)));
+        LC_TRY(read_call(r, i, &threads[i], where.end_ns));
         uint64_t life = where.end_ns - where.begin_ns;
         if (r->n_nodes == 0 || life <= r->booked_ns[i])
             continue;

@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 1u
+#define LC_STATE_VERSION 2u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -109,11 +109,14 @@ struct lc_state_node { /* as lc_raw_node */
     uint64_t call_site;
 };
 
-struct lc_state_thread {
+struct lc_state_thread { /* a cache line of its own: two words of it are written in every call */
     int32_t tid;
     uint32_t index;
     uint64_t begin_ticks, end_ticks; /* end 0: alive */
     _Atomic uint64_t chunks;         /* offset of the newest chunk, 0: none */
+    _Atomic uint64_t call_begin;     /* ticks; the MPI call in progress, 0: none */
+    _Atomic uint32_t call_node;      /* where */
+    uint32_t unused[5];
 };
 
 struct lc_state_chunk { /* 64 bytes, then rows */

@@ -125,6 +125,11 @@ static inline bool lc_enter(struct lc_call *call, uint32_t fn, void *frame, void
         return false;
     if (lc_unlikely(!lc_enter_event(call, fn, frame, ra)))
         return false;
+    /* So that the time of a call that does not return is known (release: partner is
+     * lc_state_snapshot). */
+    struct lc_state_thread *state = call->thread->state;
+    atomic_store_explicit(&state->call_node, call->entry->path->node, memory_order_relaxed);
+    atomic_store_explicit(&state->call_begin, call->begin, memory_order_release);
     lc_hook_call_begin(call);
     return true;
 }
@@ -167,6 +172,7 @@ static inline void lc_leave(struct lc_call *call) {
     uint32_t key = lc_size_class(call->class_bytes) | call->flags << 8;
     lc_row_add(lc_row(t, call->entry->path, key), call->end - call->begin, call->bytes_sent,
                call->bytes_rcvd);
+    atomic_store_explicit(&t->state->call_begin, 0, memory_order_relaxed);
     t->last_ticks = call->end;
     t->last = call->entry;
     t->depth = 0;

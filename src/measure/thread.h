@@ -42,6 +42,7 @@ struct lc_thread {
     void *clocks;              /* per thread data of the hooks */
     const void *expected;      /* fetched when the call returns: the hooks will read it */
     void *trace;
+    struct lc_state_thread *state;
     /* colder */
     uint64_t next_request;
     struct lc_comm *comm_slots[LC_COMM_SLOTS];
@@ -61,7 +62,6 @@ struct lc_thread {
     struct lc_state_row *void_row;  /* what is not kept: root time, calls while off */
     struct lc_state_row *spill_row; /* calls that found the state full: counted as lost */
     enum lc_callpath callpath;
-    struct lc_state_thread *state;
     struct lc_state_chunk *chunk; /* newest */
     struct lc_pool *pool;         /* memory of entries */
     void *draft;                  /* of path.c */
