@@ -19,10 +19,11 @@
 #ifndef LC_PIGGYBACK_MATCH_H
 #define LC_PIGGYBACK_MATCH_H
 
+#include "piggyback/order_tree.h"
 #include "piggyback/posts.h"
 
 #define LC_ANY INT32_MIN          /* any tag; any source */
-enum { LC_MATCH_OPEN_SCAN = 32 }; /* open receives that are looked at one by one */
+enum { LC_MATCH_OPEN_SCAN = 32 }; /* receives, or entries, that are looked at one by one */
 enum { LC_ANY_BYTES = -1 };       /* of a message whose size is not known */
 
 struct lc_recv {
@@ -35,12 +36,14 @@ struct lc_recv {
     struct lc_stamp post; /* clocks of this thread when it was posted; enter: the time */
     void *owner;          /* whatever `status` needs */
     bool open;
+    struct lc_order_node place; /* among the receives of its stream, where streams keep theirs */
 };
 
 struct lc_stream;
 struct lc_stashed {
-    struct lc_stashed *next;
+    struct lc_stashed *next, *previous;
     struct lc_stream *stream;
+    struct lc_order_node place; /* in its stream, where that is indexed */
     /* in the ring, to see that it was made void; NULL for entries that came as messages */
     struct lc_ring_entry *origin;
     struct lc_ring_entry entry;
@@ -54,22 +57,36 @@ struct lc_stream { /* what is stashed of a stream, or open; not kept when nothin
     struct lc_stashed *first, *last;
     uint32_t context;
     int32_t tag;
-    uint32_t n_open; /* exact receives, while the source counts them */
+    uint32_t n_items;            /* stashed */
+    bool indexed;                /* they are in `items` too */
+    uint64_t arrived;            /* entries so far: the next one's key */
+    struct lc_order_node *items; /* by arrival */
+    struct lc_order_node *open;  /* exact receives by order, while the source counts them */
+};
+
+/* Open receives of one pattern with a wildcard, in post order; not kept when there is none. */
+struct lc_pattern {
+    struct lc_pattern *next;
+    struct lc_recv *first, *last;
+    uint32_t context;
+    int32_t source, tag; /* one of them LC_ANY */
 };
 
 struct lc_source {
     struct lc_ring_in ring;
     struct lc_posts posts;        /* receives of this source, for its senders */
-    struct lc_recv *first, *last; /* open exact receives in post order */
+    struct lc_recv *first, *last; /* open receives that belong to it, in no order */
     struct lc_stream **streams;   /* hash table of n_buckets, a power of two */
     struct lc_stashed *taken;     /* the stash's entry that lc_match_take returned last */
     uint32_t n_open, n_stash;     /* receives, entries */
     uint32_t n_streams, n_buckets;
+    uint32_t seen_voids; /* of the ring: entries of cancelled sends that were looked for */
     uint32_t n_void_keys,
         cap_void_keys;   /* entries that were absent and are void when they come late */
     uint64_t *void_keys; /* context << 32 | tag */
     bool messages;       /* entries come as messages: `pull` */
-    bool counted;        /* so many receives are open that streams count theirs */
+    bool counted;        /* streams keep their open receives: many are open, or one that had a
+                            wildcard is matched */
 };
 
 /* What the matcher asks its user. */
@@ -91,8 +108,10 @@ struct lc_match_counts {
 struct lc_matcher {
     struct lc_source *sources; /* by world rank */
     uint32_t n_sources;
-    uint32_t n_wildcards;
-    struct lc_recv *wildcard_first, *wildcard_last;
+    uint32_t n_wildcards;         /* open, and not known to be matched */
+    struct lc_pattern **patterns; /* hash table of n_pattern_buckets, a power of two */
+    uint32_t n_patterns, n_pattern_buckets;
+    struct lc_pattern *spare_patterns;
     struct lc_stashed *spare; /* free lists; of plain entries */
     struct lc_stream *spare_streams;
     const struct lc_match_calls *calls;
@@ -110,32 +129,44 @@ static inline bool lc_recv_has_wildcard(const struct lc_recv *recv) {
     return recv->source == LC_ANY || recv->tag == LC_ANY;
 }
 
-/* The same where streams count theirs: more than LC_MATCH_OPEN_SCAN are open. */
-void lc_match_opened(struct lc_matcher *match, struct lc_source *s, const struct lc_recv *recv);
+/* Cold halves: with a wildcard; where the streams of the source keep theirs, or shall. */
+void lc_match_open_wildcard(struct lc_matcher *match, struct lc_recv *recv);
+void lc_match_close_wildcard(struct lc_matcher *match, struct lc_recv *recv);
+void lc_match_opened(struct lc_matcher *match, struct lc_source *s, struct lc_recv *recv);
+void lc_match_closed(struct lc_matcher *match, struct lc_source *s, struct lc_recv *recv);
+
 static inline void lc_match_open(struct lc_matcher *match, struct lc_recv *recv) {
-    struct lc_source *s = lc_recv_has_wildcard(recv) ? NULL : &match->sources[recv->source];
-    struct lc_recv **first = s ? &s->first : &match->wildcard_first;
-    struct lc_recv **last = s ? &s->last : &match->wildcard_last;
+    if (__builtin_expect(lc_recv_has_wildcard(recv), 0)) {
+        lc_match_open_wildcard(match, recv);
+        return;
+    }
+    struct lc_source *s = &match->sources[recv->source];
     recv->next = NULL;
-    recv->previous = *last;
-    *(*last ? &(*last)->next : first) = recv;
-    *last = recv;
-    (*(s ? &s->n_open : &match->n_wildcards))++;
+    recv->previous = s->last;
+    *(s->last ? &s->last->next : &s->first) = recv;
+    s->last = recv;
+    s->n_open++;
     recv->open = true;
-    if (__builtin_expect(s && s->n_open > LC_MATCH_OPEN_SCAN, 0))
+    recv->place.count = 0;
+    if (__builtin_expect(s->n_open > LC_MATCH_OPEN_SCAN || s->counted, 0))
         lc_match_opened(match, s, recv);
 }
 
-void lc_match_closed(struct lc_matcher *match, struct lc_source *s, const struct lc_recv *recv);
+/* Of a receive whose wildcard is known by now (lc_match_take), `source` and `tag` are those of its
+ * message. */
 static inline void lc_match_close(struct lc_matcher *match, struct lc_recv *recv) {
     if (!recv->open)
         return;
-    struct lc_source *s = lc_recv_has_wildcard(recv) ? NULL : &match->sources[recv->source];
-    *(recv->previous ? &recv->previous->next : s ? &s->first : &match->wildcard_first) = recv->next;
-    *(recv->next ? &recv->next->previous : s ? &s->last : &match->wildcard_last) = recv->previous;
-    (*(s ? &s->n_open : &match->n_wildcards))--;
+    if (__builtin_expect(lc_recv_has_wildcard(recv), 0)) {
+        lc_match_close_wildcard(match, recv);
+        return;
+    }
+    struct lc_source *s = &match->sources[recv->source];
+    *(recv->previous ? &recv->previous->next : &s->first) = recv->next;
+    *(recv->next ? &recv->next->previous : &s->last) = recv->previous;
+    s->n_open--;
     recv->open = false;
-    if (__builtin_expect(s && s->counted, 0))
+    if (__builtin_expect(s->counted, 0))
         lc_match_closed(match, s, recv);
 }
 

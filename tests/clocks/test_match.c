@@ -268,8 +268,8 @@ static void cancelled_send(void **state) {
     lc_ring_put(&outs[0], &(struct lc_stamp){.enter = 4}, 2, 0, 8);
     assert_int_equal(lc_match_take(&match, 0, 2, 1, 1, 8)->stamp.enter,
                      2); /* a is in the stash now */
-    atomic_store(&a->context, LC_CONTEXT_VOID);
-    atomic_store(&c->context, LC_CONTEXT_VOID);
+    lc_ring_make_void(&outs[0], a, a->seq);
+    lc_ring_make_void(&outs[0], c, c->seq);
     assert_int_equal(lc_match_take(&match, 0, 2, 0, 2, 8)->stamp.enter, 4);
     assert_int_equal(match.counts.void_entries, 2);
     teardown(&match);
@@ -363,11 +363,116 @@ static void many_open(void **state) {
     teardown(&match);
 }
 
+/* A sender of many messages takes some back, wherever they are by then. */
+static void many_cancelled(void **state) {
+    (void)state;
+    enum { MANY = 5000 };
+    static struct lc_ring_entry *sent[MANY];
+    struct lc_matcher match;
+    setup(&match);
+    for (uint64_t i = 0; i < MANY; i++) {
+        sent[i] = lc_ring_put(&outs[0], &(struct lc_stamp){.enter = i}, 2, 0, 8);
+        if (i % 7 == 3)
+            lc_ring_make_void(&outs[0], sent[i], sent[i]->seq);
+    }
+    /* the last of all: everything is stashed */
+    struct lc_recv recv[1] = {{.source = LC_ANY, .tag = 0, .context = 2, .order = 1}};
+    lc_match_open(&match, &recv[0]);
+    lc_match_drain(&match, 0);
+    for (uint64_t i = 0; i < MANY; i += 7)
+        lc_ring_make_void(&outs[0], sent[i], sent[i]->seq);
+    lc_match_close(&match, &recv[0]);
+    for (uint64_t i = 0; i < MANY; i++)
+        if (i % 7 != 3 && i % 7 != 0)
+            assert_int_equal(lc_match_take(&match, 0, 2, 0, i + 2, 8)->stamp.enter, i);
+    assert_int_equal(match.counts.absent, 0);
+    assert_int_equal(match.sources[0].n_streams, 0);
+    teardown(&match);
+}
+
+enum order { FORWARD, REVERSE, RANDOM };
+enum pattern { SAME, TAGS, ANY_SOURCE, ANY_TAG, ANY_BOTH };
+
+static uint64_t n_asked;
+
+static int status_counted(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag) {
+    n_asked++;
+    return status(user, recv, source, tag);
+}
+
+/* n receives are open, whose messages have all been sent; they are completed in some order. Returns
+ * seconds of the processor. */
+static double pending(int n, enum order in_order, enum pattern pattern) {
+    static const struct lc_match_calls counted = {status_counted, pull, reply};
+    struct receive *all = calloc((size_t)n, sizeof *all);
+    int *which = calloc((size_t)n, sizeof *which);
+    struct lc_matcher match;
+    struct timespec begin, end;
+    setup(&match);
+    match.calls = &counted;
+    n_asked = 0;
+    srand(1);
+    for (int i = 0; i < n; i++) {
+        which[i] = in_order == REVERSE ? n - 1 - i : i;
+        int other = rand() % (i + 1);
+        if (in_order == RANDOM) {
+            which[i] = which[other];
+            which[other] = i;
+        }
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    for (int i = 0; i < n; i++) {
+        struct receive *r = &all[i];
+        r->got = (struct message){.source = (uint32_t)i % SOURCES,
+                                  .context = 2,
+                                  .tag = pattern == SAME || pattern == ANY_SOURCE ? 0 : i % 3000};
+        r->matched = true;
+        bool any_source = pattern == ANY_SOURCE || pattern == ANY_BOTH;
+        r->recv = (struct lc_recv){.source = any_source ? LC_ANY : (int32_t)r->got.source,
+                                   .tag = pattern >= ANY_TAG ? LC_ANY : r->got.tag,
+                                   .context = 2,
+                                   .order = (uint64_t)i + 1};
+        lc_match_open(&match, &r->recv);
+        lc_ring_put(&outs[r->got.source], &(struct lc_stamp){.enter = (uint64_t)i}, 2, r->got.tag,
+                    8);
+    }
+    for (int i = 0; i < n; i++) {
+        struct receive *r = &all[which[i]];
+        lc_match_close(&match, &r->recv);
+        const struct lc_ring_entry *entry =
+            lc_match_take(&match, r->got.source, 2, r->got.tag, r->recv.order, 8);
+        assert_non_null(entry);
+        assert_int_equal(entry->stamp.enter, which[i]);
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    assert_int_equal(match.counts.unsure, 0);
+    assert_true(n_asked <= (uint64_t)n); /* each wildcard at most once */
+    for (uint32_t s = 0; s < SOURCES; s++) {
+        assert_int_equal(match.sources[s].n_open, 0);
+        assert_int_equal(match.sources[s].n_streams, 0);
+    }
+    assert_int_equal(match.n_wildcards + match.n_patterns, 0);
+    teardown(&match);
+    free(all);
+    free(which);
+    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+/* Whatever order they are completed in, each costs about the same (a list: hours). */
+static void many_pending(void **state) {
+    (void)state;
+    enum { MANY = 100000 };
+    for (int in_order = FORWARD; in_order <= RANDOM; in_order++)
+        for (int pattern = SAME; pattern <= ANY_BOTH; pattern++)
+            assert_true(pending(MANY, (enum order)in_order, (enum pattern)pattern) < 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_receives), cmocka_unit_test(wild_receives),
         cmocka_unit_test(cancelled_send), cmocka_unit_test(late_entry),
         cmocka_unit_test(mispaired),      cmocka_unit_test(reverse_tags),
-        cmocka_unit_test(many_open)};
+        cmocka_unit_test(many_open),      cmocka_unit_test(many_cancelled),
+        cmocka_unit_test(many_pending)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

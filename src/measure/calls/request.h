@@ -62,15 +62,19 @@ struct lc_request {
         struct lc_parts *parts; /* partitioned messages */
     };
 };
-enum { LC_REQUEST_BUCKETS = 4096, LC_REQUEST_SHARDS = 64 };
+enum { LC_REQUEST_BITS = 12, LC_REQUEST_SHARD_BITS = 6 };
+#define LC_REQUEST_SHARDS (1u << LC_REQUEST_SHARD_BITS)
 
-struct lc_request_shard { /* a cache line each */
+struct lc_request_shard { /* a cache line each: of the handles with one hash's upper bits */
     _Alignas(64) atomic_flag busy;
+    uint32_t count;
     struct lc_request *free;
 };
 
 struct lc_request_table {
-    struct lc_request *buckets[LC_REQUEST_BUCKETS];
+    struct lc_request **buckets; /* 2^bits lists, by the hash's upper bits; at first `few` */
+    uint32_t bits;               /* changed with all shards locked, looked at with one */
+    struct lc_request *few[1 << LC_REQUEST_BITS];
     struct lc_request_shard shards[LC_REQUEST_SHARDS];
     /* the shared handle of complete requests, MPI_REQUEST_NULL if none is known */
     MPI_Request empty;
@@ -81,26 +85,32 @@ struct lc_request_table {
 };
 extern struct lc_request_table lc_requests;
 
-/* takes the shard's lock's place: call with it held */
-struct lc_request *lc_request_refill(uint32_t shard);
+struct lc_request *lc_request_refill(struct lc_request_shard *shard); /* with its lock held */
 void lc_request_shared(MPI_Request handle);
+/* Four times the lists; without memory they get longer. */
+void lc_request_table_grow(void);
 
-static inline uint32_t lc_request_bucket(MPI_Request handle) {
-    uint64_t mix = lc_hash_key((uint64_t)(uintptr_t)handle);
-    return (uint32_t)(mix >> 52);
+static inline uint64_t lc_request_hash(MPI_Request handle) {
+    return lc_hash_key((uint64_t)(uintptr_t)handle);
 }
 
-static inline void lc_shard_lock(uint32_t bucket) {
+static inline struct lc_request_shard *lc_request_shard_of(uint64_t hash) {
+    return &lc_requests.shards[hash >> (64 - LC_REQUEST_SHARD_BITS)];
+}
+
+static inline struct lc_request **lc_request_bucket(uint64_t hash) {
+    return &lc_requests.buckets[hash >> (64 - lc_requests.bits)];
+}
+
+static inline void lc_shard_lock(struct lc_request_shard *shard) {
     if (lc_unlikely(lc_core.multiple))
-        while (atomic_flag_test_and_set_explicit(
-            &lc_requests.shards[bucket % LC_REQUEST_SHARDS].busy, memory_order_acquire))
+        while (atomic_flag_test_and_set_explicit(&shard->busy, memory_order_acquire))
             ;
 }
 
-static inline void lc_shard_unlock(uint32_t bucket) {
+static inline void lc_shard_unlock(struct lc_request_shard *shard) {
     if (lc_unlikely(lc_core.multiple))
-        atomic_flag_clear_explicit(&lc_requests.shards[bucket % LC_REQUEST_SHARDS].busy,
-                                   memory_order_release);
+        atomic_flag_clear_explicit(&shard->busy, memory_order_release);
 }
 
 /* Unique in this process, ascending per thread. */
@@ -109,12 +119,13 @@ static inline uint64_t lc_request_id(struct lc_thread *t) {
 }
 
 static inline struct lc_request *lc_request_find(MPI_Request handle) {
-    uint32_t bucket = lc_request_bucket(handle);
-    lc_shard_lock(bucket);
-    struct lc_request *r = lc_requests.buckets[bucket];
+    uint64_t hash = lc_request_hash(handle);
+    struct lc_request_shard *shard = lc_request_shard_of(hash);
+    lc_shard_lock(shard);
+    struct lc_request *r = *lc_request_bucket(hash);
     while (r != NULL && r->handle != handle)
         r = r->next;
-    lc_shard_unlock(bucket);
+    lc_shard_unlock(shard);
     return r;
 }
 
@@ -127,10 +138,15 @@ static inline struct lc_request *lc_request_insert(struct lc_thread *t, MPI_Requ
     for (int i = 0; lc_unlikely(i < n_shared); i++)
         if (lc_requests.shared[i] == handle)
             return NULL;
-    uint32_t bucket = lc_request_bucket(handle);
-    struct lc_request_shard *shard = &lc_requests.shards[bucket % LC_REQUEST_SHARDS];
-    lc_shard_lock(bucket);
-    struct lc_request *old = lc_requests.buckets[bucket];
+    uint64_t hash = lc_request_hash(handle);
+    struct lc_request_shard *shard = lc_request_shard_of(hash);
+    lc_shard_lock(shard);
+    if (lc_unlikely(shard->count >> (lc_requests.bits - LC_REQUEST_SHARD_BITS) > 1)) {
+        lc_shard_unlock(shard);
+        lc_request_table_grow();
+        lc_shard_lock(shard);
+    }
+    struct lc_request **list = lc_request_bucket(hash), *old = *list;
     while (lc_unlikely(old != NULL) && old->handle != handle)
         old = old->next;
     struct lc_request *r = NULL;
@@ -140,31 +156,32 @@ static inline struct lc_request *lc_request_insert(struct lc_thread *t, MPI_Requ
     } else {
         r = shard->free;
         if (lc_unlikely(r == NULL))
-            r = lc_request_refill(bucket % LC_REQUEST_SHARDS);
+            r = lc_request_refill(shard);
         if (lc_likely(r != NULL)) {
             shard->free = r->next;
-            *r = (struct lc_request){
-                .handle = handle, .kind = (uint8_t)kind, .next = lc_requests.buckets[bucket]};
-            lc_requests.buckets[bucket] = r;
+            *r = (struct lc_request){.handle = handle, .kind = (uint8_t)kind, .next = *list};
+            *list = r;
+            shard->count++;
         }
     }
-    lc_shard_unlock(bucket);
+    lc_shard_unlock(shard);
     return r;
 }
 
 static inline void lc_request_drop(struct lc_request *r) {
-    uint32_t bucket = lc_request_bucket(r->handle);
-    struct lc_request_shard *shard = &lc_requests.shards[bucket % LC_REQUEST_SHARDS];
-    lc_shard_lock(bucket);
-    struct lc_request **at = &lc_requests.buckets[bucket];
+    uint64_t hash = lc_request_hash(r->handle);
+    struct lc_request_shard *shard = lc_request_shard_of(hash);
+    lc_shard_lock(shard);
+    struct lc_request **at = lc_request_bucket(hash);
     while (*at != NULL && *at != r)
         at = &(*at)->next;
     if (*at != NULL) {
         *at = r->next;
         r->next = shard->free;
         shard->free = r;
+        shard->count--;
     }
-    lc_shard_unlock(bucket);
+    lc_shard_unlock(shard);
 }
 
 #endif

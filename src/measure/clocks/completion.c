@@ -12,6 +12,7 @@
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/receives.h"
+#include "measure/clocks/sends.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/thread.h"
@@ -23,14 +24,13 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
     uint64_t sent = r->clocks[1];
     int32_t to = lc_clk_world(r->comm, r->peer);
     if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
-        struct lc_ring_entry *entry = (struct lc_ring_entry *)(uintptr_t)r->clocks[0];
-        if (entry != NULL && entry->seq == (uint32_t)sent) /* its segment is not in use again */
-            atomic_store_explicit(&entry->context, LC_CONTEXT_VOID, memory_order_release);
+        lc_clk_void_entry(to, r->clocks[0], sent);
         return;
     }
     uint8_t class = lc_clk.fn_class[call->fn];
     bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent >> 32));
-    if (to < 0 || to == (int32_t)lc_clk.rank || (class == LC_FN_OTHER && !surely))
+    if (to < 0 || to == (int32_t)lc_clk.rank || (uint32_t)sent == 0 ||
+        (class == LC_FN_OTHER && !surely))
         return;
     bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
@@ -69,10 +69,10 @@ static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, s
     bool notified = lc_status_is_set(r, status); /* else by its post, as far as that says it */
     if (lc_unlikely(notified &&
                     (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
-        lc_clk_close_recv(recv);
         if (lc_status_cancelled(status))
-            lc_clk_forget_posts(&recv->recv);
-        lc_clk_give_recv(recv);
+            lc_clk_drop_recv(recv);
+        else
+            lc_clk_take_back(recv);
         return false;
     }
     struct lc_deferred *deferred = lc_clk_defer(k, call, LC_DEFERRED_RECEIVED, r->comm);
@@ -95,36 +95,52 @@ static bool is_receive(const struct lc_request *r) {
     return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks[0] != 0;
 }
 
-/* The receive that was posted first; in post order, the usual case, the first that is left. */
-static int first_posted(int n, struct lc_request *const *requests, int from, bool ascending) {
-    int first = -1;
-    for (int i = ascending ? from : 0; i < n; i++)
-        if (is_receive(requests[i]) &&
-            (first < 0 || order_of(requests[i]) < order_of(requests[first]))) {
-            first = i;
-            if (ascending)
-                break;
-        }
-    return first;
+struct lc_posted {
+    uint64_t order;
+    int at;
+};
+
+static int by_order(const void *a, const void *b) {
+    uint64_t x = ((const struct lc_posted *)a)->order, y = ((const struct lc_posted *)b)->order;
+    return (x > y) - (x < y);
+}
+
+/* Those of the receives; *n: how many. In post order, but without memory for it as they come, which
+ * costs wildcards among them their place. */
+static struct lc_posted *in_post_order(int *n, struct lc_request *const *requests,
+                                       struct lc_posted *few) {
+    struct lc_posted *posted = *n <= LC_FEW ? few : malloc((size_t)*n * sizeof *posted);
+    int n_posted = 0;
+    bool ascending = true;
+    for (int i = 0; posted != NULL && i < *n; i++) {
+        if (!is_receive(requests[i]))
+            continue;
+        posted[n_posted] = (struct lc_posted){order_of(requests[i]), i};
+        ascending &= n_posted == 0 || posted[n_posted - 1].order <= posted[n_posted].order;
+        n_posted++;
+    }
+    if (posted != NULL && !ascending)
+        qsort(posted, (size_t)n_posted, sizeof *posted, by_order);
+    if (posted != NULL)
+        *n = n_posted;
+    return posted;
 }
 
 static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int n,
                               struct lc_request *const *requests, const MPI_Status *statuses,
                               struct lc_blockers *blockers) {
-    bool ascending = true;
-    uint64_t newest = 0;
-    for (int i = 0; i < n; i++)
-        if (is_receive(requests[i])) {
-            ascending = ascending && order_of(requests[i]) >= newest;
-            newest = order_of(requests[i]);
-        }
-    int at = 0;
-    while ((at = first_posted(n, requests, at, ascending)) >= 0) {
+    struct lc_posted few[LC_FEW], *posted = in_post_order(&n, requests, few);
+    for (int i = 0; i < n; i++) {
+        int at = posted != NULL ? posted[i].at : i;
         struct lc_request *r = requests[at];
+        if (!is_receive(r))
+            continue;
         uint64_t waited = leave_receive(call, k, r, &statuses[at]) ? lc_clk_deferred_now(k) : 0;
         if (waited > 0 && blockers->n < LC_BLOCKERS)
             blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
     }
+    if (posted != few)
+        free(posted);
 }
 
 /* The call tells nothing about this send. */
@@ -173,6 +189,32 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
         } else if (r->kind != LC_REQUEST_RECV) { /* also of files, of MPI_Comm_idup */
             lc_clk_coll_completed(call, k, r);
         }
+    }
+}
+
+void lc_clocks_truncated(struct lc_call *call, struct lc_request *request,
+                         const MPI_Status *status) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (request->clocks[0] == 0)
+        return;
+    if (lc_unlikely(k == NULL || !lc_clk.ready)) {
+        lc_clocks_request_failed(call, request);
+    } else if (leave_receive(call, k, request, status)) {
+        k->deferred.bytes = (uint32_t)LC_ANY_BYTES;
+        lc_clk_deferred_now(k);
+    }
+}
+
+void lc_clocks_request_failed(struct lc_call *call, struct lc_request *request) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (request->clocks[0] == 0 || request->kind == LC_REQUEST_SEND)
+        return;
+    if (request->kind == LC_REQUEST_RECV) {
+        struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)request->clocks[0];
+        request->clocks[0] = 0;
+        lc_clk_drop_recv(r);
+    } else if (k != NULL) {
+        lc_clk_coll_completed(call, k, request);
     }
 }
 

@@ -50,8 +50,11 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
     int32_t to = lc_clk_world(msg->comm, msg->peer);
     msg->clocks[0] = msg->clocks[1] = 0;
-    if (lc_unlikely(k == NULL || c == NULL || to < 0))
+    if (lc_unlikely(k == NULL || c == NULL || to < 0)) {
+        if (c == NULL && to >= 0)
+            lc_clk_count_unseen(&lc_clk.counts.messages);
         return;
+    }
     struct lc_ring_entry *entry = NULL;
     uint32_t seq = 0, context = context_of(c, msg);
     LC_CLK_LOG("S %d %u %d %d\n", to, context, msg->tag, surely_waits(msg));
@@ -83,6 +86,22 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
 }
 
+void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
+    if (to >= 0)
+        lc_ring_make_void(&lc_clk.outs[to], (struct lc_ring_entry *)(uintptr_t)entry,
+                          (uint32_t)seq);
+}
+
+void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
+    (void)call;
+    if ((uint32_t)msg->clocks[1] == 0) /* no entry went with it */
+        return;
+    lc_clk_void_entry(lc_clk_world(msg->comm, msg->peer), msg->clocks[0], msg->clocks[1]);
+    lc_clk_lock();
+    lc_clk.counts.messages--;
+    lc_clk_unlock();
+}
+
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     bool surely = surely_waits(msg);
     struct lc_clk_thread *k = call->thread->clocks;
@@ -93,8 +112,8 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
         return;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
-    if (to < 0 || msg->clocks[1] >> 32)
-        return;
+    if (to < 0 || (uint32_t)msg->clocks[1] == 0 || msg->clocks[1] >> 32)
+        return; /* nobody; no entry went with it; it is buffered */
     lc_clk_receiver_late(call, k,
                          &(struct lc_ended){.to = (uint32_t)to,
                                             .seq = (uint32_t)msg->clocks[1],

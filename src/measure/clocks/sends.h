@@ -18,4 +18,8 @@ uint32_t lc_clk_put_entry(struct lc_clk_thread *k, uint32_t to, const struct lc_
                           uint32_t context, int32_t tag, uint32_t bytes, uint64_t waits,
                           struct lc_ring_entry **entry);
 
+/* What the clocks of a request or message hold of a send to this rank that will not come, if its
+ * entry is in a ring. */
+void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq);
+
 #endif

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Many pending receives: what the tool adds per receive, completed in any order; it must not grow with their number.
+
+usage: pending.py BUILD_DIR [--flavour openmpi|mpich] [--ranks 2] [--runs 3] [--counts 1000,10000,100000] [--limit RATIO]
+
+Prints, per order and kind (see pending.c), the bare time per receive and what profile and profile with clocks add, in ns, for each
+count: the least of the runs. With --limit: exit status 1 if the most receives cost more than RATIO times as much each as the least
+(and more than 1 us each; what MPI itself takes is not counted)."""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+ORDERS = ("forward", "reverse", "random", "all", "all_reverse")
+KINDS = ("same", "tags", "source", "tag", "any")
+
+
+def seconds(args, mode, *what):
+    words, env = mode
+    launcher = [f"mpirun.{args.flavour}", "-n", str(args.ranks)]
+    if args.flavour == "openmpi":
+        launcher[1:1] = ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+    command = launcher + words + [f"{args.build}/bin/pending-{args.flavour}", *what]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=args.timeout,
+                          env={**os.environ, **env})
+    try:
+        return float(done.stdout.split()[0])
+    except (IndexError, ValueError):
+        sys.exit(f"pending.py: {' '.join(command)}: {(done.stdout + done.stderr).strip()[-500:]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--flavour", default="openmpi")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--counts", default="1000,10000,100000")
+    parser.add_argument("--orders", default=",".join(ORDERS))
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--limit", type=float)
+    parser.add_argument("--timeout", type=float, default=600)
+    args = parser.parse_args()
+    counts = [int(n) for n in args.counts.split(",")]
+    bad = 0
+    print(f"{'order':<12}{'kind':<8}" + "".join(f"{n:>10} bare   profile    clocks" for n in counts))
+    with tempfile.TemporaryDirectory() as scratch:
+        tool = [f"{args.build}/bin/latecomer", "run", "-q", "-o", f"{scratch}/exp"]
+        modes = (([], {}), ([*tool, "--"], {"LATECOMER_CLOCKS": "off"}), ([*tool, "--"], {}))
+        for order in args.orders.split(","):
+            for kind in args.kinds.split(","):
+                row, added = "", []
+                for n in counts:
+                    each = [min(seconds(args, mode, str(n), order, kind) for _ in range(args.runs)) / n * 1e9 for mode in modes]
+                    row += f"{each[0]:>15.0f}{each[1] - each[0]:>10.0f}{each[2] - each[0]:>10.0f}"
+                    added.append(max(each[2] - each[0], 1.0))
+                grown = args.limit and added[-1] > 1000 and added[-1] > args.limit * added[0]
+                bad += bool(grown)
+                print(f"{order:<12}{kind:<8}{row}{'  grows' if grown else ''}", flush=True)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
