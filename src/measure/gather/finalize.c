@@ -22,7 +22,7 @@
  * that nobody holds more than a slice. A rank that runs out of memory takes part with nothing,
  * never hangs the others. */
 
-enum { TAG_UP = 1, TAG_DOWN, TAG_GO, TAG_SLICE, SLICE_ROWS = 32768 };
+enum { TAG_UP = 1, TAG_DOWN, TAG_GO, TAG_SLICE, SLICE_ROWS = 32768, PIECE = 65536 };
 
 struct gather {
     struct lc_raw *own;   /* this rank's profile */
@@ -118,6 +118,23 @@ static void descend(struct gather *g) {
     }
 }
 
+/* What rank 0 has, on every rank, in pieces: a rank without memory for it takes part all the same.
+ * NULL: nothing. */
+static void *share_bytes(void *bytes, size_t *n_bytes) {
+    static char waste[PIECE];
+    uint64_t length = *n_bytes;
+    lc_real.Bcast(&length, 8, MPI_BYTE, 0, lc_core.comm);
+    if (lc_core.rank != 0)
+        bytes = length > 0 ? malloc(length) : NULL;
+    for (uint64_t done = 0; done < length; done += PIECE) {
+        uint64_t part = length - done < PIECE ? length - done : PIECE;
+        lc_real.Bcast(bytes != NULL ? (char *)bytes + done : waste, (int)part, MPI_BYTE, 0,
+                      lc_core.comm);
+    }
+    *n_bytes = bytes != NULL ? length : 0;
+    return bytes;
+}
+
 /* The names of the whole, on every rank: ids of hosts and metrics. */
 static struct lc_raw *share_names(const struct gather *g) {
     struct lc_raw *names = NULL;
@@ -131,15 +148,8 @@ static struct lc_raw *share_names(const struct gather *g) {
         lc_raw_free(names);
         names = NULL;
     }
-    uint64_t length = n_bytes;
-    lc_real.Bcast(&length, 8, MPI_BYTE, 0, lc_core.comm);
-    if (lc_core.rank != 0)
-        bytes = malloc(length + 1);
-    void *buffer = bytes;
-    if (buffer == NULL) /* cannot be: some bytes; keep in step with the others */
-        return NULL;
-    lc_real.Bcast(buffer, (int)length, MPI_BYTE, 0, lc_core.comm);
-    if (lc_raw_unpack(&names, bytes, length) != LC_OK)
+    bytes = share_bytes(bytes, &n_bytes);
+    if (bytes != NULL && lc_raw_unpack(&names, bytes, n_bytes) != LC_OK)
         names = NULL;
     free(bytes);
     return names;
