@@ -235,9 +235,9 @@ void lc_clocks_thread_new(struct lc_call *call) {
         lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
         begin_as_first(&k->l);
     }
-    struct lc_clk_thread **at = &lc_clk.threads; /* the first one stays first */
-    while (*at != NULL)
-        at = &(*at)->next;
+    /* the first one stays first */
+    struct lc_clk_thread **at = lc_clk.threads != NULL ? &lc_clk.threads->next : &lc_clk.threads;
+    k->next = *at;
     *at = k;
     pthread_mutex_unlock(&lc_clk.lock);
     call->thread->clocks = k;
