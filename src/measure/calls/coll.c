@@ -132,7 +132,7 @@ void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *s
 static uint64_t sum_w(struct lc_call *call, const struct lc_coll *coll, const void *counts,
                       const MPI_Datatype *types, int n, int without) {
     uint64_t sum = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; types != NULL && i < n; i++)
         if (i != without)
             sum += lc_count_at(counts, coll->large, i) * lc_type_bytes(call->thread, types[i]);
     return sum;
@@ -249,13 +249,12 @@ void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
                   const MPI_Request *request) {
     if (coll->comm == NULL)
         return;
-    coll->failed = result != MPI_SUCCESS;
-    if (!coll->failed) {
-        coll->request = coll_request(call, coll, *request);
-        lc_hook_coll_end(call, coll);
-    } else if (call->mode & LC_MODE_CLOCKS) {
-        lc_clocks_coll_end(call, coll);
+    if (result != MPI_SUCCESS) {
+        lc_coll_failed(call, coll, result);
+        return;
     }
+    coll->request = coll_request(call, coll, *request);
+    lc_hook_coll_end(call, coll);
 }
 
 void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
@@ -286,8 +285,12 @@ void lc_file_isync_end(struct lc_call *call, struct lc_coll *coll, int result,
                        const MPI_Request *request) {
     if (coll->clocks[0] == 0)
         return;
+    if (result != MPI_SUCCESS) {
+        lc_clocks_coll_failed(call, coll, lc_was_refused(result));
+        return;
+    }
     struct lc_request *r = NULL;
-    if (result == MPI_SUCCESS && *request != MPI_REQUEST_NULL) {
+    if (*request != MPI_REQUEST_NULL) {
         r = lc_request_find(*request); /* the trace knows it already */
         if (r == NULL)
             r = lc_request_insert(call->thread, *request, LC_REQUEST_OTHER);

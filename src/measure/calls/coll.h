@@ -7,6 +7,7 @@
 
 #include "format/raw.h"
 #include "measure/calls/communicators.h"
+#include "measure/calls/failed.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/core.h"
@@ -58,9 +59,12 @@ static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll,
 }
 
 static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll, int result) {
-    coll->failed = result != MPI_SUCCESS;
-    if (lc_likely(coll->comm != NULL))
+    if (lc_unlikely(coll->comm == NULL))
+        return;
+    if (lc_likely(result == MPI_SUCCESS))
         lc_hook_coll_end(call, coll);
+    else
+        lc_coll_failed(call, coll, result);
 }
 void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
                   const MPI_Request *request);

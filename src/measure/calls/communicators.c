@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/timer.h"
 #include "measure/calls/communicators.h"
+#include "measure/calls/failed.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -31,49 +32,55 @@ static uint32_t slot_of(MPI_Comm comm) {
     return (uint32_t)((mix ^ mix >> 5 ^ mix >> 10) % LC_COMM_SLOTS);
 }
 
-/* World ranks of a group; NULL without memory. */
-static int32_t *world_ranks(MPI_Group group, int n) {
+typedef int ask_group(MPI_Comm comm, MPI_Group *group);
+
+/* World ranks of a group of n; MPI_UNDEFINED where MPI does not tell. NULL: no memory. */
+static int32_t *world_ranks(ask_group *ask, MPI_Comm comm, int n) {
     int32_t *world = malloc(((size_t)n + 1) * sizeof *world);
     int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
-    MPI_Group all = MPI_GROUP_NULL;
-    if (world != NULL && ranks != NULL && lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
-        for (int i = 0; i < n; i++)
-            ranks[i] = i;
-        lc_real.Group_translate_ranks(group, n, ranks, all, world);
-        lc_real.Group_free(&all);
-    } else {
+    MPI_Group all, group;
+    if (world == NULL || ranks == NULL) {
         free(world);
-        world = NULL;
+        free(ranks);
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) {
+        world[i] = MPI_UNDEFINED;
+        ranks[i] = i;
+    }
+    if (ask(comm, &group) == MPI_SUCCESS) {
+        if (lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+            if (lc_real.Group_translate_ranks(group, n, ranks, all, world) != MPI_SUCCESS)
+                for (int i = 0; i < n; i++)
+                    world[i] = MPI_UNDEFINED;
+            lc_real.Group_free(&all);
+        }
+        lc_real.Group_free(&group);
     }
     free(ranks);
     return world;
 }
 
-static void describe(struct lc_comm *c) {
+/* false: no memory, or MPI does not know it. */
+static bool describe(struct lc_comm *c) {
     int size = 0, rank = 0, inter = 0, remote = 0;
-    MPI_Group group;
-    lc_real.Comm_size(c->handle, &size);
-    lc_real.Comm_rank(c->handle, &rank);
-    lc_real.Comm_test_inter(c->handle, &inter);
+    if (lc_real.Comm_size(c->handle, &size) != MPI_SUCCESS ||
+        lc_real.Comm_rank(c->handle, &rank) != MPI_SUCCESS ||
+        lc_real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS)
+        return false;
     c->size = size;
     c->rank = rank;
     c->inter = inter != 0;
     c->n_in = c->n_out = -1;
-    if (!lc_core.initialised)
-        return;
-    if (lc_real.Comm_group(c->handle, &group) == MPI_SUCCESS) {
-        c->local_world = world_ranks(group, size);
-        lc_real.Group_free(&group);
-    }
-    c->world = c->local_world;
-    if (!c->inter)
-        return;
-    lc_real.Comm_remote_size(c->handle, &remote);
-    c->remote_size = remote;
-    if (lc_real.Comm_remote_group(c->handle, &group) == MPI_SUCCESS) {
-        c->world = world_ranks(group, remote);
-        lc_real.Group_free(&group);
-    }
+    c->world = c->local_world = world_ranks(lc_real.Comm_group, c->handle, size);
+    if (!c->inter || c->local_world == NULL)
+        return c->local_world != NULL;
+    if (lc_real.Comm_remote_size(c->handle, &remote) == MPI_SUCCESS)
+        c->remote_size = remote;
+    c->world = world_ranks(lc_real.Comm_remote_group, c->handle, c->remote_size);
+    if (c->world == NULL)
+        free(c->local_world);
+    return c->world != NULL;
 }
 
 LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm) {
@@ -90,7 +97,10 @@ LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm) {
         if (c == NULL)
             return NULL;
         c->handle = comm;
-        describe(c); /* calls MPI: not under the lock */
+        if (!describe(c)) { /* calls MPI: not under the lock */
+            free(c);
+            return NULL;
+        }
         pthread_mutex_lock(&lc_core.lock);
         c->id = next_id++;
         c->next = buckets[bucket];
@@ -141,7 +151,10 @@ LC_COLD int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type) {
     return (int64_t)bytes;
 }
 
-void lc_type_forget(struct lc_thread *t, MPI_Datatype type) {
+void lc_type_free_begin(struct lc_thread *t, const MPI_Datatype *given) {
+    if (given == NULL)
+        return;
+    MPI_Datatype type = *given;
     for (int i = 0; i < LC_TYPE_SLOTS; i++)
         if (t->type_slots[i].type == type)
             t->type_slots[i].size_bytes = -1;
@@ -153,9 +166,9 @@ void lc_type_forget(struct lc_thread *t, MPI_Datatype type) {
 }
 
 void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm) {
-    struct lc_comm *from = parent != MPI_COMM_NULL ? lc_comm_get(call->thread, parent) : NULL;
     if (result != MPI_SUCCESS)
         return;
+    struct lc_comm *from = parent != MPI_COMM_NULL ? lc_comm_get(call->thread, parent) : NULL;
     if (call->mode & LC_MODE_TRACE && from != NULL)
         lc_trace_made_from(call, from); /* also of those who are not in the new one */
     if (*comm == MPI_COMM_NULL)
@@ -170,10 +183,10 @@ void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MP
 
 /* The processes that MPI_Comm_spawn starts run without the tool, unless what is spawned is
  * `latecomer run`: said once, and counted. */
-void lc_spawned(int result, int root, MPI_Comm comm, MPI_Comm children) {
+void lc_spawned(int result, int root, MPI_Comm comm, const MPI_Comm *children) {
     int rank = -1, n = 0;
     if (result != MPI_SUCCESS || lc_real.Comm_rank(comm, &rank) != MPI_SUCCESS || rank != root ||
-        lc_real.Comm_remote_size(children, &n) != MPI_SUCCESS)
+        lc_real.Comm_remote_size(*children, &n) != MPI_SUCCESS)
         return;
     atomic_fetch_add_explicit(&lc_core.n_spawned, (uint64_t)n, memory_order_relaxed);
     lc_say_once("MPI_Comm_spawn: %d processes: not measured, unless `latecomer run` was spawned",
@@ -181,8 +194,8 @@ void lc_spawned(int result, int root, MPI_Comm comm, MPI_Comm children) {
 }
 
 void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name) {
-    struct lc_comm *c = lc_comm_get(call->thread, comm);
-    if (result == MPI_SUCCESS && c != NULL && call->mode & LC_MODE_TRACE)
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (c != NULL && call->mode & LC_MODE_TRACE)
         lc_trace_comm_named(call, c, name);
 }
 
@@ -198,7 +211,7 @@ struct pending {
 static struct pending *pending;
 
 static int32_t *copy_ranks(const int32_t *ranks, int n) {
-    int32_t *copy = ranks != NULL ? malloc(((size_t)n + 1) * sizeof *copy) : NULL;
+    int32_t *copy = malloc(((size_t)n + 1) * sizeof *copy);
     if (copy != NULL)
         memcpy(copy, ranks, (size_t)n * sizeof *copy);
     return copy;
@@ -217,13 +230,18 @@ static struct lc_comm *copy_of(struct lc_comm *from) {
     c->n_in = c->n_out = -1;
     c->local_world = copy_ranks(from->local_world, from->size);
     c->world = from->inter ? copy_ranks(from->world, from->remote_size) : c->local_world;
+    if (c->local_world == NULL || c->world == NULL) {
+        free(c->local_world);
+        free(c);
+        return NULL;
+    }
     return c;
 }
 
 static struct lc_request *duplicate(struct lc_call *call, MPI_Comm parent, const MPI_Comm *comm,
                                     const MPI_Request *request) {
     struct lc_comm *from = lc_comm_get(call->thread, parent);
-    if (from == NULL || from->local_world == NULL)
+    if (from == NULL)
         return NULL;
     struct lc_comm *c = copy_of(from);
     struct pending *p = c != NULL ? calloc(1, sizeof *p) : NULL;
@@ -250,8 +268,10 @@ static struct lc_request *duplicate(struct lc_call *call, MPI_Comm parent, const
 void lc_comm_idup_end(struct lc_call *call, struct lc_coll *coll, int result, MPI_Comm parent,
                       const MPI_Comm *comm, const MPI_Request *request) {
     struct lc_request *r = result == MPI_SUCCESS ? duplicate(call, parent, comm, request) : NULL;
-    if (coll->clocks[0] != 0)
+    if (coll->clocks[0] != 0 && result == MPI_SUCCESS)
         lc_clocks_isync_end(call, coll, r);
+    else if (coll->clocks[0] != 0)
+        lc_clocks_coll_failed(call, coll, lc_was_refused(result));
 }
 
 void lc_comm_idup_complete(const struct lc_request *request) {
@@ -260,10 +280,11 @@ void lc_comm_idup_complete(const struct lc_request *request) {
     while (*at != NULL && (*at)->request != request)
         at = &(*at)->next;
     struct pending *p = *at;
-    if (p != NULL) {
+    if (p != NULL)
+        *at = p->next;
+    if (p != NULL && *p->handle != MPI_COMM_NULL) { /* else it failed */
         struct lc_comm *c = p->made;
         uint32_t bucket = bucket_of(*p->handle);
-        *at = p->next;
         c->handle = *p->handle;
         c->next = buckets[bucket];
         buckets[bucket] = c;
@@ -273,10 +294,10 @@ void lc_comm_idup_complete(const struct lc_request *request) {
 }
 
 void lc_comm_free_begin(struct lc_call *call, const MPI_Comm *comm) {
-    if (*comm == MPI_COMM_NULL)
+    if (comm == NULL || *comm == MPI_COMM_NULL)
         return;
     struct lc_comm *c = lc_comm_get(call->thread, *comm);
-    if (c == NULL)
+    if (c == NULL || c->id < 2) /* MPI refuses to free MPI_COMM_WORLD and MPI_COMM_SELF */
         return;
     lc_hook_comm_free(call, c);
     comm_forget(call->thread, *comm);

@@ -39,9 +39,9 @@ struct lc_comm {
 };
 struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm);
 int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type);
-void lc_type_forget(struct lc_thread *t, MPI_Datatype type);
+void lc_type_free_begin(struct lc_thread *t, const MPI_Datatype *given);
 void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MPI_Comm *comm);
-void lc_spawned(int result, int root, MPI_Comm comm, MPI_Comm children);
+void lc_spawned(int result, int root, MPI_Comm comm, const MPI_Comm *children);
 void lc_comm_named(struct lc_call *call, int result, MPI_Comm comm, const char *name);
 void lc_comm_idup_end(struct lc_call *call, struct lc_coll *coll, int result, MPI_Comm parent,
                       const MPI_Comm *comm, const MPI_Request *request);

@@ -26,9 +26,17 @@ struct lc_array {
 };
 void lc_complete_other(struct lc_request *r);
 bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
-
-/* Some requests of the call failed: leaves in array->known those that are complete. */
-void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statuses);
+/* MPI refused the call, or an operation failed. Its request is forgotten if it is over;
+ * of several, those are left in array->known that are complete. */
+void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
+                        const MPI_Request *request, const MPI_Status *status);
+void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
+                     const MPI_Status *statuses);
+void lc_any_failed(struct lc_call *call, struct lc_array *array, int result,
+                   const MPI_Status *status);
+/* One of several that MPI_Waitsome found, with the code that its status tells. */
+void lc_request_failed(struct lc_call *call, struct lc_request *r, int result,
+                       const MPI_Request *handle, const MPI_Status *status);
 
 /* MPICH (4.0) leaves the status of MPI_Isendrecv as it was: what stands there may be anything. */
 static inline bool lc_status_is_set(const struct lc_request *r, const MPI_Status *status) {
@@ -42,8 +50,14 @@ static inline struct lc_request *lc_known(MPI_Request handle) {
     return r != NULL && r->active ? r : NULL;
 }
 
+/* requests NULL: as the program passed it; MPI will refuse. */
 static inline void lc_complete_begin(struct lc_call *call, int n, const MPI_Request *requests,
                                      struct lc_request **known) {
+    if (lc_unlikely(requests == NULL)) {
+        for (int i = 0; i < n; i++)
+            known[i] = NULL;
+        return;
+    }
     for (int i = 0; i < n; i++)
         known[i] = lc_known(requests[i]);
     lc_hook_completing(call, n, known);
@@ -79,37 +93,40 @@ static inline void lc_complete_end(struct lc_request *r) {
 }
 
 static inline void lc_complete_one(struct lc_call *call, int result, struct lc_request *known,
-                                   const MPI_Status *status) {
+                                   const MPI_Request *request, const MPI_Status *status) {
     if (known == NULL)
         return;
-    if (lc_likely(result == MPI_SUCCESS)) {
-        lc_complete_book(call, known, status);
-        lc_hook_completed(call, 1, &known, status);
+    if (lc_unlikely(result != MPI_SUCCESS)) {
+        lc_complete_failed(call, result, known, request, status);
+        return;
     }
+    lc_complete_book(call, known, status);
+    lc_hook_completed(call, 1, &known, status);
     if (call->bytes_rcvd != 0)
         call->class_bytes = call->bytes_rcvd;
     lc_complete_end(known);
 }
 
 static inline void lc_test_one(struct lc_call *call, int result, struct lc_request *known,
-                               const int *flag, const MPI_Status *status) {
+                               const MPI_Request *request, const int *flag,
+                               const MPI_Status *status) {
     if (known == NULL)
         return;
     if (result == MPI_SUCCESS && !*flag) {
         lc_hook_tested(call, 1, &known);
         return;
     }
-    lc_complete_one(call, result, known, status);
+    lc_complete_one(call, result, known, request, status);
 }
 
 static inline void lc_array_begin(struct lc_call *call, struct lc_array *array, int count,
                                   const MPI_Request *requests, struct lc_request **few,
                                   MPI_Status *own) {
-    array->count = count > 0 ? count : 0;
+    array->count = count > 0 && requests != NULL ? count : 0;
     array->handles = requests;
     array->known = few;
     array->own = own;
-    if (lc_unlikely(count > LC_FEW) && !lc_array_grow(call->thread, array))
+    if (lc_unlikely(array->count > LC_FEW) && !lc_array_grow(call->thread, array))
         array->count = 0; /* no memory: completions stay unknown */
     lc_complete_begin(call, array->count, requests, array->known);
 }
@@ -140,10 +157,10 @@ static inline void lc_array_book(struct lc_call *call, struct lc_array *array,
     lc_count_messages(call, rcvd, rcvd_empty, 0, 0);
 }
 
-static inline void lc_array_all(struct lc_call *call, struct lc_array *array, int result, int flag,
+static inline void lc_array_all(struct lc_call *call, struct lc_array *array, int result, bool flag,
                                 const MPI_Status *statuses) {
     if (lc_unlikely(result != MPI_SUCCESS))
-        lc_array_failed(array, result, statuses);
+        lc_array_failed(call, array, result, statuses);
     else if (!flag) {
         lc_hook_tested(call, array->count, array->known);
         return;
@@ -151,17 +168,22 @@ static inline void lc_array_all(struct lc_call *call, struct lc_array *array, in
     lc_array_book(call, array, statuses);
 }
 
-static inline void lc_array_any(struct lc_call *call, struct lc_array *array, int result, int flag,
-                                int index, const MPI_Status *status) {
-    if (result == MPI_SUCCESS && !flag) {
+static inline void lc_array_any(struct lc_call *call, struct lc_array *array, int result, bool flag,
+                                const int *index, const MPI_Status *status) {
+    if (lc_unlikely(result != MPI_SUCCESS)) {
+        lc_any_failed(call, array, result, status);
+        return;
+    }
+    if (!flag) {
         lc_hook_tested(call, array->count, array->known);
         return;
     }
-    if (index < 0 || index >= array->count) /* MPI_UNDEFINED */
+    if (*index < 0 || *index >= array->count) /* MPI_UNDEFINED */
         return;
-    lc_complete_one(call, result, array->known[index], status);
+    lc_complete_one(call, result, array->known[*index], NULL, status);
 }
-void lc_array_some(struct lc_call *call, struct lc_array *array, int result, int outcount,
+
+void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
                    const int *indices, const MPI_Status *statuses);
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);
 void lc_cancel_begin(struct lc_call *call, const MPI_Request *request);

@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The program's arrays are read before MPI has looked at them; what is counted of a call that it
+ * then refuses is taken back (lc_coll_failed). */
 static inline uint64_t lc_count_at(const void *counts, bool large, int i) {
+    if (counts == NULL)
+        return 0;
     if (large)
         return (uint64_t)((const MPI_Count *)counts)[i];
     return (uint64_t)((const int *)counts)[i];

@@ -84,7 +84,7 @@ def t_send(c):
     c.has("count", "datatype", "dest", "tag", "comm")
     return (
         MSG + f"    lc_send_begin(&call, &msg, (uint64_t)count, datatype, dest, tag, comm, {send_flag(c)});\n",
-        "    lc_send_end(&call, &msg);\n",
+        "    lc_send_end(&call, &msg, result);\n",
     )
 
 
@@ -201,7 +201,7 @@ def t_wait(c):
     return (
         "    MPI_Status own;\n    struct lc_request *known;\n    status = lc_own_status(status, &own);\n"
         "    lc_complete_begin(&call, 1, request, &known);\n",
-        "    lc_complete_one(&call, result, known, status);\n",
+        "    lc_complete_one(&call, result, known, request, status);\n",
     )
 
 
@@ -210,7 +210,7 @@ def t_test(c):
     return (
         "    MPI_Status own;\n    struct lc_request *known;\n    status = lc_own_status(status, &own);\n"
         "    lc_complete_begin(&call, 1, request, &known);\n",
-        "    lc_test_one(&call, result, known, flag, status);\n",
+        "    lc_test_one(&call, result, known, request, flag, status);\n",
     )
 
 
@@ -225,7 +225,7 @@ def t_waitall(c):
     return (
         ARRAY.format(count="count")
         + "    array_of_statuses = lc_array_statuses(&call, &array, array_of_statuses);\n",
-        "    lc_array_all(&call, &array, result, 1, array_of_statuses);\n",
+        "    lc_array_all(&call, &array, result, true, array_of_statuses);\n",
     )
 
 
@@ -234,7 +234,7 @@ def t_testall(c):
     return (
         ARRAY.format(count="count")
         + "    array_of_statuses = lc_array_statuses(&call, &array, array_of_statuses);\n",
-        "    lc_array_all(&call, &array, result, *flag, array_of_statuses);\n",
+        "    lc_array_all(&call, &array, result, lc_told(result, flag), array_of_statuses);\n",
     )
 
 
@@ -249,7 +249,7 @@ def t_waitany(c):
     return (
         ARRAY.format(count="count").replace("[LC_FEW];\n    struct lc_array", "[1];\n    struct lc_array")
         + "    status = lc_own_status(status, own);\n",
-        f"    lc_array_any(&call, &array, result, 1, *{index}, status);\n",
+        f"    lc_array_any(&call, &array, result, true, {index}, status);\n",
     )
 
 
@@ -259,7 +259,7 @@ def t_testany(c):
     return (
         ARRAY.format(count="count").replace("[LC_FEW];\n    struct lc_array", "[1];\n    struct lc_array")
         + "    status = lc_own_status(status, own);\n",
-        f"    lc_array_any(&call, &array, result, *flag, *{index}, status);\n",
+        f"    lc_array_any(&call, &array, result, lc_told(result, flag), {index}, status);\n",
     )
 
 
@@ -268,7 +268,7 @@ def t_waitsome(c):
     return (
         ARRAY.format(count="incount")
         + "    array_of_statuses = lc_array_statuses(&call, &array, array_of_statuses);\n",
-        "    lc_array_some(&call, &array, result, *outcount, array_of_indices, array_of_statuses);\n",
+        "    lc_array_some(&call, &array, result, outcount, array_of_indices, array_of_statuses);\n",
     )
 
 
@@ -289,7 +289,7 @@ def t_mprobe(c):
     c.has("comm", "message", "status")
     return (
         "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
-        "    lc_mprobe_end(&call, result, 1, comm, message, status);\n",
+        "    lc_mprobe_end(&call, result, true, comm, message, status);\n",
     )
 
 
@@ -297,7 +297,7 @@ def t_improbe(c):
     c.has("comm", "flag", "message", "status")
     return (
         "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
-        "    lc_mprobe_end(&call, result, *flag, comm, message, status);\n",
+        "    lc_mprobe_end(&call, result, lc_told(result, flag), comm, message, status);\n",
     )
 
 
@@ -395,12 +395,12 @@ def t_comm_create(c):
     old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
     made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
     if c.short in ("Comm_create_group", "Intercomm_create", "Intercomm_merge"):  # collective over others than the members of what is given
-        made += f"    lc_comm_sync(&call, result, *{new[0]});\n"
+        made += f"    lc_comm_sync(&call, result, {new[0]});\n"
     if c.short.startswith("Comm_spawn"):
-        made += f"    lc_spawned(result, root, {old[0]}, *{new[0]});\n"
+        made += f"    lc_spawned(result, root, {old[0]}, {new[0]});\n"
     if not old or c.short in ("Comm_create_group", "Intercomm_merge"):
         return "", made
-    return f"    lc_sync_begin(&call, {old[0]});\n", f"    lc_sync_end(&call);\n    lc_comm_sync_groups(&call, result, {old[0]});\n" + made
+    return f"    lc_sync_begin(&call, {old[0]});\n", f"    lc_sync_end(&call, result);\n    lc_comm_sync_groups(&call, result, {old[0]});\n" + made
 
 
 def t_comm_name(c):
@@ -415,7 +415,10 @@ def t_rma_win(c):
 
 def t_rma_free(c):
     c.has("win")
-    return "    MPI_Win old = *win;\n    lc_win_freeing(&call, old);\n", "    lc_win_freed(&call, old);\n"
+    return (
+        "    MPI_Win old = win != NULL ? *win : MPI_WIN_NULL;\n    lc_win_freeing(&call, old);\n",
+        "    lc_win_freed(&call, old, result);\n",
+    )
 
 
 def t_rma_name(c):
@@ -442,13 +445,13 @@ def t_rma_sync(c):
     rank = "rank" if "rank" in c.names else "-1"
     group = "group" if "group" in c.names else "MPI_GROUP_NULL"
     shared = "lock_type == MPI_LOCK_SHARED" if "lock_type" in c.names else "true"
-    done = "*flag" if "flag" in c.names else "true"
+    done = "lc_told(result, flag)" if "flag" in c.names else "result == MPI_SUCCESS"
     what = "LC_WIN_" + c.short[4:].upper().replace("_LOCAL", "").replace("TEST", "WAIT")
     given = "assert" if "assert" in c.names else "0"
     return (
         f"    const struct lc_win_epoch epoch = {{{rank}, {given}, {shared}, {group}}};\n"
         f"    lc_win_sync_begin(&call, {what}, win, &epoch);\n",
-        f"    lc_win_sync_end(&call, {what}, win, &epoch, result == MPI_SUCCESS && {done});\n",
+        f"    lc_win_sync_end(&call, {what}, win, &epoch, {done});\n",
     )
 
 
@@ -475,7 +478,7 @@ def t_file_open(c):
 def t_file_close(c):
     c.has("fh")
     return (
-        "    struct lc_file_op op;\n    lc_file_close_begin(&call, &op, *fh);\n",
+        "    struct lc_file_op op;\n    lc_file_close_begin(&call, &op, fh != NULL ? *fh : MPI_FILE_NULL);\n",
         "    lc_file_close_end(&call, &op, result);\n",
     )
 
@@ -549,7 +552,7 @@ def t_comm_free(c):
 
 def t_type_free(c):
     c.has("datatype")
-    return "    lc_type_forget(call.thread, *datatype);\n", ""
+    return "    lc_type_free_begin(call.thread, datatype);\n", ""
 
 
 # Blocking collective operations of files, of which every member waits for every member.
@@ -561,13 +564,13 @@ def meeting(c, before, after):
     if not FILE_MEET.match(c.short):
         return before, after
     if c.short == "File_open":
-        return before + "    lc_sync_begin(&call, comm);\n", "    lc_sync_end(&call);\n    lc_file_known(&call, result, comm, *fh);\n" + after
+        return before + "    lc_sync_begin(&call, comm);\n", "    lc_sync_end(&call, result);\n    lc_file_known(&call, result, comm, fh);\n" + after
     if c.short == "File_close":
         return (
-            before + "    MPI_File old = *fh;\n    lc_file_sync_begin(&call, old);\n",
-            "    lc_sync_end(&call);\n    lc_clocks_file_closed(old);\n" + after,
+            before + "    MPI_File old = fh != NULL ? *fh : MPI_FILE_NULL;\n    lc_file_sync_begin(&call, old);\n",
+            "    lc_sync_end(&call, result);\n    lc_file_sync_over(result, old);\n" + after,
         )
-    return before + "    lc_file_sync_begin(&call, fh);\n", "    lc_sync_end(&call);\n" + after
+    return before + "    lc_file_sync_begin(&call, fh);\n", "    lc_sync_end(&call, result);\n" + after
 
 
 # Called in inner loops: everything of the hot path in one function (-50 instructions per call; the others share it).

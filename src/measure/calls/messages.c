@@ -29,8 +29,10 @@ void lc_isendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg 
 /* One request for both halves: the receiving one is in the table, the sending one hangs on it. */
 void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
                       const MPI_Request *request) {
-    if (result != MPI_SUCCESS)
+    if (result != MPI_SUCCESS) {
+        lc_sendrecv_failed(call, out, in, result, NULL);
         return;
+    }
     if (in->comm == NULL && out->comm != NULL) {
         lc_isend_end(call, out, result, request);
     } else if (in->comm != NULL) {
@@ -170,12 +172,16 @@ void lc_pready(struct lc_call *call, MPI_Request request, int count) {
     r->clocks[1] = msg.clocks[1];
 }
 
+/* NULL also for what MPI will refuse. */
+static struct lc_request *find_given(const MPI_Request *request) {
+    return request == NULL || *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
+}
+
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests) {
     uint64_t sent = 0, sent_empty = 0;
-    for (int i = 0; i < count; i++) {
-        struct lc_request *r =
-            requests[i] == MPI_REQUEST_NULL ? NULL : lc_request_find(requests[i]);
-        if (r == NULL || !r->persistent)
+    for (int i = 0; requests != NULL && i < count; i++) {
+        struct lc_request *r = find_given(&requests[i]);
+        if (r == NULL || !r->persistent || r->active) /* MPI will refuse one that is active */
             continue;
         r->id = lc_request_id(call->thread);
         r->posted_ticks = call->begin;
@@ -208,16 +214,17 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
 }
 
 void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests) {
-    for (int i = 0; i < count; i++) {
-        struct lc_request *r =
-            requests[i] == MPI_REQUEST_NULL ? NULL : lc_request_find(requests[i]);
-        if (r == NULL || !r->persistent)
-            continue;
-        r->active = result == MPI_SUCCESS;
-        if (!r->active)
+    for (int i = 0; requests != NULL && i < count; i++) {
+        struct lc_request *r = find_given(&requests[i]);
+        if (r == NULL || !r->persistent || r->posted_ticks != call->begin)
             continue;
         struct lc_msg msg;
         msg_of(r, r, &msg);
+        if (lc_unlikely(result != MPI_SUCCESS) && lc_request_is_over(r, &requests[i])) {
+            lc_start_failed(call, r, &msg);
+            continue;
+        }
+        r->active = true;
         if (r->kind == LC_REQUEST_COLL)
             lc_hook_coll_end(call, r->coll);
         else if (r->kind == LC_REQUEST_SEND)
@@ -258,50 +265,33 @@ bool lc_array_grow(struct lc_thread *t, struct lc_array *array) {
     return true;
 }
 
-void lc_array_failed(struct lc_array *array, int result, const MPI_Status *statuses) {
-    for (int i = 0; i < array->count; i++) {
-        struct lc_request *r = array->known[i];
-        if (r == NULL)
-            continue;
-        bool gone = array->handles[i] == MPI_REQUEST_NULL;
-        if (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)
-            continue; /* complete */
-        array->known[i] = NULL;
-        if (gone && !r->persistent) {
-            lc_complete_other(r);
-            lc_request_drop(r);
-        }
-    }
-}
-
-void lc_array_some(struct lc_call *call, struct lc_array *array, int result, int outcount,
+void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
                    const int *indices, const MPI_Status *statuses) {
     struct lc_request *few[LC_FEW];
-    bool ok = result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS;
-    if (!ok || outcount <= 0 || outcount > array->count) { /* MPI_UNDEFINED is negative */
-        if (ok && outcount == 0)
-            lc_hook_tested(call, array->count, array->known);
+    bool each = lc_unlikely(result != MPI_SUCCESS) && lc_error_class(result) == MPI_ERR_IN_STATUS;
+    if ((result != MPI_SUCCESS && !each) || *outcount > array->count)
         return;
-    }
-    struct lc_array done = {.count = outcount, .own = array->own, .known = few};
+    struct lc_array done = {.count = *outcount, .own = array->own, .known = few};
     if (array->count > LC_FEW)
         done.known = array->known + array->count;
-    for (int i = 0; i < outcount; i++) {
+    for (int i = 0; i < done.count; i++) {
         struct lc_request *r = array->known[indices[i]];
         array->known[indices[i]] = NULL;
         done.known[i] = r;
-        if (r == NULL || result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS)
+        if (r == NULL || !each || statuses[i].MPI_ERROR == MPI_SUCCESS)
             continue;
         done.known[i] = NULL;
-        if (!r->persistent)
-            lc_request_drop(r);
+        lc_request_failed(call, r, statuses[i].MPI_ERROR, &array->handles[indices[i]],
+                          &statuses[i]);
     }
-    lc_hook_tested(call, array->count, array->known);
-    lc_array_book(call, &done, statuses);
+    if (*outcount >= 0) /* MPI_UNDEFINED is negative: none was active */
+        lc_hook_tested(call, array->count, array->known);
+    if (*outcount > 0)
+        lc_array_book(call, &done, statuses);
 }
 
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
-    struct lc_request *r = *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
+    struct lc_request *r = find_given(request);
     if (r == NULL)
         return;
     r->freed = true;
@@ -313,7 +303,7 @@ void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
 }
 
 void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
-    struct lc_request *r = *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
+    struct lc_request *r = find_given(request);
     if (r == NULL || !r->active)
         return;
     r->cancelled = true;
@@ -324,9 +314,9 @@ void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
 
 static struct lc_matched *all_matched;
 
-void lc_mprobe_end(struct lc_call *call, int result, int flag, MPI_Comm comm,
+void lc_mprobe_end(struct lc_call *call, int result, bool found, MPI_Comm comm,
                    const MPI_Message *message, const MPI_Status *status) {
-    if (result != MPI_SUCCESS || !flag || *message == MPI_MESSAGE_NULL ||
+    if (result != MPI_SUCCESS || !found || *message == MPI_MESSAGE_NULL ||
         *message == MPI_MESSAGE_NO_PROC)
         return;
     struct lc_matched *m = calloc(1, sizeof *m);
@@ -348,6 +338,8 @@ void lc_mprobe_end(struct lc_call *call, int result, int flag, MPI_Comm comm,
 void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message) {
     memset(msg, 0, sizeof *msg);
     msg->id = lc_request_id(call->thread);
+    if (message == NULL)
+        return;
     pthread_mutex_lock(&lc_core.lock);
     struct lc_matched **at = &all_matched;
     while (*at != NULL && (*at)->handle != *message)

@@ -10,6 +10,7 @@
 
 #include "format/raw.h"
 #include "format/state.h"
+#include "measure/calls/failed.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
@@ -67,9 +68,13 @@ static inline void lc_send_begin(struct lc_call *call, struct lc_msg *msg, uint6
     lc_msg_out(call, msg, count, type, dest, tag, comm, kind);
 }
 
-static inline void lc_send_end(struct lc_call *call, struct lc_msg *msg) {
-    if (lc_likely(msg->comm != NULL))
+static inline void lc_send_end(struct lc_call *call, struct lc_msg *msg, int result) {
+    if (lc_unlikely(msg->comm == NULL))
+        return;
+    if (lc_likely(result == MPI_SUCCESS))
         lc_hook_send_done(call, msg);
+    else
+        lc_send_failed(call, msg);
 }
 
 static inline void lc_isend_begin(struct lc_call *call, struct lc_msg *msg, uint64_t count,
@@ -105,8 +110,12 @@ static inline struct lc_request *lc_request_new(struct lc_call *call, const stru
 
 static inline void lc_isend_end(struct lc_call *call, struct lc_msg *msg, int result,
                                 const MPI_Request *request) {
-    if (lc_unlikely(msg->comm == NULL || result != MPI_SUCCESS))
+    if (lc_unlikely(msg->comm == NULL))
         return;
+    if (lc_unlikely(result != MPI_SUCCESS)) {
+        lc_send_failed(call, msg);
+        return;
+    }
     msg->request = lc_request_new(call, msg, *request, LC_REQUEST_SEND);
     lc_hook_send_started(call, msg);
 }
@@ -122,6 +131,8 @@ static inline void lc_recv_end(struct lc_call *call, struct lc_msg *msg, int res
                                const MPI_Status *status) {
     if (lc_unlikely(msg->comm == NULL || result != MPI_SUCCESS)) {
         call->flags |= LC_RAW_ROW_NULL;
+        if (msg->comm != NULL)
+            lc_recv_failed(call, msg, result, status);
         return;
     }
     msg->peer = status->MPI_SOURCE;
@@ -144,6 +155,8 @@ static inline void lc_irecv_end(struct lc_call *call, struct lc_msg *msg, int re
                                 const MPI_Request *request) {
     if (lc_unlikely(msg->comm == NULL || result != MPI_SUCCESS)) {
         call->flags |= LC_RAW_ROW_NULL;
+        if (msg->comm != NULL)
+            lc_recv_failed(call, msg, result, NULL);
         return;
     }
     msg->request = lc_request_new(call, msg, *request, LC_REQUEST_RECV);
@@ -161,12 +174,16 @@ static inline void lc_sendrecv_begin(struct lc_call *call, struct lc_msg *out, s
 static inline void lc_sendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in,
                                    int result, const MPI_Status *status) {
     uint64_t sent = 0, sent_empty = 0, rcvd = 0, rcvd_empty = 0;
+    if (lc_unlikely(result != MPI_SUCCESS)) {
+        lc_sendrecv_failed(call, out, in, result, status);
+        return;
+    }
     if (lc_likely(out->comm != NULL)) {
         sent = out->bytes != 0;
         sent_empty = out->bytes == 0;
         lc_hook_send_done(call, out);
     }
-    if (lc_likely(in->comm != NULL && result == MPI_SUCCESS)) {
+    if (lc_likely(in->comm != NULL)) {
         lc_recv_end(call, in, result, status);
         rcvd = in->bytes != 0;
         rcvd_empty = in->bytes == 0;
@@ -193,7 +210,7 @@ void lc_partitioned_init(struct lc_call *call, int result, bool send, int partit
                          const MPI_Request *request);
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests);
 void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests);
-void lc_mprobe_end(struct lc_call *call, int result, int flag, MPI_Comm comm,
+void lc_mprobe_end(struct lc_call *call, int result, bool found, MPI_Comm comm,
                    const MPI_Message *message, const MPI_Status *status);
 void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message);
 

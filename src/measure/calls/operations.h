@@ -50,7 +50,7 @@ struct lc_coll {
     MPI_Datatype sendtype, recvtype;           /* v forms */
     const MPI_Datatype *sendtypes, *recvtypes; /* w forms */
     bool in_place;
-    bool failed; /* at its end: MPI returned an error */
+    bool failed; /* while its end is handled: MPI returned an error */
     struct lc_request *request;
     uint64_t id;        /* of nonblocking ones */
     uint64_t clocks[2]; /* of the hooks */

@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Output arguments are read only when MPI has accepted the call: until then they may be anything. */
+static inline bool lc_told(int result, const int *flag) {
+    return result == MPI_SUCCESS && *flag != 0;
+}
+
 static inline MPI_Status *lc_own_status(MPI_Status *status, MPI_Status *own) {
     return status == MPI_STATUS_IGNORE ? own : status;
 }

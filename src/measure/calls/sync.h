@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "measure/calls/failed.h"
 #include "measure/calls/communicators.h"
 #include "measure/calls/operations.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -20,9 +21,9 @@ static inline void lc_sync_begin(struct lc_call *call, MPI_Comm comm) {
         lc_clocks_sync_begin(call, c);
 }
 
-static inline void lc_sync_end(struct lc_call *call) {
+static inline void lc_sync_end(struct lc_call *call, int result) {
     if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_sync_end(call);
+        lc_clocks_sync_end(call, lc_likely(result == MPI_SUCCESS) || !lc_was_refused(result));
 }
 
 static inline void lc_file_sync_begin(struct lc_call *call, MPI_File file) {
@@ -51,8 +52,8 @@ static inline void lc_file_split_sync(struct lc_call *call, MPI_File file, bool 
 }
 
 /* A constructor whose members are only those of the new communicator. */
-static inline void lc_comm_sync(struct lc_call *call, int result, MPI_Comm comm) {
-    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+static inline void lc_comm_sync(struct lc_call *call, int result, const MPI_Comm *comm) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, *comm) : NULL;
     if (call->mode & LC_MODE_CLOCKS && c != NULL)
         lc_clocks_comm_sync(call, c);
 }
@@ -64,10 +65,17 @@ static inline void lc_comm_sync_groups(struct lc_call *call, int result, MPI_Com
         lc_clocks_comm_sync(call, c);
 }
 
-static inline void lc_file_known(struct lc_call *call, int result, MPI_Comm comm, MPI_File file) {
-    struct lc_comm *c = lc_comm_get(call->thread, comm);
-    if (call->mode & LC_MODE_CLOCKS && result == MPI_SUCCESS && c != NULL)
-        lc_clocks_file_new(file, c);
+static inline void lc_file_known(struct lc_call *call, int result, MPI_Comm comm,
+                                 const MPI_File *file) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL)
+        lc_clocks_file_new(*file, c);
+}
+
+/* A file that could not be closed is still open. */
+static inline void lc_file_sync_over(int result, MPI_File file) {
+    if (result == MPI_SUCCESS)
+        lc_clocks_file_closed(file);
 }
 
 #endif

@@ -40,10 +40,10 @@ static inline void lc_win_sync_end(struct lc_call *call, enum lc_win_sync what, 
 
 static inline void lc_win_made(struct lc_call *call, int result, MPI_Comm comm,
                                const MPI_Win *win) {
-    lc_sync_end(call);
+    lc_sync_end(call, result);
     lc_win_new_end(call, result, comm, win);
-    struct lc_comm *c = lc_comm_get(call->thread, comm);
-    if (call->mode & LC_MODE_CLOCKS && result == MPI_SUCCESS && c != NULL)
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL)
         lc_clocks_win_new(call, *win, c);
 }
 
@@ -53,9 +53,9 @@ static inline void lc_win_freeing(struct lc_call *call, MPI_Win win) {
         lc_clocks_win_free_begin(call, win);
 }
 
-static inline void lc_win_freed(struct lc_call *call, MPI_Win win) {
+static inline void lc_win_freed(struct lc_call *call, MPI_Win win, int result) {
     if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_win_free_end(call, win);
+        lc_clocks_win_free_end(call, win, result == MPI_SUCCESS);
 }
 
 #endif

@@ -43,6 +43,7 @@ struct lc_ring_out;
 
 struct lc_clk_counts {
     uint64_t messages, n_bent, collectives, skipped, violations, unresolved;
+    uint64_t unseen; /* messages and collectives over communicators that were not seen made */
     uint64_t records, replies, packed, record_bytes, shadows,
         combined; /* messages and collectives of our own; replies that went with others */
     /* edges that came after others had been told, and by how many ticks clocks were too low */
@@ -126,6 +127,10 @@ static inline void lc_clk_unlock(void) {
     if (lc_unlikely(lc_core.multiple))
         pthread_mutex_unlock(&lc_clk.lock);
 }
+
+/* An operation over a communicator whose constructor is not in the table of calls: no edge, as the
+ * members have not agreed on a number for it. */
+LC_COLD void lc_clk_count_unseen(uint64_t *kind);
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is

@@ -46,7 +46,7 @@ enum { SUM_THREADS, SUM_USEFUL, SUM_OUTSIDE, SUM_PROCESS, SUM_MPI, SUM_PRESENT, 
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
-    uint64_t records, replies, packed, record_bytes, shadows, combined, unresolved;
+    uint64_t records, replies, packed, record_bytes, shadows, combined, unresolved, unseen;
     uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX], whatif_lost; /* ns */
 };
 enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
@@ -265,6 +265,7 @@ static void put_counts(void) {
                                 .shadows = lc_clk.counts.shadows,
                                 .combined = lc_clk.counts.combined,
                                 .unresolved = lc_clk.counts.unresolved,
+                                .unseen = lc_clk.counts.unseen,
                                 .edges_late = lc_clk.counts.edges_late,
                                 .late_useful = lc_clk_ns_of(lc_clk.counts.late_useful),
                                 .waited =
@@ -290,7 +291,7 @@ static void put_counts(void) {
         "\"vectors_overwritten\": %llu, \"records\": %llu, \"replies\": %llu, "
         "\"replies_packed\": %llu, "
         "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu, \"posts_unknown\": %llu, "
-        "\"edges_late\": %llu}, "
+        "\"edges_late\": %llu, \"communicator_unknown\": %llu}, "
         "\"waiting_measured_s\": "
         "%.9f",
         (unsigned long long)totals.messages, (unsigned long long)totals.taken,
@@ -303,7 +304,7 @@ static void put_counts(void) {
         (unsigned long long)totals.packed, (unsigned long long)totals.record_bytes,
         (unsigned long long)totals.shadows, (unsigned long long)totals.combined,
         (unsigned long long)totals.unresolved, (unsigned long long)totals.edges_late,
-        (double)totals.waited * 1e-9);
+        (unsigned long long)totals.unseen, (double)totals.waited * 1e-9);
 }
 
 /* Without the closing brace. */

@@ -31,6 +31,16 @@ static inline void lc_clocks_send_started(struct lc_call *call, struct lc_msg *m
     (void)msg;
 }
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg);
+/* MPI has refused to start the operation, or (_request_failed) it came to no end. Truncated: the
+ * message has come, longer than the buffer. */
+void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_recv_failed(struct lc_call *call, struct lc_msg *msg);
+/* refused: this process has taken no part */
+void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refused);
+void lc_clocks_request_failed(struct lc_call *call, struct lc_request *request);
+void lc_clocks_recv_truncated(struct lc_call *call, struct lc_msg *msg);
+void lc_clocks_truncated(struct lc_call *call, struct lc_request *request,
+                         const MPI_Status *status);
 void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg);
 void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg);
 void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg);
@@ -55,8 +65,7 @@ void lc_clocks_thread_end(struct lc_call *call);
 /* operations that make all members of a communicator wait for each other;
  * windows */
 void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm);
-void lc_clocks_sync_end(struct lc_call *call);
-
+void lc_clocks_sync_end(struct lc_call *call, bool took_part);
 /* The same of a nonblocking one; request NULL: its handle is shared, it is complete. comm NULL:
  * none
  */
@@ -96,7 +105,8 @@ struct lc_win_epoch { /* what an operation of enum lc_win_sync was given */
 };
 void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm);
 void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win);
-void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win);
+/* freed: else MPI refused, and the window is still there */
+void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed);
 void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                          const struct lc_win_epoch *epoch);
 

@@ -389,8 +389,11 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(coll->comm);
     coll->clocks[0] = coll->clocks[1] = 0;
-    if (lc_unlikely(k == NULL || c == NULL || c->alone || !lc_clk.ready))
+    if (lc_unlikely(k == NULL || c == NULL || c->alone || !lc_clk.ready)) {
+        if (c == NULL && (coll->comm->size > 1 || coll->comm->inter))
+            lc_clk_count_unseen(&lc_clk.counts.collectives);
         return;
+    }
     lc_clk_deferred(k); /* of this call: it may hold k->blocking */
     struct lc_clk_coll *x = coll->nonblocking ? malloc(sizeof *x) : &k->blocking;
     if (x == NULL)
@@ -442,7 +445,7 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
 static void mirrored_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                          struct lc_clk_coll *x) {
     lc_clk_shadow_end(k, call, x, coll);
-    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent && !coll->failed)
+    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
         lc_clk_trace_barrier(call, coll->comm);
 }
 
@@ -462,11 +465,31 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     }
     if (x->c->shadow)
         mirrored_end(call, k, coll, x);
-    else if (!coll->failed)
+    else
         finish(call, k, coll->comm, x);
     if (coll->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
     else
+        lc_colllog_end(&x->c->log, x->op);
+    over(k, x);
+}
+
+/* If this process took no part, the next operation has its number. */
+void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refused) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
+    coll->clocks[0] = 0;
+    if (x == NULL || k == NULL)
+        return;
+    coll->failed = true;
+    if (x->c->shadow)
+        lc_clk_shadow_end(k, call, x, coll);
+    coll->failed = false;
+    if (refused)
+        lc_colllog_take_back(&x->c->log, x->op);
+    if (coll->nonblocking)
+        lc_colllog_close(&x->c->log, x->op);
+    else if (!refused)
         lc_colllog_end(&x->c->log, x->op);
     over(k, x);
 }

@@ -137,6 +137,15 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
         comm->uid = id;
 }
 
+void lc_clk_count_unseen(uint64_t *kind) {
+    if (!lc_clk.ready)
+        return;
+    lc_clk_lock();
+    ++*kind;
+    lc_clk.counts.unseen++;
+    lc_clk_unlock();
+}
+
 void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm) {
     if (lc_clk.ready)
         lc_clk_comm_make(comm, in_constructor(call));

@@ -144,16 +144,34 @@ void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
     lc_clk_unlock();
 }
 
-void lc_clk_forget_posts(const struct lc_recv *recv) {
+static void forget_posts(int32_t source) {
     lc_clk_lock();
     for (uint32_t i = 0; i < lc_clk.size; i++)
-        if (recv->source == LC_ANY || recv->source == (int32_t)i) {
+        if (source == LC_ANY || source == (int32_t)i) {
             struct lc_posts *posts = &lc_clk.match.sources[i].posts;
             for (uint32_t line = 0; line < LC_POSTS_LINES && posts->lines != NULL; line++)
                 keep_post(posts, i, line);
             lc_posts_forget(posts);
         }
     lc_clk_unlock();
+}
+
+void lc_clk_drop_recv(struct lc_clk_recv *r) {
+    lc_clk_close_recv(r);
+    forget_posts(r->recv.source);
+    lc_clk_give_recv(r);
+}
+
+/* MPI refused it, or it got no message: what was logged of its post is not true. */
+void lc_clocks_recv_failed(struct lc_call *call, struct lc_msg *msg) {
+    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
+    msg->clocks[0] = msg->clocks[1] = 0;
+    if (r != NULL)
+        lc_clk_drop_recv(r);
+    else if (call->thread->clocks != NULL && lc_clk_comm_of(msg->comm) != NULL &&
+             (source >= 0 || source == LC_ANY))
+        forget_posts(source);
 }
 
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred) {
@@ -228,6 +246,11 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     deferred->notified = msg->clocks[1] != 0;
     if (lc_unlikely(!may_wait))
         lc_clk_deferred_now(k);
+}
+
+void lc_clocks_recv_truncated(struct lc_call *call, struct lc_msg *msg) {
+    msg->bytes = (uint32_t)LC_ANY_BYTES;
+    lc_clocks_recv_done(call, msg);
 }
 
 static void keep_extra(struct lc_clk_recv *r, const struct lc_stashed *stashed) {

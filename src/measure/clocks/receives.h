@@ -33,7 +33,14 @@ static inline void lc_clk_give_recv(struct lc_clk_recv *r) {
  * the ticks that the call waited for it. */
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred);
 
-/* A receive was cancelled: those posted after it get other messages than their lines say. */
-void lc_clk_forget_posts(const struct lc_recv *recv);
+/* A receive is over that got no message (MPI_PROC_NULL). */
+static inline void lc_clk_take_back(struct lc_clk_recv *r) {
+    lc_clk_close_recv(r);
+    lc_clk_give_recv(r);
+}
+
+/* The same of one that was cancelled or failed: those posted after it get other messages than their
+ * lines say. */
+void lc_clk_drop_recv(struct lc_clk_recv *r);
 
 #endif

@@ -61,7 +61,7 @@ void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm) {
     k->sync_comm = coll.clocks[0] != 0 ? comm : NULL;
 }
 
-void lc_clocks_sync_end(struct lc_call *call) {
+void lc_clocks_sync_end(struct lc_call *call, bool took_part) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || k->sync_comm == NULL)
         return;
@@ -70,7 +70,10 @@ void lc_clocks_sync_end(struct lc_call *call) {
                            .root = -1,
                            .clocks = {(uint64_t)(uintptr_t)&k->blocking}};
     k->sync_comm = NULL;
-    lc_clocks_coll_end(call, &coll);
+    if (took_part)
+        lc_clocks_coll_end(call, &coll);
+    else
+        lc_clocks_coll_failed(call, &coll, true);
 }
 
 void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
@@ -155,11 +158,13 @@ void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win) {
         lc_clocks_sync_begin(call, &w->locks.comm);
 }
 
-void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win) {
+void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed) {
     struct window *w = find(win);
     if (w == NULL)
         return;
-    lc_clocks_sync_end(call);
+    lc_clocks_sync_end(call, freed);
+    if (!freed)
+        return;
     lc_clk_lock();
     struct window **at = &windows;
     while (*at != w)
@@ -307,7 +312,7 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
     struct window *w = ordering(what, win);
     int target = epoch->target;
     if (what == LC_WIN_FENCE) /* also of one that failed: the others count it */
-        lc_clocks_sync_end(call);
+        lc_clocks_sync_end(call, true);
     if (w == NULL || !done || target >= w->locks.comm.size)
         return;
     switch (what) {

@@ -225,6 +225,19 @@ static void give_up_missing(const struct lc_rank_record *all, int present) {
     give_up(all, why, one_node && local != NULL && all[0].magic == 0);
 }
 
+/* From the group, not by MPI_Comm_dup: that changes how Open MPI makes the communicators that the
+ * program makes of MPI_COMM_WORLD later (MPI_Dist_graph_create with reordering hung). */
+static bool copy_world(void) {
+    enum { TAG = 0x6c63 }; /* among the constructors in progress; there is none in MPI_Init */
+    MPI_Group all = MPI_GROUP_NULL;
+    if (lc_real.Comm_group(MPI_COMM_WORLD, &all) != MPI_SUCCESS)
+        return false;
+    if (lc_real.Comm_create_group(MPI_COMM_WORLD, all, TAG, &lc_core.comm) != MPI_SUCCESS)
+        lc_core.comm = MPI_COMM_NULL;
+    lc_real.Group_free(&all);
+    return lc_core.comm != MPI_COMM_NULL;
+}
+
 static void agree_on(struct lc_rank_record *all) {
     char why[128];
     int present = read_records(all, lc_core.size);
@@ -250,10 +263,8 @@ static void agree_on(struct lc_rank_record *all) {
             lc_say_once("little memory (ulimit -v): measured without logical clocks");
         return;
     }
-    if (lc_real.Comm_dup(MPI_COMM_WORLD, &lc_core.comm) != MPI_SUCCESS) {
-        lc_core.comm = MPI_COMM_NULL;
+    if (!copy_world())
         return;
-    }
     lc_real.Comm_set_errhandler(lc_core.comm, MPI_ERRORS_RETURN);
     lc_core.agreed = true;
 }

@@ -163,6 +163,23 @@ void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *con
             completed_one(call, s, requests[i], &statuses[i]);
 }
 
+void lc_trace_request_failed(struct lc_call *call, struct lc_request *r) {
+    struct lc_trace_stream *s = lc_trace_stream_of(call);
+    bool traced = r->trace != 0;
+    r->trace = 0;
+    if (s == NULL || !traced)
+        return;
+    if (r->pair != NULL)
+        lc_trace_request_failed(call, r->pair);
+    if (r->kind == LC_REQUEST_FILE)
+        lc_trace_put3(s, lc_rec_pair(LC_REC_IO_DONE, (uint32_t)r->peer, 0), 0, r->id);
+    else
+        lc_trace_put1(s, lc_rec_word(r->kind == LC_REQUEST_COLL   ? LC_REC_ICOLL_DONE
+                                     : r->kind == LC_REQUEST_SEND ? LC_REC_ISEND_DONE
+                                                                  : LC_REC_DROPPED,
+                                     r->id));
+}
+
 void lc_trace_tested_cold(struct lc_trace_stream *s, const struct lc_request *r) {
     if (r->kind == LC_REQUEST_FILE)
         lc_trace_put2(s, lc_rec_pair(LC_REC_IO_TESTED, (uint32_t)r->peer, 0), r->id);

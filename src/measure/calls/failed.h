@@ -1,0 +1,28 @@
+/* Calls that MPI refused and operations that failed: what was begun for them is taken back. A receive
+ * whose message was longer than its buffer (class MPI_ERR_TRUNCATE) has got its message all the
+ * same. */
+#ifndef LC_MEASURE_CALLS_FAILED_H
+#define LC_MEASURE_CALLS_FAILED_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct lc_call;
+struct lc_coll;
+struct lc_msg;
+struct lc_request;
+
+int lc_error_class(int result);
+/* The call has done nothing: an argument is not valid. */
+bool lc_was_refused(int result);
+/* status NULL: not known */
+void lc_send_failed(struct lc_call *call, struct lc_msg *msg);
+void lc_recv_failed(struct lc_call *call, struct lc_msg *msg, int result, const MPI_Status *status);
+void lc_sendrecv_failed(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
+                        const MPI_Status *status);
+void lc_coll_failed(struct lc_call *call, struct lc_coll *coll, int result);
+void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *msg);
+/* After a call that failed: the operation is not, or no longer, in progress. */
+bool lc_request_is_over(const struct lc_request *r, const MPI_Request *handle);
+
+#endif
