@@ -134,8 +134,9 @@ void lc_colllog_keep_open(struct lc_colllog *log, uint32_t op);
 void lc_colllog_close(struct lc_colllog *log, uint32_t op);
 void lc_colllog_advance(struct lc_colllog *log);
 void lc_colllog_publish(struct lc_colllog *log);
-/* Operation `op`, the newest, did not take place here: the next one has its number. What was written
- * for it is written again, since who reads an entry of an operation expects this rank to write it. */
+/* Operation `op`, the newest, did not take place here: the next one has its number. What was
+ * written for it is written again, since who reads an entry of an operation expects this rank to
+ * write it. */
 static inline void lc_colllog_take_back(struct lc_colllog *log, uint32_t op) {
     if (log->next == op + 1)
         log->next = op;

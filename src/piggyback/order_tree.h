@@ -1,9 +1,9 @@
 /* A set of keys in order that knows the place of each: how many are below, and which is the k-th.
  * The nodes are part of what is kept, so nothing is allocated.
  *
- * A treap: a binary search tree by key that is a heap by priorities, which are mixed from the keys;
- * so its depth is O(log n) whatever the order of insertion. Used by the matcher (match.h) where many
- * receives or entries are open. */
+ * A treap: a binary search tree by key that is a heap by priorities, which are mixed from the
+ * keys; so its depth is O(log n) whatever the order of insertion. Used by the matcher (match.h)
+ * where many receives or entries are open. */
 #ifndef LC_PIGGYBACK_ORDER_TREE_H
 #define LC_PIGGYBACK_ORDER_TREE_H
 

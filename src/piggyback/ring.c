@@ -119,3 +119,19 @@ struct lc_ring_entry *lc_ring_turn(struct lc_ring_in *in) {
     in->at = 0;
     return lc_ring_peek(in);
 }
+
+void lc_ring_make_void(struct lc_ring_out *out, struct lc_ring_entry *entry, uint32_t seq) {
+    if (!entry || atomic_load_explicit(&entry->seq, memory_order_relaxed) != seq)
+        return;
+    atomic_store_explicit(&entry->context, LC_CONTEXT_VOID, memory_order_relaxed);
+    /* release: who sees the count finds the void entry (lc_ring_voids) */
+    atomic_fetch_add_explicit(&out->header->voids, 1, memory_order_release);
+}
+
+uint32_t lc_ring_voids(const struct lc_ring_in *in) {
+    return in->header ? atomic_load_explicit(&in->header->voids, memory_order_acquire) : 0;
+}
+
+bool lc_ring_is_off(const struct lc_ring_in *in) {
+    return !in->header || atomic_load_explicit(&in->header->off, memory_order_acquire);
+}

@@ -67,8 +67,7 @@ static inline struct lc_ring_entry *lc_ring_entry_at(struct lc_ring_segment *seg
 struct lc_ring_header {     /* in the sender's area */
     _Atomic uint64_t first; /* offset of the first segment; 0: not yet */
     _Atomic uint32_t off;   /* the sender gave up */
-    _Atomic uint32_t
-        voids; /* entries that the sender made void: a cancelled send, one that failed */
+    _Atomic uint32_t voids; /* entries of cancelled and failed sends */
     uint32_t unused[12];
     _Atomic uint64_t left; /* segments that the receiver has left; the only word it writes */
     uint64_t unused_too[7];
@@ -191,23 +190,10 @@ static inline void lc_ring_advance(struct lc_ring_in *in) {
 }
 
 /* Nothing was sent with this entry after all; its segment may be in use again. */
-static inline void lc_ring_make_void(struct lc_ring_out *out, struct lc_ring_entry *entry,
-                                     uint32_t seq) {
-    if (!entry || atomic_load_explicit(&entry->seq, memory_order_relaxed) != seq)
-        return;
-    atomic_store_explicit(&entry->context, LC_CONTEXT_VOID, memory_order_relaxed);
-    /* release: who sees the count finds the void entry (lc_ring_voids) */
-    atomic_fetch_add_explicit(&out->header->voids, 1, memory_order_release);
-}
-
+void lc_ring_make_void(struct lc_ring_out *out, struct lc_ring_entry *entry, uint32_t seq);
 /* How many entries were made void so far. */
-static inline uint32_t lc_ring_voids(const struct lc_ring_in *in) {
-    return in->header ? atomic_load_explicit(&in->header->voids, memory_order_acquire) : 0;
-}
-
+uint32_t lc_ring_voids(const struct lc_ring_in *in);
 /* No more entries will come. */
-static inline bool lc_ring_is_off(const struct lc_ring_in *in) {
-    return !in->header || atomic_load_explicit(&in->header->off, memory_order_acquire);
-}
+bool lc_ring_is_off(const struct lc_ring_in *in);
 
 #endif

@@ -100,9 +100,7 @@ void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *
     r->clocks[0] = r->clocks[1] = 0;
 }
 
-/* --- completion
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- completion */
 
 void lc_request_failed(struct lc_call *call, struct lc_request *r, int result,
                        const MPI_Request *handle, const MPI_Status *status) {

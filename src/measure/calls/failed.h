@@ -1,6 +1,6 @@
-/* Calls that MPI refused and operations that failed: what was begun for them is taken back. A receive
- * whose message was longer than its buffer (class MPI_ERR_TRUNCATE) has got its message all the
- * same. */
+/* Calls that MPI refused and operations that failed: what was begun for them is taken back. A
+ * receive whose message was longer than its buffer (class MPI_ERR_TRUNCATE) has got its message
+ * all the same. */
 #ifndef LC_MEASURE_CALLS_FAILED_H
 #define LC_MEASURE_CALLS_FAILED_H
 

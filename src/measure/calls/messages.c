@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "measure/calls/communicators.h"
 #include "measure/calls/complete.h"
-#include "measure/calls/messages.h"
+#include "measure/calls/message_setup.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"

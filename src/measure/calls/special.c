@@ -55,8 +55,8 @@ static void find_empty_request(void) {
 #endif
 }
 
-/* MPICH 4.2: MPI_Request_get_status makes a persistent request that is complete inactive, so that the
- * program's wait finds nothing. A message to ourselves shows it. */
+/* MPICH 4.2: MPI_Request_get_status makes a persistent request that is complete inactive, so that
+ * the program's wait finds nothing. A message to ourselves shows it. */
 static bool asking_ends_persistent(void) {
     enum { TAG = 0, TRIES = 1000 };
     int out = 0, in = 0, flag = 0;

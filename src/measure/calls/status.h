@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Output arguments are read only when MPI has accepted the call: until then they may be anything. */
+/* Output arguments are read only when MPI has accepted the call: before, they may be anything. */
 static inline bool lc_told(int result, const int *flag) {
     return result == MPI_SUCCESS && *flag != 0;
 }

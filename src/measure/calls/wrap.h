@@ -8,7 +8,7 @@
 #include "measure/calls/coll_bytes.h"
 #include "measure/calls/communicators.h"
 #include "measure/calls/complete.h"
-#include "measure/calls/messages.h"
+#include "measure/calls/message_setup.h"
 #include "measure/calls/request.h"
 #include "measure/calls/special.h"
 #include "measure/calls/status.h"

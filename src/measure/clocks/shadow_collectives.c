@@ -31,10 +31,11 @@
 #include "measure/thread.h"
 #include "piggyback/logical.h"
 
-/* How long a record whose operation is over is waited for, in us: by a blocking call that synchronises
- * its members, by other blocking ones; by one that ends a nonblocking one and may wait (the record
- * may need others to call MPI again, and comes late then); by others. Up to LC_SHADOW_DIRECT
- * members a root's records go straight, not along a tree of ranks that need not be there. */
+/* How long a record whose operation is over is waited for, in us: by a blocking call that
+ * synchronises its members, by other blocking ones; by one that ends a nonblocking one and may
+ * wait (the record may need others to call MPI again, and comes late then); by others. Up to
+ * LC_SHADOW_DIRECT members a root's records go straight, not along a tree of ranks that need not
+ * be there. */
 enum {
     LC_SHADOW_ALL_US = 1000000,
     LC_SHADOW_SOME_US = 20000,

@@ -126,7 +126,7 @@ static inline void lc_trace_request_free(struct lc_call *call, struct lc_request
     (void)request;
 }
 
-/* trace_events.c: it came to no end; a message that it was to receive is not in the trace. */
+/* trace_calls.c: it came to no end; a message that it was to receive is not in the trace. */
 void lc_trace_request_failed(struct lc_call *call, struct lc_request *request);
 
 static inline void lc_trace_mprobed(struct lc_call *call, struct lc_matched *matched) {

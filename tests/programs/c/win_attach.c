@@ -1,5 +1,5 @@
-/* Memory of the program's own heap attached to a window, block by block, with calls between: Open MPI
- * has room for 32 regions, and takes blocks that lie side by side for one. */
+/* Memory of the program's own heap attached to a window, block by block, with calls between: Open
+ * MPI has room for 32 regions, and takes blocks that lie side by side for one. */
 #include "program.h"
 
 enum { BLOCKS = 200, BYTES = 200 };

@@ -1,5 +1,5 @@
-/* Calls with NULL where MPI wants a pointer, under MPI_ERRORS_RETURN: the class of the error must be
- * that of the bare run. Each call is made by a child of its own, as MPI itself does not check
+/* Calls with NULL where MPI wants a pointer, under MPI_ERRORS_RETURN: the class of the error must
+ * be that of the bare run. Each call is made by a child of its own, as MPI itself does not check
  * everything: what gives no answer in the bare run (a crash, a call that waits) is noted in a file
  * and left out in the measured one. The child is made without the handlers of fork(), so that it is
  * measured as its parent is. */

@@ -1,0 +1,34 @@
+/* Messages in calls that are made seldom enough to stay out of line: MPI_Isendrecv, what makes
+ * persistent and partitioned requests and starts them, and matched probes. Called by the generated
+ * wrappers; `result` is what MPI returned. */
+#ifndef LC_MEASURE_CALLS_MESSAGE_SETUP_H
+#define LC_MEASURE_CALLS_MESSAGE_SETUP_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/calls/messages.h"
+
+void lc_isendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, uint64_t count,
+                        MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
+                        MPI_Comm comm);
+void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
+                      const MPI_Request *request);
+void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype type, int dest,
+                  int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request);
+void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Comm comm,
+                  const MPI_Request *request);
+
+/* Before partitions of a send become ready. */
+void lc_pready(struct lc_call *call, MPI_Request request, int count);
+void lc_partitioned_init(struct lc_call *call, int result, bool send, int partitions,
+                         uint64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                         const MPI_Request *request);
+void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests);
+void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests);
+void lc_mprobe_end(struct lc_call *call, int result, bool found, MPI_Comm comm,
+                   const MPI_Message *message, const MPI_Status *status);
+void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message);
+
+#endif
