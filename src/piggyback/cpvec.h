@@ -80,7 +80,7 @@ struct lc_cpvec {
     uint32_t n_recent;
     uint32_t base; /* items and other are this version of `base_of`; 0: of none */
     const struct lc_area *base_of;
-    uint64_t base_sum;                     /* and belong to this clock */
+    uint64_t base_sum;           /* and belong to this clock */
     const struct lc_area *areas; /* by rank: outer nodes; NULL: not known */
     uint32_t n_areas;
     uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */

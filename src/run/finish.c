@@ -259,10 +259,9 @@ static const char *who_clears_environment(char **argv) {
 static void say_nothing_measured(const struct lc_run *run) {
     const char *clearing = who_clears_environment(run->argv);
     if (clearing != NULL)
-        lc_say(
-            "%s: never called MPI: no result: %s takes away the variables that the tool needs: "
-            "put `latecomer run` behind it, right before the program",
-            run->argv[0], clearing);
+        lc_say("%s: never called MPI: no result: %s takes away the variables that the tool needs: "
+               "put `latecomer run` behind it, right before the program",
+               run->argv[0], clearing);
     else
         lc_say("%s: never called MPI: no result", run->argv[0]);
 }

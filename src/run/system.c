@@ -76,8 +76,8 @@ static enum lc_err add_place(struct lc_model *model, const struct place *place, 
     return lc_model_add_location(model, *process, place->thread, name, NULL);
 }
 
-static enum lc_err describe(const struct lc_model *model, const struct place *places, size_t n_places,
-                            json_t *meta) {
+static enum lc_err describe(const struct lc_model *model, const struct place *places,
+                            size_t n_places, json_t *meta) {
     json_t *hosts = json_array(), *threads = json_array(), *unknown = json_array();
     for (size_t i = 0; i < n_places; i++)
         if (places[i].raw == LC_NONE)

@@ -193,7 +193,8 @@ static void unprintable_names(void **state) {
     model->regions[0].name = strdup("a\x01\xff\xc0\x80 \xed\xa0\x80\xe2\x82\xac");
     check(sample_write(5, model, file_name, 0));
     check(lc_cubex_open(&cube, file_name));
-    assert_string_equal(lc_cubex_model(cube)->regions[0].name, "a\\x01\\xff\\xc0\\x80 \\xed\\xa0\\x80\xe2\x82\xac");
+    assert_string_equal(lc_cubex_model(cube)->regions[0].name,
+                        "a\\x01\\xff\\xc0\\x80 \\xed\\xa0\\x80\xe2\x82\xac");
     lc_cubex_close(cube);
     lc_model_free(model);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 enum { MODULES_MAX = 512 };
 static struct lc_module modules[MODULES_MAX];
 static int n_modules;

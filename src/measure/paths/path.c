@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* The cold half of the look-up: rows of nodes, paths, entries made of drafts. */
 
 enum { HASH_START = 64 };
