@@ -14,8 +14,8 @@ build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 pyth
   libjansson-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
 demo_packages="lammps"
 test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
-  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf"
-app_packages="cp2k freefem++ gpaw gromacs nwchem-openmpi openfoam python3-dolfinx python3-meep-openmpi quantum-espresso"
+  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev"
+app_packages="abinit abinit-data cp2k freefem++ gpaw gromacs nwchem-mpich nwchem-openmpi openfoam python3-dolfinx python3-meep-openmpi quantum-espresso"
 lint_packages="clang-format clang-tidy cppcheck"
 
 say() { printf 'latecomer.sh: %s\n' "$*" >&2; }
@@ -87,7 +87,7 @@ demo() {
   # shellcheck disable=SC2086
   if command -v lmp >/dev/null || need "the LAMMPS part of the demo" $demo_packages; then
     say "2. LAMMPS (melt) on 4 ranks, unchanged"
-    mpirun_openmpi -n 4 "$latecomer" run -o "$out/lammps" -- lmp -in tests/real/melt.in -log none -screen none
+    mpirun_openmpi -n 4 "$latecomer" run -o "$out/lammps" -- lmp -in tests/system/real/melt.in -log none -screen none
     "$latecomer" show "$out/lammps"
   else
     say "2. LAMMPS cannot be installed here: skipped"

@@ -8,6 +8,7 @@
 
 #include "analyze/health.h"
 #include "base/log.h"
+#include "base/plural.h"
 #include "base/strbuf.h"
 
 static void health_line(struct lc_strbuf *line, const struct lc_trace *trace, int kind) {
@@ -182,7 +183,7 @@ void lc_meta_say(const struct lc_trace *trace, const struct lc_analyze_options *
     lc_say("%" PRIu64 " events of %zu locations on %u rank%s in %.2f s: %.1f million per second "
            "(%.1f up to the wait states), %.0f MiB on rank 0",
            trace->n_events, trace->n_locations, trace->comm->size,
-           trace->comm->size == 1 ? "" : "s", all, 1e-6 * (double)trace->n_events / all,
+           lc_plural((double)trace->comm->size), all, 1e-6 * (double)trace->n_events / all,
            1e-6 * (double)trace->n_events / waits, (double)usage.ru_maxrss / 1024);
     lc_say("result: %s", options->output);
 }

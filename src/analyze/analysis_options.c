@@ -1,5 +1,6 @@
 #include "analyze/analysis_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *value_of(const char *word, const char *key) {
@@ -15,6 +16,10 @@ enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int arg
             options->archive = value;
         else if ((value = value_of(argv[i], "output")) != NULL)
             options->output = value;
+        else if ((value = value_of(argv[i], "timeline")) != NULL)
+            options->timeline = value;
+        else if ((value = value_of(argv[i], "most-bytes")) != NULL)
+            options->most_bytes = strtoull(value, NULL, 10);
         else if ((value = value_of(argv[i], "partition")) != NULL)
             options->partition = value;
         else if ((value = value_of(argv[i], "what-if")) != NULL)
@@ -37,7 +42,7 @@ enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int arg
                            "analyze`",
                            argv[i]);
     }
-    if (!options->archive || !options->output)
+    if (!options->archive || !(options->output || options->timeline))
         return lc_fail(LC_ERR_USAGE, "archive and output are missing: this program is started by "
                                      "`latecomer analyze`");
     return LC_OK;

@@ -5,14 +5,17 @@
 #define LC_ANALYZE_ANALYSIS_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 enum lc_time_correct { LC_TIME_CORRECT_OFF, LC_TIME_CORRECT_ON, LC_TIME_CORRECT_AUTO };
 
 struct lc_analyze_options {
-    const char *archive; /* traces.otf2 */
-    const char *output;  /* analysis.cubex */
+    const char *archive;  /* traces.otf2 */
+    const char *output;   /* analysis.cubex; with a timeline: not written */
+    const char *timeline; /* write this file for Perfetto (perfetto.h) instead; NULL: analyse */
+    uint64_t most_bytes;  /* of the timeline; 0: any */
     bool quiet, mpi_only;
     bool progress; /* a terminal is behind standard error */
     enum lc_time_correct time_correct;
@@ -20,6 +23,8 @@ struct lc_analyze_options {
     const char *status; /* file for the exit code, where another process reads it; NULL: none */
 };
 
+/* From the command line of `latecomer analyze`; texts are those of argv. LC_ERR_USAGE: what is
+ * wrong. */
 enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int argc, char **argv);
 
 #endif

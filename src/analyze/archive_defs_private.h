@@ -79,6 +79,7 @@ struct lc_def_raw {
 /* The group that lists the locations of a paradigm's ranks. */
 const struct lc_def_group *lc_defs_rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm);
 
+/* Registers what reads groups, communicators, windows and files. */
 void lc_defs_comm_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
 /* Communicators, windows and topologies of the trace, once its processes are known. */
 enum lc_err lc_defs_build_comms(struct lc_def_raw *raw);

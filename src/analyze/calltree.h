@@ -23,7 +23,9 @@ struct lc_call_tree {
     uint64_t next_first;      /* set by the reader at the begin of a location: location << 32 */
 };
 
+/* A tree that holds its root; lc_tree_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_tree_init(struct lc_call_tree *tree);
+/* Frees the nodes, not the struct. */
 void lc_tree_free(struct lc_call_tree *tree);
 
 /* LC_NONE without memory. */

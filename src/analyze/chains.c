@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/place.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { N_CAUSES = 50, CHAIN_LENGTH = 32, N_DETAILS = 4 };
@@ -84,15 +85,7 @@ static void blame_interval(const struct lc_delay *delay, const struct lc_long_te
 
 /* First interval of a location: they are ordered by cause. */
 static size_t first_interval(const struct lc_delay *delay, uint32_t location) {
-    size_t low = 0, high = delay->n_intervals;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (delay->intervals[middle].cause < location)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LC_FIRST_WHERE(i, 0, delay->n_intervals, delay->intervals[i].cause >= location);
 }
 
 /* Which single wait state cost most because of each cause: the intervals of a location are looked
@@ -143,17 +136,11 @@ static void follow(const struct lc_long_term *long_term, const struct cause *cau
 }
 
 static uint32_t location_of(const struct lc_timelines *lines, int64_t state) {
-    size_t low = 0, high = lines->trace->n_locations;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (lines->first_state[middle] <= (uint64_t)state)
-            low = middle;
-        else
-            high = middle;
-    }
-    while (lines->first_state[low + 1] <= (uint64_t)state)
-        low++;
-    return (uint32_t)low;
+    size_t after =
+        LC_FIRST_WHERE(i, 1, lines->trace->n_locations, lines->first_state[i] > (uint64_t)state);
+    while (lines->first_state[after] <= (uint64_t)state)
+        after++;
+    return (uint32_t)after - 1;
 }
 
 /* Owners tell call path, start, waiting time and kind of the states. */

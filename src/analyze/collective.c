@@ -8,6 +8,8 @@
 #include "analyze/instances.h"
 #include "analyze/ranked.h"
 #include "analyze/results.h"
+#include "analyze/waits.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { MOST_INSTANCES = 1 << 12 }; /* at a time */
@@ -166,15 +168,8 @@ static enum lc_err merge_values(struct window *w, void *values, size_t bytes, me
 }
 
 static uint32_t expected(const struct window *w, uint64_t instance) {
-    size_t low = 0, high = w->in.n_streams;
-    while (high - low > 1) {
-        size_t mid = low + (high - low) / 2;
-        if (w->in.base[mid] <= instance)
-            low = mid;
-        else
-            high = mid;
-    }
-    return w->in.expected[low / LC_COLL_CLASSES];
+    size_t after = LC_FIRST_WHERE(i, 1, w->in.n_streams, w->in.base[i] > instance);
+    return w->in.expected[(after - 1) / LC_COLL_CLASSES];
 }
 
 /* Instances that are not whole lose their kind. The rank whose member is first (by location)
@@ -286,6 +281,10 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
     } else if (a->kind == LC_KIND_N21) {
         if (receives && rank == root && a->earliest.location != LC_NONE)
             LC_TRY(set_cause(loc, part->coll, &a->earliest, &a->latest, instance));
+        else if (rank != root)
+            return lc_wait_arrived(loc, &(struct lc_arrival){.instance = instance,
+                                                             .call = coll->call,
+                                                             .kind = LC_ARRIVED_MEMBER});
     }
     return LC_OK;
 }

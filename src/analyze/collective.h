@@ -11,6 +11,8 @@
 
 #include "analyze/trace.h"
 
+/* Finds the instances and waits of all collective operations, and appends the waits to the
+ * locations. Collective. LC_ERR_NOMEM. */
 enum lc_err lc_collectives_match(struct lc_trace *trace);
 
 #endif

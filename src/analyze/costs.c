@@ -20,6 +20,7 @@ static const char *const long_names[LC_COST_KINDS] = {
     [LC_COST_OMPBARRIER] = "ompbarrier",
     [LC_COST_OMPIDLE] = "ompidle",
     [LC_COST_LOCK] = "lock",
+    [LC_COST_OMPTASK] = "omptask",
 };
 static const char *const short_names[LC_COST_MPI_KINDS] = {"ls",  "lr",  "barrier", "n2n",
                                                            "12n", "n21", "scan",    "mgmt"};
@@ -52,6 +53,8 @@ enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind) {
         return LC_COST_LOCK;
     case LC_WAIT_OMP_IDLE:
         return LC_COST_OMPIDLE;
+    case LC_WAIT_TASKWAIT:
+        return LC_COST_OMPTASK;
     default:
         return LC_COST_UNNAMED;
     }

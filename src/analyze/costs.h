@@ -24,6 +24,7 @@ enum lc_cost_kind {
     LC_COST_OMPBARRIER = LC_COST_MPI_KINDS,
     LC_COST_OMPIDLE,
     LC_COST_LOCK,
+    LC_COST_OMPTASK,
     LC_COST_KINDS,
     LC_COST_UNNAMED =
         LC_COST_KINDS /* a cause, but no metric for costs: passes on those of others */
@@ -61,10 +62,13 @@ struct lc_costs {
     int64_t n_short_of_blame; /* w > D + W although not cut */
 };
 
+/* The costs that a kind of wait state (enum lc_wait_kind) has; LC_COST_KINDS: none. */
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind);
 const char *lc_cost_kind_name(enum lc_cost_kind kind); /* "latesender" */
 
+/* Rows of zeros for all locations of this rank; lc_costs_free frees them. LC_ERR_NOMEM. */
 enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines);
+/* Frees the rows, not the struct. */
 void lc_costs_free(struct lc_costs *costs);
 
 /* Adds to the call path with this index in the timeline of the location. Errors: LC_ERR_NOMEM. */
@@ -74,6 +78,7 @@ enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric
 /* Index of a call path in the timeline, LC_NONE if the location never visits it. */
 uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
 
+/* Adds ticks; the sum does not depend on the order. */
 void lc_exact_add(struct lc_exact *sum, double ticks);
 /* Over all ranks: sums[i] becomes totals[i]; at most LC_COST_ROWS. Collective. */
 void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,

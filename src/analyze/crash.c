@@ -99,7 +99,7 @@ void lc_crash_guard(const char *archive, const char *status) {
     sigaltstack(&alternate, NULL);
     for (int i = 0; i < N_DEADLY; i++) {
         snprintf(lines[0][i], LINE_BYTES,
-                 "latecomer: %.800s: the analysis ended by %s: please report\n", archive,
+                 "latecomer: %.800s: the analysis was ended by %s: please report it\n", archive,
                  deadly[i].name);
         snprintf(
             lines[1][i], LINE_BYTES,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/radix.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 struct blocking {
@@ -69,40 +70,40 @@ static bool is_for_all(uint8_t kind) {
            kind == LC_WAIT_INIT || kind == LC_WAIT_FINALIZE;
 }
 
-struct meeting { /* a blocking in a barrier or the like */
+struct joint_blocking { /* a blocking in a barrier or the like */
     int64_t end, start;
     uint32_t cause, index; /* of the blocking */
 };
 
-static uint64_t meeting_key(const void *meetings, uint32_t index, int level) {
-    const struct meeting *x = (const struct meeting *)meetings + index;
+static uint64_t joint_key(const void *joint, uint32_t index, int level) {
+    const struct joint_blocking *x = (const struct joint_blocking *)joint + index;
     return level == 0 ? x->cause : lc_key_signed(x->end);
 }
 
 /* Those who wait for one cause until one instant, together: without the cause they would go on when
  * the last of them came. */
 static enum lc_err find_last_but_one(struct blocking *blockings, size_t n) {
-    struct meeting *meetings = NULL;
-    size_t n_meetings = 0;
+    struct joint_blocking *joint = NULL;
+    size_t n_joint = 0;
     for (size_t i = 0; i < n; i++)
-        n_meetings += blockings[i].without == INT64_MAX;
-    LC_TRY(lc_alloc(&meetings, n_meetings + 1, sizeof *meetings));
+        n_joint += blockings[i].without == INT64_MAX;
+    LC_TRY(lc_alloc(&joint, n_joint + 1, sizeof *joint));
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
         if (blockings[i].without == INT64_MAX)
-            meetings[at++] = (struct meeting){blockings[i].end, blockings[i].start,
-                                              blockings[i].cause, (uint32_t)i};
-    enum lc_err err = lc_sort_by(meetings, n_meetings, sizeof *meetings, meeting_key, 2);
-    for (size_t i = 0, end; i < n_meetings && err == LC_OK; i = end) {
+            joint[at++] = (struct joint_blocking){blockings[i].end, blockings[i].start,
+                                                  blockings[i].cause, (uint32_t)i};
+    enum lc_err err = lc_sort_by(joint, n_joint, sizeof *joint, joint_key, 2);
+    for (size_t i = 0, end; i < n_joint && err == LC_OK; i = end) {
         int64_t latest = INT64_MIN;
-        for (end = i; end < n_meetings && meetings[end].end == meetings[i].end &&
-                      meetings[end].cause == meetings[i].cause;
+        for (end = i;
+             end < n_joint && joint[end].end == joint[i].end && joint[end].cause == joint[i].cause;
              end++)
-            latest = meetings[end].start > latest ? meetings[end].start : latest;
+            latest = joint[end].start > latest ? joint[end].start : latest;
         for (size_t k = i; k < end; k++)
-            blockings[meetings[k].index].without = latest;
+            blockings[joint[k].index].without = latest;
     }
-    free(meetings);
+    free(joint);
     return err;
 }
 
@@ -165,15 +166,10 @@ static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *tr
 /* The last blocking of the location that starts before `time`, or NULL. */
 static const struct blocking *last_before(const struct walk *walk, uint32_t location,
                                           int64_t time) {
-    size_t low = walk->first[location], high = walk->first[location + 1], begin = low;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->blockings[middle].start >= time)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low > begin ? &walk->blockings[low - 1] : NULL;
+    size_t begin = walk->first[location];
+    size_t after =
+        LC_FIRST_WHERE(i, begin, walk->first[location + 1], walk->blockings[i].start >= time);
+    return after > begin ? &walk->blockings[after - 1] : NULL;
 }
 
 static enum lc_err visit(struct walk *walk, uint32_t location, int64_t time) {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { TOLERATED = 32 }; /* the fullest block may have a 32nd more */
@@ -59,17 +60,10 @@ static bool fill(const uint64_t *events, size_t n, uint32_t n_ranks, uint64_t ro
 
 /* The least room with which blocks of neighbours fit. */
 static uint64_t least_room(const uint64_t *events, size_t n, uint32_t n_ranks) {
-    uint64_t low = 0, high = n;
+    uint64_t all = n;
     for (size_t p = 0; p < n; p++)
-        high += events[p];
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (fill(events, n, n_ranks, middle, NULL))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+        all += events[p];
+    return LC_FIRST_WHERE(room, 0, all, fill(events, n, n_ranks, room, NULL));
 }
 
 enum lc_err lc_distribute(const uint64_t *events, size_t n_processes, uint32_t n_ranks,

@@ -89,6 +89,7 @@ struct lc_team_event {
     uint32_t first_call, end_call; /* calls (barriers among them) of the location's part */
     uint32_t fork_location, fork;  /* workers: the fork, as index into teams of that location */
     uint32_t outer, outer_part;    /* the fork, the part that was open before; LC_NONE: none */
+    uint64_t task;                 /* that the thread was in before it came to the team */
     bool forked;                   /* by this location */
     bool begun;                    /* has a part */
 };
@@ -104,6 +105,30 @@ struct lc_lock_event {
 
 struct lc_span {
     int64_t begin, end;
+};
+struct lc_spans { /* one after the other */
+    struct lc_span *all;
+    size_t n, cap;
+};
+enum { LC_TASK_LEVELS = 16 }; /* tasks that are executed while others wait, while others .. */
+
+/* What records of tasks tell: only traces of some tools have them. */
+enum lc_task_what {
+    LC_TASK_CREATED, /* by the task `other` */
+    LC_TASK_BEGUN,
+    LC_TASK_ENDED,
+    LC_TASK_WAITS,      /* taskwait: `task` waits for its children */
+    LC_TASK_WAITS_GROUP /* the end of a taskgroup: for what they created, too */
+};
+struct lc_task_event {
+    int64_t time;
+    uint64_t task; /* within the process */
+    union {
+        uint64_t other;
+        uint64_t call; /* waits: index */
+    };
+    uint32_t cnode; /* ended: of the task; else where the location is */
+    uint32_t what;  /* enum lc_task_what */
 };
 
 struct lc_phase {
@@ -161,8 +186,9 @@ struct lc_loc_extra {
     size_t n_teams, cap_teams;
     struct lc_lock_event *locks;
     size_t n_locks, cap_locks;
-    struct lc_span *tasks; /* execution of tasks inside of a waiting construct */
-    size_t n_tasks, cap_tasks;
+    struct lc_spans *tasks; /* [LC_TASK_LEVELS]: tasks executed inside of a waiting construct */
+    struct lc_task_event *task_events;
+    size_t n_task_events, cap_task_events;
     struct lc_phase *phases;
     size_t n_phases, cap_phases;
     struct lc_rma *rma;

@@ -13,7 +13,7 @@
 
 /* Measured peak of the whole analysis (docs/trace-analysis.md), and what a record takes at least in
  * a file: announcements of damaged archives are not believed. */
-enum { BYTES_PER_EVENT = 36, LEAST_FILE_BYTES = 2, PATH_BYTES = 4096 };
+enum { BYTES_PER_EVENT = 44, LEAST_FILE_BYTES = 2, PATH_BYTES = 4096 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b) {
     return a < b ? a : b;

@@ -89,7 +89,9 @@ struct lc_health {
     int64_t largest_violation_ticks;
 };
 
+/* Nothing noted yet. */
 void lc_health_init(struct lc_health *health);
+/* Counts one more of a kind of damage; the lowest location that has it is kept. */
 void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t location);
 /* `count` at once; location LC_NONE: none in particular. */
 void lc_health_add(struct lc_health *health, enum lc_health_kind kind, uint32_t location,

@@ -158,7 +158,7 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_cr
               model ? "wait-first" : "", booked[model] + uncaused[model], waiting);
     lc_transport_allreduce_i64(trace->comm, counts, 4, LC_OP_SUM);
     none(&check, "wait states longer than what their cause can be blamed for", counts[0]);
-    none(&check, "wait states that hand costs over in a circle", counts[1]);
+    none(&check, "wait states that pass costs on in a circle", counts[1]);
     none(&check, "wait states of a location that overlap", count_overlaps(costs->lines));
     check.scale = (double)(path->upper - path->lower) * (double)trace->n_locations;
     check_path(&check, path, sums);

@@ -5,6 +5,7 @@
 
 #include "analyze/trace.h"
 
+/* Finds the waits at locks of OpenMP, and appends them to the locations. LC_ERR_NOMEM. */
 enum lc_err lc_lock_waits(struct lc_trace *trace, struct lc_loc *locs, uint32_t n_locs);
 
 #endif

@@ -78,7 +78,8 @@ static json_t *segments_json(const struct lc_critical_path *path, int64_t shorte
 }
 
 enum lc_err lc_near_critical_run(const struct lc_critical_path *path, const char *what_if,
-                                 struct lc_strbuf *json, struct lc_strbuf *lines) {
+                                 const struct lc_gain_causes *causes, struct lc_strbuf *json,
+                                 struct lc_strbuf *lines) {
     const struct lc_trace *trace = path->lines->trace;
     int64_t *slack = NULL, shortest = 0;
     json_t *root = NULL;
@@ -93,6 +94,8 @@ enum lc_err lc_near_critical_run(const struct lc_critical_path *path, const char
         json_object_set_new(root, "callpaths", callpaths_json(path, slack));
         if (what_if != NULL)
             err = lc_what_if_run(path->lines, what_if, root, lines);
+        if (err == LC_OK)
+            err = lc_gains_run(path->lines, causes, root);
     }
     if (err == LC_OK && trace->comm->rank == 0)
         err = lc_place_dump(json, root);

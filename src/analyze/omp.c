@@ -5,9 +5,11 @@
 #include "analyze/events.h"
 #include "analyze/health.h"
 #include "analyze/locks.h"
+#include "analyze/omp_tasks.h"
 #include "analyze/results.h"
 #include "analyze/syncs.h"
 #include "analyze/waits.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 struct member { /* of a team: the part of one thread */
@@ -33,6 +35,7 @@ struct omp {
     size_t n_members, cap_members;
     struct forks *forks; /* [n_locs] */
     uint64_t next_point;
+    struct lc_omp_tasks *tasks;
     uint32_t management, fork, limited; /* metrics */
 };
 
@@ -103,25 +106,6 @@ static enum lc_err book_management(struct omp *o, const struct member *m) {
                               max_i64(begin, 0) + max_i64(join, 0));
 }
 
-static int64_t tasks_within(const struct lc_loc *loc, int64_t begin, int64_t end) {
-    int64_t sum = 0;
-    if (!loc->extra)
-        return 0;
-    size_t low = 0, high = loc->extra->n_tasks; /* one after the other */
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (loc->extra->tasks[mid].end <= begin)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < loc->extra->n_tasks && loc->extra->tasks[low].begin < end; low++) {
-        const struct lc_span *task = &loc->extra->tasks[low];
-        sum += max_i64(0, min_i64(task->end, end) - max_i64(task->begin, begin));
-    }
-    return sum;
-}
-
 /* The member's next barrier that is not in a team nested inside this one; NULL: no more. */
 static const struct lc_mpi_call *next_barrier(struct member *m) {
     const struct lc_loc *loc = m->loc;
@@ -170,11 +154,10 @@ static enum lc_err judge_barrier(struct omp *o, struct member *team,
                                .kind = calls[i]->fn == LC_FN_OMP_BARRIER ? LC_WAIT_OMP_EBARRIER
                                                                          : LC_WAIT_OMP_IBARRIER,
                                .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
-        wait.busy_ticks = tasks_within(loc, wait.start, min_i64(wait.release, wait.end));
         if (wait.release > wait.end)
             wait.flags |= LC_WAIT_CUT;
-        if (i != last && lc_wait_ticks(&wait) > 0)
-            LC_TRY(lc_wait_add(loc, &wait));
+        if (i != last)
+            LC_TRY(lc_omp_wait_add(o->tasks, loc, &wait));
     }
     return LC_OK;
 }
@@ -236,15 +219,8 @@ static enum lc_err sum_up(struct forks *f, const struct lc_loc *loc) {
 
 /* Sum of t - x[i] over those before t. */
 static uint64_t passed_since(const int64_t *x, const uint64_t *sum, size_t n, int64_t t) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (x[mid] < t)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low * (uint64_t)t - sum[low];
+    size_t before = LC_FIRST_WHERE(i, 0, n, x[i] >= t);
+    return before * (uint64_t)t - sum[before];
 }
 
 /* Time spent between forks and their joins before t. */
@@ -316,29 +292,6 @@ static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc) {
     return LC_OK;
 }
 
-static enum lc_err judge_taskwaits(struct lc_loc *loc) {
-    for (size_t i = 0; i < loc->n_calls; i++) {
-        const struct lc_mpi_call *call = &loc->calls[i];
-        if (call->fn != LC_FN_OMP_TASKWAIT)
-            continue;
-        int64_t start = loc->time[call->enter], end = loc->time[call->leave];
-        struct lc_wait wait = {.start = start,
-                               .release = end,
-                               .end = end,
-                               .cause_end = end,
-                               .busy_ticks = tasks_within(loc, start, end),
-                               .instance = UINT64_MAX,
-                               .cnode = loc->cnode[call->enter],
-                               .cause = LC_NONE,
-                               .cause_cnode = LC_NONE,
-                               .kind = LC_WAIT_TASKWAIT,
-                               .flags = LC_WAIT_STATE};
-        if (lc_wait_ticks(&wait) > 0)
-            LC_TRY(lc_wait_add(loc, &wait));
-    }
-    return LC_OK;
-}
-
 static void forget_forks(struct omp *o) {
     for (uint32_t l = 0; o->forks && l < o->n_locs; l++) {
         free(o->forks[l].begin);
@@ -361,6 +314,7 @@ static enum lc_err judge_all_idle(struct omp *o) {
 }
 
 static enum lc_err judge_process(struct omp *o) {
+    LC_TRY(lc_omp_tasks_new(&o->tasks, o->locs, o->n_locs, &o->next_point));
     LC_TRY(find_members(o));
     for (size_t i = 0; i < o->n_members;) {
         size_t end = i;
@@ -371,8 +325,7 @@ static enum lc_err judge_process(struct omp *o) {
         i = end;
     }
     LC_TRY(judge_all_idle(o));
-    for (uint32_t l = 0; l < o->n_locs; l++)
-        LC_TRY(judge_taskwaits(&o->locs[l]));
+    LC_TRY(lc_omp_task_waits(o->tasks));
     return lc_lock_waits(o->trace, o->locs, o->n_locs);
 }
 
@@ -394,6 +347,8 @@ enum lc_err lc_omp_waits(struct lc_trace *trace) {
             any |= o.locs[l].extra != NULL;
         if (any)
             err = judge_process(&o);
+        lc_omp_tasks_free(o.tasks);
+        o.tasks = NULL;
         i += o.n_locs;
     }
     free(o.members);

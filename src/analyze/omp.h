@@ -6,6 +6,8 @@
 
 #include "analyze/trace.h"
 
+/* Finds the waits inside of teams of threads, and appends them to the locations. LC_ERR_NOMEM.
+ * */
 enum lc_err lc_omp_waits(struct lc_trace *trace);
 
 #endif

@@ -7,6 +7,7 @@
 #include "analyze/health.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { PIECE = 1 << 13 }; /* messages per rank that travel at once */
@@ -14,7 +15,6 @@ enum { PIECE = 1 << 13 }; /* messages per rank that travel at once */
 struct channel {
     uint32_t comm, source, destination, tag;
     uint32_t head, tail; /* receives of this rank; LC_NONE: empty */
-    uint32_t used;
 };
 
 struct message {          /* a send on its way to the receiver */
@@ -33,38 +33,35 @@ struct reply { /* a late receiver (LC_NONE: there is no receiver), on its way to
 
 struct matcher {
     struct lc_trace *trace;
-    struct channel *channels; /* hash table */
-    size_t n_channels, capacity;
+    struct channel *channels;
+    size_t n_channels, cap_channels;
+    struct lc_lookup channel_of;
     uint32_t *first; /* per location of this rank: number of its first operation */
     struct reply *replies;
     uint32_t *reply_dest;
     size_t n_replies, cap_replies, cap_reply_dest;
 };
 
-static size_t find_channel(const struct matcher *m, uint32_t comm, uint32_t source,
-                           uint32_t destination, uint32_t tag) {
-    uint64_t h = lc_hash_key((uint64_t)comm << 32 | tag);
-    h = (h ^ (h >> 29) ^ ((uint64_t)source << 32 | destination)) * 0xbf58476d1ce4e5b9u;
-    size_t i = (size_t)(h ^ (h >> 32)) & (m->capacity - 1);
-    for (; m->channels[i].used; i = (i + 1) & (m->capacity - 1)) {
-        const struct channel *c = &m->channels[i];
-        if (c->comm == comm && c->source == source && c->destination == destination &&
-            c->tag == tag)
-            break;
-    }
-    return i;
+static uint64_t hash_channel(const struct channel *c) {
+    uint64_t h = lc_hash_key((uint64_t)c->comm << 32 | c->tag);
+    return h ^ (h >> 29) ^ ((uint64_t)c->source << 32 | c->destination);
 }
 
-static enum lc_err grow_channels(struct matcher *m) {
-    struct matcher old = *m;
-    m->capacity = old.capacity ? 2 * old.capacity : 1024;
-    LC_TRY(lc_alloc(&m->channels, m->capacity, sizeof *m->channels));
-    for (size_t i = 0; i < old.capacity; i++) {
-        const struct channel *c = &old.channels[i];
-        if (c->used)
-            m->channels[find_channel(m, c->comm, c->source, c->destination, c->tag)] = *c;
-    }
-    free(old.channels);
+static inline bool is_same(const struct channel *a, const struct channel *b) {
+    return a->comm == b->comm && a->source == b->source && a->destination == b->destination &&
+           a->tag == b->tag;
+}
+
+static struct channel *find_channel(const struct matcher *m, const struct channel *key) {
+    uint32_t at = LC_LOOKUP(&m->channel_of, hash_channel(key), i, is_same(&m->channels[i], key));
+    return at != LC_NONE ? &m->channels[at] : NULL;
+}
+
+static enum lc_err add_channel(struct matcher *m, const struct channel *key, struct channel **c) {
+    LC_TRY(lc_grow(&m->channels, &m->cap_channels, m->n_channels + 1, sizeof *m->channels));
+    LC_TRY(lc_lookup_add(&m->channel_of, hash_channel(key), (uint32_t)m->n_channels));
+    *c = &m->channels[m->n_channels++];
+    **c = *key;
     return LC_OK;
 }
 
@@ -86,14 +83,10 @@ static enum lc_err post(struct matcher *m, struct lc_loc *loc, uint32_t index) {
     struct lc_p2p *p2p = &loc->p2p[index];
     if (!(p2p->flags & LC_P2P_RECV) || !(p2p->flags & LC_P2P_KNOWN))
         return LC_OK;
-    if (4 * (m->n_channels + 1) > 3 * m->capacity)
-        LC_TRY(grow_channels(m));
-    size_t i = find_channel(m, p2p->comm, p2p->peer, loc->process, p2p->tag);
-    struct channel *c = &m->channels[i];
-    if (!c->used) {
-        *c = (struct channel){p2p->comm, p2p->peer, loc->process, p2p->tag, LC_NONE, LC_NONE, 1};
-        m->n_channels++;
-    }
+    const struct channel key = {p2p->comm, p2p->peer, loc->process, p2p->tag, LC_NONE, LC_NONE};
+    struct channel *c = find_channel(m, &key);
+    if (!c)
+        LC_TRY(add_channel(m, &key, &c));
     uint32_t number = m->first[loc - m->trace->locs] + index;
     p2p->link = LC_NONE;
     if (c->head == LC_NONE) {
@@ -185,11 +178,9 @@ static enum lc_err answer(struct matcher *m, const struct message *message, stru
 static enum lc_err deliver(struct matcher *m, const struct message *message) {
     struct lc_trace *trace = m->trace;
     uint32_t source = trace->locations[message->location].process;
-    size_t i = m->n_channels
-                   ? find_channel(m, message->comm, source, message->destination, message->tag)
-                   : 0;
-    struct channel *c = m->n_channels ? &m->channels[i] : NULL;
-    if (!c || !c->used || c->head == LC_NONE) {
+    const struct channel key = {message->comm, source, message->destination, message->tag, 0, 0};
+    struct channel *c = find_channel(m, &key);
+    if (!c || c->head == LC_NONE) {
         lc_health_note(trace->health, LC_HEALTH_SEND_UNMATCHED, message->location);
         struct lc_match nobody = {0, 0, LC_NONE, LC_NONE};
         return reply(m, message, &nobody);
@@ -359,6 +350,7 @@ enum lc_err lc_p2p_match(struct lc_trace *trace) {
     free(box.messages);
     free(box.dest);
     free(box.m.channels);
+    lc_lookup_free(&box.m.channel_of);
     free(box.m.first);
     free(box.m.replies);
     free(box.m.reply_dest);

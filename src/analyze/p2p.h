@@ -10,6 +10,7 @@
 
 #include "analyze/trace.h"
 
+/* Matches sends with receives, over all ranks. Collective. LC_ERR_NOMEM. */
 enum lc_err lc_p2p_match(struct lc_trace *trace);
 
 #endif

@@ -8,6 +8,7 @@
 #include "analyze/crash.h"
 #include "analyze/health.h"
 #include "analyze/analysis_meta.h"
+#include "analyze/perfetto.h"
 #include "analyze/read.h"
 #include "analyze/results.h"
 #include "analyze/rootcause.h"
@@ -82,6 +83,16 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     return err;
 }
 
+/* Matches lie where the receiver's events are, so that one rank must have all. */
+static enum lc_err show_timeline(struct lc_trace *trace, const struct lc_analyze_options *options) {
+    struct lc_correction correction = {0};
+    if (trace->comm->size != 1)
+        return lc_fail(LC_ERR_USAGE, "a timeline is written by one rank: start it without mpirun");
+    trace->keep_matches = true;
+    LC_TRY(find_waits(trace, options, &correction));
+    return lc_perfetto_write(trace, options->timeline, options->most_bytes);
+}
+
 enum lc_err lc_analyze_run(const struct lc_transport *comm,
                            const struct lc_analyze_options *options) {
     struct lc_health health;
@@ -101,7 +112,8 @@ enum lc_err lc_analyze_run(const struct lc_transport *comm,
     facts.read_ns = lc_monotonic_raw_ns();
     if (err == LC_OK) {
         trace->results = results;
-        err = analyse(trace, options, &facts);
+        err = options->timeline != NULL ? show_timeline(trace, options)
+                                        : analyse(trace, options, &facts);
     }
     lc_trace_free(trace);
     lc_results_free(results);

@@ -14,9 +14,9 @@ void lc_place_callpath(struct lc_strbuf *text, const struct lc_trace *trace, uin
 /* Adds "rank", "thread" and (unless LC_NONE) "callpath" to an object. */
 void lc_place_set(json_t *object, const struct lc_trace *trace, uint32_t location, uint32_t cnode);
 
-/* Ticks as seconds. */
+/* Ticks as seconds, a new reference; NULL: no memory. */
 json_t *lc_place_seconds(const struct lc_trace *trace, double ticks);
-/* A time as seconds since the first event. */
+/* A time as seconds since the first event, the same. */
 json_t *lc_place_time(const struct lc_trace *trace, int64_t time);
 
 /* Moves the text of a JSON value to `out`; takes the reference. Errors: LC_ERR_NOMEM. */

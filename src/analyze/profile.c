@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { MIN_SPACING = 64 };
@@ -22,14 +23,7 @@ static inline uint32_t after(const void *keys, size_t stride, uint32_t n, int64_
             high -= step;
         low = step < high ? high - step + 1 : 0;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (KEY(middle) > t)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return (uint32_t)LC_FIRST_WHERE(i, low, high, KEY(i) > t);
 #undef KEY
 }
 

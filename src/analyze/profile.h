@@ -61,8 +61,11 @@ void lc_timelines_free(struct lc_timelines *lines);
 /* The timeline of a location of this rank. */
 struct lc_timeline *lc_timeline_of(const struct lc_timelines *lines, uint32_t location);
 
+/* All zeros; lc_profile_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes);
+/* Frees the arrays, not the struct. */
 void lc_profile_free(struct lc_profile *profile);
+/* All zeros again; costs as much as was touched. */
 void lc_profile_clear(struct lc_profile *profile);
 
 /* Adds P(location, [from, to)) to a cleared profile. with_outside: waiting in MPI_Init and

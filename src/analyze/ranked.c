@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 
 static int by_instance_rank(const void *a, const void *b) {
@@ -12,15 +13,8 @@ static int by_instance_rank(const void *a, const void *b) {
 }
 
 static const struct lc_ranked *of_rank(const struct lc_ranked *members, size_t n, uint64_t rank) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (members[middle].who.rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && members[low].who.rank == rank ? &members[low] : NULL;
+    size_t at = LC_FIRST_WHERE(i, 0, n, members[i].who.rank >= rank);
+    return at < n && members[at].who.rank == rank ? &members[at] : NULL;
 }
 
 /* The later of two senders; equals: the lowest rank. NULL: nobody. */

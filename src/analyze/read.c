@@ -87,9 +87,11 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) 
     reader->coll_begin = INT64_MIN;
     reader->comm_id = UINT64_MAX;
     reader->comm = LC_NONE;
-    reader->waiting_depth = reader->task_depth = 0;
+    reader->waiting_depth = reader->n_open_tasks = 0;
     reader->n_events = 0;
     reader->open_fork = reader->open_part = LC_NONE;
+    reader->task = lc_reader_implicit_task(reader);
+    reader->left_task = LC_NONE;
     lc_idmap_clear(&reader->lock_ids);
     lc_idmap_clear(&reader->locks);
     lc_idmap_clear(&reader->rma_targets);
@@ -167,6 +169,7 @@ static OTF2_EvtReaderCallbacks *callbacks_new(void) {
         lc_read_region_callbacks(callbacks);
         lc_read_mpi_callbacks(callbacks);
         lc_read_thread_callbacks(callbacks);
+        lc_read_task_callbacks(callbacks);
         lc_read_rma_callbacks(callbacks);
         lc_read_other_callbacks(callbacks);
     }
@@ -339,6 +342,8 @@ static void map_location(struct lc_loc *loc, const uint32_t *map) {
         extra->locks[i].cnode = mapped(map, extra->locks[i].cnode);
         extra->locks[i].release_cnode = mapped(map, extra->locks[i].release_cnode);
     }
+    for (size_t i = 0; extra && i < extra->n_task_events; i++)
+        extra->task_events[i].cnode = mapped(map, extra->task_events[i].cnode);
 }
 
 static enum lc_err unify(struct lc_reader *reader) {

@@ -20,9 +20,6 @@
     X(ThreadCreate, (SAME, OTF2_CommRef a, uint64_t b))                                            \
     X(ThreadWait, (SAME, OTF2_CommRef a, uint64_t b))                                              \
     X(ThreadEnd, (SAME, OTF2_CommRef a, uint64_t b))                                               \
-    X(ThreadTaskCreate, (SAME, OTF2_CommRef a, uint32_t b, uint32_t c))                            \
-    X(ThreadTaskSwitch, (SAME, OTF2_CommRef a, uint32_t b, uint32_t c))                            \
-    X(ThreadTaskComplete, (SAME, OTF2_CommRef a, uint32_t b, uint32_t c))                          \
     X(CallingContextLeave, (SAME, OTF2_CallingContextRef a))                                       \
     X(CallingContextSample,                                                                        \
       (SAME, OTF2_CallingContextRef a, uint32_t b, OTF2_InterruptGeneratorRef c))                  \

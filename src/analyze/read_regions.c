@@ -101,12 +101,22 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
     }
     if (region->fn == LC_FN_OMP_BARRIER || region->fn == LC_FN_OMP_IBARRIER ||
         region->fn == LC_FN_OMP_TASKWAIT) {
-        lc_reader_call(reader);
+        uint32_t call = lc_reader_call(reader);
         if (!reader->waiting_depth)
             reader->waiting_depth = (uint32_t)reader->depth;
-    } else if (region->fn == LC_FN_OMP_TASK && reader->waiting_depth && !reader->task_depth) {
-        reader->task_begin = t;
-        reader->task_depth = (uint32_t)reader->depth;
+        if (region->fn == LC_FN_OMP_TASKWAIT && call != LC_NONE)
+            reader->err = lc_reader_task_event(
+                reader, &(struct lc_task_event){.time = t,
+                                                .task = reader->task,
+                                                .call = call,
+                                                .cnode = LC_NONE,
+                                                .what = strstr(region->name, "taskgroup")
+                                                            ? LC_TASK_WAITS_GROUP
+                                                            : LC_TASK_WAITS});
+    } else if (region->fn == LC_FN_OMP_TASK && reader->waiting_depth &&
+               reader->n_open_tasks < LC_TASK_LEVELS) {
+        reader->open_tasks[reader->n_open_tasks].begin = t;
+        reader->open_tasks[reader->n_open_tasks++].depth = (uint32_t)reader->depth;
     }
 }
 
@@ -159,6 +169,20 @@ static void reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
         note_special(reader, t, r);
 }
 
+/* One that was executed at this level. */
+static enum lc_err add_task(struct lc_reader *reader, int64_t end) {
+    struct lc_loc_extra *extra = lc_reader_extra(reader);
+    uint32_t level = reader->n_open_tasks;
+    if (!extra)
+        return reader->err;
+    if (!extra->tasks)
+        LC_TRY(lc_alloc(&extra->tasks, LC_TASK_LEVELS, sizeof *extra->tasks));
+    struct lc_spans *spans = &extra->tasks[level];
+    LC_TRY(lc_grow(&spans->all, &spans->cap, spans->n + 1, sizeof *spans->all));
+    spans->all[spans->n++] = (struct lc_span){reader->open_tasks[level].begin, end};
+    return LC_OK;
+}
+
 static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region) {
     struct lc_loc *loc = reader->loc;
     uint32_t node = reader->frames[reader->depth].node;
@@ -176,14 +200,12 @@ static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_
             }
     if (reader->depth < reader->waiting_depth)
         reader->waiting_depth = 0;
-    if (reader->task_depth && reader->depth < reader->task_depth) {
-        struct lc_loc_extra *extra = lc_reader_extra(reader);
-        if (extra)
-            reader->err =
-                lc_grow(&extra->tasks, &extra->cap_tasks, extra->n_tasks + 1, sizeof *extra->tasks);
-        if (extra && reader->err == LC_OK)
-            extra->tasks[extra->n_tasks++] = (struct lc_span){reader->task_begin, t};
-        reader->task_depth = 0;
+    if (region->fn == LC_FN_OMP_TASK)
+        reader->left_task = node;
+    while (reader->err == LC_OK && reader->n_open_tasks > 0 &&
+           reader->depth < reader->open_tasks[reader->n_open_tasks - 1].depth) {
+        reader->n_open_tasks--;
+        reader->err = add_task(reader, t);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Thread records: fork and join, teams, locks. A worker's regions hang below the call path of the
  * fork. */
 #include "analyze/reader.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { MAX_NESTED = 64 }; /* teams inside each other; more are damage */
@@ -61,14 +62,8 @@ static OTF2_CallbackCode on_join(OTF2_LocationRef location, OTF2_TimeStamp time,
 
 /* The last fork of that team on a location whose life contains t, or LC_NONE. */
 static uint32_t fork_around(const struct lc_loc_extra *extra, uint64_t team, int64_t t) {
-    size_t low = 0, high = extra->n_teams;
-    while (low < high) { /* teams are in the order of their begin */
-        size_t mid = low + (high - low) / 2;
-        if (extra->teams[mid].begin <= t)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    /* Teams are in the order of their begin. */
+    size_t low = LC_FIRST_WHERE(i, 0, extra->n_teams, extra->teams[i].begin > t);
     for (int others = 0; low && others < MAX_NESTED;) {
         const struct lc_team_event *event = &extra->teams[--low];
         if (event->forked && event->begin <= t && t <= event->end) {
@@ -128,7 +123,9 @@ static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp
     event->first_transition = reader->loc->n_transitions;
     event->first_call = (uint32_t)reader->loc->n_calls;
     event->outer_part = reader->open_part;
+    event->task = reader->task;
     reader->open_part = (uint32_t)(event - extra->teams);
+    reader->task = lc_reader_implicit_task(reader);
     return lc_reader_end(reader);
 }
 
@@ -147,6 +144,7 @@ static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp t
             continue;
         }
         *link = event->outer_part;
+        reader->task = event->task;
         event->end_transition = reader->loc->n_transitions;
         event->end_call = (uint32_t)reader->loc->n_calls;
         if (!event->forked)

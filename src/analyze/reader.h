@@ -64,8 +64,13 @@ struct lc_reader {
     uint64_t comm_id;                    /* the communicator looked up last */
     uint32_t comm;
     uint32_t waiting_depth; /* depth of the outermost open barrier or taskwait, 0: none */
-    int64_t task_begin;     /* of a task executed inside it, INT64_MIN: none */
-    uint32_t task_depth;
+    struct {                /* tasks executed inside of waiting constructs */
+        int64_t begin;
+        uint32_t depth;
+    } open_tasks[LC_TASK_LEVELS];
+    uint32_t n_open_tasks;
+    uint64_t task;      /* that runs: as in struct lc_task_event */
+    uint32_t left_task; /* call path of the task that was left last */
     uint64_t n_events;
     uint32_t *phase_counts; /* per defined region */
     struct {                /* what the location before had */
@@ -102,6 +107,7 @@ static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader) {
                                                      : OTF2_CALLBACK_INTERRUPT;
 }
 
+/* Ends the innermost activation at time t (ticks). */
 void lc_reader_leave(struct lc_reader *reader, int64_t t);
 /* The call path of an empty stack changes (worker threads). */
 void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node);
@@ -115,10 +121,17 @@ struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader);
 /* Appends the region of a program that has none in the archive. */
 enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string);
 
+/* The implicit task of the innermost team that the location is in. */
+static inline uint64_t lc_reader_implicit_task(const struct lc_reader *reader) {
+    return (uint64_t)1 << 63 | (uint64_t)reader->loc->id << 32 | reader->open_part;
+}
+enum lc_err lc_reader_task_event(struct lc_reader *reader, const struct lc_task_event *event);
+
 /* Callbacks by subject. */
 void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+void lc_read_task_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 void lc_read_other_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 

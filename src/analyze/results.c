@@ -16,7 +16,7 @@ void lc_results_free(struct lc_results *results) {
         return;
     for (size_t m = 0; m < results->n_metrics; m++) {
         free(results->metrics[m].cells);
-        free(results->metrics[m].slots);
+        lc_lookup_free(&results->metrics[m].places);
     }
     free(results->metrics);
     free(results);
@@ -37,31 +37,6 @@ enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint
     return LC_OK;
 }
 
-/* Where the cell of (cnode, location) is in the table, or the free place for it. */
-static uint32_t *find_slot(const struct lc_result_metric *metric, uint32_t cnode,
-                           uint32_t location) {
-    uint64_t h = lc_hash_key((uint64_t)location << 32 | cnode);
-    size_t i = (size_t)(h ^ (h >> 32)) & (metric->n_slots - 1);
-    for (; metric->slots[i] != 0; i = (i + 1) & (metric->n_slots - 1)) {
-        const struct lc_result_cell *cell = &metric->cells[metric->slots[i] - 1];
-        if (cell->cnode == cnode && cell->location == location)
-            break;
-    }
-    return &metric->slots[i];
-}
-
-static enum lc_err grow_slots(struct lc_result_metric *metric) {
-    size_t n = metric->n_slots ? 2 * metric->n_slots : 16;
-    free(metric->slots);
-    metric->slots = NULL;
-    metric->n_slots = 0;
-    LC_TRY(lc_alloc(&metric->slots, n, sizeof *metric->slots));
-    metric->n_slots = n;
-    for (size_t i = 0; i < metric->n_cells; i++)
-        *find_slot(metric, metric->cells[i].cnode, metric->cells[i].location) = (uint32_t)i + 1;
-    return LC_OK;
-}
-
 /* The cell of (cnode, location), new ones zero. Additions for one place come one after the other as
  * a rule. */
 static enum lc_err find_cell(struct lc_result_metric *metric, uint32_t cnode, uint32_t location,
@@ -71,16 +46,18 @@ static enum lc_err find_cell(struct lc_result_metric *metric, uint32_t cnode, ui
         if ((*cell)->cnode == cnode && (*cell)->location == location)
             return LC_OK;
     }
-    if (4 * (metric->n_cells + 1) > 3 * metric->n_slots)
-        LC_TRY(grow_slots(metric));
-    uint32_t *slot = find_slot(metric, cnode, location);
-    if (*slot == 0) {
+    uint64_t hash = (uint64_t)location << 32 | cnode;
+    uint32_t at =
+        LC_LOOKUP(&metric->places, hash, i,
+                  metric->cells[i].cnode == cnode && metric->cells[i].location == location);
+    if (at == LC_NONE) {
+        at = (uint32_t)metric->n_cells;
         LC_TRY(lc_grow(&metric->cells, &metric->cap_cells, metric->n_cells + 1,
                        sizeof *metric->cells));
+        LC_TRY(lc_lookup_add(&metric->places, hash, at));
         metric->cells[metric->n_cells++] = (struct lc_result_cell){cnode, location, {0}};
-        *slot = (uint32_t)metric->n_cells;
     }
-    metric->last = *slot - 1;
+    metric->last = at;
     *cell = &metric->cells[metric->last];
     return LC_OK;
 }

@@ -10,7 +10,9 @@
 
 struct lc_results;
 
+/* No metrics yet; lc_results_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_results_new(struct lc_results **results);
+/* NULL is allowed. */
 void lc_results_free(struct lc_results *results);
 
 /* A metric of model/metrics.h that this analysis computes, even if it is zero everywhere; the same

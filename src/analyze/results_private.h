@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/lookup.h"
 #include "analyze/results.h"
 
 struct lc_result_cell {
@@ -21,8 +22,7 @@ struct lc_result_metric {
     struct lc_result_cell *cells;
     size_t n_cells, cap_cells;
     uint32_t last;
-    uint32_t *slots; /* hash table: index + 1 into cells, 0: free; open addressing */
-    size_t n_slots;  /* power of two, or 0 */
+    struct lc_lookup places; /* of cells, by location and call path */
 };
 
 struct lc_results {

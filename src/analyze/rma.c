@@ -4,6 +4,7 @@
 
 #include "analyze/events.h"
 #include "base/idmap.h"
+#include "base/lookup.h"
 #include "analyze/waits.h"
 #include "base/mem.h"
 
@@ -190,14 +191,7 @@ static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
         const struct side *own = &r->own.items[i];
         struct epoch *e = &r->epochs[own->local];
         bool target = e->open->type == LC_RMA_POST;
-        size_t low = 0, high = n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (by_number(&in[mid], own) < 0)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        size_t low = LC_FIRST_WHERE(k, 0, n, by_number(&in[k], own) >= 0);
         /* Both sides of a process that is its own partner arrive here: the other role is the one.
          */
         for (; low < n && by_number(&in[low], own) == 0; low++) {

@@ -6,6 +6,7 @@
 
 #include "analyze/trace.h"
 
+/* Finds the waits at windows, and appends them to the locations. Collective. LC_ERR_NOMEM. */
 enum lc_err lc_rma_waits(struct lc_trace *trace);
 
 #endif

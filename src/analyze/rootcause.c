@@ -5,6 +5,7 @@
 #include "analyze/chains.h"
 #include "analyze/classification.h"
 #include "analyze/critical_path.h"
+#include "analyze/gains.h"
 #include "analyze/indicators.h"
 #include "analyze/invariants.h"
 #include "analyze/long_term.h"
@@ -21,7 +22,7 @@ void lc_rootcause_output_free(struct lc_rootcause_output *output) {
 
 /* Costs and chains; the intervals and the graph are gone when this returns. */
 static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines *lines,
-                              struct lc_rootcause_output *output) {
+                              struct lc_gain_causes *causes, struct lc_rootcause_output *output) {
     struct lc_delay delay;
     struct lc_long_term long_term;
     LC_TRY(lc_delay_run(&delay, lines, costs));
@@ -30,6 +31,8 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
         err = lc_chains_run(&output->root_causes, &delay, &long_term);
         lc_long_term_free(&long_term);
     }
+    if (err == LC_OK)
+        err = lc_gains_choose(costs, causes);
     lc_delay_free_intervals(&delay);
     if (err == LC_OK)
         err = lc_transport_agree(lines->trace->comm,
@@ -39,6 +42,7 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
 }
 
 static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timelines *lines,
+                            const struct lc_gain_causes *causes,
                             const struct lc_rootcause_options *options,
                             struct lc_rootcause_output *output) {
     struct lc_trace *trace = lines->trace;
@@ -58,7 +62,7 @@ static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timeli
     if (err == LC_OK) {
         err = lc_indicators_run(&path, partition, trace->results, &sums);
         if (err == LC_OK)
-            err = lc_near_critical_run(&path, options->what_if, &output->critical_path,
+            err = lc_near_critical_run(&path, options->what_if, causes, &output->critical_path,
                                        &output->lines);
         if (err == LC_OK)
             err = lc_transport_agree(
@@ -74,12 +78,13 @@ enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_o
                              struct lc_rootcause_output *output) {
     struct lc_timelines *lines = NULL;
     struct lc_costs costs;
+    struct lc_gain_causes causes;
     LC_TRY(lc_timelines_new(&lines, trace));
     enum lc_err err = lc_transport_agree(trace->comm, lc_costs_new(&costs, lines));
     if (err == LC_OK)
-        err = run_delays(&costs, lines, output);
+        err = run_delays(&costs, lines, &causes, output);
     if (err == LC_OK)
-        err = run_path(&costs, lines, options, output);
+        err = run_path(&costs, lines, &causes, options, output);
     lc_costs_free(&costs);
     lc_timelines_free(lines);
     return err;

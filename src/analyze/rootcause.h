@@ -19,7 +19,7 @@ struct lc_rootcause_options {
 struct lc_rootcause_output {
     /* JSON: the most expensive root causes with their chains (member root_causes.json) */
     struct lc_strbuf root_causes;
-    /* JSON: segments, near-critical call paths, what-if (member critical_path.json) */
+    /* JSON: segments, near-critical call paths, what-if, gains (member critical_path.json) */
     struct lc_strbuf critical_path;
     struct lc_strbuf invariants; /* JSON object for meta.health */
     struct lc_strbuf lines;      /* for people, one per line, without "latecomer: " */

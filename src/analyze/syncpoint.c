@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/radix.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 /* A message that r waited for, seen from one of the two. */
@@ -202,15 +203,8 @@ static enum lc_err fetch_foreign(struct finder *f) {
 /* Index of the first point of the pair. */
 static size_t first_message(const struct finder *f, uint32_t location, uint32_t partner) {
     uint64_t key = (uint64_t)location << 32 | partner;
-    size_t low = 0, high = f->n_pairs;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (((uint64_t)f->pairs[middle].location << 32 | f->pairs[middle].partner) >= key)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LC_FIRST_WHERE(i, 0, f->n_pairs,
+                          ((uint64_t)f->pairs[i].location << 32 | f->pairs[i].partner) >= key);
 }
 
 /* Latest message point of the pair at or before `time`; INT64_MIN if there is none. */
@@ -234,14 +228,7 @@ static size_t points_until(const struct sync_list *list, size_t low, int64_t tim
     for (; step <= list->n - low && list->syncs[low + step - 1].time <= time; step *= 2)
         low += step;
     size_t high = step < list->n - low ? low + step : list->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->syncs[middle].time > time)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LC_FIRST_WHERE(i, low, high, list->syncs[i].time > time);
 }
 
 static int compare_syncs(const struct lc_sync *x, const struct lc_sync *y) {

@@ -56,7 +56,7 @@ static uint64_t point_key(const void *links, uint32_t index, int level) {
 
 /* Owner of the causes: one point per (instance, cause); its time goes into all its links and into
  * the cause's list. */
-static enum lc_err settle(struct lc_trace *trace, struct link *in, size_t n, uint32_t *dest) {
+static enum lc_err join_causes(struct lc_trace *trace, struct link *in, size_t n, uint32_t *dest) {
     LC_TRY(lc_sort_by(in, n, sizeof *in, point_key, 2));
     for (size_t i = 0; i < n;) {
         size_t end = i;
@@ -83,7 +83,7 @@ enum lc_err lc_syncs_find(struct lc_trace *trace) {
     if (err == LC_OK)
         err = lc_transport_agree(comm, lc_alloc(&back_dest, n_in, sizeof *back_dest));
     if (err == LC_OK)
-        err = lc_transport_agree(comm, settle(trace, in, n_in, back_dest));
+        err = lc_transport_agree(comm, join_causes(trace, in, n_in, back_dest));
     if (err == LC_OK)
         err =
             lc_transport_exchange(comm, in, back_dest, n_in, sizeof *back, (void **)&back, &n_back);

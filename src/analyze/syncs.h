@@ -8,8 +8,11 @@
 
 #include "analyze/trace.h"
 
+/* Finds the points at which locations synchronise. Collective. LC_ERR_NOMEM. */
 enum lc_err lc_syncs_find(struct lc_trace *trace);
 
+/* One point of a location: at `time` (ticks) it takes part in an instance, as a member of this
+ * group of it. LC_ERR_NOMEM. */
 enum lc_err lc_sync_add(struct lc_loc *loc, int64_t time, uint64_t instance, uint32_t group);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/events.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum { FADE = 100 }; /* a shift fades by 1/FADE of the time that passes */
@@ -45,16 +46,10 @@ static int64_t shift_at(const struct knot *k, int64_t t) {
 }
 
 static int64_t mapped_at(const struct map *map, int64_t t, uint32_t index) {
-    size_t low = 0, high = map->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct knot *k = &map->knots[mid];
-        if (k->begin < t || (k->begin == t && k->index <= index))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low ? t + shift_at(&map->knots[low - 1], t) : t;
+    const struct knot *k = map->knots;
+    size_t after =
+        LC_FIRST_WHERE(i, 0, map->n, k[i].begin > t || (k[i].begin == t && k[i].index > index));
+    return after ? t + shift_at(&k[after - 1], t) : t;
 }
 
 static int64_t mapped(const struct map *map, int64_t t) {
@@ -95,9 +90,15 @@ static void map_extra(const struct map *map, struct lc_loc_extra *e) {
         if (e->locks[i].released != INT64_MAX)
             e->locks[i].released = mapped(map, e->locks[i].released);
     }
-    for (size_t i = 0; i < e->n_tasks; i++) {
-        e->tasks[i].begin = mapped(map, e->tasks[i].begin);
-        e->tasks[i].end = mapped(map, e->tasks[i].end);
+    for (int level = 0; e->tasks && level < LC_TASK_LEVELS; level++)
+        for (size_t i = 0; i < e->tasks[level].n; i++) {
+            struct lc_span *task = &e->tasks[level].all[i];
+            task->begin = mapped(map, task->begin);
+            task->end = mapped(map, task->end);
+        }
+    for (size_t i = 0; i < e->n_task_events; i++) {
+        struct lc_task_event *event = &e->task_events[i];
+        event->time = mapped(map, event->time);
     }
     for (size_t i = 0; i < e->n_phases; i++) {
         e->phases[i].begin = mapped(map, e->phases[i].begin);

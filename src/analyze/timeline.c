@@ -6,6 +6,7 @@
 #include "analyze/statistics.h"
 #include "analyze/waits.h"
 #include "base/json_text.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "model/model.h"
 
@@ -19,15 +20,7 @@ struct bins {
 };
 
 static size_t bin_of(const struct bins *b, int64_t t) {
-    size_t low = 0, high = BINS;
-    while (high - low > 1) {
-        size_t mid = (low + high) / 2;
-        if (b->edge[mid] <= t)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    return LC_FIRST_WHERE(i, 1, BINS, b->edge[i] > t) - 1;
 }
 
 static void add_wait(struct bins *b, int kind, int64_t begin, int64_t end) {
@@ -100,17 +93,10 @@ static void add_phases(const struct lc_loc *loc, const int64_t *first, struct ph
         int64_t *life = sums->life[index];
         life[0] = -p->begin > life[0] ? -p->begin : life[0];
         life[1] = end > life[1] ? end : life[1];
-        size_t low = 0, high = loc->n_waits;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (loc->waits[mid].start < p->begin)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        for (; low < loc->n_waits && loc->waits[low].start < end; low++)
-            if (loc->waits[low].flags & LC_WAIT_STATE)
-                sums->ticks[index][loc->waits[low].kind] += lc_wait_ticks(&loc->waits[low]);
+        size_t w = LC_FIRST_WHERE(k, 0, loc->n_waits, loc->waits[k].start >= p->begin);
+        for (; w < loc->n_waits && loc->waits[w].start < end; w++)
+            if (loc->waits[w].flags & LC_WAIT_STATE)
+                sums->ticks[index][loc->waits[w].kind] += lc_wait_ticks(&loc->waits[w]);
     }
 }
 

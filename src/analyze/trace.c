@@ -108,13 +108,18 @@ static void free_location(struct lc_loc *loc) {
     free(loc->p2p);
     free(loc->colls);
     free(loc->waits);
+    free(loc->arrivals);
     free(loc->syncs);
+    lc_loc_forget_matches(loc);
     free(loc->cells);
     free(loc->visited);
     if (loc->extra) {
         free(loc->extra->teams);
         free(loc->extra->locks);
+        for (int i = 0; loc->extra->tasks && i < LC_TASK_LEVELS; i++)
+            free(loc->extra->tasks[i].all);
         free(loc->extra->tasks);
+        free(loc->extra->task_events);
         free(loc->extra->phases);
         free(loc->extra->rma);
         free(loc->extra->rma_locks);

@@ -78,6 +78,8 @@ struct lc_loc {
     size_t n_colls, cap_colls;
     struct lc_wait *waits; /* ascending start; complete after lc_waits_find */
     size_t n_waits, cap_waits;
+    struct lc_arrival *arrivals; /* latest call first; complete after lc_waits_find */
+    size_t n_arrivals, cap_arrivals;
     struct lc_sync *syncs; /* ascending time */
     size_t n_syncs, cap_syncs;
     struct lc_cell *cells; /* counts and times per call path, until they are in the results */
@@ -120,7 +122,8 @@ struct lc_trace {
         int64_t init_enter_max, init_leave_min, finalize_enter_max;
         uint32_t init_last, finalize_last;
     } some;
-    bool omp; /* has teams */
+    bool omp;          /* has teams */
+    bool keep_matches; /* of receives, after the waits are found: for a timeline */
     struct lc_health *health;
     struct lc_results *results;
 };

@@ -43,10 +43,9 @@ bool lc_transport_init(struct lc_transport *comm, int *argc, char ***argv) {
     bool alone = size == 1 && launch.size > 1;
     *comm = (struct lc_transport){(uint32_t)rank, (uint32_t)size};
     if (alone && launch.rank == 0)
-        lc_complain(
-            "analyze: MPI sees 1 rank, the launcher (%s) has started %d: one of them works, "
-            "alone: %s",
-            launch.launcher, launch.size, lc_launch_advice(&launch, flavour));
+        lc_complain("analyze: MPI sees 1 rank, but the launcher (%s) has started %d: only one of "
+                    "them works: %s",
+                    launch.launcher, launch.size, lc_launch_advice(&launch, flavour));
     return !alone || launch.rank == 0;
 }
 

@@ -32,6 +32,7 @@ static inline enum lc_err lc_transport_agree(const struct lc_transport *comm, en
 }
 
 enum lc_op { LC_OP_SUM, LC_OP_MIN, LC_OP_MAX };
+/* values[i] becomes the sum, the least or the largest over all ranks. Collective. */
 void lc_transport_allreduce_i64(const struct lc_transport *comm, int64_t *values, size_t count,
                                 enum lc_op op);
 /* Arrays of any length go in pieces, so that no count exceeds an int. */

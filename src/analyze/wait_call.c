@@ -4,6 +4,7 @@
 
 #include "analyze/events.h"
 #include "analyze/waits.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace) {
@@ -142,14 +143,8 @@ static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t f
 
 /* The first message received by a later call that was sent before the one waited for. */
 static uint8_t wrong_order(const struct lc_wait_judge *judge, const struct lc_wait *wait) {
-    size_t low = 0, high = judge->n_later; /* stack: sent ascends from the bottom to the top */
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (judge->later[mid].sent < wait->release)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    /* A stack: `sent` ascends from the bottom to the top. */
+    size_t low = LC_FIRST_WHERE(i, 0, judge->n_later, judge->later[i].sent >= wait->release);
     if (!low)
         return 0;
     uint32_t source = judge->trace->locations[wait->cause].process;
@@ -164,6 +159,29 @@ static enum lc_err push_received(struct lc_wait_judge *judge, const struct lc_ma
     judge->later[judge->n_later++] =
         (struct lc_received){match->enter, judge->trace->locations[match->location].process};
     return LC_OK;
+}
+
+/* What the operation would wait for if the call came earlier; members of operations in which all
+ * wait for all have waits as a rule, and the last one waits for none. */
+static enum lc_err note_arrival(struct lc_loc *loc, const struct lc_mpi_call *call,
+                                const struct candidate *c) {
+    struct lc_arrival arrival = {.release = c->wait.release,
+                                 .call = (uint32_t)(call - loc->calls),
+                                 .cause = c->wait.cause & 0x3fffffffu,
+                                 .kind = LC_ARRIVED_DATA};
+    bool known = c->possible && c->ticks <= 0 && c->wait.end != 0;
+    if (known && c->wait.kind == LC_WAIT_N21) {
+        arrival.instance = c->wait.instance;
+        arrival.kind = LC_ARRIVED_ALL;
+        return lc_wait_arrived(loc, &arrival);
+    }
+    if (!known || c->wait.cause == loc->id)
+        return LC_OK;
+    if (c->wait.kind == LC_WAIT_LS)
+        arrival.kind = LC_ARRIVED_MESSAGE;
+    else if (c->wait.kind != LC_WAIT_12N && c->wait.kind != LC_WAIT_SCAN)
+        return LC_OK;
+    return lc_wait_arrived(loc, &arrival);
 }
 
 static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
@@ -184,12 +202,14 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
             struct candidate a = judge_coll(&v, index, false), b = judge_coll(&v, index, true);
             consider(&wait, &a);
             consider(&blocking, &b);
+            LC_TRY(note_arrival(loc, call, &b));
             continue;
         }
         struct candidate c =
             p2p->flags & LC_P2P_RECV ? judge_recv(&v, p2p) : judge_send(judge, &v, p2p);
         consider(&wait, &c);
         consider(&blocking, &c);
+        LC_TRY(note_arrival(loc, call, &c));
     }
     bool waits = wait.any && wait.best.ticks > 0, blocks = blocking.any && blocking.best.ticks > 0;
     bool same = waits && blocks && wait.best.wait.release == blocking.best.wait.release &&

@@ -21,7 +21,9 @@ struct lc_wait_judge {
     size_t n_later, cap_later;
 };
 
+/* For all locations of this rank; lc_wait_judge_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace);
+/* Frees what it holds, not the struct. */
 void lc_wait_judge_free(struct lc_wait_judge *judge);
 
 /* Appends the waits of all calls of a location whose messages and collectives were matched. */

@@ -5,6 +5,7 @@
 
 #include "analyze/radix.h"
 #include "analyze/spans.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 /* Gathers `records` of all ranks on rank `root`; first[] (size entries, may be NULL) where those of
@@ -151,13 +152,5 @@ void lc_wait_graph_free(struct lc_wait_graph *graph) {
 }
 
 uint32_t lc_wait_graph_rank_of(const struct lc_wait_graph *graph, uint64_t link) {
-    uint32_t low = 0, high = graph->n_ranks;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (graph->first_link[middle] <= link)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)LC_FIRST_WHERE(i, 1, graph->n_ranks, graph->first_link[i] > link) - 1;
 }

@@ -71,6 +71,24 @@ static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
     return (w->release < w->end ? w->release : w->end) - w->start - w->busy_ticks;
 }
 
+enum lc_arrival_kind {
+    LC_ARRIVED_MESSAGE, /* a message, or data of a root, was there before the call needed it */
+    LC_ARRIVED_DATA,
+    LC_ARRIVED_MEMBER, /* this location gave its part to a reduction and went on */
+    LC_ARRIVED_ALL     /* this is its root, and came last */
+};
+
+/* A dependence for which nobody waited. */
+struct lc_arrival {
+    union {
+        int64_t release;   /* u: before the call began */
+        uint64_t instance; /* of a reduction */
+    };
+    uint32_t call;
+    uint32_t cause : 30; /* location; reductions: not used */
+    uint32_t kind : 2;   /* enum lc_arrival_kind */
+};
+
 /* A synchronisation point that this location belongs to
  * (docs/definitions/wait-states.md#31-synchronisation-points), for everything but messages (those
  * are in the waits: r and its cause). Equal (instance, group) on two locations: the same point. */

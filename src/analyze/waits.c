@@ -53,6 +53,14 @@ enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait) {
     return LC_OK;
 }
 
+enum lc_err lc_wait_arrived(struct lc_loc *loc, const struct lc_arrival *arrival) {
+    if (loc->n_arrivals == loc->cap_arrivals)
+        LC_TRY(lc_reserve(&loc->arrivals, &loc->cap_arrivals, loc->n_arrivals + 1,
+                          sizeof *loc->arrivals));
+    loc->arrivals[loc->n_arrivals++] = *arrival;
+    return LC_OK;
+}
+
 struct handles {
     uint32_t kind[LC_WAIT_KINDS];
     uint32_t wo, wo_same, wo_different, init_completion, finalize_wait;
@@ -165,7 +173,9 @@ static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
         if (err == LC_OK)
             err = judge_ends(trace, h, loc);
         lc_shrink(&loc->waits, &loc->cap_waits, loc->n_waits, sizeof *loc->waits);
-        lc_loc_forget_matches(loc);
+        lc_shrink(&loc->arrivals, &loc->cap_arrivals, loc->n_arrivals, sizeof *loc->arrivals);
+        if (!trace->keep_matches)
+            lc_loc_forget_matches(loc);
     }
     lc_wait_judge_free(&judge);
     return err;

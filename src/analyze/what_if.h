@@ -3,10 +3,8 @@
  *
  * SPEC is one scenario of base/what_if_spec.h. A factor applies to the time of the function or
  * region and of what it calls, MPI calls excepted (of nested ones with a factor the innermost
- * counts); mpi=0 leaves of MPI calls only their waiting. Everything else keeps its duration; a
- * blocked location goes on when its cause has come, members of barriers and N-to-N operations when
- * all have. Messages that nobody waited for in the trace are taken as free of waiting: an
- * optimistic estimate where the change is large. Only meaningful without clock errors. */
+ * counts); mpi=0 leaves of MPI calls only their waiting. Everything else keeps its duration; who
+ * waits for whom is found anew (replay.h). */
 #ifndef LC_ANALYZE_WHAT_IF_H
 #define LC_ANALYZE_WHAT_IF_H
 

@@ -177,7 +177,7 @@ static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
     int64_t counts[2] = {(int64_t)n, -(int64_t)n};
     lc_transport_allreduce_i64(trace->comm, counts, 2, LC_OP_MAX);
     if (counts[0] != -counts[1])
-        return lc_fail(LC_ERR_RANGE, "results: ranks disagree about the metrics: please report");
+        return lc_fail(LC_ERR_RANGE, "results: ranks disagree about the metrics: please report it");
     LC_TRY(lc_transport_agree(trace->comm, lc_alloc(cells, 2 * n, sizeof **cells)));
     for (size_t m = 0; m < n; m++) {
         (*cells)[m] = (int64_t)results->metrics[m].n_cells;

@@ -38,4 +38,9 @@ static inline enum lc_binomial_step lc_binomial_next(struct lc_binomial *tree, i
     return LC_BINOMIAL_DONE;
 }
 
+/* The parent of a rank that is not 0: the same without its lowest bit. */
+static inline int lc_binomial_parent(int rank) {
+    return rank & (rank - 1);
+}
+
 #endif

@@ -1,6 +1,5 @@
 /* Errors: functions that can fail return enum lc_err; the first failure also stores one line of
- * text,
- * "<what>: <why>: <what to do>", for this thread. Nothing below main prints or exits.
+ * text, "<what>: <why>: <what to do>", for this thread. Nothing below main prints or exits.
  * Invariant: a function that returns other than LC_OK has set the text, and has freed what it took.
  */
 #ifndef LC_BASE_ERR_H

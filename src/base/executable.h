@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+/* A file (not a folder) that this user may execute. */
 bool lc_is_executable_file(const char *path);
 
 /* The first executable called `name` in PATH, or `name` itself if it holds a slash; the caller

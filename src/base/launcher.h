@@ -54,7 +54,9 @@ struct lc_launch_source {
     const void *context;
 };
 
+/* Which launcher started this process, as which rank of which job; no launcher: rank 0 of 1. */
 void lc_launch_detect(struct lc_launch *launch);
+/* The same from captured facts. */
 void lc_launch_detect_from(struct lc_launch *launch, const struct lc_launch_source *source);
 /* The same without `job`: nothing but the environment is read. */
 void lc_launch_detect_place(struct lc_launch *launch);
@@ -96,6 +98,9 @@ enum { LC_START_WORDS = 12 };
  * where it has an option for that. */
 int lc_starter_words(const struct lc_starter *starter, long ranks, bool quiet, const char **words,
                      char *number);
+
+/* Names of launchers, the usual ones first, NULL after the last; constant. */
+const char *const *lc_launcher_names(void);
 
 /* True if the program is a launcher by name: then `latecomer run` stands on its wrong side. */
 bool lc_is_launcher_name(const char *program);

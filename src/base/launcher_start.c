@@ -178,15 +178,32 @@ int lc_starter_words(const struct lc_starter *starter, long ranks, bool quiet, c
     return n;
 }
 
+const char *const *lc_launcher_names(void) {
+    static const char *const names[] = {"mpirun",
+                                        "mpirun.openmpi",
+                                        "mpirun.mpich",
+                                        "mpiexec",
+                                        "mpiexec.hydra",
+                                        "mpiexec.mpich",
+                                        "mpiexec.gforker",
+                                        "orterun",
+                                        "prterun",
+                                        "prun",
+                                        "srun",
+                                        "aprun",
+                                        "jsrun",
+                                        "flux",
+                                        "mpirun_rsh",
+                                        NULL};
+    return names;
+}
+
 bool lc_is_launcher_name(const char *program) {
-    static const char *const names[] = {
-        "mpirun", "mpiexec", "orterun",    "prterun", "prun",          "srun",
-        "aprun",  "jsrun",   "mpirun_rsh", "flux",    "mpiexec.hydra", "mpiexec.gforker"};
     const char *slash = strrchr(program, '/'), *base = slash == NULL ? program : slash + 1;
     if (strncmp(base, "mpirun.", 7) == 0 || strncmp(base, "mpiexec.", 8) == 0)
         return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(base, names[i]) == 0)
+    for (const char *const *name = lc_launcher_names(); *name != NULL; name++)
+        if (strcmp(base, *name) == 0)
             return true;
     return false;
 }

@@ -14,6 +14,7 @@ struct lc_strbuf {
     bool failed;
 };
 
+/* These append; without memory they set `failed`, which stays. Zero-initialise the struct. */
 void lc_strbuf_add(struct lc_strbuf *buf, const char *text, size_t length);
 void lc_strbuf_puts(struct lc_strbuf *buf, const char *text);
 void lc_strbuf_putc(struct lc_strbuf *buf, char c);

@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 
+/* Appends a text as a cell of a table: tabs, line ends and backslashes as escapes. */
 void lc_table_put(struct lc_strbuf *out, const char *text);
 
 /* Turns a cell back into its text, in place: it never gets longer. */

@@ -25,6 +25,7 @@ void lc_timer_init(void);
  * time). */
 void lc_timer_calibrate(void);
 
+/* CLOCK_MONOTONIC_RAW and CLOCK_REALTIME, ns. */
 uint64_t lc_monotonic_raw_ns(void);
 uint64_t lc_realtime_ns(void);
 

@@ -59,7 +59,7 @@ enum lc_err lc_what_if_next(const char **at, unsigned *scenario, struct lc_what_
 }
 
 enum lc_err lc_what_if_check(const char *text) {
-    struct lc_what_if_term term;
+    struct lc_what_if_term term = {0};
     unsigned scenario = 0, scenarios = 0, terms = 0;
     bool found = true;
     while (found) {

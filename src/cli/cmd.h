@@ -3,7 +3,9 @@
 #ifndef LC_CLI_CMD_H
 #define LC_CLI_CMD_H
 
-enum { LC_EXIT_OK = 0, LC_EXIT_ERROR = 1, LC_EXIT_USAGE = 2 };
+#include <stdint.h>
+
+enum { LC_EXIT_OK = 0, LC_EXIT_ERROR = 1, LC_EXIT_USAGE = 2, LC_EXIT_SLOWER = 3 };
 
 struct lc_command {
     const char *name;
@@ -11,13 +13,21 @@ struct lc_command {
     int (*run)(int argc, char **argv);
 };
 
+/* The commands: argv[0] is the name of the command; each returns the exit status. */
 int lc_cmd_run(int argc, char **argv);
 int lc_cmd_show(int argc, char **argv);
 int lc_cmd_analyze(int argc, char **argv);
 int lc_cmd_compare(int argc, char **argv);
+int lc_cmd_export(int argc, char **argv);
 int lc_cmd_scaling(int argc, char **argv);
+int lc_cmd_top(int argc, char **argv);
 int lc_cmd_dump(int argc, char **argv);
 int lc_cmd_recover(int argc, char **argv);
 int lc_cmd_doctor(int argc, char **argv);
+
+/* `export --to perfetto`, by the analysis program: the timeline of the trace that `operand` stands
+ * for as in `analyze`, to `file`; at most `most_bytes`, 0: any. Returns the exit status; what went
+ * wrong is said. */
+int lc_export_timeline(const char *operand, const char *file, uint64_t most_bytes);
 
 #endif

@@ -1,6 +1,8 @@
 /* latecomer analyze: starts the analysis program on as many ranks as wanted and waits for it. */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <libgen.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +17,12 @@
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "cli/relay.h"
+#include "report/locate.h"
 
 struct settings {
     long ranks; /* 0: as many as cores */
     const char *output, *operand, *time_correct, *partition, *what_if;
+    const char *timeline, *most_bytes; /* of `export` */
     bool mpi_only;
 };
 
@@ -108,29 +112,12 @@ static bool only_archive(const char *directory, struct lc_strbuf *archive) {
     return found == 1 && archive->length > length;
 }
 
-/* What ranks recorded and nobody made an archive of: DIR/traces/r0.t0.raw and the like. */
-static bool is_unfinished(const char *directory) {
-    struct lc_strbuf path = {0};
-    lc_strbuf_printf(&path, "%s/traces", directory);
-    DIR *dir = opendir(lc_strbuf_get(&path));
-    bool found = false;
-    for (const struct dirent *entry; dir && !found && (entry = readdir(dir)) != NULL;) {
-        size_t n = strlen(entry->d_name);
-        found = entry->d_name[0] == 'r' && n > 5 &&
-                (strcmp(entry->d_name + n - 4, ".raw") == 0 ||
-                 strcmp(entry->d_name + n - 5, ".defs") == 0);
-    }
-    if (dir)
-        closedir(dir);
-    lc_strbuf_free(&path);
-    return found;
-}
-
 /* The operand's archive: a directory stands for the traces.otf2 in it, or for the only archive. */
-static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) {
+static enum lc_err find_archive(const char *command, const char *operand,
+                                struct lc_strbuf *archive) {
     struct stat info;
     if (stat(operand, &info) != 0)
-        return lc_fail_errno(LC_ERR_NOT_FOUND, "analyze: %s", operand);
+        return lc_fail_errno(LC_ERR_NOT_FOUND, "%s: %s", command, operand);
     lc_strbuf_puts(archive, operand);
     if (S_ISDIR(info.st_mode)) {
         lc_strbuf_puts(archive, operand[strlen(operand) - 1] == '/' ? "" : "/");
@@ -144,20 +131,19 @@ static enum lc_err find_archive(const char *operand, struct lc_strbuf *archive) 
             found = true;
         }
         lc_strbuf_free(&other);
-        if (!found && is_unfinished(operand))
-            return lc_fail(
-                LC_ERR_NOT_FOUND,
-                "analyze: %s: its trace is unfinished: finish it with `latecomer recover "
-                "%s`",
-                operand, operand);
+        if (!found && lc_locate_unfinished_trace(operand))
+            return lc_fail(LC_ERR_NOT_FOUND,
+                           "%s: %s: its trace is unfinished: finish it with `latecomer recover "
+                           "%s`",
+                           command, operand, operand);
         if (!found)
             return lc_fail(LC_ERR_NOT_FOUND,
-                           "analyze: %s: no traces.otf2 in it: record one with `latecomer run "
+                           "%s: %s: no traces.otf2 in it: record one with `latecomer run "
                            "--trace`",
-                           operand);
+                           command, operand);
     }
     if (access(lc_strbuf_get(archive), R_OK) != 0)
-        return lc_fail_errno(LC_ERR_IO, "analyze: %s", lc_strbuf_get(archive));
+        return lc_fail_errno(LC_ERR_IO, "%s: %s", command, lc_strbuf_get(archive));
     return LC_OK;
 }
 
@@ -247,6 +233,8 @@ static void add_options(struct words *words, const struct settings *s, const cha
                         const char *output) {
     add_word(words, "archive", archive);
     add_word(words, "output", output);
+    add_word(words, "timeline", s->timeline);
+    add_word(words, "most-bytes", s->most_bytes);
     add_word(words, "quiet", lc_log_is_quiet() ? "1" : "0");
     add_word(words, "progress", isatty(STDERR_FILENO) ? "1" : "0");
     add_word(words, "mpi-only", s->mpi_only ? "1" : "0");
@@ -296,9 +284,10 @@ static int start(const struct settings *s, const char *archive, const char *outp
     lc_launch_detect_place(&launch);
     /* One task of Slurm may be a shell (srun --pty bash): then -n is a wish like any other. */
     bool launched = launch.kind != LC_LAUNCHER_NONE &&
-                    !(launch.kind == LC_LAUNCHER_SLURM && launch.size == 1 && s->ranks);
+                    !(launch.kind == LC_LAUNCHER_SLURM && launch.size == 1 && s->ranks) &&
+                    s->timeline == NULL;
     if (launched && s->ranks)
-        lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n away", s->ranks);
+        lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n out", s->ranks);
     long ranks = launched ? 1 : s->ranks ? s->ranks : cores();
     if (add_programs(&words, launched ? &launch : NULL, ranks) != LC_OK) {
         lc_complain("%s", lc_err_text());
@@ -308,13 +297,35 @@ static int start(const struct settings *s, const char *archive, const char *outp
     return run_words(&words, launched);
 }
 
+int lc_export_timeline(const char *operand, const char *file, uint64_t most_bytes) {
+    char number[24], *newest = NULL;
+    snprintf(number, sizeof number, "%" PRIu64, most_bytes);
+    struct settings s = {.ranks = 1, .timeline = file, .most_bytes = number};
+    struct lc_strbuf archive = {0};
+    int code = LC_EXIT_ERROR;
+    enum lc_err err = LC_OK;
+    if (operand == NULL) {
+        err = lc_locate(NULL, false, &newest);
+        operand = newest != NULL ? dirname(newest) : "."; /* of DIR/profile.cubex */
+    }
+    if (err == LC_OK)
+        err = find_archive("export", operand, &archive);
+    if (err == LC_OK)
+        code = start(&s, lc_strbuf_get(&archive), NULL);
+    else
+        lc_complain("%s", lc_err_text());
+    free(newest);
+    lc_strbuf_free(&archive);
+    return code;
+}
+
 int lc_cmd_analyze(int argc, char **argv) {
     struct settings s = {0};
     struct lc_strbuf archive = {0}, output = {0};
     int code = lc_cli_parse(&argp, 0, argc, argv, &s);
     if (code != LC_EXIT_OK)
         return code;
-    if (find_archive(s.operand, &archive) != LC_OK) {
+    if (find_archive("analyze", s.operand, &archive) != LC_OK) {
         lc_complain("%s", lc_err_text());
         lc_strbuf_free(&archive);
         return LC_EXIT_ERROR;

@@ -1,24 +1,57 @@
-/* latecomer compare --delay-models: one analysis, both delay-cost models. */
+/* latecomer compare: two results or two sets of them; or both delay-cost models of one analysis. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
+#include "report/compare.h"
 #include "report/delay_models.h"
 #include "report/locate.h"
 
-enum { KEY_JSON = 256, KEY_MODELS };
+enum { KEY_JSON = 256, KEY_MODELS, KEY_GATE, KEY_MARKDOWN, KEY_THRESHOLD };
 
 struct settings {
-    bool json, models;
-    const char *operand;
+    bool json, models, gate, markdown;
+    double threshold; /* 0.05: 5 % */
+    size_t n_behind;  /* operands behind "--"; SIZE_MAX: there is none */
+    struct lc_operands operands;
 };
 
 static const struct argp_option options[] = {
+    {"gate", KEY_GATE, NULL, 0, "Exit with 3 if B is slower by more than chance", 0},
+    {"threshold", KEY_THRESHOLD, "PERCENT", 0,
+     "What counts as slower where no significance can be given (default 5)", 0},
+    {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
+    {"markdown", KEY_MARKDOWN, NULL, 0, "Tables for a merge request or job summary", 0},
     {"delay-models", KEY_MODELS, NULL, 0,
      "Compare the models proportional and wait-first of one analysis", 0},
-    {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {0}};
+
+static double parse_threshold(const char *text) {
+    char *end;
+    double percent = strtod(text, &end);
+    end += *end == '%';
+    if (end == text || *end != '\0' || !(percent >= 0.0 && percent <= 1000.0))
+        lc_cli_usage("compare: --threshold %s: give a number of percent, 0 to 1000", text);
+    return percent / 100.0;
+}
+
+/* Two results, or two sets with "--" between them. */
+static void check_operands(const struct settings *settings) {
+    size_t n = settings->operands.n, behind = settings->n_behind;
+    if (settings->models && n > 1)
+        lc_cli_usage("compare: --delay-models: more than one operand: give one FILE or DIR");
+    if (settings->models)
+        return;
+    if (behind == SIZE_MAX && n != 2)
+        lc_cli_usage("compare: %zu results given: give two, or two sets: A1 A2 -- B1 B2", n);
+    if (behind != SIZE_MAX && (behind == 0 || behind >= n))
+        lc_cli_usage("compare: one set is empty: give results before and after --");
+    if (settings->json && settings->markdown)
+        lc_cli_usage("compare: give --json or --markdown, not both");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     struct settings *settings = state->input;
@@ -26,10 +59,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         settings->json = true;
     else if (key == KEY_MODELS)
         settings->models = true;
+    else if (key == KEY_GATE)
+        settings->gate = true;
+    else if (key == KEY_MARKDOWN)
+        settings->markdown = true;
+    else if (key == KEY_THRESHOLD)
+        settings->threshold = parse_threshold(arg);
     else if (key == ARGP_KEY_ARG)
-        lc_cli_operand(&settings->operand, arg, "compare", "FILE or DIR");
-    else if (key == ARGP_KEY_END && !settings->models)
-        lc_cli_usage("compare: two results cannot be compared yet: give --delay-models FILE");
+        return lc_cli_operand_add(&settings->operands, arg);
+    else if (key == ARGP_KEY_END)
+        check_operands(settings);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -38,25 +77,70 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     options,
     parse,
-    "--delay-models [FILE|DIR]",
-    "Compares the two delay-cost models of one analysis: totals, costs "
-    "per rank and call path, how concentrated they are, and what moves "
-    "from short-term to long-term costs.",
+    "A B\nA.. -- B..\n--delay-models [FILE|DIR]",
+    "Compares two results, or two sets of runs: whether B takes longer than A by more than chance, "
+    "what changed (work, balance, serialisation, MPI), and in which call paths. Chance is known "
+    "from several runs on each side, else from the iterations of a phase. With --delay-models: "
+    "both delay-cost models of one analysis.",
     NULL,
     NULL,
     NULL};
 
-int lc_cmd_compare(int argc, char **argv) {
-    struct settings settings = {0};
-    int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
-    if (code != LC_EXIT_OK)
-        return code;
-    struct lc_view *view;
-    enum lc_err err = lc_locate_view(settings.operand, true, &view);
+static enum lc_err add_runs(const struct settings *settings, struct lc_comparison *comparison) {
+    size_t behind = settings->n_behind == SIZE_MAX ? 1 : settings->n_behind;
+    for (size_t i = 0; i < settings->operands.n; i++) {
+        char *file;
+        LC_TRY(lc_locate(settings->operands.items[i], false, &file));
+        enum lc_err err = lc_comparison_add(comparison, i + behind >= settings->operands.n, file);
+        free(file);
+        LC_TRY(err);
+    }
+    return LC_OK;
+}
+
+static enum lc_err compare(const struct settings *settings, int *code) {
+    struct lc_comparison *comparison;
+    LC_TRY(lc_comparison_new(&comparison));
+    enum lc_err err = add_runs(settings, comparison);
     if (err == LC_OK)
-        err = lc_delay_models_write(view, settings.json, stdout);
-    if (err != LC_OK)
-        lc_complain("%s", lc_err_text());
+        err = lc_comparison_make(comparison, settings->threshold);
+    if (err == LC_OK)
+        err = lc_comparison_write(comparison,
+                                  settings->json       ? LC_COMPARE_JSON
+                                  : settings->markdown ? LC_COMPARE_MARKDOWN
+                                                       : LC_COMPARE_TEXT,
+                                  stdout);
+    if (err == LC_OK && settings->gate && !lc_comparison_is_possible(comparison))
+        err = lc_fail(LC_ERR_UNSUPPORTED, "compare: --gate: these results cannot be compared: give "
+                                          "runs of the same program on as many ranks");
+    if (err == LC_OK && settings->gate && lc_comparison_is_slower(comparison))
+        *code = LC_EXIT_SLOWER;
+    lc_comparison_free(comparison);
+    return err;
+}
+
+static enum lc_err compare_models(const struct settings *settings) {
+    struct lc_view *view;
+    LC_TRY(
+        lc_locate_view(settings->operands.n > 0 ? settings->operands.items[0] : NULL, true, &view));
+    enum lc_err err = lc_delay_models_write(view, settings->json, stdout);
     lc_view_close(view);
-    return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
+    return err;
+}
+
+int lc_cmd_compare(int argc, char **argv) {
+    struct settings settings = {.n_behind = SIZE_MAX, .threshold = 0.05};
+    for (int i = 1; i < argc && settings.n_behind == SIZE_MAX; i++)
+        if (strcmp(argv[i], "--") == 0)
+            settings.n_behind = (size_t)(argc - i - 1);
+    int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
+    if (code == LC_EXIT_OK) {
+        enum lc_err err = settings.models ? compare_models(&settings) : compare(&settings, &code);
+        if (err != LC_OK) {
+            lc_complain("%s", lc_err_text());
+            code = LC_EXIT_ERROR;
+        }
+    }
+    free(settings.operands.items);
+    return code;
 }

@@ -18,7 +18,7 @@ static const struct argp argp = {
     parse,
     "[PROGRAM]",
     "Says what can be measured on this machine, and in PROGRAM: MPI, symbols, unwinding, clock, "
-    "cores; what is missing, why it matters, and what to do. Exit code 1 if something keeps "
+    "cores; what is missing, why it matters, and what to do. Exit code 1 if something prevents "
     "programs from being measured.",
     NULL,
     NULL,
@@ -27,7 +27,7 @@ static const struct argp argp = {
 int lc_cmd_doctor(int argc, char **argv) {
     static const char *const marks[] = {"ok", "note", "BAD"};
     const char *program = NULL;
-    struct lc_findings findings;
+    struct lc_checkup findings;
     int code = lc_cli_parse(&argp, 0, argc, argv, &program);
     if (code != LC_EXIT_OK)
         return code;
@@ -36,11 +36,11 @@ int lc_cmd_doctor(int argc, char **argv) {
         return LC_EXIT_ERROR;
     }
     for (size_t i = 0; i < findings.n_items; i++) {
-        const struct lc_finding *finding = &findings.items[i];
+        const struct lc_doctor_check *finding = &findings.items[i];
         printf("%-5s %-14s %s\n", marks[finding->verdict], finding->subject, finding->text);
         if (finding->verdict == LC_VERDICT_BAD)
             code = LC_EXIT_ERROR;
     }
-    lc_findings_free(&findings);
+    lc_checkup_free(&findings);
     return code;
 }

@@ -16,7 +16,7 @@ static const struct argp argp = {
     parse,
     "DIR",
     "Asks the run that writes DIR for a snapshot: DIR/profile.cubex then holds what is known so "
-    "far, marked incomplete. The program goes on.",
+    "far of all its nodes, marked incomplete. The program continues.",
     NULL,
     NULL,
     NULL};
@@ -28,10 +28,15 @@ int lc_cmd_dump(int argc, char **argv) {
         return code;
     if (dir == NULL)
         lc_cli_usage("dump: no directory given: name that of a running experiment");
-    if (lc_control_ask(dir) != LC_OK) {
+    struct lc_snapshot snapshot;
+    if (lc_control_ask(dir, &snapshot) != LC_OK) {
         lc_complain("%s", lc_err_text());
         return LC_EXIT_ERROR;
     }
+    if (snapshot.answered < snapshot.nodes)
+        lc_say("%zu of %zu nodes did not answer within %d s: their ranks are shown as last saved, "
+               "or as unknown",
+               snapshot.nodes - snapshot.answered, snapshot.nodes, snapshot.seconds);
     lc_say("snapshot in %s: see it with `latecomer show %s`", dir, dir);
     return LC_EXIT_OK;
 }

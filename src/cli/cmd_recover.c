@@ -17,7 +17,7 @@ static const struct argp_option options[] = {
     {"filter", KEY_FILTER, "FILE", 0, "Names to leave out of the trace, as of `latecomer run`", 0},
     {"trace-callpath", KEY_CALLPATH, "HOW", 0, "Callers in the trace: enter, context or none", 0},
     {"trace-handles", KEY_HANDLES, NULL, 0,
-     "In the trace: the making and freeing of handles as collectives", 0},
+     "In the trace: creating and freeing handles as collectives", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -45,8 +45,8 @@ static const struct argp argp = {
     options,
     parse,
     "DIR",
-    "Finishes the experiment DIR of a run that was killed: joins what its nodes saved into "
-    "DIR/profile.cubex, marked incomplete, and what there is of its trace into DIR/traces.otf2.",
+    "Finishes the experiment DIR of a run that was killed: merges what its nodes saved into "
+    "DIR/profile.cubex, marked incomplete, and finishes its trace in DIR/traces.otf2.",
     NULL,
     NULL,
     NULL};
@@ -93,7 +93,7 @@ int lc_cmd_recover(int argc, char **argv) {
     if (settings.dir == NULL)
         lc_cli_usage("recover: no directory given: name that of a killed experiment");
     if (lc_control_is_running(settings.dir)) {
-        lc_complain("%s: the run is still going on: use `latecomer dump %s` for a snapshot",
+        lc_complain("%s: the run is still in progress: use `latecomer dump %s` for a snapshot",
                     settings.dir, settings.dir);
         return LC_EXIT_ERROR;
     }

@@ -40,10 +40,11 @@ static const struct argp argp = {
     options,
     parse,
     "[--] PROGRAM [ARGUMENTS]",
-    "Measures PROGRAM and makes an experiment directory. Stands right before the program, behind "
-    "any launcher: mpirun -n 4 latecomer run ./app; or calls the launcher itself: latecomer run "
-    "-n 4 ./app. Ends as the program ends. Every option has an environment twin: --dump-every is "
-    "LATECOMER_DUMP_EVERY.",
+    "Measures PROGRAM and writes an experiment directory. Goes right before the program, after "
+    "any launcher: mpirun -n 4 latecomer run ./app; or starts the launcher itself: latecomer run "
+    "-n 4 ./app. Exits as the program does. Every option can also be set by a variable: "
+    "--dump-every "
+    "by LATECOMER_DUMP_EVERY.",
     NULL,
     NULL,
     NULL};
@@ -80,10 +81,10 @@ int lc_cmd_run(int argc, char **argv) {
     lc_launch_detect(&launch);
     bool may_start = launch.kind == LC_LAUNCHER_NONE || is_shell_of_slurm(&launch);
     if (!may_start && settings.ranks_given)
-        lc_cli_usage("run: -n inside a job that a launcher has started: leave it to the launcher");
+        lc_cli_usage("run: -n: a launcher has started this job already: leave -n out");
     long ranks = may_start ? (long)lc_run_option_number("ranks") : 0;
     if (ranks == 0 && lc_is_launcher_name(settings.program[0]))
-        lc_cli_usage("run: %s is a launcher: put `latecomer run` behind it, before the program: "
+        lc_cli_usage("run: %s is a launcher: put `latecomer run` after it, before the program: "
                      "mpirun -n 4 latecomer run ./app",
                      settings.program[0]);
     if (ranks == 0)

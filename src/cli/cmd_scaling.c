@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/locate.h"
@@ -13,8 +12,7 @@ enum { KEY_JSON = 256, KEY_WEAK };
 
 struct settings {
     bool json, weak;
-    char **operands;
-    size_t n_operands, cap_operands;
+    struct lc_operands operands;
 };
 
 static const struct argp_option options[] = {
@@ -28,12 +26,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         settings->json = true;
     else if (key == KEY_WEAK)
         settings->weak = true;
-    else if (key == ARGP_KEY_ARG) {
-        if (lc_grow(&settings->operands, &settings->cap_operands, settings->n_operands + 1,
-                    sizeof settings->operands[0]) != LC_OK)
-            return ENOMEM;
-        settings->operands[settings->n_operands++] = arg;
-    } else if (key == ARGP_KEY_NO_ARGS)
+    else if (key == ARGP_KEY_ARG)
+        return lc_cli_operand_add(&settings->operands, arg);
+    else if (key == ARGP_KEY_NO_ARGS)
         lc_cli_usage("scaling: no results given: give two or more experiment directories");
     else
         return ARGP_ERR_UNKNOWN;
@@ -54,9 +49,9 @@ static enum lc_err scale(const struct settings *settings) {
     struct lc_scaling *scaling;
     LC_TRY(lc_scaling_new(&scaling));
     enum lc_err err = LC_OK;
-    for (size_t i = 0; err == LC_OK && i < settings->n_operands; i++) {
+    for (size_t i = 0; err == LC_OK && i < settings->operands.n; i++) {
         char *file;
-        err = lc_locate(settings->operands[i], false, &file);
+        err = lc_locate(settings->operands.items[i], false, &file);
         if (err == LC_OK)
             err = lc_scaling_add(scaling, file);
         free(file);
@@ -74,6 +69,6 @@ int lc_cmd_scaling(int argc, char **argv) {
         lc_complain("%s", lc_err_text());
         code = LC_EXIT_ERROR;
     }
-    free(settings.operands);
+    free(settings.operands.items);
     return code;
 }

@@ -14,12 +14,14 @@
 
 struct settings {
     bool json, analysis, full;
+    const char *only; /* sections, or NULL */
+    enum lc_text_colour colour;
     enum lc_json_by by;
     const char *metrics; /* comma-separated, or NULL */
     const char *operand;
 };
 
-enum { KEY_JSON = 256, KEY_METRIC, KEY_BY, KEY_ANALYSIS, KEY_FULL };
+enum { KEY_JSON = 256, KEY_METRIC, KEY_BY, KEY_ANALYSIS, KEY_FULL, KEY_ONLY, KEY_COLOUR };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
@@ -27,10 +29,34 @@ static const struct argp_option options[] = {
     {"by", KEY_BY, "callpath|location|both", 0,
      "JSON: values per call path, per location, or both (default)", 0},
     {"full", KEY_FULL, NULL, 0,
-     "Names and call paths whole, with parameters and template arguments", 0},
+     "Everything, names and call paths whole, with parameters and template arguments", 0},
+    {"only", KEY_ONLY, "SECTION,..", 0,
+     "These sections at length: run, findings, late, waits, causes, path, tree, ranks, efficiency, "
+     "estimates, audit, next; or all",
+     0},
+    {"color", KEY_COLOUR, "auto|always|never", 0,
+     "Colour: on a terminal (default; not with NO_COLOR), always or never", 0},
     {"analysis", KEY_ANALYSIS, NULL, 0, "DIR stands for its analysis.cubex, not its profile.cubex",
      0},
     {0}};
+
+/* Ends the program where a section is unknown. */
+static void check_sections(const char *list) {
+    size_t n;
+    const char *const *names = lc_text_sections(&n);
+    char *copy = strdup(list), *rest = copy;
+    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;) {
+        bool known = *word == '\0';
+        for (size_t i = 0; i < n && !known; i++)
+            known = strcmp(names[i], word) == 0;
+        const char *better = known ? NULL : lc_cli_suggest(word, names, n);
+        if (better != NULL)
+            lc_cli_usage("show: --only %s: no such section: did you mean %s?", word, better);
+        if (!known)
+            lc_cli_usage("show: --only %s: no such section: see `latecomer help show`", word);
+    }
+    free(copy);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     struct settings *settings = state->input;
@@ -50,6 +76,20 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             settings->by = LC_JSON_BOTH;
         else
             lc_cli_usage("show: --by %s: unknown: give callpath, location or both", arg);
+        break;
+    case KEY_ONLY:
+        check_sections(arg);
+        settings->only = arg;
+        break;
+    case KEY_COLOUR:
+        if (strcmp(arg, "auto") == 0)
+            settings->colour = LC_COLOUR_AUTO;
+        else if (strcmp(arg, "always") == 0)
+            settings->colour = LC_COLOUR_ALWAYS;
+        else if (strcmp(arg, "never") == 0)
+            settings->colour = LC_COLOUR_NEVER;
+        else
+            lc_cli_usage("show: --color %s: unknown: give auto, always or never", arg);
         break;
     case KEY_FULL:
         settings->full = true;
@@ -119,7 +159,10 @@ static int show(const struct settings *settings, struct lc_view *view) {
     }
     if (code == LC_EXIT_OK) {
         const struct lc_json_options json = {.by = settings->by, .metrics = chosen};
-        const struct lc_text_options text = {.metrics = chosen, .full = settings->full};
+        const struct lc_text_options text = {.metrics = chosen,
+                                             .only = settings->only,
+                                             .full = settings->full,
+                                             .colour = settings->colour};
         enum lc_err err = settings->json ? lc_json_write(view, &json, stdout)
                                          : lc_text_write(view, &text, stdout);
         if (err != LC_OK) {
@@ -136,7 +179,7 @@ static void bring_up_to_date(const char *operand) {
     if (operand == NULL || !lc_experiment_is_behind(operand))
         return;
     if (lc_experiment_finish(operand, NULL, true) != LC_OK && lc_experiment_has_result(operand))
-        lc_say("%s: nodes have saved more than this shows: %s", operand, lc_err_text());
+        lc_say("%s: nodes have saved newer data than this result: %s", operand, lc_err_text());
 }
 
 int lc_cmd_show(int argc, char **argv) {

@@ -14,8 +14,10 @@ static const struct lc_command commands[] = {
     {"run", "measure a program", lc_cmd_run},
     {"analyze", "wait states, root causes, critical path of an OTF2 trace", lc_cmd_analyze},
     {"show", "terminal view or JSON of a result: who waits for whom", lc_cmd_show},
-    {"compare", "both delay-cost models of one analysis side by side", lc_cmd_compare},
+    {"compare", "did it get slower, is that more than chance, and where", lc_cmd_compare},
     {"scaling", "POP efficiency factors of several runs side by side", lc_cmd_scaling},
+    {"export", "a result for speedscope, flame graphs, tables, hatchet", lc_cmd_export},
+    {"top", "live view of a running measurement", lc_cmd_top},
     {"dump", "snapshot of a running measurement", lc_cmd_dump},
     {"recover", "result of a killed run", lc_cmd_recover},
     {"doctor", "what this machine and program allow", lc_cmd_doctor},
@@ -32,7 +34,8 @@ static void print_help(void) {
            "Commands:\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    printf("\n`latecomer help COMMAND` tells more; `latecomer --version` prints the version.\n");
+    printf("\n`latecomer help COMMAND` explains a command; `latecomer --version` prints the "
+           "version.\n");
 }
 
 static const struct lc_command *find_command(const char *name) {
@@ -99,7 +102,7 @@ static int parse_global(int argc, char **argv) {
             if (better != NULL)
                 lc_complain("unknown option %s: did you mean %s?", word, better);
             else
-                lc_complain("unknown option %s: options of a command stand behind its name: see "
+                lc_complain("unknown option %s: options of a command go after its name: see "
                             "`latecomer help`",
                             word);
             return -1 - LC_EXIT_USAGE;

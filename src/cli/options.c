@@ -1,11 +1,13 @@
 #include "cli/options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/cmd.h"
 
 void lc_cli_usage(const char *format, ...) {
@@ -22,6 +24,14 @@ void lc_cli_operand(const char **operand, const char *arg, const char *command, 
     if (*operand != NULL)
         lc_cli_usage("%s: %s: more than one operand: give one %s", command, arg, one);
     *operand = arg;
+}
+
+error_t lc_cli_operand_add(struct lc_operands *operands, char *arg) {
+    if (lc_grow(&operands->items, &operands->cap, operands->n + 1, sizeof operands->items[0]) !=
+        LC_OK)
+        return ENOMEM;
+    operands->items[operands->n++] = arg;
+    return 0;
 }
 
 /* Edit distance with exchanged neighbours counted once; words longer than the table differ by their
@@ -76,7 +86,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state) {
 }
 
 static const struct argp_option common_options[] = {
-    {"quiet", 'q', NULL, 0, "No messages, no progress; errors still are one line", -2},
+    {"quiet", 'q', NULL, 0, "No messages, no progress; only errors, one line each", -2},
     {NULL, 'h', NULL, 0, "This help", -1},
     {0}};
 static const struct argp common = {common_options, parse_common, NULL, NULL, NULL, NULL, NULL};

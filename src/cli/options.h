@@ -24,6 +24,13 @@ _Noreturn void lc_cli_usage(const char *format, ...) __attribute__((format(print
 /* For parsers of options: takes an operand where there may be one; `one` says what it is. */
 void lc_cli_operand(const char **operand, const char *arg, const char *command, const char *one);
 
+/* The same where there may be several; the caller frees the array. ENOMEM. */
+struct lc_operands {
+    char **items;
+    size_t n, cap;
+};
+error_t lc_cli_operand_add(struct lc_operands *operands, char *arg);
+
 /* The entry of `names` that `word` most likely was meant to be, or NULL. */
 const char *lc_cli_suggest(const char *word, const char *const *names, size_t count);
 

@@ -27,8 +27,13 @@ struct lc_filter {
     bool functions, comms; /* there are such rules */
 };
 
+/* Reads a filter of Score-P's form; lc_filter_free frees it. LC_ERR_IO, LC_ERR_FORMAT,
+ * LC_ERR_NOMEM. */
 enum lc_err lc_filter_load(struct lc_filter **filter, const char *path);
+/* NULL is allowed. */
 void lc_filter_free(struct lc_filter *filter);
+/* The last rule that matches the name decides. comm: names of communicators, else of functions.
+ * */
 bool lc_filter_excludes(const struct lc_filter *filter, bool comm, const char *name);
 
 #endif

@@ -1,30 +1,48 @@
 #include "format/raw.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 const char *const lc_raw_measured[LC_RAW_MEASURED] = {
-    "mpi_latesender",         "mpi_latereceiver",       "mpi_wait_nxn",
-    "mpi_barrier_wait",       "mpi_latebroadcast",      "mpi_earlyreduce",
-    "mpi_earlyscan",          "mpi_neighbor_wait",      "mpi_mgmt_comm_wait",
-    "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free",
-    "mpi_rma_wait_at_fence",  "mpi_rma_early_wait",     "mpi_rma_sync_late_post",
+    "mpi_latesender",
+    "mpi_latereceiver",
+    "mpi_wait_nxn",
+    "mpi_barrier_wait",
+    "mpi_latebroadcast",
+    "mpi_earlyreduce",
+    "mpi_earlyscan",
+    "mpi_neighbor_wait",
+    "mpi_mgmt_comm_wait",
+    "mpi_io_collective_wait",
+    "mpi_rma_wait_at_create",
+    "mpi_rma_wait_at_free",
+    "mpi_rma_wait_at_fence",
+    "mpi_rma_early_wait",
+    "mpi_rma_sync_late_post",
+    "omp_ibarrier_wait",
+    "omp_ebarrier_wait",
+    "omp_lock_contention_critical",
+    "omp_lock_contention_api",
+    "omp_taskwait_wait",
+    "omp_idle_threads",
+    "omp_management",
+    "omp_fork",
+    "omp_task_wait",
+    "omp_tasks_created",
+    "omp_tasks_stolen",
     "critical_path_useful",
 };
 
 /* Open addressing, a power of two of slots, at most half full; a slot holds id + 1, 0 is empty. */
-struct index {
-    uint32_t *slots;
-    size_t n_slots, n_used;
-};
-
 /* What the public struct does not show: look-up by content. */
 struct raw_private {
     struct lc_raw raw;
-    struct index names, modules, nodes;
+    struct lc_lookup names, modules, nodes;
 };
 
 static struct raw_private *private_of(struct lc_raw *raw) {
@@ -40,42 +58,8 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
     return mix(lc_hash_text(hash, text), 1);
 }
 
-static uint64_t hash_name(const struct lc_raw *raw, uint32_t id) {
-    return hash_text(2, raw->names[id]);
-}
-
-static uint64_t hash_module(const struct lc_raw *raw, uint32_t id) {
-    return hash_text(hash_text(3, raw->modules[id].path), raw->modules[id].build_id);
-}
-
-static uint64_t hash_node_content(const struct lc_raw_node *node) {
+static uint64_t hash_node(const struct lc_raw_node *node) {
     return mix(mix(mix(mix(4, node->parent), node->kind), node->ref), node->offset);
-}
-
-static uint64_t hash_node(const struct lc_raw *raw, uint32_t id) {
-    return hash_node_content(&raw->nodes[id]);
-}
-
-static void index_put(struct index *index, uint64_t hash, uint32_t id) {
-    size_t at = hash & (index->n_slots - 1);
-    while (index->slots[at] != 0)
-        at = (at + 1) & (index->n_slots - 1);
-    index->slots[at] = id + 1;
-}
-
-/* Makes room for one more entry; on growth all entries are hashed again. */
-static enum lc_err index_reserve(struct index *index, const struct lc_raw *raw,
-                                 uint64_t (*hash)(const struct lc_raw *, uint32_t)) {
-    if ((index->n_used + 1) * 2 <= index->n_slots)
-        return LC_OK;
-    struct index grown = {.n_slots = index->n_slots == 0 ? 64 : index->n_slots * 2};
-    LC_TRY(lc_alloc(&grown.slots, grown.n_slots, sizeof grown.slots[0]));
-    for (size_t id = 0; id < index->n_used; id++)
-        index_put(&grown, hash(raw, (uint32_t)id), (uint32_t)id);
-    grown.n_used = index->n_used;
-    free(index->slots);
-    *index = grown;
-    return LC_OK;
 }
 
 enum lc_err lc_raw_new(struct lc_raw **raw) {
@@ -104,9 +88,9 @@ void lc_raw_free(struct lc_raw *raw) {
     free(raw->meta);
     free(raw->pop);
     struct raw_private *all = private_of(raw);
-    free(all->names.slots);
-    free(all->modules.slots);
-    free(all->nodes.slots);
+    lc_lookup_free(&all->names);
+    lc_lookup_free(&all->modules);
+    lc_lookup_free(&all->nodes);
     free(all);
 }
 
@@ -115,40 +99,32 @@ static enum lc_err too_many(const char *what) {
 }
 
 enum lc_err lc_raw_add_name(struct lc_raw *raw, const char *name, uint32_t *id) {
-    struct index *index = &private_of(raw)->names;
-    uint64_t hash = hash_text(2, name);
-    for (size_t at = hash & (index->n_slots - 1); index->n_slots != 0 && index->slots[at] != 0;
-         at = (at + 1) & (index->n_slots - 1))
-        if (strcmp(raw->names[index->slots[at] - 1], name) == 0) {
-            *id = index->slots[at] - 1;
-            return LC_OK;
-        }
+    struct lc_lookup *names = &private_of(raw)->names;
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN, name);
+    *id = LC_LOOKUP(names, hash, i, strcmp(raw->names[i], name) == 0);
+    if (*id != LC_NONE)
+        return LC_OK;
     if (raw->n_names >= LC_NONE - 1)
         return too_many("names");
-    LC_TRY(index_reserve(index, raw, hash_name));
+    LC_TRY(lc_lookup_reserve(names, raw->n_names + 1));
     LC_TRY(lc_grow(&raw->names, &raw->cap_names, raw->n_names + 1, sizeof raw->names[0]));
     LC_TRY(lc_strdup(&raw->names[raw->n_names], name));
     *id = (uint32_t)raw->n_names++;
-    index_put(index, hash, *id);
-    index->n_used++;
-    return LC_OK;
+    return lc_lookup_add(names, hash, *id);
 }
 
 enum lc_err lc_raw_add_module(struct lc_raw *raw, const char *path, const char *build_id,
                               uint32_t *id) {
-    struct index *index = &private_of(raw)->modules;
-    uint64_t hash = hash_text(hash_text(3, path), build_id);
-    for (size_t at = hash & (index->n_slots - 1); index->n_slots != 0 && index->slots[at] != 0;
-         at = (at + 1) & (index->n_slots - 1)) {
-        const struct lc_raw_module *known = &raw->modules[index->slots[at] - 1];
-        if (strcmp(known->path, path) == 0 && strcmp(known->build_id, build_id) == 0) {
-            *id = index->slots[at] - 1;
-            return LC_OK;
-        }
-    }
+    struct lc_lookup *modules = &private_of(raw)->modules;
+    uint64_t hash = lc_hash_text(hash_text(LC_HASH_BEGIN, path), build_id);
+    *id = LC_LOOKUP(modules, hash, i,
+                    strcmp(raw->modules[i].path, path) == 0 &&
+                        strcmp(raw->modules[i].build_id, build_id) == 0);
+    if (*id != LC_NONE)
+        return LC_OK;
     if (raw->n_modules >= LC_NONE - 1)
         return too_many("modules");
-    LC_TRY(index_reserve(index, raw, hash_module));
+    LC_TRY(lc_lookup_reserve(modules, raw->n_modules + 1));
     LC_TRY(lc_grow(&raw->modules, &raw->cap_modules, raw->n_modules + 1, sizeof raw->modules[0]));
     struct lc_raw_module *module = &raw->modules[raw->n_modules];
     LC_TRY(lc_strdup(&module->path, path));
@@ -159,38 +135,35 @@ enum lc_err lc_raw_add_module(struct lc_raw *raw, const char *path, const char *
         return err;
     }
     *id = (uint32_t)raw->n_modules++;
-    index_put(index, hash, *id);
-    index->n_used++;
-    return LC_OK;
+    return lc_lookup_add(modules, hash, *id);
+}
+
+static bool is_same(const struct lc_raw_node *a, const struct lc_raw_node *b) {
+    return a->parent == b->parent && a->kind == b->kind && a->ref == b->ref &&
+           a->offset == b->offset;
 }
 
 enum lc_err lc_raw_add_node(struct lc_raw *raw, const struct lc_raw_node *node, uint32_t *id) {
     if (node->parent == LC_NONE ? raw->n_nodes != 0 && node->kind != LC_RAW_ROOT
                                 : node->parent >= raw->n_nodes)
         return lc_fail(LC_ERR_RANGE, "raw profile: call-tree node with a bad parent");
-    struct index *index = &private_of(raw)->nodes;
-    uint64_t hash = hash_node_content(node);
-    for (size_t at = hash & (index->n_slots - 1); index->n_slots != 0 && index->slots[at] != 0;
-         at = (at + 1) & (index->n_slots - 1)) {
-        struct lc_raw_node *known = &raw->nodes[index->slots[at] - 1];
-        if (known->parent == node->parent && known->kind == node->kind && known->ref == node->ref &&
-            known->offset == node->offset) {
-            known->flags |= node->flags;
-            if (known->call_site == 0)
-                known->call_site = node->call_site;
-            *id = index->slots[at] - 1;
-            return LC_OK;
-        }
+    struct lc_lookup *nodes = &private_of(raw)->nodes;
+    uint64_t hash = hash_node(node);
+    *id = LC_LOOKUP(nodes, hash, i, is_same(&raw->nodes[i], node));
+    if (*id != LC_NONE) {
+        struct lc_raw_node *known = &raw->nodes[*id];
+        known->flags |= node->flags;
+        if (known->call_site == 0)
+            known->call_site = node->call_site;
+        return LC_OK;
     }
     if (raw->n_nodes >= LC_NONE - 1)
         return too_many("call-tree nodes");
-    LC_TRY(index_reserve(index, raw, hash_node));
+    LC_TRY(lc_lookup_reserve(nodes, raw->n_nodes + 1));
     LC_TRY(lc_grow(&raw->nodes, &raw->cap_nodes, raw->n_nodes + 1, sizeof raw->nodes[0]));
     raw->nodes[raw->n_nodes] = *node;
     *id = (uint32_t)raw->n_nodes++;
-    index_put(index, hash, *id);
-    index->n_used++;
-    return LC_OK;
+    return lc_lookup_add(nodes, hash, *id);
 }
 
 enum lc_err lc_raw_add_location(struct lc_raw *raw, const struct lc_raw_location *location,
@@ -223,11 +196,11 @@ static enum lc_err broken(const char *what) {
 enum lc_err lc_raw_check(const struct lc_raw *raw) {
     for (size_t i = 0; i < raw->n_nodes; i++) {
         const struct lc_raw_node *node = &raw->nodes[i];
-        if (node->kind > LC_RAW_CUT)
+        if (node->kind > LC_RAW_SAMPLED)
             return broken("kind of a call-tree node");
         if (i == 0 ? node->parent != LC_NONE : node->parent >= i)
             return broken("parent of a call-tree node");
-        if (node->kind == LC_RAW_FRAME && node->ref != LC_NONE && node->ref >= raw->n_modules)
+        if (lc_raw_is_code(node->kind) && node->ref != LC_NONE && node->ref >= raw->n_modules)
             return broken("module of a call-tree node");
         if ((node->kind == LC_RAW_MPI || node->kind == LC_RAW_REGION) && node->ref >= raw->n_names)
             return broken("name of a call-tree node");
@@ -257,7 +230,7 @@ static enum lc_err merge_definitions(struct lc_raw *raw, const struct lc_raw *ot
         struct lc_raw_node node = other->nodes[i];
         if (node.parent != LC_NONE)
             node.parent = nodes[node.parent];
-        if (node.kind == LC_RAW_FRAME)
+        if (lc_raw_is_code(node.kind))
             node.ref = node.ref == LC_NONE ? LC_NONE : modules[node.ref];
         else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION)
             node.ref = names[node.ref];

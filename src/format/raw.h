@@ -20,6 +20,7 @@
 #ifndef LC_FORMAT_RAW_H
 #define LC_FORMAT_RAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,8 +34,24 @@ enum lc_raw_kind {
     LC_RAW_FRAME,  /* function: module, offset of its begin */
     LC_RAW_MPI,    /* MPI function: name = "MPI_Send" */
     LC_RAW_REGION, /* user region: name */
-    LC_RAW_CUT     /* "...": deeper than the limit */
+    LC_RAW_CUT,    /* "...": deeper than the limit */
+    /* Found by samples below a node that is exact: a function, as FRAME; or, with ref LC_NONE and
+     * offset = enum lc_raw_sampled, what is none */
+    LC_RAW_SAMPLED
 };
+
+enum lc_raw_sampled {
+    LC_RAW_OFF_CPU = 1, /* the thread waited for something outside of MPI */
+    LC_RAW_PREEMPTED,   /* the thread could have gone on, another one had its core */
+    LC_RAW_KERNEL,      /* in a system call */
+    LC_RAW_SELF,        /* samples in the parent's own function; not shown apart from it */
+    LC_RAW_UNRESOLVED   /* too few samples for names; of the conversion */
+};
+
+/* Nodes whose `ref` is a module. */
+static inline bool lc_raw_is_code(uint32_t kind) {
+    return kind == LC_RAW_FRAME || kind == LC_RAW_SAMPLED;
+}
 
 struct lc_raw_module {
     char *path;
@@ -63,9 +80,13 @@ struct lc_raw_location {
     uint64_t begin_ns, end_ns; /* life of the location on the node's CLOCK_MONOTONIC_RAW */
 };
 
-/* Names of the values that logical clocks measure: wait states, then critical_path_useful. */
-enum { LC_RAW_MEASURED = 16 };
+/* Names of the values that logical clocks measure: LC_RAW_WAITS wait states, other times, counts
+ * (from LC_RAW_COUNTS on), and as the last one critical_path_useful. */
+enum { LC_RAW_WAITS = 21, LC_RAW_COUNTS = 24, LC_RAW_MEASURED = 27 };
 extern const char *const lc_raw_measured[LC_RAW_MEASURED];
+static inline bool lc_raw_is_count(uint32_t measured) {
+    return measured >= LC_RAW_COUNTS && measured < LC_RAW_MEASURED - 1;
+}
 
 enum {
     /* not a message size: sum = exclusive time of the node, count = visits (regions only) */
@@ -77,7 +98,12 @@ enum {
     /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall,
      * Waitsome, Testall, Testsome, Startall, Sendrecv*): count = received with bytes, sum_ns =
      * received without, min_ns = sent with, max_ns = sent without. */
-    LC_RAW_CLASS_MESSAGES = 254
+    LC_RAW_CLASS_MESSAGES = 254,
+    /* Not a message size: samples that fell into the node's own time. count: samples; sum_ns: the
+     * time they stand for; max_ns: sum of the squares of these, in (us)^2; of nodes
+     * LC_RAW_OFF_CPU and LC_RAW_PREEMPTED: count of times, sum_ns measured. In the state all of
+     * this is in ns already. */
+    LC_RAW_CLASS_SAMPLES = 253
 };
 
 struct lc_raw_row {
@@ -115,7 +141,9 @@ struct lc_raw {
     char *pop; /* JSON text of "pop" (or NULL) */
 };
 
+/* An empty profile; lc_raw_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_raw_new(struct lc_raw **raw);
+/* With all that it holds; NULL is allowed. */
 void lc_raw_free(struct lc_raw *raw);
 enum lc_err lc_raw_add_name(struct lc_raw *raw, const char *name, uint32_t *id); /* finds or adds */
 enum lc_err lc_raw_add_module(struct lc_raw *raw, const char *path, const char *build_id,

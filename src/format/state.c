@@ -81,10 +81,12 @@ static enum lc_err read_definitions(struct reader *r) {
                                    .offset = nodes[i].offset,
                                    .call_site = nodes[i].call_site};
         uint32_t parent = nodes[i].parent, ref = nodes[i].ref;
-        if (node.kind > LC_RAW_CUT || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
+        if (node.kind > LC_RAW_SAMPLED || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
             return lc_fail(LC_ERR_FORMAT, "measurement state: call tree is damaged");
         node.parent = i == 0 ? LC_NONE : r->node_map[parent];
-        if (node.kind == LC_RAW_FRAME) {
+        if (node.kind == LC_RAW_SAMPLED && ref == LC_NONE) {
+            node.ref = LC_NONE;
+        } else if (lc_raw_is_code(node.kind)) {
             if (ref >= r->n_modules)
                 return lc_fail(LC_ERR_FORMAT, "measurement state: module is damaged");
             node.ref = r->module_map[ref];
@@ -101,7 +103,7 @@ static enum lc_err read_definitions(struct reader *r) {
 static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row) {
     struct lc_state_row copy = *row;
     if (copy.node >= r->n_nodes || copy.count == 0) {
-        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_MESSAGES)
+        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_SAMPLES)
             return LC_OK;
     }
     struct lc_raw_row out = {.node = r->node_map[copy.node],
@@ -112,7 +114,7 @@ static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_s
                              .bytes_sent = copy.bytes_sent,
                              .bytes_rcvd = copy.bytes_rcvd,
                              .synced = copy.synced};
-    if (copy.size_class == LC_RAW_CLASS_MESSAGES) {
+    if (copy.size_class == LC_RAW_CLASS_MESSAGES || copy.size_class == LC_RAW_CLASS_SAMPLES) {
         out.sum_ns = copy.sum;
         out.min_ns = copy.min;
         out.max_ns = copy.max;
@@ -234,7 +236,9 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
         for (int kind = 0; kind < LC_STATE_WAIT_KINDS; kind++)
             if (w->ticks[kind] > 0)
                 LC_TRY(add_value(r, w, lc_raw_measured[kind],
-                                 (double)w->ticks[kind] * r->ns_per_tick * 1e-9));
+                                 lc_raw_is_count((uint32_t)kind)
+                                     ? (double)w->ticks[kind]
+                                     : (double)w->ticks[kind] * r->ns_per_tick * 1e-9));
         strcpy(blame, "critical_path.");
         return add_sites(r, w, blame, strlen(blame));
     case LC_STATE_WAIT_BLAME:
@@ -243,7 +247,15 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
     case LC_STATE_WAIT_LATE:
         snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
         LC_TRY(add_value(r, w, blame, (double)w->index + 1));
+        if (w->late_thread != 0) {
+            snprintf(blame, sizeof blame, "blame.%u.thread", (uint32_t)w->index);
+            LC_TRY(add_value(r, w, blame, (double)w->late_thread));
+            snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
+        }
         return add_sites(r, w, blame, strlen(blame) - strlen("late"));
+    case LC_STATE_WAIT_LOOP:
+        snprintf(blame, sizeof blame, "loop.%u", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->index + 1);
     default:
         return LC_OK;
     }

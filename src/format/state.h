@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 2u
+#define LC_STATE_VERSION 5u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -137,25 +137,28 @@ struct lc_state_row { /* one cache line; times in ticks */
 };
 
 enum lc_state_wait_what { /* of a struct lc_state_wait */
-                          /* ticks: measured waits and critical_path_useful, lc_raw_measured */
+                          /* ticks, or counts: lc_raw_measured */
                           LC_STATE_WAIT_TIMES,
                           /* row `index` of the blame table: node waited ticks[0] ... */
                           LC_STATE_WAIT_BLAME,
-                          LC_STATE_WAIT_LATE /* ... for this node of this rank */
+                          LC_STATE_WAIT_LATE, /* ... for this node of this rank */
+                          LC_STATE_WAIT_LOOP  /* loop `index` of pop.iterations is in this node */
 };
 enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
 
 struct lc_state_wait { /* what the logical clocks found about one call path of one thread */
     uint64_t next;     /* older one */
     uint32_t node, thread;
-    uint32_t what, unused;
+    uint32_t what;
+    uint32_t late_thread; /* LATE: 1 + the thread that was late; 0: the rank as a whole */
     uint64_t index;
     uint64_t ticks[LC_STATE_WAIT_KINDS];
     /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between which most of the
      * node's time was spent */
     uint64_t sites[2];
-    uint64_t unused_too[2]; /* a multiple of 64 bytes */
+    uint64_t unused_too[7]; /* a multiple of 64 bytes */
 };
+_Static_assert(sizeof(struct lc_state_wait) % 64 == 0, "records begin at multiples of 64 bytes");
 
 /* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,
  * rows in ns. Threads that still live end at `end_ns` (CLOCK_MONOTONIC_RAW; 0: now) unless the

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "format/bytes.h"
+#include "format/omp_construct.h"
 
 static enum lc_err damaged(const char *what) {
     return lc_fail(LC_ERR_FORMAT,
@@ -187,19 +189,13 @@ static enum lc_err parse_map(struct lc_trace_defs *d, struct lc_byte_reader *c) 
     return d->maps[head[0]] ? LC_OK : LC_ERR_NOMEM;
 }
 
-/* Regions are the distinct functions of the nodes; `by_ref` finds those of one module or name
- * quickly enough: a hash by content. */
-struct region_table {
-    uint32_t *slots;
-    size_t mask;
-};
-
+/* Regions are the distinct functions of the nodes. */
 static uint64_t region_hash(const struct lc_trace_region *r) {
     uint64_t h = LC_HASH_BEGIN ^ r->kind;
     const char *const texts[] = {r->name, r->module, r->build_id};
     for (size_t i = 0; i < 3; i++)
         h = lc_hash_text(h, texts[i]);
-    return lc_hash_key(h ^ r->offset) >> 16;
+    return lc_hash_word(h, r->offset);
 }
 
 static bool region_equal(const struct lc_trace_region *a, const struct lc_trace_region *b) {
@@ -207,22 +203,18 @@ static bool region_equal(const struct lc_trace_region *a, const struct lc_trace_
            strcmp(a->module, b->module) == 0 && strcmp(a->build_id, b->build_id) == 0;
 }
 
-static enum lc_err region_number(struct lc_trace_defs *d, struct region_table *table,
+static enum lc_err region_number(struct lc_trace_defs *d, struct lc_lookup *table,
                                  const struct lc_trace_region *r, uint32_t *number) {
-    size_t slot = (size_t)region_hash(r) & table->mask;
-    for (; table->slots[slot]; slot = (slot + 1) & table->mask) {
-        struct lc_trace_region *old = &d->regions[table->slots[slot] - 1];
-        if (region_equal(old, r)) {
-            old->flags |= r->flags;
-            *number = table->slots[slot] - 1;
-            return LC_OK;
-        }
+    uint64_t hash = region_hash(r);
+    *number = LC_LOOKUP(table, hash, i, region_equal(&d->regions[i], r));
+    if (*number != LC_NONE) {
+        d->regions[*number].flags |= r->flags;
+        return LC_OK;
     }
     LC_TRY(lc_grow(&d->regions, &d->cap_regions, d->n_regions + 1, sizeof(*d->regions)));
     d->regions[d->n_regions] = *r;
     *number = (uint32_t)d->n_regions++;
-    table->slots[slot] = *number + 1;
-    return LC_OK;
+    return lc_lookup_add(table, hash, *number);
 }
 
 struct tree_source {
@@ -231,7 +223,7 @@ struct tree_source {
     const char **modules, **build_ids, **names;
 };
 
-static enum lc_err add_node(struct lc_trace_defs *d, struct region_table *table,
+static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
                             const struct tree_source *t, size_t i) {
     struct lc_state_node raw;
     memcpy(&raw, &t->nodes[i], sizeof(raw));
@@ -240,16 +232,22 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct region_table *table,
     struct lc_trace_node *node = &d->nodes[i];
     bool root = raw.parent == LC_NONE, inside = !root && d->nodes[raw.parent].in_region;
     uint32_t above = root ? 0 : d->nodes[raw.parent].depth;
+    bool named = raw.kind == LC_RAW_REGION &&
+                 (raw.ref >= t->n_names || !lc_omp_is_construct(t->names[raw.ref]));
     *node = (struct lc_trace_node){.parent = raw.parent,
                                    .region = LC_NONE,
                                    .depth = above,
                                    .kind = raw.kind,
-                                   .in_region = inside || raw.kind == LC_RAW_REGION};
+                                   .in_region = inside || named};
     struct lc_trace_region r = {
         .kind = raw.kind, .flags = raw.flags, .name = "", .module = "", .build_id = ""};
     if (raw.kind == LC_RAW_ROOT)
         return LC_OK;
-    if (raw.kind == LC_RAW_REGION && !inside)
+    if (raw.kind == LC_RAW_SAMPLED && !root) { /* no event names it */
+        *node = d->nodes[raw.parent];
+        return LC_OK;
+    }
+    if (named && !inside)
         r.flags |= LC_TRACE_PHASE;
     if (raw.kind == LC_RAW_FRAME && raw.ref < t->n_modules) {
         r.module = t->modules[raw.ref];
@@ -267,16 +265,13 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct region_table *table,
 }
 
 static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t) {
-    struct region_table table = {.mask = 63};
-    while (table.mask < 2 * t->n_nodes)
-        table.mask = 2 * table.mask + 1;
-    LC_TRY(lc_alloc(&table.slots, table.mask + 1, sizeof(*table.slots)));
+    struct lc_lookup table = {0};
     enum lc_err err = lc_grow(&d->nodes, &d->cap_nodes, t->n_nodes, sizeof(*d->nodes));
     for (size_t i = 0; err == LC_OK && i < t->n_nodes; i++)
         err = add_node(d, &table, t, i);
     if (err == LC_OK)
         d->n_nodes = t->n_nodes;
-    free(table.slots);
+    lc_lookup_free(&table);
     return err;
 }
 

@@ -69,6 +69,19 @@ enum lc_rec_kind {
     LC_REC_OFF,        /* T */
     LC_REC_FLUSH,      /* T; T of its end: the library wrote chunks to a file */
     LC_REC_END,        /* T: end of the location */
+    /* OpenMP; N = node; K = task: its creator's thread << 40 | number there, 0: an implicit one */
+    LC_REC_OMP_WORKER,   /* T: first record of a thread that the runtime made */
+    LC_REC_OMP_FORK,     /* T; threads asked for */
+    LC_REC_OMP_JOIN,     /* T */
+    LC_REC_OMP_TEAM,     /* T; N | team << 32; teams that this thread is in, before */
+    LC_REC_OMP_TEAM_END, /* T */
+    LC_REC_OMP_IN,       /* T; N: a construct begins */
+    LC_REC_OMP_OUT,      /* T; N */
+    LC_REC_OMP_ACQUIRE,  /* T; lock << 32 | order; N of the block that begins, 0: none */
+    LC_REC_OMP_RELEASE,  /* the same; of the block that ends | N of its construct << 32 */
+    LC_REC_OMP_CREATE,   /* T; K; N: a task */
+    LC_REC_OMP_SWITCH,   /* T; K; N: the thread goes on with a task */
+    LC_REC_OMP_DONE,     /* T; K: it is complete */
     LC_REC_KINDS
 };
 
@@ -83,6 +96,8 @@ enum { LC_REC_OPEN_CREATION = 8, LC_REC_OPEN_STATUS = 20 };
 #define LC_REC_ROOT_SELF 0xfffffffeu /* MPI_ROOT of an intercommunicator */
 #define LC_REC_ROOT_OTHERS                                                                         \
     0xfffffffdu /* MPI_PROC_NULL: a member of the root's group that takes no part */
+
+#define LC_REC_OMP_TEAMS 65536u /* of a process: by the thread that forks them, and how deep */
 
 #define LC_TRACE_MAGIC       0x4c43545241434531ull
 #define LC_TRACE_CHUNK_BYTES 65536u
@@ -165,23 +180,21 @@ static inline uint32_t lc_rec_peer(uint64_t word) {
 
 /* Words of a record, 0 for an unknown kind. */
 static inline unsigned lc_rec_words(enum lc_rec_kind kind) {
-    static const uint8_t words[LC_REC_KINDS] = {
-        [LC_REC_CALL] = 2,       [LC_REC_EXIT] = 1,      [LC_REC_REGION_IN] = 2,
-        [LC_REC_REGION_OUT] = 1, [LC_REC_SEND] = 3,      [LC_REC_ISEND] = 4,
-        [LC_REC_RECV] = 3,       [LC_REC_IRECV] = 4,     [LC_REC_IRECV_POST] = 1,
-        [LC_REC_ISEND_DONE] = 1, [LC_REC_TESTED] = 1,    [LC_REC_CANCELLED] = 1,
-        [LC_REC_COLL] = 3,       [LC_REC_ICOLL] = 4,     [LC_REC_ICOLL_DONE] = 1,
-        [LC_REC_HANDLE] = 1,     [LC_REC_COMM_MADE] = 1, [LC_REC_COMM_FREED] = 1,
-        [LC_REC_WIN_MADE] = 1,   [LC_REC_WIN_FREED] = 1, [LC_REC_RMA_COLL] = 2,
-        [LC_REC_RMA_PUT] = 3,    [LC_REC_RMA_GET] = 3,   [LC_REC_RMA_ATOMIC] = 4,
-        [LC_REC_RMA_DONE] = 2,   [LC_REC_RMA_LOCK] = 2,  [LC_REC_RMA_GROUP] = 2,
-        [LC_REC_RMA_SYNC] = 2,   [LC_REC_PHASE] = 2,     [LC_REC_ON] = 1,
-        [LC_REC_OFF] = 1,        [LC_REC_FLUSH] = 2,     [LC_REC_END] = 1,
-        [LC_REC_DROPPED] = 1,    [LC_REC_IO_OPEN] = 1,   [LC_REC_IO_CLOSE] = 1,
-        [LC_REC_IO_DELETE] = 1,  [LC_REC_IO_BEGIN] = 3,  [LC_REC_IO_ISSUED] = 2,
-        [LC_REC_IO_TESTED] = 2,  [LC_REC_IO_DONE] = 3,   [LC_REC_IO_SEEK] = 3,
+    static const uint8_t more[LC_REC_KINDS] = {
+        /* behind the first */
+        [LC_REC_CALL] = 1,        [LC_REC_REGION_IN] = 1,   [LC_REC_SEND] = 2,
+        [LC_REC_ISEND] = 3,       [LC_REC_RECV] = 2,        [LC_REC_IRECV] = 3,
+        [LC_REC_COLL] = 2,        [LC_REC_ICOLL] = 3,       [LC_REC_RMA_COLL] = 1,
+        [LC_REC_RMA_PUT] = 2,     [LC_REC_RMA_GET] = 2,     [LC_REC_RMA_ATOMIC] = 3,
+        [LC_REC_RMA_DONE] = 1,    [LC_REC_RMA_LOCK] = 1,    [LC_REC_RMA_GROUP] = 1,
+        [LC_REC_RMA_SYNC] = 1,    [LC_REC_PHASE] = 1,       [LC_REC_FLUSH] = 1,
+        [LC_REC_IO_BEGIN] = 2,    [LC_REC_IO_ISSUED] = 1,   [LC_REC_IO_TESTED] = 1,
+        [LC_REC_IO_DONE] = 2,     [LC_REC_IO_SEEK] = 2,     [LC_REC_OMP_FORK] = 1,
+        [LC_REC_OMP_TEAM] = 2,    [LC_REC_OMP_IN] = 1,      [LC_REC_OMP_OUT] = 1,
+        [LC_REC_OMP_ACQUIRE] = 2, [LC_REC_OMP_RELEASE] = 2, [LC_REC_OMP_CREATE] = 2,
+        [LC_REC_OMP_SWITCH] = 2,  [LC_REC_OMP_DONE] = 1,
     };
-    return (unsigned)kind < LC_REC_KINDS ? words[kind] : 0;
+    return (unsigned)kind > 0 && (unsigned)kind < LC_REC_KINDS ? 1u + more[kind] : 0;
 }
 
 #endif

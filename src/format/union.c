@@ -46,7 +46,7 @@ static enum lc_err add(struct lc_union *u, enum lc_union_type type, const struct
 }
 
 /* Sorts, drops repetitions (the longest payload stays) and counts. */
-static void settle(struct lc_union *u) {
+static void sort_and_merge(struct lc_union *u) {
     if (u->n_entries)
         qsort(u->entries, u->n_entries, sizeof(*u->entries), compare_any);
     size_t n = 0;
@@ -423,7 +423,7 @@ static enum lc_err visit_add(void *what, enum lc_union_type type, uint32_t numbe
 
 enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts) {
     LC_TRY(for_each(defs, contexts, visit_add, u));
-    settle(u);
+    sort_and_merge(u);
     return LC_OK;
 }
 
@@ -470,7 +470,7 @@ enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other) {
         struct lc_strbuf payload = {.text = (char *)e->payload, .length = e->payload_bytes};
         LC_TRY(add(u, e->type, &key, &payload));
     }
-    settle(u);
+    sort_and_merge(u);
     return LC_OK;
 }
 
@@ -499,7 +499,7 @@ enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_byte
                            "definitions of the trace: damaged: run `latecomer recover`");
         LC_TRY(add(u, type, &key, &payload));
     }
-    settle(u);
+    sort_and_merge(u);
     return LC_OK;
 }
 

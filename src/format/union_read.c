@@ -24,6 +24,14 @@ static enum lc_err check(const struct lc_byte_reader *a, const struct lc_byte_re
                : LC_OK;
 }
 
+/* The number of an entry that another one names by its key; LC_NONE: of none (no bytes). */
+static uint32_t take_reference(const struct lc_union *u, enum lc_union_type type,
+                               struct lc_byte_reader *from) {
+    uint32_t bytes = lc_take_u32(from);
+    const void *key = lc_take(from, bytes);
+    return key && bytes ? lc_union_find(u, type, key, bytes) : LC_NONE;
+}
+
 enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_REGION, number, &key, &payload));
@@ -48,10 +56,7 @@ enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_uni
     out->n_local = lc_take_u32(&payload);
     out->n_remote = lc_take_u32(&payload);
     out->world = lc_take(&payload, ((size_t)out->n_local + out->n_remote) * 4);
-    uint32_t parent_bytes = lc_take_u32(&payload);
-    const void *parent = lc_take(&payload, parent_bytes);
-    out->parent =
-        parent && parent_bytes ? lc_union_find(u, LC_UNION_COMM, parent, parent_bytes) : LC_NONE;
+    out->parent = take_reference(u, LC_UNION_COMM, &payload);
     out->name = lc_take_text(&payload);
     return check(&key, &payload);
 }
@@ -59,9 +64,7 @@ enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_uni
 enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_WIN, number, &key, &payload));
-    uint32_t comm_bytes = lc_take_u32(&payload);
-    const void *comm = lc_take(&payload, comm_bytes);
-    out->comm = comm ? lc_union_find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
+    out->comm = take_reference(u, LC_UNION_COMM, &payload);
     out->name = lc_take_text(&payload);
     return check(&key, &payload);
 }
@@ -79,13 +82,8 @@ enum lc_err lc_union_context(const struct lc_union *u, size_t number,
                              struct lc_union_context *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_CONTEXT, number, &key, &payload));
-    uint32_t parent_bytes = lc_take_u32(&payload);
-    const void *parent = lc_take(&payload, parent_bytes);
-    uint32_t region_bytes = lc_take_u32(&payload);
-    const void *region = lc_take(&payload, region_bytes);
-    out->parent =
-        parent && parent_bytes ? lc_union_find(u, LC_UNION_CONTEXT, parent, parent_bytes) : LC_NONE;
-    out->region = region ? lc_union_find(u, LC_UNION_REGION, region, region_bytes) : LC_NONE;
+    out->parent = take_reference(u, LC_UNION_CONTEXT, &payload);
+    out->region = take_reference(u, LC_UNION_REGION, &payload);
     out->call_site = lc_take_u64(&payload);
     out->module = lc_take_text(&payload);
     out->build_id = lc_take_text(&payload);
@@ -95,10 +93,8 @@ enum lc_err lc_union_context(const struct lc_union *u, size_t number,
 enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_union_handle *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_HANDLE, number, &key, &payload));
-    uint32_t comm_bytes = lc_take_u32(&payload);
-    const void *comm = lc_take(&payload, comm_bytes);
+    out->comm = take_reference(u, LC_UNION_COMM, &payload);
     const char *name = lc_take_text(&payload);
-    out->comm = comm ? lc_union_find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
     out->file = lc_union_find(u, LC_UNION_FILE, name, strlen(name) + 1);
     return check(&key, &payload);
 }
@@ -107,9 +103,7 @@ enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
                                 struct lc_union_neighbours *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_NEIGHBOURS, number, &key, &payload));
-    uint32_t comm_bytes = lc_take_u32(&payload);
-    const void *comm = lc_take(&payload, comm_bytes);
-    out->comm = comm ? lc_union_find(u, LC_UNION_COMM, comm, comm_bytes) : LC_NONE;
+    out->comm = take_reference(u, LC_UNION_COMM, &payload);
     out->rank = (int32_t)lc_take_u32(&payload);
     out->n = lc_take_u32(&payload);
     out->sources = lc_take(&payload, (size_t)out->n * 4);
@@ -119,12 +113,8 @@ enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
 enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_SITE, number, &key, &payload));
-    uint32_t *regions[2] = {&out->caller, &out->callee};
-    for (int i = 0; i < 2; i++) {
-        uint32_t bytes = lc_take_u32(&key);
-        const void *region = lc_take(&key, bytes);
-        *regions[i] = region ? lc_union_find(u, LC_UNION_REGION, region, bytes) : LC_NONE;
-    }
+    out->caller = take_reference(u, LC_UNION_REGION, &key);
+    out->callee = take_reference(u, LC_UNION_REGION, &key);
     out->module = lc_take_text(&key);
     out->build_id = lc_take_text(&key);
     out->call_site = lc_take_u64(&key);

@@ -1,6 +1,4 @@
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +6,18 @@
 
 #include "base/err.h"
 #include "base/timer.h"
+#include "measure/alone/alone.h"
+#include "measure/alone/one_process.h"
 #include "measure/calls/wrap.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
+#include "measure/mode.h"
+#include "measure/openmp/tool.h"
+#include "measure/paths/budget.h"
 #include "measure/paths/modules.h"
 #include "measure/paths/unwind.h"
 #include "measure/paths/user_regions.h"
+#include "measure/samples/sampler.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
 #include "measure/trace/trace_area.h"
@@ -23,49 +28,8 @@
 struct lc_core lc_core = {
     .rank = -1, .size = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .comm = MPI_COMM_NULL};
 
-/* The stub takes the options out of the program's environment, so that what it starts sees none. */
-static char **options;
-
-static void keep_options(void) {
-    size_t n = 0, kept = 0;
-    while (environ[n] != NULL)
-        n++;
-    options = calloc(n + 1, sizeof *options);
-    for (size_t i = 0; i < n && options != NULL; i++)
-        if (strncmp(environ[i], "LATECOMER_", 10) == 0 &&
-            (options[kept] = strdup(environ[i])) != NULL)
-            kept++;
-}
-
-const char *lc_option(const char *name) {
-    size_t length = strlen(name);
-    for (char **at = options; at != NULL && *at != NULL; at++)
-        if (strncmp(*at, name, length) == 0 && (*at)[length] == '=')
-            return *at + length + 1;
-    return NULL;
-}
-
-void lc_say_once(const char *format, ...) {
-    static _Atomic int said;
-    char line[512] = "latecomer: ";
-    int saved = errno;
-    if (lc_option("LATECOMER_QUIET") != NULL || atomic_exchange(&said, 1))
-        return;
-    size_t n = strlen(line);
-    va_list args;
-    va_start(args, format);
-    int more = vsnprintf(line + n, sizeof line - n - 1, format, // NOLINT(clang-analyzer-valist.*)
-                         args);
-    va_end(args);
-    n += more < 0 ? 0 : (size_t)more < sizeof line - n - 1 ? (size_t)more : sizeof line - n - 2;
-    line[n++] = '\n';
-    if (write(STDERR_FILENO, line, n) < 0)
-        errno = 0; /* a closed standard error is the program's business */
-    errno = saved;
-}
-
 static void read_options(void) {
-    keep_options();
+    lc_options_keep();
     const char *text = lc_option("LATECOMER_CALLPATH");
     if (text != NULL && strcmp(text, "caller") == 0)
         lc_core.callpath = LC_CALLPATH_CALLER;
@@ -92,7 +56,7 @@ static void *find_real(struct lc_stub *stub, const char *name) {
 /* Both lists are in the order of mpi_calls.tsv; the stub's has the functions of all flavours. */
 static void take_slots(struct lc_stub *stub) {
     uint32_t slot = 0;
-    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
+    for (uint32_t fn = 0; fn < LC_FN_COUNT && !LC_ALONE; fn++) {
         while (slot < stub->n_mpi && strcmp(stub->names[slot], lc_fn_names[fn]) != 0)
             slot++;
         if (slot < stub->n_mpi && *lc_wrappers[fn].real != NULL)
@@ -123,6 +87,8 @@ __attribute__((destructor)) static void process_ends(void) {
     struct lc_state_header *h = lc_core.state;
     if (h == NULL || lc_core.forked || getpid() != atomic_load(&h->pid))
         return;
+    if (LC_ALONE)
+        lc_alone_end();
     h->end_ns = lc_monotonic_raw_ns();
     unsigned none = LC_ENDING_NONE;
     atomic_compare_exchange_strong(&h->ending, &none, LC_ENDING_EXIT);
@@ -132,7 +98,9 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     lc_timer_init();
     read_options();
     lc_unwind_init();
-    enum lc_err err = lc_state_create();
+    lc_budget_init(!lc_core.check_paths && !lc_trace_wanted());
+    enum lc_err err =
+        lc_state_create(lc_trace_wanted() ? lc_trace_buffer_bytes() + ((size_t)4 << 20) : 0);
     if (err == LC_OK)
         err = lc_threads_init();
     if (err != LC_OK) {
@@ -143,12 +111,19 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     h->begin_ns = stub->begin_ns;
     h->begin_realtime_ns = stub->begin_realtime_ns;
     h->flavour = stub->flavour;
-    snprintf(h->mpi, sizeof h->mpi, "%s", stub->product);
+    if (LC_ALONE) { /* the longer the time, the better known the rate of ticks */
+        lc_core.init_ticks = lc_timer.tsc ? stub->begin_ticks : stub->begin_ns;
+        lc_timer.base_ticks = h->base_ticks = lc_core.init_ticks;
+        lc_timer.base_ns = h->base_ns = stub->begin_ns;
+    }
+    snprintf(h->mpi, sizeof h->mpi, "%s", stub->product != NULL ? stub->product : "");
     atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
     lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON) |
                    (lc_core.check_paths ? LC_MODE_CHECK : 0);
+    lc_samples_init();
     lc_trace_start();
     stub->on_dlclose = library_closed;
+    stub->openmp_tool = lc_omp_start_tool;
     return true;
 }
 
@@ -159,10 +134,14 @@ __attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, c
         return -1;
     }
     lc_core.stub = stub;
-    for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++)
+    if (LC_ALONE)
+        lc_one_process();
+    for (uint32_t fn = 0; fn < LC_FN_COUNT && !LC_ALONE; fn++)
         *lc_wrappers[fn].real = find_real(stub, lc_fn_names[fn]);
     if (!LC_NOP && !start_measuring(stub, why, why_bytes))
         return -1;
     take_slots(stub);
+    if (LC_ALONE)
+        lc_alone_begin(lc_core.init_ticks);
     return 0;
 }

@@ -37,6 +37,9 @@ struct lc_thread;
 #define lc_likely(x)   __builtin_expect(!!(x), 1)
 #define lc_unlikely(x) __builtin_expect(!!(x), 0)
 #define LC_COLD        __attribute__((noinline, cold))
+#ifndef LC_ALONE
+#define LC_ALONE 0 /* the core of programs without MPI (alone/) */
+#endif
 
 enum {
     /* between MPI_Init and MPI_Finalize of a measured process (and before, from the first call
@@ -67,6 +70,8 @@ struct lc_path_counts {
     uint64_t remade;       /* those that came back */
     uint64_t remade_ticks; /* what that cost */
     uint64_t own_ticks;    /* of rare work between two calls: unwinding, new communicators */
+    uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */
+    uint64_t counted; /* calls that were counted, not timed, of libraries that went away */
     /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that were compared with
      * libunwind's */
     uint64_t checked, walked;
@@ -108,17 +113,11 @@ struct lc_core {
     struct lc_path_counts counts; /* of threads that ended */
     uint64_t n_switches;
     int required_level, provided_level;
-    uint64_t init_ticks; /* end of MPI_Init */
+    uint64_t init_ticks; /* end of MPI_Init; without MPI: start of the process */
     struct lc_stub *stub;
     _Atomic uint64_t n_lost;
 };
 extern struct lc_core lc_core;
 extern struct lc_real lc_real;
-
-/* a variable LATECOMER_NAME of the environment as it was at the start, or NULL */
-const char *lc_option(const char *name);
-
-/* one line to standard error, once per process */
-void lc_say_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -20,13 +20,16 @@
 #include "base/hash.h"
 #include "base/timer.h"
 #include "format/state.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handle_cache.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"
 #include "measure/hooks.h"
 #include "measure/paths/bindings.h"
+#include "measure/paths/budget.h"
 #include "measure/paths/entry.h"
+#include "measure/paths/loops.h"
 #include "measure/paths/path.h"
+#include "measure/samples/sampler.h"
 #include "measure/thread.h"
 
 /* The call cannot be booked the usual way: thread unknown, nested, stopped, something to forget.
@@ -51,13 +54,22 @@ static inline bool lc_entry_holds(const struct lc_entry *entry, uint64_t frame) 
     return true;
 }
 
+static inline bool lc_entry_is(const struct lc_entry *entry, uint64_t fn_ctx, uint64_t ra,
+                               uint64_t frame) {
+    return entry->ra == ra && entry->frame == frame && entry->fn_ctx == fn_ctx &&
+           lc_entry_holds(entry, frame);
+}
+
 __attribute__((no_sanitize("address", "thread"))) static inline struct lc_entry *
 lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
     uint64_t fn_ctx = fn | (uint64_t)t->ctx << 32;
-    for (struct lc_entry *e = t->buckets[lc_bucket(ra, frame)]; e != NULL; e = e->next)
-        if (e->ra == ra && e->frame == frame && e->fn_ctx == fn_ctx && lc_entry_holds(e, frame))
-            return e;
-    return lc_entry_cold(t, fn_ctx, ra, frame);
+    struct lc_entry *e = t->last->follower; /* programs go in circles: mostly the same again */
+    if (e != NULL && lc_entry_is(e, fn_ctx, ra, frame))
+        return e;
+    for (e = t->buckets[lc_bucket(ra, frame)]; e != NULL; e = e->next)
+        if (lc_entry_is(e, fn_ctx, ra, frame))
+            return t->last->follower = e;
+    return lc_entry_cold(t, fn_ctx, ra, frame, NULL);
 }
 
 /* Books the time since the previous event of this thread (rule "Which code": on the longest common
@@ -70,6 +82,9 @@ static inline void lc_book_gap(struct lc_call *call) {
     uint64_t gap = call->begin - t->last_ticks;
     e->gap_row[0]->sum += gap;
     e->gap_ticks[0] += gap;
+    t->outside_ticks += gap;
+    if (e->gap_loop[0] != NULL && !lc_loop_count(e->gap_loop[0], call->begin, t->outside_ticks))
+        e->gap_loop[0] = NULL;
     call->common = e->gap_common[0];
 }
 
@@ -103,17 +118,23 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
     if (lc_unlikely((mode & (LC_MODE_LIVE | LC_MODE_ON | LC_MODE_FLUSH | LC_MODE_CHECK)) !=
                     (LC_MODE_LIVE | LC_MODE_ON)))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
+    struct lc_site *site = lc_site_of(t->reduced, fn, (uint64_t)ra);
+    if (lc_unlikely(lc_site_counts(site)))
+        return false;
     call->thread = t;
     call->mode = mode;
     call->begin = lc_ticks();
     t->depth = 1;
     t->outer_frame = (uint64_t)frame;
-    call->entry = lc_entry_find(t, fn, (uint64_t)ra, (uint64_t)frame);
+    call->entry = lc_unlikely(site != NULL) ? lc_site_entry(t, site, (uint64_t)frame)
+                                            : lc_entry_find(t, fn, (uint64_t)ra, (uint64_t)frame);
     if (lc_unlikely(call->entry->pass)) { /* a call that a Fortran binding makes for itself */
         t->depth = 0;
         return false;
     }
     lc_book_gap(call);
+    if (lc_unlikely(lc_samples_new(t)))
+        lc_samples_gap(call);
     if (lc_unlikely(t->cold)) /* unwinding is our own work: neither the program's nor MPI's */
         lc_entry_made(call);
     return true;
@@ -132,11 +153,6 @@ static inline bool lc_enter(struct lc_call *call, uint32_t fn, void *frame, void
     atomic_store_explicit(&state->call_begin, call->begin, memory_order_release);
     lc_hook_call_begin(call);
     return true;
-}
-
-/* 0: no bytes, else 1 + floor(log2(bytes)). */
-static inline uint32_t lc_size_class(uint64_t bytes) {
-    return bytes == 0 ? 0 : 64u - (uint32_t)__builtin_clzll(bytes);
 }
 
 static inline struct lc_state_row *lc_row(struct lc_thread *t, struct lc_path *path, uint32_t key) {
@@ -173,27 +189,12 @@ static inline void lc_leave(struct lc_call *call) {
     lc_row_add(lc_row(t, call->entry->path, key), call->end - call->begin, call->bytes_sent,
                call->bytes_rcvd);
     atomic_store_explicit(&t->state->call_begin, 0, memory_order_relaxed);
+    if (lc_unlikely(lc_samples_new(t)))
+        lc_samples_drop(t);
     t->last_ticks = call->end;
     t->last = call->entry;
     t->depth = 0;
-}
-
-/* Bytes of one element; 0 for MPI_DATATYPE_NULL and what MPI itself will refuse. */
-static inline uint64_t lc_type_bytes(struct lc_thread *t, MPI_Datatype type) {
-    uint64_t mix = (uint64_t)(uintptr_t)type;
-    struct lc_type_slot *slot = &t->type_slots[(mix ^ mix >> 6 ^ mix >> 12) % LC_TYPE_SLOTS];
-    if (lc_likely(slot->type == type && slot->size_bytes >= 0))
-        return (uint64_t)slot->size_bytes;
-    return (uint64_t)lc_type_cold(t, type);
-}
-
-/* NULL for MPI_COMM_NULL and what MPI will refuse. */
-static inline struct lc_comm *lc_comm_get(struct lc_thread *t, MPI_Comm comm) {
-    uint64_t mix = (uint64_t)(uintptr_t)comm;
-    struct lc_comm *c = t->comm_slots[(mix ^ mix >> 5 ^ mix >> 10) % LC_COMM_SLOTS];
-    if (lc_likely(c != NULL && c->handle == comm))
-        return c;
-    return lc_comm_cold(t, comm);
+    lc_sample_end(call);
 }
 
 #endif

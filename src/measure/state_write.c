@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "measure/core.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
@@ -20,13 +21,8 @@
 /* The writing side of state.h: this process's state, in the memory that the parent made
  * (LATECOMER_STATE=<pid>:<fd>), else in our own. */
 
-enum { NODE_HASH_START = 1024 };
-
 /* Private index of the node table: children by (parent, kind, ref, offset). */
-static struct {
-    uint32_t *slots; /* node id + 1 */
-    uint32_t mask;
-} node_index;
+static struct lc_lookup node_index;
 
 static const size_t sizes_mib[] = {256, 64, 16, 4, 1};
 
@@ -58,11 +54,6 @@ static void layout(struct lc_state_header *h, size_t bytes) {
     h->capacity = bytes;
 }
 
-/* Bytes beyond those of the profile that the hooks will ask for. */
-static size_t extra_bytes(void) {
-    return lc_trace_wanted() ? lc_trace_buffer_bytes() + ((size_t)4 << 20) : 0;
-}
-
 static bool map_shared(int fd, size_t bytes) {
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED)
@@ -87,13 +78,13 @@ static int open_parents(void) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static enum lc_err claim(int fd) {
+static enum lc_err claim(int fd, size_t extra) {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "measurement state");
     if (info.st_size != 0)
         return lc_fail(LC_ERR_EXISTS, "another process of this command is measured already");
-    size_t extra = extra_bytes(), n = sizeof sizes_mib / sizeof *sizes_mib;
+    size_t n = sizeof sizes_mib / sizeof *sizes_mib;
     for (size_t i = 0; i < n; i++) {
         size_t bytes = (sizes_mib[i] << 20) + extra;
         if (lc_limits_file(bytes) && (lc_limits_memory(bytes) || i + 1 == n) &&
@@ -104,7 +95,7 @@ static enum lc_err claim(int fd) {
                                  "or file size (ulimit -v, -f)");
 }
 
-enum lc_err lc_state_create(void) {
+enum lc_err lc_state_create(size_t extra) {
     int fd = open_parents();
     if (fd < 0)
         fd = (int)syscall(SYS_memfd_create, "latecomer", 1u /* MFD_CLOEXEC */);
@@ -112,7 +103,7 @@ enum lc_err lc_state_create(void) {
         return lc_fail_errno(LC_ERR_SYSTEM, "no shared memory");
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
         ;
-    enum lc_err err = claim(fd);
+    enum lc_err err = claim(fd, extra);
     if (err == LC_OK) {
         struct lc_state_header *h = (struct lc_state_header *)lc_core.base;
         lc_core.state = h;
@@ -182,32 +173,10 @@ uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bi
     return n;
 }
 
-static uint32_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset) {
+static uint64_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset) {
     uint64_t mix = lc_hash_key(parent + 1ull);
     mix = (mix ^ (offset + kind)) * 0xff51afd7ed558ccdull;
-    mix = lc_hash_key(mix ^ mix >> 29 ^ ref);
-    return (uint32_t)(mix >> 32);
-}
-
-static bool index_grow(uint32_t n) {
-    if (node_index.slots != NULL && n * 2 <= node_index.mask)
-        return true;
-    uint32_t mask = node_index.slots == NULL ? NODE_HASH_START - 1 : node_index.mask * 2 + 1;
-    uint32_t *slots = calloc(mask + 1u, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    const struct lc_state_node *nodes = at(lc_core.state->nodes.offset);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k =
-            hash_child(nodes[i].parent, nodes[i].kind, nodes[i].ref, nodes[i].offset) & mask;
-        while (slots[k] != 0)
-            k = (k + 1) & mask;
-        slots[k] = i + 1;
-    }
-    free(node_index.slots);
-    node_index.slots = slots;
-    node_index.mask = mask;
-    return true;
+    return mix ^ mix >> 29 ^ ref;
 }
 
 uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,
@@ -215,28 +184,26 @@ uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t f
     struct lc_state_table *t = &lc_core.state->nodes;
     struct lc_state_node *nodes = at(t->offset);
     uint32_t n = atomic_load_explicit(&t->count, memory_order_relaxed);
-    if (!index_grow(n))
-        return LC_NONE;
-    uint32_t k = hash_child(parent, kind, ref, offset) & node_index.mask;
-    for (; node_index.slots[k] != 0; k = (k + 1) & node_index.mask) {
-        struct lc_state_node *node = &nodes[node_index.slots[k] - 1];
-        if (node->parent == parent && node->kind == kind && node->ref == ref &&
-            node->offset == offset) {
-            node->flags |= flags;
-            return node_index.slots[k] - 1;
-        }
+    uint64_t hash = hash_child(parent, kind, ref, offset);
+    uint32_t known = LC_LOOKUP(&node_index, hash, i,
+                               nodes[i].parent == parent && nodes[i].kind == kind &&
+                                   nodes[i].ref == ref && nodes[i].offset == offset);
+    if (known != LC_NONE) {
+        nodes[known].flags |= flags;
+        return known;
     }
     if (n == t->capacity) {
         atomic_fetch_add_explicit(&lc_core.state->lost, 1, memory_order_relaxed);
         return LC_NONE;
     }
+    if (lc_lookup_add(&node_index, hash, n) != LC_OK)
+        return LC_NONE;
     nodes[n] = (struct lc_state_node){.parent = parent,
                                       .kind = kind,
                                       .ref = ref,
                                       .flags = flags,
                                       .offset = offset,
                                       .call_site = site};
-    node_index.slots[k] = n + 1;
     atomic_store_explicit(&t->count, n + 1, memory_order_release);
     return n;
 }
@@ -273,7 +240,9 @@ struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint3
     row->node = node;
     row->size_class = (uint8_t)key;
     row->flags = (uint8_t)(key >> 8);
-    row->min = row->size_class == LC_RAW_CLASS_MESSAGES ? 0 : UINT64_MAX;
+    row->min = row->size_class == LC_RAW_CLASS_MESSAGES || row->size_class == LC_RAW_CLASS_SAMPLES
+                   ? 0
+                   : UINT64_MAX;
     atomic_store_explicit(&t->chunk->n_rows, n + 1, memory_order_release);
     return row;
 }

@@ -30,17 +30,24 @@ static inline const char *lc_state_path_of(uint32_t ref) {
     return lc_core.base + lc_core.state->text.offset + modules[ref].path;
 }
 
-/* all with lc_core.lock held unless said; LC_NONE / NULL when the state is full
- * (counted) */
-enum lc_err lc_state_create(void);
+/* What follows needs lc_core.lock where nothing else is said. A full state is counted. */
+
+/* Maps the shared state, with `extra` bytes beyond those of the profile; once. LC_ERR_SYSTEM: the
+ * program runs unmeasured. */
+enum lc_err lc_state_create(size_t extra);
+/* The number of a name, which is copied; LC_NONE: full. */
 uint32_t lc_state_add_name(const char *name);
+/* The number of a loaded file; the texts are copied, `bias` is its load address less that in the
+ * file. LC_NONE: full. */
 uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias);
+/* The child of a node of the call tree, made if it is not there; kind and flags: format/state.h,
+ * ref: name or module, offset and site: in the module. LC_NONE: full. */
 uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,
                         uint64_t offset, uint64_t site);
-struct lc_state_row *lc_state_row_take(struct lc_thread *thread, uint32_t node,
-                                       uint32_t key); /* no lock; never NULL: a spill row if full */
-void *
-lc_state_take(size_t bytes,
-              uint64_t *offset); /* from the pool, zeroed, 64-byte aligned; no lock; NULL if full */
+/* A new row of a thread; no lock. Never NULL: a spill row if the state is full. */
+struct lc_state_row *lc_state_row_take(struct lc_thread *thread, uint32_t node, uint32_t key);
+/* Bytes of the pool, zeroed, at a multiple of 64; *offset: where in the state. No lock; NULL:
+ * full. */
+void *lc_state_take(size_t bytes, uint64_t *offset);
 
 #endif

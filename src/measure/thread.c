@@ -9,11 +9,14 @@
 #include "measure/core.h"
 #include "measure/hooks.h"
 #include "measure/hot.h"
+#include "measure/openmp/attached.h"
 #include "measure/paths/entry.h"
 #include "measure/paths/path.h"
+#include "measure/paths/reduced.h"
+#include "measure/samples/sampler.h"
 #include "measure/thread.h"
 
-/* Threads become locations with their first event, and are told of changes of mode. */
+/* Threads become locations with their first event, and take part in changes of mode. */
 
 static pthread_key_t exit_key;
 static bool exit_key_made;
@@ -30,6 +33,7 @@ static void thread_gone(void *value) {
     pthread_mutex_lock(&lc_core.lock);
     t->state->end_ticks = call.begin;
     atomic_fetch_add_explicit(&lc_core.n_lost, t->spill_row->count, memory_order_relaxed);
+    t->counts.counted += lc_sites_counted(t);
     lc_path_counts_add(&lc_core.counts, &t->counts);
     struct lc_thread **at = &lc_core.threads;
     while (*at != NULL && *at != t)
@@ -37,6 +41,9 @@ static void thread_gone(void *value) {
     if (*at != NULL)
         *at = t->next;
     pthread_mutex_unlock(&lc_core.lock);
+    if (lc_omp_attached.thread_gone != NULL)
+        lc_omp_attached.thread_gone(t);
+    lc_samples_thread_end(t);
     lc_thread_paths_free(t);
     free(t->scratch_requests);
     free(t->scratch_statuses);
@@ -46,8 +53,11 @@ static void thread_gone(void *value) {
 
 static void forked_child(void) {
     /* The memory is the parent's: nothing of this process belongs there. */
+    struct lc_thread *t = lc_self;
     lc_core.forked = true;
     lc_core.mode = 0;
+    if (t != NULL && t != &deaf)
+        lc_samples_thread_forked(t);
     latecomer_private_self = &deaf;
 }
 
@@ -98,6 +108,7 @@ static LC_COLD struct lc_thread *thread_attach(void) {
     pthread_mutex_unlock(&lc_core.lock);
     if (t->state == NULL)
         goto fail_paths;
+    lc_samples_thread_new(t);
     t->next_request = (uint64_t)t->index << 40;
     t->last_ticks = t->state->begin_ticks;
     pthread_setspecific(exit_key, t);
@@ -117,14 +128,11 @@ fail:
     return NULL;
 }
 
-void lc_mode_change(uint32_t clear, uint32_t set) {
-    pthread_mutex_lock(&lc_core.lock);
-    lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);
-    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
-        atomic_fetch_and_explicit(&t->mode, ~clear, memory_order_relaxed);
-        atomic_fetch_or_explicit(&t->mode, set, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&lc_core.lock);
+struct lc_thread *lc_thread_here(void) {
+    struct lc_thread *t = lc_self;
+    if (t == NULL)
+        t = thread_attach();
+    return t == &deaf ? NULL : t;
 }
 
 /* the time since the last event was our own work: not booked */
@@ -194,6 +202,8 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (mode & LC_MODE_CHECK)
         lc_entry_check(t, call->entry, frame);
     lc_book_gap(call);
+    if (lc_samples_new(t))
+        lc_samples_gap(call);
     lc_entry_made(call);
     return true;
 }

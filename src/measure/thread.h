@@ -10,12 +10,15 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/core.h"
 
 struct lc_entry;
+struct lc_omp_thread;
 struct lc_path;
 struct lc_request;
+struct lc_sampler;
+struct lc_sites_reduced;
 struct lc_state_chunk;
 struct lc_state_row;
 struct lc_state_thread;
@@ -32,6 +35,7 @@ struct lc_thread {
     _Atomic uint32_t mode;
     uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
     uint64_t last_ticks;       /* end of the last event */
+    uint64_t outside_ticks;    /* time between events */
     struct lc_entry *last;     /* its entry */
     struct lc_entry **buckets; /* LC_BUCKETS lists of entries */
     uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
@@ -40,9 +44,16 @@ struct lc_thread {
     bool in_callback;          /* the look-up is that of a call inside a callback */
     uint64_t outer_frame;      /* frame of the wrapper that is in progress */
     void *clocks;              /* per thread data of the hooks */
-    const void *expected;      /* fetched when the call returns: the hooks will read it */
+    struct lc_sites_reduced *reduced; /* call sites measured with less detail; NULL: none */
+    int32_t until_sample;             /* calls until what one costs is measured (paths/budget.h) */
+    const void *expected;             /* fetched when the call returns: the hooks will read it */
     void *trace;
+    struct lc_omp_thread *openmp; /* NULL: it does nothing with OpenMP */
     struct lc_state_thread *state;
+    /* samples/sampler.h: how far the kernel has written samples, and has been looked at */
+    const uint64_t *const *sample_head;
+    uint64_t sample_seen;
+    struct lc_sampler *sampler; /* NULL: it is not sampled */
     /* colder */
     uint64_t next_request;
     struct lc_comm *comm_slots[LC_COMM_SLOTS];
@@ -74,6 +85,12 @@ struct lc_thread {
     bool came_back;         /* the path that was just made had been forgotten for want of memory */
     uint32_t *gone;         /* by paths/entries.c: fingerprints of forgotten paths */
     uint64_t made_then, remade_then;
+    uint32_t sample_calls;              /* that the next sample stands for */
+    uint64_t sample_ticks;              /* when its call went to MPI */
+    uint64_t group_ticks;               /* of the samples of this group */
+    uint64_t usual_ticks;               /* what a call costs, a mean of the last ones */
+    uint64_t window_ticks, window_cost; /* of the budget's last decision */
+    struct lc_sites_reduced *sites_known;
     struct lc_path_counts counts;
     bool ended;
 };
@@ -92,9 +109,12 @@ struct lc_call {
 #define LC_TLS extern __thread __attribute__((tls_model("initial-exec")))
 LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
 #define lc_self ((struct lc_thread *)latecomer_private_self)
+/* Once, before the first event. LC_ERR_SYSTEM: no thread-specific data is left. */
 enum lc_err lc_threads_init(void);
-void lc_mode_change(uint32_t clear, uint32_t set); /* in all threads, and new ones */
+/* The calling thread, made known with its first event; NULL: it is not measured. */
+struct lc_thread *lc_thread_here(void);
 
-uint64_t lc_threads_lost(void); /* calls booked nowhere, with lc_core.lock held */
+/* Calls of threads that could not be measured, booked nowhere; with lc_core.lock held. */
+uint64_t lc_threads_lost(void);
 
 #endif

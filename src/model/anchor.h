@@ -20,6 +20,7 @@ struct lc_anchor_ids {
 
 struct lc_anchor_parser;
 
+/* A parser that fills model and ids; lc_anchor_parser_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_anchor_parser_new(struct lc_anchor_parser **parser, struct lc_model *model,
                                  struct lc_anchor_ids *ids);
 /* The next piece of text; `last` after the end. */

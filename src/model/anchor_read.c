@@ -204,7 +204,7 @@ static enum lc_err parse_rank(const char *text, int32_t *rank) {
     errno = 0;
     long value = strtol(text, &end, 10);
     if (end == text || errno != 0 || value < INT_MIN || value > INT_MAX)
-        return lc_fail(LC_ERR_FORMAT, "anchor.xml: the rank \"%.20s\" is no number", text);
+        return lc_fail(LC_ERR_FORMAT, "anchor.xml: the rank \"%.20s\" is not a number", text);
     *rank = (int32_t)value;
     return LC_OK;
 }

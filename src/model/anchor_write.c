@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/lookup.h"
 #include "base/utf8.h"
 #include "model/row_order.h"
 
@@ -100,16 +101,9 @@ static void put_process(struct lc_strbuf *xml, const struct lc_model *model, uin
     put_element(xml, "name", process->name);
     lc_strbuf_printf(xml, "<rank>%d</rank>\n<type>process</type>\n", process->rank);
     /* Locations are ordered by process: look no further than the process's own. */
-    uint32_t low = 0, high = (uint32_t)model->n_locations;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (model->locations[middle].process < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t l = low; l < model->n_locations && model->locations[l].process == id; l++) {
-        lc_strbuf_printf(xml, "<location Id=\"%u\">\n", l);
+    size_t first = LC_FIRST_WHERE(i, 0, model->n_locations, model->locations[i].process >= id);
+    for (size_t l = first; l < model->n_locations && model->locations[l].process == id; l++) {
+        lc_strbuf_printf(xml, "<location Id=\"%zu\">\n", l);
         put_element(xml, "name", model->locations[l].name);
         lc_strbuf_printf(xml, "<rank>%d</rank>\n<type>thread</type>\n</location>\n",
                          model->locations[l].thread);

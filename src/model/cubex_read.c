@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "model/anchor.h"
 #include "model/row_order.h"
@@ -91,7 +92,7 @@ static enum lc_err list_members(struct lc_cubex *cube) {
         struct lc_tar_member member = {0};
         if (!lc_tar_is_header(block))
             return lc_fail(LC_ERR_FORMAT,
-                           offset == 0 ? "%s: is no .cubex file: give a file of "
+                           offset == 0 ? "%s: is not a .cubex file: give a file of "
                                          "Latecomer, Score-P or Scalasca"
                                        : "%s: is damaged: copy or write it again",
                            cube->path);
@@ -121,8 +122,8 @@ static enum lc_err read_anchor(struct lc_cubex *cube) {
     if (anchor == cube->n_members) {
         if (find_member(cube, "anchor.xml.gz") < cube->n_members)
             return refuse_compressed(cube);
-        return lc_fail(LC_ERR_FORMAT, "%s: has no anchor.xml: it is no .cubex file or incomplete",
-                       cube->path);
+        return lc_fail(LC_ERR_FORMAT,
+                       "%s: has no anchor.xml: it is not a .cubex file, or incomplete", cube->path);
     }
     struct lc_tar_member member = cube->members[anchor];
     struct lc_anchor_parser *parser;
@@ -184,7 +185,7 @@ static enum lc_err find_rows(const struct lc_cubex *cube, uint32_t metric, size_
     LC_TRY(read_at(cube, header, INDEX_HEADER, cube->members[*index].offset));
     if (memcmp(marker, "CUBEX.DATA", DATA_MARKER) != 0 ||
         memcmp(header, "CUBEX.INDEX", INDEX_MARKER) != 0)
-        return bad_rows(cube, metric, "the marker at the begin is wrong");
+        return bad_rows(cube, metric, "the marker at the beginning is wrong");
     return LC_OK;
 }
 
@@ -261,7 +262,7 @@ static enum lc_err open_file(struct lc_cubex *cube) {
     if (fstat(cube->fd, &status) != 0)
         return lc_fail_errno(LC_ERR_IO, "%s: cannot be examined", cube->path);
     if (!S_ISREG(status.st_mode))
-        return lc_fail(LC_ERR_IO, "%s: is no ordinary file: give a .cubex file", cube->path);
+        return lc_fail(LC_ERR_IO, "%s: is not a regular file: give a .cubex file", cube->path);
     cube->file_bytes = (uint64_t)status.st_size;
     return LC_OK;
 }
@@ -344,15 +345,8 @@ static double decode(const unsigned char *at, enum lc_dtype dtype, bool swapped)
 static uint64_t find_row(const struct rows *rows, uint32_t position) {
     if (rows->positions == NULL)
         return position < rows->n_rows ? position : rows->n_rows;
-    uint64_t low = 0, high = rows->n_rows;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (rows->positions[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < rows->n_rows && rows->positions[low] == position ? low : rows->n_rows;
+    size_t row = LC_FIRST_WHERE(i, 0, rows->n_rows, rows->positions[i] >= position);
+    return row < rows->n_rows && rows->positions[row] == position ? row : rows->n_rows;
 }
 
 enum lc_err lc_cubex_row(struct lc_cubex *cube, uint32_t metric, uint32_t cnode, double *values) {

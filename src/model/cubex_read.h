@@ -7,7 +7,10 @@
 
 struct lc_cubex;
 
+/* Opens a file and reads its definitions; lc_cubex_close closes it. LC_ERR_NOT_FOUND,
+ * LC_ERR_IO, LC_ERR_FORMAT, LC_ERR_RANGE, LC_ERR_UNSUPPORTED, LC_ERR_NOMEM. */
 enum lc_err lc_cubex_open(struct lc_cubex **cube, const char *path);
+/* NULL is allowed. */
 void lc_cubex_close(struct lc_cubex *cube);
 /* owned by the cube; cnode ids as in the file */
 const struct lc_model *lc_cubex_model(const struct lc_cubex *cube);

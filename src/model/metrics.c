@@ -24,8 +24,8 @@ static const struct entry table[] = {
     {"mpi", "execution", SECONDS, "MPI", "Time in MPI calls."},
     {"mpi_init_exit", "mpi", SECONDS, "MPI init and exit", "Time to start and to end MPI."},
     {"mpi_mgmt_comm", "mpi", SECONDS, "MPI communicators", "Time in calls on communicators."},
-    {"mpi_mgmt_win", "mpi", SECONDS, "MPI windows", "Time to make, free and ask windows."},
-    {"mpi_mgmt_file", "mpi", SECONDS, "MPI files", "Time to open, close and ask files."},
+    {"mpi_mgmt_win", "mpi", SECONDS, "MPI windows", "Time to create, free and query windows."},
+    {"mpi_mgmt_file", "mpi", SECONDS, "MPI files", "Time to open, close and query files."},
     {"mpi_synchronization", "mpi", SECONDS, "MPI synchronisation", "Time to synchronise."},
     {"mpi_sync_collective", "mpi_synchronization", SECONDS, "MPI barriers", "Time in barriers."},
     {"mpi_rma_synchronization", "mpi_synchronization", SECONDS, "MPI one-sided synchronisation",
@@ -131,7 +131,7 @@ static const struct entry table[] = {
     {"mpi_rma_sync_late_post", NULL, SECONDS, "Late Post",
      "Waiting in MPI_Win_start or MPI_Win_complete until the last target calls MPI_Win_post."},
     {"mpi_rma_sync_lock_competition", NULL, SECONDS, "Lock competition",
-     "Waiting for the lock of a window until the last holder lets go."},
+     "Waiting for the lock of a window until the last holder releases it."},
     {"omp_ebarrier_wait", NULL, SECONDS, "Wait at explicit barrier",
      "Waiting in an explicit OpenMP barrier until the last thread enters it, less tasks run "
      "there."},
@@ -154,6 +154,11 @@ static const struct entry table[] = {
      "Time to start and to end teams of threads."},
     {"omp_fork", "omp_management", SECONDS, "OpenMP fork",
      "Time from a fork to the first event of each thread of the team."},
+    {"omp_task_wait", NULL, SECONDS, "Ready tasks",
+     "Time in which tasks were ready, but no thread ran them."},
+    {"omp_tasks_created", NULL, COUNT, "Tasks created", "Tasks that this thread created."},
+    {"omp_tasks_stolen", NULL, COUNT, "Tasks of other threads",
+     "Tasks that this thread ran, and another one had created."},
 
     /* Beginning, end, completion (2.5) */
     {"mpi_init_completion", NULL, SECONDS, "MPI_Init completion",
@@ -223,6 +228,7 @@ static const struct kind kinds[] = {
     {"ompbarrier", NULL, "Wait at OpenMP barrier"},
     {"ompidle", NULL, "Idle threads"},
     {"lock", NULL, "Lock contention"},
+    {"omptask", NULL, "Wait for tasks"},
 };
 
 struct family {

@@ -89,6 +89,7 @@ enum lc_err lc_tar_parse(const unsigned char *block, struct lc_tar_member *membe
     snprintf(member->name, sizeof member->name, "%s%s%s", prefix, prefix[0] != '\0' ? "/" : "",
              plain);
     if (!get_octal(block + SIZE, 12, &member->bytes))
-        return lc_fail(LC_ERR_FORMAT, "member %.60s: its size is no octal number", member->name);
+        return lc_fail(LC_ERR_FORMAT, "member %.60s: its size is not an octal number",
+                       member->name);
     return LC_OK;
 }

@@ -26,6 +26,7 @@ static inline uint64_t lc_tar_padded(uint64_t bytes) {
     return (bytes + LC_TAR_BLOCK - 1) / LC_TAR_BLOCK * LC_TAR_BLOCK;
 }
 
+/* The block before a member of so many bytes. */
 void lc_tar_header(unsigned char block[LC_TAR_BLOCK], const char *name, uint64_t bytes);
 
 bool lc_tar_is_header(const unsigned char *block); /* magic and checksum are right */

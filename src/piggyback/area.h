@@ -1,4 +1,4 @@
-/* The shared memory through which ranks of one node tell each other times: each rank owns one area,
+/* The shared memory through which ranks of one node exchange times: each rank owns one area,
  * all others of the node map it.
  *
  * Nouns

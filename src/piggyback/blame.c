@@ -10,7 +10,7 @@ static void add_to(struct lc_blame_row *is, const struct lc_blame_row *row) {
 void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row) {
     uint16_t *hash;
     struct lc_blame_row *known =
-        lc_blame_at(blame, row->wait_key, row->late_rank, row->late_node, &hash);
+        lc_blame_at(blame, row->wait_key, row->late_rank, row->late_node, row->late_thread, &hash);
     if (known) {
         add_to(known, row);
         return;
@@ -19,7 +19,7 @@ void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row) {
     for (uint32_t i = 0; i < blame->n; i++) {
         struct lc_blame_row *is = &blame->rows[i];
         if (is->wait_key == row->wait_key && is->late_rank == row->late_rank &&
-            is->late_node == row->late_node) {
+            is->late_node == row->late_node && is->late_thread == row->late_thread) {
             add_to(is, row);
             *hash = (uint16_t)(i + 1);
             return;

@@ -1,6 +1,6 @@
-/* Who makes whom wait: a bounded table of (waiting call path, late rank, call path of the late
- * rank) by the space-saving algorithm (Metwally 2005): a new row takes the place of the smallest
- * and inherits its ticks as error.
+/* Who makes whom wait: a bounded table of (waiting call path, late rank and thread, call path of
+ * the late one) by the space-saving algorithm (Metwally 2005): a new row takes the place of the
+ * smallest and inherits its ticks as error.
  *
  * Invariant: the ticks of all rows = all waiting that was added; ticks - error of a row is certain.
  * One table per process; the caller holds a lock where there are several threads. */
@@ -17,6 +17,7 @@ struct lc_blame_row {
     /* waiting call path: node, or a hash that is equal on all ranks when tables are merged */
     uint64_t wait_key;
     uint32_t late_rank, late_node;
+    uint32_t late_thread; /* 1 + its location of the rank; 0: the rank as a whole */
     uint32_t rank,
         node; /* one who waited, and its node for the waiting call path (merged tables) */
     uint64_t ticks;
@@ -35,13 +36,14 @@ void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row);
 /* The row that the hash names, if it is the one; NULL: not known without a search. */
 static inline struct lc_blame_row *lc_blame_at(struct lc_blame *blame, uint64_t wait_key,
                                                uint32_t late_rank, uint32_t late_node,
-                                               uint16_t **hash) {
-    *hash = &blame->hash[(uint32_t)(wait_key * 961 + late_rank * 31 + late_node) % LC_BLAME_HASH];
+                                               uint32_t late_thread, uint16_t **hash) {
+    *hash = &blame->hash[(uint32_t)(wait_key * 961 + late_rank * 31 + late_thread * 7 + late_node) %
+                         LC_BLAME_HASH];
     if (__builtin_expect(!**hash, 0))
         return NULL;
     struct lc_blame_row *row = &blame->rows[**hash - 1];
-    bool is =
-        row->wait_key == wait_key && row->late_rank == late_rank && row->late_node == late_node;
+    bool is = row->wait_key == wait_key && row->late_rank == late_rank &&
+              row->late_node == late_node && row->late_thread == late_thread;
     return __builtin_expect(is, 1) ? row : NULL;
 }
 
@@ -49,7 +51,7 @@ static inline struct lc_blame_row *lc_blame_at(struct lc_blame *blame, uint64_t 
 static inline void lc_blame_add_own(struct lc_blame *blame, uint32_t rank, uint32_t node,
                                     uint32_t late_rank, uint32_t late_node, uint64_t ticks) {
     uint16_t *hash;
-    struct lc_blame_row *row = lc_blame_at(blame, node, late_rank, late_node, &hash);
+    struct lc_blame_row *row = lc_blame_at(blame, node, late_rank, late_node, 0, &hash);
     if (__builtin_expect(row != NULL, 1))
         row->ticks += ticks;
     else
@@ -61,6 +63,7 @@ static inline void lc_blame_add_own(struct lc_blame *blame, uint32_t rank, uint3
                                                    .ticks = ticks});
 }
 
+/* Adds all rows of another table. */
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from);
 /* Rows in descending order of what is certain (the table can then no longer be added to). */
 void lc_blame_sort(struct lc_blame *blame);

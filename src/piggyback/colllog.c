@@ -7,6 +7,20 @@
 
 _Static_assert(sizeof(struct lc_log_entry) == 64, "an entry is one cache line");
 
+/* Entries of the communicator that had it before have the same numbers. */
+static void clear(const struct lc_area *mine, struct lc_log_head *head, uint32_t entries) {
+    atomic_store_explicit(&head->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&head->left, 0, memory_order_relaxed);
+    memset(head->entries, 0, entries * sizeof *head->entries);
+    uint64_t at = atomic_load_explicit(&head->spill, memory_order_relaxed);
+    const struct lc_log_spill *spill = at ? lc_area_at(mine, at) : NULL;
+    for (uint32_t i = 0; spill && i < LC_SPILL_SEGMENTS; i++) {
+        at = atomic_load_explicit(&spill->segments[i], memory_order_relaxed);
+        if (at)
+            memset(lc_area_at(mine, at), 0, LC_SPILL_ENTRIES * sizeof(struct lc_log_entry));
+    }
+}
+
 enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
                             uint32_t me, uint32_t entries, uint64_t reuse) {
     memset(log, 0, sizeof *log);
@@ -24,9 +38,7 @@ enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64
     }
     uint64_t at = reuse;
     if (at) {
-        struct lc_log_head *head = lc_area_at(mine, at);
-        atomic_store_explicit(&head->done, 0, memory_order_relaxed);
-        atomic_store_explicit(&head->left, 0, memory_order_relaxed);
+        clear(mine, lc_area_at(mine, at), entries);
     } else if (mine) {
         at = lc_area_take(mine, sizeof(struct lc_log_head) + entries * sizeof(struct lc_log_entry));
     }
@@ -73,14 +85,13 @@ struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member) {
 }
 
 static void look_at_members(struct lc_colllog *log) {
-    uint32_t safe = log->done;
+    uint64_t safe = log->done;
     for (uint32_t i = 0; i < log->n; i++) {
         if (i == log->me || !log->areas[i])
             continue;
         struct lc_log_head *head = log->theirs[i] ? log->theirs[i] : lc_colllog_find(log, i);
         /* acquire: the member's reads below its done are over (lc_colllog_end) */
-        uint32_t done =
-            head ? (uint32_t)atomic_load_explicit(&head->done, memory_order_acquire) : 0;
+        uint64_t done = head ? atomic_load_explicit(&head->done, memory_order_acquire) : 0;
         if (done < safe)
             safe = done;
     }
@@ -104,9 +115,9 @@ static struct lc_log_spill *own_spill(struct lc_colllog *log) {
 }
 
 /* A segment is used again once everybody has read its newest entry. */
-static struct lc_log_entry *place_in_spill(struct lc_colllog *log, uint32_t op) {
+static struct lc_log_entry *place_in_spill(struct lc_colllog *log, uint64_t op) {
     struct lc_log_spill *spill = own_spill(log);
-    uint32_t number = op / LC_SPILL_ENTRIES, i = number % LC_SPILL_SEGMENTS;
+    uint64_t number = op / LC_SPILL_ENTRIES, i = number % LC_SPILL_SEGMENTS;
     if (!spill || (log->spilled[i] / LC_SPILL_ENTRIES != number && log->spilled[i] > log->safe))
         return NULL;
     uint64_t at = atomic_load_explicit(&spill->segments[i], memory_order_relaxed);
@@ -122,7 +133,7 @@ static struct lc_log_entry *place_in_spill(struct lc_colllog *log, uint32_t op) 
     return (struct lc_log_entry *)lc_area_at(log->area, at) + op % LC_SPILL_ENTRIES;
 }
 
-struct lc_log_entry *lc_colllog_place_slow(struct lc_colllog *log, uint32_t op) {
+struct lc_log_entry *lc_colllog_place_slow(struct lc_colllog *log, uint64_t op) {
     enum { LOOK_AGAIN = 16 };
     if (!log->mine)
         return NULL;
@@ -137,9 +148,8 @@ struct lc_log_entry *lc_colllog_place_slow(struct lc_colllog *log, uint32_t op) 
     return entry;
 }
 
-const struct lc_log_entry *lc_colllog_find_spilled(const struct lc_colllog *log,
-                                                   const struct lc_area *area,
-                                                   const struct lc_log_head *head, uint32_t op) {
+const struct lc_log_entry *lc_colllog_find_spilled(const struct lc_area *area,
+                                                   const struct lc_log_head *head, uint64_t op) {
     uint64_t at = atomic_load_explicit(&head->spill, memory_order_acquire);
     if (!at)
         return NULL;
@@ -150,7 +160,7 @@ const struct lc_log_entry *lc_colllog_find_spilled(const struct lc_colllog *log,
         return NULL;
     const struct lc_log_entry *entry =
         (const struct lc_log_entry *)lc_area_at(area, at) + op % LC_SPILL_ENTRIES;
-    if (atomic_load_explicit(&entry->number, memory_order_acquire) != (log->id << 32 | op))
+    if (atomic_load_explicit(&entry->number, memory_order_acquire) != op)
         return NULL;
     return entry;
 }
@@ -162,15 +172,15 @@ void lc_colllog_publish(struct lc_colllog *log) {
         atomic_store_explicit(&log->mine->done, log->done, memory_order_release);
 }
 
-void lc_colllog_keep_open(struct lc_colllog *log, uint32_t op) {
+void lc_colllog_keep_open(struct lc_colllog *log, uint64_t op) {
     if (log->n_open < LC_LOG_OPEN)
         log->open[log->n_open++] = op;
     else
         log->n_unlisted++;
 }
 
-void lc_colllog_advance(struct lc_colllog *log) {
-    uint32_t oldest = log->next;
+static void advance(struct lc_colllog *log) {
+    uint64_t oldest = log->next;
     if (log->n_unlisted)
         return;
     for (uint32_t i = 0; i < log->n_open; i++)
@@ -182,7 +192,7 @@ void lc_colllog_advance(struct lc_colllog *log) {
         lc_colllog_publish(log);
 }
 
-void lc_colllog_close(struct lc_colllog *log, uint32_t op) {
+void lc_colllog_close(struct lc_colllog *log, uint64_t op) {
     uint32_t i = 0;
     while (i < log->n_open && log->open[i] != op)
         i++;
@@ -190,5 +200,5 @@ void lc_colllog_close(struct lc_colllog *log, uint32_t op) {
         log->open[i] = log->open[--log->n_open];
     else if (log->n_unlisted)
         log->n_unlisted--;
-    lc_colllog_advance(log);
+    advance(log);
 }

@@ -53,7 +53,7 @@ void lc_combine_free(struct lc_combine *combine, struct lc_colllog *log, struct 
 }
 
 static struct lc_combine_slot *slot_of(struct lc_combine *combine, struct lc_colllog *log,
-                                       uint32_t level, uint32_t group, uint32_t op) {
+                                       uint32_t level, uint32_t group, uint64_t op) {
     struct lc_combine_slot **at = &combine->groups[level][group];
     if (__builtin_expect(*at == NULL, 0)) {
         const struct lc_area *area = log->areas[first_member(level, group)];
@@ -67,19 +67,19 @@ static struct lc_combine_slot *slot_of(struct lc_combine *combine, struct lc_col
 
 /* True for the last of `size`. Slots are used again only after all have arrived (or one skipped the
  * operation: then a newer one takes the slot over). */
-static bool arrive(struct lc_combine_slot *slot, uint32_t op, uint32_t size) {
+static bool arrive(struct lc_combine_slot *slot, uint64_t op, uint32_t size) {
     uint64_t is = atomic_load_explicit(&slot->arrived, memory_order_relaxed), next;
     do {
-        if ((int32_t)(op - (uint32_t)(is >> 32)) < 0)
+        if (op < is >> 8)
             return false; /* late: the slot serves a newer operation */
-        next = (uint32_t)(is >> 32) == op ? is + 1 : (uint64_t)op << 32 | 1;
+        next = is >> 8 == op ? is + 1 : op << 8 | 1;
         /* release: my entry; acquire: those of the others, before the last one combines */
     } while (!atomic_compare_exchange_weak_explicit(&slot->arrived, &is, next, memory_order_acq_rel,
                                                     memory_order_relaxed));
-    return (uint32_t)next == size;
+    return (next & UINT8_MAX) == size;
 }
 
-static bool take_member(struct lc_colllog *log, uint32_t member, uint32_t op,
+static bool take_member(struct lc_colllog *log, uint32_t member, uint64_t op,
                         struct lc_combined *out) {
     const struct lc_log_entry *entry = lc_colllog_read(log, member, op);
     if (entry == NULL)
@@ -115,19 +115,17 @@ static bool merge(struct lc_combined *into, const struct lc_combined *from) {
     return true;
 }
 
-static bool read_slot(const struct lc_combine_slot *slot, const struct lc_colllog *log, uint32_t op,
-                      struct lc_combined *out) {
-    uint64_t wanted = log->id << 32 | op;
-    if (atomic_load_explicit(&slot->number, memory_order_acquire) != wanted)
+static bool read_slot(const struct lc_combine_slot *slot, uint64_t op, struct lc_combined *out) {
+    if (atomic_load_explicit(&slot->number, memory_order_acquire) != op)
         return false;
     *out = slot->line;
     atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&slot->number, memory_order_relaxed) == wanted;
+    return atomic_load_explicit(&slot->number, memory_order_relaxed) == op;
 }
 
 /* Combines the lines of a group; false: one is not there. */
 static bool combine_group(struct lc_combine *combine, struct lc_colllog *log, uint32_t level,
-                          uint32_t group, uint32_t op, struct lc_combined *out) {
+                          uint32_t group, uint64_t op, struct lc_combined *out) {
     uint32_t first = group * LC_COMBINE_GROUP, end = first + LC_COMBINE_GROUP;
     for (uint32_t i = first; i < end && i < combine->n[level]; i++) {
         struct lc_combined one;
@@ -136,7 +134,7 @@ static bool combine_group(struct lc_combine *combine, struct lc_colllog *log, ui
                 return false;
         } else {
             const struct lc_combine_slot *slot = slot_of(combine, log, level - 1, i, op);
-            if (slot == NULL || !read_slot(slot, log, op, &one))
+            if (slot == NULL || !read_slot(slot, op, &one))
                 return false;
         }
         if (i == first)
@@ -147,7 +145,7 @@ static bool combine_group(struct lc_combine *combine, struct lc_colllog *log, ui
     return true;
 }
 
-void lc_combine_arrive(struct lc_combine *combine, struct lc_colllog *log, uint32_t op) {
+void lc_combine_arrive(struct lc_combine *combine, struct lc_colllog *log, uint64_t op) {
     uint32_t group = log->me;
     for (uint32_t level = 0; level < combine->n_levels; level++) {
         group /= LC_COMBINE_GROUP;
@@ -162,14 +160,14 @@ void lc_combine_arrive(struct lc_combine *combine, struct lc_colllog *log, uint3
             memory_order_release); /* readers of the new line see 0 or the new number */
         slot->line = line;
         /* release: who sees the number sees the line (read_slot) */
-        atomic_store_explicit(&slot->number, log->id << 32 | op, memory_order_release);
+        atomic_store_explicit(&slot->number, op, memory_order_release);
     }
 }
 
-bool lc_combine_read(struct lc_combine *combine, struct lc_colllog *log, uint32_t op,
+bool lc_combine_read(struct lc_combine *combine, struct lc_colllog *log, uint64_t op,
                      struct lc_combined *out) {
     if (combine->n_levels == 0)
         return false;
     const struct lc_combine_slot *slot = slot_of(combine, log, combine->n_levels - 1, 0, op);
-    return slot != NULL && read_slot(slot, log, op, out);
+    return slot != NULL && read_slot(slot, op, out);
 }

@@ -21,15 +21,15 @@ struct lc_combined {
     struct lc_stamp stamp;        /* of the one with the largest useful time; enter: the latest */
     uint32_t winner;              /* that member */
     uint32_t latest, latest_node; /* who entered last, and where it was before */
-    uint32_t done;                /* smallest */
+    uint64_t done;                /* smallest */
 };
 
 struct lc_combine_slot {      /* two lines: what the arriving write, and what all read */
-    _Atomic uint64_t arrived; /* operation << 32 | members or groups that have arrived */
+    _Atomic uint64_t arrived; /* operation << 8 | members or groups that have arrived */
     uint64_t unused[7];
     struct lc_combined line;
     _Atomic uint64_t number; /* as in struct lc_log_entry; 0: not valid */
-    uint64_t unused_too[7];
+    uint64_t unused_too[6];
 };
 
 struct lc_combine {
@@ -44,9 +44,9 @@ void lc_combine_init(struct lc_combine *combine, struct lc_colllog *log, struct 
 void lc_combine_free(struct lc_combine *combine, struct lc_colllog *log, struct lc_area *mine);
 
 /* This member has written its entry of operation `op`. */
-void lc_combine_arrive(struct lc_combine *combine, struct lc_colllog *log, uint32_t op);
+void lc_combine_arrive(struct lc_combine *combine, struct lc_colllog *log, uint64_t op);
 /* The combined entry of all members, own included; false: not there. */
-bool lc_combine_read(struct lc_combine *combine, struct lc_colllog *log, uint32_t op,
+bool lc_combine_read(struct lc_combine *combine, struct lc_colllog *log, uint64_t op,
                      struct lc_combined *out);
 
 #endif

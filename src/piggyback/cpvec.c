@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static void make_whatif(struct lc_cpvec *vec, struct lc_area *mine) {
     uint32_t n = vec->thread == 0 ? LC_WHATIF_VERSIONS : LC_WHATIF_VERSIONS_FEW;
     uint64_t at = mine ? lc_area_take(mine, n * sizeof *vec->published) : 0;
@@ -31,6 +33,7 @@ void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, 
 
 void lc_cpvec_clear(struct lc_cpvec *vec) {
     vec->n = vec->n_recent = 0;
+    vec->tagged = false;
     vec->base = 0;
     vec->other = 0;
     memset(vec->whatif, 0, sizeof vec->whatif);
@@ -48,18 +51,62 @@ static uint64_t outer_of(const struct lc_cpvec *vec, uint64_t key) {
     return outer != 0 ? LC_CP_OUTER | rank << 32 | outer : 0;
 }
 
-static uint32_t find_item(const struct lc_cpvec *vec, uint64_t key, uint32_t *smallest) {
-    uint32_t i;
-    *smallest = 0;
-    for (i = 0; i < vec->n && vec->items[i].key != key; i++)
-        if (vec->items[i].ticks < vec->items[*smallest].ticks)
-            *smallest = i;
-    return i;
+/* A byte per item that says which key it cannot be: eight are compared at a time. */
+static uint64_t tag_of(uint64_t key) {
+    return lc_hash_key(key) >> 56;
+}
+
+static void set_key(struct lc_cpvec *vec, uint32_t i, uint64_t key) {
+    uint32_t shift = i % 8 * 8;
+    vec->items[i].key = key;
+    vec->tags[i / 8] = (vec->tags[i / 8] & ~(0xffull << shift)) | tag_of(key) << shift;
+}
+
+static void make_tags(struct lc_cpvec *vec) {
+    memset(vec->tags, 0, sizeof vec->tags);
+    for (uint32_t i = 0; i < vec->n; i++)
+        vec->tags[i / 8] |= tag_of(vec->items[i].key) << (i % 8 * 8);
+    vec->tagged = true;
+}
+
+/* Its index; LC_CP_ITEMS: it is not there. */
+static uint32_t find_item(const struct lc_cpvec *vec, uint64_t key) {
+    const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
+    uint64_t tag = tag_of(key) * ones;
+    for (uint32_t word = 0; word * 8 < vec->n; word++) {
+        uint64_t differ = vec->tags[word] ^ tag;
+        /* the top bits of bytes that are 0, and sometimes of one above these */
+        uint64_t equal = (differ - ones) & ~differ & tops;
+        for (; equal != 0; equal &= equal - 1) {
+            uint32_t i = word * 8 + (uint32_t)__builtin_ctzll(equal) / 8;
+            if (i < vec->n && vec->items[i].key == key)
+                return i;
+        }
+    }
+    return LC_CP_ITEMS;
+}
+
+/* Of a full vector; the first of several. Four minima: no comparison waits for the one before. */
+static uint32_t smallest_item(const struct lc_cpvec *vec) {
+    uint64_t least[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (uint32_t i = 0; i < LC_CP_ITEMS; i += 4)
+        for (uint32_t lane = 0; lane < 4; lane++) {
+            /* ticks stay below 2^58 */
+            uint64_t place = vec->items[i + lane].ticks * LC_CP_ITEMS + i + lane;
+            least[lane] = place < least[lane] ? place : least[lane];
+        }
+    for (uint32_t lane = 1; lane < 4; lane++)
+        least[0] = least[lane] < least[0] ? least[lane] : least[0];
+    return least[0] % LC_CP_ITEMS;
 }
 
 /* The smallest item that has an outer one; LC_CP_ITEMS: none. */
 static uint32_t smallest_inner(const struct lc_cpvec *vec, uint64_t *outer) {
-    uint32_t found = LC_CP_ITEMS;
+    uint32_t found = smallest_item(vec);
+    *outer = outer_of(vec, vec->items[found].key);
+    if (*outer != 0)
+        return found;
+    found = LC_CP_ITEMS;
     for (uint32_t i = 0; i < vec->n; i++) {
         uint64_t its = found == LC_CP_ITEMS || vec->items[i].ticks < vec->items[found].ticks
                            ? outer_of(vec, vec->items[i].key)
@@ -73,35 +120,40 @@ static uint32_t smallest_inner(const struct lc_cpvec *vec, uint64_t *outer) {
 }
 
 /* Frees a place of a full vector. Each turn moves the smallest item that can be moved further out,
- * until one meets an item that is there. */
-static uint32_t free_place(struct lc_cpvec *vec, uint32_t smallest) {
+ * until one meets an item that is there. What was moved stays the smallest one as long as it can be
+ * moved again. */
+static uint32_t free_place(struct lc_cpvec *vec) {
     uint64_t outer = 0;
     for (uint32_t victim; (victim = smallest_inner(vec, &outer)) < LC_CP_ITEMS;) {
-        uint32_t unused, at = find_item(vec, outer, &unused);
-        if (at < vec->n) {
-            vec->items[at].ticks += vec->items[victim].ticks;
-            return victim;
+        for (; outer != 0; outer = outer_of(vec, outer)) {
+            uint32_t at = find_item(vec, outer);
+            if (at < LC_CP_ITEMS) {
+                vec->items[at].ticks += vec->items[victim].ticks;
+                return victim;
+            }
+            set_key(vec, victim, outer);
         }
-        vec->items[victim].key = outer;
     }
+    uint32_t smallest = smallest_item(vec);
     vec->other += vec->items[smallest].ticks;
     return smallest;
 }
 
 static void add_item(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
-    uint32_t i = vec->hints[key % LC_CP_HINTS], smallest = 0;
+    uint32_t i = vec->hints[key % LC_CP_HINTS];
     if (i < vec->n && vec->items[i].key == key) {
         vec->items[i].ticks += ticks;
         return;
     }
-    i = find_item(vec, key, &smallest);
-    if (i < vec->n) {
+    if (!vec->tagged)
+        make_tags(vec);
+    i = find_item(vec, key);
+    if (i < LC_CP_ITEMS) {
         vec->items[i].ticks += ticks;
-    } else if (i < LC_CP_ITEMS) {
-        vec->items[vec->n++] = (struct lc_cp_item){key, ticks};
     } else {
-        i = free_place(vec, smallest);
-        vec->items[i] = (struct lc_cp_item){key, ticks};
+        i = vec->n < LC_CP_ITEMS ? vec->n++ : free_place(vec);
+        set_key(vec, i, key);
+        vec->items[i].ticks = ticks;
     }
     vec->hints[key % LC_CP_HINTS] = (uint8_t)i;
 }
@@ -196,6 +248,7 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
     if (items != vec->items && n > 0)
         memcpy(vec->items, items, n * sizeof *items);
     vec->n = n;
+    vec->tagged = false;
     vec->n_recent = 0;
     vec->base = 0;
     uint64_t sum = sum_of(vec->items, n);
@@ -227,6 +280,7 @@ void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
         return;
     }
     vec->n = n;
+    vec->tagged = false;
     vec->other = other;
     vec->base = stamp->vector;
     vec->base_of = theirs;

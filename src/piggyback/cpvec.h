@@ -84,6 +84,8 @@ struct lc_cpvec {
     const struct lc_area *areas; /* by rank: outer nodes; NULL: not known */
     uint32_t n_areas;
     uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */
+    bool tagged;                           /* else tags are not those of the items */
+    uint64_t tags[LC_CP_ITEMS / 8];        /* a byte of each key's hash */
     uint64_t n_overwritten, n_whatif_lost; /* versions that came too late to be read */
 };
 
@@ -98,6 +100,7 @@ void lc_cpvec_know(struct lc_cpvec *vec, const struct lc_area *areas, uint32_t n
 /* Items hold all; needed before they are looked at. */
 void lc_cpvec_fold(struct lc_cpvec *vec);
 
+/* Adds ticks to a key (slow: one that is not among the recent ones). */
 void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks);
 static inline void lc_cpvec_add(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
     for (uint32_t i = 0; i < vec->n_recent; i++)

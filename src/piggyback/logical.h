@@ -5,15 +5,15 @@
  * Nouns
  *   useful        `useful_global`: time outside MPI, all edges; with the vector of call paths that
  *                 made it (cpvec.h). Without OpenMP it is also `outside_mpi_global`
- *   own           `useful_thread`: no edges; also `useful_process` where threads of a process have
- *                 no edges between them
- *   outside_omp   `outside_omp_global`: all time of the interval; kept as the tick at which it
- *                 was 0
+ *   own           `useful_thread`: no edges
+ *   process       `useful_process`: edges inside the process
+ *   outside_omp   `outside_omp_global`: all time of the interval but that in the OpenMP runtime;
+ *                 kept as the tick at which it would have been 0
  *   phase_useful  as useful, from the begin of the current phase
  *   interval      measured interval, numbered alike on all ranks; clocks of other intervals make no
  *                 edge
  *
- * Invariant: own <= useful <= outside_omp at any time. Owner: one thread. */
+ * Invariant: own <= process <= useful <= outside_omp at any time. Owner: one thread. */
 #ifndef LC_PIGGYBACK_LOGICAL_H
 #define LC_PIGGYBACK_LOGICAL_H
 
@@ -21,9 +21,9 @@
 
 struct lc_logical {
     uint64_t last; /* end of the last event: useful time runs from here */
-    uint64_t useful, own, phase_useful, phase_own;
+    uint64_t useful, own, process, phase_useful, phase_own;
     uint64_t origin;         /* outside_omp = now - origin */
-    uint64_t in_mpi;         /* sum of the time in calls */
+    uint64_t in_mpi, in_omp; /* sums of the time in calls, and in the OpenMP runtime */
     uint64_t begin, skipped; /* of the interval; of our own work in it */
     uint32_t interval;       /* 0: not measuring */
     uint32_t phase;
@@ -50,6 +50,7 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
     l->last = now;
     l->useful += ticks;
     l->own += ticks;
+    l->process += ticks;
     l->phase_useful += ticks;
     l->phase_own += ticks;
     l->stale = true;
@@ -89,7 +90,7 @@ struct lc_logical_done {
 void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
                         const struct lc_logical_done *done, uint32_t n);
 
-/* What this thread tells others at `now`, the entry into an operation. */
+/* What this thread publishes at `now`, the entry into an operation. */
 static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct lc_stamp *stamp) {
     stamp->enter = now;
     stamp->useful = l->useful;

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "piggyback/match_private.h"
 
-enum { LC_MATCH_PASSES = 8, LC_MATCH_LOOKS = 64, LC_MATCH_DEBTS = 4096 };
+enum { LC_MATCH_PASSES = 8, LC_MATCH_LOOKS = 64, LC_MATCH_VOID_KEYS = 4096 };
 
 enum lc_err lc_match_init(struct lc_matcher *match, uint32_t n_sources,
                           const struct lc_match_calls *calls, void *user) {
@@ -88,15 +88,14 @@ static void drop_void(struct lc_matcher *match, struct lc_source *s, struct lc_s
 
 /* The next entry of the stream behind `before` (NULL: the first) in the stash, which grows from the
  * ring. */
-static struct lc_stashed *next_of_stream(struct lc_matcher *match, uint32_t source,
-                                         uint32_t context, int32_t tag, struct lc_stashed *before,
-                                         int looks) {
+static struct lc_stashed *next_of(struct lc_matcher *match, uint32_t source, uint32_t context,
+                                  int32_t tag, struct lc_stashed *before, int looks) {
     struct lc_source *s = &match->sources[source];
     for (;;) {
         struct lc_stream *stream = before ? NULL : lc_stream_find(s, context, tag);
         struct lc_stashed *item = before ? before->next : stream ? stream->first : NULL;
         if (!item) {
-            if (fetch(match, source))
+            if (looks >= 0 && fetch(match, source))
                 continue;
             if (looks-- <= 0 || (!s->messages && lc_ring_is_off(&s->ring)))
                 return NULL;
@@ -108,14 +107,13 @@ static struct lc_stashed *next_of_stream(struct lc_matcher *match, uint32_t sour
     }
 }
 
-/* The k-th entry of the stream. */
-static struct lc_stashed *nth_of_stream(struct lc_matcher *match, uint32_t source, uint32_t context,
-                                        int32_t tag, uint32_t k, int looks) {
+struct lc_stashed *lc_match_nth(struct lc_matcher *match, uint32_t source, uint32_t context,
+                                int32_t tag, uint32_t k, int looks) {
     struct lc_source *s = &match->sources[source];
     struct lc_stashed *item = NULL;
     struct lc_stream *stream = lc_stream_find(s, context, tag);
     if (k <= LC_MATCH_OPEN_SCAN && !(stream && stream->indexed)) {
-        while ((item = next_of_stream(match, source, context, tag, item, looks)) && k--) {
+        while ((item = next_of(match, source, context, tag, item, looks)) && k--) {
         }
         return item;
     }
@@ -157,20 +155,41 @@ uint32_t lc_match_ahead(struct lc_matcher *match, uint32_t source, uint32_t cont
     return open - here;
 }
 
-static void owe(struct lc_matcher *match, struct lc_source *s, uint32_t context, int32_t tag) {
+static void add_void_key(struct lc_matcher *match, struct lc_source *s, uint32_t context,
+                         int32_t tag) {
     match->counts.absent++;
     if (!s->messages && lc_ring_is_off(&s->ring))
         return;
     if (s->n_void_keys == s->cap_void_keys) {
         uint32_t cap = s->cap_void_keys ? 2 * s->cap_void_keys : 8;
         uint64_t *void_keys =
-            cap <= LC_MATCH_DEBTS ? realloc(s->void_keys, cap * sizeof *void_keys) : NULL;
+            cap <= LC_MATCH_VOID_KEYS ? realloc(s->void_keys, cap * sizeof *void_keys) : NULL;
         if (!void_keys)
             return;
         s->void_keys = void_keys;
         s->cap_void_keys = cap;
     }
     s->void_keys[s->n_void_keys++] = (uint64_t)context << 32 | (uint32_t)tag;
+}
+
+/* Sizes differ: takes the next one of the stream that fits. What is passed over too often is a
+ * ghost. */
+struct lc_stashed *lc_match_fitting(struct lc_matcher *match, uint32_t source,
+                                    struct lc_stashed *item, uint32_t bytes) {
+    struct lc_source *s = &match->sources[source];
+    uint32_t context = item->entry.context;
+    int32_t tag = item->entry.tag;
+    match->counts.mispaired++;
+    while (item && item->entry.bytes != bytes) {
+        struct lc_stashed *before = item;
+        if (++item->passed >= LC_MATCH_PASSES) {
+            before = item->previous;
+            lc_stash_unlink(match, s, item);
+            lc_stash_release(match, item);
+        }
+        item = next_of(match, source, context, tag, before, 0);
+    }
+    return item;
 }
 
 const struct lc_ring_entry *lc_match_take_slow(struct lc_matcher *match, uint32_t source,
@@ -182,25 +201,14 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_matcher *match, uint32_
     s->taken = NULL;
     uint32_t place = lc_match_position(match, source, context, tag, order, &unsure);
     match->counts.unsure += unsure;
-    struct lc_stashed *item = nth_of_stream(match, source, context, tag, place, LC_MATCH_LOOKS);
+    struct lc_stashed *item = lc_match_nth(match, source, context, tag, place, LC_MATCH_LOOKS);
     if (item && item->entry.bytes != bytes && bytes != (uint32_t)LC_ANY_BYTES) {
-        /* Sizes differ: take the next one of the stream that fits. What is passed over too often is
-         * a ghost. */
-        match->counts.mispaired++;
-        while (item && item->entry.bytes != bytes) {
-            struct lc_stashed *before = item;
-            if (++item->passed >= LC_MATCH_PASSES) {
-                before = item->previous;
-                lc_stash_unlink(match, s, item);
-                lc_stash_release(match, item);
-            }
-            item = next_of_stream(match, source, context, tag, before, 0);
-        }
+        item = lc_match_fitting(match, source, item, bytes);
         if (!item)
             return NULL;
     }
     if (!item) {
-        owe(match, s, context, tag);
+        add_void_key(match, s, context, tag);
         return NULL;
     }
     lc_stash_unlink(match, s, item);
@@ -219,7 +227,7 @@ const struct lc_ring_entry *lc_match_look_slow(struct lc_matcher *match, uint32_
     if (unsure)
         return NULL;
     int looks = s->messages ? 2 : 0; /* MPI may need to be asked more than once */
-    struct lc_stashed *item = nth_of_stream(match, source, context, tag, place, looks);
+    struct lc_stashed *item = lc_match_nth(match, source, context, tag, place, looks);
     return item ? &item->entry : NULL;
 }
 
@@ -228,7 +236,7 @@ const struct lc_stashed *lc_match_take_from(struct lc_matcher *match, uint32_t s
     struct lc_source *s = &match->sources[source];
     lc_stash_release(match, s->taken);
     s->taken = NULL;
-    struct lc_stashed *item = next_of_stream(match, source, context, tag, NULL, looks);
+    struct lc_stashed *item = next_of(match, source, context, tag, NULL, looks);
     if (item == NULL)
         return NULL;
     lc_stash_unlink(match, s, item);

@@ -1,17 +1,6 @@
 /* Which entry belongs to which receive. MPI matches per (communicator, source, tag) in the order in
  * which receives are posted, but they complete in any order; so an entry is found by position: the
- * number of open receives posted earlier that belong to the same stream.
- *
- * Nouns
- *   stream     messages of one source with one (context, tag)
- *   open       a receive that was posted and is not complete
- *   stash      entries of a source that were passed over, by stream and in order; so rings are
- *              always read in order
- *   wildcard   a receive with any source or any tag: which stream it belongs to is only known when
- *              it is matched
- *   absent     no entry where one should be
- *   unsure     which stream an earlier wildcard receive belongs to could not be found out
- *   mispaired  sizes differ
+ * number of open receives posted earlier that belong to the same stream. Nouns: match_types.h.
  *
  * Invariants: the stash plus the unread ring is the source's stream of entries in order, each at
  * most once. Never waits. Used by one process for all its receives, by several threads in turn (the
@@ -19,108 +8,13 @@
 #ifndef LC_PIGGYBACK_MATCH_H
 #define LC_PIGGYBACK_MATCH_H
 
-#include "piggyback/order_tree.h"
-#include "piggyback/posts.h"
+#include "piggyback/match_types.h"
 
-#define LC_ANY INT32_MIN          /* any tag; any source */
-enum { LC_MATCH_OPEN_SCAN = 32 }; /* receives, or entries, that are looked at one by one */
-enum { LC_ANY_BYTES = -1 };       /* of a message whose size is not known */
-
-struct lc_recv {
-    struct lc_recv *next, *previous;
-    int32_t source; /* world rank or LC_ANY */
-    int32_t tag;    /* or LC_ANY */
-    uint32_t context;
-    uint32_t node;
-    uint64_t order;       /* ascending in post order */
-    struct lc_stamp post; /* clocks of this thread when it was posted; enter: the time */
-    void *owner;          /* whatever `status` needs */
-    bool open;
-    struct lc_order_node place; /* among the receives of its stream, where streams keep theirs */
-};
-
-struct lc_stream;
-struct lc_stashed {
-    struct lc_stashed *next, *previous;
-    struct lc_stream *stream;
-    struct lc_order_node place; /* in its stream, where that is indexed */
-    /* in the ring, to see that it was made void; NULL for entries that came as messages */
-    struct lc_ring_entry *origin;
-    struct lc_ring_entry entry;
-    uint32_t passed; /* how often a mismatch passed over it */
-    uint32_t n_extra;
-    uint64_t extra[]; /* what came with the entry (transport by messages): a vector */
-};
-
-struct lc_stream { /* what is stashed of a stream, or open; not kept when nothing is */
-    struct lc_stream *next;
-    struct lc_stashed *first, *last;
-    uint32_t context;
-    int32_t tag;
-    uint32_t n_items;            /* stashed */
-    bool indexed;                /* they are in `items` too */
-    uint64_t arrived;            /* entries so far: the next one's key */
-    struct lc_order_node *items; /* by arrival */
-    struct lc_order_node *open;  /* exact receives by order, while the source counts them */
-};
-
-/* Open receives of one pattern with a wildcard, in post order; not kept when there is none. */
-struct lc_pattern {
-    struct lc_pattern *next;
-    struct lc_recv *first, *last;
-    uint32_t context;
-    int32_t source, tag; /* one of them LC_ANY */
-};
-
-struct lc_source {
-    struct lc_ring_in ring;
-    struct lc_posts posts;        /* receives of this source, for its senders */
-    struct lc_recv *first, *last; /* open receives that belong to it, in no order */
-    struct lc_stream **streams;   /* hash table of n_buckets, a power of two */
-    struct lc_stashed *taken;     /* the stash's entry that lc_match_take returned last */
-    uint32_t n_open, n_stash;     /* receives, entries */
-    uint32_t n_streams, n_buckets;
-    uint32_t seen_voids; /* of the ring: entries of cancelled sends that were looked for */
-    uint32_t n_void_keys,
-        cap_void_keys;   /* entries that were absent and are void when they come late */
-    uint64_t *void_keys; /* context << 32 | tag */
-    bool messages;       /* entries come as messages: `pull` */
-    bool counted;        /* streams keep their open receives: many are open, or one that had a
-                            wildcard is matched */
-};
-
-/* What the matcher asks its user. */
-struct lc_match_calls {
-    /* Has this open wildcard receive been matched, and with what? 1 yes (source, tag set), 0 no. */
-    int (*status)(void *user, const struct lc_recv *recv, int32_t *source, int32_t *tag);
-    /* Fetch the next that has arrived from a source without ring, with lc_match_add; false:
-     * nothing.
-     */
-    bool (*pull)(void *user, uint32_t source);
-    /* An entry with LC_CONTEXT_REPLY was read. */
-    void (*reply)(void *user, uint32_t source, const struct lc_ring_entry *entry);
-};
-
-struct lc_match_counts {
-    uint64_t taken, absent, unsure, mispaired, void_entries, late;
-};
-
-struct lc_matcher {
-    struct lc_source *sources; /* by world rank */
-    uint32_t n_sources;
-    uint32_t n_wildcards;         /* open, and not known to be matched */
-    struct lc_pattern **patterns; /* hash table of n_pattern_buckets, a power of two */
-    uint32_t n_patterns, n_pattern_buckets;
-    struct lc_pattern *spare_patterns;
-    struct lc_stashed *spare; /* free lists; of plain entries */
-    struct lc_stream *spare_streams;
-    const struct lc_match_calls *calls;
-    void *user;
-    struct lc_match_counts counts;
-};
-
+/* n_sources: ranks of the world. calls and user stay the caller's. LC_ERR_NOMEM: nothing to free.
+ */
 enum lc_err lc_match_init(struct lc_matcher *match, uint32_t n_sources,
                           const struct lc_match_calls *calls, void *user);
+/* What it holds itself; receives that are still open stay the caller's. */
 void lc_match_free(struct lc_matcher *match);
 
 /* A receive becomes open (after it was posted) and leaves the list (completed, cancelled, freed).
@@ -185,8 +79,15 @@ const struct lc_ring_entry *lc_match_take_slow(struct lc_matcher *match, uint32_
 const struct lc_ring_entry *lc_match_look_slow(struct lc_matcher *match, uint32_t source,
                                                uint32_t context, int32_t tag);
 
+/* As lc_match_take, where entries may come after their messages: the place is taken now, the entry
+ * is there when `pending` is false. To be released; NULL: no memory. */
+struct lc_stashed *lc_match_claim(struct lc_matcher *match, uint32_t source, uint32_t context,
+                                  int32_t tag, uint64_t order, uint32_t bytes);
+/* Releases an item; one that is still pending is given up. NULL: nothing. */
+void lc_match_release(struct lc_matcher *match, struct lc_stashed *item);
+
 /* The first entry of a stream that has no receives of the program's own (context of a window), for
- * this source's next call; NULL: not there within `looks` looks. */
+ * this source's next call; NULL: not there within `looks` looks (-1: only what was read before). */
 const struct lc_stashed *lc_match_take_from(struct lc_matcher *match, uint32_t source,
                                             uint32_t context, int32_t tag, int looks);
 

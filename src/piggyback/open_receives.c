@@ -137,7 +137,8 @@ void lc_match_close_wildcard(struct lc_matcher *match, struct lc_recv *recv) {
 
 /* Its message is known: it is one of the stream's. Of a process that has no stream it holds no
  * place. */
-static void settle(struct lc_matcher *match, struct lc_recv *recv, int32_t source, int32_t tag) {
+static void assign_stream(struct lc_matcher *match, struct lc_recv *recv, int32_t source,
+                          int32_t tag) {
     lc_match_close_wildcard(match, recv);
     if (source < 0 || (uint32_t)source >= match->n_sources)
         return;
@@ -158,7 +159,7 @@ static bool ask_pattern(struct lc_matcher *match, uint32_t context, int32_t sour
         int32_t is_source, is_tag;
         next = r->next;
         if (match->calls->status(match->user, r, &is_source, &is_tag))
-            settle(match, r, is_source, is_tag);
+            assign_stream(match, r, is_source, is_tag);
         else
             all_known = false;
     }

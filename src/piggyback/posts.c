@@ -25,18 +25,22 @@ void lc_posts_forget(struct lc_posts *posts) {
         atomic_store_explicit(&posts->lines[i].number, 0, memory_order_release);
 }
 
-/* Entries of a stream in [from, seq) of a ring; -1: some are not there any more. */
-static int64_t count_stream(const struct lc_ring_out *out, uint32_t context, int32_t tag,
-                            uint32_t from, uint32_t seq) {
-    int64_t n = 0;
-    for (uint32_t i = from; i != seq; i++) {
+/* Does message `seq` have this many entries of its stream before it, from `from` on? Where many
+ * receives are pending, most lines are of other messages, which their distance tells: nothing is
+ * counted for them, and no further than needed for the others. */
+static bool has_before(const struct lc_ring_out *out, uint32_t context, int32_t tag, uint32_t from,
+                       uint32_t seq, uint32_t skip) {
+    if (seq - from < skip)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t i = from; i != seq && n <= skip; i++) {
         const struct lc_ring_entry *entry = lc_ring_sent(out, i);
         if (!entry)
-            return -1;
+            return false;
         n += entry->tag == tag &&
              atomic_load_explicit(&entry->context, memory_order_relaxed) == context;
     }
-    return n;
+    return n == skip;
 }
 
 bool lc_posts_find(const struct lc_area *theirs, const struct lc_ring_out *out, uint32_t me,
@@ -59,7 +63,7 @@ bool lc_posts_find(const struct lc_area *theirs, const struct lc_ring_out *out, 
         uint32_t skip = number >> 1 & LC_POSTS_UNSURE;
         if (skip == LC_POSTS_UNSURE) {
             *unsure = true;
-        } else if (count_stream(out, context, tag, copy.from, seq) == (int64_t)skip) {
+        } else if (has_before(out, context, tag, copy.from, seq, skip)) {
             *stamp = copy.stamp;
             return true;
         }

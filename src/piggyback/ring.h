@@ -2,7 +2,7 @@
  * (area.h).
  *
  * Nouns
- *   stamp    what a rank tells the others when it enters an operation: time, logical clocks, call
+ *   stamp    what a rank publishes when it enters an operation: time, logical clocks, call
  *            path
  *   entry    one cache line: stamp + key (communicator, tag), bytes and sequence number of the
  *            message

@@ -61,7 +61,7 @@ struct lc_stream *lc_stream_make(struct lc_matcher *match, struct lc_source *s, 
 }
 
 void lc_stream_drop(struct lc_matcher *match, struct lc_source *s, struct lc_stream *stream) {
-    if (stream->first || stream->open)
+    if (stream->first || stream->open || stream->pending)
         return;
     *place_of(s, stream->context, stream->tag) = stream->next;
     s->n_streams--;
@@ -78,24 +78,46 @@ static void index_item(struct lc_stream *stream, struct lc_stashed *item) {
 void lc_stash_add(struct lc_matcher *match, struct lc_source *s, struct lc_ring_entry *origin,
                   const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra) {
     struct lc_stream *stream = lc_stream_make(match, s, entry->context, entry->tag);
-    struct lc_stashed *item = n_extra || !stream ? NULL : match->spare;
-    if (item)
+    if (n_extra > LC_STASH_ROOM)
+        n_extra = 0;
+    if (stream && stream->pending &&
+        lc_pending_arrived(match, s, stream, origin, entry, extra, n_extra))
+        return;
+    struct lc_stashed *item = !stream ? NULL : n_extra ? lc_stash_roomy(match) : match->spare;
+    if (item && !n_extra)
         match->spare = item->next;
-    else if (stream)
-        item = malloc(sizeof *item + n_extra * sizeof *item->extra);
+    else if (!item && stream && !n_extra)
+        item = malloc(sizeof *item);
     if (!item) {
         match->counts.absent++;
         return;
     }
-    item->next = NULL;
-    item->previous = stream->last;
-    item->stream = stream;
     item->origin = origin;
     memcpy(&item->entry, entry, sizeof *entry);
     item->passed = 0;
+    item->pending = item->claimed = false;
+    item->roomy = n_extra > 0;
     item->n_extra = n_extra;
     if (n_extra)
         memcpy(item->extra, extra, n_extra * sizeof *extra);
+    lc_stash_link(s, stream, item);
+}
+
+struct lc_stashed *lc_stash_roomy(struct lc_matcher *match) {
+    struct lc_stashed *item = match->spare_roomy;
+    if (item)
+        match->spare_roomy = item->next;
+    else
+        item = malloc(sizeof *item + LC_STASH_ROOM * sizeof *item->extra);
+    if (item)
+        item->roomy = true;
+    return item;
+}
+
+void lc_stash_link(struct lc_source *s, struct lc_stream *stream, struct lc_stashed *item) {
+    item->next = NULL;
+    item->previous = stream->last;
+    item->stream = stream;
     *(stream->last ? &stream->last->next : &stream->first) = item;
     stream->last = item;
     stream->n_items++;
@@ -121,12 +143,9 @@ void lc_stash_unlink(struct lc_matcher *match, struct lc_source *s, struct lc_st
 void lc_stash_release(struct lc_matcher *match, struct lc_stashed *item) {
     if (!item)
         return;
-    if (item->n_extra) {
-        free(item);
-        return;
-    }
-    item->next = match->spare;
-    match->spare = item;
+    struct lc_stashed **spare = item->roomy ? &match->spare_roomy : &match->spare;
+    item->next = *spare;
+    *spare = item;
 }
 
 bool lc_stash_is_void(const struct lc_stashed *item) {
@@ -179,6 +198,7 @@ static void free_streams(struct lc_stream *stream) {
     while (stream) {
         struct lc_stream *next = stream->next;
         free_list(stream->first);
+        lc_pending_free(stream);
         free(stream);
         stream = next;
     }
@@ -193,5 +213,6 @@ void lc_streams_free(struct lc_matcher *match) {
         free_list(s->taken);
     }
     free_list(match->spare);
+    free_list(match->spare_roomy);
     free_streams(match->spare_streams);
 }

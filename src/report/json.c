@@ -7,6 +7,10 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "report/findings.h"
+#include "report/late.h"
+#include "report/run_info.h"
+#include "report/tsv.h"
 
 static void put_string(FILE *out, const char *text) {
     struct lc_strbuf quoted = {0};
@@ -35,81 +39,6 @@ static void put_row(FILE *out, const struct lc_view *view, const double *values)
             put_number(out, values[l]);
     }
     putc(']', out);
-}
-
-static enum lc_err load_attribute(const struct lc_view *view, const char *key, json_t **value) {
-    const char *text = lc_model_attr(view->model, key);
-    *value = NULL;
-    if (text == NULL)
-        return LC_OK;
-    json_error_t error;
-    *value = json_loads(text, 0, &error);
-    if (!json_is_object(*value)) {
-        json_decref(*value);
-        *value = NULL;
-        return lc_fail(LC_ERR_FORMAT, "%s: attribute %s is no JSON object: %s", view->file, key,
-                       error.text);
-    }
-    return LC_OK;
-}
-
-/* Sets a key unless the result says it itself. */
-static void set_default(json_t *object, const char *key, json_t *value) {
-    if (json_object_get(object, key) == NULL)
-        json_object_set_new(object, key, value);
-    else
-        json_decref(value);
-}
-
-/* The longest life of a location: the time of its roots. */
-static double longest_life(const struct lc_view *view) {
-    uint32_t metric = lc_model_find_metric(view->model, "time");
-    size_t n = view->model->n_locations;
-    double *sums, longest = 0.0;
-    if (metric == LC_NONE || lc_alloc(&sums, n, sizeof sums[0]) != LC_OK)
-        return 0.0;
-    for (uint32_t c = 0; c < view->model->n_cnodes; c++)
-        if (view->model->cnodes[c].parent == LC_NONE &&
-            lc_cubex_row(view->cube, metric, c, view->scratch) == LC_OK)
-            for (size_t l = 0; l < n; l++)
-                sums[l] += view->scratch[l];
-    for (size_t l = 0; l < n; l++)
-        longest = fmax(longest, sums[l]);
-    free(sums);
-    return longest;
-}
-
-enum lc_err lc_json_meta(const struct lc_view *view, json_t **meta) {
-    const struct lc_model *model = view->model;
-    LC_TRY(load_attribute(view, "latecomer.meta", meta));
-    if (*meta == NULL)
-        *meta = json_object();
-    const char *root = model->n_cnodes > 0 ? model->regions[model->cnodes[0].region].name : "";
-    set_default(*meta, "program", json_string(root));
-    json_t *threads = json_array();
-    int64_t ranks = 0;
-    for (size_t l = 0; l < model->n_locations; l++) {
-        if (l == 0 || model->locations[l].process != model->locations[l - 1].process) {
-            json_array_append_new(threads, json_integer(0));
-            ranks++;
-        }
-        json_t *last = json_array_get(threads, (size_t)ranks - 1);
-        json_integer_set(last, json_integer_value(last) + 1);
-    }
-    set_default(*meta, "ranks", json_integer(ranks));
-    set_default(*meta, "threads", threads);
-    set_default(*meta, "wall_time_s", json_real(longest_life(view)));
-    const char *creator = lc_model_attr(model, "Creator");
-    if (creator != NULL)
-        set_default(*meta, "creator", json_string(creator));
-    if (lc_cubex_derived(view->cube) > 0)
-        set_default(*meta, "derived_metrics_skipped",
-                    json_integer((json_int_t)lc_cubex_derived(view->cube)));
-    return LC_OK;
-}
-
-enum lc_err lc_json_pop(const struct lc_view *view, json_t **pop) {
-    return load_attribute(view, "latecomer.pop", pop);
 }
 
 static void put_object(FILE *out, const char *key, json_t *object) {
@@ -233,6 +162,79 @@ static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_option
     return err;
 }
 
+static enum lc_err put_findings(struct lc_view *view, FILE *out) {
+    struct lc_sums *sums;
+    struct lc_findings *findings = NULL;
+    LC_TRY(lc_sums_new(&sums, view));
+    enum lc_err err = lc_findings_of(&findings, view, sums);
+    if (err == LC_OK) {
+        json_t *list = lc_findings_json(findings, view);
+        fputs(" \"findings\": ", out);
+        json_dumpf(list, out, JSON_REAL_PRECISION(17));
+        fputs(",\n", out);
+        json_decref(list);
+    }
+    lc_findings_free(findings);
+    lc_sums_free(sums);
+    return err;
+}
+
+/* Who was late, and where. */
+static enum lc_err put_late(struct lc_view *view, FILE *out) {
+    struct lc_late_list late;
+    LC_TRY(lc_late_read(&late, view));
+    fputs(" \"late\": [", out);
+    for (size_t i = 0; i < late.n; i++) {
+        const struct lc_late *l = &late.list[i];
+        fprintf(out, "%s\n  {\"rank\": %ld, \"thread\": ", i > 0 ? "," : "",
+                strtol(l->rank, NULL, 10));
+        if (l->thread[0] != '\0')
+            fprintf(out, "%ld", strtol(l->thread, NULL, 10));
+        else
+            fputs("null", out);
+        fputs(", \"callpath\": ", out);
+        put_string(out, l->path);
+        fputs(", \"waiting_callpath\": ", out);
+        put_string(out, l->victim != NULL ? l->victim : "");
+        fputs(", \"seconds\": ", out);
+        put_number(out, l->seconds);
+        fputs(", \"share\": ", out);
+        put_number(out, l->share / 100.0);
+        putc('}', out);
+    }
+    fputs("],\n", out);
+    lc_late_free(&late);
+    return LC_OK;
+}
+
+/* Call paths that samples found: seconds of the exact call paths around them, with children, and
+ * the standard error of that. */
+static enum lc_err put_sampled(const struct lc_view *view, FILE *out) {
+    const char *data, *separator = "\n";
+    size_t bytes;
+    struct lc_tsv tsv = {0};
+    if (lc_cubex_misc(view->cube, "samples.tsv", &data, &bytes) != LC_OK)
+        return LC_OK;
+    LC_TRY(lc_tsv_parse(&tsv, data, bytes));
+    int path = lc_tsv_column(&tsv, "callpath"), samples = lc_tsv_column(&tsv, "samples"),
+        seconds = lc_tsv_column(&tsv, "seconds"), error = lc_tsv_column(&tsv, "error");
+    fputs(" \"sampled\": {", out);
+    for (size_t r = 0; path >= 0 && r < tsv.n_rows; r++) {
+        fprintf(out, "%s  ", separator);
+        put_string(out, lc_tsv_cell(&tsv, r, path));
+        fprintf(out, ": {\"sampled\": true, \"samples\": %.0f, \"seconds\": ",
+                lc_tsv_number(&tsv, r, samples));
+        put_number(out, lc_tsv_number(&tsv, r, seconds));
+        fputs(", \"error_s\": ", out);
+        put_number(out, lc_tsv_number(&tsv, r, error));
+        putc('}', out);
+        separator = ",\n";
+    }
+    fputs("},\n", out);
+    lc_tsv_free(&tsv);
+    return LC_OK;
+}
+
 enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *options, FILE *out) {
     json_t *meta = NULL, *pop = NULL;
     enum lc_err err = lc_json_meta(view, &meta);
@@ -243,6 +245,13 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
         put_object(out, "meta", meta);
         if (pop != NULL)
             put_object(out, "pop", pop);
+        err = put_findings(view, out);
+    }
+    if (err == LC_OK)
+        err = put_late(view, out);
+    if (err == LC_OK)
+        err = put_sampled(view, out);
+    if (err == LC_OK) {
         put_locations(out, view);
         err = put_metrics(view, options, out);
     }

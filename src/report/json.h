@@ -6,8 +6,6 @@
 
 #include "report/view.h"
 
-struct json_t;
-
 enum lc_json_by { LC_JSON_BOTH, LC_JSON_BY_CALLPATH, LC_JSON_BY_LOCATION };
 
 struct lc_json_options {
@@ -15,12 +13,7 @@ struct lc_json_options {
     const bool *metrics; /* per metric of the model: wanted; NULL: all */
 };
 
+/* The result as JSON. LC_ERR_NOMEM, LC_ERR_FORMAT. */
 enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *options, FILE *out);
-
-/* The attribute `latecomer.meta` as an object; what is missing there is taken from the definitions
- * (files of other tools). The caller gives it back with json_decref. */
-enum lc_err lc_json_meta(const struct lc_view *view, struct json_t **meta);
-/* The attribute `latecomer.pop`, or NULL where there is none. */
-enum lc_err lc_json_pop(const struct lc_view *view, struct json_t **pop);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 
 static const char *const result_names[] = {"profile.cubex", "analysis.cubex"};
 
@@ -88,4 +89,21 @@ enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **
         err = lc_view_open(view, file);
     free(file);
     return err;
+}
+
+bool lc_locate_unfinished_trace(const char *directory) {
+    struct lc_strbuf path = {0};
+    lc_strbuf_printf(&path, "%s/traces", directory);
+    DIR *dir = opendir(lc_strbuf_get(&path));
+    bool found = false;
+    for (const struct dirent *entry; dir && !found && (entry = readdir(dir)) != NULL;) {
+        size_t n = strlen(entry->d_name);
+        found = entry->d_name[0] == 'r' && n > 5 &&
+                (strcmp(entry->d_name + n - 4, ".raw") == 0 ||
+                 strcmp(entry->d_name + n - 5, ".defs") == 0);
+    }
+    if (dir)
+        closedir(dir);
+    lc_strbuf_free(&path);
+    return found;
 }

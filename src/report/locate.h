@@ -14,4 +14,8 @@ enum lc_err lc_locate(const char *operand, bool analysis, char **file);
 /* The same, opened; *view is NULL after a failure. */
 enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **view);
 
+/* Does the directory hold what ranks recorded for a trace (DIR/traces/r0.t0.raw and the like) and
+ * nobody made an archive of? */
+bool lc_locate_unfinished_trace(const char *directory);
+
 #endif

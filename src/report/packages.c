@@ -32,7 +32,7 @@ static bool lists_file(const char *list, const char *file) {
     return found;
 }
 
-bool lc_package_of(const char *lists, const char *file, char *package, size_t room) {
+static bool package_of(const char *lists, const char *file, char *package, size_t room) {
     DIR *dir = file[0] == '/' ? opendir(lists) : NULL;
     bool found = false;
     for (struct dirent *entry; dir != NULL && !found && (entry = readdir(dir)) != NULL;) {
@@ -47,5 +47,14 @@ bool lc_package_of(const char *lists, const char *file, char *package, size_t ro
     }
     if (dir != NULL)
         closedir(dir);
+    return found;
+}
+
+bool lc_package_of(const char *lists, const char *file, char *package, size_t room) {
+    if (package_of(lists, file, package, room))
+        return true;
+    char *real = realpath(file, NULL); /* reached by a link that the package did not bring */
+    bool found = real != NULL && strcmp(real, file) != 0 && package_of(lists, real, package, room);
+    free(real);
     return found;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/json.h"
+#include "report/run_info.h"
 
 struct run {
     char *file;
@@ -197,7 +197,8 @@ static void warn_programs(const struct lc_scaling *scaling, FILE *out) {
     for (size_t i = 1; i < scaling->n_runs; i++) {
         const char *other = json_string_value(json_object_get(scaling->runs[i].meta, "program"));
         if (first != NULL && other != NULL && strcmp(first, other) != 0) {
-            fprintf(out, "! these are runs of several programs (%s, %s): they do not compare\n",
+            fprintf(out,
+                    "! these are runs of different programs (%s, %s): they cannot be compared\n",
                     first, other);
             return;
         }

@@ -13,7 +13,9 @@
 
 struct lc_scaling;
 
+/* No runs yet; lc_scaling_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_scaling_new(struct lc_scaling **scaling);
+/* NULL is allowed. */
 void lc_scaling_free(struct lc_scaling *scaling);
 /* Reads one result. LC_ERR_NOT_FOUND if it has no POP factors. */
 enum lc_err lc_scaling_add(struct lc_scaling *scaling, const char *file);

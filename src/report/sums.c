@@ -41,7 +41,7 @@ static enum lc_err add_time(struct lc_sums *sums, struct lc_view *view, double *
     if (metric == LC_NONE)
         return LC_OK;
     for (uint32_t p = 0; p < view->n_paths; p++) {
-        const struct lc_view_path *path = &view->paths[p];
+        const struct lc_merged_path *path = &view->paths[p];
         LC_TRY(lc_view_row(view, metric, p, row));
         bool root = path->parent == LC_NONE;
         bool outermost_mpi = path->mpi && (root || !view->paths[path->parent].mpi);

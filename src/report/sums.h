@@ -40,7 +40,10 @@ struct lc_sums {
     bool estimated; /* waiting is estimated from minima */
 };
 
+/* Sums over the locations of a view, which must outlive them; lc_sums_free frees them.
+ * Errors: those of reading rows, LC_ERR_NOMEM. */
 enum lc_err lc_sums_new(struct lc_sums **sums, struct lc_view *view);
+/* NULL is allowed. */
 void lc_sums_free(struct lc_sums *sums);
 
 #endif

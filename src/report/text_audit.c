@@ -2,6 +2,7 @@
  * on trust. */
 #include <string.h>
 
+#include "base/plural.h"
 #include "report/text_parts.h"
 
 static void print_value(FILE *out, const json_t *value) {
@@ -152,17 +153,19 @@ static void print_pairing(const struct lc_text *text) {
          "records arrived after their message was received"},
         {"order_violations", "message was received before it was sent, according to the clocks",
          "messages were received before they were sent, according to the clocks"},
-        {"collectives_skipped", "collective lacks the clocks of others, which came too late",
-         "collectives lack the clocks of others, which came too late"},
+        {"collectives_skipped", "collective lacks the clocks of others, which arrived too late",
+         "collectives lack the clocks of others, which arrived too late"},
         {"vectors_overwritten", "call path of a chain was overwritten by a later one",
          "call paths of chains were overwritten by later ones"},
         {"communicator_unknown",
-         "operation was over a communicator that the tool has not seen made: no edge",
-         "operations were over communicators that the tool has not seen made: no edges"},
+         "operation was over a communicator whose creation the tool did not see: no edge",
+         "operations were over communicators whose creation the tool did not see: no edges"},
         {"posts_unknown", "send did not learn at once when its receive was posted",
          "sends did not learn at once when their receive was posted"},
-        {"edges_late", "send learned too late what it had waited for: others had been told before",
-         "sends learned too late what they had waited for: others had been told before"},
+        {"edges_late",
+         "send learned too late what it had waited for: its clocks had already been passed on",
+         "sends learned too late what they had waited for: their clocks had already been passed "
+         "on"},
     };
     const json_t *found = json_object_get(text->meta, "piggyback");
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
@@ -178,11 +181,11 @@ static void print_records(const struct lc_text *text) {
     if (records + mirrors == 0)
         return;
     print_label(text, "extra messages");
-    fprintf(text->out, "%.0f records", records);
+    fprintf(text->out, "%.0f record%s", records, lc_plural(records));
     if (records > 0)
         fprintf(text->out, " of %.0f bytes, %.0f of them replies to senders",
                 number(found, "record_bytes") / records, number(found, "replies"));
-    fprintf(text->out, "; %.0f shadow collectives\n", mirrors);
+    fprintf(text->out, "; %.0f shadow collective%s\n", mirrors, lc_plural(mirrors));
 }
 
 static void print_matching(const struct lc_text *text) {
@@ -197,7 +200,12 @@ static void print_matching(const struct lc_text *text) {
     char seconds[32];
     if (error > 0.0) {
         print_label(text, "clocks of the nodes agree");
-        fprintf(text->out, "within %s\n", lc_text_seconds(error, seconds));
+        fprintf(text->out, "within %s", lc_text_seconds(error, seconds));
+        double wait = number(json_object_get(text->meta, "clock_sync"), "wait_error_s");
+        if (wait > 0.0)
+            fprintf(text->out, "; a single wait between nodes is accurate to %s",
+                    lc_text_seconds(wait, seconds));
+        fputc('\n', text->out);
     }
 }
 
@@ -221,9 +229,10 @@ static void print_violations(const struct lc_text *text) {
                 lc_text_seconds(number(found, "largest_shift_s"), seconds));
     else
         fprintf(text->out,
-                "%.0f messages received before they were sent, %.0f collective waits released too "
-                "late, by up to %s\n",
-                number(found, "messages"), number(found, "collectives"),
+                "received before sent: %.0f message%s; released too late: %.0f collective wait%s; "
+                "by up to %s\n",
+                number(found, "messages"), lc_plural(number(found, "messages")),
+                number(found, "collectives"), lc_plural(number(found, "collectives")),
                 lc_text_seconds(number(found, "largest_s"), seconds));
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/delay_costs.h"
 #include "report/text_parts.h"
 #include "report/tsv.h"
 
@@ -19,21 +20,12 @@ static int compare_causes(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* A metric of the model `proportional`: "delay_<kind>" or "delay_<kind>_longterm". */
-static bool is_delay(const char *name, bool *longterm) {
-    size_t length = strlen(name);
-    *longterm = length > 9 && strcmp(name + length - 9, "_longterm") == 0;
-    return strncmp(name, "delay_", 6) == 0 && strstr(name, "_waitfirst") == NULL &&
-           strstr(name, "_aggregate") == NULL && strcmp(name, "delay_mpi") != 0 &&
-           strcmp(name, "delay_p2p") != 0 && strcmp(name, "delay_collective") != 0;
-}
-
 /* Delay costs of one path over all kinds, per location in `sums`. */
 static enum lc_err add_costs(struct lc_view *view, struct cause *cause, double *row, double *sums) {
     for (uint32_t m = 0; m < view->model->n_metrics; m++) {
         bool longterm;
         const struct lc_metric *metric = &view->model->metrics[m];
-        if (!is_delay(metric->name, &longterm) || metric->kind == LC_METRIC_DERIVED)
+        if (!lc_is_delay_cost(metric->name, &longterm) || metric->kind == LC_METRIC_DERIVED)
             continue;
         LC_TRY(lc_view_exclusive_row(view, m, cause->path, row));
         for (size_t l = 0; l < view->model->n_locations; l++) {
@@ -189,7 +181,7 @@ static void print_path_heading(const struct lc_text *text, const char *remark) {
                 100.0 * none);
     if (!text->analysis && outer > 0.02)
         fprintf(text->out,
-                "  ! %.1f %% of it was spent in many small pieces: it stands at the functions "
+                "  ! %.1f %% of it was spent in many small pieces: it is shown at the functions "
                 "around them\n",
                 100.0 * outer);
 }

@@ -85,8 +85,8 @@ enum lc_err lc_text_chains(const struct lc_text *text) {
             continue;
         if (!titled)
             lc_text_heading(text, "Chains",
-                            "the wait state that each cause makes most expensive, and who waits "
-                            "because of that one; how much of their waiting is due to the cause");
+                            "the most expensive wait state of each cause, who waits because of it, "
+                            "and how much of that waiting is due to the cause");
         titled = true;
         err = print_chain(text, cause);
     }

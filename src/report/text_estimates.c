@@ -137,8 +137,8 @@ static enum lc_err print_beside(const struct lc_text *text) {
         if (!told)
             lc_text_heading(
                 text, "Estimates beside what was measured",
-                "from the shortest calls alone: waits that occur in every call are missing, "
-                "calls that are slow for other reasons; shares of all time");
+                "from the shortest calls alone: waits that occur in every call are missed, calls "
+                "that are slow for other reasons are included; shares of all time");
         told = true;
         fprintf(text->out, "  %-16s measured %5.1f %%  estimated %5.1f %%\n", wait->kind->label,
                 measured, estimated);

@@ -2,7 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/utf8.h"
+#include "report/cores.h"
+#include "report/frames.h"
 #include "report/packages.h"
 #include "report/text_parts.h"
 
@@ -46,10 +49,10 @@ static void print_size(const struct lc_text *text) {
     char wall[32];
     size_t ranks = model->n_processes, threads = model->n_locations,
            nodes = count_nodes(text->view);
-    fprintf(text->out, "  %zu rank%s", ranks, ranks == 1 ? "" : "s");
+    fprintf(text->out, "  %zu rank%s", ranks, lc_plural((double)ranks));
     if (threads != ranks)
-        fprintf(text->out, ", %zu threads", threads);
-    fprintf(text->out, " on %zu node%s, wall time %s", nodes, nodes == 1 ? "" : "s",
+        fprintf(text->out, ", %zu thread%s", threads, lc_plural((double)threads));
+    fprintf(text->out, " on %zu node%s, wall time %s", nodes, lc_plural((double)nodes),
             lc_text_seconds(get_number(text->meta, "wall_time_s"), wall));
     const char *mpi = get_string(text->meta, "mpi");
     if (mpi != NULL)
@@ -72,13 +75,15 @@ static void print_shares(const struct lc_text *text) {
     double ends = sums->start_time + sums->end_time, whole = sums->total_time + ends;
     double locations = (double)text->view->model->n_locations;
     char start[32], end[32];
-    if (ends >= 0.005 * whole)
-        fprintf(
-            text->out,
-            "  start and end of MPI apart: MPI_Init %s, MPI_Finalize %s per rank (%.1f %% of the "
-            "run)\n",
-            lc_text_seconds(sums->start_time / locations, start),
-            lc_text_seconds(sums->end_time / locations, end), lc_text_share(ends, whole));
+    if (ends < 0.005 * whole)
+        return;
+    char line[160];
+    snprintf(line, sizeof line,
+             "start and end of MPI apart: MPI_Init %s, MPI_Finalize %s per rank (%.1f %% of the "
+             "run)",
+             lc_text_seconds(sums->start_time / locations, start),
+             lc_text_seconds(sums->end_time / locations, end), lc_text_share(ends, whole));
+    lc_text_wrapped(text, 0, 2, line);
 }
 
 /* The cores that ranks may use: one text for all, or one per rank. */
@@ -117,74 +122,24 @@ static void warn(const struct lc_text *text, const char *what) {
     lc_text_wrapped(text, 4, 4, what);
 }
 
-bool lc_text_oversubscribed(const struct lc_text *text, double *cores_out) {
-    const json_t *cores = json_object_get(text->meta, "cores");
-    double n_cores = json_is_number(cores) ? json_number_value(cores) : 0.0;
-    size_t i;
-    json_t *item;
-    json_array_foreach(cores, i, item) n_cores += json_number_value(item);
-    size_t wanted = text->view->model->n_locations;
-    const json_t *flag = json_object_get(text->meta, "oversubscribed");
-    *cores_out = n_cores;
-    return json_is_true(flag) || (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
-}
-
-/* Cores of "0-3,8"; 0: unknown. */
-static double count_cores(const char *list) {
-    double n = 0;
-    char *end;
-    while (list != NULL && *list >= '0' && *list <= '9') {
-        unsigned long from = strtoul(list, &end, 10), to = from;
-        if (*end == '-')
-            to = strtoul(end + 1, &end, 10);
-        n += to >= from ? (double)(to - from) + 1 : 0;
-        list = *end == ',' ? end + 1 : end;
-    }
-    return list != NULL && *list == '\0' ? n : 0;
-}
-
-double lc_text_threads_of(const struct lc_text *text, size_t rank) {
-    const json_t *busy = json_array_get(json_object_get(text->meta, "busy_threads"), rank);
-    double wanted = get_number(text->meta, "threads_wanted");
-    if (json_is_integer(busy) && json_integer_value(busy) > 0)
-        wanted = (double)json_integer_value(busy);
-    return wanted > 1 ? wanted : 1;
-}
-
-uint32_t lc_text_narrow(const struct lc_text *text, double *cores) {
-    const json_t *binding = json_object_get(text->meta, "binding");
-    uint32_t worst = LC_NONE;
-    double least = 1;
-    for (size_t i = 0; i < json_array_size(binding); i++) {
-        double own = count_cores(json_string_value(json_array_get(binding, i)));
-        double share = own / lc_text_threads_of(text, i);
-        if (own > 0 && share < least) {
-            least = share;
-            worst = (uint32_t)i;
-            *cores = own;
-        }
-    }
-    return worst;
-}
-
 static void print_narrow(const struct lc_text *text) {
     double cores = 0;
-    uint32_t rank = lc_text_narrow(text, &cores);
+    uint32_t rank = lc_cores_narrow(text->meta, &cores);
     if (rank == LC_NONE)
         return;
     char line[256];
     snprintf(line, sizeof line,
              "bound too narrowly: rank %u computes with %.0f threads and may use %.0f core%s: give "
              "each rank a core per thread (Open MPI: --map-by slot:PE=%.0f; Slurm: -c %.0f)",
-             rank, lc_text_threads_of(text, rank), cores, cores > 1 ? "s" : "",
-             lc_text_threads_of(text, rank), lc_text_threads_of(text, rank));
+             rank, lc_cores_threads_of(text->meta, rank), cores, cores > 1 ? "s" : "",
+             lc_cores_threads_of(text->meta, rank), lc_cores_threads_of(text->meta, rank));
     warn(text, line);
 }
 
 static void print_oversubscription(const struct lc_text *text) {
     double n_cores, threads = get_number(text->meta, "threads_wanted");
     size_t wanted = text->view->model->n_locations;
-    if (!lc_text_oversubscribed(text, &n_cores))
+    if (!lc_cores_oversubscribed(text->view, text->meta, &n_cores))
         return;
     char line[160];
     if (n_cores > 0 && threads > 1)
@@ -208,7 +163,8 @@ static void print_oversubscription(const struct lc_text *text) {
 static void print_openmp(const struct lc_text *text) {
     double most = 1;
     for (size_t i = 0; i < text->view->model->n_processes; i++)
-        most = lc_text_threads_of(text, i) > most ? lc_text_threads_of(text, i) : most;
+        most =
+            lc_cores_threads_of(text->meta, i) > most ? lc_cores_threads_of(text->meta, i) : most;
     if (most <= 1 || text->view->model->n_locations > text->view->model->n_processes)
         return;
     char line[256];
@@ -220,10 +176,20 @@ static void print_openmp(const struct lc_text *text) {
     warn(text, line);
 }
 
+/* Does the first screen show functions without a name? Those of 5 % of the time may be on it. */
+static bool shows_unnamed(const struct lc_text *text) {
+    const struct lc_view *view = text->view;
+    for (size_t p = 0; p < view->n_paths; p++)
+        if (text->sums->time[p] > 0.05 * text->sums->total_time &&
+            lc_frame_needs_name(view->paths[p].name))
+            return true;
+    return false;
+}
+
 /* Functions without a name: how to get names. Where all have one, that there is no debug
  * information is no matter for a warning. */
-static void print_unnamed(const struct lc_text *text) {
-    enum { MOST_PACKAGES = 3 };
+static void print_unnamed(const struct lc_text *text, bool at_length) {
+    enum { MOST_PACKAGES = 3, MOST_MODULES = 3 };
     const json_t *modules = json_object_get(text->meta, "missing_symbols");
     const json_t *count = json_object_get(text->meta, "unnamed_functions");
     struct lc_strbuf line = {0}, packages = {0}, one = {0};
@@ -235,13 +201,14 @@ static void print_unnamed(const struct lc_text *text) {
     if (json_is_integer(count))
         lc_strbuf_printf(&line,
                          "%lld call path%s without a name: ", (long long)json_integer_value(count),
-                         json_integer_value(count) == 1 ? "" : "s");
+                         lc_plural((double)json_integer_value(count)));
     lc_strbuf_puts(&line, "no symbols in");
     json_array_foreach(modules, i, module) {
         char package[128];
         const char *path = json_is_string(module) ? json_string_value(module) : "?";
         const char *slash = strrchr(path, '/');
-        lc_strbuf_printf(&line, "%s %s", i > 0 ? "," : "", slash != NULL ? slash + 1 : path);
+        if (at_length || i < MOST_MODULES)
+            lc_strbuf_printf(&line, "%s %s", i > 0 ? "," : "", slash != NULL ? slash + 1 : path);
         if (!lc_package_of(DPKG_LISTS, path, package, sizeof package)) {
             own = true;
             continue;
@@ -252,13 +219,13 @@ static void print_unnamed(const struct lc_text *text) {
             named++ < MOST_PACKAGES)
             lc_strbuf_printf(&packages, "%s%s", named > 1 ? "," : "", lc_strbuf_get(&one));
     }
+    if (!at_length && i > MOST_MODULES)
+        lc_strbuf_printf(&line, " and %zu more", i - MOST_MODULES);
     lc_strbuf_puts(&line, ". For names,");
     if (own)
         lc_strbuf_puts(&line, " compile with -g and do not strip");
     if (named > 0)
-        lc_strbuf_printf(&line,
-                         "%s install%s%s from the debug archive of the distribution, or set "
-                         "DEBUGINFOD_URLS (Debian: https://debuginfod.debian.net) for the run",
+        lc_strbuf_printf(&line, "%s install%s%s from the debug archive of the distribution",
                          own ? "; or" : "", lc_strbuf_get(&packages),
                          named > MOST_PACKAGES ? ", .." : "");
     warn(text, lc_strbuf_get(&line));
@@ -284,13 +251,42 @@ static void print_unknown(const struct lc_text *text) {
         if (named > 8)
             break;
     }
-    snprintf(line, sizeof line, "%zu of %zu ranks unknown (%s): all that follows is of the others",
-             ranks, view->model->n_processes, nodes);
+    snprintf(line, sizeof line,
+             "%zu of %zu ranks unknown (%s): everything below is about the others", ranks,
+             view->model->n_processes, nodes);
     if (ranks > 0)
         warn(text, line);
 }
 
-static void print_warnings(const struct lc_text *text) {
+/* What was left out so that the tool stays within its budget, and whether that sufficed. */
+static void print_budget(const struct lc_text *text, bool at_length) {
+    const json_t *overhead = json_object_get(text->meta, "overhead");
+    const json_t *reduced = json_object_get(overhead, "reduced");
+    double budget = json_number_value(json_object_get(overhead, "budget"));
+    double total_s = json_number_value(json_object_get(overhead, "total_s"));
+    double useful_s = text->sums->total_time - total_s;
+    char line[512];
+    size_t i, n = json_array_size(reduced);
+    json_t *step;
+    if (n == 0)
+        return;
+    json_array_foreach(reduced, i, step) {
+        const char *what = json_string_value(json_object_get(step, "text"));
+        if (!at_length && i > 0)
+            break;
+        snprintf(line, sizeof line, "%s (--max-overhead=%.3g%%%s)", what != NULL ? what : "?",
+                 100 * budget, !at_length && n > 1 ? ", and more: --full" : "");
+        warn(text, line);
+    }
+    if (useful_s > 0 && total_s > 1.2 * budget * useful_s) {
+        snprintf(line, sizeof line, "the tool itself took %.1f %%, more than --max-overhead=%.3g%%",
+                 100 * total_s / useful_s, 100 * budget);
+        warn(text, line);
+    }
+}
+
+/* Those of which everything else depends; at length: with what to do about names. */
+static void print_warnings(const struct lc_text *text, bool at_length) {
     char line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
@@ -312,10 +308,12 @@ static void print_warnings(const struct lc_text *text) {
     print_oversubscription(text);
     print_narrow(text);
     print_openmp(text);
-    print_unnamed(text);
+    print_budget(text, at_length);
+    if (at_length || shows_unnamed(text))
+        print_unnamed(text, at_length);
 }
 
-void lc_text_header(const struct lc_text *text) {
+static void print_title(const struct lc_text *text) {
     char words[512];
     const char *program = get_string(text->meta, "program");
     join_arguments(json_object_get(text->meta, "command"), words, sizeof words);
@@ -327,8 +325,39 @@ void lc_text_header(const struct lc_text *text) {
             lc_text_plain(text), arguments != NULL ? arguments : "");
     free(name);
     free(arguments);
+}
+
+/* Samples of the code between calls, or why there are none. */
+static void print_sampling(const struct lc_text *text) {
+    const json_t *sampling = json_object_get(text->meta, "sampling");
+    const char *why = get_string(sampling, "why");
+    double samples = get_number(text->meta, "samples");
+    char line[512];
+    if (samples > 0)
+        snprintf(line, sizeof line,
+                 "functions between MPI calls by %.0f samples: their times are estimates "
+                 "(errors: --json)",
+                 samples);
+    else if (why != NULL)
+        snprintf(line, sizeof line, "functions between MPI calls were not sampled: %s", why);
+    else
+        return;
+    fputs("  ", text->out);
+    lc_text_wrapped(text, 2, 4, line);
+}
+
+void lc_text_header(const struct lc_text *text) {
+    print_title(text);
     print_size(text);
     print_shares(text);
     print_binding(text);
-    print_warnings(text);
+    print_sampling(text);
+    print_warnings(text, true);
+}
+
+void lc_text_short_header(const struct lc_text *text) {
+    print_title(text);
+    print_size(text);
+    print_shares(text);
+    print_warnings(text, false);
 }

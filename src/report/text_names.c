@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "report/frames.h"
 #include "report/short_name.h"
 #include "report/text_parts.h"
 
@@ -23,10 +24,12 @@ struct shown {
 
 static void put_label(const struct lc_text *text, uint32_t path, enum shown_as how, size_t width,
                       struct lc_strbuf *out) {
-    const struct lc_view_path *own = &text->view->paths[path];
+    const struct lc_merged_path *own = &text->view->paths[path];
     const struct lc_model *model = text->view->model;
     const struct lc_region *region = &model->regions[model->cnodes[own->first_cnode].region];
-    bool code = strcmp(region->paradigm, "compiler") == 0 && !text->full && how != WHOLE;
+    bool function = strcmp(region->paradigm, "compiler") == 0 ||
+                    (strcmp(region->paradigm, "sampling") == 0 && own->name[0] != '(');
+    bool code = function && !text->full && how != WHOLE;
     struct lc_strbuf name = {0}, printable = {0};
     if (code && how == WITH_PARAMETERS)
         lc_put_short_signature(&name, own->name);
@@ -45,7 +48,7 @@ static void put_label(const struct lc_text *text, uint32_t path, enum shown_as h
 
 /* Does a sibling read the same? */
 static bool has_double(const struct lc_text *text, uint32_t path, enum shown_as how, size_t width) {
-    const struct lc_view_path *paths = text->view->paths;
+    const struct lc_merged_path *paths = text->view->paths;
     uint32_t parent = paths[path].parent;
     struct lc_strbuf own = {0}, other = {0};
     bool found = false;
@@ -70,19 +73,31 @@ void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
     put_label(text, path, how, width, out);
 }
 
-/* A function without a name says little: several are one "(3 unnamed)". The one that calls MPI
- * stays where no function of the path has a name. */
-static bool folds(const struct lc_text *text, const struct shown *s, size_t i) {
-    const struct lc_view_path *paths = text->view->paths;
-    if (text->full || s->how[i] != IF_ROOM || !lc_is_unnamed(paths[s->frames[i]].name))
-        return false;
+/* The kind of a frame that may be folded (report/frames.h); NULL: it is shown. The frame that calls
+ * MPI stays where no function of the path says more. */
+static const char *fold_kind(const struct lc_text *text, const struct shown *s, size_t i) {
+    const struct lc_merged_path *paths = text->view->paths;
+    if (text->full || s->how[i] != IF_ROOM)
+        return NULL;
     bool calls_mpi = i + 1 == s->n || paths[s->frames[i + 1]].mpi;
-    return s->named || !calls_mpi;
+    return s->named || !calls_mpi ? lc_frame_kind(paths[s->frames[i]].name) : NULL;
+}
+
+/* The number of frames from i on that fold into one: visible ones of one kind. 0: none. */
+static size_t run_of(const struct lc_text *text, const struct shown *s, size_t i) {
+    const char *kind = fold_kind(text, s, i);
+    size_t n = 0;
+    while (kind != NULL && i + n < s->n && s->visible[i + n]) {
+        const char *other = fold_kind(text, s, i + n);
+        if (other == NULL || strcmp(other, kind) != 0)
+            break;
+        n++;
+    }
+    return kind != NULL && lc_frames_fold(kind, n) ? n : 0;
 }
 
 static void render(const struct lc_text *text, const struct shown *s, size_t width,
                    struct lc_strbuf *out) {
-    size_t folded = 0;
     lc_strbuf_clear(out);
     for (size_t i = 0; i < s->n; i++) {
         if (!s->visible[i]) {
@@ -90,15 +105,15 @@ static void render(const struct lc_text *text, const struct shown *s, size_t wid
                 lc_strbuf_puts(out, i == 0 ? "..." : "/...");
             continue;
         }
-        folded = folds(text, s, i) ? folded + 1 : 0;
-        if (folded > 0 && i + 1 < s->n && s->visible[i + 1] && folds(text, s, i + 1))
-            continue;
         if (i > 0)
             lc_strbuf_putc(out, '/');
-        if (folded > 0)
-            lc_strbuf_printf(out, "(%zu unnamed)", folded);
-        else
+        size_t folded = run_of(text, s, i);
+        if (folded > 0) {
+            lc_put_frames(out, fold_kind(text, s, i), folded);
+            i += folded - 1;
+        } else {
             put_label(text, s->frames[i], (enum shown_as)s->how[i], width, out);
+        }
     }
 }
 
@@ -125,7 +140,7 @@ static void fit(const struct lc_text *text, struct shown *s, size_t width, struc
 }
 
 static enum lc_err collect(const struct lc_text *text, uint32_t path, struct shown *s) {
-    const struct lc_view_path *paths = text->view->paths;
+    const struct lc_merged_path *paths = text->view->paths;
     for (uint32_t up = path; up != LC_NONE; up = paths[up].parent)
         s->n++;
     LC_TRY(lc_alloc(&s->frames, s->n + 1, sizeof s->frames[0]));
@@ -134,7 +149,7 @@ static enum lc_err collect(const struct lc_text *text, uint32_t path, struct sho
     size_t i = s->n;
     for (uint32_t up = path; up != LC_NONE; up = paths[up].parent) {
         s->frames[--i] = up;
-        s->named = s->named || (i > 0 && !paths[up].mpi && !lc_is_unnamed(paths[up].name));
+        s->named = s->named || (i > 0 && !paths[up].mpi && lc_frame_kind(paths[up].name) == NULL);
     }
     return LC_OK;
 }

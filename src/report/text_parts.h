@@ -1,4 +1,5 @@
-/* The sections of the text report, one file each, and how they print. Used by text.c only. */
+/* The sections of the text report, one file each, and how they print. Used by text.c, and by live.c
+ * for its bars. */
 #ifndef LC_REPORT_TEXT_PARTS_H
 #define LC_REPORT_TEXT_PARTS_H
 
@@ -7,6 +8,7 @@
 
 #include "base/strbuf.h"
 #include "report/sums.h"
+#include "report/units.h"
 
 struct lc_text {
     FILE *out;
@@ -15,17 +17,19 @@ struct lc_text {
     json_t *meta, *pop; /* pop: NULL if there is none */
     size_t width;
     bool colour;
+    bool utf8;     /* bars may be drawn with block characters */
     bool full;     /* names and call paths whole, whatever their length */
     bool analysis; /* the result of a trace analysis, not a profile */
 };
+
+/* How to print to `out`: width, colour, characters; nothing of a result. */
+void lc_text_begin(struct lc_text *text, FILE *out);
 
 /* Typography */
 void lc_text_heading(const struct lc_text *text, const char *title, const char *remark);
 const char *lc_text_bold(const struct lc_text *text);
 const char *lc_text_alarm(const struct lc_text *text); /* for what is bad */
 const char *lc_text_plain(const struct lc_text *text); /* ends both */
-/* "1.23 s", "45.6 ms", "7.8 us" */
-const char *lc_text_seconds(double seconds, char buffer[32]);
 /* Prints words in lines of at most the width, each with `indent` blanks before it; the first line
  * has `column` columns already. */
 void lc_text_wrapped(const struct lc_text *text, size_t column, int indent, const char *words);
@@ -48,17 +52,26 @@ const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffe
 /* Who carries the values: "rank 3 (80 %), rank 1 (12 %)" or "all ranks alike". */
 void lc_text_carriers(const struct lc_text *text, const double *values, char *buffer, size_t room);
 void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room);
-/* Threads that a rank computes with, measured or not; 1 if nothing is known. */
-double lc_text_threads_of(const struct lc_text *text, size_t rank);
-/* The rank that has fewest of the cores that its threads need, LC_NONE: none lacks any, or
- * nothing is known; `cores`: how many it may use. */
-uint32_t lc_text_narrow(const struct lc_text *text, double *cores);
-/* More ranks and threads than cores (0: not known how many)? */
-bool lc_text_oversubscribed(const struct lc_text *text, double *cores);
-double lc_text_share(double part, double whole); /* percent; 0 of nothing */
+/* A bar of `width` columns: the first part as full blocks, the second as shaded ones, then the
+ * third; parts of 1. Appends; characters of ASCII where the terminal knows no others. */
+void lc_text_put_bar(const struct lc_text *text, const double parts[3], size_t width,
+                     struct lc_strbuf *out);
+
+/* Efficiency factors, parents first (text_pop.c). */
+struct lc_text_factor {
+    const char *key, *name; /* in the object `pop`; as it is called */
+    int depth;
+    const char *formula;
+    const char *advice; /* where the factor is low; NULL: a product of those below */
+};
+void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor *factor),
+                         void *context);
 
 /* Sections */
 void lc_text_header(const struct lc_text *text);
+void lc_text_short_header(const struct lc_text *text); /* without what seldom matters */
+enum lc_err lc_text_findings(const struct lc_text *text, size_t most); /* two lines each */
+enum lc_err lc_text_all_findings(const struct lc_text *text); /* with advice and evidence */
 enum lc_err lc_text_blame(const struct lc_text *text);
 enum lc_err lc_text_waits(const struct lc_text *text);
 enum lc_err lc_text_causes(const struct lc_text *text);
@@ -68,6 +81,10 @@ enum lc_err lc_text_tree(const struct lc_text *text);
 enum lc_err lc_text_metric_tree(const struct lc_text *text, const bool *metrics);
 void lc_text_ranks(const struct lc_text *text);
 void lc_text_pop(const struct lc_text *text);
+void lc_text_pop_bars(const struct lc_text *text); /* one tree, a line per factor */
+enum lc_err lc_text_heaviest(const struct lc_text *text, size_t most);
+void lc_text_next(const struct lc_text *text); /* names the other result, says how to get it */
+enum lc_err lc_text_screen(const struct lc_text *text);
 enum lc_err lc_text_estimates(const struct lc_text *text);
 void lc_text_audit(const struct lc_text *text);
 

@@ -3,34 +3,30 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/plural.h"
+#include "report/cores.h"
 #include "report/text_parts.h"
 
-struct factor {
-    const char *key, *name;
-    int depth;
-    const char *formula;
-    const char *advice; /* where the factor is low; NULL: a product of those below */
-};
 #define MORE_WORK "some ranks have more work than others: see who is late and who waits least"
 #define IN_TURN   "ranks work at different times and wait in turn: see the largest wait states"
 #define MPI_ALONE "time in MPI itself: send fewer or larger messages, check the network"
 
 /* U: useful time of a thread, CP: critical path, T: run time, M: time of a process in MPI. */
-static const struct factor clocks[] = {
+static const struct lc_text_factor clocks[] = {
     {"parallel_efficiency", "Parallel efficiency", 0, "avg U / T", NULL},
     {"load_balance", "Load balance", 1, "avg U / max U", MORE_WORK},
     {"communication_efficiency", "Communication efficiency", 1, "max U / T", NULL},
     {"serialisation_efficiency", "Serialisation", 2, "max U / CP", IN_TURN},
     {"transfer_efficiency", "Transfer", 2, "CP / T", MPI_ALONE},
 };
-static const struct factor additive[] = {
+static const struct lc_text_factor additive[] = {
     {"parallel_efficiency", "Parallel efficiency", 0, "avg U / T", NULL},
     {"load_balance", "Load balance", 1, "1 - (max U - avg U) / T", MORE_WORK},
     {"communication_efficiency", "Communication efficiency", 1, "max U / T", NULL},
     {"serialisation_efficiency", "Serialisation", 2, "1 - (CP - max U) / T", IN_TURN},
     {"transfer_efficiency", "Transfer", 2, "CP / T", MPI_ALONE},
 };
-static const struct factor talp[] = {
+static const struct lc_text_factor talp[] = {
     {"parallel_efficiency", "Parallel efficiency", 0, "(T - avg M) / T", NULL},
     {"load_balance_in", "Balance in nodes", 1, "(T - min node M) / (T - min M)",
      "some ranks have more work than others on the same node: see who is late"},
@@ -43,7 +39,7 @@ static const struct factor talp[] = {
 
 static const struct dialect {
     const char *name, *what;
-    const struct factor *factors;
+    const struct lc_text_factor *factors;
     size_t n;
 } dialects[] = {
     {"additive", "losses are shares of the run time and add up", additive,
@@ -53,11 +49,17 @@ static const struct dialect {
 };
 static const struct dialect main_tree = {"clocks", "the factors multiply", clocks,
                                          sizeof clocks / sizeof *clocks};
-enum { MOST_PHASES = 8, MOST_INTERVALS = 8 };
+enum { MOST_PHASES = 8, MOST_INTERVALS = 8, MOST_LOOPS = 3, MOST_OUTLIERS = 4 };
 
 static double get(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : 1.0;
+}
+
+void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor *factor),
+                         void *context) {
+    for (size_t i = 0; i < main_tree.n; i++)
+        each(context, &main_tree.factors[i]);
 }
 
 static bool has_threads(const json_t *pop) {
@@ -79,15 +81,29 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
 }
 
 /* A low transfer has other reasons than messages where threads lack cores. */
-static const char *advice_of(const struct lc_text *text, const struct factor *factor) {
+static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
     double cores;
     if (strcmp(factor->key, "transfer_efficiency") != 0)
         return factor->advice;
-    if (lc_text_narrow(text, &cores) != LC_NONE)
+    if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
         return "threads share cores: give each rank a core per thread before anything else";
-    if (lc_text_oversubscribed(text, &cores))
+    if (lc_cores_oversubscribed(text->view, text->meta, &cores))
         return "more ranks or threads than cores: this includes waiting for a core";
     return factor->advice;
+}
+
+/* The same in few words. */
+static const char *short_advice_of(const struct lc_text *text,
+                                   const struct lc_text_factor *factor) {
+    double cores;
+    if (strcmp(factor->key, "load_balance") == 0)
+        return "some ranks have more work";
+    if (strcmp(factor->key, "serialisation_efficiency") == 0)
+        return "ranks wait in turn";
+    if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
+        return "threads share cores";
+    return lc_cores_oversubscribed(text->view, text->meta, &cores) ? "more ranks than cores"
+                                                                   : "MPI itself";
 }
 
 /* Below the line of its factor; the arrow marks the lowest one. */
@@ -98,7 +114,7 @@ static void print_advice(const struct lc_text *text, int depth, bool worst, cons
 }
 
 /* A line of a tree; threads: with the halves of MPI and OpenMP. */
-static void print_factor(const struct lc_text *text, const struct factor *factor, int depth,
+static void print_factor(const struct lc_text *text, const struct lc_text_factor *factor, int depth,
                          const json_t *values, bool worst, bool threads) {
     double value = get(values, factor->key);
     bool bad = value < 0.8;
@@ -110,7 +126,7 @@ static void print_factor(const struct lc_text *text, const struct factor *factor
                 100.0 * get(json_object_get(values, "omp"), factor->key));
     fprintf(text->out, "  %s\n", factor->formula);
     if (value > 1.0 + 1e-6)
-        print_advice(text, depth, false, "above 100 %: the resolution of the timer");
+        print_advice(text, depth, false, "above 100 %: due to the resolution of the timer");
     else if ((worst && value < 0.95) || (bad && factor->advice != NULL))
         print_advice(text, depth, worst, advice_of(text, factor));
 }
@@ -145,8 +161,8 @@ static void print_identities(const struct lc_text *text) {
                 json_number_value(error));
 }
 
-/* What is not exact about a critical path: edges that were known only after others had been told,
- * and what-if clocks that were overwritten before they were read. */
+/* What is not exact about a critical path: edges that became known only after the clocks had been
+ * passed on, and what-if clocks that were overwritten before they were read. */
 static void print_path_error(const struct lc_text *text, const json_t *object, const char *error,
                              double path) {
     char length[32];
@@ -159,8 +175,8 @@ static void print_path_error(const struct lc_text *text, const json_t *object, c
             "waited for\n",
             lc_text_seconds(most, length));
     if (lost > 0)
-        fprintf(text->out, "      %.0f edges are missing, because their sender was too far ahead\n",
-                lost);
+        fprintf(text->out, "      missing: %.0f edge%s, because the sender was too far ahead\n",
+                lost, lc_plural(lost));
 }
 
 static void print_length(const struct lc_text *text) {
@@ -322,18 +338,110 @@ static void print_phases(const struct lc_text *text) {
                         "it: ranks that begin and end at different times lower its transfer)");
 }
 
+static void print_outliers(const struct lc_text *text, const json_t *loop) {
+    const json_t *all = json_object_get(loop, "outliers");
+    char excess[32];
+    for (size_t i = 0; i < json_array_size(all) && i < MOST_OUTLIERS; i++) {
+        const json_t *one = json_array_get(all, i), *rank = json_object_get(one, "rank");
+        double from = get(one, "from"), to = get(one, "to");
+        if (from == to)
+            fprintf(text->out, "      iteration %.0f", from);
+        else
+            fprintf(text->out, "      iterations %.0f to %.0f", from, to);
+        fprintf(text->out, " took %.3g times the median, %s more in all", get(one, "times_median"),
+                lc_text_seconds(get(one, "excess_s"), excess));
+        if (json_is_integer(rank))
+            fprintf(text->out, "; rank %.0f worked longest", get(one, "rank"));
+        fputc('\n', text->out);
+    }
+    if (json_array_size(all) > MOST_OUTLIERS)
+        fprintf(text->out, "      (%zu more groups of slow iterations: in show --json)\n",
+                json_array_size(all) - MOST_OUTLIERS);
+}
+
+static void print_loop(const struct lc_text *text, const json_t *loop) {
+    const json_t *factors = json_object_get(loop, "factors");
+    const char *path = json_string_value(json_object_get(loop, "callpath"));
+    double ranks = get(loop, "ranks"), warm = get(loop, "warm_up");
+    char elapsed[32], start[32];
+    fprintf(text->out, "  loop in %s%s%s, found by recurring calls: %.0f iterations in %s",
+            lc_text_bold(text), path != NULL ? path : "?", lc_text_plain(text), get(loop, "count"),
+            lc_text_seconds(get(loop, "elapsed_s"), elapsed));
+    fprintf(text->out, ", from %s on: efficiency %.1f %%, balance %.1f %%, communication %.1f %%\n",
+            lc_text_seconds(get(loop, "start_s"), start),
+            100.0 * get(factors, "parallel_efficiency"), 100.0 * get(factors, "load_balance"),
+            100.0 * get(factors, "communication_efficiency"));
+    if (ranks < get(text->meta, "ranks"))
+        fprintf(text->out, "      only %.0f ranks have it\n", ranks);
+    print_iterations(text, loop);
+    if (warm > 0)
+        fprintf(text->out, "      warm-up: the first %.0f iteration%s longer\n", warm,
+                warm > 1 ? "s take" : " takes");
+    print_outliers(text, loop);
+}
+
+/* Loops found without annotation, the longest first. */
+static void print_loops(const struct lc_text *text) {
+    const json_t *loops = json_object_get(text->pop, "iterations");
+    size_t n = json_array_size(loops), at = SIZE_MAX;
+    if (json_is_array(loops) && n == 0)
+        fputs("  no loop of 10 iterations or more was found\n", text->out);
+    for (size_t told = 0; told < n && told < MOST_LOOPS; told++) {
+        const json_t *loop = next_phase(loops, at, &at);
+        if (loop == NULL || get(loop, "elapsed_s") < 0.01 * get(text->pop, "elapsed_s"))
+            return;
+        print_loop(text, loop);
+    }
+    if (n > MOST_LOOPS)
+        fprintf(text->out, "  (%zu more loops: in show --json)\n", n - MOST_LOOPS);
+}
+
+static bool is_without_mpi(const struct lc_text *text) {
+    return json_object_get(text->meta, "mpi") == NULL &&
+           json_object_get(text->meta, "mpi_calls") != NULL;
+}
+
 void lc_text_pop(const struct lc_text *text) {
     if (text->pop == NULL)
         return;
-    lc_text_heading(
-        text, "Efficiency (POP)",
-        "between MPI_Init and MPI_Finalize; U: useful time of a thread, CP: critical path, "
-        "T: run time, M: time of a process in MPI");
+    lc_text_heading(text, "Efficiency (POP)",
+                    is_without_mpi(text)
+                        ? "from start to end of the program; U: useful time of a thread, CP: "
+                          "critical path, T: run time"
+                        : "between MPI_Init and MPI_Finalize; U: useful time of a thread, CP: "
+                          "critical path, T: run time, M: time of a process in MPI");
     print_tree(text, &main_tree, 0, text->pop, has_threads(text->pop));
     print_identities(text);
     print_length(text);
     print_intervals(text);
     print_phases(text);
+    print_loops(text);
     print_what_if(text);
     print_dialects(text);
+}
+
+void lc_text_pop_bars(const struct lc_text *text) {
+    enum { NAMES = 27, LEAST_BAR = 10, MOST_BAR = 30, REMARK = 40 };
+    size_t worst = find_worst(&main_tree, text->pop), bar = text->width - NAMES - 12;
+    if (text->pop == NULL)
+        return;
+    bar = bar > REMARK + LEAST_BAR ? bar - REMARK : LEAST_BAR;
+    bar = bar < MOST_BAR ? bar : MOST_BAR;
+    lc_text_heading(text, "Efficiency",
+                    is_without_mpi(text) ? "POP factors, from start to end of the program"
+                                         : "POP factors, between MPI_Init and MPI_Finalize");
+    for (size_t i = 0; i < main_tree.n; i++) {
+        const struct lc_text_factor *factor = &main_tree.factors[i];
+        double value = get(text->pop, factor->key);
+        const char *alarm = value < 0.8 ? lc_text_alarm(text) : "";
+        struct lc_strbuf drawn = {0};
+        lc_text_put_bar(text, (const double[3]){value, 0.0, 0.0}, bar, &drawn);
+        fprintf(text->out, "  %*s%-*s %s%s %5.1f %%%s", 2 * factor->depth, "",
+                NAMES - 2 * factor->depth, factor->name, alarm, lc_strbuf_get(&drawn),
+                100.0 * value, value < 0.8 ? lc_text_plain(text) : "");
+        if (i == worst && value < 0.95)
+            fprintf(text->out, "  <- %s", short_advice_of(text, factor));
+        fputc('\n', text->out);
+        lc_strbuf_free(&drawn);
+    }
 }

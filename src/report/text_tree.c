@@ -1,13 +1,15 @@
-/* The call tree with columns; small subtrees are folded into one line. */
+/* The call tree behind columns of numbers, which so stand where they are found however long the
+ * names are; small subtrees are folded into one line. */
 #include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/short_name.h"
+#include "report/frames.h"
 #include "report/text_parts.h"
 
 enum { MOST_LINES = 36, NUMBERS_WIDTH = 34, WIDEST = 65536 };
+enum { NAME = 4 }; /* the column of names, behind those of numbers */
 
 struct tree {
     const struct lc_text *text;
@@ -31,19 +33,19 @@ static void fill_line(const struct tree *tree, struct libscols_line *line, const
                       double time, double mpi, double waiting) {
     char cell[64];
     const struct lc_sums *sums = tree->text->sums;
-    scols_line_set_data(line, 0, name);
-    scols_line_set_data(line, 1, lc_text_seconds(time, cell));
+    scols_line_set_data(line, NAME, name);
+    scols_line_set_data(line, 0, lc_text_seconds(time, cell));
     snprintf(cell, sizeof cell, "%.1f", lc_text_share(time, sums->total_time));
-    scols_line_set_data(line, 2, cell);
+    scols_line_set_data(line, 1, cell);
     snprintf(cell, sizeof cell, "%.1f", lc_text_share(mpi, sums->total_time));
-    scols_line_set_data(line, 3, mpi > 0.0 ? cell : "");
+    scols_line_set_data(line, 2, mpi > 0.0 ? cell : "");
     snprintf(cell, sizeof cell, "%.1f", lc_text_share(waiting, sums->total_time));
-    scols_line_set_data(line, 4, waiting > 0.0 ? cell : "");
+    scols_line_set_data(line, 3, waiting > 0.0 ? cell : "");
 }
 
 /* Children in the order of their weight (a stable insertion into a short list). */
 static size_t sort_children(const struct tree *tree, uint32_t first, uint32_t *list) {
-    const struct lc_view_path *paths = tree->text->view->paths;
+    const struct lc_merged_path *paths = tree->text->view->paths;
     const double *weight = tree->text->sums->time;
     size_t n = 0;
     for (uint32_t child = first; child != LC_NONE; child = paths[child].next_sibling) {
@@ -98,13 +100,14 @@ static enum lc_err add_children(const struct tree *tree, uint32_t first,
     return err;
 }
 
-/* The one child of a function without a name that is worth a line, if it has no name either: the
- * lines of both would say the same. */
+/* The one child worth a line of a frame that says little, if it is of the same kind: the lines of
+ * both would say the same. */
 static uint32_t only_child(const struct tree *tree, uint32_t path) {
-    const struct lc_view_path *paths = tree->text->view->paths;
+    const struct lc_merged_path *paths = tree->text->view->paths;
     const struct lc_sums *sums = tree->text->sums;
     uint32_t only = LC_NONE;
-    if (tree->text->full || !lc_is_unnamed(paths[path].name))
+    const char *kind = tree->text->full ? NULL : lc_frame_kind(paths[path].name), *other;
+    if (kind == NULL)
         return LC_NONE;
     for (uint32_t child = paths[path].first_child; child != LC_NONE;
          child = paths[child].next_sibling) {
@@ -114,9 +117,10 @@ static uint32_t only_child(const struct tree *tree, uint32_t path) {
             return LC_NONE;
         only = child;
     }
-    bool same = only != LC_NONE && lc_is_unnamed(paths[only].name) &&
-                sums->time[path] - sums->time[only] < tree->least_time;
-    return same ? only : LC_NONE;
+    if (only == LC_NONE || sums->time[path] - sums->time[only] >= tree->least_time)
+        return LC_NONE;
+    other = lc_frame_kind(paths[only].name);
+    return other != NULL && strcmp(other, kind) == 0 ? only : LC_NONE;
 }
 
 /* A function's name, cut so that the numbers have room. */
@@ -125,8 +129,14 @@ static void put_name(const struct tree *tree, uint32_t path, size_t depth, size_
     const struct lc_text *text = tree->text;
     size_t used = NUMBERS_WIDTH + 2 * depth;
     size_t width = text->width > used + 24 ? text->width - used : 24;
-    if (folded > 0)
-        lc_strbuf_printf(out, "(%zu unnamed)/", folded);
+    if (folded > 0) {
+        const char *kind = lc_frame_kind(text->view->paths[path].name);
+        bool last = lc_frames_fold(kind, 1); /* unnamed: the innermost one says where it is */
+        lc_put_frames(out, kind, last ? folded : folded + 1);
+        if (!last)
+            return;
+        lc_strbuf_putc(out, '/');
+    }
     lc_text_put_name(text, path, width - out->length, out);
 }
 
@@ -136,7 +146,7 @@ static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libsc
     size_t folded = 0;
     for (uint32_t below; (below = only_child(tree, path)) != LC_NONE; path = below)
         folded++;
-    const struct lc_view_path *own = &tree->text->view->paths[path];
+    const struct lc_merged_path *own = &tree->text->view->paths[path];
     const struct lc_sums *sums = tree->text->sums;
     struct libscols_line *line = scols_table_new_line(tree->table, parent);
     if (line == NULL)
@@ -160,8 +170,8 @@ static void add_end(const struct tree *tree, const char *name, double time) {
     struct libscols_line *line = scols_table_new_line(tree->table, NULL);
     if (line == NULL)
         return;
-    scols_line_set_data(line, 0, name);
-    scols_line_set_data(line, 1, lc_text_seconds(time, cell));
+    scols_line_set_data(line, NAME, name);
+    scols_line_set_data(line, 0, lc_text_seconds(time, cell));
 }
 
 static enum lc_err print_tree(struct tree *tree) {
@@ -189,24 +199,25 @@ static enum lc_err print_tree(struct tree *tree) {
 }
 
 static struct libscols_table *new_table(bool full) {
+    static const char *const titles[NAME] = {"TIME", "TIME %", "MPI %", "WAIT %"};
     struct libscols_table *table = scols_new_table();
-    if (table != NULL)
-        scols_table_new_column(table, "CALL TREE", full ? 1 : 0.5,
-                               full ? SCOLS_FL_TREE : SCOLS_FL_TREE | SCOLS_FL_TRUNC);
+    if (table == NULL)
+        return NULL;
+    for (size_t i = 0; i < NAME; i++)
+        scols_table_new_column(table, titles[i], 0, SCOLS_FL_RIGHT);
+    scols_table_new_column(table, "CALL TREE", full ? 1 : 0.5,
+                           full ? SCOLS_FL_TREE : SCOLS_FL_TREE | SCOLS_FL_TRUNC);
     return table;
 }
 
 enum lc_err lc_text_tree(const struct lc_text *text) {
     struct tree tree = {.text = text, .table = new_table(text->full)};
-    static const char *const titles[] = {"TIME", "TIME %", "MPI %", "WAIT %"};
     if (text->sums->total_time <= 0.0) {
         scols_unref_table(tree.table);
         return LC_OK;
     }
     if (tree.table == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot build a table");
-    for (size_t i = 0; i < 4; i++)
-        scols_table_new_column(tree.table, titles[i], 0, SCOLS_FL_RIGHT);
     tree.least_time = 0.01 * text->sums->total_time;
     tree.least_waiting = 0.05 * text->sums->total_waiting;
     while (count_lines(&tree) > MOST_LINES) {

@@ -5,55 +5,17 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "report/late.h"
 #include "report/text_parts.h"
-#include "report/tsv.h"
 
 enum { MOST_BLAMED = 6, MOST_PLACES = 8 };
 
-struct blamed { /* one late place */
-    const char *rank, *path, *from, *to;
-    double seconds;
-    const char *victim; /* the call path that waited longest for it */
-    double victim_seconds;
-    double share; /* percent of all waiting */
-    char *ranks;  /* several that are alike, instead of `rank`; NULL: one */
-    bool joined;  /* was looked at */
+struct blamed {
+    struct lc_late late;
+    double seconds, share; /* of all that are joined here; percent of all waiting */
+    char *ranks;           /* several that are alike, instead of `late.rank`; NULL: one */
+    bool joined;           /* was looked at */
 };
-
-struct blame_columns {
-    int late_rank, late_path, waiting_path, seconds, from, to, share;
-};
-
-static int either(const struct lc_tsv *tsv, const char *name, const char *other) {
-    int column = lc_tsv_column(tsv, name);
-    return column >= 0 ? column : lc_tsv_column(tsv, other);
-}
-
-/* Adds up lines of the same late rank and code. The list is short: it was bounded when it was made.
- */
-static size_t add_up(const struct lc_tsv *tsv, const struct blame_columns *at,
-                     struct blamed *list) {
-    size_t n = 0;
-    for (size_t r = 0; r < tsv->n_rows; r++) {
-        const char *rank = lc_tsv_cell(tsv, r, at->late_rank);
-        const char *path = lc_tsv_cell(tsv, r, at->late_path);
-        double seconds = lc_tsv_number(tsv, r, at->seconds);
-        size_t i = 0;
-        while (i < n && (strcmp(list[i].rank, rank) != 0 || strcmp(list[i].path, path) != 0))
-            i++;
-        if (i == n)
-            list[n++] = (struct blamed){.rank = rank, .path = path, .from = "", .to = ""};
-        list[i].seconds += seconds;
-        list[i].share += 100.0 * lc_tsv_number(tsv, r, at->share);
-        if (seconds > list[i].victim_seconds) {
-            list[i].victim_seconds = seconds;
-            list[i].victim = lc_tsv_cell(tsv, r, at->waiting_path);
-            list[i].from = lc_tsv_cell(tsv, r, at->from);
-            list[i].to = lc_tsv_cell(tsv, r, at->to);
-        }
-    }
-    return n;
-}
 
 static int compare_blamed(const void *a, const void *b) {
     double x = ((const struct blamed *)a)->seconds, y = ((const struct blamed *)b)->seconds;
@@ -64,28 +26,32 @@ enum { MOST_ALIKE = 8 };
 
 /* Code that several ranks are late in alike is one line: no rank stands out. Lines of one path are
  * joined unless one rank has most of its seconds. The list is in descending order, and stays so. */
-static void join_alike(struct blamed *list, size_t n) {
+static void join_alike(struct blamed *list, size_t n, const struct lc_view *view) {
     for (size_t i = 0; i < n; i++) {
         double all = 0.0, share = 0.0;
         size_t alike = 0;
         struct lc_strbuf ranks = {0};
         for (size_t j = i; j < n && !list[i].joined; j++)
-            if (strcmp(list[j].path, list[i].path) == 0) {
+            if (strcmp(list[j].late.path, list[i].late.path) == 0) {
                 all += list[j].seconds;
                 share += list[j].share;
-                if (++alike <= MOST_ALIKE)
-                    lc_strbuf_printf(&ranks, "%s%s", alike > 1 ? ", " : "", list[j].rank);
+                if (++alike <= MOST_ALIKE) {
+                    char number[64];
+                    lc_late_number(&list[j].late, view, number);
+                    lc_strbuf_printf(&ranks, "%s%s", alike > 1 ? ", " : "", number);
+                }
             }
         if (alike > MOST_ALIKE)
             lc_strbuf_puts(&ranks, ", ..");
         if (alike < 2 || list[i].seconds >= 0.6 * all || !lc_strbuf_ok(&ranks)) {
             lc_strbuf_free(&ranks);
             for (size_t j = i; j < n && alike > 1; j++) /* each for itself */
-                list[j].joined = list[j].joined || strcmp(list[j].path, list[i].path) == 0;
+                list[j].joined =
+                    list[j].joined || strcmp(list[j].late.path, list[i].late.path) == 0;
             continue;
         }
         for (size_t j = i + 1; j < n; j++)
-            if (strcmp(list[j].path, list[i].path) == 0) {
+            if (strcmp(list[j].late.path, list[i].late.path) == 0) {
                 list[j].joined = true;
                 list[j].seconds = 0.0;
             }
@@ -97,16 +63,18 @@ static void join_alike(struct blamed *list, size_t n) {
 }
 
 /* `where`, `victim`: the call paths as they are printed. */
-static void print_blamed(const struct lc_text *text, const struct blamed *late, const char *where,
+static void print_blamed(const struct lc_text *text, const struct blamed *blamed, const char *where,
                          const char *victim) {
-    char seconds[32], source[160];
-    double share =
-        late->share > 0.0 ? late->share : lc_text_share(late->seconds, text->sums->total_waiting);
-    fprintf(text->out, "  %s%5.1f %%%s  %8s  %srank%s %s%s%s%s\n      %s%s%s\n",
-            lc_text_alarm(text), share, lc_text_plain(text),
-            lc_text_seconds(late->seconds, seconds), lc_text_bold(text),
-            late->ranks != NULL ? "s" : "", late->ranks != NULL ? late->ranks : late->rank,
-            lc_text_plain(text), late->ranks != NULL ? ", about alike, wait for each other" : "",
+    char seconds[32], source[160], number[64];
+    const struct lc_late *late = &blamed->late;
+    lc_late_number(late, text->view, number);
+    double share = blamed->share > 0.0 ? blamed->share
+                                       : lc_text_share(blamed->seconds, text->sums->total_waiting);
+    fprintf(text->out, "  %s%5.1f %%%s  %8s  %s%s%s %s%s%s%s\n      %s%s%s\n", lc_text_alarm(text),
+            share, lc_text_plain(text), lc_text_seconds(blamed->seconds, seconds),
+            lc_text_bold(text), lc_late_noun(late, text->view), blamed->ranks != NULL ? "s" : "",
+            blamed->ranks != NULL ? blamed->ranks : number, lc_text_plain(text),
+            blamed->ranks != NULL ? ", about equally, wait for each other" : "",
             lc_text_source(text, lc_view_find(text->view, late->path), source), lc_text_bold(text),
             where, lc_text_plain(text));
     if (late->from[0] != '\0' || late->to[0] != '\0') {
@@ -138,13 +106,13 @@ static enum lc_err print_names(const struct lc_text *text, const char *const *na
 }
 
 static enum lc_err print_list(const struct lc_text *text, const struct blamed *list, size_t n) {
-    const char *late[MOST_BLAMED], *waiting[MOST_BLAMED];
+    const char *late[MOST_BLAMED] = {0}, *waiting[MOST_BLAMED] = {0};
     char **where = NULL, **victims = NULL;
     size_t shown = 0;
     while (shown < n && shown < MOST_BLAMED &&
            (shown == 0 || list[shown].seconds >= 0.02 * list[0].seconds)) {
-        late[shown] = list[shown].path;
-        waiting[shown] = list[shown].victim;
+        late[shown] = list[shown].late.path;
+        waiting[shown] = list[shown].late.victim;
         shown++;
     }
     enum lc_err err = print_names(text, late, shown, text->width - 6, &where);
@@ -158,25 +126,16 @@ static enum lc_err print_list(const struct lc_text *text, const struct blamed *l
 }
 
 enum lc_err lc_text_blame(const struct lc_text *text) {
-    const char *data;
-    size_t bytes;
-    struct lc_tsv tsv;
-    if (lc_cubex_misc(text->view->cube, "blame.tsv", &data, &bytes) != LC_OK)
-        return LC_OK;
-    LC_TRY(lc_tsv_parse(&tsv, data, bytes));
-    const struct blame_columns at = {.late_rank = lc_tsv_column(&tsv, "late_rank"),
-                                     .late_path = lc_tsv_column(&tsv, "late_callpath"),
-                                     .waiting_path = lc_tsv_column(&tsv, "waiting_callpath"),
-                                     .seconds = lc_tsv_column(&tsv, "seconds"),
-                                     .from = either(&tsv, "late_call_site_begin", "late_from"),
-                                     .to = either(&tsv, "late_call_site_end", "late_to"),
-                                     .share = lc_tsv_column(&tsv, "share")};
+    struct lc_late_list late;
     struct blamed *list = NULL;
-    enum lc_err err = lc_alloc(&list, tsv.n_rows, sizeof list[0]);
-    size_t n = err == LC_OK ? add_up(&tsv, &at, list) : 0;
-    if (n > 0) {
-        qsort(list, n, sizeof list[0], compare_blamed);
-        join_alike(list, n);
+    LC_TRY(lc_late_read(&late, text->view));
+    size_t n = late.n;
+    enum lc_err err = lc_alloc(&list, n, sizeof list[0]);
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        list[i] = (struct blamed){
+            .late = late.list[i], .seconds = late.list[i].seconds, .share = late.list[i].share};
+    if (err == LC_OK && n > 0) {
+        join_alike(list, n, text->view);
         qsort(list, n, sizeof list[0], compare_blamed);
         lc_text_heading(
             text, "Who is late",
@@ -187,10 +146,10 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
         else
             err = print_list(text, list, n);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; list != NULL && i < n; i++)
         free(list[i].ranks);
     free(list);
-    lc_tsv_free(&tsv);
+    lc_late_free(&late);
     return err;
 }
 

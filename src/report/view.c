@@ -6,56 +6,45 @@
 #include <jansson.h>
 
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
-/* Finds children by name: open addressing over (parent, name), at most half full. */
-struct lookup {
-    uint32_t *slots; /* path + 1; 0 free */
-    size_t mask;
-};
-
-static size_t hash(uint32_t parent, const char *name) {
-    uint64_t h = lc_hash_text(LC_HASH_BEGIN ^ parent, name);
-    return (size_t)(h ^ h >> 29);
-}
-
-static uint32_t find_or_add(struct lc_view *view, struct lookup *lookup, uint32_t parent,
+/* The path of that name under a parent (in `lookup`, in which there is room). */
+static uint32_t find_or_add(struct lc_view *view, struct lc_lookup *lookup, uint32_t parent,
                             uint32_t cnode) {
     const struct lc_region *region = &view->model->regions[view->model->cnodes[cnode].region];
-    size_t slot = hash(parent, region->name) & lookup->mask;
-    for (; lookup->slots[slot] != 0; slot = (slot + 1) & lookup->mask) {
-        const struct lc_view_path *path = &view->paths[lookup->slots[slot] - 1];
-        if (path->parent == parent && strcmp(path->name, region->name) == 0)
-            return lookup->slots[slot] - 1;
-    }
-    uint32_t id = (uint32_t)view->n_paths++;
-    lookup->slots[slot] = id + 1;
-    view->paths[id] = (struct lc_view_path){.parent = parent,
-                                            .first_child = LC_NONE,
-                                            .next_sibling = LC_NONE,
-                                            .first_cnode = LC_NONE,
-                                            .name = region->name,
-                                            .mpi = strncmp(region->name, "MPI_", 4) == 0};
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ parent, region->name);
+    uint32_t id = LC_LOOKUP(lookup, hash, i,
+                            view->paths[i].parent == parent &&
+                                strcmp(view->paths[i].name, region->name) == 0);
+    if (id != LC_NONE)
+        return id;
+    id = (uint32_t)view->n_paths++;
+    lc_lookup_add(lookup, hash, id);
+    view->paths[id] = (struct lc_merged_path){.parent = parent,
+                                              .first_child = LC_NONE,
+                                              .next_sibling = LC_NONE,
+                                              .first_cnode = LC_NONE,
+                                              .name = region->name,
+                                              .mpi = strncmp(region->name, "MPI_", 4) == 0};
     return id;
 }
 
 static enum lc_err merge_paths(struct lc_view *view) {
     size_t n = view->model->n_cnodes;
-    struct lookup lookup = {.mask = 15};
-    while (lookup.mask < 2 * n)
-        lookup.mask = lookup.mask * 2 + 1;
+    struct lc_lookup lookup = {0};
     LC_TRY(lc_alloc(&view->paths, n, sizeof view->paths[0]));
     LC_TRY(lc_alloc(&view->path_of, n, sizeof view->path_of[0]));
     LC_TRY(lc_alloc(&view->same_path, n, sizeof view->same_path[0]));
-    LC_TRY(lc_alloc(&lookup.slots, lookup.mask + 1, sizeof lookup.slots[0]));
+    LC_TRY(lc_lookup_reserve(&lookup, n));
     for (uint32_t c = 0; c < n; c++) {
         uint32_t parent = view->model->cnodes[c].parent;
         view->path_of[c] =
             find_or_add(view, &lookup, parent == LC_NONE ? LC_NONE : view->path_of[parent], c);
     }
-    free(lookup.slots);
+    lc_lookup_free(&lookup);
     for (uint32_t c = (uint32_t)n; c-- > 0;) { /* from the end, so that lists ascend */
-        struct lc_view_path *path = &view->paths[view->path_of[c]];
+        struct lc_merged_path *path = &view->paths[view->path_of[c]];
         view->same_path[c] = path->first_cnode;
         path->first_cnode = c;
     }

@@ -8,7 +8,7 @@
 
 #include "model/cubex_read.h"
 
-struct lc_view_path {
+struct lc_merged_path {
     uint32_t parent, first_child, next_sibling; /* LC_NONE: none */
     uint32_t first_cnode;                       /* of those with this name */
     const char *name;                           /* of the region */
@@ -19,7 +19,7 @@ struct lc_view {
     struct lc_cubex *cube;
     const struct lc_model *model;
     char *file;
-    struct lc_view_path *paths;
+    struct lc_merged_path *paths;
     size_t n_paths;
     uint32_t *path_of;       /* per cnode */
     uint32_t *same_path;     /* per cnode: the next one of equal name, LC_NONE ends */
@@ -28,7 +28,9 @@ struct lc_view {
     size_t n_unknown;
 };
 
+/* Opens a result; lc_view_close closes it. Errors: those of lc_cubex_open. */
 enum lc_err lc_view_open(struct lc_view **view, const char *file);
+/* NULL is allowed. */
 void lc_view_close(struct lc_view *view);
 
 /* One value per location; minimum (of values other than 0) and maximum instead of sums where the

@@ -11,16 +11,16 @@ enum { MOST_ROWS = 65536 }; /* the library keeps far fewer: what is beyond is no
 
 struct blame {
     uint32_t wait_cnode, late_cnode; /* LC_NONE: has not come */
-    int32_t late_rank;
+    int32_t late_rank, late_thread;  /* -1: the rank as a whole */
     uint32_t late_node;
     double seconds;
     double sites[2]; /* addresses; 0: unknown */
 };
 
-enum part { PART_WAIT, PART_LATE, PART_FROM, PART_TO, N_PARTS };
+enum part { PART_WAIT, PART_LATE, PART_FROM, PART_TO, PART_THREAD, N_PARTS };
 
 static bool is_wait_metric(const char *name) {
-    for (size_t i = 0; i + 1 < LC_RAW_MEASURED; i++) /* the last is the critical path */
+    for (size_t i = 0; i < LC_RAW_WAITS; i++)
         if (strcmp(name, lc_raw_measured[i]) == 0)
             return true;
     return false;
@@ -28,7 +28,7 @@ static bool is_wait_metric(const char *name) {
 
 /* "blame.<k>.wait" and so on. */
 static bool parse_name(const char *name, size_t *k, enum part *part) {
-    static const char *const ends[N_PARTS] = {".wait", ".late", ".from", ".to"};
+    static const char *const ends[N_PARTS] = {".wait", ".late", ".from", ".to", ".thread"};
     char *end;
     if (strncmp(name, "blame.", 6) != 0 || name[6] < '0' || name[6] > '9')
         return false;
@@ -52,6 +52,9 @@ static void take(const struct lc_blame_table *table, size_t i, enum part part, s
         row->late_node = value->node;
         row->late_rank = table->defs->locations[value->location].rank;
         break;
+    case PART_THREAD:
+        row->late_thread = table->defs->locations[value->location].thread;
+        break;
     default:
         row->sites[part - PART_FROM] = value->value;
     }
@@ -71,7 +74,8 @@ static enum lc_err collect(const struct lc_blame_table *table, struct blame **ro
             continue;
         LC_TRY(lc_grow(rows, &capacity, k + 1, sizeof **rows));
         for (; *n_rows <= k; ++*n_rows)
-            (*rows)[*n_rows] = (struct blame){.wait_cnode = LC_NONE, .late_cnode = LC_NONE};
+            (*rows)[*n_rows] =
+                (struct blame){.wait_cnode = LC_NONE, .late_cnode = LC_NONE, .late_thread = -1};
         take(table, i, part, &(*rows)[k]);
     }
     return LC_OK;
@@ -120,8 +124,11 @@ static enum lc_err print_row(const struct lc_blame_table *table, const struct bl
     for (int i = 0; err == LC_OK && i < 2; i++)
         err = print_site(table, row->late_node, row->sites[i], text);
     if (err == LC_OK)
-        lc_strbuf_printf(text, "\t%.9f\t%.9f\n", row->seconds,
+        lc_strbuf_printf(text, "\t%.9f\t%.9f\t", row->seconds,
                          all > 0.0 ? row->seconds / all : 0.0);
+    if (err == LC_OK && row->late_thread >= 0)
+        lc_strbuf_printf(text, "%d", row->late_thread);
+    lc_strbuf_putc(text, '\n');
     free(wait);
     free(late);
     return err;
@@ -144,7 +151,7 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
     if (n_rows > 0)
         qsort(rows, n_rows, sizeof rows[0], compare_rows);
     lc_strbuf_puts(&text, "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
-                          "late_call_site_end\tseconds\tshare\n");
+                          "late_call_site_end\tseconds\tshare\tlate_thread\n");
     size_t n_complete = 0;
     for (size_t i = 0; err == LC_OK && i < n_rows; i++)
         if (rows[i].wait_cnode != LC_NONE && rows[i].late_cnode != LC_NONE &&

@@ -13,20 +13,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/perf_sampler.h"
 #include "base/timer.h"
 #include "base/mem.h"
 #include "base/executable.h"
 #include "run/inspect.h"
 #include "run/run.h"
 
-static enum lc_err add(struct lc_findings *findings, enum lc_verdict verdict, const char *subject,
+static enum lc_err add(struct lc_checkup *findings, enum lc_verdict verdict, const char *subject,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static enum lc_err add(struct lc_findings *findings, enum lc_verdict verdict, const char *subject,
+static enum lc_err add(struct lc_checkup *findings, enum lc_verdict verdict, const char *subject,
                        const char *format, ...) {
     LC_TRY(lc_grow(&findings->items, &findings->cap_items, findings->n_items + 1,
                    sizeof findings->items[0]));
-    struct lc_finding *finding = &findings->items[findings->n_items++];
+    struct lc_doctor_check *finding = &findings->items[findings->n_items++];
     finding->verdict = verdict;
     finding->subject = subject;
     va_list args;
@@ -37,9 +38,9 @@ static enum lc_err add(struct lc_findings *findings, enum lc_verdict verdict, co
     return LC_OK;
 }
 
-void lc_findings_free(struct lc_findings *findings) {
+void lc_checkup_free(struct lc_checkup *findings) {
     free(findings->items);
-    *findings = (struct lc_findings){0};
+    *findings = (struct lc_checkup){0};
 }
 
 static bool has_core(const char *stub, enum lc_flavour flavour) {
@@ -50,7 +51,7 @@ static bool has_core(const char *stub, enum lc_flavour flavour) {
     return access(core, R_OK) == 0;
 }
 
-static enum lc_err look_at_library(struct lc_findings *f) {
+static enum lc_err look_at_library(struct lc_checkup *f) {
     static const enum lc_flavour flavours[] = {LC_FLAVOUR_IS_OPENMPI, LC_FLAVOUR_IS_MPICH};
     char *stub;
     if (lc_run_find_library(&stub) != LC_OK)
@@ -68,16 +69,28 @@ static enum lc_err look_at_library(struct lc_findings *f) {
     return err;
 }
 
-static enum lc_err look_at_launchers(struct lc_findings *f) {
-    static const char *const names[] = {"mpirun.openmpi", "mpirun.mpich", "mpirun", "srun"};
-    char list[512] = "";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = lc_find_executable(names[i]);
-        if (path != NULL)
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                     list[0] == '\0' ? "" : ", ", path);
+/* Each once, though it may have several names. */
+static enum lc_err look_at_launchers(struct lc_checkup *f) {
+    enum { MOST = 8 };
+    char list[512] = "", *seen[MOST];
+    size_t n = 0;
+    for (const char *const *name = lc_launcher_names(); *name != NULL && n < MOST; name++) {
+        char *path = lc_find_executable(*name);
+        char *file = path != NULL ? realpath(path, NULL) : NULL;
+        bool known = file == NULL;
+        for (size_t i = 0; i < n; i++)
+            known |= file != NULL && strcmp(file, seen[i]) == 0;
+        if (known) {
+            free(file);
+        } else {
+            seen[n++] = file;
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n > 1 ? ", " : "",
+                     path);
+        }
         free(path);
     }
+    while (n > 0)
+        free(seen[--n]);
     if (list[0] == '\0')
         return add(f, LC_VERDICT_BAD, "launcher",
                    "none found: MPI programs run as a single process: install an MPI (Debian: "
@@ -85,7 +98,7 @@ static enum lc_err look_at_launchers(struct lc_findings *f) {
     return add(f, LC_VERDICT_OK, "launcher", "%s", list);
 }
 
-static enum lc_err look_at_clock(struct lc_findings *f) {
+static enum lc_err look_at_clock(struct lc_checkup *f) {
     enum { READS = 20000 };
     lc_timer_init();
     uint64_t begin = lc_monotonic_raw_ns();
@@ -102,7 +115,7 @@ static enum lc_err look_at_clock(struct lc_findings *f) {
                ns);
 }
 
-static enum lc_err look_at_cores(struct lc_findings *f) {
+static enum lc_err look_at_cores(struct lc_checkup *f) {
     cpu_set_t set;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     int usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)online;
@@ -116,7 +129,7 @@ static enum lc_err look_at_cores(struct lc_findings *f) {
                usable);
 }
 
-static enum lc_err look_at_memory(struct lc_findings *f) {
+static enum lc_err look_at_memory(struct lc_checkup *f) {
     char path[64];
     int fd = memfd_create("latecomer-doctor", MFD_CLOEXEC), again = -1;
     if (fd >= 0) {
@@ -135,7 +148,7 @@ static enum lc_err look_at_memory(struct lc_findings *f) {
     return err;
 }
 
-static enum lc_err look_at_counters(struct lc_findings *f) {
+static enum lc_err look_at_counters(struct lc_checkup *f) {
     int level = 99;
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
     if (file == NULL)
@@ -148,12 +161,21 @@ static enum lc_err look_at_counters(struct lc_findings *f) {
         return add(f, LC_VERDICT_OK, "counters", "performance events are allowed (level %d)",
                    level);
     return add(f, LC_VERDICT_NOTE, "counters",
-               "performance events are forbidden (perf_event_paranoid %d); no result "
-               "need them",
+               "performance events are forbidden (perf_event_paranoid %d); no result needs them",
                level);
 }
 
-static enum lc_err look_at_place(struct lc_findings *f) {
+static enum lc_err look_at_sampling(struct lc_checkup *f) {
+    int error = lc_perf_sampler_try();
+    if (error == 0)
+        return add(f, LC_VERDICT_OK, "sampling",
+                   "the code between MPI calls can be sampled: run --sample=500 names functions "
+                   "without MPI calls");
+    return add(f, LC_VERDICT_NOTE, "sampling", "functions without MPI calls cannot be seen: %s",
+               lc_perf_why(error));
+}
+
+static enum lc_err look_at_place(struct lc_checkup *f) {
     if (access(".", W_OK | X_OK) == 0)
         return LC_OK;
     return add(f, LC_VERDICT_NOTE, "directory",
@@ -207,7 +229,7 @@ static struct elf_facts look_into(const char *path) {
     return facts;
 }
 
-static enum lc_err judge_names(struct lc_findings *f, const struct lc_program *program) {
+static enum lc_err judge_names(struct lc_checkup *f, const struct lc_program *program) {
     if (program->has_debug)
         return add(f, LC_VERDICT_OK, "names", "functions, files and lines");
     if (program->has_symbols)
@@ -219,13 +241,12 @@ static enum lc_err judge_names(struct lc_findings *f, const struct lc_program *p
         "others are shown as name+0x1a2b: do not strip it, or install its debug symbols (-dbgsym)");
 }
 
-static enum lc_err judge_mpi(struct lc_findings *f, const struct lc_program *program) {
+static enum lc_err judge_mpi(struct lc_checkup *f, const struct lc_program *program) {
     const char *name = lc_flavour_name(program->flavour);
     char *stub;
     if (program->flavour == LC_FLAVOUR_UNKNOWN)
         return add(f, LC_VERDICT_NOTE, "MPI",
-                   "%s is not known by its name: what it says when it runs decides whether it is "
-                   "measured",
+                   "%s is not a known name: whether it can be measured is decided when it runs",
                    program->mpi_library);
     if (lc_run_find_library(&stub) != LC_OK) /* told already */
         return LC_OK;
@@ -239,15 +260,14 @@ static enum lc_err judge_mpi(struct lc_findings *f, const struct lc_program *pro
                name, program->mpi_library);
 }
 
-static enum lc_err judge_elf(struct lc_findings *f, const struct lc_program *program) {
+static enum lc_err judge_elf(struct lc_checkup *f, const struct lc_program *program) {
     struct elf_facts facts = look_into(program->path);
     if (program->is_static)
         return add(f, LC_VERDICT_BAD, "program",
                    "linked statically: nothing can be preloaded, it runs unmeasured: link it "
                    "dynamically");
     if (program->is_foreign)
-        return add(f, LC_VERDICT_BAD, "program",
-                   "built for another kind of machine: it runs unmeasured");
+        return add(f, LC_VERDICT_BAD, "program", "built for another processor: it runs unmeasured");
     if (program->is_privileged)
         LC_TRY(add(f, LC_VERDICT_BAD, "program",
                    "set-user-id programs ignore preloading and run unmeasured: measure a copy "
@@ -274,19 +294,19 @@ static enum lc_err judge_elf(struct lc_findings *f, const struct lc_program *pro
                    "-fasynchronous-unwind-tables, or use --callpath=caller"));
     if (program->uses_openmp)
         LC_TRY(add(f, LC_VERDICT_NOTE, "OpenMP",
-                   "used: threads that call MPI are measured; parallel regions count as useful "
-                   "work of the thread that calls MPI"));
+                   "used: measured where the runtime is LLVM's; programs built for libgomp run on "
+                   "it if it is installed (run --openmp=native keeps libgomp)"));
     return LC_OK;
 }
 
-static enum lc_err look_at_program(struct lc_findings *f, const char *name) {
+static enum lc_err look_at_program(struct lc_checkup *f, const char *name) {
     struct lc_program program;
     LC_TRY(lc_program_inspect(&program, name));
     enum lc_err err;
     if (program.script)
         err = add(f, LC_VERDICT_NOTE, "program",
-                  "a script for %s: what it starts is measured if it calls MPI; give -n its "
-                  "--launcher if there are several MPIs here",
+                  "a script for %s: the MPI programs it starts are measured; with -n, also give "
+                  "--launcher if several MPIs are installed",
                   program.interpreter);
     else if (!program.is_elf)
         err = add(f, LC_VERDICT_NOTE, "program", "of an unknown kind");
@@ -296,8 +316,8 @@ static enum lc_err look_at_program(struct lc_findings *f, const char *name) {
     return err;
 }
 
-enum lc_err lc_doctor_look(struct lc_findings *findings, const char *program) {
-    *findings = (struct lc_findings){0};
+enum lc_err lc_doctor_look(struct lc_checkup *findings, const char *program) {
+    *findings = (struct lc_checkup){0};
     enum lc_err err = look_at_library(findings);
     if (err == LC_OK)
         err = look_at_launchers(findings);
@@ -310,10 +330,12 @@ enum lc_err lc_doctor_look(struct lc_findings *findings, const char *program) {
     if (err == LC_OK)
         err = look_at_counters(findings);
     if (err == LC_OK)
+        err = look_at_sampling(findings);
+    if (err == LC_OK)
         err = look_at_place(findings);
     if (err == LC_OK && program != NULL)
         err = look_at_program(findings, program);
     if (err != LC_OK)
-        lc_findings_free(findings);
+        lc_checkup_free(findings);
     return err;
 }

@@ -9,19 +9,19 @@
 
 enum lc_verdict { LC_VERDICT_OK, LC_VERDICT_NOTE, LC_VERDICT_BAD };
 
-struct lc_finding {
+struct lc_doctor_check {
     enum lc_verdict verdict;
     const char *subject; /* static */
     char text[512];      /* what is, and if it is not good: why it matters, what to do */
 };
 
-struct lc_findings {
-    struct lc_finding *items;
+struct lc_checkup {
+    struct lc_doctor_check *items;
     size_t n_items, cap_items;
 };
 
 /* Looks at the machine, and at `program` unless NULL. */
-enum lc_err lc_doctor_look(struct lc_findings *findings, const char *program);
-void lc_findings_free(struct lc_findings *findings);
+enum lc_err lc_doctor_look(struct lc_checkup *findings, const char *program);
+void lc_checkup_free(struct lc_checkup *findings);
 
 #endif

@@ -21,7 +21,10 @@ struct lc_minima;
 int lc_estimate_of(const struct lc_minima *minima, uint32_t mpi_name, const struct lc_raw_row *row);
 extern const char *const lc_estimate_metrics[]; /* metric names, NULL at the end */
 
+/* For the names of a profile, which must outlive them; lc_minima_free frees them. LC_ERR_NOMEM.
+ * */
 enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs);
+/* NULL is allowed. */
 void lc_minima_free(struct lc_minima *minima);
 /* First pass: every row of an MPI function once. */
 enum lc_err lc_minima_see(struct lc_minima *minima, uint32_t mpi_name,

@@ -90,9 +90,11 @@ static bool is_partial(const char *name) {
 }
 
 static bool is_ours(const char *name) {
-    return is_partial(name) || strcmp(name, ".run.json") == 0 ||
+    /* .partial.*: also what a node was writing when it was lost */
+    return strncmp(name, ".partial.", 9) == 0 || strcmp(name, ".run.json") == 0 ||
            strncmp(name, ".profile.raw", 12) == 0 || strcmp(name, LC_RANK_RECORDS) == 0 ||
-           strcmp(name, ".control") == 0 || strcmp(name, LC_RUNDIR_CLAIM) == 0;
+           strcmp(name, ".control") == 0 || strcmp(name, LC_DUMP_REQUEST) == 0 ||
+           strcmp(name, LC_RUNDIR_CLAIM) == 0;
 }
 
 void lc_experiment_clean(const char *dir) {
@@ -105,6 +107,53 @@ void lc_experiment_clean(const char *dir) {
             unlinkat(dirfd(entries), entry->d_name, 0);
     closedir(entries);
     rmdir(dir); /* fails if there is a result, as it should */
+}
+
+static int by_name(const void *a, const void *b) {
+    return memcmp(a, b, sizeof((struct lc_rank_record *)0)->node);
+}
+
+size_t lc_experiment_nodes(const char *dir) {
+    char path[PATH_MAX], (*names)[sizeof((struct lc_rank_record *)0)->node] = NULL;
+    struct lc_rank_record record;
+    size_t n = 0, cap = 0, nodes = 0;
+    join(path, dir, LC_RANK_RECORDS);
+    FILE *file = fopen(path, "rb");
+    while (file != NULL && fread(&record, sizeof record, 1, file) == 1)
+        if (record.magic == LC_RANK_RECORD_MAGIC &&
+            lc_grow(&names, &cap, n + 1, sizeof *names) == LC_OK)
+            memcpy(names[n++], record.node, sizeof *names);
+    if (file != NULL)
+        fclose(file);
+    if (n > 0)
+        qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; i < n; i++)
+        nodes += i == 0 || by_name(names[i - 1], names[i]) != 0;
+    free(names);
+    return nodes;
+}
+
+void lc_experiment_parts(const char *dir, void (*part)(void *context, const struct stat *file),
+                         void *context) {
+    struct stat file;
+    const struct dirent *entry;
+    DIR *entries = opendir(dir);
+    while (entries != NULL && (entry = readdir(entries)) != NULL)
+        if (is_partial(entry->d_name) && fstatat(dirfd(entries), entry->d_name, &file, 0) == 0)
+            part(context, &file);
+    if (entries != NULL)
+        closedir(entries);
+}
+
+bool lc_experiment_is_open(const char *dir, struct timespec *began) {
+    char path[4096 + 16];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/.run.json", dir);
+    if (stat(path, &status) != 0)
+        return false;
+    if (began != NULL)
+        *began = status.st_mtim;
+    return true;
 }
 
 bool lc_experiment_has_result(const char *dir) {

@@ -26,7 +26,7 @@ enum {
     STEP_MS = 5,
     WAIT_FOR_WRITER_MS = 2500,
     WAIT_FOR_OTHERS_MS = 800,
-    WAIT_FOR_TOLD_MS = 300 /* who sends a signal to one rank mostly sends it to all */
+    WAIT_FOR_SIGNALLED_MS = 300 /* a signal sent to one rank usually goes to all */
 };
 
 static void nap(void) {
@@ -69,12 +69,18 @@ static const char *mpi_name(const struct lc_run *run) {
     return header == NULL ? "unknown" : header->mpi;
 }
 
+/* The program was measured without MPI. */
+static bool is_without_mpi(const struct lc_state_header *header) {
+    return header != NULL && header->flavour == LC_FLAVOUR_UNKNOWN;
+}
+
 /* Saves the node's states and makes a result of what is there. */
 static enum lc_err save_node(struct lc_run *run, const char *ending, bool complete, bool keep) {
     struct lc_raw *all;
     LC_TRY(collect(run, &all));
     json_t *meta = lc_meta_end(run, ending, complete);
-    json_object_set_new(meta, "mpi", json_string(mpi_name(run)));
+    if (!is_without_mpi(own_state(run)))
+        json_object_set_new(meta, "mpi", json_string(mpi_name(run)));
     free(all->meta);
     all->meta = json_dumps(meta, JSON_REAL_PRECISION(17));
     json_decref(meta);
@@ -121,7 +127,8 @@ static void write_as_writer(struct lc_run *run, const char *ending) {
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
     else
-        lc_say("the program ended without MPI_Finalize (%s): partial result in %s", ending,
+        lc_say("the program ended %s (%s): partial result in %s",
+               is_without_mpi(own_state(run)) ? "early" : "without MPI_Finalize", ending,
                run->dir.path);
     lc_run_trace_salvage(run);
     lc_run_mark_saved(run);
@@ -148,7 +155,7 @@ static void end_unhappy(struct lc_run *run, const char *ending) {
     if (WIFEXITED(run->wait_status))
         wait_for_others(run, WAIT_FOR_OTHERS_MS);
     else if (WTERMSIG(run->wait_status) == run->passed_signal)
-        wait_for_others(run, WAIT_FOR_TOLD_MS);
+        wait_for_others(run, WAIT_FOR_SIGNALLED_MS);
     write_as_writer(run, ending);
 }
 
@@ -204,13 +211,14 @@ void lc_run_save_in_finalize(struct lc_run *run) {
 
 /* Rank 0, after MPI_Finalize. */
 static void end_well(struct lc_run *run) {
+    bool without_mpi = is_without_mpi(own_state(run));
     lc_rundir_unlink(&run->dir);
     if (run->result_saved) {
         lc_run_trace_finish(run);
         lc_run_mark_saved(run);
         return;
     }
-    json_t *meta = lc_meta_end(run, "MPI_Finalize", true);
+    json_t *meta = lc_meta_end(run, without_mpi ? "exit" : "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
     if (err == LC_ERR_NOT_FOUND) /* the library could not write its file */
@@ -220,11 +228,11 @@ static void end_well(struct lc_run *run) {
         lc_experiment_clean(run->dir.path);
     } else {
         const struct lc_state_header *own = own_state(run);
-        bool returned = own == NULL || own->end_ns != own->finalize_ns;
+        bool returned = own == NULL || without_mpi || own->end_ns != own->finalize_ns;
         lc_say("%sresult in %s: see it with `latecomer show %s`",
                returned || !WIFSIGNALED(run->wait_status)
                    ? ""
-                   : "MPI_Finalize did not return, all before it was measured: ",
+                   : "MPI_Finalize did not return; everything before it was measured: ",
                run->dir.path, run->dir.path);
         lc_run_trace_finish(run);
     }
@@ -259,11 +267,26 @@ static const char *who_clears_environment(char **argv) {
 static void say_nothing_measured(const struct lc_run *run) {
     const char *clearing = who_clears_environment(run->argv);
     if (clearing != NULL)
-        lc_say("%s: never called MPI: no result: %s takes away the variables that the tool needs: "
-               "put `latecomer run` behind it, right before the program",
+        lc_say("%s: never called MPI: no result: %s removes the environment variables that the "
+               "tool needs: "
+               "put `latecomer run` after it, right before the program",
                run->argv[0], clearing);
     else
         lc_say("%s: never called MPI: no result", run->argv[0]);
+}
+
+/* One process without MPI, OpenMP and regions: there is its time, and nothing to wait for. */
+static bool finish_plain(struct lc_run *run) {
+    if (lc_run_write_plain(run) != LC_OK) {
+        lc_complain("%s", lc_err_text());
+        return false;
+    }
+    lc_rundir_unlink(&run->dir);
+    lc_say("%s: %s: only its run time is in %s", run->argv[0],
+           run->program.uses_openmp ? "neither MPI nor OpenMP was seen"
+                                    : "uses neither MPI nor OpenMP",
+           run->dir.path);
+    return true;
 }
 
 static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
@@ -279,7 +302,7 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
     if (marked && mark[0] == '#') {
         lc_say("%s: ran unmeasured: %s", run->argv[0], mark + 1);
     } else if (marked) {
-        lc_say("%s: ran unmeasured: MPI was called past the tool (RTLD_DEEPBIND, or dlsym on the "
+        lc_say("%s: ran unmeasured: its MPI calls bypass the tool (RTLD_DEEPBIND, or dlsym on the "
                "MPI library)",
                run->argv[0]);
         if (lc_run_write_passed_by(run, mark) == LC_OK) {
@@ -287,9 +310,11 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
             return;
         }
         lc_complain("%s", lc_err_text());
-    } else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED)
+    } else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED) {
+        if (run->launch.size == 1 && who_clears_environment(run->argv) == NULL && finish_plain(run))
+            return;
         say_nothing_measured(run);
-    else
+    } else
         lc_say("%s: ran unmeasured: %.*s", run->argv[0], (int)sizeof own->why, own->why);
     lc_rundir_unlink(&run->dir);
     lc_experiment_clean(run->dir.path);
@@ -353,9 +378,11 @@ void lc_run_save_before_abort(struct lc_run *run) {
 enum lc_err lc_run_dump(struct lc_run *run) {
     lc_peers_map(run);
     if (run->peers.n_states == 0)
-        return lc_fail(LC_ERR_NOT_FOUND, "%s: nothing was measured yet: try later", run->dir.path);
+        return lc_fail(LC_ERR_NOT_FOUND, "%s: nothing has been measured yet: try later",
+                       run->dir.path);
     if (atomic_load(&own_state(run)->peers.count) == 0)
-        return lc_fail(LC_ERR_NOT_FOUND, "%s: MPI_Init is not done: try later", run->dir.path);
+        return lc_fail(LC_ERR_NOT_FOUND, "%s: MPI_Init has not returned yet: try later",
+                       run->dir.path);
     if (run->peers.own != 0)
         return LC_OK; /* the parent of the node's lowest rank does it */
     _Atomic uint32_t *writer = &run->peers.states[0].header->writer;

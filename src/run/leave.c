@@ -3,7 +3,7 @@
  * order, and at the distances, in which their programs ended. Ends that are nearer than TOGETHER_MS
  * are told apart only by when each parent got a core: these parents leave together.
  *
- * A signal to all ranks settles how each of them dies at the instant it is sent, before any of them
+ * A signal to all ranks decides how each of them dies when it is sent, before any of them
  * is gone. So is it here: the parents that die of such signals wait, ready to die, and the first
  * that wakes sends every other one its signal before its own. Else the launcher would see the first
  * one's connection close, and kill the others in a way of its own. */
@@ -79,9 +79,9 @@ static void sleep_until(uint64_t instant_ns) {
         ;
 }
 
-/* The signal by which this program died, if sending it settles the death (no core is dumped);
+/* The signal by which this program died, if sending it decides the death (no core is dumped);
  * else 0. */
-static int settled_signal(int wait_status) {
+static int deciding_signal(int wait_status) {
     if (!WIFSIGNALED(wait_status))
         return 0;
     switch (WTERMSIG(wait_status)) {
@@ -115,7 +115,7 @@ static void get_ready(struct lc_state_header *own, int signo) {
 static bool is_companion(const struct lc_run *run, size_t i, uint64_t first_end, uint64_t turn) {
     const struct lc_state_header *header = run->peers.states[i].header;
     return i != run->peers.own && atomic_load(&header->process_end_ns) != 0 &&
-           settled_signal(atomic_load(&header->wait_status)) != 0 &&
+           deciding_signal(atomic_load(&header->wait_status)) != 0 &&
            turn_of(run, header, first_end) == turn && kill(run->peers.states[i].pid, 0) == 0;
 }
 
@@ -134,7 +134,7 @@ static void take_companions(const struct lc_run *run, uint64_t first_end, uint64
     for (size_t i = 0; i < run->peers.n_states; i++)
         if (is_companion(run, i, first_end, turn))
             kill(run->peers.states[i].pid,
-                 settled_signal(atomic_load(&run->peers.states[i].header->wait_status)));
+                 deciding_signal(atomic_load(&run->peers.states[i].header->wait_status)));
 }
 
 void lc_run_leave(struct lc_run *run) {
@@ -148,7 +148,7 @@ void lc_run_leave(struct lc_run *run) {
     uint64_t leave_ns = atomic_load(&own->first_leave_ns) + turn * TOGETHER_MS * MS;
     if (leave_ns > lc_monotonic_raw_ns() + WAIT_MAX_MS * MS)
         return;
-    int signo = settled_signal(run->wait_status);
+    int signo = deciding_signal(run->wait_status);
     prctl(PR_SET_TIMERSLACK, 1UL);
     if (signo != 0) {
         if (signo != SIGKILL)

@@ -269,3 +269,16 @@ enum lc_err lc_libsearch_walk(const char *program,
         munmap(search.cache, search.cache_bytes);
     return err;
 }
+
+enum lc_err lc_libsearch_find(const char *soname, char **path) {
+    struct search search = {0};
+    struct object nobody = {0};
+    char found[PATH_MAX];
+    *path = NULL;
+    open_cache(&search);
+    enum lc_err err =
+        find_library(&search, &nobody, soname, found) ? lc_strdup(path, found) : LC_OK;
+    if (search.cache != NULL)
+        munmap(search.cache, search.cache_bytes);
+    return err;
+}

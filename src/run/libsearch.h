@@ -10,4 +10,8 @@
 enum lc_err lc_libsearch_walk(const char *program,
                               enum lc_err (*visit)(void *context, const char *path), void *context);
 
+/* Where the dynamic linker finds a library of this name that is preloaded; *path NULL: nowhere. The
+ * caller frees it. */
+enum lc_err lc_libsearch_find(const char *soname, char **path);
+
 #endif

@@ -1,9 +1,10 @@
-/* A program that used MPI, but never through the functions that are measured (objects opened with
- * RTLD_DEEPBIND, addresses from dlsym on the MPI library): its result holds no call, and the
- * coverage audit in it says why. */
+/* Results of programs of which only the times are known: one that used MPI, but never through the
+ * functions that are measured (objects opened with RTLD_DEEPBIND, addresses from dlsym on the MPI
+ * library; the coverage audit in the result says so), and one that has nothing to measure. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -56,18 +57,34 @@ static enum lc_err fill(const struct lc_run *run, struct lc_raw *raw) {
     return LC_OK;
 }
 
-enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark) {
+static enum lc_err write_times(struct lc_run *run, const char *ending, bool complete,
+                               json_t *coverage) {
     struct lc_raw *raw = NULL;
     LC_TRY(lc_raw_new(&raw));
     enum lc_err err = fill(run, raw);
     if (err == LC_OK) {
-        bool finalized = mark[0] == '!';
-        json_t *meta = lc_meta_end(run, finalized ? "MPI_Finalize" : "exit", finalized);
-        json_object_set_new(meta, "coverage", audit(mark + 1));
+        json_t *meta = lc_meta_end(run, ending, complete);
+        if (coverage != NULL)
+            json_object_set(meta, "coverage", coverage);
         raw->meta = json_dumps(meta, JSON_REAL_PRECISION(17));
         json_decref(meta);
         err = lc_experiment_write_partial(run->dir.path, run->launch.rank, raw);
     }
     lc_raw_free(raw);
     return err != LC_OK ? err : lc_experiment_finish(run->dir.path, NULL, false);
+}
+
+enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark) {
+    bool finalized = mark[0] == '!';
+    json_t *coverage = audit(mark + 1);
+    enum lc_err err = write_times(run, finalized ? "MPI_Finalize" : "exit", finalized, coverage);
+    json_decref(coverage);
+    return err;
+}
+
+enum lc_err lc_run_write_plain(struct lc_run *run) {
+    char ending[32] = "exit";
+    if (WIFSIGNALED(run->wait_status))
+        snprintf(ending, sizeof ending, "signal %d", WTERMSIG(run->wait_status));
+    return write_times(run, ending, WIFEXITED(run->wait_status), NULL);
 }

@@ -10,13 +10,17 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/table_text.h"
+#include "format/omp_construct.h"
 #include "model/cubex_write.h"
 #include "model/metrics.h"
 #include "run/blame_table.h"
 #include "run/estimate.h"
 #include "run/functions.h"
 #include "run/json_string.h"
+#include "run/omp_names.h"
 #include "run/rules.h"
+#include "run/sample_table.h"
+#include "run/sampled.h"
 #include "symbols/symbols.h"
 #include "run/system.h"
 #include "run/tree.h"
@@ -26,6 +30,7 @@ struct converter {
     const struct lc_raw *defs;
     struct lc_model *model;
     struct lc_symbols *symbols;
+    struct lc_sampled sampled;
     struct lc_named_tree tree;
     struct lc_system system;
     struct lc_minima *minima;
@@ -81,18 +86,37 @@ static int compare_rows(const void *a, const void *b, void *context) {
     return (x->size_class > y->size_class) - (x->size_class < y->size_class);
 }
 
+/* The rows of part k of the file; behind the last one those that samples made of them. */
+static const struct lc_raw_row *rows_of_part(const struct converter *c, size_t k, size_t *n) {
+    if (k < lc_raw_file_parts(c->file))
+        return lc_raw_file_rows(c->file, k, n);
+    *n = c->sampled.n_rows;
+    return c->sampled.rows;
+}
+
+/* The row as it counts: less what samples gave to others. */
+static const struct lc_raw_row *counted(const struct converter *c, const struct lc_raw_row *row) {
+    const struct lc_sample_split *split =
+        row->size_class == LC_RAW_CLASS_TIME && c->sampled.n_splits > 0
+            ? lc_sampled_find(&c->sampled, row->node, row->location)
+            : NULL;
+    return split != NULL && split->source == row ? &split->row : row;
+}
+
 /* Pointers to all rows, grouped by cnode, then by column and class; and the minima on the way. */
 static enum lc_err index_rows(struct converter *c) {
     size_t n_cnodes = c->tree.n_cnodes, total = 0;
     LC_TRY(lc_alloc(&c->first_row, n_cnodes + 2, sizeof c->first_row[0]));
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t part = 0; part < lc_raw_file_parts(c->file); part++) {
+        for (size_t part = 0; part <= lc_raw_file_parts(c->file); part++) {
             size_t n_rows;
-            const struct lc_raw_row *rows = lc_raw_file_rows(c->file, part, &n_rows);
+            const struct lc_raw_row *rows = rows_of_part(c, part, &n_rows);
             for (size_t i = 0; i < n_rows; i++) {
                 uint32_t cnode = cnode_of_row(c, &rows[i]);
+                if (rows[i].size_class == LC_RAW_CLASS_SAMPLES)
+                    continue;
                 if (pass == 1) {
-                    c->rows[c->first_row[cnode + 1]++] = &rows[i];
+                    c->rows[c->first_row[cnode + 1]++] = counted(c, &rows[i]);
                     continue;
                 }
                 c->first_row[cnode + 2]++;
@@ -146,28 +170,28 @@ static enum lc_err index_values(struct converter *c) {
 }
 
 /* Values of the library for one metric, in the order of cnodes. */
-struct given {
+struct value_range {
     const struct lc_raw_value *const *at;
     size_t left;
 };
 
-static struct given given_values(const struct converter *c, const char *metric) {
+static struct value_range values_of_metric(const struct converter *c, const char *metric) {
     for (size_t i = 0; i < c->n_values;) {
         size_t end = i;
         while (end < c->n_values && c->values[end]->metric == c->values[i]->metric)
             end++;
         if (strcmp(c->defs->names[c->values[i]->metric], metric) == 0)
-            return (struct given){c->values + i, end - i};
+            return (struct value_range){c->values + i, end - i};
         i = end;
     }
-    return (struct given){NULL, 0};
+    return (struct value_range){NULL, 0};
 }
 
 /* Takes the values of one cnode off the front; true if there were any. */
-static bool add_given(struct converter *c, struct given *given, uint32_t cnode) {
+static bool add_values(struct converter *c, struct value_range *range, uint32_t cnode) {
     bool any = false;
-    for (; given->left != 0 && cnode_of_value(c, *given->at) <= cnode; given->at++, given->left--) {
-        c->columns[c->system.column_of[(*given->at)->location]] += (*given->at)->value;
+    for (; range->left != 0 && cnode_of_value(c, *range->at) <= cnode; range->at++, range->left--) {
+        c->columns[c->system.column_of[(*range->at)->location]] += (*range->at)->value;
         any = true;
     }
     return any;
@@ -181,9 +205,9 @@ static void combine(double *cell, double value, enum lc_rule_how how) {
         *cell = value;
 }
 
-static enum lc_err write_rule(struct converter *c, const struct lc_rule *rule) {
+static enum lc_err write_rule(struct converter *c, const struct lc_metric_rule *rule) {
     uint32_t metric = lc_model_find_metric(c->model, rule->metric);
-    struct given given = given_values(c, rule->metric);
+    struct value_range range = values_of_metric(c, rule->metric);
     LC_TRY(lc_cubex_writer_metric(c->writer, metric));
     for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
         uint32_t name = c->tree.mpi_name[cnode];
@@ -192,7 +216,7 @@ static enum lc_err write_rule(struct converter *c, const struct lc_rule *rule) {
         for (size_t i = c->first_row[cnode]; i < c->first_row[cnode + 1]; i++)
             combine(&c->columns[c->system.column_of[c->rows[i]->location]],
                     rule->value(function, c->rows[i]), rule->how);
-        add_given(c, &given, cnode);
+        add_values(c, &range, cnode);
         LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
     }
     return LC_OK;
@@ -229,6 +253,45 @@ static enum lc_err write_estimates(struct converter *c) {
     return LC_OK;
 }
 
+/* "omp_time" and its parts, and what holds them. */
+static const char *const omp_times[] = {"execution",    "omp_time",     "omp_synchronization",
+                                        "omp_ebarrier", "omp_ibarrier", "omp_critical",
+                                        "omp_lock_api", "omp_taskwait"};
+enum { N_OMP_TIMES = sizeof omp_times / sizeof *omp_times };
+
+static const char *omp_time_of(const struct converter *c, uint32_t cnode) {
+    return lc_omp_time_metric(c->model->regions[c->model->cnodes[cnode].region].name);
+}
+
+static bool uses_openmp(const struct converter *c) {
+    for (size_t i = 0; i < c->model->n_regions; i++)
+        if (lc_omp_is_construct(c->model->regions[i].name))
+            return true;
+    return false;
+}
+
+/* Is it `metric`, or a part of it? */
+static bool belongs(const char *part, const char *metric) {
+    while (part != NULL && strcmp(part, metric) != 0)
+        part = lc_metrics_parent(part);
+    return part != NULL;
+}
+
+static enum lc_err write_omp_times(struct converter *c) {
+    for (size_t m = 0; uses_openmp(c) && m < N_OMP_TIMES; m++) {
+        LC_TRY(lc_cubex_writer_metric(c->writer, lc_model_find_metric(c->model, omp_times[m])));
+        for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
+            if (m != 0 && !belongs(omp_time_of(c, cnode), omp_times[m]))
+                continue;
+            memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
+            for (size_t i = c->first_row[cnode]; i < c->first_row[cnode + 1]; i++)
+                c->columns[c->system.column_of[c->rows[i]->location]] += lc_rule_time_s(c->rows[i]);
+            LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
+        }
+    }
+    return LC_OK;
+}
+
 static bool is_rule(const char *name) {
     for (size_t i = 0; lc_rules[i].metric != NULL; i++)
         if (strcmp(lc_rules[i].metric, name) == 0)
@@ -240,13 +303,13 @@ static bool is_rule(const char *name) {
 static enum lc_err write_given(struct converter *c) {
     for (uint32_t m = 0; m < c->model->n_metrics; m++) {
         const char *name = c->model->metrics[m].name;
-        struct given given = given_values(c, name);
-        if (given.left == 0 || is_rule(name) || strcmp(name, "time") == 0)
+        struct value_range range = values_of_metric(c, name);
+        if (range.left == 0 || is_rule(name) || strcmp(name, "time") == 0)
             continue;
         LC_TRY(lc_cubex_writer_metric(c->writer, m));
         for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
             memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
-            if (add_given(c, &given, cnode))
+            if (add_values(c, &range, cnode))
                 LC_TRY(lc_cubex_writer_row(c->writer, cnode, c->columns));
         }
     }
@@ -256,6 +319,8 @@ static enum lc_err write_given(struct converter *c) {
 static enum lc_err add_metrics(struct converter *c) {
     uint32_t id;
     LC_TRY(lc_metrics_add(c->model, "time", &id));
+    for (size_t i = 0; uses_openmp(c) && i < N_OMP_TIMES; i++)
+        LC_TRY(lc_metrics_add(c->model, omp_times[i], &id));
     for (size_t i = 0; lc_rules[i].metric != NULL; i++)
         LC_TRY(lc_metrics_add(c->model, lc_rules[i].metric, &id));
     for (size_t i = 0; lc_estimate_metrics[i] != NULL; i++)
@@ -356,6 +421,27 @@ static enum lc_err set_json(struct converter *c, const char *key, const json_t *
     return err;
 }
 
+/* Loops of pop.iterations get the call paths that they are in: values `loop.<k>`. */
+static enum lc_err name_loops(const struct converter *c, json_t *pop) {
+    json_t *loops = json_object_get(pop, "iterations"), *loop;
+    for (size_t i = 0; i < c->n_values && json_array_size(loops) > 0; i++) {
+        const char *name = c->defs->names[c->values[i]->metric];
+        size_t k;
+        if (strncmp(name, "loop.", 5) != 0)
+            continue;
+        json_array_foreach(loops, k, loop) {
+            if (json_integer_value(json_object_get(loop, "loop")) != atoll(name + 5))
+                continue;
+            char *path = lc_model_callpath(c->model, cnode_of_value(c, c->values[i]));
+            if (path == NULL)
+                return lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
+            json_object_set_new(loop, "callpath", lc_meta_string(path));
+            free(path);
+        }
+    }
+    return LC_OK;
+}
+
 /* What the conversion itself found out, as keys of meta. */
 static enum lc_err describe(struct converter *c, json_t *meta) {
     json_t *missing = json_array(), *no_lines = json_array();
@@ -371,6 +457,8 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
     }
     json_object_set_new(meta, "missing_symbols", missing);
     json_object_set_new(meta, "missing_lines", no_lines);
+    if (c->sampled.n_samples > 0)
+        json_object_set_new(meta, "samples", json_integer((json_int_t)c->sampled.n_samples));
     json_object_set_new(meta, "unnamed_functions", json_integer((json_int_t)c->tree.n_unnamed));
     struct lc_strbuf text = {0};
     lc_minima_describe(c->minima, &text);
@@ -381,8 +469,25 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
     LC_TRY(lc_model_set_attr(c->model, "Creator", "latecomer " LC_VERSION));
     LC_TRY(set_json(c, "latecomer.meta", meta));
     json_t *pop = c->defs->pop == NULL ? NULL : json_loads(c->defs->pop, 0, NULL);
-    enum lc_err err = pop == NULL ? LC_OK : set_json(c, "latecomer.pop", pop);
+    enum lc_err err = pop == NULL ? LC_OK : name_loops(c, pop);
+    if (err == LC_OK && pop != NULL)
+        err = set_json(c, "latecomer.pop", pop);
     json_decref(pop);
+    return err;
+}
+
+/* Samples split the time of the program's code, not that of MPI or the OpenMP runtime. */
+static enum lc_err read_samples(struct converter *c) {
+    bool *exact;
+    LC_TRY(lc_alloc(&exact, c->defs->n_nodes + 1, sizeof exact[0]));
+    for (size_t i = 0; i < c->defs->n_nodes; i++) {
+        const struct lc_raw_node *node = &c->defs->nodes[i];
+        exact[i] =
+            node->kind == LC_RAW_FRAME ||
+            (node->kind == LC_RAW_REGION && lc_omp_time_metric(c->defs->names[node->ref]) == NULL);
+    }
+    enum lc_err err = lc_sampled_read(&c->sampled, c->file, exact);
+    free(exact);
     return err;
 }
 
@@ -391,7 +496,8 @@ static enum lc_err prepare(struct converter *c, const struct lc_conversion *job)
     c->defs = lc_raw_file_defs(job->raw);
     LC_TRY(lc_model_new(&c->model));
     LC_TRY(lc_symbols_new(&c->symbols));
-    LC_TRY(lc_tree_build(&c->tree, c->defs, c->symbols, c->model));
+    LC_TRY(read_samples(c));
+    LC_TRY(lc_tree_build(&c->tree, c->defs, c->sampled.samples, c->symbols, c->model));
     LC_TRY(lc_system_build(&c->system, c->defs, job->ranks, &job->hosts, c->model, job->meta));
     LC_TRY(lc_minima_new(&c->minima, c->defs));
     LC_TRY(lc_alloc(&c->functions, c->defs->n_names + 1, sizeof c->functions[0]));
@@ -422,11 +528,13 @@ static enum lc_err write_all(struct converter *c, const struct lc_conversion *jo
     LC_TRY(describe(c, job->meta));
     LC_TRY(lc_cubex_writer_open(&c->writer, job->path, c->model));
     LC_TRY(write_time(c));
+    LC_TRY(write_omp_times(c));
     for (size_t i = 0; lc_rules[i].metric != NULL; i++)
         LC_TRY(write_rule(c, &lc_rules[i]));
     LC_TRY(write_estimates(c));
     LC_TRY(write_given(c));
     LC_TRY(write_blame(c));
+    LC_TRY(lc_sample_table_write(&c->sampled, &c->tree, c->model, c->writer));
     return write_size_table(c, job->path);
 }
 
@@ -447,6 +555,7 @@ enum lc_err lc_convert(const struct lc_conversion *job) {
     free(c.functions);
     lc_minima_free(c.minima);
     lc_system_free(&c.system);
+    lc_sampled_free(&c.sampled);
     lc_tree_free(&c.tree);
     lc_symbols_free(c.symbols);
     lc_model_free(c.model);

@@ -17,6 +17,7 @@ struct lc_conversion {
     json_t *meta; /* becomes the attribute latecomer.meta; gains what the conversion finds out */
 };
 
+/* A raw profile becomes profile.cubex. LC_ERR_IO, LC_ERR_NOT_FOUND, LC_ERR_NOMEM. */
 enum lc_err lc_convert(const struct lc_conversion *conversion);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 bool lc_rule_is_call(const struct lc_raw_row *row) {
-    return row->size_class != LC_RAW_CLASS_TIME && row->size_class != LC_RAW_CLASS_MESSAGES;
+    return row->size_class < LC_RAW_CLASS_SAMPLES;
 }
 
 static bool is_messages(const struct lc_raw_row *row) {
@@ -132,7 +132,7 @@ static double bytes_get(const struct lc_function_class *f, const struct lc_raw_r
     return moves(f, row, BYTES_RMA) ? (double)row->bytes_rcvd : 0.0;
 }
 
-const struct lc_rule lc_rules[] = {
+const struct lc_metric_rule lc_rules[] = {
     {"visits", LC_RULE_SUM, visits_of},      {"min_time", LC_RULE_MINIMUM, min_of},
     {"max_time", LC_RULE_MAXIMUM, max_of},   {"syncs_send", LC_RULE_SUM, syncs_send},
     {"comms_send", LC_RULE_SUM, comms_send}, {"syncs_recv", LC_RULE_SUM, syncs_recv},

@@ -10,14 +10,14 @@
 
 enum lc_rule_how { LC_RULE_SUM, LC_RULE_MINIMUM, LC_RULE_MAXIMUM };
 
-struct lc_rule {
+struct lc_metric_rule {
     const char *metric; /* NULL ends the table */
     enum lc_rule_how how;
     /* What one row adds; `function` is NULL where the node is no MPI function. */
     double (*value)(const struct lc_function_class *function, const struct lc_raw_row *row);
 };
 
-extern const struct lc_rule lc_rules[];
+extern const struct lc_metric_rule lc_rules[];
 
 /* Exclusive time of the node in this row. */
 double lc_rule_time_s(const struct lc_raw_row *row);

@@ -50,6 +50,7 @@ struct lc_run {
     struct lc_rundir dir;
     char **argv;          /* of the program */
     char *library;        /* the stub to preload */
+    char *openmp;         /* an OpenMP runtime to preload, or NULL */
     bool measure;         /* false: the program runs as if we were not here */
     bool result_saved;    /* in MPI_Finalize already */
     uint64_t finalize_ns; /* the result is whole, and the program in MPI_Finalize; 0: not yet */
@@ -57,9 +58,10 @@ struct lc_run {
     int threads;   /* wanted per process, by OMP_NUM_THREADS */
     int state_fd;
     int bell[2];
-    int control_fd; /* listening for `latecomer dump`, or -1 */
-    int timer_fd;   /* --dump-every, or -1 */
-    sigset_t mask;  /* of signals, as we were given it: the program's */
+    int control_fd;                                   /* listening for `latecomer dump`, or -1 */
+    int timer_fd;                                     /* --dump-every, or -1 */
+    uint64_t dump_seen, dump_look_ns, dump_period_ns; /* control.h; 0: does not look */
+    sigset_t mask; /* of signals, as we were given it: the program's */
     pid_t child;
     struct lc_sentinel sentinel;
     struct lc_guard guard;
@@ -80,7 +82,8 @@ int lc_run_main(char **argv);
 enum lc_err lc_run_find_library(char **path); /* liblatecomer.so beside this program's folder */
 /* starts the program; all signals are blocked here already */
 enum lc_err lc_run_spawn(struct lc_run *run);
-void lc_run_watch(struct lc_run *run);  /* until the program has ended */
+void lc_run_watch(struct lc_run *run);             /* until the program has ended */
+void lc_run_write_start(const struct lc_run *run); /* .run.json: what is known before the run */
 void lc_run_follow(struct lc_run *run); /* where the program goes, if MPI sees it alone */
 /* dies by the program's signal or returns its status */
 int lc_run_exit_like(const struct lc_run *run);
@@ -93,6 +96,8 @@ void lc_run_leave(struct lc_run *run);         /* waits for the own turn to end;
 bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size);
 /* The result of a run that called MPI past the library. */
 enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark);
+/* The result of one process in which nothing was there to be measured: its time. */
+enum lc_err lc_run_write_plain(struct lc_run *run);
 enum lc_err lc_run_dump(struct lc_run *run); /* the result so far, as profile.cubex */
 void lc_run_save_before_abort(struct lc_run *run);
 enum { LC_FINALIZE_PATIENCE_S = 5 };
@@ -100,6 +105,10 @@ void lc_run_save_in_finalize(struct lc_run *run); /* it takes longer than that *
 void lc_control_open(struct lc_run *run);
 void lc_control_serve(struct lc_run *run);
 void lc_control_close(struct lc_run *run);
+void lc_control_watch(struct lc_run *run); /* from now on looks for requests, if it is its turn */
+/* When the next look is due, CLOCK_MONOTONIC_RAW; 0: never. */
+uint64_t lc_control_due_ns(const struct lc_run *run);
+void lc_control_look(struct lc_run *run);
 
 /* Maps the states of this node's ranks (again, if the own state knows more now). */
 void lc_peers_map(struct lc_run *run);

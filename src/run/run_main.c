@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "format/state.h"
 #include "run/experiment.h"
+#include "run/openmp.h"
 #include "run/run_meta.h"
 #include "run/run_options.h"
 #include "run/run.h"
@@ -33,17 +34,25 @@ static const char *why_unmeasured(const struct lc_program *program) {
     if (program->is_static)
         return "it is linked statically, so nothing can be preloaded: link it dynamically";
     if (program->is_foreign)
-        return "it is made for another kind of machine: run the latecomer of that kind";
+        return "it is built for another processor: run a latecomer built for that one";
     if (program->is_privileged)
         return "it is set-user-id, so nothing is preloaded: copy it";
     return NULL;
 }
 
-static void write_start(const struct lc_run *run) {
-    json_t *meta = lc_meta_start(run);
-    if (lc_experiment_write_json(run->dir.path, ".run.json", meta) != LC_OK)
-        lc_complain("%s", lc_err_text());
-    json_decref(meta);
+/* OpenMP is measured where its runtime reports to tools; the one line about it. */
+static void choose_openmp(struct lc_run *run) {
+    char why[256];
+    if (lc_openmp_choose(&run->program, &run->openmp, why) != LC_OK)
+        snprintf(why, sizeof why, "%.255s", lc_err_text());
+    if (run->launch.rank != 0)
+        return;
+    if (why[0] != '\0')
+        lc_say("OpenMP is not measured: %s", why);
+    else if (run->openmp != NULL)
+        lc_say("OpenMP runs on %s instead of libgomp, which does not report to tools "
+               "(--openmp=native keeps libgomp)",
+               run->openmp);
 }
 
 /* Decides whether and where to measure; what stands in the way is said once, by rank 0. */
@@ -66,24 +75,8 @@ static void prepare_measurement(struct lc_run *run) {
                                        : "already holds a result",
                run->dir.path);
     if (run->launch.rank == 0)
-        write_start(run);
-}
-
-void lc_run_follow(struct lc_run *run) {
-    const struct lc_state_header *own =
-        run->peers.n_states == 0 ? NULL : run->peers.states[run->peers.own].header;
-    char suffix[sizeof own->apart], *path = NULL;
-    if (own == NULL || run->is_apart || atomic_load(&own->is_apart) == 0)
-        return;
-    snprintf(suffix, sizeof suffix, "%.*s", (int)sizeof suffix - 1, own->apart);
-    if (strchr(suffix, '/') != NULL || asprintf(&path, "%s%s", run->dir.path, suffix) < 0)
-        return;
-    run->is_apart = true;
-    free(run->dir.path);
-    run->dir.path = path;
-    run->launch.rank = 0;
-    run->launch.size = run->launch.local_size = 1;
-    write_start(run);
+        lc_run_write_start(run);
+    choose_openmp(run);
 }
 
 static int make_timer(void) {
@@ -133,6 +126,7 @@ int lc_run_main(char **argv) {
     lc_rundir_free(&run.dir);
     lc_program_free(&run.program);
     free(run.library);
+    free(run.openmp);
     lc_run_leave(&run);
     lc_peers_free(&run.peers);
     return lc_run_exit_like(&run);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/perf_sampler.h"
 #include "base/timer.h"
 #include "format/state.h"
 #include "run/run_options.h"
@@ -56,6 +57,22 @@ static json_t *environment(void) {
     return all;
 }
 
+/* Samples of the code between calls: how many per second, or why there are none. */
+static json_t *sampling(void) {
+    json_t *object = json_object();
+    const char *wanted = lc_run_option_text("sample");
+    bool off = wanted == NULL || strcmp(wanted, "off") == 0;
+    int error = off ? 0 : lc_perf_sampler_try();
+    double rate = off ? 0 : strtod(wanted, NULL);
+    json_object_set_new(object, "rate", json_real(off || error != 0 ? 0 : rate));
+    if (off)
+        json_object_set_new(object, "why",
+                            json_string(wanted == NULL ? "no --sample=RATE" : "--sample=off"));
+    else if (error != 0)
+        json_object_set_new(object, "why", json_string(lc_perf_why(error)));
+    return object;
+}
+
 json_t *lc_meta_start(const struct lc_run *run) {
     json_t *meta = json_object(), *command = json_array(), *versions = json_object();
     struct utsname system;
@@ -78,6 +95,7 @@ json_t *lc_meta_start(const struct lc_run *run) {
     json_object_set_new(versions, "system", json_string(text));
     json_object_set_new(meta, "versions", versions);
     json_object_set_new(meta, "environment", environment());
+    json_object_set_new(meta, "sampling", sampling());
     json_object_set_new(meta, "begin", time_text(lc_realtime_ns()));
     json_t *cores = json_array();
     json_array_append_new(cores, json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
@@ -101,6 +119,8 @@ static void ending_of(const struct lc_state_header *header, char *text, size_t s
         snprintf(text, size, "signal %d", WTERMSIG(status));
     else if (ending == LC_ENDING_ABORT)
         snprintf(text, size, "MPI_Abort");
+    else if (ending == LC_ENDING_FINALIZE && header->flavour == LC_FLAVOUR_UNKNOWN)
+        snprintf(text, size, "exit"); /* without MPI */
     else if (ending == LC_ENDING_FINALIZE || ending == LC_ENDING_ALONE)
         snprintf(text, size, "MPI_Finalize");
     else if (ending == LC_ENDING_SESSIONS)

@@ -9,7 +9,7 @@
 /* At the start: program, command, versions, environment, machine. NULL without memory. */
 json_t *lc_meta_start(const struct lc_run *run);
 /* After the end (or now): begin, end, wall time, oversubscription, endings of the ranks of this
- * node. */
+ * node. A new reference; NULL without memory. */
 json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/perf_sampler.h"
 #include "base/what_if_spec.h"
 #include "format/filter.h"
 
@@ -14,19 +15,28 @@ const struct lc_run_option lc_run_options[] = {
      NULL},
     {"ranks", "N", 'n', "Start N processes with the right launcher", NULL},
     {"launcher", "COMMAND", 256, "Launcher to use with -n", NULL},
+    {"max-overhead", "SHARE", 268,
+     "Overhead above which call paths get less detail: 5% (default), or off", NULL},
     {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none"},
+    {"sample", "RATE", 276,
+     "Samples of the code between calls, per second of each thread's work, as in 500; or off "
+     "(default)",
+     NULL},
     {"trace", NULL, 258, "Write an OTF2 archive beside the profile", NULL},
     {"trace-callpath", "HOW", 259, "Callers in the trace: enter (default), context or none",
      "enter|context|none"},
     {"filter", "FILE", 260, "What to leave out of traces: functions, communicators, sizes", NULL},
     {"buffer", "SIZE", 261, "Memory for the trace of a process, e.g. 64M", NULL},
     {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop"},
-    {"trace-handles", NULL, 267, "In the trace: the making and freeing of handles as collectives",
-     NULL},
-    {"start-stopped", NULL, 263, "Measure nothing until the program says so", NULL},
+    {"trace-handles", NULL, 267, "In the trace: creating and freeing handles as collectives", NULL},
+    {"start-stopped", NULL, 263, "Measure nothing until the program turns measurement on", NULL},
     {"what-if", "SPEC", 264, "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; repeatable", NULL},
-    {"transport", "HOW", 265, "Between ranks: auto (default), shm or mpi", "auto|shm|mpi"},
+    {"transport", "HOW", 265, "How clocks travel between ranks: auto (default), shm or mpi",
+     "auto|shm|mpi"},
     {"dump-every", "SECONDS", 266, "Save what is known so far every SECONDS", NULL},
+    {"openmp", "HOW", 275,
+     "Programs built with GCC: on LLVM's OpenMP runtime, which can be measured (auto), or native",
+     "auto|native"},
     {"quiet", NULL, 0, "No messages (-q of all commands)", NULL},
     {NULL, NULL, 0, NULL, NULL},
 };
@@ -71,6 +81,22 @@ static enum lc_err check_filter(const char *path) {
     return LC_OK;
 }
 
+/* "5%": above 0, at most 100; or off. */
+static bool is_budget(const char *value) {
+    char *end;
+    double number = strtod(value, &end);
+    return strcmp(value, "off") == 0 ||
+           (end != value && strcmp(end, "%") == 0 && number > 0 && number <= 100);
+}
+
+/* "500", or off. */
+static bool is_rate(const char *value) {
+    char *end;
+    double number = strtod(value, &end);
+    return strcmp(value, "off") == 0 ||
+           (end != value && *end == '\0' && number >= 1 && number <= LC_PERF_MOST);
+}
+
 static enum lc_err check_value(const struct lc_run_option *option, const char *value) {
     char *end;
     bool good = true;
@@ -89,6 +115,12 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
         return check_filter(value);
     } else if (strcmp(option->name, "what-if") == 0) {
         return lc_what_if_check(value);
+    } else if (strcmp(option->name, "max-overhead") == 0) {
+        good = is_budget(value);
+        want = "a share such as 5%, or off";
+    } else if (strcmp(option->name, "sample") == 0) {
+        good = is_rate(value);
+        want = "samples per second (1 to 10000), or off";
     } else if (strcmp(option->name, "buffer") == 0) {
         good = is_size(value);
         want = "a size such as 64M";

@@ -73,7 +73,7 @@ static enum lc_err make_directory(const char *path) {
         return claim(path);
     if (errno == EEXIST || errno == ENOTDIR)
         return LC_ERR_EXISTS;
-    return lc_fail_errno(LC_ERR_IO, "%s: cannot make the experiment directory", path);
+    return lc_fail_errno(LC_ERR_IO, "%s: cannot create the experiment directory", path);
 }
 
 static bool is_plain_file(const char *path) {
@@ -126,8 +126,7 @@ static enum lc_err make_first_free(struct lc_rundir *dir, const char *base, cons
         if (err != LC_ERR_EXISTS)
             return err;
     }
-    return lc_fail(LC_ERR_EXISTS, "%s: %d results are there already: remove some", name,
-                   MAX_SUFFIX);
+    return lc_fail(LC_ERR_EXISTS, "%s: %d results exist already: remove some", name, MAX_SUFFIX);
 }
 
 static enum lc_err choose(struct lc_rundir *dir, const struct lc_launch *launch, const char *base,
@@ -149,7 +148,7 @@ static enum lc_err choose(struct lc_rundir *dir, const struct lc_launch *launch,
     if (symlink(mine, dir->link) == 0)
         return LC_OK;
     if (errno != EEXIST)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot make the link", dir->link);
+        return lc_fail_errno(LC_ERR_IO, "%s: cannot create the link", dir->link);
     char *own = dir->path;
     dir->path = NULL;
     if (read_choice(dir, base)) {
@@ -165,7 +164,7 @@ static enum lc_err choose(struct lc_rundir *dir, const struct lc_launch *launch,
     dir->path = own; /* a stale link: its directory is gone */
     unlink(dir->link);
     if (symlink(mine, dir->link) != 0)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot make the link", dir->link);
+        return lc_fail_errno(LC_ERR_IO, "%s: cannot create the link", dir->link);
     return LC_OK;
 }
 

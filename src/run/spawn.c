@@ -55,19 +55,32 @@ static void set_path_variable(const char *name, pid_t pid, int fd) {
     setenv(name, text, 1);
 }
 
-/* The library goes in front; what the user preloads stays. */
+/* The library goes in front, then the OpenMP runtime; what the user preloads stays. */
 static void set_environment(const struct lc_run *run, pid_t parent) {
     const char *before = getenv("LD_PRELOAD");
+    bool any_before = before != NULL && *before != '\0';
     char *joined = NULL;
-    if (before != NULL && *before != '\0' && asprintf(&joined, "%s:%s", run->library, before) < 0)
+    if (asprintf(&joined, "%s%s%s%s%s", run->library, run->openmp != NULL ? ":" : "",
+                 run->openmp != NULL ? run->openmp : "", any_before ? ":" : "",
+                 any_before ? before : "") < 0)
         joined = NULL;
     setenv("LD_PRELOAD", joined != NULL ? joined : run->library, 1);
     free(joined);
+    if (run->openmp != NULL)
+        setenv("LATECOMER_OPENMP_LIBRARY", run->openmp, 1);
+    else
+        unsetenv("LATECOMER_OPENMP_LIBRARY");
+    if (prctl(PR_GET_SECCOMP) > 0) /* it is not the program's own */
+        setenv("LATECOMER_SAMPLE_FILTERED", "1", 1);
     setenv("LATECOMER_PRELOADED", run->library, 1);
     unsetenv("LATECOMER_OUTPUT"); /* ours alone */
     setenv("LATECOMER_DIR", run->dir.path, 1);
     set_path_variable("LATECOMER_STATE", parent, run->state_fd);
     set_path_variable("LATECOMER_BELL", parent, run->bell[1]);
+    if (run->launch.size == 1) /* one process: it need not use MPI */
+        setenv("LATECOMER_ALONE", "1", 1);
+    else
+        unsetenv("LATECOMER_ALONE");
 }
 
 /* In the new process: never returns. */
@@ -91,12 +104,12 @@ static void become_program(const struct lc_run *run, pid_t parent,
 static enum lc_err make_state(struct lc_run *run) {
     run->state_fd = memfd_create("latecomer-state", MFD_CLOEXEC);
     if (run->state_fd < 0)
-        return lc_fail_errno(LC_ERR_SYSTEM, "shared memory: cannot be made");
+        return lc_fail_errno(LC_ERR_SYSTEM, "shared memory: cannot be created");
     if (pipe2(run->bell, O_CLOEXEC | O_NONBLOCK) != 0) {
         close(run->state_fd);
         run->state_fd = -1;
         run->bell[0] = run->bell[1] = -1;
-        return lc_fail_errno(LC_ERR_SYSTEM, "pipe: cannot be made");
+        return lc_fail_errno(LC_ERR_SYSTEM, "pipe: cannot be created");
     }
     return LC_OK;
 }

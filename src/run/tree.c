@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "run/functions.h"
+#include "format/omp_construct.h"
+#include "run/omp_names.h"
 
 /* The tree while names are merged: drafts in order of creation, children linked. */
 struct draft {
@@ -14,6 +17,9 @@ struct draft {
     uint32_t first_child, last_child, next;
     uint32_t mpi_name;
     uint32_t cnode; /* number in pre-order */
+    bool sampled, gone;
+    uint64_t samples; /* with those of sampled nodes inside */
+    uint32_t shown;   /* as this one */
 };
 
 struct builder {
@@ -23,50 +29,22 @@ struct builder {
     struct draft *drafts;
     size_t n_drafts, cap_drafts;
     uint32_t first_root, last_root;
-    uint32_t *regions; /* open addressing by name and kind; region + 1 */
-    size_t n_slots;
-    uint32_t *draft_of; /* raw node -> draft */
+    struct lc_lookup regions; /* by name and paradigm */
+    uint32_t *draft_of;       /* raw node -> draft */
+    const uint64_t *samples;  /* per raw node, or NULL */
     size_t n_unnamed;
 };
 
-static uint64_t hash_name(const char *name, const char *paradigm) {
-    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ (unsigned char)paradigm[0], name);
-    return hash ^ hash >> 31;
-}
-
-static enum lc_err grow_region_table(struct builder *b) {
-    size_t n_slots = b->n_slots == 0 ? 256 : b->n_slots * 2;
-    uint32_t *slots;
-    LC_TRY(lc_alloc(&slots, n_slots, sizeof slots[0]));
-    for (size_t i = 0; i < b->model->n_regions; i++) {
-        const struct lc_region *region = &b->model->regions[i];
-        size_t at = hash_name(region->name, region->paradigm) & (n_slots - 1);
-        while (slots[at] != 0)
-            at = (at + 1) & (n_slots - 1);
-        slots[at] = (uint32_t)i + 1;
-    }
-    free(b->regions);
-    b->regions = slots;
-    b->n_slots = n_slots;
-    return LC_OK;
-}
-
 /* Regions are the same if name and paradigm are. */
 static enum lc_err find_region(struct builder *b, const struct lc_region *wanted, uint32_t *id) {
-    if ((b->model->n_regions + 1) * 2 > b->n_slots)
-        LC_TRY(grow_region_table(b));
-    size_t at = hash_name(wanted->name, wanted->paradigm) & (b->n_slots - 1);
-    for (; b->regions[at] != 0; at = (at + 1) & (b->n_slots - 1)) {
-        const struct lc_region *known = &b->model->regions[b->regions[at] - 1];
-        if (strcmp(known->name, wanted->name) == 0 &&
-            strcmp(known->paradigm, wanted->paradigm) == 0) {
-            *id = b->regions[at] - 1;
-            return LC_OK;
-        }
-    }
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ (unsigned char)wanted->paradigm[0], wanted->name);
+    *id = LC_LOOKUP(&b->regions, hash, i,
+                    strcmp(b->model->regions[i].name, wanted->name) == 0 &&
+                        strcmp(b->model->regions[i].paradigm, wanted->paradigm) == 0);
+    if (*id != LC_NONE)
+        return LC_OK;
     LC_TRY(lc_model_add_region(b->model, wanted, id));
-    b->regions[at] = *id + 1;
-    return LC_OK;
+    return lc_lookup_add(&b->regions, hash, *id);
 }
 
 static enum lc_err region_named(struct builder *b, const char *name, const char *paradigm,
@@ -79,6 +57,10 @@ static enum lc_err region_named(struct builder *b, const char *name, const char 
                                .begin_line = -1,
                                .end_line = -1};
     return find_region(b, &region, id);
+}
+
+static char *paradigm_of(const struct lc_raw_node *node) {
+    return (char *)(uintptr_t)(node->kind == LC_RAW_SAMPLED ? LC_TREE_SAMPLED : "compiler");
 }
 
 static enum lc_err region_of_frame(struct builder *b, const struct lc_raw_node *node,
@@ -97,11 +79,40 @@ static enum lc_err region_of_frame(struct builder *b, const struct lc_raw_node *
                                .mangled = (char *)(uintptr_t)symbol.mangled,
                                .module = symbol.file[0] != '\0' ? (char *)(uintptr_t)symbol.file
                                                                 : module->path,
-                               .paradigm = (char *)(uintptr_t) "compiler",
+                               .paradigm = paradigm_of(node),
                                .role = (char *)(uintptr_t) "function",
                                .begin_line = symbol.line,
                                .end_line = -1};
     return find_region(b, &region, id);
+}
+
+static enum lc_err region_of_construct(struct builder *b, const char *name, uint32_t *id) {
+    char text[512];
+    LC_TRY(lc_omp_construct_name(b->raw, b->symbols, name, text, sizeof text));
+    return region_named(b, text, "openmp", lc_omp_role(name), id);
+}
+
+/* How compiler and runtime bring a thread into a construct is not shown: what is inside belongs to
+ * the construct. */
+static bool is_inside_openmp(const struct builder *b, const struct lc_raw_node *node,
+                             uint32_t region) {
+    if (!lc_raw_is_code(node->kind) || node->parent == LC_NONE)
+        return false;
+    return (node->ref != LC_NONE && lc_omp_is_runtime(b->raw->modules[node->ref].path)) ||
+           lc_omp_is_outlined(b->model->regions[region].name);
+}
+
+static const char *special_name(uint64_t what) {
+    switch (what) {
+    case LC_RAW_OFF_CPU:
+        return "(off CPU)";
+    case LC_RAW_PREEMPTED:
+        return "(preempted)";
+    case LC_RAW_KERNEL:
+        return "(kernel)";
+    default:
+        return "(unresolved)";
+    }
 }
 
 static enum lc_err region_of(struct builder *b, const struct lc_raw_node *node, uint32_t *id) {
@@ -112,7 +123,13 @@ static enum lc_err region_of(struct builder *b, const struct lc_raw_node *node, 
         return region_named(b, b->raw->names[node->ref], "mpi",
                             lc_function_role(b->raw->names[node->ref]), id);
     case LC_RAW_REGION:
+        if (lc_omp_is_construct(b->raw->names[node->ref]))
+            return region_of_construct(b, b->raw->names[node->ref], id);
         return region_named(b, b->raw->names[node->ref], "user", "function", id);
+    case LC_RAW_SAMPLED:
+        if (node->ref != LC_NONE)
+            return region_of_frame(b, node, id);
+        return region_named(b, special_name(node->offset), LC_TREE_SAMPLED, "function", id);
     case LC_RAW_CUT:
         return region_named(b, "...", "unknown", "function", id);
     default:
@@ -129,7 +146,14 @@ static enum lc_err child_draft(struct builder *b, uint32_t parent, uint32_t regi
         }
     LC_TRY(lc_grow(&b->drafts, &b->cap_drafts, b->n_drafts + 1, sizeof b->drafts[0]));
     *id = (uint32_t)b->n_drafts++;
-    b->drafts[*id] = (struct draft){parent, region, LC_NONE, LC_NONE, LC_NONE, LC_NONE, LC_NONE};
+    b->drafts[*id] = (struct draft){.parent = parent,
+                                    .region = region,
+                                    .first_child = LC_NONE,
+                                    .last_child = LC_NONE,
+                                    .next = LC_NONE,
+                                    .mpi_name = LC_NONE,
+                                    .cnode = LC_NONE,
+                                    .shown = *id};
     uint32_t *first_slot = parent == LC_NONE ? &b->first_root : &b->drafts[parent].first_child;
     uint32_t *last_slot = parent == LC_NONE ? &b->last_root : &b->drafts[parent].last_child;
     if (*last_slot != LC_NONE)
@@ -140,6 +164,11 @@ static enum lc_err child_draft(struct builder *b, uint32_t parent, uint32_t regi
     return LC_OK;
 }
 
+static bool is_self(const struct lc_raw_node *node) {
+    return node->kind == LC_RAW_SAMPLED && node->parent != LC_NONE && node->ref == LC_NONE &&
+           node->offset == LC_RAW_SELF;
+}
+
 static enum lc_err make_drafts(struct builder *b) {
     uint32_t main_region;
     LC_TRY(region_named(b, "main", "compiler", "function", &main_region));
@@ -147,15 +176,81 @@ static enum lc_err make_drafts(struct builder *b) {
         const struct lc_raw_node *node = &b->raw->nodes[i];
         uint32_t region, parent;
         LC_TRY(region_of(b, node, &region));
+        if (is_inside_openmp(b, node, region) || is_self(node)) {
+            b->draft_of[i] = b->draft_of[node->parent];
+            continue;
+        }
         bool top = i == 0 || (node->parent == 0 &&
                               ((node->flags & (LC_RAW_NODE_MAIN | LC_RAW_NODE_START)) != 0 ||
                                region == main_region));
         parent = top ? LC_NONE : b->draft_of[node->parent];
         LC_TRY(child_draft(b, parent, region, &b->draft_of[i]));
+        if (node->kind == LC_RAW_SAMPLED) {
+            b->drafts[b->draft_of[i]].sampled = true;
+            b->drafts[b->draft_of[i]].samples += b->samples != NULL ? b->samples[i] : 0;
+        }
         if (node->kind == LC_RAW_MPI)
             b->drafts[b->draft_of[i]].mpi_name = node->ref;
     }
     return LC_OK;
+}
+
+/* Children in the order of their making, without those that are gone. */
+static void link_again(struct builder *b) {
+    for (size_t i = 0; i < b->n_drafts; i++)
+        b->drafts[i].first_child = b->drafts[i].last_child = b->drafts[i].next = LC_NONE;
+    b->first_root = b->last_root = LC_NONE;
+    for (uint32_t i = 0; i < b->n_drafts; i++) {
+        struct draft *d = &b->drafts[i];
+        if (d->gone)
+            continue;
+        uint32_t *first = d->parent == LC_NONE ? &b->first_root : &b->drafts[d->parent].first_child;
+        uint32_t *last = d->parent == LC_NONE ? &b->last_root : &b->drafts[d->parent].last_child;
+        if (*last != LC_NONE)
+            b->drafts[*last].next = i;
+        else
+            *first = i;
+        *last = i;
+    }
+}
+
+/* Sampled functions with too few samples are shown as one beside their siblings; those without
+ * any, as what they are in. Parents come before children. */
+static enum lc_err join_small(struct builder *b) {
+    uint32_t unresolved, n = (uint32_t)b->n_drafts;
+    LC_TRY(
+        region_named(b, special_name(LC_RAW_UNRESOLVED), LC_TREE_SAMPLED, "function", &unresolved));
+    for (uint32_t i = n; i-- > 0;)
+        if (b->drafts[i].sampled && b->drafts[i].parent != LC_NONE)
+            b->drafts[b->drafts[i].parent].samples += b->drafts[i].samples;
+    for (uint32_t i = 0; i < n; i++) {
+        struct draft *d = &b->drafts[i];
+        uint32_t parent = d->parent;
+        if (!d->sampled || d->samples >= LC_TREE_LEAST_SAMPLES || parent == LC_NONE)
+            continue;
+        d->gone = true;
+        if (b->drafts[parent].gone || d->samples == 0) {
+            d->shown = b->drafts[parent].shown;
+            continue;
+        }
+        uint32_t one;
+        LC_TRY(child_draft(b, parent, unresolved, &one));
+        b->drafts[one].sampled = true;
+        b->drafts[one].gone = false;
+        b->drafts[one].shown = one;
+        b->drafts[i].shown = one;
+    }
+    link_again(b);
+    for (size_t i = 0; i < b->raw->n_nodes; i++)
+        b->draft_of[i] = b->drafts[b->draft_of[i]].shown;
+    return LC_OK;
+}
+
+static bool any_sampled(const struct lc_raw *raw) {
+    for (size_t i = 0; i < raw->n_nodes; i++)
+        if (raw->nodes[i].kind == LC_RAW_SAMPLED)
+            return true;
+    return false;
 }
 
 /* Numbers the drafts depth first and hands them to the model. */
@@ -168,6 +263,7 @@ static enum lc_err number_drafts(struct builder *b, struct lc_named_tree *tree) 
         LC_TRY(lc_model_add_cnode(b->model, parent, draft->region, &cnode));
         draft->cnode = cnode;
         tree->mpi_name[cnode] = draft->mpi_name;
+        tree->sampled[cnode] = draft->sampled;
         tree->top_of[cnode] = parent == LC_NONE ? cnode : tree->top_of[parent];
         tree->n_cnodes = cnode + 1;
         if (draft->first_child != LC_NONE) {
@@ -189,8 +285,10 @@ static enum lc_err number_drafts(struct builder *b, struct lc_named_tree *tree) 
 }
 
 enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
-                          struct lc_symbols *symbols, struct lc_model *model) {
+                          const uint64_t *samples, struct lc_symbols *symbols,
+                          struct lc_model *model) {
     struct builder b = {.raw = raw,
+                        .samples = samples,
                         .symbols = symbols,
                         .model = model,
                         .first_root = LC_NONE,
@@ -201,6 +299,8 @@ enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
     enum lc_err err = lc_alloc(&b.draft_of, raw->n_nodes, sizeof b.draft_of[0]);
     if (err == LC_OK)
         err = make_drafts(&b);
+    if (err == LC_OK && any_sampled(raw))
+        err = join_small(&b);
     if (err == LC_OK)
         err = lc_alloc(&tree->cnode_of, raw->n_nodes, sizeof tree->cnode_of[0]);
     if (err == LC_OK)
@@ -210,6 +310,8 @@ enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
     if (err == LC_OK)
         err = lc_alloc(&tree->mpi_name, b.n_drafts, sizeof tree->mpi_name[0]);
     if (err == LC_OK)
+        err = lc_alloc(&tree->sampled, b.n_drafts, sizeof tree->sampled[0]);
+    if (err == LC_OK)
         err = number_drafts(&b, tree);
     for (size_t i = 0; err == LC_OK && i < raw->n_nodes; i++)
         tree->cnode_of[i] = b.drafts[b.draft_of[i]].cnode;
@@ -218,7 +320,7 @@ enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
     tree->n_unnamed = b.n_unnamed;
     free(b.drafts);
     free(b.draft_of);
-    free(b.regions);
+    lc_lookup_free(&b.regions);
     if (err != LC_OK)
         lc_tree_free(tree);
     return err;
@@ -229,5 +331,6 @@ void lc_tree_free(struct lc_named_tree *tree) {
     free(tree->subtree_end);
     free(tree->top_of);
     free(tree->mpi_name);
+    free(tree->sampled);
     *tree = (struct lc_named_tree){0};
 }

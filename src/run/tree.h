@@ -8,6 +8,9 @@
 #ifndef LC_RUN_TREE_H
 #define LC_RUN_TREE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "model/model.h"
 #include "format/raw.h"
 #include "symbols/symbols.h"
@@ -17,13 +20,20 @@ struct lc_named_tree {
     uint32_t *subtree_end; /* cnode -> first cnode behind its subtree */
     uint32_t *top_of;      /* cnode -> its root */
     uint32_t *mpi_name; /* cnode -> name of the MPI function (index into raw names), or LC_NONE */
+    bool *sampled;      /* cnode: found by samples, its values are estimates */
     uint32_t n_cnodes, main_cnode;
     size_t n_unnamed; /* functions without a symbol */
 };
 
-/* Adds regions and cnodes to `model`. */
+#define LC_TREE_SAMPLED "sampling"  /* paradigm of regions of sampled nodes */
+enum { LC_TREE_LEAST_SAMPLES = 4 }; /* fewer: joined to "(unresolved)"; standard error > 50 % */
+
+/* Adds regions and cnodes to `model`. samples: per raw node, those in the function itself; NULL:
+ * none. */
 enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
-                          struct lc_symbols *symbols, struct lc_model *model);
+                          const uint64_t *samples, struct lc_symbols *symbols,
+                          struct lc_model *model);
+/* Frees the nodes, not the struct. */
 void lc_tree_free(struct lc_named_tree *tree);
 
 #endif

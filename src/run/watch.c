@@ -48,7 +48,7 @@ static void say_where(struct lc_run *run, int signo) {
     if (signo != SIGTERM || run->passed_signal == SIGTERM || !run->measure ||
         run->launch.rank != 0 || run->launch.kind == LC_LAUNCHER_NONE || run->peers.n_states == 0)
         return;
-    lc_say("SIGTERM: what is measured until the program ends goes to %s", run->dir.path);
+    lc_say("SIGTERM: what is measured until the program ends is saved to %s", run->dir.path);
 }
 
 static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
@@ -95,6 +95,7 @@ static void take_bell(struct lc_run *run) {
             if (bytes[i] == 'i') {
                 lc_peers_map(run);
                 lc_guard_start(run);
+                lc_control_watch(run);
                 if (run->launch.rank == 0)
                     lc_rundir_unlink(&run->dir);
             } else if (bytes[i] == 'a') {
@@ -112,13 +113,29 @@ static void take_timer(struct lc_run *run) {
             lc_complain("%s", lc_err_text());
 }
 
+/* When MPI_Finalize takes too long; 0: never. */
+static uint64_t patience_due_ns(const struct lc_run *run) {
+    return run->finalize_ns == 0 || run->result_saved
+               ? 0
+               : run->finalize_ns + LC_FINALIZE_PATIENCE_S * UINT64_C(1000000000);
+}
+
 /* Milliseconds until something is to be done that nobody wakes us for; -1: nothing. */
 static int time_to_wait(const struct lc_run *run) {
-    if (run->finalize_ns == 0 || run->result_saved)
-        return -1;
-    uint64_t over = (lc_monotonic_raw_ns() - run->finalize_ns) / 1000000u;
-    return over >= LC_FINALIZE_PATIENCE_S * 1000u ? 0
-                                                  : (int)(LC_FINALIZE_PATIENCE_S * 1000u - over);
+    uint64_t patience = patience_due_ns(run), look = lc_control_due_ns(run);
+    uint64_t due = patience == 0 || (look != 0 && look < patience) ? look : patience;
+    uint64_t now = lc_monotonic_raw_ns();
+    return due == 0 ? -1 : due <= now ? 0 : (int)((due - now) / 1000000u + 1);
+}
+
+static void take_time(struct lc_run *run) {
+    uint64_t patience = patience_due_ns(run), now = lc_monotonic_raw_ns();
+    if (patience != 0 && patience <= now) {
+        lc_run_save_in_finalize(run);
+        run->finalize_ns = 0;
+    }
+    if (lc_control_due_ns(run) != 0 && lc_control_due_ns(run) <= now)
+        lc_control_look(run);
 }
 
 void lc_run_watch(struct lc_run *run) {
@@ -140,10 +157,8 @@ void lc_run_watch(struct lc_run *run) {
     bool ended = look_after_child(run);
     while (!ended) {
         int ready = poll(fds, sizeof fds / sizeof fds[0], time_to_wait(run));
-        if (ready == 0) {
-            lc_run_save_in_finalize(run);
-            run->finalize_ns = 0;
-        }
+        if (ready == 0)
+            take_time(run);
         if (ready <= 0)
             continue;
         if (fds[1].revents & POLLIN)

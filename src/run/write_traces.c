@@ -1,3 +1,4 @@
+#include "base/plural.h"
 #include "run/write_traces.h"
 
 #include <string.h>
@@ -19,21 +20,22 @@ static void say_summary(const struct lc_run *run, const struct lc_trace_summary 
     lc_say("trace in %s/traces.otf2: %llu events, %.1f MB", run->dir.path,
            (unsigned long long)summary->events, (double)summary->bytes * 1e-6);
     if (summary->lost_records > 0)
-        lc_say("trace: the buffer was full: %llu records are missing: use a larger --buffer, or "
+        lc_say("trace: the buffer was full: missing: %llu record%s: use a larger --buffer, or "
                "--filter%s%s",
-               (unsigned long long)summary->lost_records,
+               (unsigned long long)summary->lost_records, lc_plural((double)summary->lost_records),
                summary->write_error ? "; writing it out failed: " : "",
                summary->write_error ? strerror(summary->write_error) : "");
     else if (summary->flushes > 0)
-        lc_say("trace: the buffer was written out %llu times during the run: a larger --buffer "
+        lc_say("trace: the buffer was written out %llu time%s during the run: a larger --buffer "
                "avoids that",
-               (unsigned long long)summary->flushes);
+               (unsigned long long)summary->flushes, lc_plural((double)summary->flushes));
 }
 
 static void say_threads(const struct lc_trace_summary *summary) {
     if (summary->lost_threads > 0)
-        lc_say("trace: %llu threads are missing: there is room for %u per process",
-               (unsigned long long)summary->lost_threads, LC_TRACE_STREAMS);
+        lc_say("trace: missing: %llu thread%s: there is room for %u per process",
+               (unsigned long long)summary->lost_threads, lc_plural((double)summary->lost_threads),
+               LC_TRACE_STREAMS);
 }
 
 static void fill_options(struct lc_trace_options *options, const struct lc_trace_names *names) {

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/c_library.h"
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 struct function {
@@ -26,6 +28,7 @@ struct module {
     struct function *functions; /* ascending begins */
     size_t n_functions, cap_functions;
     enum lc_module_state state;
+    bool no_lines; /* whatever debug information there is */
 };
 
 struct known {
@@ -36,20 +39,57 @@ struct known {
 
 struct lc_symbols {
     struct module *modules;
-    size_t n_modules, cap_modules;
+    size_t n_modules, cap_modules, last_module;
     struct known *known;
     size_t n_known, cap_known;
-    uint32_t *slots; /* open addressing over known */
-    size_t n_slots;
+    struct lc_lookup known_at; /* by module and offset */
     struct lc_arena texts;
     char *(*demangle)(const char *, char *, size_t *, int *);
     void *cxx;
 };
 
 static char *debuginfo_path; /* NULL: the standard places */
+
+/* Is there a separate file with debug information where its name says: beside the file, in .debug,
+ * or below /usr/lib/debug? */
+static bool is_beside(const char *file, const char *debug_file) {
+    static const struct {
+        const char *above, *below;
+    } places[] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}};
+    const char *slash = strrchr(file, '/');
+    int directory = slash != NULL ? (int)(slash + 1 - file) : 0;
+    char *own = NULL;
+    bool found = false;
+    if (debug_file == NULL && asprintf(&own, "%s.debug", file + directory) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s%.*s%s%s", places[i].above, directory, file, places[i].below,
+                     debug_file != NULL ? debug_file : own) < 0)
+            break;
+        found = access(path, R_OK) == 0;
+        free(path);
+    }
+    free(own);
+    return found;
+}
+
+/* As dwfl_standard_find_debuginfo, which for a file without debug information loads a client of the
+ * network and all that it needs (10 ms), though there are no look-ups in the network. */
+static int find_debuginfo(Dwfl_Module *handle, void **user, const char *name, Dwarf_Addr base,
+                          const char *file, const char *debug_file, GElf_Word checksum,
+                          char **found) {
+    int fd =
+        dwfl_build_id_find_debuginfo(handle, user, name, base, file, debug_file, checksum, found);
+    if (fd >= 0 || file == NULL || !is_beside(file, debug_file))
+        return fd;
+    return dwfl_standard_find_debuginfo(handle, user, name, base, file, debug_file, checksum,
+                                        found);
+}
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debuginfo,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = &debuginfo_path,
 };
@@ -76,7 +116,7 @@ void lc_symbols_free(struct lc_symbols *symbols) {
     }
     free(symbols->modules);
     free(symbols->known);
-    free(symbols->slots);
+    lc_lookup_free(&symbols->known_at);
     lc_arena_free(&symbols->texts);
     if (symbols->cxx != NULL)
         dlclose(symbols->cxx);
@@ -143,6 +183,18 @@ static bool same_build(Dwfl_Module *handle, const char *build_id) {
     return true;
 }
 
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Found when symbols were looked for. */
+static bool has_debug_file(Dwfl_Module *handle) {
+    const char *file = NULL;
+    dwfl_module_info(handle, NULL, NULL, NULL, NULL, NULL, NULL, &file);
+    return file != NULL;
+}
+
 static enum lc_err open_module(struct module *module) {
     module->state = LC_MODULE_GONE;
     module->dwfl = dwfl_begin(&callbacks);
@@ -159,9 +211,15 @@ static enum lc_err open_module(struct module *module) {
     }
     module->handle = handle;
     GElf_Addr unused;
-    module->state =
-        dwfl_module_getdwarf(handle, &unused) != NULL ? LC_MODULE_FULL : LC_MODULE_NO_DEBUG;
+    /* Nobody asks where in the C library he is, and its debug information, where it is installed,
+     * takes 0.1 s to unpack: more than all other names of a run. */
+    module->no_lines = lc_c_library(base_name(module->path));
+    module->state = module->no_lines || dwfl_module_getdwarf(handle, &unused) != NULL
+                        ? LC_MODULE_FULL
+                        : LC_MODULE_NO_DEBUG;
     LC_TRY(read_functions(module));
+    if (module->no_lines && !has_debug_file(handle))
+        module->state = LC_MODULE_NO_DEBUG;
     Elf *elf = dwfl_module_getelf(handle, &unused);
     bool symtab = module->state == LC_MODULE_FULL;
     for (Elf_Scn *section = NULL; !symtab && (section = elf_nextscn(elf, section)) != NULL;) {
@@ -175,12 +233,15 @@ static enum lc_err open_module(struct module *module) {
 
 static enum lc_err find_module(struct lc_symbols *symbols, const char *path, const char *build_id,
                                uint32_t *id) {
-    for (size_t i = 0; i < symbols->n_modules; i++)
-        if (strcmp(symbols->modules[i].path, path) == 0 &&
-            strcmp(symbols->modules[i].build_id, build_id) == 0) {
-            *id = (uint32_t)i;
+    for (size_t i = 0; i <= symbols->n_modules; i++) { /* the last one first */
+        size_t at = i == 0 ? symbols->last_module : i - 1;
+        if (at < symbols->n_modules && strcmp(symbols->modules[at].path, path) == 0 &&
+            strcmp(symbols->modules[at].build_id, build_id) == 0) {
+            symbols->last_module = at;
+            *id = (uint32_t)at;
             return LC_OK;
         }
+    }
     LC_TRY(lc_grow(&symbols->modules, &symbols->cap_modules, symbols->n_modules + 1,
                    sizeof symbols->modules[0]));
     struct module *module = &symbols->modules[symbols->n_modules];
@@ -196,14 +257,7 @@ static enum lc_err find_module(struct lc_symbols *symbols, const char *path, con
 }
 
 static const struct function *function_at(const struct module *module, uint64_t offset) {
-    size_t low = 0, high = module->n_functions;
-    while (low < high) { /* the last one with begin <= offset */
-        size_t middle = low + (high - low) / 2;
-        if (module->functions[middle].begin <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LC_FIRST_WHERE(i, 0, module->n_functions, module->functions[i].begin > offset);
     if (low == 0)
         return NULL;
     uint64_t begin = module->functions[low - 1].begin;
@@ -253,8 +307,7 @@ static enum lc_err name_function(struct lc_symbols *symbols, const struct functi
 
 static enum lc_err make_up_name(struct lc_symbols *symbols, const char *path, uint64_t offset,
                                 struct lc_symbol *symbol) {
-    const char *base = strrchr(path, '/');
-    base = base == NULL ? path : base + 1;
+    const char *base = base_name(path);
     size_t size = strlen(base) + 24;
     char *text = lc_arena_take(&symbols->texts, size);
     if (text == NULL)
@@ -265,15 +318,30 @@ static enum lc_err make_up_name(struct lc_symbols *symbols, const char *path, ui
     return LC_OK;
 }
 
+/* Without the table of address ranges (clang writes none) libdwfl finds no unit: all are asked. */
+static const char *source_in_units(const struct module *module, uint64_t address, int *line) {
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die *unit = NULL;
+         (unit = dwfl_module_nextcu(module->handle, unit, &bias)) != NULL;) {
+        if (dwarf_haspc(unit, address - bias) <= 0)
+            continue;
+        Dwarf_Line *found = dwarf_getsrc_die(unit, address - bias);
+        if (found != NULL && dwarf_lineno(found, line) == 0)
+            return dwarf_linesrc(found, NULL, NULL);
+    }
+    return NULL;
+}
+
 static enum lc_err source_of(struct lc_symbols *symbols, const struct module *module,
                              uint64_t offset, const char **file, int64_t *line) {
     *file = "";
     *line = -1;
-    if (module->handle == NULL || module->state != LC_MODULE_FULL)
+    if (module->handle == NULL || module->no_lines || module->state != LC_MODULE_FULL)
         return LC_OK;
     Dwfl_Line *found = dwfl_module_getsrc(module->handle, offset + module->bias);
     int number = 0;
-    const char *name = found == NULL ? NULL : dwfl_lineinfo(found, NULL, &number, NULL, NULL, NULL);
+    const char *name = found == NULL ? source_in_units(module, offset + module->bias, &number)
+                                     : dwfl_lineinfo(found, NULL, &number, NULL, NULL, NULL);
     if (name == NULL)
         return LC_OK;
     *file = lc_arena_strdup(&symbols->texts, name);
@@ -281,43 +349,23 @@ static enum lc_err source_of(struct lc_symbols *symbols, const struct module *mo
     return *file == NULL ? LC_ERR_NOMEM : LC_OK;
 }
 
-static size_t slot_of(uint32_t module, uint64_t offset, size_t n_slots) {
-    uint64_t hash = lc_hash_key(offset ^ (uint64_t)module << 48);
-    return (hash ^ hash >> 29) & (n_slots - 1);
+static uint64_t hash_place(uint32_t module, uint64_t offset) {
+    return offset ^ (uint64_t)module << 48;
 }
 
 static struct known *look_up(const struct lc_symbols *symbols, uint32_t module, uint64_t offset) {
-    if (symbols->n_slots == 0)
-        return NULL;
-    for (size_t at = slot_of(module, offset, symbols->n_slots); symbols->slots[at] != 0;
-         at = (at + 1) & (symbols->n_slots - 1)) {
-        struct known *known = &symbols->known[symbols->slots[at] - 1];
-        if (known->module == module && known->offset == offset)
-            return known;
-    }
-    return NULL;
+    const struct known *known = symbols->known;
+    uint32_t at = LC_LOOKUP(&symbols->known_at, hash_place(module, offset), i,
+                            known[i].module == module && known[i].offset == offset);
+    return at != LC_NONE ? &symbols->known[at] : NULL;
 }
 
 static enum lc_err remember(struct lc_symbols *symbols, const struct known *fresh) {
     LC_TRY(lc_grow(&symbols->known, &symbols->cap_known, symbols->n_known + 1,
                    sizeof symbols->known[0]));
     symbols->known[symbols->n_known++] = *fresh;
-    bool grow = symbols->n_known * 2 > symbols->n_slots;
-    if (grow) {
-        size_t n_slots = symbols->n_slots == 0 ? 256 : symbols->n_slots * 2;
-        uint32_t *slots;
-        LC_TRY(lc_alloc(&slots, n_slots, sizeof slots[0]));
-        free(symbols->slots);
-        symbols->slots = slots;
-        symbols->n_slots = n_slots;
-    }
-    for (size_t i = grow ? 0 : symbols->n_known - 1; i < symbols->n_known; i++) {
-        size_t at = slot_of(symbols->known[i].module, symbols->known[i].offset, symbols->n_slots);
-        while (symbols->slots[at] != 0)
-            at = (at + 1) & (symbols->n_slots - 1);
-        symbols->slots[at] = (uint32_t)i + 1;
-    }
-    return LC_OK;
+    return lc_lookup_add(&symbols->known_at, hash_place(fresh->module, fresh->offset),
+                         (uint32_t)symbols->n_known - 1);
 }
 
 enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *path, const char *build_id,

@@ -17,19 +17,21 @@ struct lc_symbols;
 struct lc_symbol {
     const char *name;    /* demangled; `module+0x1a2b` if unknown; never NULL */
     const char *mangled; /* as in the symbol table, or the same as name */
-    const char *file;    /* source file; "" if unknown */
+    const char *file;    /* source file; "" if unknown, or of the C library */
     int64_t line;        /* -1 if unknown */
     bool known;          /* by a symbol, not made up */
 };
 
+/* No modules yet; lc_symbols_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_symbols_new(struct lc_symbols **symbols);
+/* NULL is allowed. */
 void lc_symbols_free(struct lc_symbols *symbols);
 
 /* The function that begins at `offset` or holds it. Never fails but for memory: what is unknown
  * gets a made-up name. */
 enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *module,
                                 const char *build_id, uint64_t offset, struct lc_symbol *symbol);
-/* The source line of one address; *file is "" and *line -1 if unknown. */
+/* The source line of one address; *file is "" and *line -1 if unknown, or of the C library. */
 enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *module, const char *build_id,
                             uint64_t offset, const char **file, int64_t *line);
 

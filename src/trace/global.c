@@ -4,50 +4,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "trace/global.h"
-
-static uint64_t hash_bytes(const void *bytes, size_t n) {
-    uint64_t h = lc_hash_bytes(LC_HASH_BEGIN, bytes, n);
-    return h ^ h >> 32;
-}
-
-static bool grow_strings(struct lc_global *g) {
-    size_t mask = g->string_mask ? 2 * g->string_mask + 1 : 1023;
-    struct lc_string_slot *slots = calloc(mask + 1, sizeof(*slots));
-    for (size_t i = 0; slots && g->strings && i <= g->string_mask; i++) {
-        if (!g->strings[i].text)
-            continue;
-        size_t slot = hash_bytes(g->strings[i].text, strlen(g->strings[i].text)) & mask;
-        while (slots[slot].text)
-            slot = (slot + 1) & mask;
-        slots[slot] = g->strings[i];
-    }
-    if (!slots)
-        return false;
-    free(g->strings);
-    g->strings = slots;
-    g->string_mask = mask;
-    return true;
-}
-
-/* The number of a text; written on first use. Reference 0 is "". */
-uint32_t lc_global_string(struct lc_global *g, const char *text) {
-    if (2 * g->n_strings >= g->string_mask && !grow_strings(g)) {
-        g->no_memory = true;
-        return 0;
-    }
-    size_t slot = hash_bytes(text, strlen(text)) & g->string_mask;
-    while (g->strings[slot].text && strcmp(g->strings[slot].text, text) != 0)
-        slot = (slot + 1) & g->string_mask;
-    if (!g->strings[slot].text) {
-        g->strings[slot] = (struct lc_string_slot){strdup(text), (uint32_t)g->n_strings++};
-        g->no_memory |= !g->strings[slot].text;
-        WRITE(g, String(g->w, g->strings[slot].number, text));
-    }
-    return g->strings[slot].number;
-}
 
 /* Numbers of phases in the event files rely on their texts being 1, 2, ...: written before all
  * others. */
@@ -82,7 +40,14 @@ static void write_clock(struct lc_global *g) {
     WRITE(g, ClockProperties(g->w, resolution, first, last - first + 1, realtime));
 }
 
-static void write_paradigms(struct lc_global *g, bool threads) {
+static bool has_mpi(const struct lc_global *g) {
+    return lc_union_count(g->u, LC_UNION_COMM) > 0; /* at least that of all */
+}
+
+static void write_paradigms(struct lc_global *g) {
+    lc_global_thread_paradigms(g);
+    if (!has_mpi(g))
+        return;
     OTF2_AttributeValue comm = {.stringRef = lc_global_string(g, "Comm ${id}")},
                         win = {.stringRef = lc_global_string(g, "Win ${id}")};
     WRITE(g, Paradigm(g->w, OTF2_PARADIGM_MPI, lc_global_string(g, "MPI"),
@@ -91,9 +56,6 @@ static void write_paradigms(struct lc_global *g, bool threads) {
                               OTF2_TYPE_STRING, comm));
     WRITE(g, ParadigmProperty(g->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
                               OTF2_TYPE_STRING, win));
-    if (threads)
-        WRITE(g, Paradigm(g->w, OTF2_PARADIGM_PTHREAD, lc_global_string(g, "Pthread"),
-                          OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
 }
 
 /* One tree node per host name, in order of the first rank on it: numbers[r] of each rank. */
@@ -107,34 +69,29 @@ static void write_system(struct lc_global *g, uint32_t *numbers) {
     WRITE(g, SystemTreeNodeProperty(g->w, 0, lc_global_string(g, "platform"), OTF2_TYPE_STRING,
                                     platform));
     uint32_t n_nodes = 0;
-    size_t mask = 63;
-    while (mask < 2 * (size_t)g->n_ranks)
-        mask = 2 * mask + 1;
-    int *slots = calloc(mask + 1, sizeof(*slots)); /* rank + 1 of the first on each host */
-    g->no_memory |= !slots;
-    for (int r = 0; slots && r < g->n_ranks; r++) {
+    struct lc_lookup hosts = {0}; /* first rank of each */
+    for (int r = 0; r < g->n_ranks && !g->no_memory; r++) {
         const char *host = g->infos[r].host;
-        size_t slot = hash_bytes(host, strlen(host)) & mask;
-        while (slots[slot] && strcmp(g->infos[slots[slot] - 1].host, host) != 0)
-            slot = (slot + 1) & mask;
-        if (!slots[slot]) {
-            slots[slot] = r + 1;
+        uint64_t hash = lc_hash_text(LC_HASH_BEGIN, host);
+        uint32_t first = LC_LOOKUP(&hosts, hash, i, strcmp(g->infos[i].host, host) == 0);
+        if (first == LC_NONE) {
+            g->no_memory |= lc_lookup_add(&hosts, hash, (uint32_t)r) != LC_OK;
             numbers[r] = ++n_nodes;
             WRITE(g, SystemTreeNode(g->w, n_nodes, lc_global_string(g, host),
                                     lc_global_string(g, "node"), 0));
             WRITE(g, SystemTreeNodeDomain(g->w, n_nodes, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
         } else {
-            numbers[r] = numbers[slots[slot] - 1];
+            numbers[r] = numbers[first];
         }
     }
-    free(slots);
+    lc_lookup_free(&hosts);
 }
 
 static void write_locations(struct lc_global *g, const uint32_t *nodes) {
     char name[64];
     for (int r = 0; r < g->n_ranks; r++) {
         const struct lc_trace_rank_info *info = &g->infos[r];
-        snprintf(name, sizeof(name), "MPI Rank %d", r);
+        snprintf(name, sizeof(name), has_mpi(g) ? "MPI Rank %d" : "Process", r);
         WRITE(g, LocationGroup(g->w, (uint32_t)r, lc_global_string(g, name),
                                OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes[r],
                                OTF2_UNDEFINED_LOCATION_GROUP));
@@ -145,7 +102,11 @@ static void write_locations(struct lc_global *g, const uint32_t *nodes) {
     for (int r = 0; r < g->n_ranks; r++)
         for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
             const struct lc_trace_location_info *l = &g->infos[r].locations[i];
-            snprintf(name, sizeof(name), l->thread ? "Thread %u" : "Master thread", l->thread);
+            snprintf(name, sizeof(name),
+                     l->thread == 0 ? "Master thread"
+                     : l->openmp    ? "OMP thread %u"
+                                    : "Thread %u",
+                     l->thread);
             WRITE(g, Location(g->w, l->location, lc_global_string(g, name),
                               OTF2_LOCATION_TYPE_CPU_THREAD, l->n_events, (uint32_t)r));
             OTF2_AttributeValue tid = {.uint64 = l->tid};
@@ -154,55 +115,49 @@ static void write_locations(struct lc_global *g, const uint32_t *nodes) {
         }
 }
 
-static void write_group(struct lc_global *g, uint32_t number, OTF2_GroupType type,
-                        OTF2_Paradigm paradigm, uint32_t n, const uint64_t *members) {
-    static const uint64_t none;
-    WRITE(g, Group(g->w, number, lc_global_string(g, ""), type, paradigm, OTF2_GROUP_FLAG_NONE, n,
-                   n ? members : &none));
-}
-
 /* The number of the group of these MPI processes; equal groups are written once. */
 static uint32_t group(struct lc_global *g, const int32_t *world, uint32_t n) {
     uint64_t *members = calloc((size_t)n + 1, sizeof(*members));
     for (uint32_t i = 0; members && i < n; i++)
         members[i] =
             world[i] >= 0 && world[i] < g->n_ranks ? (uint64_t)world[i] : OTF2_UNDEFINED_UINT64;
-    if (!members || !g->groups) {
+    if (!members) {
         g->no_memory = true;
-        free(members);
         return 0;
     }
-    size_t slot = hash_bytes(members, n * sizeof(*members)) & g->group_mask;
-    for (; g->groups[slot].members; slot = (slot + 1) & g->group_mask)
-        if (g->groups[slot].n == n &&
-            memcmp(g->groups[slot].members, members, n * sizeof(*members)) == 0) {
-            free(members);
-            return g->groups[slot].number;
-        }
-    g->groups[slot] = (struct lc_group_slot){n, g->n_groups++, members};
-    write_group(g, g->groups[slot].number, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, n,
-                members);
-    return g->groups[slot].number;
+    uint64_t hash = lc_hash_bytes(LC_HASH_BEGIN, members, n * sizeof(*members));
+    uint32_t at = LC_LOOKUP(&g->group_at, hash, i,
+                            g->groups[i].n == n &&
+                                memcmp(g->groups[i].members, members, n * sizeof(*members)) == 0);
+    if (at == LC_NONE &&
+        (lc_grow(&g->groups, &g->cap_groups, g->n_written + 1, sizeof *g->groups) != LC_OK ||
+         lc_lookup_add(&g->group_at, hash, (uint32_t)g->n_written) != LC_OK))
+        g->no_memory = true;
+    if (at != LC_NONE || g->no_memory) {
+        free(members);
+        return at != LC_NONE ? g->groups[at].number : 0;
+    }
+    g->groups[g->n_written++] = (struct lc_group){n, g->n_groups, members};
+    lc_global_group(g, g->n_groups, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, n, members);
+    return g->n_groups++;
 }
 
 /* Groups 0 (all MPI processes), 1 (self), 2 and up: those that RMA records refer to, in the order
  * of the union. */
 static void write_first_groups(struct lc_global *g) {
     size_t n_union = lc_union_count(g->u, LC_UNION_GROUP);
-    g->group_mask = 63;
-    while (g->group_mask < 4 * (lc_union_count(g->u, LC_UNION_COMM) + n_union))
-        g->group_mask = 2 * g->group_mask + 1;
-    g->groups = calloc(g->group_mask + 1, sizeof(*g->groups));
+    if (!has_mpi(g))
+        return;
     uint64_t *all = malloc(((size_t)g->n_ranks + 1) * sizeof(*all));
-    if (!g->groups || !all) {
+    if (!all) {
         g->no_memory = true;
-        free(all);
         return;
     }
     for (int r = 0; r < g->n_ranks; r++)
         all[r] = (uint64_t)r;
-    write_group(g, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, (uint32_t)g->n_ranks, all);
-    write_group(g, 1, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, 0, NULL);
+    lc_global_group(g, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, (uint32_t)g->n_ranks,
+                    all);
+    lc_global_group(g, 1, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, 0, NULL);
     free(all);
     g->n_groups = 2;
     for (size_t i = 0; i < n_union; i++) {
@@ -268,35 +223,6 @@ static void write_comms(struct lc_global *g) {
     }
 }
 
-/* The threads of each process: what ThreadCreate and ThreadBegin refer to. */
-static void write_thread_comms(struct lc_global *g) {
-    size_t n_all = 0;
-    for (int r = 0; r < g->n_ranks; r++)
-        n_all += g->infos[r].n_locations;
-    uint64_t *all = malloc((n_all + 1) * sizeof(*all));
-    if (!all) {
-        g->no_memory = true;
-        return;
-    }
-    size_t n = 0;
-    for (int r = 0; r < g->n_ranks; r++)
-        for (uint32_t i = 0; i < g->infos[r].n_locations; i++)
-            all[n++] = g->infos[r].locations[i].location;
-    write_group(g, g->n_groups++, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_PTHREAD,
-                (uint32_t)n_all, all);
-    uint64_t next = 0;
-    for (int r = 0; r < g->n_ranks; r++) {
-        uint32_t members = g->infos[r].n_locations;
-        for (uint32_t i = 0; i < members; i++)
-            all[i] = next++;
-        write_group(g, g->n_groups, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_PTHREAD, members,
-                    all);
-        WRITE(g, Comm(g->w, g->n_comms + (uint32_t)r, lc_global_string(g, ""), g->n_groups++,
-                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-    }
-    free(all);
-}
-
 static void write_files(struct lc_global *g) {
     size_t n_files = lc_union_count(g->u, LC_UNION_FILE);
     if (n_files == 0)
@@ -333,7 +259,8 @@ static void write_properties(struct lc_global *g) {
     }
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
                                  lost == 0 && threads == 0 && !g->options->filter, true);
-    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", false, true);
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE",
+                                 lc_global_has_teams(g) && lost == 0 && threads == 0, true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", false,
                                  true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_LOCK_EVENT_COMPLETE", false, true);
@@ -355,23 +282,22 @@ static void write_properties(struct lc_global *g) {
 }
 
 static void free_global(struct lc_global *g) {
-    for (size_t i = 0; g->strings && i <= g->string_mask; i++)
-        free(g->strings[i].text);
-    for (size_t i = 0; g->groups && i <= g->group_mask; i++)
+    for (size_t i = 0; i < g->n_texts; i++)
+        free(g->texts[i].text);
+    for (size_t i = 0; i < g->n_written; i++)
         free(g->groups[i].members);
-    free(g->strings);
+    free(g->texts);
     free(g->groups);
+    lc_lookup_free(&g->text_at);
+    lc_lookup_free(&g->group_at);
 }
 
 static enum lc_err write_all(struct lc_global *g) {
-    bool threads = false;
-    for (int r = 0; r < g->n_ranks; r++)
-        threads |= g->infos[r].n_locations > 1;
     uint32_t *nodes = NULL;
     LC_TRY(lc_alloc(&nodes, (size_t)g->n_ranks + 1, sizeof(*nodes)));
     write_clock(g);
     write_phases(g);
-    write_paradigms(g, threads);
+    write_paradigms(g);
     write_system(g, nodes);
     write_locations(g, nodes);
     free(nodes);
@@ -379,8 +305,7 @@ static enum lc_err write_all(struct lc_global *g) {
     lc_global_code(g);
     write_comms(g);
     write_neighbours(g);
-    if (threads)
-        write_thread_comms(g);
+    lc_global_thread_comms(g);
     write_files(g);
     write_properties(g);
     if (g->no_memory)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/omp_construct.h"
 #include "trace/global.h"
 
 static void write_function(struct lc_global *g, uint32_t i, const struct lc_union_region *r) {
@@ -24,6 +25,33 @@ static void write_function(struct lc_global *g, uint32_t i, const struct lc_unio
                     OTF2_REGION_FLAG_NONE, file, symbol.line, 0));
 }
 
+/* A construct of OpenMP, by the line of its call. */
+static void write_construct(struct lc_global *g, uint32_t i, const char *name) {
+    const struct lc_trace_names *names = g->options->names;
+    struct lc_omp_place place;
+    struct lc_trace_symbol symbol = {0};
+    char path[4096], text[4200];
+    snprintf(text, sizeof text, "%s", name);
+    if (names && lc_omp_place_of(name, &place)) {
+        snprintf(path, sizeof path, "%.*s", place.path_bytes, place.path);
+        names->line(names->context, path, "", place.offset, &symbol);
+        const char *slash = symbol.file ? strrchr(symbol.file, '/') : NULL;
+        if (symbol.file && symbol.line)
+            snprintf(text, sizeof text, "%.*s @%s:%u", place.construct, name,
+                     slash ? slash + 1 : symbol.file, symbol.line);
+    }
+    const char *construct = name + strlen(LC_OMP_PREFIX);
+    bool call = strncmp(construct, "omp_", 4) == 0; /* a function: without a line */
+    char *end = call ? strchr(text, '@') : NULL;
+    if (end != NULL)
+        end[-1] = 0;
+    uint32_t id = lc_global_string(g, call ? text + strlen(LC_OMP_PREFIX) : text);
+    WRITE(g, Region(g->w, i, id, id, lc_global_string(g, ""), lc_trace_omp_role(construct),
+                    OTF2_PARADIGM_OPENMP, OTF2_REGION_FLAG_NONE,
+                    symbol.file ? lc_global_string(g, symbol.file) : OTF2_UNDEFINED_STRING,
+                    symbol.line, 0));
+}
+
 static void write_regions(struct lc_global *g) {
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_REGION); i++) {
         struct lc_union_region r;
@@ -36,6 +64,10 @@ static void write_regions(struct lc_global *g) {
             continue;
         }
         bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
+        if (user && lc_omp_is_construct(r.name)) {
+            write_construct(g, i, r.name);
+            continue;
+        }
         uint32_t name = lc_global_string(g, r.name);
         WRITE(g, Region(g->w, i, name, name, lc_global_string(g, ""),
                         mpi    ? lc_trace_role(r.name)

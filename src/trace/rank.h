@@ -40,18 +40,30 @@ void lc_trace_rank_free(struct lc_trace_rank *rank);
 struct lc_trace_location_info {
     uint64_t location, n_events, first_time, last_time;
     uint32_t thread, tid;
+    uint32_t openmp; /* 1: the runtime of OpenMP made the thread */
+    uint32_t unused;
+};
+struct lc_trace_team_info {  /* of OpenMP: a thread was in that team */
+    uint32_t team, location; /* index */
 };
 struct lc_trace_rank_info {
     uint64_t magic;
     int32_t rank, size, pid;
-    uint32_t n_locations;
+    uint32_t n_locations, n_teams, unused;
     double ticks_per_s;
     uint64_t lost_records, lost_threads, n_flushes, begin_realtime_ns, base_ticks;
     uint64_t evt_bytes;
     char host[64];
     struct lc_trace_location_info *locations;
+    struct lc_trace_team_info *teams;
 };
-#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3032ull
+#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3033ull
+
+/* Communicators of the archive: those of MPI, one per process for its threads, those of teams. */
+static inline uint32_t lc_trace_team_comm(uint32_t n_global_comms, uint32_t n_ranks, uint32_t rank,
+                                          uint32_t team) {
+    return n_global_comms + n_ranks + team * n_ranks + rank;
+}
 
 /* Appends what is in memory to the raw files, `more` to the definitions. */
 enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char *dir,
@@ -100,9 +112,12 @@ void lc_trace_archive_drop(struct lc_trace_archive *a);
 /* Whole file, read-only; an empty or missing one gives {0}. */
 enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path);
 void lc_trace_unmap(struct lc_trace_mapped *m);
-/* DIR/traces/..., malloc'ed */
+/* DIR/traces/..., for the caller to free(); NULL: no memory. */
 char *lc_trace_path(const char *dir, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What OTF2 calls a function of MPI by its name: barrier, point-to-point, .. */
 OTF2_RegionRole lc_trace_role(const char *mpi_function);
+/* The same of a construct of OpenMP ("critical @solve.c:12", or a function of its locks). */
+OTF2_RegionRole lc_trace_omp_role(const char *construct);
 
 #endif

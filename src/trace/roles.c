@@ -1,4 +1,4 @@
-/* Roles of MPI functions, as other tools of the field give them. */
+/* Roles of MPI functions and constructs of OpenMP, as other tools of the field give them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,4 +152,35 @@ OTF2_RegionRole lc_trace_role(const char *mpi_function) {
     const struct role *found =
         bsearch(name, roles, sizeof(roles) / sizeof(roles[0]), sizeof(roles[0]), compare);
     return found ? found->role : OTF2_REGION_ROLE_FUNCTION;
+}
+
+/* The first match counts. */
+static const struct role omp_roles[] = {
+    {"atomic", OTF2_REGION_ROLE_ATOMIC},
+    {"barrier", OTF2_REGION_ROLE_BARRIER},
+    {"create task", OTF2_REGION_ROLE_TASK_CREATE},
+    {"critical sblock", OTF2_REGION_ROLE_CRITICAL_SBLOCK},
+    {"critical", OTF2_REGION_ROLE_CRITICAL},
+    {"distribute", OTF2_REGION_ROLE_LOOP},
+    {"for", OTF2_REGION_ROLE_LOOP},
+    {"implicit barrier", OTF2_REGION_ROLE_IMPLICIT_BARRIER},
+    {"master", OTF2_REGION_ROLE_MASTER},
+    {"omp_", OTF2_REGION_ROLE_WRAPPER},
+    {"ordered sblock", OTF2_REGION_ROLE_ORDERED_SBLOCK},
+    {"ordered", OTF2_REGION_ROLE_ORDERED},
+    {"parallel", OTF2_REGION_ROLE_PARALLEL},
+    {"sections", OTF2_REGION_ROLE_SECTIONS},
+    {"single", OTF2_REGION_ROLE_SINGLE},
+    {"taskgroup", OTF2_REGION_ROLE_TASK_WAIT},
+    {"taskloop", OTF2_REGION_ROLE_LOOP},
+    {"taskwait", OTF2_REGION_ROLE_TASK_WAIT},
+    {"task", OTF2_REGION_ROLE_TASK},
+    {"workshare", OTF2_REGION_ROLE_WORKSHARE},
+};
+
+OTF2_RegionRole lc_trace_omp_role(const char *construct) {
+    for (size_t i = 0; i < sizeof omp_roles / sizeof *omp_roles; i++)
+        if (strncmp(construct, omp_roles[i].name, strlen(omp_roles[i].name)) == 0)
+            return omp_roles[i].role;
+    return OTF2_REGION_ROLE_CODE;
 }

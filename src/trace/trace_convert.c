@@ -5,20 +5,21 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "format/omp_construct.h"
 #include "trace/trace_convert_state.h"
 
-static uint64_t at(struct lc_trace_conversion *s, uint64_t ticks) {
+uint64_t lc_convert_time(struct lc_trace_conversion *s, uint64_t ticks) {
     uint64_t time = lc_trace_bent(s->d, s->d->process.base_ticks + ticks);
     return time > s->now ? time : s->now;
 }
 
 /* Threads that this one is taken to have created, at the time they were first seen. */
-static void move_to(struct lc_trace_conversion *s, uint64_t time) {
+void lc_convert_move_to(struct lc_trace_conversion *s, uint64_t time) {
     const struct lc_convert *c = s->c;
-    while (s->next_child < c->n_children && at(s, c->children[s->next_child].begin_ticks) <= time &&
-           s->started) {
+    while (s->next_child < c->n_children &&
+           lc_convert_time(s, c->children[s->next_child].begin_ticks) <= time && s->started) {
         const struct lc_trace_thread *child = &c->children[s->next_child++];
-        s->now = at(s, child->begin_ticks);
+        s->now = lc_convert_time(s, child->begin_ticks);
         lc_convert_note(
             s, OTF2_EvtWriter_ThreadCreate(s->w, NULL, s->now, c->thread_comm, child->thread));
     }
@@ -43,7 +44,11 @@ static void enter(struct lc_trace_conversion *s, uint32_t node, uint32_t distanc
         lc_convert_note(s, OTF2_EvtWriter_Enter(s->w, NULL, s->now, s->d->nodes[node].region));
 }
 
-static void leave(struct lc_trace_conversion *s, uint32_t node) {
+void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node) {
+    enter(s, node, 2);
+}
+
+void lc_convert_leave(struct lc_trace_conversion *s, uint32_t node) {
     if (!visible(s, node))
         return;
     if (s->c->callpath == LC_TRACE_CONTEXT)
@@ -58,16 +63,31 @@ static bool recorded(const struct lc_trace_conversion *s, size_t level, bool reg
     return s->c->callpath == LC_TRACE_ENTER || level == 0 || region;
 }
 
-static enum lc_err push(struct lc_trace_conversion *s, uint32_t node, bool region) {
+enum lc_err lc_convert_push(struct lc_trace_conversion *s, struct lc_convert_frame frame) {
     LC_TRY(lc_grow(&s->stack, &s->cap_stack, s->depth + 1, sizeof(*s->stack)));
-    s->stack[s->depth++] = (struct lc_convert_frame){node, region};
+    s->stack[s->depth++] = frame;
     return LC_OK;
 }
 
-static void pop(struct lc_trace_conversion *s) {
-    struct lc_convert_frame *top = &s->stack[--s->depth];
-    if (recorded(s, s->depth, top->region))
-        leave(s, top->node);
+static enum lc_err push(struct lc_trace_conversion *s, uint32_t node, enum lc_open_kind kind) {
+    return lc_convert_push(s, (struct lc_convert_frame){.node = node, .kind = kind});
+}
+
+void lc_convert_pop(struct lc_trace_conversion *s) {
+    const struct lc_convert_frame *top = &s->stack[--s->depth];
+    if (top->kind == LC_FRAME_FORK)
+        lc_convert_note(s, OTF2_EvtWriter_ThreadJoin(s->w, NULL, s->now, OTF2_PARADIGM_OPENMP));
+    else if (top->kind != LC_FRAME_SILENT && recorded(s, s->depth, top->kind != LC_FRAME_CALLER))
+        lc_convert_leave(s, top->node);
+    if (top->kind == LC_FRAME_TEAM)
+        lc_convert_note(s, OTF2_EvtWriter_ThreadTeamEnd(s->w, NULL, s->now, top->team));
+}
+
+size_t lc_convert_omp_depth(const struct lc_trace_conversion *s) {
+    size_t depth = s->depth;
+    while (depth > 0 && s->stack[depth - 1].kind < LC_FRAME_FORK)
+        depth--;
+    return depth;
 }
 
 /* The path of `node`, root first, without the root above main; false if the number is wrong. */
@@ -84,35 +104,52 @@ static bool chain_of(struct lc_trace_conversion *s, uint32_t node, size_t *n) {
     return true;
 }
 
+static bool is_construct(const struct lc_trace_conversion *s, uint32_t node) {
+    const struct lc_trace_region *region = &s->d->regions[s->d->nodes[node].region];
+    return region->kind == LC_RAW_REGION && lc_omp_is_construct(region->name);
+}
+
+void lc_convert_start(struct lc_trace_conversion *s, uint64_t time) {
+    lc_convert_move_to(s, time);
+    s->c->first_time = s->now;
+    s->started = true;
+}
+
 /* Makes the open frames those of chain[0, n): the first `common` of them are the same activations
- * as before. */
+ * as before. Inside a team of OpenMP only what is called there: what is behind the path's last
+ * construct goes above the frames of OpenMP. */
 static enum lc_err change_frames(struct lc_trace_conversion *s, size_t n, size_t common,
                                  uint64_t time, size_t *entered) {
+    size_t base = lc_convert_omp_depth(s), outer = base > 0 ? n : 0;
+    while (outer > 0 && !is_construct(s, s->chain[outer - 1]))
+        outer--;
+    const struct lc_convert_frame *stack = s->stack != NULL ? s->stack + base : NULL;
     size_t same = 0;
-    while (same < n && same < s->depth && s->stack[same].node == s->chain[same] &&
-           (same < common || same == 0 || s->stack[same].region))
+    while (outer + same < n && base + same < s->depth &&
+           stack[same].node == s->chain[outer + same] &&
+           (outer + same < common || base + same == 0 || stack[same].kind != LC_FRAME_CALLER))
         same++;
-    while (s->depth > same)
-        pop(s);
+    while (s->depth > base + same)
+        lc_convert_pop(s);
+    same += outer;
     *entered = n - same;
     if (!s->started) {
-        move_to(s, at(s, s->c->begin_ticks));
-        s->c->first_time = s->now;
-        s->started = true;
-        if (s->c->thread > 0)
+        lc_convert_start(s, lc_convert_time(s, s->c->begin_ticks));
+        s->thread_begun = s->c->thread > 0;
+        if (s->thread_begun)
             lc_convert_note(
                 s, OTF2_EvtWriter_ThreadBegin(s->w, NULL, s->now, s->c->thread_comm, s->c->thread));
         if (n > 0) {
             enter(s, s->chain[0], 2);
-            LC_TRY(push(s, s->chain[0], false));
+            LC_TRY(push(s, s->chain[0], LC_FRAME_CALLER));
             same = 1;
         }
     }
-    move_to(s, time);
+    lc_convert_move_to(s, time);
     for (size_t i = same; i < n; i++) {
         if (recorded(s, i, false) && s->c->callpath == LC_TRACE_ENTER)
             enter(s, s->chain[i], 1);
-        LC_TRY(push(s, s->chain[i], false));
+        LC_TRY(push(s, s->chain[i], LC_FRAME_CALLER));
     }
     return LC_OK;
 }
@@ -121,7 +158,7 @@ static void finish_call(struct lc_trace_conversion *s, uint64_t time);
 
 static enum lc_err begin_call(struct lc_trace_conversion *s, const uint64_t *words) {
     uint32_t node = (uint32_t)words[1], common = (uint32_t)(words[1] >> 32);
-    uint64_t time = at(s, lc_rec_payload(words[0]));
+    uint64_t time = lc_convert_time(s, lc_rec_payload(words[0]));
     size_t n = 0, entered = 0;
     if (s->call_node != LC_NONE) /* its end is missing: calls do not nest */
         finish_call(s, s->now);
@@ -142,30 +179,33 @@ static enum lc_err begin_region(struct lc_trace_conversion *s, const uint64_t *w
         s->c->n_bad++;
         return LC_OK;
     }
-    LC_TRY(change_frames(s, n - 1, common, at(s, lc_rec_payload(words[0])), &entered));
+    LC_TRY(change_frames(s, n - 1, common, lc_convert_time(s, lc_rec_payload(words[0])), &entered));
+    if (is_construct(s, node))
+        return push(s, node, LC_FRAME_SILENT);
     enter(s, node, (uint32_t)entered + 2);
-    return push(s, node, true);
+    return push(s, node, LC_FRAME_REGION);
 }
 
 static void end_region(struct lc_trace_conversion *s, uint64_t time) {
     size_t at_region = s->depth;
-    while (at_region > 0 && !s->stack[at_region - 1].region)
+    while (at_region > 0 && s->stack[at_region - 1].kind != LC_FRAME_REGION &&
+           s->stack[at_region - 1].kind != LC_FRAME_SILENT)
         at_region--;
     if (at_region == 0) {
         s->c->n_bad++;
         return;
     }
     while (s->depth > at_region)
-        pop(s);
-    move_to(s, time);
-    pop(s);
+        lc_convert_pop(s);
+    lc_convert_move_to(s, time);
+    lc_convert_pop(s);
 }
 
 static void finish_call(struct lc_trace_conversion *s, uint64_t time) {
-    move_to(s, time);
+    lc_convert_move_to(s, time);
     lc_convert_completions(s);
     if (s->call_node != LC_NONE)
-        leave(s, s->call_node);
+        lc_convert_leave(s, s->call_node);
     s->call_node = LC_NONE;
 }
 
@@ -178,19 +218,19 @@ static void close_all(struct lc_trace_conversion *s, uint64_t time) {
         finish_call(s, time);
     }
     while (s->depth > 1)
-        pop(s);
-    move_to(s, time);
+        lc_convert_pop(s);
+    lc_convert_move_to(s, time);
     if (s->depth == 1)
-        pop(s);
-    if (s->c->thread > 0)
+        lc_convert_pop(s);
+    if (s->thread_begun)
         lc_convert_note(s, OTF2_EvtWriter_ThreadEnd(s->w, NULL, s->now, s->c->thread_comm,
                                                     OTF2_UNDEFINED_UINT64));
-    s->started = false;
+    s->started = s->thread_begun = false;
 }
 
 static void timed(struct lc_trace_conversion *s, const uint64_t *words) {
-    uint64_t time = at(s, lc_rec_payload(words[0]));
-    move_to(s, time);
+    uint64_t time = lc_convert_time(s, lc_rec_payload(words[0]));
+    lc_convert_move_to(s, time);
     switch (lc_rec_kind_of(words[0])) {
     case LC_REC_PHASE:
         lc_convert_note(s,
@@ -205,7 +245,7 @@ static void timed(struct lc_trace_conversion *s, const uint64_t *words) {
                         OTF2_EvtWriter_MeasurementOnOff(s->w, NULL, s->now, OTF2_MEASUREMENT_OFF));
         break;
     default: {
-        uint64_t stop = at(s, lc_rec_payload(words[1]));
+        uint64_t stop = lc_convert_time(s, lc_rec_payload(words[1]));
         lc_convert_note(s, OTF2_EvtWriter_BufferFlush(s->w, NULL, s->now, stop));
         s->now = stop;
     }
@@ -255,12 +295,12 @@ static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) 
     case LC_REC_CALL:
         return begin_call(s, words);
     case LC_REC_EXIT:
-        finish_call(s, at(s, lc_rec_payload(words[0])));
+        finish_call(s, lc_convert_time(s, lc_rec_payload(words[0])));
         return LC_OK;
     case LC_REC_REGION_IN:
         return begin_region(s, words);
     case LC_REC_REGION_OUT:
-        end_region(s, at(s, lc_rec_payload(words[0])));
+        end_region(s, lc_convert_time(s, lc_rec_payload(words[0])));
         return LC_OK;
     case LC_REC_PHASE:
     case LC_REC_ON:
@@ -270,9 +310,11 @@ static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) 
             timed(s, words);
         return LC_OK;
     case LC_REC_END:
-        close_all(s, at(s, lc_rec_payload(words[0])));
+        close_all(s, lc_convert_time(s, lc_rec_payload(words[0])));
         return LC_OK;
     default:
+        if (kind >= LC_REC_OMP_WORKER)
+            return lc_convert_omp(s, words);
         return s->call_node != LC_NONE ? lc_convert_mpi(s, words) : LC_OK;
     }
 }

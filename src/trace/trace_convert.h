@@ -38,7 +38,8 @@ struct lc_convert {
     const unsigned char *hidden;    /* per region of defs: filtered; NULL: none */
     const unsigned char *muted;     /* per communicator of defs, the same */
     uint32_t thread_comm;           /* number of the communicator of the threads of this process */
-    /* written as ThreadCreate on this location, ascending by begin */
+    /* written as ThreadCreate on this location, ascending by begin; the communicators of teams of
+     * OpenMP follow: thread_comm + 1 + team */
     const struct lc_trace_thread *children;
     size_t n_children;
     void (*progress)(void *user, uint64_t n_words); /* since the last call; NULL: none */
@@ -47,8 +48,12 @@ struct lc_convert {
     uint64_t n_events;
     uint64_t first_time, last_time; /* absolute ticks */
     uint64_t n_bad;                 /* records that made no sense and were skipped */
+    uint32_t *teams;                /* that this thread was in; malloc'ed */
+    size_t n_teams, cap_teams;
 };
 
+/* All records of a location become events. LC_ERR_IO, LC_ERR_NOMEM; damage is
+ * counted. */
 enum lc_err lc_convert_run(struct lc_convert *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the two halves of the converter share: trace_convert.c (time, frames, calls),
- * trace_convert_mpi.c (what calls begin and complete). */
+/* What the parts of the converter share: trace_convert.c (time, frames, calls), trace_convert_mpi.c
+ * (what calls begin and complete), trace_convert_omp.c (teams, constructs, tasks). */
 #ifndef LC_TRACE_TRACE_CONVERT_STATE_H
 #define LC_TRACE_TRACE_CONVERT_STATE_H
 
@@ -15,9 +15,21 @@ struct lc_open_rma { /* one-sided operations that are not known to be complete *
     uint64_t number;
 };
 
+enum lc_open_kind {
+    LC_FRAME_CALLER, /* ends where the next path does not have it */
+    LC_FRAME_REGION, /* begun by REGION_IN, ends with REGION_OUT */
+    LC_FRAME_SILENT, /* the same, but the team's records tell of it */
+    /* OpenMP, in the order in which they nest: ends with the record of its own */
+    LC_FRAME_FORK,
+    LC_FRAME_TEAM,
+    LC_FRAME_CONSTRUCT,
+    LC_FRAME_TASK
+};
 struct lc_convert_frame {
     uint32_t node;
-    bool region; /* begun by REGION_IN: ends with REGION_OUT, not by comparison of paths */
+    enum lc_open_kind kind;
+    uint32_t team; /* communicator */
+    uint64_t task;
 };
 
 struct lc_trace_conversion {
@@ -30,9 +42,9 @@ struct lc_trace_conversion {
     size_t depth, cap_stack;
     uint32_t *chain; /* scratch: a path, root first */
     size_t cap_chain;
-    uint32_t call_node; /* LC_NONE: no call is open */
-    bool started;
-    uint64_t coll[3]; /* of the open call; kind 0: none */
+    uint32_t call_node;         /* LC_NONE: no call is open */
+    bool started, thread_begun; /* it has a first event; as a thread that the program made */
+    uint64_t coll[3];           /* of the open call; kind 0: none */
     uint64_t handle;
     uint64_t rma_coll[2];
     uint64_t *done; /* completions of the open call, until its end is known */
@@ -52,6 +64,23 @@ static inline void lc_convert_note(struct lc_trace_conversion *s, OTF2_ErrorCode
         s->error = code;
     s->c->n_events++;
 }
+
+/* Trace_convert.c, for the others. Time stamps of ticks since base; ascending. */
+uint64_t lc_convert_time(struct lc_trace_conversion *s, uint64_t ticks);
+void lc_convert_move_to(struct lc_trace_conversion *s, uint64_t time);
+/* The life of a thread of the runtime begins. */
+void lc_convert_start(struct lc_trace_conversion *s, uint64_t time);
+/* Enter and Leave of a node. */
+void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node);
+void lc_convert_leave(struct lc_trace_conversion *s, uint32_t node);
+enum lc_err lc_convert_push(struct lc_trace_conversion *s, struct lc_convert_frame frame);
+/* Ends the topmost frame, now. */
+void lc_convert_pop(struct lc_trace_conversion *s);
+/* Frames up to the topmost of OpenMP; 0: none. */
+size_t lc_convert_omp_depth(const struct lc_trace_conversion *s);
+
+/* A record of OpenMP. */
+enum lc_err lc_convert_omp(struct lc_trace_conversion *s, const uint64_t *words);
 
 /* Finds the requests that the filter leaves out: a receive is known by its size only when it is
  * complete, but its request comes first. */

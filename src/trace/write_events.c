@@ -26,13 +26,19 @@ static int compare_begin(const void *a, const void *b) {
     return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* All threads but the first, as the main thread's children: who made them is not known. */
+static bool of_openmp(const struct lc_trace_location *l) {
+    return l->n_segments > 0 && l->segments[0].n_words > 0 &&
+           lc_rec_kind_of(l->segments[0].words[0]) == LC_REC_OMP_WORKER;
+}
+
+/* All threads but the first and those of OpenMP, as the main thread's children: who made them is
+ * not known. */
 static enum lc_err children_of(const struct lc_trace_rank *rank, struct lc_trace_thread **children,
                                size_t *n) {
     *n = 0;
     LC_TRY(lc_alloc(children, rank->n_locations + 1, sizeof(**children)));
     for (size_t i = 0; i < rank->n_locations; i++)
-        if (rank->locations[i].thread > 0)
+        if (rank->locations[i].thread > 0 && !of_openmp(&rank->locations[i]))
             (*children)[(*n)++] = (struct lc_trace_thread){rank->locations[i].thread, 0,
                                                            rank->locations[i].begin_ticks};
     if (*n)
@@ -52,6 +58,16 @@ static void count_words(void *user, uint64_t n_words) {
     lc_trace_tell(w->options, "writing events", w->all ? (double)w->done / (double)w->all : 0);
 }
 
+static enum lc_err add_teams(struct lc_trace_rank_info *info, size_t *capacity,
+                             const struct lc_convert *convert) {
+    for (size_t i = 0; i < convert->n_teams; i++) {
+        LC_TRY(lc_grow(&info->teams, capacity, info->n_teams + 1, sizeof(*info->teams)));
+        info->teams[info->n_teams++] =
+            (struct lc_trace_team_info){convert->teams[i], info->n_locations};
+    }
+    return LC_OK;
+}
+
 static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
                                      const struct lc_trace_options *options,
                                      const struct lc_filtered *filtered,
@@ -64,6 +80,7 @@ static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace
             writing.all += rank->locations[i].segments[k].n_words;
     LC_TRY(children_of(rank, &children, &n_children));
     enum lc_err err = LC_OK;
+    size_t cap_teams = 0;
     for (size_t i = 0; err == LC_OK && i < rank->n_locations; i++) {
         struct lc_trace_location *l = &rank->locations[i];
         uint64_t id = location_id(rank, l->thread);
@@ -94,20 +111,30 @@ static enum lc_err convert_locations(struct lc_trace_rank *rank, struct lc_trace
         if (err == LC_OK && code != OTF2_SUCCESS)
             err = lc_fail(LC_ERR_IO, "trace: %s: check the free space",
                           OTF2_Error_GetDescription(code));
+        if (err == LC_OK)
+            err = add_teams(info, &cap_teams, &convert);
+        free(convert.teams);
         uint32_t tid = 0;
         for (size_t k = 0; k < rank->defs.n_threads; k++)
             if (rank->defs.threads[k].thread == l->thread)
                 tid = rank->defs.threads[k].tid;
-        info->locations[info->n_locations++] = (struct lc_trace_location_info){
-            id, convert.n_events, convert.first_time, convert.last_time, l->thread, tid};
+        info->locations[info->n_locations++] = (struct lc_trace_location_info){id,
+                                                                               convert.n_events,
+                                                                               convert.first_time,
+                                                                               convert.last_time,
+                                                                               l->thread,
+                                                                               tid,
+                                                                               of_openmp(l),
+                                                                               0};
     }
     free(children);
     return err;
 }
 
+/* more: global numbers of what follows. */
 static OTF2_ErrorCode write_map(OTF2_DefWriter *writer, OTF2_MappingType type, const uint32_t *map,
-                                size_t n, uint32_t shift, uint32_t extra) {
-    size_t length = n + (extra != LC_NONE);
+                                size_t n, uint32_t shift, const uint32_t *more, size_t n_more) {
+    size_t length = n + n_more;
     uint32_t *ids = malloc((length + 1) * sizeof(*ids));
     if (!ids || length == 0) {
         free(ids);
@@ -117,8 +144,8 @@ static OTF2_ErrorCode write_map(OTF2_DefWriter *writer, OTF2_MappingType type, c
         ids[i] = map[i] == LC_NONE
                      ? 0
                      : map[i] + shift; /* never referenced: not defined by the program */
-    if (extra != LC_NONE)
-        ids[n] = extra;
+    for (size_t i = 0; i < n_more; i++)
+        ids[n + i] = more[i];
     OTF2_IdMap *table = OTF2_IdMap_CreateFromUint32Array(length, ids, true);
     OTF2_ErrorCode code =
         table ? OTF2_DefWriter_WriteMappingTable(writer, type, table) : OTF2_SUCCESS;
@@ -149,8 +176,23 @@ static OTF2_ErrorCode write_clocks(OTF2_DefWriter *writer, struct lc_trace_defs 
     return OTF2_SUCCESS;
 }
 
+/* Communicators behind those of MPI: of the process's threads, and of its teams. */
+static enum lc_err thread_comms(const struct lc_trace_rank_info *info, uint32_t n_global_comms,
+                                uint32_t **comms, size_t *n) {
+    *n = 1;
+    for (uint32_t i = 0; i < info->n_teams; i++)
+        if (info->teams[i].team + 2 > *n)
+            *n = info->teams[i].team + 2;
+    LC_TRY(lc_alloc(comms, *n, sizeof(**comms)));
+    (*comms)[0] = n_global_comms + (uint32_t)info->rank;
+    for (uint32_t i = 1; i < *n; i++)
+        (*comms)[i] =
+            lc_trace_team_comm(n_global_comms, (uint32_t)info->size, (uint32_t)info->rank, i - 1);
+    return LC_OK;
+}
+
 static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, struct lc_trace_defs *d,
-                                  uint32_t n_global_comms) {
+                                  const uint32_t *comms, size_t n_comms) {
     static const struct {
         OTF2_MappingType type;
         enum lc_union_type kind;
@@ -165,12 +207,11 @@ static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, struct lc_trace_defs *
         {OTF2_MAPPING_IO_FILE, LC_UNION_FILE, 0},
         {OTF2_MAPPING_IO_HANDLE, LC_UNION_HANDLE, 0},
     };
-    uint32_t thread_comm = n_global_comms + (uint32_t)d->process.rank;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         size_t kind = tables[i].kind;
         OTF2_ErrorCode code =
             write_map(writer, tables[i].type, d->maps[kind], d->n_maps[kind], tables[i].shift,
-                      kind == LC_UNION_COMM ? thread_comm : LC_NONE);
+                      comms, kind == LC_UNION_COMM ? n_comms : 0);
         if (code != OTF2_SUCCESS)
             return code;
     }
@@ -178,17 +219,22 @@ static OTF2_ErrorCode write_local(OTF2_DefWriter *writer, struct lc_trace_defs *
 }
 
 static enum lc_err write_definitions(struct lc_trace_rank *rank, struct lc_trace_archive *archive,
+                                     const struct lc_trace_rank_info *info,
                                      uint32_t n_global_comms) {
+    uint32_t *comms = NULL;
+    size_t n_comms = 0;
+    LC_TRY(thread_comms(info, n_global_comms, &comms, &n_comms));
     OTF2_ErrorCode code = OTF2_Archive_OpenDefFiles(archive->otf2);
     for (size_t i = 0; code == OTF2_SUCCESS && i < rank->n_locations; i++) {
         OTF2_DefWriter *writer =
             OTF2_Archive_GetDefWriter(archive->otf2, location_id(rank, rank->locations[i].thread));
         code =
-            writer ? write_local(writer, &rank->defs, n_global_comms) : OTF2_ERROR_MEM_ALLOC_FAILED;
+            writer ? write_local(writer, &rank->defs, comms, n_comms) : OTF2_ERROR_MEM_ALLOC_FAILED;
         if (writer)
             OTF2_Archive_CloseDefWriter(archive->otf2, writer);
     }
     OTF2_Archive_CloseDefFiles(archive->otf2);
+    free(comms);
     return code == OTF2_SUCCESS ? LC_OK
                                 : lc_fail(LC_ERR_IO, "trace: %s: check the free space",
                                           OTF2_Error_GetDescription(code));
@@ -234,7 +280,7 @@ enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
         err = convert_locations(rank, &archive, options, &filtered, info);
         OTF2_Archive_CloseEvtFiles(archive.otf2);
         if (err == LC_OK)
-            err = write_definitions(rank, &archive, n_global_comms);
+            err = write_definitions(rank, &archive, info, n_global_comms);
         if (err == LC_OK)
             err = lc_trace_archive_close(&archive, false);
         else
@@ -251,7 +297,8 @@ enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char
     FILE *file = temporary ? fopen(temporary, "wb") : NULL;
     bool ok = file && path && fwrite(info, sizeof(*info), 1, file) == 1 &&
               fwrite(info->locations, sizeof(*info->locations), info->n_locations, file) ==
-                  info->n_locations;
+                  info->n_locations &&
+              fwrite(info->teams, sizeof(*info->teams), info->n_teams, file) == info->n_teams;
     if (file && fclose(file) != 0)
         ok = false;
     ok = ok && rename(temporary, path) == 0;
@@ -272,16 +319,23 @@ enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir,
         if (file.bytes >= sizeof(*info))
             memcpy(info, file.at, sizeof(*info));
         info->locations = NULL;
-        if (info->magic != LC_TRACE_RANK_MAGIC ||
-            info->n_locations != (file.bytes - sizeof(*info)) / sizeof(*info->locations))
+        info->teams = NULL;
+        uint64_t rest = info->n_locations * (uint64_t)sizeof(*info->locations) +
+                        info->n_teams * (uint64_t)sizeof(*info->teams);
+        if (info->magic != LC_TRACE_RANK_MAGIC || rest != file.bytes - sizeof(*info))
             err = lc_fail(LC_ERR_FORMAT, "%s: damaged: run `latecomer recover`", path);
     }
     if (err == LC_OK) {
         info->host[sizeof(info->host) - 1] = 0;
+        const char *rest = (const char *)file.at + sizeof(*info);
+        size_t bytes = info->n_locations * sizeof(*info->locations);
         err = lc_alloc(&info->locations, (size_t)info->n_locations + 1, sizeof(*info->locations));
         if (err == LC_OK)
-            memcpy(info->locations, (const char *)file.at + sizeof(*info),
-                   info->n_locations * sizeof(*info->locations));
+            err = lc_alloc(&info->teams, (size_t)info->n_teams + 1, sizeof(*info->teams));
+        if (err == LC_OK) {
+            memcpy(info->locations, rest, bytes);
+            memcpy(info->teams, rest + bytes, info->n_teams * sizeof(*info->teams));
+        }
     }
     lc_trace_unmap(&file);
     free(path);
@@ -290,5 +344,7 @@ enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir,
 
 void lc_trace_info_free(struct lc_trace_rank_info *info) {
     free(info->locations);
+    free(info->teams);
     info->locations = NULL;
+    info->teams = NULL;
 }

@@ -1,7 +1,12 @@
 """Real applications under the tool: the same results, a valid profile with call paths, and what it costs.
 
-apps.py LATECOMER NAME [--runs N]   NAME: one of inputs.APPS. Exit 77: the program is not installed.
-Bare and measured runs take turns; with --runs the smallest of each are compared: wall time of the launcher, start and end of the tool included.
+apps.py LATECOMER NAME [--runs N] [--length N] [--keep DIR]   NAME: one of inputs.APPS. Exit 77: the program is not installed.
+Bare and measured runs take turns. Dilation: median over the pairs of the life of the program's processes, measured / bare. Start and end of
+the tool, stated apart: what `latecomer run` lives longer than the program that it measures.
+
+apps.py LATECOMER NAME --judge STOPWATCH   judges what the tool says of times. Useful time (outside of MPI, all ranks) is that of the bare run, by
+stopwatch.c, within 3 %; the dilation that the tool's account tells is the measured one within 10 %. Other work on the machine only adds to times,
+so the least of all runs are compared; every further turn brings them nearer to the truth: done as soon as both hold, wrong after 15 turns.
 """
 import argparse
 import json
@@ -11,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from statistics import median
 
 import inputs
 
@@ -20,15 +25,26 @@ class Wrong(Exception):
     """A check failed."""
 
 
-def launch(command, where):
+def launch(flavour, command, where):
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    line = ["mpirun.openmpi", *root, "--oversubscribe", "-n", "2", *command]
-    begin = time.monotonic()
+    launcher = ["mpirun.openmpi", *root, "--oversubscribe"] if flavour == "openmpi" else ["mpirun.mpich"]
+    line = [*launcher, "-n", "2", "bash", "-c", TIMED, "timed", *command]
     done = subprocess.run(line, cwd=where, text=True, capture_output=True, timeout=600, check=False)
-    seconds = time.monotonic() - begin
     if done.returncode != 0:
         raise Wrong(f"{' '.join(line)}: exit {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
-    return done.stdout, seconds
+    begins, ends = [], []
+    for name in [name for name in os.listdir(where) if name.startswith("life.")]:
+        with open(os.path.join(where, name), encoding="ascii") as life:
+            begin, end = life.read().split()
+        begins.append(float(begin))
+        ends.append(float(end))
+        os.remove(os.path.join(where, name))
+    if len(begins) != 2:
+        raise Wrong(f"{len(begins)} processes of 2 ended")
+    return done.stdout, max(ends) - min(begins)
+
+
+TIMED = 'begin=$EPOCHREALTIME; "$@"; status=$?; echo $begin $EPOCHREALTIME > life.$$; exit $status'
 
 
 def results(output, pattern, file, where):
@@ -62,40 +78,126 @@ def check_profile(latecomer, out):
     return result
 
 
+class Application:
+    """One of inputs.APPS with its input in a directory of its own; bare and measured runs of it."""
+
+    def __init__(self, latecomer, name, length, scratch):
+        self.length = inputs.LENGTH = length
+        make, self.package, self.pattern, self.file = inputs.APPS[name]
+        self.flavour = "mpich" if self.package.endswith("mpich") else "openmpi"
+        self.latecomer, self.scratch, self.out = os.path.abspath(latecomer), scratch, os.path.join(scratch, "result")
+        self.bare, self.measured, self.around, self.wanted = [], [], [], []
+        self.useful_with, self.useful_without, self.account, self.result = [], [], [], None
+        self.command = make(scratch)
+
+    def pair(self):
+        """A bare and a measured run, with the same results."""
+        output, seconds = launch(self.flavour, self.command, self.scratch)
+        self.wanted = results(output, self.pattern, self.file, self.scratch)
+        shutil.rmtree(self.out, ignore_errors=True)
+        output, around = launch(self.flavour, [self.latecomer, "run", "-q", "-o", self.out, "--", *self.command], self.scratch)
+        found = results(output, self.pattern, self.file, self.scratch)
+        if found != self.wanted:
+            raise Wrong(f"results differ: {self.wanted[-3:]} bare, {found[-3:]} measured")
+        self.bare.append(seconds)
+        with open(os.path.join(self.out, "meta.json"), encoding="utf-8") as meta:
+            self.measured.append(json.load(meta)["wall_time_s"])
+        self.around.append(around - self.measured[-1])
+
+    def useful_bare(self, stopwatch):
+        """Seconds outside of MPI of all ranks together, without the tool: by stopwatch.c."""
+        launch(self.flavour, ["env", f"LD_PRELOAD={stopwatch}", *self.command], self.scratch)
+        seconds = []
+        for name in [name for name in os.listdir(self.scratch) if name.startswith("stopwatch.")]:
+            with open(os.path.join(self.scratch, name), encoding="ascii") as text:
+                seconds.append(float(text.read()))
+            os.remove(os.path.join(self.scratch, name))
+        if len(seconds) != 2:
+            raise Wrong(f"{len(seconds)} of 2 ranks were timed")
+        return sum(seconds)
+
+    def useful_measured(self):
+        """The same by the last result, and the seconds that the tool says it took of all ranks together."""
+        self.result = result = check_profile(self.latecomer, self.out)
+        return 2 * result["pop"]["parallel_efficiency"] * result["pop"]["elapsed_s"], result["meta"]["overhead"]["total_s"]
+
+    def turn(self, stopwatch):
+        """A pair, and a bare run on the stopwatch."""
+        self.pair()
+        useful, account = self.useful_measured()
+        self.useful_with.append(useful)
+        self.account.append(account)
+        self.useful_without.append(self.useful_bare(stopwatch))
+
+    def dilations(self):
+        return [m / b for m, b in zip(self.measured, self.bare)]
+
+    def useful_error(self):
+        """Of the useful time, by the least of all turns."""
+        return min(self.useful_with) / min(self.useful_without) - 1
+
+    def account_error(self):
+        """Of the dilation that the tool's account tells (two ranks), by the least of all turns."""
+        told = 1 + min(self.account) / 2 / min(self.bare)
+        return told / (min(self.measured) / min(self.bare)) - 1
+
+
+def installed(name):
+    """The version of the package that the program is in; "": it is not installed."""
+    asked = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", inputs.APPS[name][1]], capture_output=True, text=True, check=False)
+    return asked.stdout if asked.returncode == 0 else ""
+
+
+def judge(app, stopwatch):
+    for _ in range(TURNS_LEAST - 1):
+        app.turn(stopwatch)
+    for _ in range(TURNS_LEAST, TURNS_MOST + 1):
+        app.turn(stopwatch)
+        if abs(app.useful_error()) <= 0.03 and abs(app.account_error()) <= 0.1:
+            break
+    print(f"useful time {min(app.useful_without):.3f} s bare, measured {app.useful_error():+.2%}; dilation told against measured "
+          f"{app.account_error():+.2%}; {len(app.bare)} turns")
+    if abs(app.useful_error()) > 0.03:
+        raise Wrong("useful time is not that of the bare run")
+    if abs(app.account_error()) > 0.1:
+        raise Wrong("the overhead is not what the tool says")
+
+
+TURNS_LEAST, TURNS_MOST = 3, 15
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("latecomer")
     parser.add_argument("name", choices=sorted(inputs.APPS))
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--length", type=int, default=1, help="how many times as many steps")
+    parser.add_argument("--keep", metavar="DIR", help="keep the last result in DIR/NAME")
+    parser.add_argument("--judge", metavar="STOPWATCH", help="judge useful time and account; STOPWATCH: lib/apps-stopwatch.so")
     args = parser.parse_args()
-    make, package, pattern, file = inputs.APPS[args.name]
-    installed = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False)
-    if installed.returncode != 0 or not installed.stdout:
-        print(f"skipped: package {package} is not installed")
+    version = installed(args.name)
+    if not version:
+        print(f"skipped: package {inputs.APPS[args.name][1]} is not installed")
         sys.exit(77)
-    latecomer = os.path.abspath(args.latecomer)
-    bare, measured = [], []
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            command = make(scratch)
+            app = Application(args.latecomer, args.name, args.length, scratch)
+            if args.judge is not None:
+                judge(app, os.path.abspath(args.judge))
+                return
             for _ in range(args.runs):
-                output, seconds = launch(command, scratch)
-                wanted = results(output, pattern, file, scratch)
-                bare.append(seconds)
-                out = os.path.join(scratch, "result")
-                shutil.rmtree(out, ignore_errors=True)
-                output, seconds = launch([latecomer, "run", "-q", "-o", out, "--", *command], scratch)
-                found = results(output, pattern, file, scratch)
-                measured.append(seconds)
-                if found != wanted:
-                    raise Wrong(f"results differ: {wanted[-3:]} bare, {found[-3:]} measured")
-            result = check_profile(latecomer, out)
+                app.pair()
+            result = check_profile(app.latecomer, app.out)
+            if args.keep is not None:
+                shutil.copytree(app.out, os.path.join(args.keep, args.name), dirs_exist_ok=True)
         except Wrong as wrong:
             sys.exit(f"wrong: {wrong}")
     paths, overhead = result["meta"]["callpath"], result["meta"]["overhead"]
-    print(f"{args.name} {installed.stdout}: {len(wanted)} results equal; bare {min(bare):.3f} s, measured {min(measured):.3f} s: "
-          f"{min(measured) / min(bare):.2f}; {result['meta']['coverage']['calls']} calls, {paths['unwinds']} unwound, "
+    print(f"{args.name} {version}: {len(app.wanted)} results equal; bare {median(app.bare):.2f} s, dilation "
+          f"{median(app.dilations()):.3f} ({', '.join(f'{d:.2f}' for d in app.dilations())}), "
+          f"start and end {median(app.around):.3f} s; {result['meta']['coverage']['calls']} calls, {paths['unwinds']} unwound, "
           f"{paths['by_libunwind']} by libunwind, {paths['recycled']} recycled, own work {overhead['total_s']:.3f} s")
 
 
-main()
+if __name__ == "__main__":
+    main()

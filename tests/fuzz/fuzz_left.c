@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../trace/fake_rank.h"
+#include "../unit/trace/fake_rank.h"
 #include "base/timer.h"
 #include "trace/archive.h"
 

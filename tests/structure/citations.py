@@ -6,6 +6,8 @@ import pathlib
 import re
 import sys
 
+from verdict import verdict
+
 NOT_OURS = {"mpi.h", "solve.c"}  # of the system, and an example in comments
 
 
@@ -80,10 +82,7 @@ def main():
                         wrong.append(f"{path.relative_to(root)}: names a file {name} that does not exist")
                 if re.search(r"\b(definitions of the wait states|spec:|slide \d)", comment):
                     wrong.append(f"{path.relative_to(root)}: cites no page: {' '.join(comment.split())[:80]}")
-    print(f"{cited} citations of {len(pages)} pages")
-    for line in wrong:
-        print("WRONG:", line)
-    return len(wrong) > 0
+    return verdict(f"{cited} citations of {len(pages)} pages", wrong)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import shlex
 import subprocess
 import sys
 
+from verdict import verdict
+
 ALLOWED = {
     "base": "",
     "format": "base",
@@ -83,10 +85,7 @@ def main():
             name = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             if name and (".." in name.group(1) or "/" not in name.group(1)):
                 wrong.append(f"{path}: include of {name.group(1)}: folder/file, from src")
-    print(f"{len(found)} folders, {forbidden} forbidden pairs")
-    for line in wrong:
-        print("WRONG:", line)
-    return len(wrong) > 0
+    return verdict(f"{len(found)} folders, {forbidden} forbidden pairs", wrong)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 #include "measure/calls/coll.h"
 #include "measure/calls/coll_bytes.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/counts.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
@@ -162,7 +162,7 @@ static void ask_neighbours(struct lc_call *call, struct lc_comm *c) {
     lc_neighbours_of(c->handle, c->rank, &of);
     c->n_in = of.n_sources;
     c->n_out = of.n_targets;
-    lc_trace_neighbours(call, c, of.sources, of.n_sources);
+    lc_trace_define_neighbours(call, c, of.sources, of.n_sources);
     free(of.sources);
     free(of.targets);
 }

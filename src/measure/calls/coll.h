@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "format/raw.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/failed.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
@@ -66,8 +66,10 @@ static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll, int r
     else
         lc_coll_failed(call, coll, result);
 }
+/* After a nonblocking collective: its request is read only if MPI accepted the call. */
 void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
                   const MPI_Request *request);
+/* After one that makes a persistent collective. */
 void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
                       const MPI_Request *request);
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "measure/calls/coll.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/operations.h"
 #include "measure/hot.h"
 #include "measure/thread.h"

@@ -16,15 +16,15 @@
 #include "measure/hooks.h"
 #include "measure/thread.h"
 
-enum { LC_FEW = 16 };
-
 struct lc_array {
     int count;
     struct lc_request **known;
     const MPI_Request *handles;
     MPI_Status *own;
 };
+/* A request is complete that is neither a message nor a collective. */
 void lc_complete_other(struct lc_request *r);
+/* Room for as many requests as the call has, kept by the thread. false: no memory. */
 bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
 /* MPI refused the call, or an operation failed. Its request is forgotten if it is over;
  * of several, those are left in array->known that are complete. */
@@ -37,11 +37,6 @@ void lc_any_failed(struct lc_call *call, struct lc_array *array, int result,
 /* One of several that MPI_Waitsome found, with the code that its status tells. */
 void lc_request_failed(struct lc_call *call, struct lc_request *r, int result,
                        const MPI_Request *handle, const MPI_Status *status);
-
-/* MPICH (4.0) leaves the status of MPI_Isendrecv as it was: what stands there may be anything. */
-static inline bool lc_status_is_set(const struct lc_request *r, const MPI_Status *status) {
-    return lc_likely(!r->exchange) || (status->MPI_TAG == r->tag && status->MPI_SOURCE == r->peer);
-}
 
 static inline struct lc_request *lc_known(MPI_Request handle) {
     if (handle == MPI_REQUEST_NULL)
@@ -183,8 +178,10 @@ static inline void lc_array_any(struct lc_call *call, struct lc_array *array, in
     lc_complete_one(call, result, array->known[*index], NULL, status);
 }
 
+/* MPI_Waitsome, MPI_Testsome: the operations that `indices` names are complete. */
 void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
                    const int *indices, const MPI_Status *statuses);
+/* Before MPI_Request_free and MPI_Cancel. request NULL: MPI will refuse. */
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);
 void lc_cancel_begin(struct lc_call *call, const MPI_Request *request);
 

@@ -4,7 +4,6 @@
 
 #include "measure/calls/complete.h"
 #include "measure/calls/messages.h"
-#include "measure/calls/wrap.h"
 
 /* Calls that MPI refused and operations that failed. Under MPI_ERRORS_RETURN the program goes on,
  * so nothing may stay behind of them: no entry of a message that was not sent, no receive that

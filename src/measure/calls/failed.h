@@ -12,6 +12,7 @@ struct lc_coll;
 struct lc_msg;
 struct lc_request;
 
+/* MPI's class of a code; MPI_ERR_UNKNOWN if MPI does not tell. */
 int lc_error_class(int result);
 /* The call has done nothing: an argument is not valid. */
 bool lc_was_refused(int result);

@@ -2,6 +2,7 @@
 
 gen_calls.py TABLE real FLAVOUR OUT.h      enum lc_fn and struct lc_real for one flavour (o or m)
 gen_calls.py TABLE wrappers FLAVOUR OUT.c  the wrappers and the list of (name, wrapper, place of the real function)
+gen_calls.py TABLE names_only FLAVOUR OUT.c   the names alone, for the core of programs without MPI
 gen_calls.py TABLE stub OUT.S              the exported symbols of the preloaded library, both flavours
 gen_calls.py TABLE names OUT.h             the names in the order of the stub's slots
 
@@ -234,7 +235,7 @@ def t_testall(c):
     return (
         ARRAY.format(count="count")
         + "    array_of_statuses = lc_array_statuses(&call, &array, array_of_statuses);\n",
-        "    lc_array_all(&call, &array, result, lc_told(result, flag), array_of_statuses);\n",
+        "    lc_array_all(&call, &array, result, lc_flag_is_set(result, flag), array_of_statuses);\n",
     )
 
 
@@ -259,7 +260,7 @@ def t_testany(c):
     return (
         ARRAY.format(count="count").replace("[LC_FEW];\n    struct lc_array", "[1];\n    struct lc_array")
         + "    status = lc_own_status(status, own);\n",
-        f"    lc_array_any(&call, &array, result, lc_told(result, flag), {index}, status);\n",
+        f"    lc_array_any(&call, &array, result, lc_flag_is_set(result, flag), {index}, status);\n",
     )
 
 
@@ -297,7 +298,7 @@ def t_improbe(c):
     c.has("comm", "flag", "message", "status")
     return (
         "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
-        "    lc_mprobe_end(&call, result, lc_told(result, flag), comm, message, status);\n",
+        "    lc_mprobe_end(&call, result, lc_flag_is_set(result, flag), comm, message, status);\n",
     )
 
 
@@ -445,7 +446,7 @@ def t_rma_sync(c):
     rank = "rank" if "rank" in c.names else "-1"
     group = "group" if "group" in c.names else "MPI_GROUP_NULL"
     shared = "lock_type == MPI_LOCK_SHARED" if "lock_type" in c.names else "true"
-    done = "lc_told(result, flag)" if "flag" in c.names else "result == MPI_SUCCESS"
+    done = "lc_flag_is_set(result, flag)" if "flag" in c.names else "result == MPI_SUCCESS"
     what = "LC_WIN_" + c.short[4:].upper().replace("_LOCAL", "").replace("TEST", "WAIT")
     given = "assert" if "assert" in c.names else "0"
     return (
@@ -516,8 +517,8 @@ def t_file_iop(c):
     if "_all" not in c.short:
         return file_begin(c), started
     return (
-        file_begin(c) + "    struct lc_coll meet;\n    lc_file_isync_begin(&call, &meet, fh);\n",
-        started + "    lc_file_isync_end(&call, &meet, result, request);\n",
+        file_begin(c) + "    struct lc_coll sync;\n    lc_file_isync_begin(&call, &sync, fh);\n",
+        started + "    lc_file_isync_end(&call, &sync, result, request);\n",
     )
 
 
@@ -540,8 +541,8 @@ def t_file_split_end(c):
 def t_comm_idup(c):
     c.has("comm", "newcomm", "request")
     return (
-        "    struct lc_coll meet;\n    lc_idup_begin(&call, &meet, comm);\n",
-        "    lc_comm_idup_end(&call, &meet, result, comm, newcomm, request);\n",
+        "    struct lc_coll sync;\n    lc_idup_begin(&call, &sync, comm);\n",
+        "    lc_comm_idup_end(&call, &sync, result, comm, newcomm, request);\n",
     )
 
 
@@ -556,12 +557,12 @@ def t_type_free(c):
 
 
 # Blocking collective operations of files, of which every member waits for every member.
-FILE_MEET = re.compile(r"File_((read|write)(_at)?_(all|ordered)|set_view|set_size|preallocate|sync|close|open)(_c)?$")
+FILE_SYNC = re.compile(r"File_((read|write)(_at)?_(all|ordered)|set_view|set_size|preallocate|sync|close|open)(_c)?$")
 
 
-def meeting(c, before, after):
-    """Logical clocks of the members of a file meet in its collective operations."""
-    if not FILE_MEET.match(c.short):
+def file_sync(c, before, after):
+    """The collective operations of a file synchronise the logical clocks of its members."""
+    if not FILE_SYNC.match(c.short):
         return before, after
     if c.short == "File_open":
         return before + "    lc_sync_begin(&call, comm);\n", "    lc_sync_end(&call, result);\n    lc_file_known(&call, result, comm, fh);\n" + after
@@ -577,6 +578,19 @@ def meeting(c, before, after):
 HOT = {"Send", "Isend", "Recv", "Irecv", "Sendrecv", "Wait", "Waitall", "Test", "Iprobe", "Barrier", "Bcast", "Reduce", "Allreduce"}
 
 
+# Neither requests nor logical clocks need to know of these calls, and they wait for nobody: they may be counted only (paths/reduced.h).
+LOCAL = re.compile(
+    r"(Wtime|Wtick|Initialized|Finalized|Query_thread|Is_thread_main|Get_processor_name|Get_address|Aint_add|Aint_diff|(Un)?pack(_size|_external.*)?"
+    r"|Get_count|Get_elements(_x)?|Status_set_.*|Error_class|Error_string|Comm_(rank|size|compare|test_inter|get_attr|get_name|group|remote_size)"
+    r"|Group_(rank|size|translate_ranks|compare)|Cart_(coords|rank|shift|get)|Cartdim_get|Topo_test|Graph_neighbors(_count)?"
+    r"|Type_(size(_x)?|get_extent(_x)?|get_true_extent(_x)?|extent|lb|ub)|Win_(flush(_local)?(_all)?|sync|get_attr|shared_query)"
+    r"|Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap|Info_get.*)(_c)?$", re.I)
+
+
+def is_local(c):
+    return c.kind in ("plain", "rma_op", "rma_sync") and LOCAL.match(c.short) is not None
+
+
 def wrapper(c, flavour):
     """The text of one wrapper."""
     hot = "__attribute__((flatten)) " if c.short in HOT else ""
@@ -588,7 +602,7 @@ def wrapper(c, flavour):
             f"        __builtin_return_address(0){arguments});\n}}\n"
         )
         return "".join(out)
-    before, after = meeting(c, *globals()["t_" + c.kind](c))
+    before, after = file_sync(c, *globals()["t_" + c.kind](c))
     out.append(
         "    struct lc_call call;\n"
         f"    if (lc_unlikely(!lc_enter(&call, LC_FN_{c.short}, __builtin_frame_address(0),\n"
@@ -596,6 +610,7 @@ def wrapper(c, flavour):
         f"        return lc_real.{c.short}({c.arguments()});\n"
     )
     out.append(before)
+    out.append("    lc_sample_begin(&call);\n")
     out.append(f"    {c.returns} result = lc_real.{c.short}({c.arguments()});\n    lc_stamp_end(&call);\n")
     out.append(after)
     out.append("    lc_leave(&call);\n    return result;\n}\n")
@@ -611,6 +626,14 @@ def make_real(calls, flavour, out):
     out.write("};\n\n#endif\n")
 
 
+def write_tables(own, out):
+    """What is known of each function, by enum lc_fn; the last table is left open."""
+    out.write("\nconst char *const lc_fn_names[] = {\n")
+    out.writelines(f'    "{c.name}",\n' for c in own)
+    out.write("};\n\nconst unsigned char lc_fn_local[] = {\n")
+    out.writelines(f"    {int(is_local(c))}, /* {c.name} */\n" for c in own)
+
+
 def make_wrappers(calls, flavour, out):
     own = [c for c in calls if flavour in c.flavours]
     out.write(
@@ -618,11 +641,16 @@ def make_wrappers(calls, flavour, out):
         "#include \"measure/calls/wrap.h\"\n\nstruct lc_real lc_real;\n\n"
     )
     out.write("\n".join(wrapper(c, flavour) for c in own))
-    out.write("\nconst char *const lc_fn_names[] = {\n")
-    out.writelines(f'    "{c.name}",\n' for c in own)
+    write_tables(own, out)
     out.write("};\n\nconst struct lc_wrapper lc_wrappers[] = {\n")
     out.writelines(f"    {{(void *)w_{c.short}, (void **)&lc_real.{c.short}}},\n" for c in own)
     out.write("};\n")
+
+
+def make_names_only(calls, flavour, out):
+    out.write("/* Generated from mpi_calls.tsv. */\n#include \"measure/calls/wrap.h\"\n\nstruct lc_real lc_real;\n\n")
+    write_tables([c for c in calls if flavour in c.flavours], out)
+    out.write("};\n\nconst struct lc_wrapper lc_wrappers[] = {{0}};\n")
 
 
 def make_stub(calls, out):
@@ -650,6 +678,8 @@ def main():
             make_real(calls, sys.argv[3], out)
         elif what == "wrappers":
             make_wrappers(calls, sys.argv[3], out)
+        elif what == "names_only":
+            make_names_only(calls, sys.argv[3], out)
         elif what == "stub":
             make_stub(calls, out)
         elif what == "names":

@@ -10,11 +10,13 @@
 
 #include "measure/calls/messages.h"
 
+/* MPI_Isendrecv: a send and a receive that have one request. */
 void lc_isendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, uint64_t count,
                         MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
                         MPI_Comm comm);
 void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
                       const MPI_Request *request);
+/* Persistent and partitioned requests. result: of MPI; the request is read if it succeeded. */
 void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype type, int dest,
                   int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request);
 void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Comm comm,

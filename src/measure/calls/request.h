@@ -34,6 +34,9 @@ struct lc_parts {
     _Atomic uint32_t n_unready; /* sends, since the start */
 };
 
+/* So many requests of one call are looked at without memory of their own. */
+enum { LC_FEW = 16 };
+
 struct lc_request {
     struct lc_request *next;
     MPI_Request handle;
@@ -85,7 +88,10 @@ struct lc_request_table {
 };
 extern struct lc_request_table lc_requests;
 
-struct lc_request *lc_request_refill(struct lc_request_shard *shard); /* with its lock held */
+/* Fills the free list of the shard, whose lock is held, and returns its first record; NULL: no
+ * memory (counted). */
+struct lc_request *lc_request_refill(struct lc_request_shard *shard);
+/* Notes a handle that MPI gives to several requests at a time. */
 void lc_request_shared(MPI_Request handle);
 /* Four times the lists; without memory they get longer. */
 void lc_request_table_grow(void);

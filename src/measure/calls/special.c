@@ -12,10 +12,13 @@
 #include "measure/calls/request.h"
 #include "measure/calls/special.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
+#include "measure/mode.h"
 #include "measure/gather/agree.h"
 #include "measure/gather/finalize.h"
 #include "measure/hooks.h"
 #include "measure/hot.h"
+#include "measure/openmp/attached.h"
 #include "measure/paths/user_regions.h"
 #include "measure/thread.h"
 #include "measure/trace/trace_unify.h"
@@ -41,6 +44,8 @@ static bool ring(char what) {
  * own, and several threads may hold it at one time. MPICH's has no name; two sends to nobody show
  * it. */
 static void find_empty_request(void) {
+    if (LC_ALONE)
+        return;
 #if defined(LC_FLAVOUR_OPENMPI)
     lc_requests.empty = (MPI_Request)dlsym(lc_core.stub->mpi, "ompi_request_empty");
 #else
@@ -74,7 +79,7 @@ static bool asking_ends_persistent(void) {
     return !flag || waited.MPI_SOURCE != 0;
 }
 
-static void after_init(struct lc_call *call) {
+void lc_job_begin(struct lc_call *call) {
     struct lc_state_header *h = lc_core.state;
     lc_core.init_ticks = call->end;
     lc_real.Comm_rank(MPI_COMM_WORLD, &lc_core.rank);
@@ -83,7 +88,7 @@ static void after_init(struct lc_call *call) {
     lc_core.multiple = lc_core.provided_level == MPI_THREAD_MULTIPLE;
     lc_core.initialised = true;
     find_empty_request();
-    lc_requests.asking_ends_persistent = asking_ends_persistent();
+    lc_requests.asking_ends_persistent = LC_ALONE || asking_ends_persistent();
     h->rank = lc_core.rank;
     h->size = lc_core.size;
     h->thread_level = lc_core.provided_level;
@@ -104,7 +109,7 @@ static void after_init(struct lc_call *call) {
 static void leave_init(struct lc_call *call, int result) {
     struct lc_thread *t = call->thread;
     if (result == MPI_SUCCESS)
-        after_init(call);
+        lc_job_begin(call);
     lc_leave(call);
     t->last_ticks = lc_ticks();
 }
@@ -133,19 +138,19 @@ int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***a
     return result;
 }
 
-/* The profile is written inside MPI_Finalize, behind a barrier of our own, so that waiting for the
- * last rank is booked as time in MPI_Finalize, as it would be without the tool, and our own work is
- * not. */
-int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {
-    struct lc_call call;
-    if (!lc_enter(&call, fn, frame, ra))
-        return lc_real.Finalize();
-    struct lc_thread *t = call.thread;
-    lc_hook_finalize(&call);
+/* The profile is written behind a barrier of our own, so that waiting for the last rank is booked
+ * as time in MPI_Finalize, as it would be without the tool, and our own work is not. */
+void lc_job_end(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    if (lc_omp_attached.book_open != NULL)
+        lc_omp_attached.book_open();
+    lc_hook_finalize(call);
     if (lc_core.agreed)
         lc_real.Barrier(lc_core.comm);
-    lc_stamp_end(&call);
-    lc_leave(&call);
+    if (!LC_ALONE) {
+        lc_stamp_end(call);
+        lc_leave(call);
+    }
     t->depth = 1;
     lc_core.state->finalize_ns = lc_core.state->end_ns = lc_monotonic_raw_ns();
     lc_trace_close();
@@ -154,9 +159,16 @@ int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {
     lc_core.finalized = true;
     if (lc_core.rank == 0 && lc_core.agreed)
         ring('f'); /* the result is whole, whatever MPI_Finalize does now */
+}
+
+int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {
+    struct lc_call call;
+    if (!lc_enter(&call, fn, frame, ra))
+        return lc_real.Finalize();
+    lc_job_end(&call);
     int result = lc_real.Finalize();
     lc_core.state->end_ns = lc_monotonic_raw_ns();
-    t->depth = 0;
+    call.thread->depth = 0;
     return result;
 }
 

@@ -7,6 +7,14 @@
 
 #include "measure/core.h"
 
+struct lc_call;
+
+/* What MPI_Init and MPI_Finalize are for the measurement, inside of both; collective. */
+void lc_job_begin(struct lc_call *call);
+void lc_job_end(struct lc_call *call);
+
+/* Wrappers of calls that begin and end a measurement, or switch it. fn: the call (enum
+ * lc_fn); frame, ra: of the caller; the others as MPI has them. Return what MPI returns. */
 int lc_wrap_init(uint32_t fn, void *frame, void *ra, int *argc, char ***argv);
 int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***argv, int required,
                         int *provided);

@@ -6,8 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/calls/request.h"
+#include "measure/core.h"
+
 /* Output arguments are read only when MPI has accepted the call: before, they may be anything. */
-static inline bool lc_told(int result, const int *flag) {
+static inline bool lc_flag_is_set(int result, const int *flag) {
     return result == MPI_SUCCESS && *flag != 0;
 }
 
@@ -32,6 +35,11 @@ static inline bool lc_status_cancelled(const MPI_Status *status) {
 #else
     return (status->count_hi_and_cancelled & 1) != 0;
 #endif
+}
+
+/* MPICH (4.0) leaves the status of MPI_Isendrecv as it was: what stands there may be anything. */
+static inline bool lc_status_is_set(const struct lc_request *r, const MPI_Status *status) {
+    return lc_likely(!r->exchange) || (status->MPI_TAG == r->tag && status->MPI_SOURCE == r->peer);
 }
 
 #endif

@@ -35,7 +35,7 @@ static inline void lc_file_sync_begin(struct lc_call *call, MPI_File file) {
 static inline void lc_idup_begin(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
     coll->clocks[0] = 0;
     if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_idup_begin(call, coll, lc_comm_get(call->thread, comm));
+        lc_clocks_isync_begin(call, coll, lc_comm_get(call->thread, comm));
 }
 
 static inline void lc_file_isync_begin(struct lc_call *call, struct lc_coll *coll, MPI_File file) {
@@ -43,6 +43,7 @@ static inline void lc_file_isync_begin(struct lc_call *call, struct lc_coll *col
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_file_ibegin(call, file, coll);
 }
+/* The begin of a nonblocking collective of a file, after the call. */
 void lc_file_isync_end(struct lc_call *call, struct lc_coll *coll, int result,
                        const MPI_Request *request);
 

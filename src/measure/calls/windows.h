@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/sync.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"

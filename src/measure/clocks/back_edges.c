@@ -3,14 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/late_edges.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
-#include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/thread.h"
@@ -20,7 +22,7 @@
 
 /* ---- sender */
 
-/* When its receive was posted: the receiver has told it, or has logged it. */
+/* When its receive was posted: from the receiver's reply, or from its log. */
 static bool find_post(const struct lc_ended *e, struct lc_stamp *post, const uint64_t **extra,
                       uint32_t *n_extra) {
     const struct lc_reply_slot *reply = lc_clk_find_reply(e->to, e->seq);
@@ -68,6 +70,66 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
         lc_clk_edge(k, e->to, &post, call->end, extra, n_extra);
 }
 
+struct ending {
+    struct lc_ended e;
+    uint32_t id;
+    bool unless_blocked;
+    uint64_t ended;
+};
+
+enum { POST_US = 200000, POSTS_IN_VAIN = 8 };
+
+/* Inside the node it finds that in the receiver's log of posts. Where it does not (the receiver's
+ * clocks lag, too, or its log was not long enough), it may send a reply: some are waited for. */
+static bool has_post(struct ending *x) {
+    static uint32_t in_vain;
+    struct lc_stamp post;
+    bool unsure;
+    x->e.seq = lc_clk_sent_seq(x->id);
+    if (x->e.seq == 0 || in_vain >= POSTS_IN_VAIN)
+        return true;
+    lc_clk_lock();
+    lc_match_drain(&lc_clk.match, x->e.to);
+    bool found = lc_clk_find_reply(x->e.to, x->e.seq) != NULL ||
+                 lc_posts_find(&lc_clk.areas[x->e.to], &lc_clk.outs[x->e.to], lc_clk.rank,
+                               x->e.context, x->e.tag, x->e.seq, &post, &unsure);
+    lc_clk_unlock();
+    bool late = !found && lc_ticks() - x->ended > POST_US * lc_clk.slow_ticks;
+    in_vain += late;
+    return found || late;
+}
+
+/* A send that surely ended after its receive was posted gets the time of the post. */
+static bool has_reply(void *data) {
+    struct ending x;
+    memcpy(&x, data, sizeof x);
+    if (!x.e.surely || x.e.to == lc_clk.rank)
+        return true;
+    if (lc_clk.areas[x.e.to].head != NULL)
+        return has_post(&x);
+    return lc_clk_find_reply(x.e.to, x.e.seq) != NULL;
+}
+
+static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct ending x;
+    memcpy(&x, data, sizeof x);
+    if (x.id != 0)
+        x.e.seq = lc_clk_sent_seq(x.id);
+    for (uint32_t b = 0; x.unless_blocked && b < k->n_blockers; b++)
+        if (k->blockers[b] == x.e.to)
+            x.e.counts = false;
+    if (x.e.counts || x.e.surely)
+        lc_clk_receiver_late(call, k, &x.e);
+}
+
+void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                             const struct lc_ended *e, uint32_t id, bool unless_blocked) {
+    static const struct lc_event_type event = {.ready = has_reply, .run = end_later};
+    struct ending x = {*e, id, unless_blocked, call->end};
+    _Static_assert(sizeof x <= LC_EVENT_DATA, "fits");
+    lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+}
+
 /* ---- receiver: replies */
 
 /* A reply in a ring costs next to nothing. As a message it is sent at once only where the clocks of
@@ -76,7 +138,7 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
  * was posted, for its wait states) goes with the next record to the same rank. */
 enum {
     LC_LATER = LC_RECORD_REPLIES,
-    LC_LATER_SHARE = 512 /* of the time: so much may clocks be behind because of that */
+    LC_LATER_SHARE = 512 /* of the time: clocks may lag by so much because of that */
 };
 
 struct later { /* replies that wait for a record */
@@ -120,6 +182,11 @@ static void reply_to(struct lc_clk_thread *k, uint32_t source, const struct lc_s
     struct lc_ring_entry *entry;
     if (source != lc_clk.rank)
         lc_clk_put_entry(k, source, post, LC_CONTEXT_REPLY, (int32_t)seq, 0, 0, &entry);
+}
+
+void lc_clk_reply_posted(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
+                         uint32_t seq) {
+    reply_to(k, source, post, seq);
 }
 
 /* With the next record; if nothing goes that way, many of them in one. False: it is sent. */
@@ -167,7 +234,7 @@ void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call) {
     if (k->n_unresolved > 0)
         lc_clk_resolve(k);
     if (k->n_late > 0)
-        lc_clk_shadows_complete(k);
+        lc_clk_late_edges_take(k);
     k->todo |= k->n_unresolved > 0 || k->n_late > 0;
     if (!k->todo)
         k->n_done = 0;
@@ -225,8 +292,8 @@ static void reply_record(struct lc_clk_thread *k, uint32_t source,
         reply_to(k, source, post, entry->seq);
 }
 
-bool lc_clk_tell_late(struct lc_clk_thread *k, uint32_t source, const struct lc_ring_entry *entry,
-                      const struct lc_call *call) {
+bool lc_clk_notify_sender(struct lc_clk_thread *k, uint32_t source,
+                          const struct lc_ring_entry *entry, const struct lc_call *call) {
     struct lc_stamp post;
     uint64_t now = call->begin;
     bool ring = lc_clk.areas[source].head != NULL;
@@ -254,8 +321,8 @@ void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uin
     else
         lc_logical_stamp(&k->l, call->begin, &post);
     bool late = lc_clk_is_after(entry, post.enter);
-    if (ring && (late || growth(entry, &post) > 0))
+    if (ring && (late || growth(entry, &post) > 0 || lc_clk.backlog))
         reply_to(k, source, &post, entry->seq);
-    else if (!ring && (late || (flags & LC_RECORD_SURELY && growth(entry, &post) > 0)))
+    else if (!ring && late)
         reply_record(k, source, entry, flags, &post, call->end, false);
 }

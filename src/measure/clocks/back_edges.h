@@ -10,6 +10,7 @@ struct lc_clk_recv;
 struct lc_clk_thread;
 struct lc_ended;
 struct lc_ring_entry;
+struct lc_stamp;
 
 /* takes the replies that wait for a record to this rank; their number. Sends those
  * that no record took along. Both with lc_clk.lock held. */
@@ -22,16 +23,25 @@ void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call);
 /* back_edges.c, the sender's side: did this call wait for the receive? */
 void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e);
 
-/* The receiver's side: a receive is about to be posted whose message's entry is there already.
- * True: its sender is told, or will be. */
-bool lc_clk_tell_late(struct lc_clk_thread *k, uint32_t source, const struct lc_ring_entry *entry,
-                      const struct lc_call *call);
+/* The same where clocks lag behind the program. id: of a send to this node (lc_clk_sent_seq);
+ * unless_blocked: it does not count if the call waited for a message of that rank. */
+void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                             const struct lc_ended *e, uint32_t id, bool unless_blocked);
 
-/* The same when the message has come, where that could not be told before: wildcard receives,
+/* The receiver's side: a receive is about to be posted whose message's entry is there already.
+ * True: its sender is notified, or will be. */
+bool lc_clk_notify_sender(struct lc_clk_thread *k, uint32_t source,
+                          const struct lc_ring_entry *entry, const struct lc_call *call);
+
+/* The same when the message has arrived, where the sender was not known before: wildcard receives,
  * entries that were not there yet, sends that surely waited. extra: of an entry that came as
  * record. r NULL: blocking. */
 void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                         const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
                         const struct lc_clk_recv *r);
+
+/* When the receive of its message was posted, to a sender that waits for that. */
+void lc_clk_reply_posted(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
+                         uint32_t seq);
 
 #endif

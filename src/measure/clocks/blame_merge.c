@@ -8,7 +8,6 @@
 #include "measure/clocks/clocks.h"
 #include "measure/core.h"
 #include "measure/paths/call_sites.h"
-#include "measure/paths/modules.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
 #include "piggyback/blame.h"
@@ -16,24 +15,23 @@
 
 enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 
-static uint64_t elf_address(uint64_t address) {
-    const struct lc_module *m = lc_module_find(address);
-    return m != NULL ? address - m->bias : 0;
-}
-
 /* What this rank did in `node` is of interest: between which of its calls it spent most of its time
  * there. */
 static void fill_sites(struct lc_state_wait *w) {
     uint64_t from = 0, to = 0;
+    uint32_t node = w->node;
     pthread_mutex_lock(&lc_core.lock);
-    if (lc_sites_most(w->node, &from, &to)) {
-        w->sites[0] = elf_address(from);
-        w->sites[1] = elf_address(to);
+    while (lc_state_nodes()[node].kind == LC_RAW_SAMPLED) /* the calls are those around it */
+        node = lc_state_nodes()[node].parent;
+    if (lc_sites_most(node, &from, &to)) {
+        w->sites[0] = from;
+        w->sites[1] = to;
     }
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index) {
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
+                      uint32_t late_thread) {
     uint64_t offset = 0;
     if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
         return;
@@ -42,6 +40,8 @@ void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t ind
         return;
     w->node = node;
     w->what = what;
+    w->late_thread = late_thread;
+    w->thread = late_thread != 0 ? late_thread - 1 : 0;
     w->index = index;
     w->ticks[what == LC_STATE_WAIT_TIMES ? LC_MEASURED_KINDS : 0] = ticks;
     if (what != LC_STATE_WAIT_BLAME)
@@ -57,14 +57,13 @@ void lc_clk_sites_close(void) {
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-/* The same on all ranks for the same call path. */
-static uint64_t path_hash(uint32_t node) {
+uint64_t lc_clk_path_hash(uint32_t node) {
     const struct lc_state_node *nodes = lc_state_nodes();
     uint64_t hash = LC_HASH_BEGIN;
     for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
          at = nodes[at].parent, deep++) {
         hash = lc_hash_word(hash, nodes[at].kind ^ nodes[at].offset << 3);
-        if (nodes[at].kind == LC_RAW_FRAME)
+        if (lc_raw_is_code(nodes[at].kind) && nodes[at].ref != LC_NONE)
             hash = lc_hash_text(hash, lc_state_path_of(nodes[at].ref));
         else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
             hash = lc_hash_text(hash, lc_state_name_of(nodes[at].ref));
@@ -77,7 +76,7 @@ void lc_clk_merge_blame(void) {
                     *keyed = calloc(1, sizeof *keyed);
     for (uint32_t i = 0; keyed != NULL && i < b->n; i++) {
         struct lc_blame_row row = b->rows[i];
-        row.wait_key = path_hash((uint32_t)row.wait_key);
+        row.wait_key = lc_clk_path_hash((uint32_t)row.wait_key);
         lc_blame_add(keyed, &row);
     }
     struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
@@ -111,9 +110,10 @@ void lc_clk_merge_blame(void) {
     for (int i = 0; i < n; i++) {
         if (top[i].rank == lc_clk.rank)
             lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
-                             (uint64_t)i);
+                             (uint64_t)i, 0);
         if (top[i].late_rank == lc_clk.rank)
-            lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i);
+            lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i,
+                             top[i].late_thread);
     }
     free(other);
     free(keyed);

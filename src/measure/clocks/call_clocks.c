@@ -4,10 +4,12 @@
 
 #include "base/timer.h"
 #include "measure/clocks/back_edges.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/collectives.h"
+#include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/phases.h"
@@ -72,14 +74,30 @@ void lc_clocks_catch_up(struct lc_thread *t) {
         lc_clk_deferred(t->clocks);
 }
 
-void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
-    struct lc_clk_thread *k = call->thread->clocks;
-    if (k == NULL)
-        return;
+static void skip(struct lc_clk_thread *k, uint64_t ticks) {
     last_call(k);
     k->l.last += ticks;
     k->l.skipped += ticks;
+}
+
+static void skip_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    uint64_t ticks;
+    (void)call;
+    memcpy(&ticks, data, sizeof ticks);
+    skip(k, ticks);
+}
+
+void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
+    static const struct lc_event_type event = {.run = skip_later, .local = true};
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL)
+        return;
     LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
+    k->seen += ticks;
+    if (lc_clk.backlog)
+        lc_clk_backlog_submit(&event, k, call, &ticks, sizeof ticks);
+    else
+        skip(k, ticks);
 }
 
 /* Other than usual: scenarios, regions since the last call, something to do, a switch. */
@@ -109,12 +127,36 @@ static __attribute__((noinline)) void begin_after(struct lc_call *call, struct l
     begin(call, k);
 }
 
+static void begin_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    (void)data;
+    k->between = false;
+    k->n_blockers = 0;
+    begin_after(call, k);
+}
+
+/* Where a call waits for others without telling them anything itself: before, else at its end. */
+static bool only_waits(uint32_t fn) {
+    uint8_t class = lc_clk.fn_class[fn];
+    return class != LC_FN_OTHER && !lc_clk.fn_sends[fn];
+}
+
+static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k) {
+    static const struct lc_event_type event = {.run = begin_later, .local = true};
+    if (only_waits(call->fn))
+        lc_clk_backlog_progress();
+    lc_clk_composed_worked(call->begin > k->seen ? call->begin - k->seen : 0, node_before(call),
+                           false);
+    lc_clk_backlog_submit(&event, k, call, NULL, 0);
+}
+
 /* Tail calls only: the usual way needs no frame. */
 void lc_clocks_call_begin(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
-    if (k->deferred.kind != LC_DEFERRED_NONE || k->unbooked)
+    if (lc_unlikely(lc_clk.backlog))
+        begin_in_backlog(call, k);
+    else if (k->deferred.kind != LC_DEFERRED_NONE || k->unbooked)
         begin_after(call, k);
     else
         begin(call, k);
@@ -131,7 +173,7 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
 
-static void tell_new_threads(const struct lc_logical *l) {
+static void publish_for_new_threads(const struct lc_logical *l) {
     struct lc_clk_first *first = &lc_clk.first;
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
         atomic_store_explicit(&first->whatif[s], l->vec.whatif[s], memory_order_relaxed);
@@ -147,18 +189,60 @@ static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     if (lc_clk.finish_may_wait)
         end_again(call, k);
     if (lc_core.multiple && k == lc_clk.threads)
-        tell_new_threads(&k->l);
+        publish_for_new_threads(&k->l);
+}
+
+static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
+    k->l.last = call->end;
+    k->l.in_mpi += call->end - call->begin;
+    k->waited = call->entry->path;
+}
+
+static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    uint64_t own;
+    memcpy(&own, data, sizeof own);
+    k->between = true;
+    end(call, k);
+    k->l.in_mpi -= own;
+    k->l.skipped += own;
+    if (lc_core.multiple && k == lc_clk.threads)
+        publish_for_new_threads(&k->l);
+}
+
+/* As end_again: what is done for the clocks here is part of the call in the profile. */
+static LC_COLD void end_in_backlog(struct lc_call *call, struct lc_clk_thread *k) {
+    static const struct lc_event_type event = {.run = end_later, .local = true};
+    if (lc_clk.log != NULL)
+        LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
+                   (unsigned long long)call->end, lc_clk_interval_now(), call->entry->path->node);
+    if (lc_unlikely(call->end < k->seen)) { /* MPI_Init: as in lc_clocks_call_end */
+        k->between = true;
+        return;
+    }
+    if (!only_waits(call->fn) && !lc_clk.fn_silent[call->fn])
+        lc_clk_backlog_progress();
+    uint64_t now = lc_ticks(), own = now - call->end;
+    if (own > lc_clk.slow_ticks) {
+        call->end = now;
+        LC_CLK_LOG("D %llu\n", (unsigned long long)own);
+    } else {
+        own = 0;
+    }
+    k->seen = call->end;
+    lc_clk_backlog_submit(&event, k, call, &own, sizeof own);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
+    if (lc_unlikely(lc_clk.backlog)) {
+        end_in_backlog(call, k);
+        return;
+    }
     if (lc_unlikely(call->end < k->l.last)) /* MPI_Init: the interval begins behind our own work */
         return;
-    k->l.last = call->end;
-    k->l.in_mpi += call->end - call->begin;
-    k->waited = call->entry->path;
+    end(call, k);
     k->deferred.ended = k->deferred.kind != LC_DEFERRED_NONE;
     if (lc_unlikely(lc_clk.log != NULL || lc_clk.finish_may_wait))
         end_unusual(call, k);
@@ -166,32 +250,115 @@ void lc_clocks_call_end(struct lc_call *call) {
 
 /* Regions cut the time between two calls; who waits for this rank wants to know the largest part.
  */
-static void part(struct lc_clk_thread *k, const struct lc_call *call) {
+static void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     last_call(k);
     uint64_t last = k->l.last;
-    useful(k, call->begin, node_before(call));
-    if (call->begin - last >= k->l.longest) {
-        k->l.longest = call->begin - last;
+    useful(k, now, node);
+    if (now > last && now - last >= k->l.longest) {
+        k->l.longest = now - last;
         k->l.longest_node = k->l.node;
     }
 }
 
+void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
+    part(k, now, node);
+}
+
+void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
+    uint64_t since = k->in_runtime;
+    if (since < k->l.last)
+        since = k->l.last;
+    k->in_runtime = 0;
+    k->l.last = now; /* what was before is no work, whatever changed meanwhile */
+    if (k->epoch != lc_clk.epoch)
+        lc_clk_catch_up(k, now);
+    k->l.last = now;
+    if (since < k->l.begin) /* the interval began meanwhile */
+        since = k->l.begin;
+    uint64_t ticks = now > since ? now - since : 0;
+    k->l.origin += ticks;
+    k->l.in_omp += ticks;
+}
+
+static void part_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    uint64_t ticks;
+    memcpy(&ticks, data, sizeof ticks);
+    part(k, k->l.last + ticks, node_before(call));
+}
+const struct lc_event_type lc_clk_part_event = {.run = part_later, .local = true};
+
+static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
+    if (lc_unlikely(lc_clk.backlog)) {
+        lc_clk_backlog_part(k, call);
+    } else {
+        if (k->in_runtime)
+            lc_clk_left_runtime(k, call->begin);
+        part(k, call->begin, node_before(call));
+    }
+}
+
+void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node) {
+    struct lc_item item = {.node = node};
+    struct lc_entry entry = *call->entry;
+    struct lc_call part = *call;
+    if (call->thread->clocks == NULL)
+        return;
+    entry.items = &item;
+    part.entry = &entry;
+    part.common = 1;
+    part.begin = until;
+    cut(call->thread->clocks, &part);
+}
+
+void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (k == NULL || lc_clk.backlog || ticks < k->l.longest)
+        return;
+    k->l.longest = ticks;
+    k->l.longest_node = node;
+}
+
+static void phase_begin(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    (void)data;
+    lc_clk_phase_begin(k, call);
+}
+
+static void phase_end(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    (void)data;
+    lc_clk_phase_end(k, call);
+}
+
 void lc_clocks_region_begin(struct lc_call *call) {
+    static const struct lc_event_type event = {.run = phase_begin};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    part(k, call);
-    if (call->thread->n_named == 0)
+    cut(k, call);
+    if (call->thread->n_named > 0)
+        return;
+    uint32_t region = lc_clk.backlog ? lc_clk_phase_of(k, call) : UINT32_MAX;
+    if (!lc_clk.backlog)
         lc_clk_phase_begin(k, call);
+    if (region == UINT32_MAX)
+        return;
+    lc_clk_phase_log(region, call->begin);
+    lc_clk_backlog_submit(&event, k, call, NULL, 0);
 }
 
 void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
+    static const struct lc_event_type event = {.run = phase_end};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    part(k, call);
-    if (open->named && call->thread->n_named == 0)
+    cut(k, call);
+    if (!open->named || call->thread->n_named > 0)
+        return;
+    if (!lc_clk.backlog) {
         lc_clk_phase_end(k, call);
+    } else if (k == lc_clk.threads) {
+        lc_clk_phase_log(UINT32_MAX, call->begin);
+        lc_clk_backlog_submit(&event, k, call, NULL, 0);
+    }
 }
 
 /* Whoever made this thread had done the work before it. With lc_clk.lock. */
@@ -213,14 +380,33 @@ static void begin_as_first(struct lc_logical *l) {
     l->vec.other = l->useful;
 }
 
+/* With lc_clk.lock. */
+static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
+    k->between = true;
+    k->epoch = lc_clk.epoch;
+    if (!lc_clk.on)
+        return;
+    lc_logical_begin(&k->l, lc_clk.n_intervals, now);
+    begin_as_first(&k->l);
+}
+
+static void begin_thread_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    (void)data;
+    pthread_mutex_lock(&lc_clk.lock);
+    begin_thread(k, call->begin);
+    pthread_mutex_unlock(&lc_clk.lock);
+}
+
 void lc_clocks_thread_new(struct lc_call *call) {
+    static const struct lc_event_type event = {.run = begin_thread_later};
     if (call->thread->clocks != NULL)
         return;
     struct lc_clk_thread *k = calloc(1, sizeof *k);
     if (k == NULL)
         return;
     k->thread = call->thread;
-    k->l.last = k->l.origin = call->begin;
+    k->index = call->thread->index;
+    k->l.last = k->l.origin = k->seen = call->begin;
     pthread_mutex_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
     uint32_t index = lc_clk.n_threads++;
@@ -231,42 +417,82 @@ void lc_clocks_thread_new(struct lc_call *call) {
         lc_cpvec_know(&k->l.vec, lc_clk.areas, lc_clk.size);
     k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
     k->epoch = lc_clk.epoch;
-    if (lc_clk.on) {
-        lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
-        begin_as_first(&k->l);
-    }
+    if (!lc_clk.backlog)
+        begin_thread(k, call->begin);
     /* the first one stays first */
     struct lc_clk_thread **at = lc_clk.threads != NULL ? &lc_clk.threads->next : &lc_clk.threads;
     k->next = *at;
     *at = k;
     pthread_mutex_unlock(&lc_clk.lock);
     call->thread->clocks = k;
+    if (lc_clk.backlog)
+        lc_clk_backlog_submit(&event, k, call, NULL, 0);
+}
+
+static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    (void)data;
+    last_call(k);
+    useful(k, call->begin, 0);
+    k->between = false;
 }
 
 void lc_clocks_thread_end(struct lc_call *call) {
+    static const struct lc_event_type event = {.run = end_thread};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    last_call(k);
-    useful(k, call->begin, 0);
+    if (k->in_runtime)
+        lc_clk_left_runtime(k, call->begin);
+    if (lc_clk.backlog) {
+        lc_clk_backlog_submit(&event, k, call, NULL, 0);
+        lc_clk_backlog_copy_paths(k);
+    } else {
+        end_thread(call, k, NULL);
+    }
     pthread_mutex_lock(&lc_clk.lock);
     k->thread = NULL; /* the record stays: its sums belong to the interval */
     pthread_mutex_unlock(&lc_clk.lock);
     call->thread->clocks = NULL;
 }
 
+struct control {
+    bool on;
+    uint32_t region; /* named, open then; UINT32_MAX: none */
+};
+
+/* With lc_clk.lock. */
+static void switch_now(struct lc_clk_thread *k, uint64_t now, const struct control *c) {
+    if (c->on == lc_clk.on)
+        return;
+    if (c->on)
+        lc_clk_interval_begin(now, c->region);
+    else
+        lc_clk_interval_end(now);
+    lc_clk_catch_up(k, now);
+}
+
+static void switch_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct control c;
+    memcpy(&c, data, sizeof c);
+    pthread_mutex_lock(&lc_clk.lock);
+    switch_now(k, call->begin, &c);
+    pthread_mutex_unlock(&lc_clk.lock);
+}
+
 void lc_clocks_control(struct lc_call *call, bool on) {
+    static const struct lc_event_type event = {.run = switch_later};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || !lc_clk.ready)
         return;
-    part(k, call); /* what was worked since the last call, before the switch */
-    pthread_mutex_lock(&lc_clk.lock);
-    if (on != lc_clk.on) {
-        if (on)
-            lc_clk_interval_begin(call->begin);
-        else
-            lc_clk_interval_end(call->begin);
-        lc_clk_catch_up(k, call->begin);
+    cut(k, call); /* what was worked since the last call, before the switch */
+    struct control c = {on, lc_clk_open_region()};
+    if (lc_clk.backlog) {
+        lc_clk_interval_seen(on);
+        lc_clk_phase_log(on ? c.region : UINT32_MAX, call->begin);
+        lc_clk_backlog_submit(&event, k, call, &c, sizeof c);
+        return;
     }
+    pthread_mutex_lock(&lc_clk.lock);
+    switch_now(k, call->begin, &c);
     pthread_mutex_unlock(&lc_clk.lock);
 }

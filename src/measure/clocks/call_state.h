@@ -19,7 +19,7 @@ struct lc_comm;
 struct lc_path;
 struct lc_state_wait;
 
-/* Wait states, in the order of lc_raw_measured. */
+/* Wait states, and what else is measured of OpenMP, in the order of lc_raw_measured. */
 enum lc_measured_wait {
     LC_MEASURED_LATESENDER,
     LC_MEASURED_LATERECEIVER,
@@ -36,8 +36,23 @@ enum lc_measured_wait {
     LC_MEASURED_WIN_FENCE,
     LC_MEASURED_WIN_EARLY,
     LC_MEASURED_WIN_POST,
+    LC_MEASURED_OMP_IBARRIER,
+    LC_MEASURED_OMP_EBARRIER,
+    LC_MEASURED_OMP_CRITICAL,
+    LC_MEASURED_OMP_LOCK,
+    LC_MEASURED_OMP_TASKWAIT,
+    LC_MEASURED_OMP_IDLE,
+    LC_MEASURED_WAITS,
+    LC_MEASURED_OMP_MANAGEMENT = LC_MEASURED_WAITS,
+    LC_MEASURED_OMP_FORK,
+    LC_MEASURED_OMP_TASK_READY, /* of tasks that do not run */
+    LC_MEASURED_OMP_CREATED,
+    LC_MEASURED_OMP_STOLEN,
     LC_MEASURED_KINDS
 };
+_Static_assert((int)LC_MEASURED_WAITS == LC_RAW_WAITS &&
+                   (int)LC_MEASURED_OMP_CREATED == LC_RAW_COUNTS,
+               "the order of lc_raw_measured");
 _Static_assert(LC_MEASURED_KINDS + 1 == LC_RAW_MEASURED, "the order of lc_raw_measured");
 
 /* What a function does with candidates. */
@@ -58,13 +73,16 @@ struct lc_candidate {
 /* A collective operation from its begin to its end. */
 struct lc_clk_coll {
     struct lc_clk_comm *c;
-    uint32_t op;
+    uint64_t op;
     enum lc_coll_kind kind;
     int32_t root;
     bool is_root, sends, receives, nonblocking;
-    bool may_block;           /* the call that ends it is not local in MPI */
+    bool constructor;         /* of a new communicator: it has no place in the log */
+    bool refused, published;  /* by MPI; to the others: this member's clocks */
+    bool certain;             /* blocking, and every member waits for every other */
     uint8_t *from;            /* v forms: does data come from rank i? NULL: from all that send */
-    struct lc_shadow *shadow; /* transport by messages */
+    struct lc_shadow *shadow; /* transport by messages; NULL: none */
+    uint64_t ended;           /* the call */
 };
 
 /* The end of a call, for an edge into it that is known later. */
@@ -72,7 +90,7 @@ struct lc_call_end {
     struct lc_logical_since since; /* of this thread */
     uint64_t begin, end;           /* of the call */
     uint32_t interval, phase;
-    uint32_t calls; /* that began since, and told others what they knew */
+    uint32_t calls; /* that began since, and published their clocks */
 };
 
 /* The end of a call whose entry is on its way from another core: it is read at the thread's next
@@ -90,8 +108,8 @@ struct lc_deferred {
     struct lc_clk_recv *recv; /* NULL: blocking */
 };
 
-struct
-    lc_unresolved { /* a send that may have waited for its receive; nobody has told when that was */
+/* A send that may have waited for its receive; the time of its post is unknown. */
+struct lc_unresolved {
     uint32_t to, seq;
     bool surely; /* else it waited if the receive was posted during the call */
     struct lc_call_end at;
@@ -105,23 +123,34 @@ struct lc_booked {
 };
 enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
 
+enum { LC_BLOCKERS = 32 };
+
 struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
+    uint32_t index; /* of its location */
+    /* where clocks lag behind the program (backlog.h): end of the last event of the program; where
+     * the clocks are, is the thread between two calls? */
+    uint64_t seen;
+    bool between;
+    uint32_t n_blockers; /* ranks whose messages the call waited for */
+    uint32_t blockers[LC_BLOCKERS];
     uint32_t epoch;               /* of the intervals this thread has seen */
     bool any_candidate;           /* of the call in progress, or of the last one */
     bool unbooked;                /* that wait state is still to be booked */
     bool todo;                    /* replies or edges back wait for the next call */
-    uint8_t n_unresolved, n_late; /* edges back; mirrors left behind */
+    uint8_t n_unresolved, n_late; /* edges back; late edges */
     struct lc_candidate worst;    /* the chosen one so far */
     struct lc_path *waited;       /* the last call */
     const void *claim;            /* place of the next entry of the ring last sent to, or NULL */
     struct lc_deferred deferred;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
-    struct lc_comm *sync_comm;   /* synchronising.c: of the one that is a MEET */
+    struct lc_comm *sync_comm;   /* synchronising.c: of the LC_COLL_SYNC in progress, */
+    struct lc_clk_coll *sync;    /* and that one */
     struct lc_clk_thread *next;
     struct lc_unresolved unresolved_sends[LC_UNRESOLVED];
-    uint32_t n_done; /* work since there was something to do */
+    uint64_t in_runtime; /* since when it is in the OpenMP runtime; 0: it is not */
+    uint32_t n_done;     /* work since there was something to do */
     struct lc_logical_done done[LC_DONE];
 };
 
@@ -130,11 +159,14 @@ struct lc_clk_recv {
     struct lc_recv recv;
     struct lc_ring_entry matched_entry; /* of a message matched by MPI_Mprobe */
     bool is_matched, has_matched_entry;
-    uint64_t *matched_extra; /* that came with it, or NULL */
-    uint32_t n_matched_extra;
-    bool reply_later;     /* its sender can only be told when the message is known */
-    uint32_t post_number; /* of its line (piggyback/posts.h), count of the posts then */
-    bool notified;        /* its sender has been told */
+    bool reply_later;            /* its sender can only be notified when the message is known */
+    uint32_t post_number;        /* of its line (piggyback/posts.h), count of the posts then */
+    bool notified;               /* its sender has been notified */
+    bool queued, released;       /* its post is in the backlog; it goes to the free list then */
+    struct lc_stashed *claimed;  /* in the backlog: its entry, may be pending */
+    bool reply_pending, replied; /* its sender may wait for a reply (receives.c); has it */
+    struct lc_clk_recv *next_reply;
+    struct lc_clk_thread *k;
 };
 
 struct lc_reply_slot {

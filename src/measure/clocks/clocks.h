@@ -6,7 +6,7 @@
  *              several)
  *   transport  how an entry gets to another rank: ring in shared memory, or a message on a private
  *              communicator (record)
- *   late       what a receiver tells the sender of a message that was there before the receive was
+ *   late       the notification of the sender of a message that was there before its receive was
  *              posted: a reply (ring.h)
  *   candidate  what a call may have waited for; the largest (MPI_Waitall) or smallest
  *              (MPI_Waitsome) is the wait state
@@ -46,7 +46,8 @@ struct lc_clk_counts {
     uint64_t unseen; /* messages and collectives over communicators that were not seen made */
     uint64_t records, replies, packed, record_bytes, shadows,
         combined; /* messages and collectives of our own; replies that went with others */
-    /* edges that came after others had been told, and by how many ticks clocks were too low */
+    uint64_t packets, parts_taken, forced;
+    /* edges added after clocks were published, and by how many ticks the clocks were too low */
     uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX];
 };
 
@@ -60,7 +61,8 @@ struct lc_clk_first {
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
-    bool may_defer; /* one thread only: calls may leave a rest */
+    bool may_defer; /* one thread only: calls may defer work */
+    bool backlog;   /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
     /* what is done at the end of a call may wait: for other threads, for MPI */
     bool finish_may_wait;
     uint32_t rank, size;
@@ -83,6 +85,7 @@ struct lc_clk {
     double drift;               /* of the offset, since MPI_Init */
     double resync_at_ns, resync_step_ns;
     uint32_t n_resyncs;
+    double ahead_ns; /* by so much was the offset wrong, at most, when it was measured again */
     struct lc_timer_bend bend;
     /* transports */
     bool records; /* messages may carry entries */
@@ -106,6 +109,8 @@ struct lc_clk {
     uint8_t fn_class[LC_FN_COUNT];
     uint8_t fn_syncs[LC_FN_COUNT]; /* enum lc_measured_wait of one that synchronises without data */
     bool fn_starts[LC_FN_COUNT];   /* starts messages, and waits for nothing */
+    bool fn_sends[LC_FN_COUNT];    /* blocking, sends a message */
+    bool fn_silent[LC_FN_COUNT];   /* MPI is to be asked nothing at its end */
     bool fn_uniform[LC_FN_COUNT]; /* collective: all members give and get as many bytes, all wait */
     struct lc_clk_thread *threads; /* the first one stays first */
     struct lc_clk_first first;
@@ -118,6 +123,11 @@ struct lc_clk {
 };
 extern struct lc_clk lc_clk;
 
+/* Events that are no calls: the thread has worked in `node` until now; it was in the OpenMP runtime
+ * until now. */
+void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node);
+void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now);
+
 static inline void lc_clk_lock(void) {
     if (lc_unlikely(lc_core.multiple))
         pthread_mutex_lock(&lc_clk.lock);
@@ -128,17 +138,13 @@ static inline void lc_clk_unlock(void) {
         pthread_mutex_unlock(&lc_clk.lock);
 }
 
-/* An operation over a communicator whose constructor is not in the table of calls: no edge, as the
- * members have not agreed on a number for it. */
-LC_COLD void lc_clk_count_unseen(uint64_t *kind);
-
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is
- * over), Z context number (and its record was left behind); then C function begin end interval
+ * over), Z context number (and its record was not waited for); then C function begin end interval
  * node: the call that they belong to. F 1|0 time name: a phase begins, ends. Windows: U to context
- * tag (tells of an epoch), V source context tag (has heard), K context target shared (a lock's
- * epoch is over). D ticks: so much before the next begin
- * was our own work. At the end N node parent name. */
+ * tag (announces an epoch), V source context tag (has received that), K context target shared (a
+ * lock's epoch is over). D ticks: so much before the next begin was our own work. At the end N node
+ * parent name. */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \

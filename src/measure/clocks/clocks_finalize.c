@@ -9,16 +9,17 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "measure/clocks/blame_merge.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/clocks/comm_copies.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/constructor_sync.h"
+#include "measure/clocks/iterations.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/records.h"
-#include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"
@@ -36,6 +37,8 @@ enum {
     MAX_CHAIN,
     MAX_OMP,
     MAX_THREADS,
+    MAX_PROCESS,
+    MAX_TASK,
     MAX_MPI,
     /* negative: the least */ MAX_NODE_MPI,
     MAX_WHATIF,
@@ -46,8 +49,8 @@ enum { SUM_THREADS, SUM_USEFUL, SUM_OUTSIDE, SUM_PROCESS, SUM_MPI, SUM_PRESENT, 
 struct lc_clk_total { /* counts, summed over ranks */
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
-    uint64_t records, replies, packed, record_bytes, shadows, combined, unresolved, unseen;
-    uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX], whatif_lost; /* ns */
+    uint64_t records, replies, packets, packed, record_bytes, shadows, combined, unresolved, unseen;
+    uint64_t forced, edges_late, late_useful, late_whatif[LC_WHATIF_MAX], whatif_lost; /* ns */
 };
 enum { N_TOTAL = sizeof(struct lc_clk_total) / sizeof(uint64_t) };
 
@@ -63,14 +66,6 @@ const char *lc_clocks_meta_text(void) {
     return meta_text.length > 0 && lc_strbuf_ok(&meta_text) ? meta_text.text : NULL;
 }
 
-double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks) {
-    double local = lc_clk_local_ns(ticks);
-    double part = c->local_end > c->local_begin
-                      ? (local - c->local_begin) / (c->local_end - c->local_begin)
-                      : 0;
-    return (local + c->offset_begin + (c->offset_end - c->offset_begin) * part) * 1e-9;
-}
-
 /* ---- factors */
 
 static void fill_interval(const struct lc_interval *v, const struct lc_offset_ends *c, double *max,
@@ -82,6 +77,8 @@ static void fill_interval(const struct lc_interval *v, const struct lc_offset_en
     max[MAX_CHAIN] = v->chain * s;
     max[MAX_OMP] = v->outside_omp * s;
     max[MAX_THREADS] = v->threads;
+    max[MAX_PROCESS] = v->process_chain * s;
+    max[MAX_TASK] = v->task_chain * s;
     double mpi = v->threads > 0 ? v->in_mpi * s / v->threads : 0;
     max[MAX_MPI] = -mpi;
     for (uint32_t i = 0; i < lc_clk.n_whatif; i++)
@@ -109,21 +106,21 @@ static void node_means(double *max, const double *sum, uint32_t n) {
 }
 
 static void pop_sums(const double *max, const double *sum, struct lc_pop_sums *out) {
-    *out = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
-                                .useful_sum = sum[SUM_USEFUL],
-                                .outside_mpi_sum = sum[SUM_OUTSIDE],
-                                .useful_max = max[MAX_USEFUL],
-                                .process_max_sum = sum[SUM_PROCESS],
-                                .process_chain_max = max[MAX_USEFUL],
-                                .critical_path = max[MAX_CHAIN],
-                                .outside_omp_max = max[MAX_OMP],
-                                .elapsed = max[MAX_END] + max[MAX_BEGIN],
-                                .task_critical_path = max[MAX_CHAIN],
-                                .mpi_min = -max[MAX_MPI],
-                                .mpi_node_min = -max[MAX_NODE_MPI],
-                                .mpi_mean =
-                                    sum[SUM_MPI] / (sum[SUM_PRESENT] > 0 ? sum[SUM_PRESENT] : 1),
-                                .threads = max[MAX_THREADS] > 1};
+    *out = (struct lc_pop_sums){
+        .n_threads = sum[SUM_THREADS],
+        .useful_sum = sum[SUM_USEFUL],
+        .outside_mpi_sum = sum[SUM_OUTSIDE],
+        .useful_max = max[MAX_USEFUL],
+        .process_max_sum = sum[SUM_PROCESS],
+        .process_chain_max = max[MAX_PROCESS],
+        .critical_path = max[MAX_CHAIN],
+        .outside_omp_max = max[MAX_OMP],
+        .elapsed = max[MAX_END] + max[MAX_BEGIN],
+        .task_critical_path = max[MAX_TASK] > 0 ? max[MAX_TASK] : max[MAX_CHAIN],
+        .mpi_min = -max[MAX_MPI],
+        .mpi_node_min = -max[MAX_NODE_MPI],
+        .mpi_mean = sum[SUM_MPI] / (sum[SUM_PRESENT] > 0 ? sum[SUM_PRESENT] : 1),
+        .threads = max[MAX_THREADS] > 1};
 }
 
 /* Several intervals: everything is added; the threads are those of the interval with most. */
@@ -210,7 +207,7 @@ static double share_path(uint32_t n, double *outer) {
             attributed += seconds;
             *outer += items[i].key & LC_CP_OUTER ? seconds : 0;
             if ((items[i].key & ~LC_CP_OUTER) >> 32 == lc_clk.rank)
-                lc_clk_book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0);
+                lc_clk_book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0, 0);
         }
     }
     return attributed;
@@ -218,21 +215,44 @@ static double share_path(uint32_t n, double *outer) {
 
 /* ---- counts and clocks of the nodes */
 
+/* A wait is a difference of two nodes' clocks; of each the offset to the clock of rank 0 is known,
+ * with the error of the synchronisations and what the drift made of it until the next one. */
+static double wait_error_ns(const double *all) {
+    double largest = 0, second = 0; /* of two nodes */
+    uint32_t of = 0;
+    for (uint32_t rank = 0; rank < lc_clk.size; rank++) {
+        double error = all[4 * rank + 3];
+        if (lc_clk.node_of[rank] == 0)
+            continue;
+        if (lc_clk.node_of[rank] == of) {
+            largest = fmax(largest, error);
+        } else if (error > largest) {
+            second = largest;
+            largest = error;
+            of = lc_clk.node_of[rank];
+        } else {
+            second = fmax(second, error);
+        }
+    }
+    return largest + second;
+}
+
 static void put_clocks(const struct lc_offset_ends *c) {
     double seconds = (c->local_end - c->local_begin) * 1e-9;
-    double mine[3] = {c->offset_begin, c->offset_end,
-                      seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0};
-    double *all = lc_core.rank == 0 ? calloc(3 * (size_t)lc_core.size, sizeof *all) : NULL;
+    double mine[4] = {c->offset_begin, c->offset_end,
+                      seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0,
+                      lc_clk.n_nodes > 1 ? c->error + lc_clk.ahead_ns : 0};
+    double *all = lc_core.rank == 0 ? calloc(4 * (size_t)lc_core.size, sizeof *all) : NULL;
     int ok = lc_core.rank != 0 || all != NULL;
     lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
     if (ok)
-        lc_real.Gather(mine, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, 0, lc_core.comm);
+        lc_real.Gather(mine, 4, MPI_DOUBLE, all, 4, MPI_DOUBLE, 0, lc_core.comm);
     if (all == NULL) /* all ranks but the first */
         return;
     lc_strbuf_printf(&meta_text,
-                     ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"during_run\": %u, "
-                     "\"per_node\": [",
-                     lc_clk.n_nodes, c->error * 1e-9, lc_clk.n_resyncs);
+                     ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"wait_error_s\": %.9g, "
+                     "\"during_run\": %u, \"per_node\": [",
+                     lc_clk.n_nodes, c->error * 1e-9, wait_error_ns(all) * 1e-9, lc_clk.n_resyncs);
     for (uint32_t node = 0, rank = 0; node < lc_clk.n_nodes; node++) {
         for (rank = 0; rank + 1 < lc_clk.size && lc_clk.node_of[rank] != node;)
             rank++;
@@ -240,7 +260,7 @@ static void put_clocks(const struct lc_offset_ends *c) {
          * runs */
         lc_strbuf_printf(
             &meta_text, "%s{\"offset_begin_s\": %.9f, \"offset_end_s\": %.9f, \"drift_ppm\": %.6f}",
-            node ? ", " : "", -all[3 * rank] * 1e-9, -all[3 * rank + 1] * 1e-9, all[3 * rank + 2]);
+            node ? ", " : "", -all[4 * rank] * 1e-9, -all[4 * rank + 1] * 1e-9, all[4 * rank + 2]);
     }
     lc_strbuf_puts(&meta_text, "]}");
     free(all);
@@ -260,12 +280,14 @@ static void put_counts(void) {
                                 .skipped = lc_clk.counts.skipped,
                                 .records = lc_clk.counts.records,
                                 .replies = lc_clk.counts.replies,
+                                .packets = lc_clk.counts.packets,
                                 .packed = lc_clk.counts.packed,
                                 .record_bytes = lc_clk.counts.record_bytes,
                                 .shadows = lc_clk.counts.shadows,
                                 .combined = lc_clk.counts.combined,
                                 .unresolved = lc_clk.counts.unresolved,
                                 .unseen = lc_clk.counts.unseen,
+                                .forced = lc_clk.counts.forced,
                                 .edges_late = lc_clk.counts.edges_late,
                                 .late_useful = lc_clk_ns_of(lc_clk.counts.late_useful),
                                 .waited =
@@ -289,9 +311,9 @@ static void put_counts(void) {
         "\"unsure\": %llu, \"mispaired\": %llu, \"late\": %llu, \"void\": %llu, \"lost\": %llu, "
         "\"order_violations\": %llu, \"collectives\": %llu, \"collectives_skipped\": %llu, "
         "\"vectors_overwritten\": %llu, \"records\": %llu, \"replies\": %llu, "
-        "\"replies_packed\": %llu, "
+        "\"packets\": %llu, \"replies_packed\": %llu, "
         "\"record_bytes\": %llu, \"mirrors\": %llu, \"combined\": %llu, \"posts_unknown\": %llu, "
-        "\"edges_late\": %llu, \"communicator_unknown\": %llu}, "
+        "\"edges_late\": %llu, \"events_forced\": %llu, \"communicator_unknown\": %llu}, "
         "\"waiting_measured_s\": "
         "%.9f",
         (unsigned long long)totals.messages, (unsigned long long)totals.taken,
@@ -301,9 +323,10 @@ static void put_counts(void) {
         (unsigned long long)totals.violations, (unsigned long long)totals.collectives,
         (unsigned long long)totals.skipped, (unsigned long long)totals.overwritten,
         (unsigned long long)totals.records, (unsigned long long)totals.replies,
-        (unsigned long long)totals.packed, (unsigned long long)totals.record_bytes,
-        (unsigned long long)totals.shadows, (unsigned long long)totals.combined,
-        (unsigned long long)totals.unresolved, (unsigned long long)totals.edges_late,
+        (unsigned long long)totals.packets, (unsigned long long)totals.packed,
+        (unsigned long long)totals.record_bytes, (unsigned long long)totals.shadows,
+        (unsigned long long)totals.combined, (unsigned long long)totals.unresolved,
+        (unsigned long long)totals.edges_late, (unsigned long long)totals.forced,
         (unsigned long long)totals.unseen, (double)totals.waited * 1e-9);
 }
 
@@ -358,6 +381,7 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
             lc_core.rank == 0 && put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed, outer);
         struct lc_strbuf phases = {0};
         lc_clk_phases_put(c, &phases);
+        lc_clk_iterations_put(c, &phases);
         if (any) {
             lc_strbuf_puts(&pop_text, lc_strbuf_ok(&phases) ? lc_strbuf_get(&phases) : "");
             lc_strbuf_putc(&pop_text, '}');
@@ -394,21 +418,21 @@ void lc_clocks_finalize(struct lc_call *call) {
     if (!lc_clk.ready || k == NULL || !lc_core.agreed)
         return;
     close_log(call->begin);
-    lc_clk_records_flush(k); /* replies that no record took along */
+    if (lc_clk.backlog)
+        lc_clk_backlog_finish(k);
     lc_clk_resolve(k);
-    lc_clk_copies_finish();
-    lc_clk_shadows_last(k); /* all ranks are here, so they come */
     pthread_mutex_lock(&lc_clk.lock);
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);
     pthread_mutex_unlock(&lc_clk.lock);
-    /* replies that still lie in rings: late receivers of sends that ended before they were told */
+    /* replies still in rings: late receivers of sends that ended before the reply arrived */
     for (uint32_t i = 0; i < lc_clk.size && lc_clk.n_pending > 0; i++)
         lc_match_drain(&lc_clk.match, i);
     struct lc_offset_ends c = {.offset_begin = lc_clk.offset_ns,
                                .local_begin = lc_clk.sync_local_ns};
     struct lc_clk_measured end;
     lc_clk_measure_offset(&end);
+    lc_clk_compare(&end);
     lc_clk_trace_end(&end);
     c.offset_end = end.offset_ns;
     c.local_end = end.local_ns;
@@ -420,6 +444,6 @@ void lc_clocks_finalize(struct lc_call *call) {
     lc_clk_sites_close();
     reduce_intervals(&c);
     lc_clk_merge_blame();
-    lc_clk_shadows_finish();
+    lc_clk_constructor_sync_finish();
     lc_clk_records_finish();
 }

@@ -6,11 +6,9 @@
 
 #include "base/err.h"
 
-struct lc_offset_ends;
 struct lc_strbuf;
 
-double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks);
-
+/* NULL: not on rank 0, or nothing is known; kept for ever */
 const char *lc_clocks_pop_text(void);
 const char *lc_clocks_meta_text(void); /* members without braces */
 

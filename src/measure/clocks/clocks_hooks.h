@@ -22,6 +22,10 @@ void lc_clocks_path(uint32_t node);
 
 /* The last `ticks` before the call begins were our own work: not useful time. */
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks);
+/* Before the call began, until then (ticks), time was spent in this node; in order of time. */
+void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node);
+/* Others that wait for this thread hear that it was here for that long. */
+void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node);
 void lc_clocks_call_begin(struct lc_call *call);
 void lc_clocks_call_end(struct lc_call *call);
 void lc_clocks_send(struct lc_call *call, struct lc_msg *msg);
@@ -55,6 +59,8 @@ void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_comm_sync(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_init(struct lc_call *call);
+/* Without MPI: the rate of ticks as it is known at the end; before lc_clocks_finalize. */
+void lc_clocks_recalibrate(void);
 void lc_clocks_finalize(struct lc_call *call);
 void lc_clocks_region_begin(struct lc_call *call);
 void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open);
@@ -71,9 +77,6 @@ void lc_clocks_sync_end(struct lc_call *call, bool took_part);
  */
 void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
 void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request);
-
-/* Of MPI_Comm_idup. */
-void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
 
 /* collective operations of files */
 void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm);

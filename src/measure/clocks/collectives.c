@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/choose.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handle_cache.h"
 #include "measure/calls/counts.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
@@ -14,13 +14,12 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/collectives.h"
+#include "measure/clocks/collectives_backlog.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/deferred.h"
-#include "measure/clocks/shadow_collectives.h"
-#include "measure/clocks/trace_offsets.h"
+#include "measure/clocks/edges.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
-#include "measure/hot.h"
 #include "measure/thread.h"
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
@@ -119,14 +118,10 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     lc_clk.counts.collectives++;
     x->op = lc_colllog_begin(&x->c->log);
     lc_clk_unlock();
-    LC_CLK_LOG("X %u %u %d %d %d %d\n", x->c->context, x->op, (int)x->kind, x->root, x->sends,
-               x->receives);
-    if (lc_unlikely(x->c->shadow)) {
-        struct lc_stamp stamp;
-        lc_logical_stamp(&k->l, call->begin, &stamp);
-        lc_clk_shadow_begin(k, call, x, coll, &stamp);
+    LC_CLK_LOG("X %u %llu %d %d %d %d\n", x->c->context, (unsigned long long)x->op, (int)x->kind,
+               x->root, x->sends, x->receives);
+    if (lc_unlikely(lc_clk.backlog) && lc_clk_coll_begin_in_backlog(call, k, coll, x))
         return;
-    }
     const void *expected = x->receives ? expected_entry(x) : NULL;
     if (lc_likely(expected != NULL))
         call->thread->expected = expected;
@@ -152,7 +147,8 @@ struct lc_coll_seen {
     const struct lc_stamp *winner; /* if `won`: largest clock of useful time above the own one */
     uint32_t cause_rank, winner_rank;
     bool won;
-    uint32_t done, n;
+    uint64_t done;
+    uint32_t n;
 };
 
 /* As lc_logical_edge, nothing here branches on times or clocks. */
@@ -197,16 +193,15 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
     if (lc_unlikely(first >= end || theirs[first] == NULL))
         return false;
     size_t at = x->op & (log->entries - 1);
-    uint64_t number = log->id << 32 | x->op;
     const struct lc_log_entry *entry = &theirs[first]->entries[at];
-    if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != number ||
+    if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != x->op ||
                     entry->stamp.interval != l->interval))
         return false;
     const struct lc_stamp *cause = &entry->stamp, *winner = cause;
     uint64_t flip = lc_mask(x->kind == LC_COLL_N2ONE), key = cause->enter ^ flip;
     uint64_t useful = cause->useful, outside_omp = cause->outside_omp;
     uint64_t phase_useful = cause->phase == l->phase ? cause->phase_useful : 0;
-    uint32_t done = entry->done;
+    uint64_t done = entry->done;
     uint64_t cause_member = first, winner_member = first;
     for (uint32_t i = first + 1; i < end; i++) {
         if (i == me)
@@ -215,7 +210,7 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
             return false;
         entry = &theirs[i]->entries[at];
         const struct lc_stamp *stamp = &entry->stamp;
-        if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != number ||
+        if (lc_unlikely(atomic_load_explicit(&entry->number, memory_order_acquire) != x->op ||
                         stamp->interval != l->interval))
             return false;
         uint64_t is_cause = lc_mask((stamp->enter ^ flip) > key);
@@ -304,33 +299,6 @@ static inline void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
             look(k, x, comm, i, now, seen);
 }
 
-/* What this member waited for. The release is compared with the begin of the call: a latest member
- * before it gives no wait. */
-enum lc_measured_wait lc_clk_coll_wait(const struct lc_call *call, const struct lc_clk_coll *x) {
-    static const uint8_t kinds[] = {
-        [LC_COLL_BARRIER] = LC_MEASURED_BARRIER,   [LC_COLL_N2N] = LC_MEASURED_NXN,
-        [LC_COLL_V2V] = LC_MEASURED_NXN,           [LC_COLL_ONE2N] = LC_MEASURED_LATEBROADCAST,
-        [LC_COLL_N2ONE] = LC_MEASURED_EARLYREDUCE, [LC_COLL_SCAN] = LC_MEASURED_EARLYSCAN,
-        [LC_COLL_EXSCAN] = LC_MEASURED_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_MEASURED_NEIGHBOR,
-    };
-    if (lc_unlikely(x->kind == LC_COLL_SYNC))
-        return x->nonblocking ? LC_MEASURED_KINDS
-                              : (enum lc_measured_wait)lc_clk.fn_syncs[call->fn];
-    return x->nonblocking && (x->kind == LC_COLL_V2V || lc_clk.fn_class[call->fn] == LC_FN_OTHER)
-               ? LC_MEASURED_KINDS
-               : kinds[x->kind];
-}
-
-void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
-                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
-                           uint32_t node) {
-    enum lc_measured_wait kind = lc_clk_coll_wait(call, x);
-    if (kind == LC_MEASURED_KINDS || (x->kind == LC_COLL_SYNC && release > call->end))
-        return; /* it ended before all had come: no need to */
-    uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;
-    lc_clk_candidate(k, call, kind, ticks, rank, node);
-}
-
 /* The only member whose entry is to be read: the root, or the other one of two; log->n: none such.
  */
 static inline uint32_t only_member(const struct lc_clk_coll *x) {
@@ -343,9 +311,9 @@ static inline uint32_t only_member(const struct lc_clk_coll *x) {
 /* Returns the number of members whose entries were there; *done: the smallest of theirs. */
 static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
                                                        struct lc_call *call, struct lc_clk_coll *x,
-                                                       const struct lc_comm *comm, uint32_t *done) {
+                                                       const struct lc_comm *comm, uint64_t *done) {
     struct lc_combined all;
-    struct lc_coll_seen seen = {.done = UINT32_MAX};
+    struct lc_coll_seen seen = {.done = UINT64_MAX};
     bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, &seen);
     if (!combined && !take_members(k, x, comm, call->end, &seen))
         read_members(k, x, comm, call->end, &seen);
@@ -361,7 +329,8 @@ static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
 static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
                           struct lc_clk_coll *x) {
     struct lc_colllog *log = &x->c->log;
-    uint32_t done = UINT32_MAX, n = 0;
+    uint64_t done = UINT64_MAX;
+    uint32_t n = 0;
     if (x->receives) {
         uint32_t only = only_member(x);
         const struct lc_log_entry *entry =
@@ -377,7 +346,7 @@ static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const s
         }
     }
     if (all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
-        uint32_t safe = done < log->done ? done : log->done;
+        uint64_t safe = done < log->done ? done : log->done;
         if (safe > log->safe)
             log->safe = safe;
     }
@@ -395,14 +364,14 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
         return;
     }
     lc_clk_deferred(k); /* of this call: it may hold k->blocking */
-    struct lc_clk_coll *x = coll->nonblocking ? malloc(sizeof *x) : &k->blocking;
+    struct lc_clk_coll *x = coll->nonblocking || lc_clk.backlog ? malloc(sizeof *x) : &k->blocking;
     if (x == NULL)
         return;
     x->c = c;
     x->from = NULL;
     x->shadow = NULL;
     x->nonblocking = coll->nonblocking;
-    x->may_block = false;
+    x->constructor = x->refused = x->published = x->certain = false;
     begin(call, k, coll, x);
     if (coll->nonblocking)
         lc_colllog_keep_open(&c->log, x->op);
@@ -411,11 +380,30 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
 
 static inline __attribute__((always_inline)) void over(struct lc_clk_thread *k,
                                                        struct lc_clk_coll *x) {
-    LC_CLK_LOG("Y %u %u\n", x->c->context, x->op);
     if (lc_unlikely(x->from != NULL))
         free(x->from);
     if (x != &k->blocking)
         free(x);
+}
+
+static void log_over(const struct lc_clk_coll *x) {
+    LC_CLK_LOG("Y %u %llu\n", x->c->context, (unsigned long long)x->op);
+}
+
+static void leave_log(struct lc_clk_coll *x) {
+    if (x->nonblocking)
+        lc_colllog_close(&x->c->log, x->op);
+    else if (!x->refused)
+        lc_colllog_end(&x->c->log, x->op);
+}
+
+void lc_clk_coll_over(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x) {
+    struct lc_comm comm = {.world = x->c->ranks, .rank = (int32_t)x->c->log.me};
+    if (call != NULL)
+        finish(call, k, &comm, x);
+    if (!x->constructor)
+        leave_log(x);
+    over(k, x);
 }
 
 __attribute__((flatten)) void lc_clk_deferred_collective(struct lc_clk_thread *k,
@@ -423,6 +411,7 @@ __attribute__((flatten)) void lc_clk_deferred_collective(struct lc_clk_thread *k
     struct lc_clk_coll *x = &k->blocking;
     finish(&deferred->call, k, deferred->comm, x);
     lc_colllog_end(&x->c->log, x->op);
+    log_over(x);
     over(k, x);
 }
 
@@ -439,14 +428,8 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
         finish(call, k, comm, x);
     }
     lc_colllog_end(&x->c->log, x->op);
+    log_over(x);
     over(k, x);
-}
-
-static void mirrored_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
-                         struct lc_clk_coll *x) {
-    lc_clk_shadow_end(k, call, x, coll);
-    if (x->kind == LC_COLL_BARRIER && !coll->nonblocking && !coll->persistent)
-        lc_clk_trace_barrier(call, coll->comm);
 }
 
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
@@ -454,23 +437,21 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
     if (lc_unlikely(x == NULL || k == NULL))
         return;
-    if (lc_likely(!coll->nonblocking && !x->c->shadow)) {
+    if (lc_unlikely(lc_clk.backlog)) {
+        lc_clk_coll_end_in_backlog(call, k, coll, x);
+        return;
+    }
+    if (lc_likely(!coll->nonblocking)) {
         blocking_end(call, k, coll->comm, x);
         return;
     }
     if (coll->nonblocking && coll->request != NULL) {
-        lc_clk_shadow_posted(x);
         coll->request->clocks[0] = coll->clocks[0];
         return;
     }
-    if (x->c->shadow)
-        mirrored_end(call, k, coll, x);
-    else
-        finish(call, k, coll->comm, x);
-    if (coll->nonblocking)
-        lc_colllog_close(&x->c->log, x->op);
-    else
-        lc_colllog_end(&x->c->log, x->op);
+    finish(call, k, coll->comm, x);
+    leave_log(x);
+    log_over(x);
     over(k, x);
 }
 
@@ -481,16 +462,17 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
     coll->clocks[0] = 0;
     if (x == NULL || k == NULL)
         return;
-    coll->failed = true;
-    if (x->c->shadow)
-        lc_clk_shadow_end(k, call, x, coll);
-    coll->failed = false;
     if (refused)
         lc_colllog_take_back(&x->c->log, x->op);
+    if (lc_clk.backlog) {
+        lc_clk_coll_failed_in_backlog(call, k, x, refused);
+        return;
+    }
     if (coll->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
     else if (!refused)
         lc_colllog_end(&x->c->log, x->op);
+    log_over(x);
     over(k, x);
 }
 
@@ -499,11 +481,12 @@ void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct
     r->clocks[0] = 0;
     if (x == NULL)
         return;
-    x->may_block = lc_clk.fn_class[call->fn] != LC_FN_OTHER;
-    if (x->c->shadow)
-        lc_clk_shadow_end(k, call, x, NULL);
-    else
-        finish(call, k, r->comm, x);
+    if (lc_unlikely(lc_clk.backlog)) {
+        lc_clk_coll_over_in_backlog(call, k, x);
+        return;
+    }
+    finish(call, k, r->comm, x);
     lc_colllog_close(&x->c->log, x->op);
+    log_over(x);
     over(k, x);
 }

@@ -9,15 +9,15 @@
 struct lc_call;
 struct lc_request;
 
+/* The deferred work of a blocking collective: reads the entries of the others, which had not
+ * reached this core's cache when the call ended. */
 void lc_clk_deferred_collective(struct lc_clk_thread *k, struct lc_deferred *deferred);
 
 /* a nonblocking collective is complete */
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r);
 
-/* What the call waited for in an operation whose cause entered at `release`. */
-enum lc_measured_wait lc_clk_coll_wait(const struct lc_call *call, const struct lc_clk_coll *x);
-void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
-                           const struct lc_clk_coll *x, uint64_t release, uint32_t rank,
-                           uint32_t node);
+/* The end of an operation where clocks lag behind the program; call NULL: nothing is read from the
+ * node's log. */
+void lc_clk_coll_over(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x);
 
 #endif

@@ -1,6 +1,5 @@
 /* Completion of requests: receives in the order in which they were posted, then the rest. */
-#include "measure/calls/communicators.h"
-#include "measure/calls/complete.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
 #include "measure/clocks/back_edges.h"
@@ -18,6 +17,24 @@
 #include "measure/thread.h"
 #include "piggyback/ring.h"
 
+/* Whether the call waited for a message of that rank is not known yet. */
+static LC_COLD void send_completed_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                                              const struct lc_request *r, uint32_t to,
+                                              bool surely) {
+    uint8_t class = lc_clk.fn_class[call->fn];
+    bool waits = !(r->clocks[1] >> 32) && class != LC_FN_OTHER;
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
+    struct lc_ended e = {.to = to,
+                         .seq = (uint32_t)r->clocks[1],
+                         .context = stream_context(lc_clk_comm_of(r->comm), r),
+                         .tag = r->tag,
+                         .bytes = r->synchronous ? 0 : r->bytes,
+                         .counts = waits && (slow || class == LC_FN_WAITSOME),
+                         .surely = surely};
+    if (e.counts || e.surely)
+        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)r->clocks[0], !r->synchronous);
+}
+
 static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                            const struct lc_request *r, const MPI_Status *status,
                            bool blocked_by_message) {
@@ -32,6 +49,10 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
     if (to < 0 || to == (int32_t)lc_clk.rank || (uint32_t)sent == 0 ||
         (class == LC_FN_OTHER && !surely))
         return;
+    if (lc_unlikely(lc_clk.backlog)) {
+        send_completed_in_backlog(call, k, r, (uint32_t)to, surely);
+        return;
+    }
     bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
     if ((slow && waits) || surely)
@@ -72,7 +93,7 @@ static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, s
         if (lc_status_cancelled(status))
             lc_clk_drop_recv(recv);
         else
-            lc_clk_take_back(recv);
+            lc_clk_withdraw_recv(recv);
         return false;
     }
     struct lc_deferred *deferred = lc_clk_defer(k, call, LC_DEFERRED_RECEIVED, r->comm);
@@ -83,8 +104,6 @@ static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, s
     deferred->notified = recv->notified;
     return true;
 }
-
-enum { LC_BLOCKERS = 32 };
 
 struct lc_blockers { /* processes whose messages this call waited for */
     int32_t world[LC_BLOCKERS];

@@ -4,12 +4,13 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/clocks/comm_copies.h"
+#include "measure/clocks/backlog.h"
+#include "measure/clocks/collectives_backlog.h"
 #include "measure/clocks/contexts.h"
-#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/constructor_sync.h"
 #include "measure/core.h"
 #include "measure/thread.h"
 #include "piggyback/colllog.h"
@@ -74,11 +75,6 @@ static struct lc_members look_at(const struct lc_comm *comm) {
     return m;
 }
 
-static bool in_constructor(const struct lc_call *call) {
-    const char *name = lc_fn_names[call->fn];
-    return strncmp(name, "MPI_Comm_idup", 13) != 0;
-}
-
 /* The place of a log that is free again, oldest first; 0: none. */
 static uint64_t take_freed_log(void) {
     for (uint32_t i = 0; i < lc_clk.n_freed_logs; i++) {
@@ -93,7 +89,7 @@ static uint64_t take_freed_log(void) {
     return 0;
 }
 
-void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
+void lc_clk_comm_make(struct lc_comm *comm) {
     struct lc_clk_comm *c = calloc(1, sizeof *c);
     if (c == NULL || comm->clocks != NULL) {
         free(c);
@@ -104,7 +100,6 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
     struct lc_members members = look_at(comm);
     uint32_t n = (uint32_t)(comm->inter ? comm->remote_size : comm->size);
     c->context = (uint32_t)id;
-    c->copy = MPI_COMM_NULL;
     c->n_sources = -1;
     c->alone = !comm->inter && comm->size < 2;
     bool logs = !c->alone && !members.elsewhere;
@@ -116,58 +111,46 @@ void lc_clk_comm_make(struct lc_comm *comm, bool constructor) {
         for (uint32_t i = 0; i < n; i++)
             if (comm->world[i] >= 0 && lc_clk.areas[comm->world[i]].head != NULL)
                 c->log.areas[i] = &lc_clk.areas[comm->world[i]];
-    if (err == LC_OK && logs && !comm->inter && !members.strangers && comm->size > LC_COMBINE_GROUP)
+    if (err == LC_OK && logs && !comm->inter && !members.strangers &&
+        comm->size > LC_COMBINE_GROUP && !lc_clk.backlog)
         lc_combine_init(&c->combine, &c->log, &lc_clk.mine);
     lc_clk_unlock();
     if (id == 0 || err != LC_OK) {
         free(c);
         return;
     }
-    if (members.elsewhere && !members.strangers && !c->alone && constructor && lc_clk.records &&
-        lc_core.agreed) {
-        c->shadow = lc_clk_copy_make(c, comm);
-    } else if (members.elsewhere && !constructor && !comm->inter && comm->parent != NULL &&
-               comm->parent->clocks != NULL && lc_clk_copy_take(c, comm->parent->clocks)) {
+    if (members.elsewhere && !members.strangers && !c->alone && lc_clk.records && lc_core.agreed)
         c->shadow = true;
-    } else if (members.elsewhere) {
+    else if (members.elsewhere)
         c->alone = true; /* no transport: no edges */
+    if (members.elsewhere || lc_clk.backlog) {
+        c->ranks = lc_clk_comm_ranks(comm->world, comm->inter ? comm->remote_size : comm->size);
+        c->local = comm->inter ? lc_clk_comm_ranks(comm->local_world, comm->size) : NULL;
     }
     comm->clocks = c;
     if (comm->uid == 0)
         comm->uid = id;
 }
 
-void lc_clk_count_unseen(uint64_t *kind) {
-    if (!lc_clk.ready)
-        return;
-    lc_clk_lock();
-    ++*kind;
-    lc_clk.counts.unseen++;
-    lc_clk_unlock();
-}
-
 void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm) {
+    (void)call;
     if (lc_clk.ready)
-        lc_clk_comm_make(comm, in_constructor(call));
+        lc_clk_comm_make(comm);
 }
 
 /* Constructors that are collective over other processes than the members of the communicator given
- * to them meet on the new one; those from an intercommunicator over both of its groups. */
+ * to them synchronise on the new one; those from an intercommunicator over both of its groups. */
 void lc_clocks_comm_sync(struct lc_call *call, struct lc_comm *comm) {
     if (!lc_clk.ready || !lc_core.agreed || comm->clocks == NULL || look_at(comm).strangers ||
-        (!comm->inter && comm->size < 2))
+        (!comm->inter && comm->size < 2) || call->thread->clocks == NULL)
         return;
-    lc_clk_shadow_exchange(call->thread->clocks, call, comm);
+    if (lc_clk.backlog)
+        lc_clk_constructor_sync_in_backlog(call, call->thread->clocks, comm);
+    else
+        lc_clk_constructor_sync(call->thread->clocks, call, comm);
 }
 
-void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
-    struct lc_clk_comm *c = comm->clocks;
-    (void)call;
-    if (c == NULL || comm->id < 2)
-        return;
-    if (comm->refs > 0) /* requests still point here: it stays */
-        return;
-    comm->clocks = NULL;
+static void comm_free(struct lc_clk_comm *c) {
     lc_clk_lock();
     struct lc_freed_log freed;
     size_t cap = lc_clk.cap_freed_logs;
@@ -177,7 +160,31 @@ void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
         lc_grow(&lc_clk.freed_logs, &cap, lc_clk.n_freed_logs + 1, sizeof freed) == LC_OK)
         lc_clk.freed_logs[lc_clk.n_freed_logs++] = freed;
     lc_clk.cap_freed_logs = (uint32_t)cap;
+    c->freed = true;
+    if (c->uses == 0)
+        lc_clk_comm_release(c);
     lc_clk_unlock();
-    if (!lc_core.finalized)
-        lc_clk_copy_free(c);
+}
+
+static void comm_free_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct lc_clk_comm *c;
+    (void)call;
+    (void)k;
+    memcpy(&c, data, sizeof c);
+    comm_free(c);
+}
+
+void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
+    static const struct lc_event_type event = {.run = comm_free_later};
+    struct lc_clk_comm *c = comm->clocks;
+    struct lc_clk_thread *k = call->thread->clocks;
+    if (c == NULL || comm->id < 2)
+        return;
+    if (comm->refs > 0) /* requests still point here: it stays */
+        return;
+    comm->clocks = NULL;
+    if (lc_clk.backlog)
+        lc_clk_backlog_submit(&event, k, call, &c, sizeof c);
+    else
+        comm_free(c);
 }

@@ -7,27 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
 
+struct lc_shadow;
+
 struct lc_clk_comm {
     uint32_t context;
-    bool shadow; /* members on several nodes: collectives by messages on `copy` */
+    bool shadow; /* members on several nodes: collectives by messages */
     bool alone;  /* one member: no edges */
     uint32_t n_barriers, next_sync, sync_step; /* trace_offsets.c */
     double looked_ns;
-    MPI_Comm copy;               /* MPI_COMM_NULL: none, or not yet: */
-    struct lc_clk_copy_use *use; /* of it by shadow collectives; NULL: none yet */
-    struct lc_clk_copy *making;  /* after MPI_Comm_idup; NULL: it is there */
-    struct lc_clk_copy *next;    /* of what MPI_Comm_idup is about to make of this one */
-    struct lc_clk_comm *maker;   /* while it is not there: of the parent, */
-    struct lc_clk_comm *child;   /* which knows this one */
-    bool freed;                  /* by the program; it is here until nothing of the above is left */
-    bool copies_ready; /* nothing of that, on any member, since all were in a collective */
-    struct lc_clk_comm *unready; /* the next one in the list of those whose copy is not there */
-    struct lc_shadow *waiting;   /* operations that began before it is, in order */
-    uint32_t n_syncs;            /* exchanges over it in constructors */
+    bool freed;    /* by the program; it is here until nothing uses it: */
+    uint32_t uses; /* shadow collectives */
+    /* of these, composed ones that are not known yet, in order (composed_collectives.h) */
+    struct lc_shadow *first_composed, *last_composed;
+    uint64_t composed_end;  /* ticks: of the last one */
+    int32_t *ranks, *local; /* world ranks, of the remote group; inter: of the local group */
+    uint32_t n_syncs;       /* exchanges over it in constructors */
     struct lc_colllog log;
     struct lc_combine combine; /* more than 8 members, all on this node */
     int32_t *sources,
@@ -44,6 +42,15 @@ static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer) {
     return peer >= 0 && peer < (comm->inter ? comm->remote_size : comm->size) ? comm->world[peer]
                                                                               : -1;
 }
-void lc_clk_comm_make(struct lc_comm *comm, bool constructor);
+
+/* The clocks' part of a new communicator (comm->clocks; NULL remains where there is no memory). */
+void lc_clk_comm_make(struct lc_comm *comm);
+
+/* One shadow collective less: frees it if the program has. With lc_clk.lock. */
+void lc_clk_comm_unuse(struct lc_clk_comm *c);
+void lc_clk_comm_release(struct lc_clk_comm *c);
+
+/* A copy of n ranks, the caller frees it; NULL: none given, or no memory. */
+int32_t *lc_clk_comm_ranks(const int32_t *ranks, int32_t n);
 
 #endif

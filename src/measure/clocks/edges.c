@@ -32,7 +32,7 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint
     return 2 + LC_WHATIF_MAX + 2 * n;
 }
 
-void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
+static void adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
                         uint64_t useful) {
     if (n_extra < 2 + LC_WHATIF_MAX || extra[0] > LC_RECORD_ITEMS ||
         n_extra < 2 + LC_WHATIF_MAX + 2 * extra[0])
@@ -56,10 +56,19 @@ void lc_clk_edge_far(struct lc_clk_thread *k, uint32_t source, const struct lc_s
                      uint64_t now, const uint64_t *extra, uint32_t n_extra) {
     uint64_t before = k->l.useful;
     bool won = lc_logical_edge(&k->l, stamp, now);
-    if (won && n_extra == 0) { /* a small step that was told without a vector */
+    if (won && n_extra == 0) { /* a small step that was published without a vector */
         lc_cpvec_add(&k->l.vec, (uint64_t)source << 32 | stamp->node, stamp->useful - before);
         k->l.stale = true;
     } else if (stamp->interval == k->l.interval) {
-        lc_clk_adopt_extra(k, extra, n_extra, won, stamp->useful);
+        adopt_extra(k, extra, n_extra, won, stamp->useful);
     }
+}
+
+void lc_clk_count_unseen(uint64_t *kind) {
+    if (!lc_clk.ready)
+        return;
+    lc_clk_lock();
+    ++*kind;
+    lc_clk.counts.unseen++;
+    lc_clk_unlock();
 }

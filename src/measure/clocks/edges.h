@@ -32,7 +32,9 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint
 /* The what-if clocks in nanoseconds, LC_WHATIF_MAX words. */
 void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
                          uint64_t *words);
-void lc_clk_adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,
-                        uint64_t useful);
+
+/* An operation over a communicator whose constructor is not in the table of calls: no edge, as the
+ * members have not agreed on a number for it. */
+LC_COLD void lc_clk_count_unseen(uint64_t *kind);
 
 #endif

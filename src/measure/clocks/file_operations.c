@@ -3,11 +3,12 @@
  * half ends. They count as operations of the file's communicator. */
 #include <stdlib.h>
 
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/operations.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/collectives_backlog.h"
 #include "measure/clocks/synchronising.h"
 #include "measure/thread.h"
 
@@ -60,13 +61,15 @@ void lc_clocks_file_split_begin(struct lc_call *call, MPI_File handle) {
     struct file *f = find(handle);
     if (f != NULL && f->split.clocks[0] == 0)
         lc_clocks_isync_begin(call, &f->split, &f->comm);
+    if (lc_clk.backlog && f != NULL && f->split.clocks[0] != 0)
+        lc_clk_coll_publish_in_backlog(call, call->thread->clocks,
+                                       (struct lc_clk_coll *)(uintptr_t)f->split.clocks[0]);
 }
 
 void lc_clocks_file_split_end(struct lc_call *call, MPI_File handle) {
     struct file *f = find(handle);
     if (f == NULL || f->split.clocks[0] == 0)
         return;
-    ((struct lc_clk_coll *)(uintptr_t)f->split.clocks[0])->may_block = true;
     lc_clocks_isync_end(call, &f->split, NULL);
     f->split.clocks[0] = 0;
 }

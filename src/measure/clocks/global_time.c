@@ -5,9 +5,11 @@
  * offset is linear in time; a trace gets more points (trace_offsets.c).
  *
  * Waits are measured while the program runs, so they need the drift before its end: in long runs
- * the nodes are synchronised again, shortly, inside a collective operation of all ranks that
- * synchronises anyway (lc_clk_resync_due on rank 0, whose word travels in the operation's record):
- * after 2 s, 4 s, .. and then every minute. */
+ * the nodes are synchronised again, shortly, at the end of a collective operation of all ranks that
+ * synchronises anyway: after 2 s, 4 s, .. and then every minute. Rank 0 looks at its clock at such
+ * operations with certain numbers, tells the others whether it is time, and how many operations
+ * later to look again: a few times per step in the long run, and the number of looks before that
+ * grows with the logarithm of the number of operations. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,6 +17,7 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/global_time.h"
 #include "measure/core.h"
+#include "measure/thread.h"
 
 enum {
     LC_SYNC_ROUNDS = 2000,
@@ -23,6 +26,7 @@ enum {
     LC_SYNC_GOOD_NS = 100000,
     LC_RESYNC_NS = 2000000, /* of waiting in each step of the tree */
     LC_RESYNC_WORST_NS = 20000,
+    LC_LOOKS_MOST = 1 << 20,
     LC_SYNC_TAG = 0x4c31
 };
 
@@ -46,6 +50,14 @@ uint64_t lc_clk_from_local(double local_ns) {
 uint64_t lc_clk_from_global(double global_ns) {
     double since = global_ns - lc_clk.now.offset_ns - lc_clk.now.local_ns;
     return lc_clk_from_local(lc_clk.now.local_ns + since / (1 + lc_clk.drift));
+}
+
+double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks) {
+    double local = lc_clk_local_ns(ticks);
+    double part = c->local_end > c->local_begin
+                      ? (local - c->local_begin) / (c->local_end - c->local_begin)
+                      : 0;
+    return (local + c->offset_begin + (c->offset_end - c->offset_begin) * part) * 1e-9;
 }
 
 static uint32_t leader_of(uint32_t node) {
@@ -129,24 +141,58 @@ void lc_clk_measure_offset(struct lc_clk_measured *m) {
     sync_nodes(LC_SYNC_NS, m);
 }
 
-bool lc_clk_resync_due(void) {
+static bool resync_due(void) {
     double now = lc_clk_local_ns(lc_ticks());
-    if (lc_clk.n_nodes < 2 || lc_core.multiple || now < lc_clk.resync_at_ns)
+    if (now < lc_clk.resync_at_ns)
         return false;
     lc_clk.resync_step_ns = fmin(2 * lc_clk.resync_step_ns, 60e9);
     lc_clk.resync_at_ns = now + lc_clk.resync_step_ns;
     return true;
 }
 
-void lc_clk_resync(void) {
+void lc_clk_compare(const struct lc_clk_measured *m) {
+    double expected = lc_clk.now.offset_ns + lc_clk.drift * (m->local_ns - lc_clk.now.local_ns);
+    lc_clk.ahead_ns = fmax(lc_clk.ahead_ns, fabs(m->offset_ns - expected));
+}
+
+static void resync(void) {
     struct lc_clk_measured m;
     sync_nodes(LC_RESYNC_NS, &m);
     double since = m.local_ns - lc_clk.sync_local_ns;
     if (m.error_ns > fmax(LC_RESYNC_WORST_NS, 4 * lc_clk.sync_error_ns) || since <= 0)
         return;
+    lc_clk_compare(&m);
     lc_clk.drift = (m.offset_ns - lc_clk.offset_ns) / since;
     lc_clk.now = m;
     lc_clk.n_resyncs++;
+}
+
+static struct { /* alike on all ranks */
+    bool off;   /* threads of some rank may call MPI at the same time: operations have no order */
+    uint64_t n, next, step;
+    double looked_ns; /* on rank 0 */
+} looks = {.step = 1};
+
+void lc_clk_resync_look(struct lc_call *call) {
+    if (lc_clk.n_nodes < 2 || looks.off || looks.n++ < looks.next)
+        return;
+    uint64_t say[2] = {0, looks.step};
+    if (lc_core.rank == 0) {
+        double now = lc_clk_local_ns(lc_ticks()), passed = now - looks.looked_ns;
+        double wanted = fmin(lc_clk.resync_step_ns, 60e9) / 8;
+        looks.looked_ns = now;
+        if (passed < wanted / 2 && say[1] < LC_LOOKS_MOST)
+            say[1] *= 2;
+        else if (passed > wanted && say[1] > 1)
+            say[1] /= 2;
+        say[0] = resync_due();
+    }
+    lc_real.Bcast(say, 2, MPI_UINT64_T, 0, lc_core.comm);
+    looks.step = say[1];
+    looks.next = looks.n + looks.step - 1;
+    if (say[0])
+        resync();
+    call->end = lc_ticks();
 }
 
 void lc_clk_time_init(void) {
@@ -171,6 +217,9 @@ void lc_clk_time_init(void) {
     lc_clk.sync_error_ns = m.error_ns;
     lc_clk.sync_local_ns = m.local_ns;
     lc_clk.now = m;
+    int multiple = lc_core.multiple, any = 1;
+    lc_real.Allreduce(&multiple, &any, 1, MPI_INT, MPI_MAX, lc_core.comm);
+    looks.off = any;
     lc_clk.resync_step_ns = 2e9;
     lc_clk.resync_at_ns = m.local_ns + lc_clk.resync_step_ns;
 }

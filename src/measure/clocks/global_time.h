@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lc_offset_ends { /* offsets to the global clock at both ends of the run, ns */
+    double offset_begin, offset_end, local_begin, local_end, error;
+};
+
 struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
     double local_ns, offset_ns, error_ns;
 };
@@ -13,9 +17,16 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
 double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
 double lc_clk_to_global(uint64_t ticks); /* ns */
 uint64_t lc_clk_from_global(double global_ns);
+/* s, between the offsets that were measured at begin and end of the node's interval */
+double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks);
 uint64_t lc_clk_from_local(double local_ns);
-bool lc_clk_resync_due(void); /* rank 0: time to synchronise again? Then all ranks do: */
-void lc_clk_resync(void);     /* collective */
+/* Newly measured: how far off was the offset that was in use until now? */
+void lc_clk_compare(const struct lc_clk_measured *m);
+
+struct lc_call;
+/* Every rank is at the end of a collective operation that all were in: the nodes are synchronised
+ * again if it is time. Collective. */
+void lc_clk_resync_look(struct lc_call *call);
 
 /* collective: of this rank's node to rank 0's */
 void lc_clk_measure_offset(struct lc_clk_measured *m);

@@ -8,6 +8,8 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/what_if_factors.h"
+#include "measure/openmp/attached.h"
+#include "measure/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
 
@@ -21,7 +23,26 @@ void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now) {
     k->epoch = lc_clk.epoch;
 }
 
-void lc_clk_interval_begin(uint64_t now) {
+static struct { /* of the program */
+    bool on;
+    uint32_t n;
+} seen;
+
+void lc_clk_interval_seen(bool on) {
+    seen.n += on && !seen.on;
+    seen.on = on;
+}
+
+uint32_t lc_clk_interval_now(void) {
+    return seen.on ? seen.n : 0;
+}
+
+bool lc_clk_is_between(const struct lc_clk_thread *k) {
+    return lc_clk.backlog ? k->between
+                          : k->thread != NULL && k->thread->depth == 0 && !k->in_runtime;
+}
+
+void lc_clk_interval_begin(uint64_t now, uint32_t region) {
     size_t cap = lc_clk.cap_intervals;
     lc_clk.on = true;
     lc_clk.switch_ticks = now;
@@ -32,7 +53,7 @@ void lc_clk_interval_begin(uint64_t now) {
         return;
     lc_clk.cap_intervals = (uint32_t)cap;
     lc_clk.intervals[lc_clk.n_intervals - 1] = (struct lc_interval){.begin = now, .end = now};
-    lc_clk_phase_interval(true, now);
+    lc_clk_phase_interval(true, now, region);
 }
 
 static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
@@ -45,7 +66,7 @@ static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
  */
 void lc_clk_interval_end(uint64_t now) {
     uint32_t index = lc_clk.n_intervals - 1;
-    lc_clk_phase_interval(false, now);
+    lc_clk_phase_interval(false, now, UINT32_MAX);
     lc_clk.on = false;
     lc_clk.switch_ticks = now;
     if (index < lc_clk.cap_intervals && index < LC_INTERVALS_MAX) {
@@ -55,8 +76,8 @@ void lc_clk_interval_end(uint64_t now) {
         for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
             if (k->l.interval != lc_clk.n_intervals)
                 continue;
-            uint64_t rest =
-                k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;
+            uint64_t since = k->in_runtime; /* its time there is neither useful, nor in MPI */
+            uint64_t rest = lc_clk_is_between(k) && now > k->l.last ? now - k->l.last : 0;
             double own = (double)(k->l.own + rest), chain = (double)(k->l.useful + rest);
             if (rest > 0) {
                 lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32, rest);
@@ -66,14 +87,17 @@ void lc_clk_interval_end(uint64_t now) {
             v->threads += 1;
             v->useful_sum += own;
             v->in_mpi += (double)k->l.in_mpi;
-            v->outside_mpi += (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi);
+            v->outside_mpi +=
+                (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi - k->l.in_omp);
             if (own > v->useful_max)
                 v->useful_max = own;
             if (chain > v->chain || longest == NULL) {
                 v->chain = chain;
                 longest = k;
             }
-            double outside = (double)(int64_t)(now - k->l.origin);
+            double outside = (double)(int64_t)((since ? since : now) - k->l.origin);
+            if ((double)(k->l.process + rest) > v->process_chain)
+                v->process_chain = (double)(k->l.process + rest);
             if (outside > v->outside_omp)
                 v->outside_omp = outside;
             for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
@@ -81,6 +105,8 @@ void lc_clk_interval_end(uint64_t now) {
                     v->whatif[s] = (double)k->l.vec.whatif[s];
         }
         v->process_max_sum = v->threads * v->useful_max;
+        if (lc_omp_attached.task_chain != NULL)
+            v->task_chain = (double)lc_omp_attached.task_chain(lc_clk.n_intervals);
         if (longest != NULL)
             keep_items(v, longest);
     }

@@ -14,6 +14,7 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/node_memory.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
 #include "piggyback/area.h"
 #include "measure/limits.h"
 #include "measure/state_write.h"

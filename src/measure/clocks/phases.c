@@ -14,15 +14,16 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "base/stats.h"
+#include "format/omp_construct.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/phases.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"
-#include "measure/paths/user_regions.h"
+#include "measure/paths/region_names.h"
 #include "measure/thread.h"
 #include "format/pop.h"
 
@@ -72,7 +73,8 @@ static void begin(uint32_t region, uint64_t now) {
     p->count++;
     uint32_t id = (uint32_t)((p->key + lc_hash_key(p->count)) >> 32);
     lc_clk.phase = id ? id : 1;
-    LC_CLK_LOG("F 1 %llu %s\n", (unsigned long long)now, p->text);
+    if (!lc_clk.backlog)
+        LC_CLK_LOG("F 1 %llu %s\n", (unsigned long long)now, p->text);
     lc_clk.phase_ticks = now;
     lc_clk.epoch++;
 }
@@ -83,8 +85,7 @@ static void end(uint64_t now) {
     for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
         if (k->l.phase != lc_clk.phase)
             continue;
-        uint64_t rest =
-            k->thread != NULL && k->thread->depth == 0 && now > k->l.last ? now - k->l.last : 0;
+        uint64_t rest = lc_clk_is_between(k) && now > k->l.last ? now - k->l.last : 0;
         uint64_t own = k->l.phase_own + rest, chain = k->l.phase_useful + rest;
         it.threads++;
         it.useful_sum += own;
@@ -93,7 +94,8 @@ static void end(uint64_t now) {
     }
     open = NULL;
     lc_clk.phase = 0;
-    LC_CLK_LOG("F 0 %llu %s\n", (unsigned long long)now, p->text);
+    if (!lc_clk.backlog)
+        LC_CLK_LOG("F 0 %llu %s\n", (unsigned long long)now, p->text);
     lc_clk.phase_ticks = now;
     lc_clk.epoch++;
     if (p->n == LC_PHASE_KEPT || p->n + 1 != p->count ||
@@ -112,13 +114,37 @@ void lc_clk_phase_catch_up(struct lc_clk_thread *k) {
     k->l.phase_own = k->l.phase_useful = 0 - before;
 }
 
-void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
+/* Of a region's begin; functions that are regions have an address, constructs of OpenMP are none
+ * of the program's. */
+static bool region_of(const struct lc_call *call, uint32_t *region) {
     uint32_t code = (uint32_t)call->entry->fn_ctx;
-    if (k != lc_clk.threads || !lc_clk.on || open != NULL || code < lc_region_fn(0, false))
+    if (code < lc_region_fn(0, false))
+        return false;
+    *region = (code - lc_region_fn(0, false)) / 2;
+    const struct lc_region_name name = lc_region_get(*region);
+    return name.address == 0 && !lc_omp_is_construct(name.text);
+}
+
+uint32_t lc_clk_phase_of(const struct lc_clk_thread *k, const struct lc_call *call) {
+    uint32_t region;
+    return k == lc_clk.threads && region_of(call, &region) ? region : UINT32_MAX;
+}
+
+void lc_clk_phase_log(uint32_t region, uint64_t now) {
+    static uint32_t seen = UINT32_MAX;
+    if (lc_clk.log == NULL || (region == UINT32_MAX) == (seen == UINT32_MAX) ||
+        (region != UINT32_MAX && lc_clk_interval_now() == 0))
         return;
-    uint32_t region = (code - lc_region_fn(0, false)) / 2;
-    if (lc_region_get(region).address != 0)
-        return; /* a function */
+    struct lc_region_name r = lc_region_get(region != UINT32_MAX ? region : seen);
+    LC_CLK_LOG("F %d %llu %s\n", region != UINT32_MAX, (unsigned long long)now,
+               r.text != NULL ? r.text : "");
+    seen = region;
+}
+
+void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
+    uint32_t region;
+    if (k != lc_clk.threads || !lc_clk.on || open != NULL || !region_of(call, &region))
+        return;
     pthread_mutex_lock(&lc_clk.lock);
     begin(region, call->begin);
     lc_clk_catch_up(k, call->begin);
@@ -134,13 +160,17 @@ void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
     pthread_mutex_unlock(&lc_clk.lock);
 }
 
-void lc_clk_phase_interval(bool on, uint64_t now) {
+uint32_t lc_clk_open_region(void) {
     const struct lc_thread *t = lc_clk.threads != NULL ? lc_clk.threads->thread : NULL;
-    for (uint32_t i = 0; on && open == NULL && t != NULL && i < t->n_regions; i++)
-        if (t->regions[i].named) {
-            begin(t->regions[i].name, now);
-            break;
-        }
+    for (uint32_t i = 0; t != NULL && i < t->n_regions; i++)
+        if (t->regions[i].named)
+            return t->regions[i].name;
+    return UINT32_MAX;
+}
+
+void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region) {
+    if (on && open == NULL && region != UINT32_MAX)
+        begin(region, now);
     if (!on && open != NULL)
         end(now);
 }
@@ -176,35 +206,6 @@ static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
     total->elapsed += s->elapsed;
 }
 
-/* What the line through all values (least squares) gains from the first to the last. */
-static double drift(const double *v, size_t n) {
-    double mean = lc_stats_mean(v, n), middle = ((double)n - 1) / 2, above = 0, below = 0;
-    for (size_t i = 0; i < n; i++) {
-        double x = (double)i - middle;
-        above += x * (v[i] - mean);
-        below += x * x;
-    }
-    return below > 0 ? above / below * ((double)n - 1) : 0;
-}
-
-/* `sign` 1: large is good; -1: small is good. Iterations are numbered from 1. */
-static void put_statistics(struct lc_strbuf *out, const char *name, double *v, size_t n, int sign) {
-    size_t best = 0, worst = 0;
-    for (size_t i = 1; i < n; i++) {
-        if (sign * v[i] > sign * v[best])
-            best = i;
-        if (sign * v[i] < sign * v[worst])
-            worst = i;
-    }
-    double first = v[0], gain = drift(v, n), ends[2] = {v[best], v[worst]};
-    lc_stats_sort(v, n);
-    lc_strbuf_printf(out,
-                     "\"%s\": {\"first\": %.17g, \"best\": %.17g, \"best_at\": %zu, \"median\": "
-                     "%.17g, \"worst\": %.17g, \"worst_at\": %zu, \"drift\": %.17g}",
-                     name, first, ends[0], best + 1, lc_stats_quantile_sorted(v, n, 0.5), ends[1],
-                     worst + 1, gain);
-}
-
 static void put_phase(struct notified *notified, const char *name, uint64_t count, size_t n,
                       const double *max, const double *sum) {
     struct lc_pop_sums total = {0}, s;
@@ -233,10 +234,12 @@ static void put_phase(struct notified *notified, const char *name, uint64_t coun
             ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, ",
             (unsigned long long)count, n, total.elapsed, total.critical_path);
         lc_pop_factors_json("factors", &pop.all, out);
-        lc_strbuf_puts(out, ", \"iterations\": {");
-        put_statistics(out, "parallel_efficiency", efficiency, n, 1);
         lc_strbuf_puts(out, ", ");
-        put_statistics(out, "elapsed_s", elapsed, n, -1);
+        lc_iterations_put_each(out, elapsed, n, 1);
+        lc_strbuf_puts(out, "\"iterations\": {");
+        lc_iterations_put(out, "parallel_efficiency", efficiency, n, 1, 1);
+        lc_strbuf_puts(out, ", ");
+        lc_iterations_put(out, "elapsed_s", elapsed, n, 1, -1);
         lc_strbuf_puts(out, "}}");
     }
     free(efficiency);

@@ -7,18 +7,22 @@
 
 struct lc_call;
 struct lc_clk_thread;
+struct lc_offset_ends;
 struct lc_strbuf;
 
 /* an outermost region of the first thread begins or ends; the interval does (with
  * lc_clk.lock held); a thread sees the change at its next event. */
 void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call);
 void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call);
-void lc_clk_phase_interval(bool on, uint64_t now);
+void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region);
+/* The log of a test: as the program's phase begins or ends, where the clocks lag behind it. region:
+ * that begins; UINT32_MAX: it ends. */
+void lc_clk_phase_log(uint32_t region, uint64_t now);
+/* The region of a begin that is one of a phase of this thread, UINT32_MAX: of none. */
+uint32_t lc_clk_phase_of(const struct lc_clk_thread *k, const struct lc_call *call);
+/* The outermost named region that the first thread is in, UINT32_MAX: none. */
+uint32_t lc_clk_open_region(void);
 void lc_clk_phase_catch_up(struct lc_clk_thread *k);
-
-struct lc_offset_ends { /* offsets to the global clock at both ends of the run, ns */
-    double offset_begin, offset_end, local_begin, local_end, error;
-};
 
 /* Collective; adds `, "phases": [..]` on rank 0. */
 void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out);

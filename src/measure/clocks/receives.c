@@ -1,18 +1,21 @@
-/* Receives: what is told before they are posted, their entries, their waits. */
+/* Receives: notifying senders before they are posted, their entries, their waits. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/clocks/back_edges.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/late_edges.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/receives.h"
+#include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/thread.h"
@@ -32,14 +35,15 @@ static inline struct lc_clk_recv *take_recv(void) {
         r = malloc(sizeof *r);
     if (r != NULL) {
         r->recv.open = r->is_matched = r->has_matched_entry = r->reply_later = r->notified = false;
+        r->queued = r->released = r->reply_pending = r->replied = false;
         r->recv.order = 0;
-        r->matched_extra = NULL;
+        r->claimed = NULL;
     }
     return r;
 }
 
-/* The line of a receive that is still open is about to be overwritten: its sender is told when its
- * message has come. */
+/* The line of a receive that is still open is about to be overwritten: its sender is notified when
+ * its message has arrived. */
 static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t line) {
     struct lc_clk_recv *r = posts->owners != NULL ? posts->owners[line] : NULL;
     uint32_t age = r != NULL ? posts->count - r->post_number : LC_POSTS_LINES;
@@ -75,9 +79,165 @@ static inline void own_post(const struct lc_posts *posts, uint32_t number, struc
         posts->owners[(number - 1) % LC_POSTS_LINES] = r;
 }
 
+/* Edge and wait of a message whose entry is there; ticks that the call waited for it. With
+ * lc_clk.lock. */
+static inline __attribute__((always_inline)) uint64_t
+take_entry(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+           const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
+           const struct lc_clk_recv *r, bool notified) {
+    const struct lc_stamp *stamp = &entry->stamp;
+    struct lc_stamp copy;
+    if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !notified)) {
+        copy = *stamp; /* the entry may go when the reply is sent */
+        stamp = &copy;
+        lc_clk_reply_after(k, call, source, entry, extra, n_extra, r);
+    }
+    lc_clk_edge(k, source, stamp, call->end, extra, n_extra);
+    if (lc_unlikely(stamp->enter > call->end))
+        lc_clk.counts.violations++;
+    if (source == lc_clk.rank)
+        return 0;
+    uint64_t waited =
+        stamp->enter > call->begin ? lc_min(stamp->enter, call->end) - call->begin : 0;
+    if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
+        lc_clk_candidate(k, call, LC_MEASURED_LATESENDER, waited, source, stamp->node);
+    return waited;
+}
+
+/* ---- where clocks lag behind the program */
+
+static void post_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct lc_clk_recv *r;
+    memcpy(&r, data, sizeof r);
+    lc_logical_stamp(&k->l, call->begin, &r->recv.post);
+    r->queued = false;
+    if (r->released)
+        lc_clk_release_recv(r);
+}
+
+/* The sender learns when the receive was posted once the message has arrived. */
+static void post_in_backlog(struct lc_call *call, struct lc_clk_thread *k, struct lc_clk_recv *r) {
+    static const struct lc_event_type event = {.run = post_later};
+    r->reply_later = r->queued = true;
+    lc_clk_backlog_submit(&event, k, call, &r, sizeof r);
+}
+
+/* Receives that are complete, and whose sender may wait for a reply. */
+static struct lc_clk_recv *pending_replies;
+static uint64_t n_wanted;
+
+void lc_clk_reply_wanted(void) {
+    n_wanted++;
+}
+
+static bool wants_reply(const struct lc_stashed *item) {
+    return item->n_extra > 1 && item->extra[1] & LC_RECORD_SURELY;
+}
+
+static void reply(struct lc_clk_recv *r) {
+    struct lc_ring_entry entry = r->claimed->entry;
+    r->replied = true;
+    n_wanted -= n_wanted > 0;
+    lc_clk_reply_posted(r->k, (uint32_t)r->recv.source, &r->recv.post, entry.seq);
+}
+
+void lc_clk_replies_send(void) {
+    if (n_wanted == 0)
+        return;
+    struct lc_clk_recv **at = &pending_replies, *r;
+    while ((r = *at) != NULL) {
+        bool known = r->claimed == NULL || (!r->claimed->pending && !r->queued);
+        if (!known) {
+            at = &r->next_reply;
+            continue;
+        }
+        *at = r->next_reply;
+        r->reply_pending = false;
+        if (r->claimed != NULL && wants_reply(r->claimed))
+            reply(r);
+        if (r->released)
+            lc_clk_recycle_recv(r);
+    }
+}
+
+static void expect_reply(struct lc_clk_thread *k, struct lc_clk_recv *r, uint32_t source) {
+    if (r == NULL || r->claimed == NULL || lc_clk.areas[source].head != NULL)
+        return;
+    r->k = k;
+    r->recv.source = (int32_t)source;
+    r->reply_pending = true;
+    r->next_reply = pending_replies;
+    pending_replies = r;
+}
+
+struct receiving {
+    struct lc_stashed *item; /* may be on its way; NULL: none */
+    struct lc_clk_recv *recv;
+    uint32_t source;
+    bool notified;
+};
+
+static bool has_arrived(void *data) {
+    struct receiving x;
+    memcpy(&x, data, sizeof x);
+    if (x.item != NULL && x.item->pending && lc_clk.areas[x.source].head != NULL) {
+        lc_clk_lock();
+        lc_match_drain(&lc_clk.match, x.source);
+        lc_clk_unlock();
+    }
+    return x.item == NULL || !x.item->pending;
+}
+
+static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct receiving x;
+    memcpy(&x, data, sizeof x);
+    if (x.item == NULL) {
+        lc_clk_release_recv(x.recv);
+        return;
+    }
+    lc_clk_lock();
+    if (x.item->pending) { /* forced */
+        lc_clk_late_edge_add(k, call, x.source, x.item);
+    } else {
+        if (x.recv != NULL && x.recv->reply_pending && wants_reply(x.item))
+            reply(x.recv);
+        bool notified = x.notified || (x.recv != NULL && x.recv->replied);
+        uint64_t waited = take_entry(k, call, x.source, &x.item->entry, x.item->extra,
+                                     x.item->n_extra, x.recv, notified);
+        if (waited > 0 && k->n_blockers < LC_BLOCKERS)
+            k->blockers[k->n_blockers++] = x.source;
+        lc_match_release(&lc_clk.match, x.item);
+    }
+    if (x.recv != NULL)
+        x.recv->claimed = NULL;
+    lc_clk_unlock();
+    lc_clk_release_recv(x.recv);
+}
+
+/* Its place in the stream is taken now, its record may come later. */
+static LC_COLD void receive_in_backlog(struct lc_clk_thread *k, const struct lc_deferred *deferred,
+                                       uint32_t source, uint32_t context) {
+    static const struct lc_event_type event = {.ready = has_arrived, .run = receive_later};
+    struct lc_clk_recv *r = deferred->recv;
+    struct receiving x = {.recv = r, .source = source, .notified = deferred->notified};
+    lc_clk_lock();
+    if (r != NULL && r->is_matched)
+        x.item = r->claimed;
+    else
+        x.item = lc_match_claim(&lc_clk.match, source, context, deferred->tag,
+                                r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)deferred->bytes);
+    if (r != NULL)
+        r->claimed = x.item;
+    expect_reply(k, r, source);
+    lc_clk_unlock();
+    lc_clk_backlog_submit(&event, k, &deferred->call, &x, sizeof x);
+}
+
+/* ---- points */
+
 /* A receive is about to be posted. Where the sender cannot find it in the log of posts (it is on
  * another node, or a wildcard receive may take its message) and the message is on its way already,
- * the sender is told. */
+ * the sender is notified. */
 void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
@@ -89,7 +249,14 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     bool exact = source >= 0 && msg->tag != MPI_ANY_TAG, sure = exact;
     uint32_t number = 0;
     LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
-    if (lc_likely(exact)) {
+    if (lc_unlikely(lc_clk.backlog) && source >= 0 && lc_clk.areas[source].head != NULL &&
+        !lc_clk_backlog_empty()) /* so that its sender finds the line of the post */
+        lc_clk_backlog_progress();
+    bool lags = lc_unlikely(lc_clk.backlog) &&
+                (source < 0 || lc_clk.areas[source].head == NULL || !lc_clk_backlog_empty());
+    if (lags) {
+        sure = false;
+    } else if (lc_likely(exact)) {
         lc_clk_lock();
         const struct lc_source *s = &lc_clk.match.sources[source];
         const struct lc_ring_entry *entry = NULL;
@@ -98,7 +265,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         sure = log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
         number = s->posts.count;
         if (lc_unlikely(entry != NULL && lc_clk_is_after(entry, call->begin)))
-            msg->clocks[1] = lc_clk_tell_late(k, (uint32_t)source, entry, call);
+            msg->clocks[1] = lc_clk_notify_sender(k, (uint32_t)source, entry, call);
         if (msg->id == 0)
             call->thread->expected = lc_ring_head(&s->ring);
         lc_clk_unlock();
@@ -114,9 +281,12 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     r->recv.post.enter = call->begin;
     r->recv.owner = NULL;
     r->notified = msg->clocks[1] != 0;
+    if (lags)
+        post_in_backlog(call, k, r);
     lc_clk_lock();
     r->reply_later = !sure;
-    if (!sure || lc_clk.areas[source].head == NULL)
+    if (lags) {
+    } else if (!sure || lc_clk.areas[source].head == NULL)
         lc_logical_stamp(&k->l, call->begin, &r->recv.post);
     else
         own_post(&lc_clk.match.sources[source].posts, number, r);
@@ -159,7 +329,7 @@ static void forget_posts(int32_t source) {
 void lc_clk_drop_recv(struct lc_clk_recv *r) {
     lc_clk_close_recv(r);
     forget_posts(r->recv.source);
-    lc_clk_give_recv(r);
+    lc_clk_release_recv(r);
 }
 
 /* MPI refused it, or it got no message: what was logged of its post is not true. */
@@ -176,53 +346,33 @@ void lc_clocks_recv_failed(struct lc_call *call, struct lc_msg *msg) {
 
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred) {
     struct lc_clk_recv *r = deferred->recv;
-    const struct lc_call *call = &deferred->call;
     struct lc_clk_comm *c = lc_clk_comm_of(deferred->comm);
     int32_t source = lc_clk_world(deferred->comm, deferred->peer), tag = deferred->tag;
     if (r != NULL)
         lc_clk_close_recv(r);
     if (lc_unlikely(c == NULL || source < 0)) {
-        lc_clk_give_recv(r);
+        lc_clk_release_recv(r);
         return 0;
     }
     uint32_t context = r != NULL && !r->is_matched ? r->recv.context : c->context;
     LC_CLK_LOG("R %d %u %d\n", source, context, tag);
-    const struct lc_ring_entry *entry;
-    const uint64_t *extra = NULL;
-    uint32_t n_extra = 0;
+    if (lc_unlikely(lc_clk.backlog)) {
+        receive_in_backlog(k, deferred, (uint32_t)source, context);
+        return 0;
+    }
     uint64_t waited = 0;
     lc_clk_lock();
-    if (lc_unlikely(r != NULL && r->is_matched)) {
+    const struct lc_ring_entry *entry;
+    if (lc_unlikely(r != NULL && r->is_matched))
         entry = r->has_matched_entry ? &r->matched_entry : NULL;
-        extra = r->matched_extra;
-        n_extra = extra != NULL ? r->n_matched_extra : 0;
-    } else {
+    else
         entry = lc_match_take(&lc_clk.match, (uint32_t)source, context, tag,
                               r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)deferred->bytes);
-        const struct lc_stashed *stashed = lc_clk.match.sources[source].taken;
-        extra = stashed != NULL ? stashed->extra : NULL;
-        n_extra = stashed != NULL ? stashed->n_extra : 0;
-    }
-    if (lc_likely(entry != NULL)) {
-        const struct lc_stamp *stamp = &entry->stamp;
-        struct lc_stamp copy;
-        if (lc_unlikely(((r != NULL && r->reply_later) || n_extra > 0) && !deferred->notified)) {
-            copy = *stamp; /* the entry may go when the reply is sent */
-            stamp = &copy;
-            lc_clk_reply_after(k, call, (uint32_t)source, entry, extra, n_extra, r);
-        }
-        lc_clk_edge(k, (uint32_t)source, stamp, call->end, extra, n_extra);
-        if (lc_unlikely(stamp->enter > call->end))
-            lc_clk.counts.violations++;
-        if (source != (int32_t)lc_clk.rank) {
-            waited = stamp->enter > call->begin ? lc_min(stamp->enter, call->end) - call->begin : 0;
-            if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
-                lc_clk_candidate(k, call, LC_MEASURED_LATESENDER, waited, (uint32_t)source,
-                                 stamp->node);
-        }
-    }
+    if (lc_likely(entry != NULL))
+        waited =
+            take_entry(k, &deferred->call, (uint32_t)source, entry, NULL, 0, r, deferred->notified);
     lc_clk_unlock();
-    lc_clk_give_recv(r);
+    lc_clk_release_recv(r);
     return waited;
 }
 
@@ -232,7 +382,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     if (lc_unlikely(k == NULL)) {
         if (r != NULL)
             lc_clk_close_recv(r);
-        lc_clk_give_recv(r);
+        lc_clk_release_recv(r);
         return;
     }
     int32_t source = lc_clk_world(msg->comm, msg->peer);
@@ -253,14 +403,6 @@ void lc_clocks_recv_truncated(struct lc_call *call, struct lc_msg *msg) {
     lc_clocks_recv_done(call, msg);
 }
 
-static void keep_extra(struct lc_clk_recv *r, const struct lc_stashed *stashed) {
-    uint32_t n = stashed != NULL ? stashed->n_extra : 0;
-    r->matched_extra = n > 0 ? malloc(n * sizeof *r->matched_extra) : NULL;
-    r->n_matched_extra = r->matched_extra != NULL ? n : 0;
-    if (r->matched_extra != NULL)
-        memcpy(r->matched_extra, stashed->extra, n * sizeof *r->matched_extra);
-}
-
 void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
     int32_t source = lc_clk_world(matched->comm, matched->peer);
@@ -276,13 +418,16 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     r->recv.tag = matched->tag;
     r->recv.context = c->context;
     lc_clk_lock();
-    const struct lc_ring_entry *entry =
-        lc_match_take(&lc_clk.match, (uint32_t)source, c->context, matched->tag, UINT64_MAX,
-                      (uint32_t)matched->bytes);
+    const struct lc_ring_entry *entry = NULL;
+    if (lc_clk.backlog)
+        r->claimed = lc_match_claim(&lc_clk.match, (uint32_t)source, c->context, matched->tag,
+                                    UINT64_MAX, (uint32_t)matched->bytes);
+    else
+        entry = lc_match_take(&lc_clk.match, (uint32_t)source, c->context, matched->tag, UINT64_MAX,
+                              (uint32_t)matched->bytes);
     if (entry != NULL) {
         memcpy(&r->matched_entry, entry, sizeof r->matched_entry);
         r->has_matched_entry = true;
-        keep_extra(r, lc_clk.match.sources[source].taken);
     }
     lc_clk_unlock();
     matched->clocks[0] = (uint64_t)(uintptr_t)r;
@@ -297,7 +442,9 @@ void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc
         return;
     struct lc_clk_thread *k = call->thread->clocks;
     r->recv.post.enter = call->begin;
-    if (k != NULL && r->has_matched_entry) {
+    if (lc_clk.backlog && k != NULL) {
+        post_in_backlog(call, k, r);
+    } else if (k != NULL && r->has_matched_entry) {
         int32_t source = lc_clk_world(msg->comm, msg->peer);
         r->reply_later = true;
         lc_logical_stamp(&k->l, call->begin, &r->recv.post);

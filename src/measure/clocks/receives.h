@@ -17,15 +17,22 @@ static inline void lc_clk_close_recv(struct lc_clk_recv *r) {
     lc_clk_unlock();
 }
 
-/* Its record is not needed any more. */
-static inline void lc_clk_give_recv(struct lc_clk_recv *r) {
-    if (r == NULL)
+/* Its record is not needed any more, and goes to the free list; the caller holds lc_clk.lock. */
+static inline void lc_clk_recycle_recv(struct lc_clk_recv *r) {
+    r->released = lc_unlikely(r->queued ||
+                              r->reply_pending); /* else when the backlog is done with its post */
+    if (lc_unlikely(r->released))
         return;
-    if (lc_unlikely(r->matched_extra != NULL))
-        free(r->matched_extra);
-    lc_clk_lock();
     r->recv.next = (struct lc_recv *)lc_clk.spare_recv;
     lc_clk.spare_recv = r;
+}
+
+/* The same without the lock held. r NULL: nothing. */
+static inline void lc_clk_release_recv(struct lc_clk_recv *r) {
+    if (r == NULL)
+        return;
+    lc_clk_lock();
+    lc_clk_recycle_recv(r);
     lc_clk_unlock();
 }
 
@@ -33,10 +40,17 @@ static inline void lc_clk_give_recv(struct lc_clk_recv *r) {
  * the ticks that the call waited for it. */
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred);
 
-/* A receive is over that got no message (MPI_PROC_NULL). */
-static inline void lc_clk_take_back(struct lc_clk_recv *r) {
+/* Sends the pending replies: when the receives of their messages were posted, for senders whose
+ * clocks wait for that. Sent as soon as it is known, so that the sender can make progress whatever
+ * the end of the receive waits for. With lc_clk.lock. */
+void lc_clk_replies_send(void);
+/* A record arrived whose sender waits for such a reply. */
+void lc_clk_reply_wanted(void);
+
+/* A receive completed without a message (MPI_PROC_NULL). */
+static inline void lc_clk_withdraw_recv(struct lc_clk_recv *r) {
     lc_clk_close_recv(r);
-    lc_clk_give_recv(r);
+    lc_clk_release_recv(r);
 }
 
 /* The same of one that was cancelled or failed: those posted after it get other messages than their

@@ -1,11 +1,10 @@
 /* Entries as messages, between ranks that share no memory: one record per message of the program,
- * sent before it on a private communicator, fetched by the receiver when it looks for the entry.
+ * sent after it (packets.c) when the clocks of the sender are known (backlog.c).
  * A send that may wait for its receiver says so in its record; a receiver that comes late to such a
  * message answers with a record of its own if the sender's clocks change with it (MPI's own
  * hand-shake takes two or three messages more there), else with words in its next record to this
  * rank.
- * Never waits: a receiver probes, a sender keeps the buffers of what is still on its way. Times and
- * clocks travel in nanoseconds of the global clock. */
+ * Times and clocks travel in nanoseconds of the global clock. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,59 +12,25 @@
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
+#include "measure/clocks/packets.h"
+#include "measure/clocks/receives.h"
 #include "measure/clocks/records.h"
+#include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "piggyback/match.h"
 
 enum {
-    LC_RECORD_TAG = 0x4c32,
-    LC_RECORDS_MAX = 4096,
     LC_RECORD_HEAD = 8,
-    LC_RECORD_WORDS = LC_RECORD_HEAD + LC_RECORD_EXTRA + LC_RECORD_REPLIES * LC_RECORD_REPLY,
     LC_REPLIES_SHIFT = 40 /* their number, in extra[1] */
 };
-
-struct lc_record {
-    uint64_t words[LC_RECORD_WORDS];
-    MPI_Request request;
-    struct lc_record *next;
-};
-
-static struct lc_record *flying, *flying_last, *spare;
-static uint32_t n_flying;
-static bool settling; /* MPI_Finalize: all records that come are read */
-
-/* Takes back buffers of records that have left, oldest first. */
-static void collect(void) {
-    while (flying != NULL) {
-        int done = 0;
-        if (lc_real.Test(&flying->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
-            return;
-        struct lc_record *r = flying;
-        flying = r->next;
-        if (flying == NULL)
-            flying_last = NULL;
-        r->next = spare;
-        spare = r;
-        n_flying--;
-    }
-}
-
-static struct lc_record *take(void) {
-    if (n_flying >= 8)
-        collect();
-    if (n_flying >= LC_RECORDS_MAX)
-        return NULL;
-    struct lc_record *r = spare;
-    if (r != NULL)
-        spare = r->next;
-    else
-        r = malloc(sizeof *r);
-    return r;
-}
+#define LC_RECORD_SHADOW (1ull << 63) /* in place of the bytes */
+_Static_assert(LC_RECORD_HEAD + LC_RECORD_EXTRA + LC_RECORD_REPLIES * LC_RECORD_REPLY <=
+                   LC_PART_WORDS,
+               "a part of a packet");
 
 static void to_words(const struct lc_stamp *stamp, uint64_t *words) {
     double enter = lc_clk_to_global(stamp->enter);
@@ -101,44 +66,35 @@ uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post) {
     return (uint32_t)words[5];
 }
 
-/* synchronous: it is complete only when it was received */
-static int (*send_call(bool synchronous))(const void *, int, MPI_Datatype, int, int, MPI_Comm,
-                                          MPI_Request *) {
-    return synchronous ? lc_real.Issend : lc_real.Isend;
-}
-
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                         uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
                         uint64_t waits) {
-    if (!lc_clk.records || lc_clk.comm == MPI_COMM_NULL || lc_core.finalized)
+    if (!lc_clk.records)
         return false;
-    struct lc_record *r = take();
-    if (r == NULL)
-        return false;
-    to_words(stamp, r->words);
-    r->words[5] = (uint64_t)stamp->node << 32 | seq;
-    r->words[6] = (uint64_t)context << 32 | (uint32_t)tag;
-    r->words[7] = bytes;
-    bool then = context == LC_CONTEXT_REPLY; /* the receive may have been posted long ago */
+    uint64_t words[LC_PART_WORDS];
+    to_words(stamp, words);
+    words[5] = (uint64_t)stamp->node << 32 | seq;
+    words[6] = (uint64_t)context << 32 | (uint32_t)tag;
+    words[7] = bytes;
+    bool reply = context == LC_CONTEXT_REPLY; /* the receive may have been posted long ago */
     uint32_t n = LC_RECORD_HEAD +
-                 lc_clk_extra(k, then ? stamp : NULL, LC_RECORD_ITEMS, r->words + LC_RECORD_HEAD);
-    uint64_t replies = lc_clk_back_pack(to, r->words + n);
-    r->words[LC_RECORD_HEAD + 1] |= waits | replies << LC_REPLIES_SHIFT;
+                 lc_clk_extra(k, reply ? stamp : NULL, LC_RECORD_ITEMS, words + LC_RECORD_HEAD);
+    uint64_t replies = lc_clk_back_pack(to, words + n);
+    words[LC_RECORD_HEAD + 1] |= waits | replies << LC_REPLIES_SHIFT;
     n += (uint32_t)replies * lc_clk_reply_words(lc_clk.n_whatif);
-    if (send_call(settling)(r->words, (int)n, MPI_UINT64_T, (int)to, LC_RECORD_TAG, lc_clk.comm,
-                            &r->request) != MPI_SUCCESS) {
-        r->next = spare;
-        spare = r;
+    if (!lc_clk_packet_add(to, reply ? LC_PART_REPLY : LC_PART_RECORD, words, n))
         return false;
-    }
-    r->next = NULL;
-    *(flying_last != NULL ? &flying_last->next : &flying) = r;
-    flying_last = r;
-    n_flying++;
-    lc_clk.counts.records++;
-    lc_clk.counts.replies += context == LC_CONTEXT_REPLY;
-    lc_clk.counts.record_bytes += n * sizeof *r->words;
+    lc_clk.counts.record_bytes += n * sizeof *words;
     return true;
+}
+
+bool lc_clk_record_shadow(uint32_t to, uint32_t context, uint32_t number, const uint64_t *payload,
+                          uint32_t n) {
+    uint64_t words[LC_PART_WORDS] = {0};
+    words[6] = (uint64_t)context << 32 | number;
+    words[7] = LC_RECORD_SHADOW;
+    memcpy(words + LC_RECORD_HEAD, payload, n * sizeof *payload);
+    return lc_clk_packet_add(to, LC_PART_SHADOW, words, LC_RECORD_HEAD + n);
 }
 
 /* One of the replies at the end of a record. The vector of the record is as good as that of then,
@@ -173,10 +129,18 @@ static int take_replies(uint32_t source, const uint64_t *words, int n) {
 }
 
 static void add(uint32_t source, uint64_t *words, int n) {
+    if (lc_clk_composed_is(words, n)) {
+        lc_clk.counts.parts_taken++;
+        lc_clk_composed_part(source, words, (uint32_t)n);
+        return;
+    }
     if (n < LC_RECORD_HEAD)
         return;
-    n = take_replies(source, words, n);
-    if (n > LC_RECORD_HEAD + 1)
+    bool shadow = words[7] == LC_RECORD_SHADOW;
+    lc_clk.counts.parts_taken++;
+    if (!shadow)
+        n = take_replies(source, words, n);
+    if (!shadow && n > LC_RECORD_HEAD + 1)
         words[LC_RECORD_HEAD + 1] &= (1ull << LC_REPLIES_SHIFT) - 1;
     struct lc_ring_entry entry = {
         .stamp = to_stamp(words),
@@ -188,8 +152,12 @@ static void add(uint32_t source, uint64_t *words, int n) {
     if (entry.context == LC_CONTEXT_REPLY)
         lc_clk_reply_extra(source, entry.tag, words + LC_RECORD_HEAD,
                            (uint32_t)(n - LC_RECORD_HEAD));
+    if (n > LC_RECORD_HEAD + 1 && !shadow && words[LC_RECORD_HEAD + 1] & LC_RECORD_SURELY)
+        lc_clk_reply_wanted();
     lc_match_add(&lc_clk.match, source, &entry, words + LC_RECORD_HEAD,
                  (uint32_t)(n - LC_RECORD_HEAD));
+    if (shadow)
+        lc_clk_shadow_part(entry.context, (uint32_t)entry.tag);
 }
 
 uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry) {
@@ -200,63 +168,37 @@ uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry) {
 
 bool lc_clk_record_pull(void *user, uint32_t source) {
     (void)user;
-    int there = 0, n = 0;
-    MPI_Status status;
-    uint64_t words[LC_RECORD_WORDS];
-    if (lc_clk.comm == MPI_COMM_NULL || lc_core.finalized ||
-        lc_real.Iprobe((int)source, LC_RECORD_TAG, lc_clk.comm, &there, &status) != MPI_SUCCESS ||
-        !there)
-        return false;
-    if (lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, (int)source,
-                     LC_RECORD_TAG, lc_clk.comm, &status) != MPI_SUCCESS ||
-        lc_real.Get_count(&status, MPI_UINT64_T, &n) != MPI_SUCCESS)
-        return false;
-    add(source, words, n);
-    return true;
+    (void)source;
+    return lc_clk_packets_take(false);
 }
 
-static bool discard(void *user, uint32_t source) {
-    uint64_t words[LC_RECORD_WORDS];
-    (void)user;
-    return lc_real.Recv(words, (int)(sizeof words / sizeof *words), MPI_UINT64_T, (int)source,
-                        LC_RECORD_TAG, lc_clk.comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+void lc_clk_records_init(void) {
+    lc_clk_packets_begin(add);
 }
 
-/* Takes what comes, until every rank has got rid of its own. */
-static void take_all(bool (*one)(void *user, uint32_t source)) {
+/* Takes what comes, until nobody has anything left to do or on its way. */
+void lc_clk_records_quiesce(void (*work)(bool *left)) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool waiting = false;
     for (int all_here = 0; !all_here;) {
-        int there = 0;
-        MPI_Status status;
-        lc_real.Iprobe(MPI_ANY_SOURCE, LC_RECORD_TAG, lc_clk.comm, &there, &status);
-        if (there) {
-            one(NULL, (uint32_t)status.MPI_SOURCE);
-            continue;
-        }
-        collect();
-        if (flying == NULL && !waiting)
-            waiting = lc_real.Ibarrier(lc_clk.comm, &barrier) == MPI_SUCCESS;
+        bool left = false;
+        lc_clk_packets_take(true);
+        work(&left);
+        lc_clk_packets_quiesce();
+        if (!left && !waiting && lc_clk_packets_quiescent())
+            waiting = lc_real.Ibarrier(lc_core.comm, &barrier) == MPI_SUCCESS;
         if (waiting)
             lc_real.Test(&barrier, &all_here, MPI_STATUS_IGNORE);
     }
+    while (lc_clk_packets_take(true)) {
+    }
+    bool left;
+    work(&left);
 }
 
-/* Until everybody has read what was sent to it. */
-void lc_clk_records_flush(struct lc_clk_thread *k) {
-    if (lc_clk.comm == MPI_COMM_NULL || !lc_clk.records)
-        return;
-    lc_clk_lock();
-    settling = true;
-    lc_clk_back_flush(k);
-    take_all(lc_clk_record_pull);
-    lc_clk_unlock();
-}
-
-/* Receives what nobody asked for (messages that the program left). */
 void lc_clk_records_finish(void) {
     if (lc_clk.comm == MPI_COMM_NULL)
         return;
-    take_all(discard);
+    lc_clk_packets_end();
     lc_real.Comm_free(&lc_clk.comm);
 }

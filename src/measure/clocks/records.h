@@ -11,13 +11,21 @@ struct lc_clk_thread;
 struct lc_ring_entry;
 struct lc_stamp;
 
-/* entries as messages. */
+/* Sends an entry. False: lost (too many packets are under way). */
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                         uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
                         uint64_t waits);
+/* Takes the packets that MPI has delivered (lc_match_calls); false: none. */
 bool lc_clk_record_pull(void *user, uint32_t source);
-void lc_clk_records_finish(void);                   /* collective */
-void lc_clk_records_flush(struct lc_clk_thread *k); /* collective: all replies are told */
+/* Of a collective operation: n words. */
+bool lc_clk_record_shadow(uint32_t to, uint32_t context, uint32_t number, const uint64_t *payload,
+                          uint32_t n);
+/* Once, before the first record. */
+void lc_clk_records_init(void);
+/* Collective: calls `work` until no rank has anything left (*left false) and no packet is under
+ * way. */
+void lc_clk_records_quiesce(void (*work)(bool *left));
+void lc_clk_records_finish(void); /* collective */
 
 /* What the record of this entry (from the matcher, of a source without ring) says of its send. */
 uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry);

@@ -1,10 +1,15 @@
 /* The sender's entry: goes before its message, through a ring or as a record. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "measure/calls/operations.h"
 #include "measure/clocks/back_edges.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/contexts.h"
+#include "measure/clocks/edges.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
@@ -45,6 +50,116 @@ void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *sta
     lc_clk_put_entry(k, to, stamp, context, tag, 0, 0, &entry);
 }
 
+struct put_event {
+    uint32_t to, context;
+    int32_t tag;
+};
+
+static void put_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct put_event x;
+    struct lc_stamp stamp;
+    memcpy(&x, data, sizeof x);
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_clk_lock();
+    lc_clk_put(k, x.to, &stamp, x.context, x.tag);
+    lc_clk_unlock();
+}
+
+void lc_clk_put_at_begin(struct lc_call *call, struct lc_clk_thread *k, uint32_t to,
+                         uint32_t context, int32_t tag) {
+    static const struct lc_event_type event = {.run = put_later};
+    struct put_event x = {to, context, tag};
+    if (lc_clk.backlog)
+        lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+    else
+        put_later(call, k, &x);
+}
+
+/* ---- where clocks lag behind the program */
+
+/* Sends to ranks of this node that may not be in the ring yet: what is known of them later. */
+enum { LC_SENTS = 16384 };
+static struct sent {
+    uint32_t id, seq;
+    struct lc_ring_entry *entry;
+    bool cancelled;
+} * sents;
+static uint32_t last_id;
+
+static struct sent *sent_of(uint64_t id) {
+    struct sent *s = sents != NULL && id != 0 ? &sents[id % LC_SENTS] : NULL;
+    return s != NULL && s->id == id ? s : NULL;
+}
+
+uint32_t lc_clk_sent_seq(uint64_t id) {
+    const struct sent *s = sent_of(id);
+    return s != NULL ? s->seq : 0;
+}
+
+struct sending {
+    uint32_t to, context;
+    int32_t tag;
+    uint32_t bytes, seq, id; /* id 0: record */
+    uint64_t waits;
+};
+
+static void send_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct sending x;
+    struct lc_stamp stamp;
+    memcpy(&x, data, sizeof x);
+    struct sent *s = sent_of(x.id);
+    if (s != NULL && s->cancelled)
+        return;
+    lc_logical_stamp(&k->l, call->begin, &stamp);
+    lc_clk_lock();
+    if (x.id == 0) {
+        lc_clk.outs[x.to].n_lost +=
+            !lc_clk_record_send(k, x.to, &stamp, x.context, x.tag, x.bytes, x.seq, x.waits);
+    } else {
+        struct lc_ring_entry *entry = lc_ring_put(ring_to(x.to), &stamp, x.context, x.tag, x.bytes);
+        if (s != NULL && entry != NULL) {
+            s->seq = lc_clk.outs[x.to].seq;
+            s->entry = entry;
+        }
+    }
+    lc_clk_unlock();
+}
+
+/* What its record says of a send. */
+static uint64_t flags_of(const struct lc_call *call, const struct lc_msg *msg) {
+    bool sync = msg->kind == LC_SEND_SYNC, buffered = msg->kind == LC_SEND_BUFFERED;
+    return (sync || (msg->bytes >= LC_RENDEZVOUS_BYTES && !buffered) ? LC_RECORD_WAITS : 0) |
+           (sync || (msg->bytes >= lc_clk.buffered_bytes && !buffered) ? LC_RECORD_BLOCKS : 0) |
+           (surely_waits(msg) ? LC_RECORD_SURELY : 0) |
+           (lc_clk.fn_starts[call->fn] ? 0 : LC_RECORD_INSIDE);
+}
+
+static LC_COLD void send_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                                    struct lc_msg *msg, uint32_t to, uint32_t context) {
+    static const struct lc_event_type event = {.run = send_later};
+    struct sending x = {
+        .to = to, .context = context, .tag = msg->tag, .bytes = (uint32_t)msg->bytes, .seq = 1};
+    lc_clk_lock();
+    lc_clk.counts.messages++;
+    if (lc_clk.areas[to].head == NULL) {
+        x.seq = ++lc_clk.outs[to].seq;
+        x.waits = flags_of(call, msg);
+    } else {
+        if (sents == NULL)
+            sents = calloc(LC_SENTS, sizeof *sents);
+        last_id += last_id == UINT32_MAX ? 2 : 1;
+        x.id = last_id;
+        if (sents != NULL)
+            sents[x.id % LC_SENTS] = (struct sent){.id = x.id};
+    }
+    lc_clk_unlock();
+    msg->clocks[0] = x.id;
+    msg->clocks[1] = (uint64_t)x.seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
+    lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+}
+
+/* ---- points */
+
 void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
@@ -58,6 +173,10 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     struct lc_ring_entry *entry = NULL;
     uint32_t seq = 0, context = context_of(c, msg);
     LC_CLK_LOG("S %d %u %d %d\n", to, context, msg->tag, surely_waits(msg));
+    if (lc_unlikely(lc_clk.backlog)) {
+        send_in_backlog(call, k, msg, (uint32_t)to, context);
+        return;
+    }
     lc_clk_lock();
     lc_clk.counts.messages++;
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
@@ -69,17 +188,6 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
             seq = out->seq;
             k->claim = lc_ring_next(out);
         }
-    } else {
-        bool sync = msg->kind == LC_SEND_SYNC, buffered = msg->kind == LC_SEND_BUFFERED;
-        uint64_t waits =
-            (sync || (msg->bytes >= LC_RENDEZVOUS_BYTES && !buffered) ? LC_RECORD_WAITS : 0) |
-            (sync || (msg->bytes >= lc_clk.buffered_bytes && !buffered) ? LC_RECORD_BLOCKS : 0) |
-            (surely_waits(msg) ? LC_RECORD_SURELY : 0) |
-            (lc_clk.fn_starts[call->fn] ? 0 : LC_RECORD_INSIDE);
-        struct lc_stamp stamp;
-        lc_logical_stamp(&k->l, call->begin, &stamp);
-        seq = lc_clk_put_entry(k, (uint32_t)to, &stamp, context, msg->tag, (uint32_t)msg->bytes,
-                               waits, &entry);
     }
     lc_clk_unlock();
     msg->clocks[0] = (uint64_t)(uintptr_t)entry;
@@ -87,7 +195,13 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
 }
 
 void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
-    if (to >= 0)
+    if (lc_clk.backlog) {
+        struct sent *s = sent_of(entry);
+        if (s != NULL && s->entry != NULL && to >= 0)
+            lc_ring_make_void(&lc_clk.outs[to], s->entry, s->seq);
+        else if (s != NULL)
+            s->cancelled = true;
+    } else if (to >= 0)
         lc_ring_make_void(&lc_clk.outs[to], (struct lc_ring_entry *)(uintptr_t)entry,
                           (uint32_t)seq);
 }
@@ -114,12 +228,15 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     int32_t to = lc_clk_world(msg->comm, msg->peer);
     if (to < 0 || (uint32_t)msg->clocks[1] == 0 || msg->clocks[1] >> 32)
         return; /* nobody; no entry went with it; it is buffered */
-    lc_clk_receiver_late(call, k,
-                         &(struct lc_ended){.to = (uint32_t)to,
-                                            .seq = (uint32_t)msg->clocks[1],
-                                            .context = lc_clk_comm_of(msg->comm)->context,
-                                            .tag = msg->tag,
-                                            .bytes = msg->kind == LC_SEND_STANDARD ? msg->bytes : 0,
-                                            .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
-                                            .surely = surely});
+    struct lc_ended e = {.to = (uint32_t)to,
+                         .seq = (uint32_t)msg->clocks[1],
+                         .context = lc_clk_comm_of(msg->comm)->context,
+                         .tag = msg->tag,
+                         .bytes = msg->kind == LC_SEND_STANDARD ? msg->bytes : 0,
+                         .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
+                         .surely = surely};
+    if (lc_unlikely(lc_clk.backlog))
+        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)msg->clocks[0], false);
+    else
+        lc_clk_receiver_late(call, k, &e);
 }

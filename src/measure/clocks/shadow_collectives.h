@@ -1,5 +1,5 @@
-/* Shadow collectives: nonblocking operations of our own that carry the clocks of a collective
- * whose members share no memory. */
+/* Shadow collectives: what carries the clocks of a collective operation whose members share no
+ * memory, in parts of packets between its members. Nobody waits for one. With lc_clk.lock. */
 #ifndef LC_MEASURE_CLOCKS_SHADOW_COLLECTIVES_H
 #define LC_MEASURE_CLOCKS_SHADOW_COLLECTIVES_H
 
@@ -12,39 +12,43 @@ struct lc_clk_comm;
 struct lc_clk_thread;
 struct lc_coll;
 struct lc_comm;
+struct lc_shadow;
 struct lc_stamp;
 
-/* collectives by messages. */
-void lc_clk_shadow_init(void);
-void lc_clk_shadows_finish(void); /* collective */
-void lc_clk_shadow_begin(struct lc_clk_thread *k, const struct lc_call *call, struct lc_clk_coll *x,
-                         const struct lc_coll *coll, const struct lc_stamp *stamp);
-/* MPI has taken a nonblocking operation. */
-void lc_clk_shadow_posted(struct lc_clk_coll *x);
+/* This member is in the operation: what the others send is passed on from now on. coll NULL: every
+ * member of both groups waits for every other one. NULL: no memory. */
+struct lc_shadow *lc_clk_shadow_new(struct lc_call *call, const struct lc_clk_coll *x,
+                                    const struct lc_comm *comm, const struct lc_coll *coll);
+/* The program's operation is over, and its edge will be made. */
+void lc_clk_shadow_ended(struct lc_shadow *m, uint64_t end);
+/* MPI has refused it here: it does not count among those that are combined. */
+void lc_clk_shadow_refused(struct lc_shadow *m);
+/* The caller needs it no more, and there is nothing to pass on: it may be freed. */
+void lc_clk_shadow_drop(struct lc_shadow *m);
 
-/* Starts those that waited for the copy; with lc_clk.lock held. */
-void lc_clk_shadow_start_waiting(struct lc_clk_comm *c);
+/* Sends this member's clocks as they were at `stamp` (NULL: it sends no data, so none). */
+void lc_clk_shadow_publish(struct lc_clk_thread *k, struct lc_shadow *m,
+                           const struct lc_stamp *stamp);
+/* Has the result for this member arrived? */
+bool lc_clk_shadow_arrived(const struct lc_shadow *m);
+/* Edge and wait of the call, if the result has arrived; the caller needs it no more. */
+void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
+                       struct lc_shadow *m);
 
-/* Collective over a communicator (both groups), in a constructor: an edge from every member to
- * every member. Waits. */
-void lc_clk_shadow_exchange(struct lc_clk_thread *k, struct lc_call *call, struct lc_comm *comm);
+/* A part of this operation has arrived: passes on what can be passed on. */
+void lc_clk_shadow_part(uint32_t context, uint32_t number);
+/* Other members still need this one. */
+bool lc_clk_shadows_left(void);
+/* Drops what this member still has to pass on; counted. */
+void lc_clk_shadows_give_up(void);
 
-/* Reads the result if it is there or comes soon, else it is read later. coll NULL: the request of a
- * nonblocking one is complete. */
-void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x,
-                       const struct lc_coll *coll);
-/* In MPI_Finalize: reads what comes. */
-void lc_clk_shadows_last(struct lc_clk_thread *k);
-
-/* Is something still to come? Asked again and again until nothing has come for LC_GIVE_UP_MS: then
- * it never will (a member had an error, and has not begun). left: so much is still to come. */
+/* A timeout without progress; zero-initialise. */
 enum { LC_GIVE_UP_MS = 2000 };
-struct lc_clk_patience {
+struct lc_clk_timeout {
     uint64_t left, since;
 };
-bool lc_clk_still_waits(struct lc_clk_patience *p, uint64_t left);
-
-/* Those that were left behind by calls of this thread, at the begin of the next one. */
-void lc_clk_shadows_complete(struct lc_clk_thread *k);
+/* Called again and again: false once nothing is left, or `left`, a number that changes with every
+ * progress, has stayed the same for so many milliseconds. */
+bool lc_clk_within_timeout(struct lc_clk_timeout *t, uint64_t left, uint32_t ms);
 
 #endif

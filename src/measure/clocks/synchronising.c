@@ -13,13 +13,13 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/clocks/comm_copies.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/sends.h"
@@ -59,6 +59,7 @@ void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm) {
     struct lc_coll coll = {.comm = comm, .kind = LC_COLL_SYNC, .root = -1};
     lc_clocks_coll_begin(call, &coll);
     k->sync_comm = coll.clocks[0] != 0 ? comm : NULL;
+    k->sync = (struct lc_clk_coll *)(uintptr_t)coll.clocks[0];
 }
 
 void lc_clocks_sync_end(struct lc_call *call, bool took_part) {
@@ -68,11 +69,14 @@ void lc_clocks_sync_end(struct lc_call *call, bool took_part) {
     struct lc_coll coll = {.comm = k->sync_comm,
                            .kind = LC_COLL_SYNC,
                            .root = -1,
-                           .clocks = {(uint64_t)(uintptr_t)&k->blocking}};
+                           .clocks = {(uint64_t)(uintptr_t)k->sync}};
     k->sync_comm = NULL;
-    if (took_part)
+    if (took_part) {
         lc_clocks_coll_end(call, &coll);
-    else
+        /* records of locks are sent when they are over, or not at all */
+        if (lc_clk.backlog && lc_clk.fn_syncs[call->fn] == LC_MEASURED_WIN_CREATE)
+            lc_clk_backlog_drain();
+    } else
         lc_clocks_coll_failed(call, &coll, true);
 }
 
@@ -80,12 +84,6 @@ void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc
     *coll = (struct lc_coll){.comm = comm, .kind = LC_COLL_SYNC, .root = -1, .nonblocking = true};
     if (comm != NULL)
         lc_clocks_coll_begin(call, coll);
-}
-
-void lc_clocks_idup_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm) {
-    lc_clocks_isync_begin(call, coll, comm);
-    if (comm != NULL && comm->clocks != NULL && !comm->inter && lc_clk.ready)
-        lc_clk_copy_begin(comm->clocks);
 }
 
 void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request) {
@@ -158,7 +156,27 @@ void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win) {
         lc_clocks_sync_begin(call, &w->locks.comm);
 }
 
+static void release(struct window *w) {
+    lc_clk_lock();
+    lc_clk_locks_free(&w->locks);
+    lc_clk_unlock();
+    free(w->access.world);
+    free(w->exposure.world);
+    free(w->locks.comm.world);
+    free(w->locks.held);
+    free(w);
+}
+
+static void release_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct window *w;
+    (void)call;
+    (void)k;
+    memcpy(&w, data, sizeof w);
+    release(w);
+}
+
 void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed) {
+    static const struct lc_event_type event = {.run = release_later};
     struct window *w = find(win);
     if (w == NULL)
         return;
@@ -170,13 +188,11 @@ void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed) {
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
-    lc_clk_locks_free(&w->locks);
     lc_clk_unlock();
-    free(w->access.world);
-    free(w->exposure.world);
-    free(w->locks.comm.world);
-    free(w->locks.held);
-    free(w);
+    if (lc_clk.backlog)
+        lc_clk_backlog_submit(&event, call->thread->clocks, call, &w, sizeof w);
+    else
+        release(w);
 }
 
 static void set_group(struct ranks *ranks, MPI_Group group) {
@@ -198,43 +214,128 @@ static void set_group(struct ranks *ranks, MPI_Group group) {
     lc_real.Group_free(&world);
 }
 
-static void tell(struct lc_call *call, const struct window *w, const struct ranks *to,
-                 int32_t tag) {
+static void notify(struct lc_call *call, const struct window *w, const struct ranks *to,
+                   int32_t tag) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_stamp stamp;
-    if (k == NULL || w->off)
-        return;
-    lc_logical_stamp(&k->l, call->begin, &stamp);
-    lc_clk_lock();
-    for (int i = 0; i < to->n; i++)
+    for (int i = 0; k != NULL && !w->off && i < to->n; i++)
         if (to->world[i] >= 0 && to->world[i] != (int32_t)lc_clk.rank) {
             LC_CLK_LOG("U %d %u %d\n", to->world[i], w->locks.context, tag);
-            lc_clk_put(k, (uint32_t)to->world[i], &stamp, w->locks.context, tag);
+            lc_clk_put_at_begin(call, k, (uint32_t)to->world[i], w->locks.context, tag);
         }
+}
+
+/* What an epoch waited for, as far as records have arrived. MPI may let an access epoch wait for
+ * its posts at its begin already: the wait is booked there then, where it is known only now. */
+struct epoch_wait {
+    struct window *w;
+    uint64_t start_begin, start_end, enter; /* of the latest */
+    uint32_t kind, rank, node;
+};
+
+static void wait_for(struct lc_clk_thread *k, const struct lc_call *call,
+                     const struct epoch_wait *h) {
+    struct lc_candidate c = {.kind = h->kind, .late_rank = h->rank, .late_node = h->node};
+    if (h->enter == 0 || c.kind == LC_MEASURED_KINDS)
+        return;
+    lc_clk_lock();
+    if (c.kind == LC_MEASURED_WIN_POST && h->enter < h->start_end) {
+        c.ticks = h->enter > h->start_begin ? h->enter - h->start_begin : 0;
+        if (h->w->start.wait != NULL && c.ticks > 0)
+            lc_clk_book_later(&h->w->start, &c);
+    } else if (h->enter > call->begin) {
+        c.ticks = lc_min(h->enter, call->end) - call->begin;
+        lc_clk_candidate(k, call, c.kind, c.ticks, c.late_rank, c.late_node);
+    }
     lc_clk_unlock();
 }
 
-/* The call waited for the latest of those that it hears of. MPI may let an access epoch wait for
- * its posts at its begin already: the wait is booked there then, where it is known only now. */
-static void wait_for(struct lc_clk_thread *k, const struct lc_call *call, struct window *w,
-                     const struct lc_candidate *latest, uint64_t enter) {
-    struct lc_candidate c = *latest;
-    if (c.kind == LC_MEASURED_WIN_POST && enter < w->start_end) {
-        c.ticks = enter > w->start_begin ? enter - w->start_begin : 0;
-        if (w->start.wait != NULL && c.ticks > 0)
-            lc_clk_book_later(&w->start, &c);
-    } else if (enter > call->begin) {
-        c.ticks = lc_min(enter, call->end) - call->begin;
-        lc_clk_candidate(k, call, c.kind, c.ticks, c.late_rank, c.late_node);
+/* With lc_clk.lock. */
+static void take_notice(struct lc_clk_thread *k, const struct lc_call *call, struct epoch_wait *h,
+                        uint32_t source, const struct lc_stashed *item) {
+    struct lc_stamp stamp = item->entry.stamp;
+    lc_clk_edge(k, source, &stamp, call->end, item->extra, item->n_extra);
+    if (stamp.enter > h->enter) {
+        h->enter = stamp.enter;
+        h->rank = source;
+        h->node = stamp.node;
     }
 }
 
-/* The entries were written before the calls that let this one end; a record may need a moment. */
-static void hear(struct lc_call *call, struct window *w, const struct ranks *from, int32_t tag) {
+/* Where clocks lag behind the program: one record after the other, when it arrives. */
+struct one_notice {
+    struct lc_stashed *item;
+    struct epoch_wait *all; /* the last one frees it */
+    uint32_t source;
+    bool last;
+};
+
+static bool has_arrived(void *data) {
+    struct one_notice x;
+    memcpy(&x, data, sizeof x);
+    if (x.item != NULL && x.item->pending) {
+        lc_clk_lock();
+        lc_match_drain(&lc_clk.match, x.source);
+        lc_clk_unlock();
+    }
+    return x.item == NULL || !x.item->pending;
+}
+
+static void take_notice_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct one_notice x;
+    memcpy(&x, data, sizeof x);
+    lc_clk_lock();
+    if (x.item != NULL && !x.item->pending)
+        take_notice(k, call, x.all, x.source, x.item);
+    else if (x.item != NULL)
+        lc_clk.counts.skipped++;
+    lc_clk.match.counts.taken -= x.item != NULL && !x.item->pending; /* not a message's */
+    lc_match_release(&lc_clk.match, x.item);
+    lc_clk_unlock();
+    if (x.last) {
+        wait_for(k, call, x.all);
+        free(x.all);
+    }
+}
+
+static void take_notices_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                                    const struct epoch_wait *h, const struct ranks *from,
+                                    int32_t tag) {
+    static const struct lc_event_type event = {.ready = has_arrived, .run = take_notice_later};
+    struct epoch_wait *all = malloc(sizeof *all);
+    if (all == NULL)
+        return;
+    *all = *h;
+    for (int i = 0; i < from->n; i++) {
+        struct one_notice x = {.all = all, .source = (uint32_t)from->world[i]};
+        x.last = i + 1 == from->n;
+        if (from->world[i] >= 0 && x.source != lc_clk.rank) {
+            LC_CLK_LOG("V %u %u %d\n", x.source, h->w->locks.context, tag);
+            lc_clk_lock();
+            x.item = lc_match_claim(&lc_clk.match, x.source, h->w->locks.context, tag, UINT64_MAX,
+                                    (uint32_t)LC_ANY_BYTES);
+            lc_clk_unlock();
+        }
+        lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+    }
+    if (from->n == 0)
+        free(all);
+}
+
+/* The entries were written before the calls that let this one end. */
+static void take_notices(struct lc_call *call, struct window *w, const struct ranks *from,
+                         int32_t tag) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_candidate latest = {.kind = lc_clk.fn_syncs[call->fn]};
-    uint64_t enter = 0;
-    for (int i = 0; k != NULL && !w->off && i < from->n; i++) {
+    struct epoch_wait h = {.w = w,
+                           .start_begin = w->start_begin,
+                           .start_end = w->start_end,
+                           .kind = lc_clk.fn_syncs[call->fn]};
+    if (k == NULL || w->off)
+        return;
+    if (lc_clk.backlog) {
+        take_notices_in_backlog(call, k, &h, from, tag);
+        return;
+    }
+    for (int i = 0; !w->off && i < from->n; i++) {
         int32_t source = from->world[i];
         if (source < 0 || source == (int32_t)lc_clk.rank)
             continue;
@@ -242,35 +343,35 @@ static void hear(struct lc_call *call, struct window *w, const struct ranks *fro
         const struct lc_stashed *item = lc_match_take_from(&lc_clk.match, (uint32_t)source,
                                                            w->locks.context, tag, LC_SYNC_LOOKS);
         if (item != NULL) {
-            struct lc_stamp stamp = item->entry.stamp;
             LC_CLK_LOG("V %d %u %d\n", source, w->locks.context, tag);
-            lc_clk_edge(k, (uint32_t)source, &stamp, call->end, item->extra, item->n_extra);
-            if (stamp.enter > enter) {
-                enter = stamp.enter;
-                latest.late_rank = (uint32_t)source;
-                latest.late_node = stamp.node;
-            }
+            take_notice(k, call, &h, (uint32_t)source, item);
         } else {
             w->off = true;
             lc_clk.counts.skipped++;
         }
         lc_clk_unlock();
     }
-    if (k != NULL && enter > 0 && latest.kind != LC_MEASURED_KINDS) {
-        lc_clk_lock();
-        wait_for(k, call, w, &latest, enter);
-        lc_clk_unlock();
-    }
+    wait_for(k, call, &h);
+}
+
+static void start_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct window *w;
+    memcpy(&w, data, sizeof w);
+    w->start = (struct lc_booked){0};
+    if (!lc_clk_booked(k, call, &w->start))
+        w->start.wait = NULL;
 }
 
 /* MPI may wait for the posts here: what for is known at the end of the epoch. */
 static void start(struct lc_call *call, struct window *w) {
+    static const struct lc_event_type event = {.run = start_later};
     struct lc_clk_thread *k = call->thread->clocks;
-    w->start = (struct lc_booked){0};
     w->start_begin = call->begin;
     w->start_end = call->end;
-    if (k != NULL && !lc_clk_booked(k, call, &w->start))
-        w->start.wait = NULL;
+    if (k != NULL && lc_clk.backlog)
+        lc_clk_backlog_submit(&event, k, call, &w, sizeof w);
+    else if (k != NULL)
+        start_later(call, k, &w);
 }
 
 /* ---- points */
@@ -291,20 +392,20 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
         if (epoch->assertion & MPI_MODE_NOPRECEDE && k != NULL && k->sync_comm != NULL) {
             /* Nobody needs to wait here, so there is no edge. It takes part all the same: others
              * may not have the assertion. */
-            k->blocking.receives = false;
-            k->blocking.nonblocking = true;
+            k->sync->receives = false;
+            k->sync->nonblocking = true;
         }
     }
     if (what == LC_WIN_POST) {
         set_group(&w->exposure, epoch->group);
-        tell(call, w, &w->exposure, LC_TAG_POST);
+        notify(call, w, &w->exposure, LC_TAG_POST);
     }
     if (what == LC_WIN_LOCK || what == LC_WIN_LOCK_ALL)
         lc_clk_lock_begin(call, &w->locks);
     if (what == LC_WIN_START)
         set_group(&w->access, epoch->group);
     if (what == LC_WIN_COMPLETE)
-        tell(call, w, &w->access, LC_TAG_COMPLETE);
+        notify(call, w, &w->access, LC_TAG_COMPLETE);
 }
 
 void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
@@ -320,10 +421,10 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
         start(call, w);
         break;
     case LC_WIN_COMPLETE:
-        hear(call, w, &w->access, LC_TAG_POST);
+        take_notices(call, w, &w->access, LC_TAG_POST);
         break;
     case LC_WIN_WAIT:
-        hear(call, w, &w->exposure, LC_TAG_COMPLETE);
+        take_notices(call, w, &w->exposure, LC_TAG_COMPLETE);
         break;
     case LC_WIN_LOCK:
         lc_clk_lock_hold(&w->locks, target, epoch->shared);

@@ -13,12 +13,13 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
 #include "measure/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
@@ -50,7 +51,7 @@ static void define(const struct lc_clk_measured *m) {
 void lc_clk_trace_begin(void) {
     const char *interval = lc_option("LATECOMER_CLOCK_SYNC");
     int no = !lc_trace_wanted(), multiple = lc_core.multiple, mine[2] = {no, multiple}, any[2];
-    if (lc_clk.n_nodes < 2) { /* one clock: readers are told so */
+    if (lc_clk.n_nodes < 2) { /* one clock: the trace says so */
         lc_trace_define_clock(lc_ticks(), 0, 0);
         return;
     }
@@ -127,13 +128,13 @@ void lc_clk_trace_barrier(struct lc_call *call, struct lc_comm *comm) {
     uint32_t n = 0, me = 0;
     int *leaders = leaders_of(comm, &n, &me);
     int32_t ok = leaders != NULL, all_ok = 0, decision[2] = {0, LC_NEVER};
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT32_T, MPI_MIN, c->copy);
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT32_T, MPI_MIN, comm->handle);
     if (all_ok && leaders != NULL && n > 1) {
         c->sync_step = c->sync_step ? c->sync_step : 1;
         if (comm->rank == 0)
             look(c, &decision[0]);
         decision[1] = (int32_t)c->sync_step;
-        lc_real.Bcast(decision, 2, MPI_INT32_T, 0, c->copy);
+        lc_real.Bcast(decision, 2, MPI_INT32_T, 0, comm->handle);
         c->sync_step = (uint32_t)decision[1];
         if (decision[0])
             measure(leaders, n, me);

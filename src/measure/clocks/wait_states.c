@@ -21,23 +21,26 @@
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 
-/* The record of waits of a path, in the state, so that it survives the process. */
-static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path) {
-    if (lc_likely(path->clocks != NULL))
-        return path->clocks;
+struct lc_state_wait *lc_clk_waits_new(uint32_t thread, uint32_t node) {
     uint64_t offset = 0;
     struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
     if (w == NULL)
         return NULL;
-    w->node = path->node;
-    w->thread = k->thread->index;
+    w->node = node;
+    w->thread = thread;
     uint64_t next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
     do
         w->next = next; /* release: a reader of the list finds node and next (lc_state_snapshot) */
     while (!atomic_compare_exchange_weak_explicit(&lc_core.state->waits, &next, offset,
                                                   memory_order_release, memory_order_relaxed));
-    path->clocks = w;
     return w;
+}
+
+/* The record of waits of a path. */
+static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *path) {
+    if (lc_unlikely(path->clocks == NULL))
+        path->clocks = lc_clk_waits_new(k->index, path->node);
+    return path->clocks;
 }
 
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c) {
@@ -93,7 +96,7 @@ static void learn(const struct lc_pending *p, const struct lc_stamp *post) {
         lc_clk.buffered_bytes = p->bytes;
 }
 
-static void settle(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
+static void resolve_pending(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
     if (lc_clk.areas[source].head == NULL)
         learn(p, post);
     if (post->enter <= p->begin || post->enter >= p->end)
@@ -116,7 +119,7 @@ void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry
         slot->n_extra = 0;
     for (uint32_t i = 0; i < lc_clk.n_pending; i++)
         if (lc_clk.pending[i].rank == source && lc_clk.pending[i].seq == seq) {
-            settle(&lc_clk.pending[i], source, &entry->stamp);
+            resolve_pending(&lc_clk.pending[i], source, &entry->stamp);
             lc_clk.pending[i] = lc_clk.pending[--lc_clk.n_pending];
             return;
         }
@@ -173,7 +176,7 @@ void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, 
     k->todo = true;
 }
 
-/* By how much the clocks of this thread were too low while others were told. */
+/* By how much the published clocks of this thread were too low. */
 static void count_late(const struct lc_logical *l, uint64_t useful, const uint64_t *whatif) {
     bool changed = l->useful > useful;
     lc_clk.counts.late_useful += l->useful - useful;
@@ -215,7 +218,7 @@ void lc_clk_resolve(struct lc_clk_thread *k) {
     for (uint32_t i = 0; i < k->n_unresolved; i++) {
         struct lc_unresolved o = k->unresolved_sends[i];
         const struct lc_reply_slot *reply = lc_clk_find_reply(o.to, o.seq);
-        if (reply == NULL && o.at.calls < LOOKS) {
+        if (reply == NULL && (o.at.calls < LOOKS || (o.surely && lc_clk.backlog))) {
             lc_match_drain(&lc_clk.match, o.to);
             reply = lc_clk_find_reply(o.to, o.seq);
         }

@@ -27,31 +27,70 @@ static inline void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_cal
     k->worst = (struct lc_candidate){ticks, kind, late_rank, late_node};
 }
 
-/* a wait state of a call path */
+/* The kind of wait of this member of a collective operation; LC_MEASURED_KINDS: none. */
+static inline enum lc_measured_wait lc_clk_coll_wait(const struct lc_call *call,
+                                                     const struct lc_clk_coll *x) {
+    static const uint8_t kinds[] = {
+        [LC_COLL_BARRIER] = LC_MEASURED_BARRIER,   [LC_COLL_N2N] = LC_MEASURED_NXN,
+        [LC_COLL_V2V] = LC_MEASURED_NXN,           [LC_COLL_ONE2N] = LC_MEASURED_LATEBROADCAST,
+        [LC_COLL_N2ONE] = LC_MEASURED_EARLYREDUCE, [LC_COLL_SCAN] = LC_MEASURED_EARLYSCAN,
+        [LC_COLL_EXSCAN] = LC_MEASURED_EARLYSCAN,  [LC_COLL_NEIGHBOR] = LC_MEASURED_NEIGHBOR,
+    };
+    if (lc_unlikely(x->kind == LC_COLL_SYNC))
+        return x->nonblocking ? LC_MEASURED_KINDS
+                              : (enum lc_measured_wait)lc_clk.fn_syncs[call->fn];
+    return x->nonblocking && (x->kind == LC_COLL_V2V || lc_clk.fn_class[call->fn] == LC_FN_OTHER)
+               ? LC_MEASURED_KINDS
+               : kinds[x->kind];
+}
+
+/* What this member waited for: the release is when its cause entered. It is compared with the begin
+ * of the call: a latest member before it gives no wait. */
+static inline void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
+                                         const struct lc_clk_coll *x, uint64_t release,
+                                         uint32_t rank, uint32_t node) {
+    enum lc_measured_wait kind = lc_clk_coll_wait(call, x);
+    if (kind == LC_MEASURED_KINDS || (x->kind == LC_COLL_SYNC && release > call->end))
+        return; /* it ended before all had come: no need to */
+    uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;
+    lc_clk_candidate(k, call, kind, ticks, rank, node);
+}
+
+/* Books a wait state on a call path. */
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c);
+/* A reply of a late receiver was read (lc_match_calls); with lc_clk.lock held. */
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
+/* The reply to message `seq` to this rank; NULL: none. Valid until the next reply is read. */
 const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
 
 /* Vector and what-if clocks that came with a reply, before the reply itself is read. */
 void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n);
+/* The send in progress ends before its reply was read: its wait is booked when the reply is. */
 void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
                        uint32_t seq, uint64_t bytes);
 
 /* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
- * time, except in what was told to others meanwhile (counts.edges_late). */
+ * time, except in what was published meanwhile (counts.edges_late). */
 void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to,
                            uint32_t seq, bool surely);
 
-/* The end of the call in progress; and an edge into it, with lc_clk.lock held. */
+/* The end of the call in progress, into *at. */
 void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
                      struct lc_call_end *at);
+/* An edge into that end, with lc_clk.lock held. */
 void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t source,
                        const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra);
 
-/* What was booked for the call in progress (false: not measuring, no memory); and a larger wait in
- * its place (true: it is larger), with lc_clk.lock held. */
+/* What was booked for the call in progress; false: not measuring, no memory. With lc_clk.lock held,
+ * as the next. */
 bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked);
+/* Books a larger wait in its place; false: it is not larger. */
 bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c);
+/* Adds the edges back of earlier sends whose replies have arrived; takes lc_clk.lock. */
 void lc_clk_resolve(struct lc_clk_thread *k);
+
+/* A record of waits in the state, so that it survives the process; no lock. NULL: the state is
+ * full. */
+struct lc_state_wait *lc_clk_waits_new(uint32_t thread, uint32_t node);
 
 #endif

@@ -19,6 +19,7 @@
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
 #include "measure/state_write.h"
 
 _Static_assert((int)LC_WHATIF_MAX == (int)LC_WHAT_IF_SCENARIOS, "clocks for all scenarios");
@@ -144,7 +145,7 @@ static bool function_is(const char *module, const struct lc_what_if_term *term, 
 static bool node_is(const struct lc_state_node *node, const struct lc_what_if_term *term) {
     if (node->kind == LC_RAW_REGION)
         return strcmp(lc_state_name_of(node->ref), term->name) == 0;
-    return node->kind == LC_RAW_FRAME &&
+    return lc_raw_is_code(node->kind) && node->ref != LC_NONE &&
            function_is(lc_state_path_of(node->ref), term, node->offset);
 }
 

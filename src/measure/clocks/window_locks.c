@@ -4,16 +4,18 @@
  * Inside a node each rank keeps two lines per target in its area, its last exclusive and its last
  * shared epoch there; who ends an epoch reads those of all members. Members of other nodes are
  * sent a record at the end of an epoch: of the first LC_CREDIT_FIRST epochs all of them, of later
- * ones those that lock this window too. A rank says that it does once, before its first lock; who
- * hears it then catches up with the last epochs. Who is not heard of again gets at most LC_CREDIT
- * records. Nothing waits: what has not come when an epoch ends is too late for it, what came too
- * early is kept. */
+ * ones those that lock this window too. A rank announces that once, before its first lock; the
+ * others then send it their last epochs. A member from which nothing arrives any more gets at most
+ * LC_CREDIT records. Nothing waits: a record that has not arrived when an epoch ends is too late
+ * for it, one that arrives too early is kept. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/packets.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/window_locks.h"
@@ -22,7 +24,7 @@
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 
-enum { LC_CREDIT_FIRST = 16, LC_CREDIT = 256 };
+enum { LC_CREDIT_FIRST = 16, LC_CREDIT = 256, LC_LOOKS = 3 };
 
 struct lc_unlock { /* one line: the last epoch of a rank at one target */
     struct lc_stamp stamp;
@@ -41,7 +43,7 @@ struct kept { /* an epoch that ended after the own one, for the next */
 
 struct lc_away {
     uint32_t credit; /* records it may still be sent */
-    bool missed;     /* some were not, and it was heard of since */
+    bool missed;     /* some were not, and its records arrived since */
     struct kept *kept;
 };
 
@@ -137,20 +139,20 @@ static void keep(struct lc_away *away, const struct lc_stashed *item) {
     memcpy(away->kept->extra, item->extra, away->kept->n_extra * sizeof *item->extra);
 }
 
-static void heard_of(struct lc_away *away) {
+static void seen_again(struct lc_away *away) {
     away->missed |= away->credit == 0;
     away->credit = LC_CREDIT;
 }
 
 /* Epochs of a member at one target, or all. */
-static void hear(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
-                 int member, int32_t tag) {
+static void take_epochs(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
+                        int member, int32_t tag) {
     struct lc_away *away = &w->away[member];
     uint32_t rank = (uint32_t)w->comm.world[member];
     const struct lc_stashed *item;
     while ((item = lc_match_take_from(&lc_clk.match, rank, w->context, tag, 0)) != NULL) {
         struct lc_stamp stamp = item->entry.stamp;
-        heard_of(away);
+        seen_again(away);
         if (stamp.enter < call->end)
             lc_clk_edge(k, rank, &stamp, call->end, item->extra, item->n_extra);
         else
@@ -158,8 +160,8 @@ static void hear(struct lc_call *call, struct lc_clk_thread *k, const struct lc_
     }
 }
 
-static void hear_member(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
-                        int member, int target, bool shared) {
+static void take_epochs_of(struct lc_call *call, struct lc_clk_thread *k,
+                           const struct lc_clk_locks *w, int member, int target, bool shared) {
     struct lc_away *away = &w->away[member];
     struct kept *kept = away->kept;
     uint32_t rank = (uint32_t)w->comm.world[member];
@@ -171,16 +173,16 @@ static void hear_member(struct lc_call *call, struct lc_clk_thread *k, const str
         away->kept = NULL;
     }
     while (lc_match_take_from(&lc_clk.match, rank, w->context, LC_TAG_LOCKER, 0) != NULL)
-        heard_of(away);
+        seen_again(away);
     for (int t = target == all ? 0 : target; t <= target && t < all; t++)
-        hear(call, k, w, member, tag_of(t, false));
+        take_epochs(call, k, w, member, tag_of(t, false));
     if (!shared) {
-        hear(call, k, w, member, tag_of(target, true));
-        hear(call, k, w, member, tag_of(all, true));
+        take_epochs(call, k, w, member, tag_of(target, true));
+        take_epochs(call, k, w, member, tag_of(all, true));
     }
 }
 
-/* The last own epochs, to a member that was not told of them. */
+/* Sends the last own epochs to a member that got no records of them. */
 static void catch_up(struct lc_clk_thread *k, const struct lc_clk_locks *w, int member) {
     struct lc_away *away = &w->away[member];
     away->missed = false;
@@ -198,9 +200,11 @@ static void catch_up(struct lc_clk_thread *k, const struct lc_clk_locks *w, int 
 static void exchange(struct lc_call *call, struct lc_clk_thread *k, const struct lc_clk_locks *w,
                      int target, bool shared) {
     lc_clk_lock();
+    for (int look = 0; look < LC_LOOKS; look++) /* MPI may need to be asked more than once */
+        lc_clk_packets_take(true);
     for (int i = 0; i < w->comm.size; i++)
         if (is_away(w, i))
-            hear_member(call, k, w, i, target, shared);
+            take_epochs_of(call, k, w, i, target, shared);
     struct lc_stamp stamp;
     for (int i = 0; i < w->comm.size; i++)
         if (is_away(w, i) && w->away[i].missed)
@@ -220,14 +224,10 @@ void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || w->away == NULL || w->announced)
         return;
-    struct lc_stamp stamp;
     w->announced = true;
-    lc_logical_stamp(&k->l, call->begin, &stamp);
-    lc_clk_lock();
     for (int i = 0; i < w->comm.size; i++)
         if (is_away(w, i))
-            lc_clk_put(k, (uint32_t)w->comm.world[i], &stamp, w->context, LC_TAG_LOCKER);
-    lc_clk_unlock();
+            lc_clk_put_at_begin(call, k, (uint32_t)w->comm.world[i], w->context, LC_TAG_LOCKER);
 }
 
 void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared) {
@@ -236,22 +236,40 @@ void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared) {
             w->held[i] = shared ? 1 : 2;
 }
 
+struct ending {
+    struct lc_clk_locks *w;
+    int target; /* -1: all */
+    bool shared;
+};
+
+static void over(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct ending x;
+    memcpy(&x, data, sizeof x);
+    struct lc_clk_locks *w = x.w;
+    int first = x.target < 0 ? 0 : x.target, end = x.target < 0 ? w->comm.size : x.target + 1;
+    for (int i = first; i < end; i++)
+        read_lines(call, k, w, i, x.shared);
+    if (w->away != NULL)
+        exchange(call, k, w, x.target < 0 ? w->comm.size : x.target, x.shared);
+    struct lc_stamp stamp;
+    lc_logical_stamp(&k->l, call->end, &stamp);
+    for (int i = first; i < end; i++)
+        publish(w, i, x.shared, call->end, &stamp);
+}
+
 void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target) {
+    static const struct lc_event_type event = {.run = over};
     struct lc_clk_thread *k = call->thread->clocks;
     int first = target < 0 ? 0 : target, end = target < 0 ? w->comm.size : target + 1;
-    bool shared = w->held[first] == 1;
+    struct ending x = {w, target, w->held[first] == 1};
     if (k == NULL || w->held[first] == 0)
         return;
     for (int i = first; i < end; i++) {
-        LC_CLK_LOG("K %u %d %d\n", w->context, i, shared);
-        read_lines(call, k, w, i, shared);
-    }
-    if (w->away != NULL)
-        exchange(call, k, w, target < 0 ? w->comm.size : target, shared);
-    struct lc_stamp stamp;
-    lc_logical_stamp(&k->l, call->end, &stamp);
-    for (int i = first; i < end; i++) {
-        publish(w, i, shared, call->end, &stamp);
+        LC_CLK_LOG("K %u %d %d\n", w->context, i, x.shared);
         w->held[i] = 0;
     }
+    if (lc_clk.backlog)
+        lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+    else
+        over(call, k, &x);
 }

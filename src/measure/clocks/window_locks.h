@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 
 struct lc_call;
 

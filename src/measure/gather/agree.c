@@ -12,6 +12,8 @@
 #include "base/launcher.h"
 #include "format/rank_record.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
+#include "measure/mode.h"
 #include "measure/gather/agree.h"
 #include "measure/thread.h"
 #include "measure/limits.h"
@@ -251,7 +253,8 @@ static void agree_on(struct lc_rank_record *all) {
     }
     for (int i = 0; i < lc_core.size; i++)
         if (all[i].options != all[0].options) {
-            snprintf(why, sizeof why, "rank %d runs with other options than rank 0", i);
+            snprintf(why, sizeof why, "rank %d runs with options that differ from those of rank 0",
+                     i);
             give_up(all, why, false);
             return;
         }
@@ -278,9 +281,9 @@ static void go_apart(void) {
     h->rank = 0;
     h->size = 1;
     if (launch.rank == 0) {
-        lc_say_once("MPI sees 1 rank, the launcher (%s) has started %d: each is measured alone: %s",
-                    launch.launcher, launch.size,
-                    lc_launch_advice(&launch, (enum lc_flavour)h->flavour));
+        lc_say_once(
+            "MPI sees 1 rank, but the launcher (%s) has started %d: each is measured alone: %s",
+            launch.launcher, launch.size, lc_launch_advice(&launch, (enum lc_flavour)h->flavour));
     }
     for (int i = 1; launch.rank != 0 && i < 1000; i++) {
         snprintf(h->apart, sizeof h->apart, i == 1 ? "-rank%d" : "-rank%d-%d", launch.rank, i);

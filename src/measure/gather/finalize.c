@@ -7,22 +7,24 @@
 
 #include "base/binomial.h"
 #include "base/mem.h"
+#include "base/pieces.h"
 #include "format/raw.h"
 #include "format/state.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
 #include "measure/gather/finalize.h"
-#include "measure/gather/part.h"
+#include "measure/gather/finalize_barrier.h"
 #include "measure/gather/rank_meta.h"
 #include "measure/limits.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
  * rank's nodes to those of the whole travel down the same tree: O(log P) messages per rank. Then
- * rank 0 asks one rank after the other for its rows, in slices that go straight to the file, so
- * that nobody holds more than a slice. A rank that runs out of memory takes part with nothing,
- * never hangs the others. */
+ * all rows flow to the file along the tree, in the order of ranks (pieces.h): O(log P) messages per
+ * rank beside one per 64 KiB, and nobody holds more than a slice of its own rows. A rank that runs
+ * out of memory takes part with nothing, never hangs the others. */
 
-enum { TAG_UP = 1, TAG_DOWN, TAG_GO, TAG_SLICE, SLICE_ROWS = 32768, PIECE = 65536 };
+enum { TAG_UP = 1, TAG_DOWN, TAG_ROWS, SLICE_ROWS = 32768, PIECE = 65536 };
 
 struct gather {
     struct lc_raw *own;   /* this rank's profile */
@@ -252,36 +254,43 @@ static size_t pack_slice(const struct gather *g, size_t k, void **bytes) {
     return n_bytes;
 }
 
-static void send_rows(const struct gather *g) {
-    int go;
-    lc_real.Recv(&go, 1, MPI_INT, 0, TAG_GO, lc_core.comm, MPI_STATUS_IGNORE);
-    for (size_t k = 0;; k++) {
-        void *bytes;
-        size_t n_bytes = pack_slice(g, k, &bytes);
-        send_bytes(bytes, n_bytes, 0, TAG_SLICE);
-        free(bytes);
-        if (n_bytes == 0)
-            return;
-    }
+/* Where the stream of rows goes: to the parent in the tree, on rank 0 to the file. */
+struct outlet {
+    int parent, fd;
+    bool ok;
+};
+
+static void send_piece(void *user, const struct lc_piece *piece) {
+    struct outlet *outlet = user;
+    if (lc_core.rank != 0)
+        lc_real.Send(piece, LC_PIECE_HEAD + (int)piece->length, MPI_BYTE, outlet->parent, TAG_ROWS,
+                     lc_core.comm);
+    else
+        outlet->ok = outlet->ok && lc_write_all(outlet->fd, piece->bytes, piece->length);
 }
 
-static bool collect_rows(const struct gather *g, int fd) {
-    bool ok = true;
+/* The rows of this rank and of those below it in the tree. */
+static bool pass_rows(const struct gather *g, int fd) {
+    static struct lc_pieces out;
+    static struct lc_piece in;
+    struct outlet outlet = {.parent = lc_binomial_parent(lc_core.rank), .fd = fd, .ok = true};
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
     void *bytes;
     size_t n_bytes;
+    int child;
+    lc_pieces_begin(&out, send_piece, &outlet);
     for (size_t k = 0; (n_bytes = pack_slice(g, k, &bytes)) > 0; k++) {
-        ok = ok && lc_write_all(fd, bytes, n_bytes);
+        lc_pieces_put(&out, bytes, n_bytes);
         free(bytes);
     }
-    for (int rank = 1; rank < lc_core.size; rank++) {
-        int go = 1;
-        lc_real.Send(&go, 1, MPI_INT, rank, TAG_GO, lc_core.comm);
-        while ((bytes = recv_bytes(&n_bytes, rank, TAG_SLICE)) != NULL) {
-            ok = ok && lc_write_all(fd, bytes, n_bytes);
-            free(bytes);
-        }
-    }
-    return ok;
+    while (lc_binomial_next(&tree, &child) == LC_BINOMIAL_CHILD)
+        do {
+            lc_real.Recv(&in, (int)sizeof in, MPI_BYTE, child, TAG_ROWS, lc_core.comm,
+                         MPI_STATUS_IGNORE);
+            lc_pieces_put(&out, in.bytes, in.length);
+        } while (!in.last);
+    lc_pieces_end(&out);
+    return outlet.ok;
 }
 
 static void write_file(struct gather *g, char *meta) {
@@ -307,7 +316,7 @@ static void write_file(struct gather *g, char *meta) {
     }
     free(bytes);
     errno = 0;
-    ok = collect_rows(g, fd) && ok; /* in any case: the others wait to be asked */
+    ok = pass_rows(g, ok ? fd : -1) && ok; /* in any case: the others send theirs */
     if (!ok && error == 0)
         error = errno;
     if (fd >= 0 && close(fd) != 0)
@@ -369,7 +378,7 @@ void lc_write_profile(void) {
     if (lc_core.rank == 0)
         write_file(&g, meta);
     else
-        send_rows(&g);
+        pass_rows(&g, -1);
     atomic_store_explicit(&lc_core.state->ending, LC_ENDING_FINALIZE, memory_order_release);
     lc_raw_free(names);
     lc_raw_free(g.own);
@@ -378,6 +387,6 @@ void lc_write_profile(void) {
     free(g.to_root);
     for (int k = 0; k < g.n_children; k++)
         free(maps[k]);
-    lc_part();
+    lc_finalize_barrier();
     lc_real.Comm_free(&lc_core.comm);
 }

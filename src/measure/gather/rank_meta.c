@@ -1,10 +1,14 @@
+#include "base/plural.h"
 #include "base/timer.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/core.h"
+#include "measure/openmp/tool.h"
 #include "measure/gather/rank_meta.h"
 #include "measure/hot.h"
+#include "measure/paths/budget.h"
 #include "measure/paths/entry.h"
-#include "measure/paths/user_regions.h"
+#include "measure/paths/reduced.h"
+#include "measure/paths/region_names.h"
 #include "measure/thread.h"
 
 #include <dirent.h>
@@ -125,6 +129,40 @@ static double calibrate_ns(void) {
     return (double)(end - begin) * lc_timer.ns_per_tick / CALLS;
 }
 
+/* The same of one that is counted only: what the look-up of its call site takes. */
+static double calibrate_counted_ns(void) {
+    enum { CALLS = 2000 };
+    struct lc_thread *t = lc_self;
+    if (t == NULL || t->reduced == NULL)
+        return 0;
+    uint64_t begin = lc_ticks();
+    for (volatile int i = 0; i < CALLS; i++)
+        if (lc_site_find(t->reduced, LC_FN_COUNT, (uint64_t)i + 1) != NULL)
+            break;
+    return (double)(lc_ticks() - begin) * lc_timer.ns_per_tick / CALLS;
+}
+
+/* With lc_core.lock held. */
+static void fill_steps(struct lc_meta_rank *own) {
+    uint32_t n;
+    const struct lc_budget_step *steps = lc_budget_steps(&n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        while (k < own->n_steps &&
+               (own->steps[k].fn != steps[i].fn || own->steps[k].detail != steps[i].detail))
+            k++;
+        if (k == LC_META_STEPS) {
+            own->steps_left_out++;
+            continue;
+        }
+        if (k == own->n_steps)
+            own->steps[own->n_steps++] =
+                (struct lc_meta_step){.fn = steps[i].fn, .detail = steps[i].detail};
+        own->steps[k].sites++;
+        own->steps[k].paths += steps[i].n_paths;
+    }
+}
+
 static uint64_t count_calls(void) {
     uint64_t calls = 0;
     const struct lc_state_table *table = &lc_core.state->threads;
@@ -136,7 +174,7 @@ static uint64_t count_calls(void) {
             const struct lc_state_chunk *chunk = (const struct lc_state_chunk *)(lc_core.base + at);
             const struct lc_state_row *rows = (const struct lc_state_row *)(chunk + 1);
             for (uint32_t k = 0; k < atomic_load(&chunk->n_rows); k++)
-                if (rows[k].size_class < LC_RAW_CLASS_MESSAGES)
+                if (rows[k].size_class < LC_RAW_CLASS_SAMPLES)
                     calls += rows[k].count;
             at = chunk->next;
         }
@@ -146,7 +184,8 @@ static uint64_t count_calls(void) {
 void lc_meta_rank_fill(struct lc_meta_rank *own) {
     memset(own, 0, sizeof *own);
     own->calls = count_calls();
-    own->cost_ns = calibrate_ns();
+    own->counted_ns = calibrate_counted_ns();
+    double calibrated_ns = calibrate_ns();
     memcpy(own->host, lc_core.state->host, sizeof own->host);
     binding(own->cpus, sizeof own->cpus);
     own->busy_threads = count_busy_threads();
@@ -159,6 +198,13 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     own->paths = lc_core.counts;
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         lc_path_counts_add(&own->paths, &t->counts);
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        own->paths.counted += lc_sites_counted(t);
+    fill_steps(own);
+    const struct lc_path_counts *n = &own->paths;
+    own->cost_ns = n->sampled_calls > 0
+                       ? (double)n->call_ticks * lc_timer.ns_per_tick / (double)n->sampled_calls
+                       : calibrated_ns;
     own->own_s = (double)own->paths.own_ticks * lc_timer.ns_per_tick * 1e-9;
     own->remade_s = (double)own->paths.remade_ticks * lc_timer.ns_per_tick * 1e-9;
     own->switches = lc_core.n_switches;
@@ -179,6 +225,10 @@ static const char *level_name(int level) {
 }
 
 static void put_versions(struct lc_strbuf *out) {
+    if (LC_ALONE) {
+        lc_strbuf_puts(out, "\"mpi_calls\": 0");
+        return;
+    }
     char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
     int length = 0, version = 0, subversion = 0;
     lc_real.Get_library_version(library, &length);
@@ -243,6 +293,74 @@ static void put_paths(struct lc_strbuf *out, const struct lc_meta_rank *sum) {
     lc_strbuf_putc(out, '}');
 }
 
+/* All ranks: largest numbers of one rank, and how many ranks. */
+static uint32_t join_steps(const struct lc_meta_rank *all, int n, struct lc_meta_step *joined,
+                           uint32_t *ranks) {
+    uint32_t n_joined = 0;
+    for (int i = 0; i < n; i++)
+        for (uint32_t s = 0; s < all[i].n_steps; s++) {
+            const struct lc_meta_step *step = &all[i].steps[s];
+            uint32_t k = 0;
+            while (k < n_joined && (joined[k].fn != step->fn || joined[k].detail != step->detail))
+                k++;
+            if (k == LC_META_STEPS)
+                continue;
+            if (k == n_joined) {
+                joined[n_joined++] = *step;
+                ranks[k] = 0;
+            }
+            joined[k].sites = step->sites > joined[k].sites ? step->sites : joined[k].sites;
+            joined[k].paths = step->paths > joined[k].paths ? step->paths : joined[k].paths;
+            ranks[k]++;
+        }
+    return n_joined;
+}
+
+static void put_step_text(struct lc_strbuf *out, const struct lc_meta_step *step) {
+    const char *name = lc_fn_names[step->fn];
+    char text[256], sites[64];
+    snprintf(sites, sizeof sites, "%llu call site%s of %s", (unsigned long long)step->sites,
+             lc_plural((double)step->sites), name);
+    if (step->detail == LC_DETAIL_MERGED && step->paths <= step->sites)
+        snprintf(text, sizeof text, "%s: call paths are recognised by a smaller part of the stack",
+                 sites);
+    else if (step->detail == LC_DETAIL_MERGED)
+        snprintf(text, sizeof text, "%s: %llu call paths were merged, ... stands where they differ",
+                 sites, (unsigned long long)step->paths);
+    else if (step->detail == LC_DETAIL_CALLER)
+        snprintf(text, sizeof text, "%s: call paths are cut to the calling function", sites);
+    else
+        snprintf(text, sizeof text,
+                 "%s: calls were counted, not timed; their time is the calling function's", sites);
+    lc_json_put(out, text);
+}
+
+/* The end of "overhead": the budget, and what was left out to stay within it. */
+static void put_budget(struct lc_strbuf *out, const struct lc_meta_rank *all, int n,
+                       const struct lc_meta_rank *sum) {
+    static const char *const how[] = {"", "merged", "caller", "counted"};
+    struct lc_meta_step steps[LC_META_STEPS];
+    uint32_t ranks[LC_META_STEPS], n_steps = join_steps(all, n, steps, ranks);
+    if (lc_budget_share() > 0)
+        lc_strbuf_printf(out, ", \"budget\": %.6g", lc_budget_share());
+    if (n_steps == 0) {
+        lc_strbuf_putc(out, '}');
+        return;
+    }
+    lc_strbuf_printf(out, ", \"calls_counted_only\": %llu, \"reduced\": [",
+                     (unsigned long long)sum->paths.counted);
+    for (uint32_t k = 0; k < n_steps; k++) {
+        lc_strbuf_printf(out, "%s{\"function\": \"%s\", \"how\": \"%s\", \"call_sites\": %llu",
+                         k > 0 ? ", " : "", lc_fn_names[steps[k].fn], how[steps[k].detail],
+                         (unsigned long long)steps[k].sites);
+        lc_strbuf_printf(out, ", \"call_paths\": %llu, \"ranks\": %u, \"text\": ",
+                         (unsigned long long)steps[k].paths, ranks[k]);
+        put_step_text(out, &steps[k]);
+        lc_strbuf_putc(out, '}');
+    }
+    lc_strbuf_puts(out, "]}");
+}
+
 char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     struct lc_strbuf out = {0};
     struct lc_meta_rank sum = {0};
@@ -257,7 +375,8 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
         sum.in_callbacks += all[i].in_callbacks;
         sum.spawned += all[i].spawned;
         sum.switches += all[i].switches;
-        cost_s += (double)all[i].calls * all[i].cost_ns * 1e-9;
+        cost_s += (double)(all[i].calls - all[i].paths.counted) * all[i].cost_ns * 1e-9 +
+                  (double)all[i].paths.counted * all[i].counted_ns * 1e-9;
         rare_s += all[i].own_s;
     }
     lc_strbuf_puts(&out, "{");
@@ -266,10 +385,12 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     put_coverage(&out, &sum);
     put_paths(&out, &sum);
     lc_strbuf_printf(&out,
-                     ", \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f}",
+                     ", \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f",
                      all[0].cost_ns, rare_s, cost_s + rare_s);
+    put_budget(&out, all, n, &sum);
     lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);
+    lc_omp_put_meta(&out);
     const char *clocks = lc_clocks_meta_text();
     if (clocks != NULL)
         lc_strbuf_printf(&out, ", %s", clocks);

@@ -1,5 +1,4 @@
-/* Between which two call sites the time of a node was spent, per thread: sums over the
- * transitions (previous event, event) of entries. */
+/* Between which two call sites the time of a node was spent, per thread. */
 #ifndef LC_MEASURE_PATHS_CALL_SITES_H
 #define LC_MEASURE_PATHS_CALL_SITES_H
 
@@ -15,7 +14,8 @@ struct lc_thread;
 void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot);
 void lc_sites_take_all(struct lc_thread *t);
 
-/* The pair that took most of the node's time in all threads, as run-time addresses; false: none. */
+/* The pair that took most of the node's time in all threads, as addresses in its file;
+ * false: none. */
 bool lc_sites_most(uint32_t node, uint64_t *from, uint64_t *to);
 
 #endif

@@ -1,3 +1,4 @@
+#include "base/lookup.h"
 #include "measure/paths/cfi.h"
 
 #include <link.h>
@@ -67,7 +68,8 @@ static uint64_t take(struct bytes *b, size_t n) {
     return value;
 }
 
-static uint64_t take_uleb(struct bytes *b) {
+/* LEB128: seven bits a byte, lowest first; of signed numbers the last byte has the sign. */
+static uint64_t take_leb(struct bytes *b, bool is_signed) {
     uint64_t value = 0, byte;
     unsigned shift = 0;
     do {
@@ -76,21 +78,17 @@ static uint64_t take_uleb(struct bytes *b) {
             value |= (byte & 0x7f) << shift;
         shift += 7;
     } while ((byte & 0x80) && b->ok);
+    if (is_signed && (byte & 0x40) && shift < 64)
+        value |= ~0ull << shift;
     return value;
 }
 
+static uint64_t take_uleb(struct bytes *b) {
+    return take_leb(b, false);
+}
+
 static int64_t take_sleb(struct bytes *b) {
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = take(b, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) && b->ok);
-    if ((byte & 0x40) && shift < 64)
-        value |= ~0ull << shift;
-    return (int64_t)value;
+    return (int64_t)take_leb(b, true);
 }
 
 static void skip(struct bytes *b, uint64_t n) {
@@ -163,6 +161,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     return 1;
 }
 
+static bool begins_after(const struct object *o, const int32_t *row) {
+    return (uint64_t)(o->index + row[0]) > o->ip;
+}
+
 /* The last entry of the index (sorted by begin) that begins at or before ip; NULL: none. */
 static const unsigned char *find_entry(const struct object *o) {
     enum { ROW = 8 };
@@ -172,22 +174,15 @@ static const unsigned char *find_entry(const struct object *o) {
     if (version != 1 || count_encoding == PE_OMIT || table_encoding != (PE_DATAREL | PE_SDATA4))
         return NULL;
     take_value(&b, frame_encoding);
-    uint64_t low = 0, high = take_value(&b, count_encoding);
-    if (!b.ok || high > (uint64_t)(b.end - b.at) / ROW)
+    uint64_t n = take_value(&b, count_encoding);
+    if (!b.ok || n > (uint64_t)(b.end - b.at) / ROW)
         return NULL;
     const unsigned char *rows = b.at;
     int32_t row[2];
-    while (low < high) { /* rows below low begin at or before ip, rows from high on after it */
-        uint64_t middle = low + (high - low) / 2;
-        memcpy(row, rows + middle * ROW, ROW);
-        if ((uint64_t)(o->index + row[0]) <= o->ip)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t after = LC_FIRST_WHERE(i, 0, n, begins_after(o, memcpy(row, rows + i * ROW, ROW)));
+    if (after == 0)
         return NULL;
-    memcpy(row, rows + (low - 1) * ROW, ROW);
+    memcpy(row, rows + (after - 1) * ROW, ROW);
     return o->index + row[1];
 }
 

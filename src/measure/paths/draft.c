@@ -3,7 +3,7 @@
 #include "measure/paths/entry.h"
 #include "measure/paths/modules.h"
 #include "measure/paths/unwind.h"
-#include "measure/paths/user_regions.h"
+#include "measure/paths/region_names.h"
 #include "measure/paths/walk.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
@@ -66,32 +66,41 @@ static uint32_t module_id(const struct lc_module *m) {
     return m != NULL ? m->id : lc_state_add_module("?", "", 0); /* generated code */
 }
 
+/* Of the function that this one called. */
+static struct lc_mark place_of(const struct lc_frame *outer) {
+    return outer != NULL ? (struct lc_mark){outer->ip_slot, outer->ip} : (struct lc_mark){0, 0};
+}
+
+static uint32_t activation_at(struct lc_mark place) {
+    return lc_activation(place.slot, place.value);
+}
+
 static void add_frame(struct lc_draft *d, const struct lc_frame *f, const struct lc_frame *outer,
                       uint32_t flags) {
     uint64_t start = f->start != 0 ? f->start : f->ip - 1;
     const struct lc_module *m = lc_module_find(start);
     uint64_t bias = m != NULL ? m->bias : 0;
-    uint64_t site = f->signal ? f->ip : f->ip - 1;
-    struct lc_item *item = &d->items[d->n_items];
-    item->node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_FRAME, module_id(m), flags,
-                                start - bias, site - bias);
-    if (item->node == LC_NONE)
+    uint64_t site = (f->signal ? f->ip : f->ip - 1) - bias;
+    uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_FRAME, module_id(m), flags,
+                                   start - bias, site);
+    if (node == LC_NONE)
         return;
-    item->slot = outer != NULL ? outer->ip_slot : 0;
-    item->value = outer != NULL ? outer->ip : 0;
-    item->site = site;
-    item->region = 0;
-    d->n_items++;
+    d->places[d->n_items] = place_of(outer);
+    d->items[d->n_items++] = (struct lc_item){
+        .activation = activation_at(place_of(outer)),
+        .site = m != NULL && site < LC_SITE_UNKNOWN ? (uint32_t)site : LC_SITE_UNKNOWN,
+        .node = node,
+    };
 }
 
-static void add_special(struct lc_draft *d, uint32_t kind, uint32_t ref, uint64_t slot,
-                        uint64_t value, uint32_t region) {
-    struct lc_item *item = &d->items[d->n_items];
+static void add_special(struct lc_draft *d, uint32_t kind, uint32_t ref, uint32_t activation,
+                        uint32_t region) {
     uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), kind, ref, 0, 0, 0);
     if (node == LC_NONE)
         return;
-    *item = (struct lc_item){.slot = slot, .value = value, .node = node, .region = region};
-    d->n_items++;
+    d->places[d->n_items] = (struct lc_mark){0, 0};
+    d->items[d->n_items++] =
+        (struct lc_item){.activation = activation, .node = node, .region = region};
 }
 
 /* The regions that are open on this thread are put where they were begun: behind the activation
@@ -110,11 +119,9 @@ static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc
     while (k < n_old && d->n_items < LC_ITEMS_MAX + LC_REGION_DEPTH) {
         if (agree && next >= low) {
             const struct lc_frame *outer = next + 1 < n ? &frames[next + 1] : NULL;
-            uint64_t slot = outer != NULL ? outer->ip_slot : 0;
-            uint64_t value = outer != NULL ? outer->ip : 0;
             /* A function that is its own region (-finstrument-functions) is both: the frame
              * decides. */
-            if (old[k].slot == slot && old[k].value == value) {
+            if (old[k].activation == activation_at(place_of(outer))) {
                 uint32_t before = d->n_items;
                 add_frame(d, &frames[next], outer, next == high ? top : 0);
                 if (d->n_items > before)
@@ -129,8 +136,8 @@ static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc
             }
         }
         if (old[k].region != 0)
-            add_special(d, LC_RAW_REGION, lc_region_get(old[k].region - 1).name, old[k].slot,
-                        old[k].value, old[k].region);
+            add_special(d, LC_RAW_REGION, lc_region_get(old[k].region - 1).name, old[k].activation,
+                        old[k].region);
         else
             agree = false;
         k++;
@@ -139,7 +146,7 @@ static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc
         add_frame(d, &frames[next], next + 1 < n ? &frames[next + 1] : NULL,
                   next == high ? top : 0);
     if (next >= low)
-        add_special(d, LC_RAW_CUT, 0, 1, frames[low].sp, 0);
+        add_special(d, LC_RAW_CUT, 0, lc_activation(1, frames[low].sp), 0);
 }
 
 /* From n frames; complete: the outermost one is among them. */
@@ -161,7 +168,7 @@ static void use_frames(struct lc_thread *t, struct lc_draft *d, uint64_t frame, 
     for (; d->n_checks % LC_CHECKS_AT_ONCE; d->n_checks++)
         d->checks[d->n_checks] = d->checks[d->n_checks - 1];
     if (n == LC_FRAMES_MAX) {
-        add_special(d, LC_RAW_CUT, 0, 1, 0, 0);
+        add_special(d, LC_RAW_CUT, 0, lc_activation(1, 0), 0);
     } else if (n > 0) {
         if (t->in_callback)
             high = leave_mpi_out(frames, low, high);
@@ -176,7 +183,7 @@ static void use_frames(struct lc_thread *t, struct lc_draft *d, uint64_t frame, 
 
 void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     bool complete;
-    int n = lc_walk(&d->walk, frame, d->frames, LC_FRAMES_MAX, &complete);
+    int n = lc_walk_stack(&d->walk, frame, d->frames, LC_FRAMES_MAX, &complete);
     t->counts.unwinds++;
     if (n < 0) {
         n = lc_unwind(frame, d->frames, LC_FRAMES_MAX, &complete);
@@ -190,7 +197,7 @@ void lc_draft_judge(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     struct lc_frame *walked = malloc(LC_FRAMES_MAX * sizeof *walked);
     int n = lc_unwind(frame, d->frames, LC_FRAMES_MAX, &complete);
     int n_walked =
-        walked != NULL ? lc_walk(&d->walk, frame, walked, LC_FRAMES_MAX, &complete_too) : -1;
+        walked != NULL ? lc_walk_stack(&d->walk, frame, walked, LC_FRAMES_MAX, &complete_too) : -1;
     if (n_walked >= 0) {
         bool equal = n_walked == n && complete == complete_too;
         for (int i = 0; i < n && equal; i++) {
@@ -215,8 +222,8 @@ void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint6
         const struct lc_entry *e = t->regions[i].entry;
         const struct lc_item *last = &e->items[e->n_items - 1];
         if (e->n_items > 0 && last->region != 0)
-            add_special(d, LC_RAW_REGION, lc_region_get(last->region - 1).name, last->slot,
-                        last->value, last->region);
+            add_special(d, LC_RAW_REGION, lc_region_get(last->region - 1).name, last->activation,
+                        last->region);
     }
     struct lc_frame both[2] = {f, outer};
     add_frame(d, &both[0], &both[1], 0);
@@ -242,14 +249,14 @@ void lc_draft_region(struct lc_draft *d, uint32_t region, uint32_t serial) {
         0) { /* an inlined function: a frame of its own that the stack does not show */
         const struct lc_module *m = lc_module_find(name.address);
         uint64_t bias = m != NULL ? m->bias : 0;
-        struct lc_item *item = &d->items[d->n_items];
         uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_FRAME, module_id(m), 0,
                                        name.address - bias, 0);
         if (node == LC_NONE)
             return;
-        *item = (struct lc_item){.slot = serial, .node = node, .region = region + 1};
-        d->n_items++;
+        d->places[d->n_items] = (struct lc_mark){0, 0};
+        d->items[d->n_items++] = (struct lc_item){
+            .activation = lc_activation(serial, 0), .node = node, .region = region + 1};
         return;
     }
-    add_special(d, LC_RAW_REGION, name.name, serial, 0, region + 1);
+    add_special(d, LC_RAW_REGION, name.name, lc_activation(serial, 0), region + 1);
 }

@@ -8,13 +8,24 @@
 #include "measure/paths/walk.h"
 #include "measure/thread.h"
 
+/* Of an activation: a word of the stack and its address. */
+struct lc_mark {
+    uint64_t slot;  /* where its return address lies */
+    uint64_t value; /* that return address; 0: a region, nothing to compare */
+};
+
+enum { LC_DRAFT_ITEMS = LC_ITEMS_MAX + LC_REGION_DEPTH + 2 };
+
 /* What is known of the path. */
 struct lc_draft {
-    struct lc_item items[LC_ITEMS_MAX + LC_REGION_DEPTH + 2];
+    struct lc_item items[LC_DRAFT_ITEMS];
+    struct lc_mark places[LC_DRAFT_ITEMS]; /* of the items */
     uint32_t n_items;
     struct lc_check checks[3 * LC_FRAMES_CACHED];
     uint32_t n_checks;
     bool cacheable;
+    struct lc_mark marks[2]; /* of lc_site_merge: what the path is known by */
+    uint32_t n_marks;
     struct lc_frame frames[LC_FRAMES_MAX];
     struct lc_walk walk; /* kept from draft to draft */
 };

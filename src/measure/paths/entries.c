@@ -5,6 +5,7 @@
 #include "measure/paths/entries.h"
 #include "measure/paths/entry.h"
 #include "measure/paths/pool.h"
+#include "measure/paths/reduced.h"
 #include "measure/paths/walk.h"
 #include "measure/thread.h"
 
@@ -67,14 +68,14 @@ static struct lc_entry *move(struct lc_pool *pool, struct lc_entry *old) {
     memcpy(copy, old, sizeof *old + old->n_checks * sizeof(struct lc_check));
     copy->items = (struct lc_item *)(copy->checks + copy->n_checks);
     memcpy(copy->items, old->items, old->n_items * sizeof(struct lc_item));
-    memset(copy->previous, 0, sizeof copy->previous);
+    lc_entry_forget_others(copy);
     old->path = NULL;
     old->previous[0] = copy;
     return copy;
 }
 
 static bool in_pool(const struct lc_thread *t, const struct lc_entry *e) {
-    return e != t->off_entry && e != t->start_entry && !e->transient;
+    return e != t->off_entry && e != t->start_entry && !e->transient && !e->merged;
 }
 
 static void move_pinned(struct lc_thread *t, struct lc_pool *fresh) {
@@ -91,12 +92,13 @@ static void move_pinned(struct lc_thread *t, struct lc_pool *fresh) {
 }
 
 /* Nothing outside of the pool may point to what was there. */
-static void forget_previous(struct lc_thread *t) {
-    struct lc_entry *const plain[] = {t->off_entry, t->scratch_entries[0], t->scratch_entries[1],
-                                      t->callback_entry};
+static void forget_others(struct lc_thread *t) {
+    struct lc_entry *const plain[] = {t->off_entry, t->start_entry, t->scratch_entries[0],
+                                      t->scratch_entries[1], t->callback_entry};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i] != NULL)
-            memset(plain[i]->previous, 0, sizeof plain[i]->previous);
+            lc_entry_forget_others(plain[i]);
+    lc_sites_reduced_forget_others(t);
 }
 
 enum { SHARE_ALL = 65536 };
@@ -128,7 +130,7 @@ static bool move_all(struct lc_thread *t, size_t capacity, uint32_t share) {
                 note_gone(t, e);
         }
     }
-    forget_previous(t);
+    forget_others(t);
     lc_pool_free(t->pool);
     t->pool = fresh;
     return true;
@@ -183,6 +185,7 @@ void lc_thread_paths_flush(struct lc_thread *t) {
     if (t->draft != NULL)
         lc_walk_forget(&((struct lc_draft *)t->draft)->walk);
     lc_sites_take_all(t);
+    lc_sites_reduced_forget(t);
     lc_clocks_catch_up(t);
     move_all(t, lc_pool_capacity(t->pool), 0);
 }
@@ -220,7 +223,7 @@ static struct lc_entry *take_kept(struct lc_thread *t, const struct lc_draft *d)
     if (e == NULL)
         return NULL;
     memset(e, 0, sizeof *e);
-    e->n_checks = d->n_checks;
+    e->n_checks = (uint16_t)d->n_checks;
     memcpy(e->checks, d->checks, d->n_checks * sizeof(struct lc_check));
     e->items = (struct lc_item *)(e->checks + d->n_checks);
     memcpy(e->items, d->items, d->n_items * sizeof(struct lc_item));
@@ -231,7 +234,7 @@ struct lc_entry *lc_entry_new(struct lc_thread *t, const struct lc_draft *d, uin
                               uint64_t ra, uint64_t frame) {
     struct lc_entry *kept = d->cacheable ? take_kept(t, d) : NULL;
     struct lc_entry *e = kept != NULL ? kept : take_scratch(t, d);
-    e->n_items = d->n_items;
+    e->n_items = (uint16_t)d->n_items;
     e->ra = ra;
     e->frame = frame;
     e->fn_ctx = fn_ctx;

@@ -1,3 +1,4 @@
+#include "base/c_library.h"
 #include "measure/paths/bindings.h"
 #include "measure/paths/modules.h"
 #include "measure/state_write.h"
@@ -21,17 +22,13 @@ static const char *base_name(const char *path) {
 static enum lc_module_kind kind_of(const char *path) {
     static const char *const mpi[] = {"libmpi",  "liblatecomer", "libopen-pal", "libopen-rte",
                                       "libpmpi", "mca_",         "libmca_"};
-    static const char *const libc[] = {"libc.so", "libc-", "ld-linux", "ld-2", "libpthread"};
     if (path[0] == '\0')
         return LC_MODULE_PROGRAM;
     const char *base = base_name(path);
     for (size_t i = 0; i < sizeof mpi / sizeof *mpi; i++)
         if (strncmp(base, mpi[i], strlen(mpi[i])) == 0)
             return LC_MODULE_MPI;
-    for (size_t i = 0; i < sizeof libc / sizeof *libc; i++)
-        if (strncmp(base, libc[i], strlen(libc[i])) == 0)
-            return LC_MODULE_LIBC;
-    return LC_MODULE_OTHER;
+    return lc_c_library(base) ? LC_MODULE_LIBC : LC_MODULE_OTHER;
 }
 
 struct search {

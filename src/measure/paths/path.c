@@ -2,13 +2,16 @@
 #include "measure/core.h"
 #include "measure/hot.h"
 #include "measure/paths/bindings.h"
+#include "measure/paths/budget.h"
 #include "measure/paths/call_sites.h"
 #include "measure/paths/draft.h"
 #include "measure/paths/entries.h"
 #include "measure/paths/entry.h"
+#include "measure/paths/loops.h"
 #include "measure/paths/modules.h"
 #include "measure/paths/path.h"
 #include "measure/paths/pool.h"
+#include "measure/paths/reduced.h"
 #include "measure/paths/unwind.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
@@ -137,10 +140,11 @@ LC_COLD void lc_entry_made(struct lc_call *call) {
     if (t->came_back)
         t->counts.remade_ticks += call->begin - begin;
     t->came_back = false;
+    lc_budget_rare(call, call->begin - begin);
 }
 
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
-                                       uint64_t frame) {
+                                       uint64_t frame, struct lc_site *site) {
     if (t->draft == NULL && (t->draft = calloc(1, sizeof(struct lc_draft))) == NULL)
         return t->off_entry;
     struct lc_draft *d = t->draft;
@@ -160,23 +164,29 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     pthread_mutex_lock(&lc_core.lock);
     if (region && !end)
         lc_draft_region(d, (fn - LC_FN_COUNT - 2) / 2, serial);
+    if (site != NULL)
+        lc_site_merge(site, d);
     uint32_t node = lc_draft_node(d, d->n_items);
     if (fn < LC_FN_COUNT)
         node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
     lc_clocks_path(node);
     lc_module_find(ra - 1); /* notes a binding that is seen for the first time */
     pthread_mutex_unlock(&lc_core.lock);
-    struct lc_entry *e = lc_entry_new(t, d, fn_ctx, ra, frame);
+    struct lc_entry *e = site != NULL ? lc_site_entry_new(t, site, d, fn_ctx, frame) : NULL;
+    d->cacheable = d->cacheable && site == NULL;
+    if (e == NULL)
+        e = lc_entry_new(t, d, fn_ctx, ra, frame);
     e->serial = serial;
     e->pass = fn < LC_FN_COUNT && lc_binding_call(ra, lc_fn_names[fn]);
     e->path = node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
                               : t->off_entry->path;
     e->n_current = e->n_previous = e->n_items;
     if (region && !end)
-        e->n_current = n_before < e->n_items ? n_before : e->n_items - (e->n_items > 0);
+        e->n_current =
+            (uint16_t)(n_before < e->n_items ? n_before : e->n_items - 1u * (e->n_items > 0));
     if (end) /* the innermost item that is this region, and what is inside of it, is gone afterwards
               */
-        for (uint32_t i = e->n_items; i-- > 0;)
+        for (uint16_t i = e->n_items; i-- > 0;)
             if (e->items[i].region == (fn - LC_FN_COUNT - 2) / 2 + 1) {
                 e->n_previous = i;
                 break;
@@ -192,26 +202,27 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
  * not compared. */
 LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame) {
     struct lc_draft *d = t->draft;
-    if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL)
+    if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL || e->merged)
         return;
     lc_draft_judge(t, d, frame);
     t->counts.checked++;
     uint32_t n = d->n_items < e->n_items ? d->n_items : e->n_items;
     bool equal = d->n_items == e->n_items || d->n_items + 1 == e->n_items;
     for (uint32_t i = 0; i < n && equal; i++)
-        equal = d->items[i].node == e->items[i].node && d->items[i].slot == e->items[i].slot &&
-                d->items[i].value == e->items[i].value;
+        equal = d->items[i].node == e->items[i].node &&
+                d->items[i].activation == e->items[i].activation;
     t->counts.wrong += !equal;
 }
 
 static bool same_item(const struct lc_item *a, const struct lc_item *b) {
-    return a->node == b->node && a->slot == b->slot && a->value == b->value &&
-           a->region == b->region;
+    return a->node == b->node && a->activation == b->activation && a->region == b->region &&
+           a->activation != LC_ACTIVATION_UNKNOWN;
 }
 
 LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     struct lc_entry *last = t->last;
     struct lc_state_row *row = e->gap_row[1];
+    struct lc_loop *loop = e->gap_loop[1];
     uint32_t common = e->gap_common[1], node = e->gap_node[1];
     if (e->previous[1] != last || last->transient) {
         uint32_t most = last->n_previous < e->n_current ? last->n_previous : e->n_current;
@@ -220,6 +231,7 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
                 break;
         node = common == 0 ? 0 : e->items[common - 1].node;
         row = lc_time_row(t, node);
+        loop = lc_loop_of(t, e, common);
         lc_sites_take(t, e, 1);
     }
     uint64_t ticks = e->gap_ticks[1];
@@ -229,17 +241,18 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     e->gap_row[1] = e->gap_row[0];
     e->gap_common[1] = e->gap_common[0];
     e->gap_node[1] = e->gap_node[0];
+    e->gap_loop[1] = e->gap_loop[0];
     e->previous[0] = last->transient ? NULL : last;
     e->gap_row[0] = row;
     e->gap_common[0] = common;
     e->gap_node[0] = node;
+    e->gap_loop[0] = loop;
 }
 
 /* --- life --- */
 
 struct lc_entry *lc_plain_entry(void) {
-    struct lc_entry *e =
-        calloc(1, sizeof *e + (LC_ITEMS_MAX + LC_REGION_DEPTH + 2) * sizeof(struct lc_item));
+    struct lc_entry *e = calloc(1, sizeof *e + LC_DRAFT_ITEMS * sizeof(struct lc_item));
     if (e != NULL)
         e->items = (struct lc_item *)(e + 1);
     return e;
@@ -270,6 +283,8 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t) {
     off->node = LC_NONE;
     t->off_entry->path = t->start_entry->path = off;
     t->last = t->start_entry;
+    t->until_sample = LC_SAMPLE_FIRST;
+    t->sample_calls = LC_SAMPLE_FIRST;
     t->callpath = lc_core.callpath;
     return LC_OK;
 }
@@ -297,6 +312,7 @@ void lc_thread_paths_free(struct lc_thread *t) {
     free(t->spill_row);
     free(t->sites);
     t->sites = NULL;
+    lc_sites_reduced_free(t);
     lc_entries_free(t);
     t->buckets = NULL;
     t->paths = NULL;

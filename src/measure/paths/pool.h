@@ -7,10 +7,14 @@
 
 struct lc_pool;
 
-struct lc_pool *lc_pool_new(size_t capacity_bytes); /* NULL: no memory */
+/* An empty pool; lc_pool_free frees it. NULL: no memory. */
+struct lc_pool *lc_pool_new(size_t capacity_bytes);
+/* The most bytes that it may take, and a new limit. */
 size_t lc_pool_capacity(const struct lc_pool *pool);
 void lc_pool_set_capacity(struct lc_pool *pool, size_t bytes);
-void *lc_pool_take(struct lc_pool *pool, size_t bytes); /* NULL: full */
+/* Bytes for one entry, not zeroed, which the pool owns; NULL: full, or no memory. */
+void *lc_pool_take(struct lc_pool *pool, size_t bytes);
+/* With all entries. */
 void lc_pool_free(struct lc_pool *pool);
 
 #endif

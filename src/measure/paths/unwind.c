@@ -61,6 +61,8 @@ int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) 
         f->ip_slot = slot_of(&cursor, REG_IP);
         f->fp_slot = slot_of(&cursor, REG_FP);
         f->signal = unw_is_signal_frame(&cursor) > 0;
+        f->by_rule = f->uses_fp = false;
+        f->cfa_slot = 0;
         f->start = start_of(&cursor);
     }
     *complete = step == 0;
@@ -69,34 +71,42 @@ int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) 
 
 static bool add_check(uint64_t frame, uint64_t slot, uint64_t value, struct lc_check *checks,
                       uint32_t *n) {
-    if (slot < frame || (slot & 7) != 0 || *(const uint64_t *)slot != value)
+    if (slot < frame || slot - frame > INT32_MAX || (slot & 7) != 0 ||
+        *(const uint64_t *)slot != value)
         return false;
-    checks[*n].offset = (int64_t)(slot - frame);
+    checks[*n].offset = (int32_t)(slot - frame);
     checks[*n].expected = value;
     ++*n;
     return true;
 }
 
-/* See the proof in hot.h. A frame pointer decides where the next return address lies only if it
- * points into its own frame; elsewhere the register is data (a loop counter), and comparing it
- * would make every call a miss. Realigned frames keep the caller's frame at rbp - 8. */
-__attribute__((no_sanitize("address"))) bool lc_unwind_checks(uint64_t frame,
-                                                              const struct lc_frame *frames,
-                                                              int n_frames, struct lc_check *checks,
-                                                              uint32_t *n) {
+/* The frame pointer of frame k, where it decides where the frame of its caller lies. Elsewhere the
+ * register is data (a loop counter), and comparing it would make every call a miss. Rules say which
+ * it is; of libunwind's frames it is guessed: it does if it points into its own frame, and
+ * realigned frames keep the caller's frame at rbp - 8. */
+__attribute__((no_sanitize("address"))) static bool
+add_frame_pointer(uint64_t frame, const struct lc_frame *f, uint64_t outer_sp,
+                  struct lc_check *checks, uint32_t *n) {
+    if (f->by_rule ? !f->uses_fp : f->fp < f->sp || f->fp >= outer_sp)
+        return true;
+    if (!add_check(frame, f->fp_slot, f->fp, checks, n))
+        return false;
+    uint64_t slot = f->cfa_slot;
+    if (!f->by_rule && f->fp != outer_sp - 16 && (f->fp & 7) == 0 && f->fp - 8 >= f->sp)
+        slot = f->fp - 8;
+    return slot == 0 || add_check(frame, slot, *(const uint64_t *)slot, checks, n);
+}
+
+/* See the proof in hot.h. */
+bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
+                      struct lc_check *checks, uint32_t *n) {
     *n = 0;
 #if defined(__x86_64__)
     for (int k = 0; k < n_frames; k++) {
         const struct lc_frame *f = &frames[k];
-        bool last = k + 1 == n_frames;
         if (k > 0 && !add_check(frame, f->ip_slot, f->ip, checks, n))
             return false;
-        if (last || f->fp < f->sp || f->fp >= frames[k + 1].sp)
-            continue;
-        if (!add_check(frame, f->fp_slot, f->fp, checks, n))
-            return false;
-        if (f->fp != frames[k + 1].sp - 16 && (f->fp & 7) == 0 && f->fp - 8 >= f->sp &&
-            !add_check(frame, f->fp - 8, *(const uint64_t *)(f->fp - 8), checks, n))
+        if (k + 1 < n_frames && !add_frame_pointer(frame, f, frames[k + 1].sp, checks, n))
             return false;
     }
     return true;

@@ -11,13 +11,16 @@ enum { LC_FRAMES_MAX = 1024, LC_FRAMES_CACHED = 512, LC_ITEMS_MAX = 128 };
 
 /* A function activation outside of the wrapper, innermost first. */
 struct lc_frame {
-    uint64_t ip;      /* where it goes on */
-    uint64_t sp;      /* stack pointer there */
-    uint64_t fp;      /* frame-pointer register there */
-    uint64_t ip_slot; /* where ip was found; 0: not in memory */
-    uint64_t fp_slot; /* the same for fp */
-    uint64_t start;   /* begin of the function; 0: unknown */
-    bool signal;      /* interrupted here: ip is no return address */
+    uint64_t ip;       /* where it goes on */
+    uint64_t sp;       /* stack pointer there */
+    uint64_t fp;       /* frame-pointer register there */
+    uint64_t ip_slot;  /* where ip was found; 0: not in memory */
+    uint64_t fp_slot;  /* the same for fp */
+    uint64_t start;    /* begin of the function; 0: unknown */
+    uint64_t cfa_slot; /* by rules: where the begin of the caller's frame was read; 0: computed */
+    bool by_rule;      /* found by remembered rules: uses_fp and cfa_slot are known */
+    bool uses_fp;      /* the frame-pointer register decides where the caller's frame is */
+    bool signal;       /* interrupted here: ip is no return address */
 };
 
 /* At the start: libunwind remembers the rules of 128 return addresses, too few for large programs,
@@ -29,7 +32,7 @@ void lc_unwind_forget(void);
 
 /* Frames outside of the wrapper with this frame address, found by libunwind: right for all that has
  * tables, and slow (20 system calls for each frame). *complete: the outermost one was reached. The
- * usual way is lc_walk (paths/walk.h). */
+ * usual way is lc_walk_stack (paths/walk.h). */
 int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
 
 /* The words to compare, innermost first; false: not cacheable. *n <= 3 * n_frames. */

@@ -1,106 +1,18 @@
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "measure/core.h"
+#include "measure/mode.h"
 #include "measure/hooks.h"
 #include "measure/hot.h"
 #include "measure/paths/entry.h"
+#include "measure/paths/region_names.h"
 #include "measure/paths/user_regions.h"
-#include "measure/state_write.h"
 #include "measure/thread.h"
 
-/* Regions of the program: by name (latecomer.h), by function (-finstrument-functions), and
+/* Begin and end of regions: by name (latecomer.h), by function (-finstrument-functions); and
  * switching measurement on and off. */
 
-enum { NAMES_MAX = 65536, SLOTS = 2 * NAMES_MAX, NAME_BYTES = 256 };
-
-/* Both tables only grow, under lc_core.lock; look-ups take no lock: an id is stored (release) after
- * its record is complete. */
-static struct lc_region_name *records;
-static _Atomic uint32_t *slots; /* id + 1 */
-static uint32_t n_records;
-
-static bool tables_ready(void) {
-    static _Atomic int ready;
-    if (atomic_load_explicit(&ready, memory_order_acquire))
-        return true;
-    pthread_mutex_lock(&lc_core.lock);
-    if (records == NULL) {
-        records = calloc(NAMES_MAX, sizeof *records);
-        slots = calloc(SLOTS, sizeof *slots);
-    }
-    bool ok = records != NULL && slots != NULL;
-    atomic_store_explicit(&ready, ok, memory_order_release);
-    pthread_mutex_unlock(&lc_core.lock);
-    return ok;
-}
-
-static uint32_t hash_text(const char *text) {
-    uint64_t hash = lc_hash_text(LC_HASH_BEGIN, text);
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
-static bool matches(uint32_t id, uint64_t address, const char *name) {
-    return address != 0 ? records[id].address == address
-                        : records[id].address == 0 && records[id].text != NULL &&
-                              strcmp(records[id].text, name) == 0;
-}
-
-static uint32_t region_new(uint64_t address, const char *name) {
-    if (n_records == NAMES_MAX)
-        return LC_NONE;
-    struct lc_region_name *r = &records[n_records];
-    r->address = address;
-    if (address == 0) {
-        r->text = strdup(name);
-        r->name = r->text != NULL ? lc_state_add_name(name) : LC_NONE;
-        if (r->name == LC_NONE)
-            return LC_NONE;
-    }
-    return n_records++;
-}
-
-static uint32_t region_get(uint64_t address, const char *name) {
-    if (!tables_ready())
-        return LC_NONE;
-    uint32_t hash = address != 0 ? (uint32_t)(lc_hash_key(address) >> 32) : hash_text(name);
-    uint32_t at = hash % SLOTS, found;
-    while ((found = atomic_load_explicit(&slots[at], memory_order_acquire)) != 0) {
-        if (matches(found - 1, address, name))
-            return found - 1;
-        at = (at + 1) % SLOTS;
-    }
-    pthread_mutex_lock(&lc_core.lock);
-    uint32_t id = LC_NONE;
-    while ((found = atomic_load_explicit(&slots[at], memory_order_relaxed)) != 0) {
-        if (matches(found - 1, address, name)) {
-            id = found - 1;
-            break;
-        }
-        at = (at + 1) % SLOTS;
-    }
-    if (id == LC_NONE) {
-        id = region_new(address, name);
-        if (id != LC_NONE)
-            atomic_store_explicit(&slots[at], id + 1, memory_order_release);
-    }
-    pthread_mutex_unlock(&lc_core.lock);
-    return id;
-}
-
-/* LC_NONE: no memory */
-static uint32_t region_by_name(const char *name) {
-    return region_get(0, name);
-}
-
-static uint32_t region_by_address(uint64_t address) {
-    return region_get(address, "");
-}
-
-struct lc_region_name lc_region_get(uint32_t id) {
-    return records[id];
-}
+enum { NAME_BYTES = 256 };
 
 /* --- begin and end --- */
 
@@ -115,26 +27,30 @@ static void leave_event(struct lc_call *call) {
     t->depth = 0;
 }
 
-static void region_begin(uint32_t region, bool named, void *frame, void *ra) {
+/* The node of the call tree; 0: not measured. */
+static uint32_t region_begin(uint32_t region, bool named, void *frame, void *ra) {
     struct lc_call call;
     if (region == LC_NONE || !lc_enter_event(&call, lc_region_fn(region, false), frame, ra))
-        return;
+        return 0;
     struct lc_thread *t = call.thread;
     if (t->n_regions == LC_REGION_DEPTH || (call.mode & LC_MODE_ON) == 0) {
         /* Too deep, or stopped: the end finds no begin; only its number is kept. */
         t->n_regions_lost++;
         leave_event(&call);
-        return;
+        return 0;
     }
+    uint32_t node = 0;
     if (call.entry != t->off_entry) {
         lc_row(t, call.entry->path, LC_RAW_CLASS_TIME)->count++;
         lc_hook_region_begin(&call);
+        node = call.entry->path->node;
     }
     t->regions[t->n_regions++] = (struct lc_region_open){
         .entry = call.entry, .begin_ticks = call.begin, .name = region, .named = named};
     t->n_named += named;
     t->ctx = call.entry->serial;
     leave_event(&call);
+    return node != LC_NONE ? node : 0;
 }
 
 static void close_region(struct lc_thread *t, struct lc_call *call) {
@@ -177,15 +93,24 @@ static void region_end(uint32_t region, void *frame, void *ra) {
     leave_event(&call);
 }
 
+uint32_t lc_region_enter(uint32_t region, void *frame, void *ra) {
+    return region_begin(region, false, frame, ra);
+}
+
+void lc_region_leave(uint32_t region, void *frame, void *ra) {
+    region_end(region, frame, ra);
+}
+
 void lc_api_begin(const char *name) {
     if (name != NULL)
-        region_begin(region_by_name(name), true, __builtin_frame_address(0),
+        region_begin(lc_region_by_name(name), true, __builtin_frame_address(0),
                      __builtin_return_address(0));
 }
 
 void lc_api_end(const char *name) {
     if (name != NULL)
-        region_end(region_by_name(name), __builtin_frame_address(0), __builtin_return_address(0));
+        region_end(lc_region_by_name(name), __builtin_frame_address(0),
+                   __builtin_return_address(0));
 }
 
 /* Fortran passes the length behind the arguments; trailing blanks do not belong to the name. */
@@ -201,25 +126,25 @@ static void fortran_name(char *out, const char *name, size_t length) {
 void lc_api_begin_fortran(const char *name, size_t length) {
     char text[NAME_BYTES];
     fortran_name(text, name, length);
-    region_begin(region_by_name(text), true, __builtin_frame_address(0),
+    region_begin(lc_region_by_name(text), true, __builtin_frame_address(0),
                  __builtin_return_address(0));
 }
 
 void lc_api_end_fortran(const char *name, size_t length) {
     char text[NAME_BYTES];
     fortran_name(text, name, length);
-    region_end(region_by_name(text), __builtin_frame_address(0), __builtin_return_address(0));
+    region_end(lc_region_by_name(text), __builtin_frame_address(0), __builtin_return_address(0));
 }
 
 void lc_api_function_enter(void *function, void *site) {
     (void)site;
-    region_begin(region_by_address((uint64_t)function), false, __builtin_frame_address(0),
+    region_begin(lc_region_by_address((uint64_t)function), false, __builtin_frame_address(0),
                  __builtin_return_address(0));
 }
 
 void lc_api_function_exit(void *function, void *site) {
     (void)site;
-    region_end(region_by_address((uint64_t)function), __builtin_frame_address(0),
+    region_end(lc_region_by_address((uint64_t)function), __builtin_frame_address(0),
                __builtin_return_address(0));
 }
 

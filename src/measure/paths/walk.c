@@ -37,19 +37,21 @@ __attribute__((no_sanitize("address"))) static inline uint64_t word(uint64_t slo
     return *(const uint64_t *)slot;
 }
 
-/* Where the frame of the caller begins; 0: beyond the stack. */
-static inline uint64_t cfa_of(const struct lc_rule *rule, uint64_t sp, uint64_t fp, uint64_t low,
+/* Where the frame of f's caller begins; 0: beyond the stack. */
+static inline uint64_t cfa_of(const struct lc_rule *rule, struct lc_frame *f, uint64_t low,
                               uint64_t high) {
-    uint64_t cfa = (rule->cfa == LC_CFA_SP ? sp : fp) + (uint64_t)(int64_t)rule->cfa_offset;
+    uint64_t cfa = (rule->cfa == LC_CFA_SP ? f->sp : f->fp) + (uint64_t)(int64_t)rule->cfa_offset;
     if (__builtin_expect(rule->cfa == LC_CFA_AT_FP, 0)) {
         if (!readable(cfa, low, high))
             return 0;
+        f->cfa_slot = cfa;
         cfa = word(cfa);
     }
-    return cfa > sp && readable(cfa - 8, sp, high) ? cfa : 0;
+    return cfa > f->sp && readable(cfa - 8, f->sp, high) ? cfa : 0;
 }
 
-int lc_walk(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max, bool *complete) {
+int lc_walk_stack(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max,
+                  bool *complete) {
     *complete = false;
     if (w->stack_high == 0)
         ask_stack(w);
@@ -71,12 +73,15 @@ int lc_walk(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max,
         f->ip_slot = ip_slot;
         f->fp_slot = fp_slot;
         f->start = rule->start;
+        f->cfa_slot = 0;
+        f->by_rule = true;
+        f->uses_fp = rule->cfa > LC_CFA_SP || rule->fp == LC_SAVED_FP_AT_FP;
         f->signal = false;
         if (rule->cfa == LC_CFA_NONE) {
             *complete = true;
             return n + 1;
         }
-        uint64_t cfa = cfa_of(rule, sp, fp, frame, high);
+        uint64_t cfa = cfa_of(rule, f, frame, high);
         if (cfa == 0)
             return -1;
         if (rule->fp != LC_SAVED_FP_SAME) {
@@ -92,6 +97,10 @@ int lc_walk(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max,
     }
     *complete = ip == 0;
     return n;
+}
+
+const struct lc_rule *lc_walk_rule(struct lc_walk *w, uint64_t ip) {
+    return rule_of(w, ip);
 }
 
 uint64_t lc_walk_start(struct lc_walk *w, uint64_t ip) {

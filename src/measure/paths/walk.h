@@ -23,7 +23,10 @@ struct lc_walk {
 };
 
 /* As lc_unwind. -1: not by rules: another stack than the thread's own, a frame without a rule. */
-int lc_walk(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max, bool *complete);
+int lc_walk_stack(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max,
+                  bool *complete);
+/* The rule of a return address; it stays until another one needs its place. */
+const struct lc_rule *lc_walk_rule(struct lc_walk *w, uint64_t ip);
 /* Begin of the function around a return address; 0: unknown. */
 uint64_t lc_walk_start(struct lc_walk *w, uint64_t ip);
 /* A library went away. */

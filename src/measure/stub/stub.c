@@ -1,7 +1,8 @@
-/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call:
- * then it finds the MPI library that the program loaded, opens the core for that flavour, and lets
- * it take over the slots that all exported functions jump through. If that is impossible, the slots
- * get the real functions. Programs that never call MPI notice nothing but one clock read.
+/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call, or
+ * starts an OpenMP runtime: then it finds the MPI library that the program loaded, opens the core
+ * for that flavour, and lets it take over the slots that all exported functions jump through. If
+ * that is impossible, the slots get the real functions. A program that uses OpenMP or regions, and
+ * has no MPI, gets the core that needs none (alone/). Others notice nothing but one clock read.
  *
  * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may
  * call them. */
@@ -22,6 +23,8 @@
 #include "measure/stub/find_mpi.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+void *ompt_start_tool(unsigned version, const char *runtime);
 
 static const char *const names[] = {
 #include "measure/mpi_names.inc"
@@ -59,9 +62,19 @@ static uint64_t now_ns(clockid_t id) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The processor's; 0 where there is none. */
+static uint64_t counter(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
 __attribute__((constructor)) static void remember_start(void) {
     stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
+    stub.begin_ticks = counter();
 }
 
 /* A word for the parent in the state that nobody claimed, if there is one. */
@@ -82,7 +95,7 @@ static bool leave_mark(const char *mark) {
 
 /* MPI was used, but never through the exported functions (RTLD_DEEPBIND, dlsym with the library's
  * own handle): the parent is told the library's name. */
-__attribute__((destructor)) static void tell_if_passed_by(void) {
+__attribute__((destructor)) static void report_bypass(void) {
     static struct lc_loaded_mpi mpi;
     int flag = 0;
     if (stub.on_dlclose != NULL || stub.mpi != NULL || getenv("LATECOMER_STATE") == NULL ||
@@ -110,7 +123,7 @@ static void say(const char *what, const char *why) {
 
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
 static void clean_environment(void) {
-    const char *old = getenv("LD_PRELOAD");
+    const char *old = getenv("LD_PRELOAD"), *openmp = getenv("LATECOMER_OPENMP_LIBRARY");
     if (old != NULL) {
         char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
         if (kept != NULL && copy != NULL) {
@@ -119,7 +132,8 @@ static void clean_environment(void) {
             for (char *part = strtok_r(copy, ": ", &save); part != NULL;
                  part = strtok_r(NULL, ": ", &save)) {
                 const char *slash = strrchr(part, '/');
-                if (strcmp(slash != NULL ? slash + 1 : part, "liblatecomer.so") == 0)
+                if (strcmp(slash != NULL ? slash + 1 : part, "liblatecomer.so") == 0 ||
+                    (openmp != NULL && strcmp(part, openmp) == 0))
                     continue;
                 if (end != kept)
                     *end++ = ':';
@@ -135,8 +149,9 @@ static void clean_environment(void) {
         free(kept);
         free(copy);
     }
-    static const char *const ours[] = {"LATECOMER_STATE", "LATECOMER_DIR", "LATECOMER_BELL",
-                                       "LATECOMER_PRELOADED"};
+    static const char *const ours[] = {"LATECOMER_STATE", "LATECOMER_DIR",
+                                       "LATECOMER_BELL",  "LATECOMER_PRELOADED",
+                                       "LATECOMER_ALONE", "LATECOMER_OPENMP_LIBRARY"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
     const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
@@ -180,7 +195,7 @@ static void use_real_functions(void) {
 static const char *open_core(const char *flavour, char *why, size_t why_bytes) {
     char path[4096];
     if (!core_path(flavour, path, sizeof path))
-        return "own place not found";
+        return "cannot find its own path";
     void *core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (core == NULL) {
         snprintf(why, why_bytes, "%s", dlerror());
@@ -188,7 +203,7 @@ static const char *open_core(const char *flavour, char *why, size_t why_bytes) {
     }
     lc_core_start_fn *start = (lc_core_start_fn *)dlsym(core, "lc_core_start");
     if (start == NULL)
-        return "not a core of this version";
+        return "the core library is of another version";
     return start(&stub, why, why_bytes) == 0 ? NULL : why;
 }
 
@@ -216,18 +231,34 @@ static const char *refuse(const struct lc_loaded_mpi *mpi, char *why, size_t why
 }
 
 /* The parent of rank 0 says it once; who has no parent says it here. */
-static void tell_failure(const char *why) {
+static void report_failure(const char *why) {
     char mark[512];
     snprintf(mark, sizeof mark, "#%.500s", why);
     if (!leave_mark(mark))
         say("measurement", why);
 }
 
-/* false: no MPI library is loaded yet, so only regions were used: sleep on. */
-static bool wake(void) {
+/* Without MPI; false: not wanted (LATECOMER_ALONE: the launcher has started one process). */
+static bool wake_alone(void) {
+    char why[512] = "";
+    const char *mode = getenv("LATECOMER_MODE"); /* of the benchmark of MPI calls */
+    if (getenv("LATECOMER_ALONE") == NULL || getenv("LATECOMER_STATE") == NULL || mode != NULL)
+        return false;
+    stub.wake_ticks = counter();
+    quiet = getenv("LATECOMER_QUIET") != NULL;
+    memcpy(first_thunks, lc_slots, sizeof first_thunks);
+    const char *failed = open_core("alone", why, sizeof why);
+    if (failed != NULL)
+        report_failure(failed);
+    clean_environment();
+    return true;
+}
+
+/* false: no MPI library is loaded yet, so only regions or OpenMP are used: sleep on. */
+static bool wake(bool can_be_alone) {
     static struct lc_loaded_mpi mpi;
     if (!lc_find_mpi(&mpi))
-        return false;
+        return can_be_alone && wake_alone();
     char why[512] = "";
     quiet = getenv("LATECOMER_QUIET") != NULL;
     memcpy(first_thunks, lc_slots, sizeof first_thunks);
@@ -241,12 +272,22 @@ static bool wake(void) {
     if (failed != NULL || !wanted)
         use_real_functions();
     if (failed != NULL)
-        tell_failure(failed);
+        report_failure(failed);
     clean_environment();
     return true;
 }
 
 static void nothing(void) {
+}
+
+/* MPI is called first when the core without MPI is at work already. */
+static void *late_mpi(unsigned slot) {
+    static struct lc_loaded_mpi mpi;
+    if (stub.mpi == NULL && lc_find_mpi(&mpi)) {
+        stub.mpi = mpi.handle;
+        say("MPI", "it was loaded after measurement had begun without it");
+    }
+    return stub.mpi != NULL ? function_of(stub.mpi, slot) : NULL;
 }
 
 /* Where a slot that is not filled goes on: functions of the MPI library that the core does not
@@ -255,6 +296,8 @@ static void *fallback(unsigned slot) {
     if (slot >= N_MPI)
         return (void *)nothing;
     void *real = stub.mpi != NULL ? function_of(stub.mpi, slot) : NULL;
+    if (real == NULL && atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
+        real = late_mpi(slot);
     if (real == NULL)
         real = function_of(RTLD_NEXT, slot);
     if (real != NULL && atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
@@ -266,20 +309,27 @@ static void *fallback(unsigned slot) {
     return real;
 }
 
+/* false: this thread is waking it already. */
+static bool ensure_awake(bool can_be_alone) {
+    if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
+        return true;
+    if (atomic_load(&state) == WAKING && pthread_equal(atomic_load(&waker), pthread_self()))
+        return false;
+    pthread_mutex_lock(&waking);
+    if (atomic_load(&state) == ASLEEP) {
+        atomic_store(&waker, pthread_self());
+        atomic_store(&state, WAKING);
+        bool awake = wake(can_be_alone);
+        atomic_store_explicit(&state, awake ? AWAKE : ASLEEP, memory_order_release);
+    }
+    pthread_mutex_unlock(&waking);
+    return true;
+}
+
 void *lc_stub_resolve(unsigned slot) {
     void *thunk = lc_slots[slot];
-    if (atomic_load_explicit(&state, memory_order_acquire) != AWAKE) {
-        if (atomic_load(&state) == WAKING && pthread_equal(atomic_load(&waker), pthread_self()))
-            return fallback(slot);
-        pthread_mutex_lock(&waking);
-        if (atomic_load(&state) == ASLEEP) {
-            atomic_store(&waker, pthread_self());
-            atomic_store(&state, WAKING);
-            bool awake = wake();
-            atomic_store_explicit(&state, awake ? AWAKE : ASLEEP, memory_order_release);
-        }
-        pthread_mutex_unlock(&waking);
-    }
+    if (!ensure_awake(slot >= N_MPI))
+        return fallback(slot);
     void *target = lc_slots[slot];
     if (first_thunks[slot] == target || (first_thunks[slot] == NULL && target == thunk))
         target = fallback(slot);
@@ -299,4 +349,24 @@ EXPORT int dlclose(void *handle) {
     if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.on_dlclose != NULL)
         stub.on_dlclose();
     return result;
+}
+
+/* Asked by an OpenMP runtime when it starts. Whatever tool the program brings goes first. */
+EXPORT void *ompt_start_tool(unsigned version, const char *runtime) {
+    void *(*next)(unsigned, const char *) =
+        (void *(*)(unsigned, const char *))dlsym(RTLD_NEXT, "ompt_start_tool");
+    const char *libraries = getenv("OMP_TOOL_LIBRARIES");
+    void *theirs = next != NULL ? next(version, runtime) : NULL;
+    bool wanted = getenv("LATECOMER_STATE") != NULL ||
+                  (atomic_load(&state) == AWAKE && stub.openmp_tool != NULL);
+    if (theirs == NULL && (libraries == NULL || libraries[0] == '\0')) {
+        if (!wanted || !ensure_awake(true) || stub.openmp_tool == NULL)
+            return NULL;
+        return stub.openmp_tool(version, runtime);
+    }
+    if (wanted && getenv("LATECOMER_QUIET") == NULL)
+        fputs("latecomer: OpenMP is not measured: another tool uses the OpenMP tools interface "
+              "(ompt_start_tool or OMP_TOOL_LIBRARIES)\n",
+              stderr);
+    return theirs;
 }

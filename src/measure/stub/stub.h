@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { LC_STUB_ABI = 2 };
+enum { LC_STUB_ABI = 3 };
 
 /* Slots behind those of MPI, in this order. */
 #define LC_API_TABLE(X)                                                                            \
@@ -22,12 +22,16 @@ struct lc_stub {
     uint32_t n_mpi; /* slots of MPI functions, API after them */
     void **slots;   /* where the exported functions jump to */
     const char *const *names;
-    void *mpi;           /* handle of the MPI library of the program */
+    void *mpi;           /* handle of the MPI library of the program; NULL: it has none */
     uint32_t flavour;    /* enum lc_flavour of it */
     const char *product; /* what it says it is: "MPICH 4.0.2" */
     uint64_t begin_ns;   /* start of the process, CLOCK_MONOTONIC_RAW */
     uint64_t begin_realtime_ns;
+    uint64_t begin_ticks;     /* the processor's counter at begin_ns; 0 where there is none */
+    uint64_t wake_ticks;      /* the same when the core was about to be opened */
     void (*on_dlclose)(void); /* set by the core: called after a library may have gone */
+    /* Set by the core: ompt_start_tool of the OpenMP tools interface; NULL: no OpenMP. */
+    void *(*openmp_tool)(unsigned version, const char *runtime);
 };
 
 /* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "format/trace_defs.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/core.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"

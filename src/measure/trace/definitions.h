@@ -12,6 +12,7 @@
 struct lc_comm;
 struct lc_timer_bend;
 
+/* The process itself: rank, host, command. Nothing if no trace is written. */
 void lc_trace_define_process(void);
 
 /* A measured offset between this node's clock and that of rank 0: at `ticks` of this process (as

@@ -17,6 +17,7 @@
 #include "base/timer.h"
 #include "format/trace_record.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
 #include "measure/trace/definitions.h"

@@ -15,14 +15,15 @@
 
 struct lc_thread;
 
-void lc_trace_start(void); /* once, when the state exists: makes the area if tracing is asked for */
-struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread,
-                                            uint64_t begin_ticks); /* NULL: no room */
-uint64_t *
-lc_trace_refill(struct lc_trace_stream *stream,
-                unsigned words); /* never NULL; a place nobody reads if the stream stopped */
+/* Once, when the state exists: makes the area if tracing is asked for. */
+void lc_trace_start(void);
+/* The stream of a thread, which the area owns; NULL: no room. */
+struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t begin_ticks);
+/* Room for a record of so many words. Never NULL: a place that nobody reads if the stream stopped.
+ */
+uint64_t *lc_trace_refill(struct lc_trace_stream *stream, unsigned words);
 
-/* at the end of a call: gets room for the next ones, flushing if need be */
+/* At the end of a call: gets room for the next ones, flushing if need be */
 void lc_trace_renew(struct lc_trace_stream *stream);
 
 struct lc_tracing {

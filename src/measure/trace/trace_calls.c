@@ -1,15 +1,15 @@
 /* Records that are seldom, or of which a call may write many. */
 #include <string.h>
 
+#include "format/omp_construct.h"
 #include "format/trace_record.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handle_cache.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
 #include "measure/core.h"
-#include "measure/hot.h"
 #include "measure/paths/entry.h"
-#include "measure/paths/user_regions.h"
+#include "measure/paths/region_names.h"
 #include "measure/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
@@ -220,7 +220,8 @@ void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent) {
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, lc_trace_comm_id(call, parent), 0));
 }
 
-void lc_trace_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources, int n) {
+void lc_trace_define_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources,
+                                int n) {
     if (lc_tracing.area == NULL)
         return;
     uint32_t head[2] = {lc_trace_comm_id(call, comm), n > 0 ? (uint32_t)n : 0};
@@ -247,10 +248,12 @@ void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm) {
 void lc_trace_init(struct lc_call *call) {
     if (lc_tracing.area == NULL)
         return;
+    lc_trace_define_process();
+    if (LC_ALONE)
+        return;
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     struct lc_comm *world = lc_comm_get(call->thread, MPI_COMM_WORLD);
     struct lc_comm *self = lc_comm_get(call->thread, MPI_COMM_SELF);
-    lc_trace_define_process();
     if (world == NULL || self == NULL)
         return;
     define_once(world);
@@ -264,7 +267,7 @@ void lc_trace_init(struct lc_call *call) {
 
 void lc_trace_finalize(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_tracing.area == NULL || s == NULL)
+    if (lc_tracing.area == NULL || s == NULL || LC_ALONE)
         return;
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, 0, 1));
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, 0, 0));
@@ -279,8 +282,8 @@ void lc_trace_phase(struct lc_call *call) {
         return;
     if (path->trace == NULL) {
         struct lc_region_name region = lc_region_get((code - lc_region_fn(0, false)) / 2);
-        if (region.address != 0 || region.text == NULL)
-            return; /* a function */
+        if (region.address != 0 || region.text == NULL || lc_omp_is_construct(region.text))
+            return; /* a function, or a construct of OpenMP */
         path->trace = (void *)((uintptr_t)lc_trace_define_string(region.text, LC_STRING_PHASE) + 1);
     }
     lc_trace_put2(s, lc_rec_word(LC_REC_PHASE, call->begin - s->base_ticks),

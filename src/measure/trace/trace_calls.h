@@ -22,7 +22,8 @@ void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent);
 void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name);
 
 /* the ranks of `comm` that this one receives from in neighbourhood operations */
-void lc_trace_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources, int n);
+void lc_trace_define_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources,
+                                int n);
 
 /* a communicator that no constructor announced (MPI_Comm_idup, ..) */
 void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "format/trace_record.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handles.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/core.h"

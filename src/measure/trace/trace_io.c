@@ -2,11 +2,10 @@
  * requests. Nothing is done unless a trace is written. */
 #include "base/mem.h"
 #include "format/trace_record.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handle_cache.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
 #include "measure/core.h"
-#include "measure/hot.h"
 #include "measure/paths/entry.h"
 #include "measure/thread.h"
 #include "measure/trace/definitions.h"

@@ -5,10 +5,9 @@
 
 #include "base/mem.h"
 #include "format/trace_record.h"
-#include "measure/calls/communicators.h"
+#include "measure/calls/handle_cache.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"
-#include "measure/hot.h"
 #include "measure/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"
-#include "measure/paths/modules.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_sites.h"
@@ -15,43 +15,22 @@
 enum { SITES_MAX = 1 << 20 };
 
 struct pair {
-    uint64_t site; /* 0: free */
-    uint32_t node;
+    uint32_t site, node;
 };
 
 static struct pair *pairs;
-static size_t n_pairs, mask;
-
-static size_t slot_of(const struct pair *table, size_t table_mask, uint32_t node, uint64_t site) {
-    size_t i = (size_t)(lc_hash_key(site ^ (uint64_t)node << 32) >> 20) & table_mask;
-    while (table[i].site != 0 && (table[i].site != site || table[i].node != node))
-        i = (i + 1) & table_mask;
-    return i;
-}
-
-static bool grow(void) {
-    size_t wider = mask ? 2 * mask + 1 : 1023;
-    struct pair *table = calloc(wider + 1, sizeof(*table));
-    if (table == NULL)
-        return false;
-    for (size_t i = 0; pairs != NULL && i <= mask; i++)
-        if (pairs[i].site != 0)
-            table[slot_of(table, wider, pairs[i].node, pairs[i].site)] = pairs[i];
-    free(pairs);
-    pairs = table;
-    mask = wider;
-    return true;
-}
+static size_t n_pairs, cap_pairs;
+static struct lc_lookup pair_of;
 
 /* true: seen for the first time. */
-static bool add(uint32_t node, uint64_t site) {
-    if (n_pairs >= SITES_MAX || (2 * n_pairs >= mask && !grow()))
+static bool add(uint32_t node, uint32_t site) {
+    uint64_t hash = site ^ (uint64_t)node << 32;
+    if (LC_LOOKUP(&pair_of, hash, i, pairs[i].site == site && pairs[i].node == node) != LC_NONE)
         return false;
-    struct pair *at = &pairs[slot_of(pairs, mask, node, site)];
-    if (at->site != 0)
+    if (n_pairs >= SITES_MAX || lc_grow(&pairs, &cap_pairs, n_pairs + 1, sizeof *pairs) != LC_OK ||
+        lc_lookup_add(&pair_of, hash, (uint32_t)n_pairs) != LC_OK)
         return false;
-    *at = (struct pair){site, node};
-    n_pairs++;
+    pairs[n_pairs++] = (struct pair){site, node};
     return true;
 }
 
@@ -59,15 +38,15 @@ void lc_trace_sites(const struct lc_entry *entry) {
     if (lc_tracing.area == NULL || entry->path == NULL)
         return;
     for (uint32_t i = 0; i < entry->n_items; i++) {
-        uint64_t site = entry->items[i].site;
+        uint32_t site = entry->items[i].site;
         uint32_t node = i + 1 < entry->n_items ? entry->items[i + 1].node : entry->path->node;
-        if (site == 0 || node == 0 || node == entry->items[i].node)
+        if (site == 0 || site == LC_SITE_UNKNOWN || node == 0 || node == entry->items[i].node)
             continue;
+        const struct lc_trace_site definition = {node, 0, site};
         pthread_mutex_lock(&lc_core.lock);
-        const struct lc_module *m = add(node, site) ? lc_module_find(site) : NULL;
-        const struct lc_trace_site definition = {node, 0, m != NULL ? site - m->bias : 0};
+        bool first = add(node, site);
         pthread_mutex_unlock(&lc_core.lock);
-        if (m != NULL)
+        if (first)
             lc_trace_define(LC_DEF_SITE, &definition, sizeof(definition), NULL, 0);
     }
 }

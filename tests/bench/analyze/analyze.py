@@ -23,7 +23,7 @@ CASES = [  # events, locations, short functions per iteration, ranks
 ]
 PHASES = ("plain_s", "reading_s", "waits_s", "root_causes_s")
 OWN_PHASES = ("reading_cpu_s", "waits_cpu_s", "root_causes_cpu_s")
-MPIRUN = ["mpirun.openmpi", "-q", "--oversubscribe", "--bind-to", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+MPIRUN = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 
 
 def archive(build, work, events, locations, inner):

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-REAL = os.path.join(HERE, "../../real")
+REAL = os.path.join(HERE, "../../system/real")
 OPTIONS = {"profile": [], "trace": ["--trace"]}
 
 

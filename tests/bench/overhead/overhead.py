@@ -3,8 +3,8 @@
 
 usage: overhead.py BUILD_DIR [--flavour openmpi|mpich] [--runs 11] [--iterations N] [--depth D] [--modes nop,profile,..]
 
-Modes: nop (the wrappers only forward), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame),
-clocks-mpi (the same over messages), trace (the default with --trace). A virtual machine moves its cores about: a line from the other
+Modes: nop (the wrappers only forward), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame), sampled (that
+and 500 samples per second), clocks-mpi (the same over messages), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
 core takes 30 ns at one time and 120 at another. So each slice is measured together with the time that a line takes before and after it,
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
@@ -22,6 +22,7 @@ MODES = {
     "nop": {"LATECOMER_MODE": "nop"},
     "profile": {"LATECOMER_CLOCKS": "off"},
     "clocks": {},
+    "sampled": {"LATECOMER_SAMPLE": "500"},
     "clocks-mpi": {"LATECOMER_TRANSPORT": "mpi"},
     "trace": {"LATECOMER_TRACE": "1"},
 }
@@ -36,7 +37,7 @@ def launcher(flavour, ranks):
 
 def run_once(args, ranks, mode, scratch):
     command = launcher(args.flavour, ranks)
-    environment = dict(os.environ)
+    environment = dict(os.environ, LATECOMER_MAX_OVERHEAD="off")
     if mode != "bare":
         environment.update(MODES[mode])
         out = os.path.join(scratch, "result")

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Many pending receives: what the tool adds per receive, completed in any order; it must not grow with their number.
 
-usage: pending.py BUILD_DIR [--flavour openmpi|mpich] [--ranks 2] [--runs 3] [--counts 1000,10000,100000] [--limit RATIO]
+usage: pending.py BUILD_DIR [--flavour openmpi|mpich] [--ranks 2] [--runs 3] [--counts 1000,10000,100000] [--limit RATIO] [--instructions]
 
 Prints, per order and kind (see pending.c), the bare time per receive and what profile and profile with clocks add, in ns, for each
 count: the least of the runs. With --limit: exit status 1 if the most receives cost more than RATIO times as much each as the least
-(and more than 1 us each; what MPI itself takes is not counted)."""
+(and more than 1 us each; what MPI itself takes is not counted). With --instructions: instructions of the tool's own libraries per receive
+and rank, start and end of the run included, under callgrind (some 50 times slower: choose smaller counts), which no other load changes."""
 import argparse
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +33,35 @@ def seconds(args, mode, *what):
         sys.exit(f"pending.py: {' '.join(command)}: {(done.stdout + done.stderr).strip()[-500:]}")
 
 
+def own_instructions(profile):
+    """What a file of callgrind counts inside liblatecomer*: self cost by object; the line after calls= is that of the callee."""
+    names, inside, callee, total = {}, False, False, 0
+    for line in pathlib.Path(profile).read_text(encoding="utf-8").splitlines():
+        named = re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line)
+        if named:
+            if named[3]:
+                names[named[2]] = named[3]
+            if not named[1]:
+                inside = "liblatecomer" in names[named[2]]
+        elif line.startswith("calls="):
+            callee = True
+        elif re.match(r"[+\-*\d]", line):
+            total += 0 if callee or not inside else int(line.split()[1])
+            callee = False
+    return total
+
+
+def instructions(args, scratch, *what):
+    """The mean of the ranks."""
+    for old in pathlib.Path(scratch).glob("count.*"):
+        old.unlink()
+    words = [f"{args.build}/bin/latecomer", "run", "-q", "-o", f"{scratch}/exp", "--", "valgrind", "-q", "--tool=callgrind",
+             f"--callgrind-out-file={scratch}/count.%p"]
+    seconds(args, (words, {}), *what)
+    counted = [own_instructions(p) for p in pathlib.Path(scratch).glob("count.*")]
+    return sum(counted) / len(counted)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -41,9 +73,18 @@ def main():
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--limit", type=float)
     parser.add_argument("--timeout", type=float, default=600)
+    parser.add_argument("--instructions", action="store_true")
     args = parser.parse_args()
+    args.build = os.path.abspath(args.build)
     counts = [int(n) for n in args.counts.split(",")]
     bad = 0
+    if args.instructions:
+        with tempfile.TemporaryDirectory() as scratch:
+            for order in args.orders.split(","):
+                for kind in args.kinds.split(","):
+                    each = [instructions(args, scratch, str(n), order, kind) / n for n in counts]
+                    print(f"{order:<12}{kind:<8}" + "".join(f"{n:>10}: {x:>8.0f}" for n, x in zip(counts, each)), flush=True)
+        return
     print(f"{'order':<12}{'kind':<8}" + "".join(f"{n:>10} bare   profile    clocks" for n in counts))
     with tempfile.TemporaryDirectory() as scratch:
         tool = [f"{args.build}/bin/latecomer", "run", "-q", "-o", f"{scratch}/exp"]

@@ -1,0 +1,390 @@
+#include "analyze/replay_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/events.h"
+#include "analyze/radix.h"
+#include "base/lookup.h"
+#include "base/mem.h"
+
+/* --- the steps --- */
+
+static bool is_mutual(const struct lc_wait *w) {
+    switch (w->kind) {
+    case LC_WAIT_BARRIER:
+    case LC_WAIT_N2N:
+    case LC_WAIT_MGMT:
+    case LC_WAIT_OMP_EBARRIER:
+    case LC_WAIT_OMP_IBARRIER:
+    case LC_WAIT_RMA_CREATE:
+    case LC_WAIT_RMA_FREE:
+    case LC_WAIT_RMA_FENCE:
+    case LC_WAIT_IO:
+        return w->instance != UINT64_MAX && !(w->flags & LC_WAIT_NONBLOCKING);
+    default:
+        return false;
+    }
+}
+
+/* Instances count from 0; MPI_Init and MPI_Finalize are the first two groups. */
+static uint64_t group_of(const struct lc_wait *w) {
+    if (w->kind == LC_WAIT_INIT || w->kind == LC_WAIT_FINALIZE)
+        return w->kind == LC_WAIT_INIT ? 1 : 2;
+    return is_mutual(w) ? w->instance + LC_REPLAY_FIRST_INSTANCE : LC_REPLAY_NO_GROUP;
+}
+
+static struct lc_replay_place place_of(const struct lc_loc *loc, int64_t time) {
+    size_t after = LC_FIRST_WHERE(i, 0, loc->n_transitions, loc->time[i] > time);
+    return (struct lc_replay_place){(uint32_t)after};
+}
+
+static void add_step(struct lc_replay *replay, const struct lc_loc *loc,
+                     struct lc_replay_step step) {
+    replay->starts[replay->n_steps] = place_of(loc, step.start);
+    replay->ends[replay->n_steps] = place_of(loc, step.end);
+    replay->steps[replay->n_steps++] = step;
+}
+
+static struct lc_replay_step step_of(const struct lc_loc *loc, const struct lc_arrival *a) {
+    int64_t enter = loc->time[loc->calls[a->call].enter];
+    bool reduction = a->kind == LC_ARRIVED_MEMBER || a->kind == LC_ARRIVED_ALL;
+    return (struct lc_replay_step){
+        .start = enter,
+        .end = enter,
+        .release = reduction ? enter : a->release,
+        .group = reduction ? a->instance + LC_REPLAY_FIRST_INSTANCE : LC_REPLAY_NO_GROUP,
+        .location = loc->id,
+        .cause = reduction ? loc->id : a->cause,
+        .slot = reduction ? 0 : LC_NONE,
+        .kind = a->kind == LC_ARRIVED_MEMBER ? LC_REPLAY_MEMBER : LC_REPLAY_ARRIVED,
+        .by_message = a->kind == LC_ARRIVED_MESSAGE};
+}
+
+static bool blocks(const struct lc_wait *w) {
+    return (w->flags & LC_WAIT_BLOCKS) && w->cause != LC_NONE;
+}
+
+static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
+    const struct lc_trace *trace = replay->trace;
+    LC_TRY(lc_alloc(&replay->steps, n + 1, sizeof *replay->steps));
+    LC_TRY(lc_alloc(&replay->starts, n + 1, sizeof *replay->starts));
+    LC_TRY(lc_alloc(&replay->ends, n + 1, sizeof *replay->ends));
+    LC_TRY(lc_alloc(&replay->saved, n + 1, sizeof *replay->saved));
+    for (size_t l = 0; l < trace->n_locs; l++) {
+        const struct lc_loc *loc = &trace->locs[l];
+        for (size_t k = 0; k < loc->n_waits; k++) {
+            const struct lc_wait *w = &loc->waits[k];
+            bool is_slot = w->kind == LC_WAIT_N21 && !replay->partial;
+            if (blocks(w))
+                add_step(replay, loc,
+                         (struct lc_replay_step){.start = w->start,
+                                                 .end = w->release < w->end ? w->release : w->end,
+                                                 .release = w->release,
+                                                 .group = is_slot ? w->instance +
+                                                                        LC_REPLAY_FIRST_INSTANCE
+                                                                  : group_of(w),
+                                                 .location = loc->id,
+                                                 .cause = w->cause,
+                                                 .slot = is_slot ? 0 : LC_NONE,
+                                                 .kind = LC_REPLAY_BLOCKED,
+                                                 .by_message = w->kind == LC_WAIT_LS});
+        }
+        for (size_t k = 0; k < loc->n_arrivals && !replay->partial; k++)
+            add_step(replay, loc, step_of(loc, &loc->arrivals[k]));
+    }
+    return LC_OK;
+}
+
+/* Blockings and arrivals of this rank, and of all ranks. */
+static void count_steps(const struct lc_trace *trace, int64_t own[2], int64_t all[2]) {
+    own[0] = own[1] = 0;
+    for (size_t l = 0; l < trace->n_locs; l++) {
+        own[1] += (int64_t)trace->locs[l].n_arrivals;
+        for (size_t k = 0; k < trace->locs[l].n_waits; k++)
+            own[0] += blocks(&trace->locs[l].waits[k]);
+    }
+    memcpy(all, own, 2 * sizeof *all);
+    lc_transport_allreduce_i64(trace->comm, all, 2, LC_OP_SUM);
+}
+
+/* --- releases, at the owners of the causes --- */
+
+static uint64_t cause_key(const void *releases, uint32_t index, int level) {
+    const struct lc_replay_release *r = (const struct lc_replay_release *)releases + index;
+    return level == 0 ? lc_key_signed(r->time) : r->cause;
+}
+
+/* Steps of the ranks before this one. */
+static enum lc_err first_number(const struct lc_replay *replay, uint32_t *first) {
+    const struct lc_transport *comm = replay->trace->comm;
+    int64_t *counts = NULL;
+    LC_TRY(lc_transport_agree(comm, lc_alloc(&counts, comm->size, sizeof *counts)));
+    counts[comm->rank] = (int64_t)replay->n_steps;
+    lc_transport_allreduce_i64(comm, counts, comm->size, LC_OP_SUM);
+    *first = 0;
+    for (uint32_t r = 0; r < comm->rank; r++)
+        *first += (uint32_t)counts[r];
+    free(counts);
+    return LC_OK;
+}
+
+static enum lc_err send_releases(struct lc_replay *replay) {
+    const struct lc_trace *trace = replay->trace;
+    struct lc_replay_release *mine = NULL;
+    uint32_t *dest = NULL, first = 0;
+    enum lc_err err = lc_alloc(&mine, replay->n_steps + 1, sizeof *mine);
+    if (err == LC_OK)
+        err = lc_alloc(&dest, replay->n_steps + 1, sizeof *dest);
+    err = lc_transport_agree(trace->comm, err);
+    if (err == LC_OK)
+        err = first_number(replay, &first);
+    for (size_t i = 0; i < replay->n_steps && err == LC_OK; i++) {
+        mine[i] = (struct lc_replay_release){replay->steps[i].release, replay->steps[i].cause,
+                                             first + (uint32_t)i};
+        dest[i] = lc_trace_owner(trace, replay->steps[i].cause);
+    }
+    if (err == LC_OK)
+        err = lc_transport_exchange(trace->comm, mine, dest, replay->n_steps, sizeof *mine,
+                                    (void **)&replay->releases, &replay->n_releases);
+    free(mine);
+    free(dest);
+    return err;
+}
+
+static bool is_in_mpi(const struct lc_trace *trace, uint32_t cnode) {
+    return cnode != LC_NONE && trace->regions[trace->cnodes[cnode].region].mpi;
+}
+
+/* Forwards through the transitions of a location: where it was longest since its last MPI call. */
+struct walk {
+    uint32_t location;
+    uint32_t at; /* transition */
+    uint32_t cnode;
+    int64_t longest;
+    bool in_mpi;
+};
+
+/* Where the location was longest between its last MPI call and the one that begins at the place;
+ * places of a location come in the order of time. */
+static uint32_t code_before(const struct lc_trace *trace, const struct lc_loc *loc,
+                            struct lc_replay_place place, struct walk *walk) {
+    if (walk->location != loc->id)
+        *walk = (struct walk){loc->id, 0, LC_NONE, -1, false};
+    for (; walk->at < place.after; walk->at++) {
+        uint32_t i = walk->at;
+        if (is_in_mpi(trace, loc->cnode[i])) {
+            walk->in_mpi = true;
+            continue;
+        }
+        if (walk->in_mpi)
+            *walk = (struct walk){loc->id, i, LC_NONE, -1, false};
+        if (i + 1 < loc->n_transitions && loc->time[i + 1] - loc->time[i] >= walk->longest) {
+            walk->longest = loc->time[i + 1] - loc->time[i];
+            walk->cnode = loc->cnode[i];
+        }
+    }
+    return walk->cnode;
+}
+
+static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_released_by **by) {
+    const struct lc_trace *trace = replay->trace;
+    LC_TRY(
+        lc_sort_by(replay->releases, replay->n_releases, sizeof *replay->releases, cause_key, 2));
+    LC_TRY(lc_alloc(&replay->places, replay->n_releases + 1, sizeof *replay->places));
+    LC_TRY(lc_alloc(&replay->saved_release, replay->n_releases + 1, sizeof(double)));
+    LC_TRY(lc_alloc(by, replay->n_releases + 1, sizeof **by));
+    struct walk walk = {.location = LC_NONE};
+    for (size_t i = 0; i < replay->n_releases; i++) {
+        const struct lc_replay_release *r = &replay->releases[i];
+        const struct lc_loc *loc = lc_trace_loc(trace, r->cause);
+        replay->places[i] = place_of(loc, r->time);
+        bool known = i > 0 && r[-1].cause == r->cause &&
+                     replay->places[i - 1].after == replay->places[i].after;
+        (*by)[i] = (struct lc_replay_released_by){
+            r->step,
+            known ? (*by)[i - 1].cnode : code_before(trace, loc, replay->places[i], &walk)};
+    }
+    return LC_OK;
+}
+
+/* --- on rank 0: what happens in which order --- */
+
+static uint64_t event_key(const void *events, uint32_t index, int level) {
+    const struct lc_replay_event *e = (const struct lc_replay_event *)events + index;
+    return level == 0 ? e->kind : lc_key_signed(e->time);
+}
+
+/* Members of a group next to each other, whatever the number of ranks. */
+static uint64_t step_key(const void *steps, uint32_t index, int level) {
+    const struct lc_replay_step *s = (const struct lc_replay_step *)steps + index;
+    switch (level) {
+    case 0:
+        return s->cause;
+    case 1:
+        return lc_key_signed(s->start);
+    case 2:
+        return s->location;
+    case 3:
+        return s->group;
+    default:
+        return lc_key_signed(s->release);
+    }
+}
+
+static uint64_t slot_key(const void *steps, uint32_t index, int level) {
+    const struct lc_replay_step *s = (const struct lc_replay_step *)steps + index;
+    return level == 0 ? s->group : s->slot;
+}
+
+/* One for each reduction. */
+static enum lc_err number_slots(struct lc_replay *replay) {
+    uint32_t *order = NULL;
+    uint64_t last = LC_REPLAY_NO_GROUP;
+    LC_TRY(lc_order_by(&order, replay->all, replay->n_all, slot_key, 2));
+    for (size_t i = 0; i < replay->n_all && replay->all[order[i]].slot != LC_NONE; i++) {
+        struct lc_replay_step *s = &replay->all[order[i]];
+        replay->n_slots += s->group != last;
+        last = s->group;
+        s->slot = (uint32_t)replay->n_slots - 1;
+    }
+    free(order);
+    return lc_alloc(&replay->met, replay->n_slots + 1, sizeof *replay->met);
+}
+
+static enum lc_err make_events(struct lc_replay *replay) {
+    uint32_t *order = NULL;
+    LC_TRY(number_slots(replay));
+    LC_TRY(lc_alloc(&replay->events, 2 * replay->n_all + 1, sizeof *replay->events));
+    LC_TRY(lc_alloc(&replay->sent, replay->n_all + 1, sizeof(double)));
+    LC_TRY(lc_alloc(&replay->until, replay->n_all + 1, sizeof(double)));
+    LC_TRY(lc_alloc(&replay->before, replay->n_all + 1, sizeof *replay->before));
+    LC_TRY(lc_alloc(&replay->fronts, replay->trace->n_locations + 1, sizeof *replay->fronts));
+    LC_TRY(lc_order_by(&order, replay->all, replay->n_all, step_key, 5));
+    for (size_t i = 0; i < replay->n_all; i++) {
+        const struct lc_replay_step *s = &replay->all[order[i]];
+        if (s->kind == LC_REPLAY_ARRIVED)
+            replay->events[replay->n_events++] =
+                (struct lc_replay_event){s->start, order[i], LC_REPLAY_ARRIVES};
+        if (s->kind != LC_REPLAY_ARRIVED || s->slot == LC_NONE)
+            replay->events[replay->n_events++] =
+                (struct lc_replay_event){s->release, order[i],
+                                         s->kind == LC_REPLAY_BLOCKED  ? LC_REPLAY_GO_ON
+                                         : s->kind == LC_REPLAY_MEMBER ? LC_REPLAY_GIVES
+                                                                       : LC_REPLAY_IS_SENT};
+    }
+    free(order);
+    return lc_sort_by(replay->events, replay->n_events, sizeof *replay->events, event_key, 2);
+}
+
+static enum lc_err gather_steps(struct lc_replay *replay) {
+    const struct lc_trace *trace = replay->trace;
+    struct lc_replay_released_by *by = NULL;
+    uint32_t *ids = NULL;
+    size_t bytes = 0, by_bytes = 0, id_bytes = 0;
+    enum lc_err err = lc_transport_agree(trace->comm, place_releases(replay, &by));
+    if (err == LC_OK)
+        err =
+            lc_transport_gather(trace->comm, replay->steps, replay->n_steps * sizeof *replay->steps,
+                                (void **)&replay->all, &bytes, NULL);
+    if (err == LC_OK)
+        err = lc_transport_gather(trace->comm, by, replay->n_releases * sizeof *by,
+                                  (void **)&replay->released_by, &by_bytes, NULL);
+    if (err == LC_OK)
+        err = lc_transport_agree(trace->comm, lc_alloc(&ids, trace->n_locs + 1, sizeof *ids));
+    for (size_t l = 0; l < trace->n_locs && err == LC_OK; l++)
+        ids[l] = trace->locs[l].id;
+    if (err == LC_OK)
+        err = lc_transport_gather(trace->comm, ids, trace->n_locs * sizeof *ids,
+                                  (void **)&replay->location_of, &id_bytes, NULL);
+    replay->n_all = bytes / sizeof *replay->all;
+    if (err == LC_OK && trace->comm->rank == 0) {
+        err = make_events(replay);
+        for (size_t i = 0; i < replay->n_all && err == LC_OK; i++)
+            replay->before[replay->released_by[i].step] = replay->released_by[i].cnode;
+    }
+    free(by);
+    free(ids);
+    return lc_transport_agree(trace->comm, err);
+}
+
+static enum lc_err find_ends(struct lc_replay *replay) {
+    const struct lc_trace *trace = replay->trace;
+    size_t most = 0;
+    for (size_t l = 0; l < trace->n_locs; l++)
+        most = trace->locs[l].n_transitions > most ? trace->locs[l].n_transitions : most;
+    enum lc_err err = lc_alloc(&replay->share, most + 1, sizeof(double));
+    if (err == LC_OK)
+        err = lc_alloc(&replay->sums, most + 1, sizeof(double));
+    if (err == LC_OK)
+        err = lc_alloc(&replay->saved_last, trace->n_locs + 1, sizeof(double));
+    if (err == LC_OK)
+        err = lc_alloc(&replay->last, trace->n_locations + 1, sizeof *replay->last);
+    LC_TRY(lc_transport_agree(trace->comm, err));
+    for (size_t i = 0; i < trace->n_locations; i++)
+        replay->last[i] = INT64_MIN;
+    for (size_t l = 0; l < trace->n_locs; l++)
+        if (trace->locs[l].n_transitions > 0)
+            replay->last[trace->locs[l].id] = trace->locs[l].time[trace->locs[l].n_transitions - 1];
+    lc_transport_allreduce_i64(trace->comm, replay->last, trace->n_locations, LC_OP_MAX);
+    return LC_OK;
+}
+
+enum lc_err lc_replay_new(struct lc_replay **out, const struct lc_timelines *lines) {
+    const struct lc_trace *trace = lines->trace;
+    struct lc_replay *replay = NULL;
+    int64_t own[2], all[2];
+    *out = NULL;
+    count_steps(trace, own, all);
+    if (all[0] > LC_REPLAY_STEPS)
+        return lc_fail(LC_ERR_RANGE, "replay: more than %d blockings: analyse a part of the run",
+                       (int)LC_REPLAY_STEPS);
+    enum lc_err err = lc_alloc(&replay, 1, sizeof *replay);
+    if (err == LC_OK) {
+        replay->trace = trace;
+        replay->partial = all[0] + all[1] > LC_REPLAY_STEPS;
+        err = list_steps(replay, (size_t)(own[0] + (replay->partial ? 0 : own[1])));
+    }
+    err = lc_transport_agree(trace->comm, err);
+    if (err == LC_OK)
+        err = find_ends(replay);
+    if (err == LC_OK)
+        err = send_releases(replay);
+    if (err == LC_OK)
+        err = gather_steps(replay);
+    if (err != LC_OK)
+        lc_replay_free(replay);
+    else
+        *out = replay;
+    return err;
+}
+
+void lc_replay_free(struct lc_replay *replay) {
+    if (replay == NULL)
+        return;
+    free(replay->steps);
+    free(replay->starts);
+    free(replay->ends);
+    free(replay->releases);
+    free(replay->places);
+    free(replay->share);
+    free(replay->sums);
+    free(replay->saved);
+    free(replay->saved_release);
+    free(replay->saved_last);
+    free(replay->all);
+    free(replay->released_by);
+    free(replay->location_of);
+    free(replay->events);
+    free(replay->fronts);
+    free(replay->sent);
+    free(replay->met);
+    free(replay->until);
+    free(replay->before);
+    free(replay->last);
+    free(replay);
+}
+
+bool lc_replay_is_partial(const struct lc_replay *replay) {
+    return replay->partial;
+}

@@ -1,0 +1,68 @@
+#include "base/perf_sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int open_event(struct perf_event_attr *attr) {
+    long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int lc_perf_sampler_open(const struct lc_perf_wanted *wanted) {
+    int saved = errno;
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_TASK_CLOCK;
+    attr.sample_period = wanted->period_ns;
+    attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+    attr.sample_max_stack = LC_PERF_CALLERS;
+    attr.sample_id_all = 1;
+    attr.exclude_callchain_kernel = 1;
+    attr.exclude_hv = 1;
+    attr.context_switch = wanted->switches;
+    attr.watermark = 1; /* nobody sleeps until there is something */
+    attr.wakeup_watermark = UINT32_MAX;
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC_RAW;
+    int fd = open_event(&attr);
+    if (fd == -EACCES || fd == -EPERM) {
+        attr.exclude_kernel = 1;
+        fd = open_event(&attr);
+    }
+    errno = saved;
+    return fd;
+}
+
+uint64_t lc_perf_period_ns(double per_second) {
+    return (uint64_t)(1e9 / per_second * 0.9985) | 1;
+}
+
+int lc_perf_sampler_try(void) {
+    const struct lc_perf_wanted wanted = {.period_ns = 1000000000, .switches = true};
+    int fd = lc_perf_sampler_open(&wanted);
+    if (fd < 0)
+        return -fd;
+    close(fd);
+    return 0;
+}
+
+const char *lc_perf_why(int error) {
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return "the kernel does not allow it here (containers: allow perf_event_open; else set "
+               "kernel.perf_event_paranoid to 2 or less)";
+    case ENOSYS:
+    case EOPNOTSUPP:
+    case ENOENT:
+        return "the kernel has no performance events";
+    default:
+        return "the kernel has no room for it now";
+    }
+}

@@ -1,0 +1,34 @@
+/* Events of the Linux kernel that note where a thread is, at a constant rate of its time on the
+ * processor (perf_event_open, software clock: no counter of the processor, no signal). */
+#ifndef LC_BASE_PERF_SAMPLER_H
+#define LC_BASE_PERF_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    LC_PERF_CALLERS = 32, /* most frames of a sample */
+    LC_PERF_RATE = 500,   /* samples per second: what the documentation advises */
+    LC_PERF_MOST = 10000
+};
+
+struct lc_perf_wanted {
+    uint64_t period_ns; /* of time on the processor between two samples */
+    bool switches;      /* note also when the thread leaves the processor and comes back */
+};
+
+/* For the calling thread, running at once; the descriptor is closed on exec. Where the kernel
+ * allows it, samples are taken inside of system calls, too. A negative errno: not possible. */
+int lc_perf_sampler_open(const struct lc_perf_wanted *wanted);
+
+/* Period of a rate per second, such that it keeps no step with programs that do something a round
+ * number of times per second. */
+uint64_t lc_perf_period_ns(double per_second);
+
+/* What an errno of these says, and what to do about it. */
+const char *lc_perf_why(int error);
+
+/* Whether this process could sample itself now; 0, or an errno. */
+int lc_perf_sampler_try(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* Intervals of means: Student's distribution, and two samples that need not have the same variance
+ * (Welch 1947). Samples in the order in which they were taken: where neighbours are alike
+ * (iterations of a loop that drifts), they count for fewer. */
+#ifndef LC_BASE_STUDENT_H
+#define LC_BASE_STUDENT_H
+
+#include <stddef.h>
+
+/* The t with P(|T| <= t) = level, for `freedom` > 0 degrees of freedom; 0 < level < 1. */
+double lc_student_quantile(double level, double freedom);
+
+struct lc_difference {
+    double mean_a, mean_b, delta; /* delta = mean_b - mean_a */
+    double half;                  /* half the width of the interval of delta; INFINITY: cannot be
+                                     told (fewer than two values on a side) */
+};
+
+/* The difference of the means of two samples with its interval at this level. */
+struct lc_difference lc_student_compare(const double *a, size_t n_a, const double *b, size_t n_b,
+                                        double level);
+
+#endif

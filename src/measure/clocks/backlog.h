@@ -1,0 +1,79 @@
+/* The backlog: a queue of events that cannot be processed yet. Between ranks that share no memory
+ * the record of a message arrives after the message itself, and no call waits for it. Everything
+ * that changes clocks therefore goes through one first-in, first-out queue per process, with its
+ * time stamps: an event runs at once if the queue is empty and its input is there, otherwise during
+ * a later call. So the clocks are those of a run in which every record arrived in time, and a value
+ * is published to other ranks as soon as it is known.
+ *
+ * Nouns
+ *   event     something that changes clocks, or publishes them to other ranks
+ *   ready     an event whose input from other ranks has arrived
+ *   forced    an event that ran before it was ready, because the queue is full or the run is over:
+ *             its edge is added when its record arrives (edges_late), or counted as missing
+ *
+ * Invariants: an event depends only on what other ranks published in events that happened before
+ * it, so some rank can always make progress. No call of the program waits for an event; from a half
+ * full queue on it makes progress as long as there is any. The queue has a lock of its own, which
+ * is taken before lc_clk.lock. */
+#ifndef LC_MEASURE_CLOCKS_BACKLOG_H
+#define LC_MEASURE_CLOCKS_BACKLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/core.h"
+
+struct lc_call;
+
+enum { LC_EVENT_DATA = 56, LC_BACKLOG_CAPACITY = 65536 };
+
+struct lc_event_type {
+    /* NULL: always */
+    bool (*ready)(void *data);
+    /* call: as it was then, of its entry only path, fn_ctx and the innermost item */
+    void (*run)(struct lc_call *call, struct lc_clk_thread *k, void *data);
+    /* changes the thread's own time only, or belongs to composed_collectives.c: it neither uses
+     * nor publishes anything of other ranks */
+    bool local;
+};
+
+/* Before the first event. */
+void lc_clk_backlog_init(void);
+
+/* Runs the event now if the queue is empty and the event is ready, otherwise queues it. The data
+ * (at most LC_EVENT_DATA bytes) are copied. */
+void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
+                           const struct lc_call *call, const void *data, size_t bytes);
+
+/* Useful time of the thread until call->begin, in the call path of that time; regions split it. */
+void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
+extern const struct lc_event_type lc_clk_part_event; /* data: uint64_t ticks */
+
+/* The queue is empty. */
+bool lc_clk_backlog_empty(void);
+
+/* Makes progress during a call of the program: receives packets, runs the events that are ready,
+ * sends packets. From a half full queue on it goes on until a quarter is left, or nothing has
+ * arrived for 50 us. */
+void lc_clk_backlog_progress(void);
+
+/* At the end of a collective operation in which all members take part: if the queue is long, spends
+ * some microseconds on it, so that it does not grow in programs that call nothing else. Stops as
+ * soon as there is no progress. */
+void lc_clk_backlog_catch_up(void);
+
+/* In a constructor, in which all members take part: makes progress until the queue is empty, for
+ * LC_DRAIN_US at most. */
+enum { LC_DRAIN_US = 20000 };
+void lc_clk_backlog_drain(void);
+
+/* In MPI_Finalize, collective: makes progress until the queues of all ranks are empty. */
+void lc_clk_backlog_finish(struct lc_clk_thread *k);
+
+/* The call paths of the thread are about to be freed: its events get copies of theirs. */
+void lc_clk_backlog_copy_paths(const struct lc_clk_thread *k);
+
+#endif

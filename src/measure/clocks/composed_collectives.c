@@ -1,0 +1,427 @@
+/* Several collectives reduced in one. */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/packets.h"
+#include "measure/clocks/shadow_private.h"
+#include "measure/clocks/what_if_factors.h"
+#include "measure/core.h"
+
+struct lc_shadow_batch { /* also as words of a message */
+    uint32_t n;          /* steps */
+    uint32_t mixed;      /* members are in several intervals or phases */
+    double outside_omp_end;
+    struct lc_shadow_record first;
+    struct lc_shadow_step steps[LC_STEPS];
+};
+_Static_assert(sizeof(struct lc_shadow_batch) / sizeof(uint64_t) + 2 <= LC_PART_WORDS,
+               "a part of a packet");
+
+enum { LC_HELD = 8, SAME_NS = 2 /* rounding of times */ };
+
+/* ---- what the thread did since the last operation */
+
+static struct {
+    const struct lc_shadow *after; /* the last one; NULL: something else has happened since */
+    uint64_t ticks, whatif[LC_WHATIF_MAX];
+    struct lc_cp_item items[LC_STEP_ITEMS];
+    uint32_t n_items, node, longest_node;
+    uint64_t longest;
+} since;
+
+static bool one_thread(void) {
+    return !lc_core.multiple && lc_clk.n_threads == 1;
+}
+
+void lc_clk_composed_break(void) {
+    if (since.after != NULL)
+        since.after = NULL;
+}
+
+void lc_clk_composed_worked(uint64_t ticks, uint32_t node, bool part) {
+    if (since.after == NULL)
+        return;
+    if (part && ticks > 0 && ticks >= since.longest) {
+        since.longest = ticks;
+        since.longest_node = node;
+    }
+    since.node = !part && since.longest > ticks ? since.longest_node : node;
+    if (!part)
+        since.longest = 0;
+    if (ticks == 0)
+        return;
+    uint64_t key = (uint64_t)lc_clk.rank << 32 | node;
+    uint32_t i = 0;
+    while (i < since.n_items && since.items[i].key != key)
+        i++;
+    if (i == LC_STEP_ITEMS) {
+        lc_clk_composed_break();
+        return;
+    }
+    if (i == since.n_items)
+        since.items[since.n_items++] = (struct lc_cp_item){key, 0};
+    since.items[i].ticks += ticks;
+    since.ticks += ticks;
+    const float *factors = lc_clk.n_whatif > 0 ? lc_clk_whatif_of(node) : NULL;
+    for (uint32_t s = 0; factors != NULL && s < lc_clk.n_whatif; s++)
+        since.whatif[s] += (uint64_t)((double)ticks * (double)factors[s]);
+}
+
+static double ns_of(uint64_t ticks) {
+    return (double)ticks * lc_clk.ns_per_tick;
+}
+
+static void take_step(struct lc_shadow_step *s) {
+    s->work = ns_of(since.ticks);
+    s->n_items = since.n_items;
+    for (uint32_t i = 0; i < since.n_items; i++)
+        s->items[i] = (struct lc_cp_item){since.items[i].key, lc_clk_ns_of(since.items[i].ticks)};
+    for (uint32_t i = 0; i < lc_clk.n_whatif; i++)
+        s->whatif[i] = ns_of(since.whatif[i]);
+    s->latest_rank = lc_clk.rank;
+    s->latest_node = since.node;
+}
+
+/* ---- batches */
+
+static void clear(struct lc_shadow_batch *b) {
+    memset(b, 0, sizeof *b);
+    b->n = LC_STEPS;
+    b->outside_omp_end = INFINITY;
+    for (uint32_t i = 0; i < LC_STEPS; i++) {
+        struct lc_shadow_step *s = &b->steps[i];
+        s->work = -1;
+        s->latest = s->outside_omp = -INFINITY;
+        s->outside_omp_end = INFINITY;
+    }
+}
+
+static void merge_step(const struct lc_shadow_step *a, struct lc_shadow_step *b) {
+    if (a->work > b->work) {
+        b->work = a->work;
+        b->n_items = a->n_items;
+        memcpy(b->items, a->items, sizeof b->items);
+    }
+    for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
+        b->whatif[i] = fmax(a->whatif[i], b->whatif[i]);
+    if (a->latest > b->latest || (a->latest == b->latest && a->latest_rank < b->latest_rank)) {
+        b->latest = a->latest;
+        b->latest_rank = a->latest_rank;
+        b->latest_node = a->latest_node;
+    }
+    b->outside_omp = fmax(a->outside_omp, b->outside_omp);
+    b->outside_omp_end = fmin(a->outside_omp_end, b->outside_omp_end);
+}
+
+static void merge(const struct lc_shadow_batch *a, struct lc_shadow_batch *b) {
+    b->mixed |= a->mixed;
+    b->mixed |= b->first.n > 0 && a->first.n > 0 &&
+                (a->first.interval != b->first.interval || a->first.phase != b->first.phase);
+    lc_shadow_merge(&a->first, &b->first);
+    b->outside_omp_end = fmin(a->outside_omp_end, b->outside_omp_end);
+    b->n = a->n < b->n ? a->n : b->n;
+    for (uint32_t i = 0; i < b->n; i++)
+        merge_step(&a->steps[i], &b->steps[i]);
+}
+
+/* The first one's record goes last: only the words of it that are set are sent. */
+static void send_record(const struct lc_shadow *m, int32_t rank, const struct lc_shadow_batch *b) {
+    uint64_t part[2 + sizeof *b / sizeof(uint64_t)], *words = part + 2;
+    uint32_t head = offsetof(struct lc_shadow_batch, first) / sizeof *words;
+    uint32_t steps = b->n * (uint32_t)(sizeof b->steps[0] / sizeof *words);
+    uint32_t first = offsetof(struct lc_shadow_record, extra) / sizeof *words + 2 + LC_WHATIF_MAX +
+                     2 * (uint32_t)b->first.extra[0];
+    memcpy(words, b, head * sizeof *words);
+    memcpy(words + head, b->steps, steps * sizeof *words);
+    memcpy(words + head + steps, &b->first, first * sizeof *words);
+    part[0] = LC_COMPOSED_MARK;
+    part[1] = (uint64_t)lc_shadow_context(m) << 32 | m->number;
+    if (rank >= 0 &&
+        !lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, part, 2 + head + steps + first))
+        lc_clk.counts.skipped++;
+}
+
+static bool unpack(const uint64_t *words, uint32_t n, struct lc_shadow_batch *b) {
+    uint32_t head = offsetof(struct lc_shadow_batch, first) / sizeof *words;
+    clear(b);
+    if (n < head)
+        return false;
+    memcpy(b, words, head * sizeof *words);
+    uint32_t steps = b->n * (uint32_t)(sizeof b->steps[0] / sizeof *words);
+    if (b->n > LC_STEPS || n < head + steps || (n - head - steps) * sizeof *words > sizeof b->first)
+        return false;
+    memcpy(b->steps, words + head, steps * sizeof *words);
+    memcpy(&b->first, words + head + steps, (n - head - steps) * sizeof *words);
+    return b->first.extra[0] <= LC_RECORD_ITEMS;
+}
+
+/* Batches that came before the program was in the operation here, or not for this member's turn. */
+static struct early {
+    struct early *next;
+    uint32_t source, context, number, n;
+    uint64_t words[];
+} * earlies;
+
+static bool receive_record(const struct lc_shadow *m, int32_t rank, struct lc_shadow_batch *b) {
+    uint32_t context = lc_shadow_context(m);
+    for (struct early **at = &earlies, *e; (e = *at) != NULL; at = &e->next) {
+        if (e->number != m->number || e->context != context || (int32_t)e->source != rank)
+            continue;
+        bool good = unpack(e->words, e->n, b);
+        *at = e->next;
+        free(e);
+        return good;
+    }
+    return false;
+}
+
+static bool received_from_children(struct lc_shadow *m) {
+    bool all = true;
+    struct lc_shadow_batch b;
+    for (int level = 0; level < LC_SHADOW_LEVELS && ((int32_t)1 << level) < m->n; level++) {
+        int32_t c = lc_shadow_child(m, level);
+        if (c < 0 || m->received_from >> level & 1)
+            continue;
+        if (receive_record(m, lc_shadow_rank_at(m, c), &b)) {
+            merge(&b, m->batch);
+            m->received_from |= 1ull << level;
+        } else {
+            all = false;
+        }
+    }
+    return all;
+}
+
+/* ---- how many steps there are to tell */
+
+static struct lc_shadow *held[LC_HELD]; /* wait for more */
+static uint32_t n_held;
+static bool eager;
+
+static void let_go(const struct lc_shadow *m) {
+    for (uint32_t i = 0; i < n_held; i++)
+        if (held[i] == m)
+            held[i--] = held[--n_held];
+}
+
+/* False: all are held that can be. */
+static bool hold(struct lc_shadow *m) {
+    for (uint32_t i = 0; i < n_held; i++)
+        if (held[i] == m)
+            return true;
+    if (n_held == LC_HELD)
+        return false;
+    held[n_held++] = m;
+    return true;
+}
+
+static bool is_old(const struct lc_shadow *m) {
+    return lc_ticks() - m->published > LC_STEPS_WAIT_US * lc_clk.slow_ticks;
+}
+
+/* Steps of this member behind m, at most `most`; *more: there may be others soon. */
+static uint32_t steps_behind(const struct lc_shadow *m, uint32_t most, bool *more) {
+    uint32_t n = 0;
+    const struct lc_shadow *last = m, *s = m->after;
+    for (; n < most && s != NULL && s->relative && s->ended; last = s, s = s->after)
+        n++;
+    *more = n < most && (s == NULL ? since.after == last || !last->ended : s->relative);
+    return n;
+}
+
+static void fill_own(const struct lc_shadow *m, uint32_t n, struct lc_shadow_batch *b) {
+    clear(b);
+    b->n = n;
+    b->first = m->mine;
+    if (m->ended)
+        b->outside_omp_end = ns_of(m->end - m->origin);
+    const struct lc_shadow *s = m->after;
+    for (uint32_t i = 0; i < n; i++, s = s->after) {
+        struct lc_shadow_step *step = &b->steps[i];
+        *step = s->step;
+        step->latest = lc_clk_to_global(s->enter);
+        step->outside_omp = ns_of(s->enter - m->origin);
+        step->outside_omp_end = ns_of(s->end - m->origin);
+    }
+}
+
+/* Adds what this member knows. False: it waits for more. */
+static bool add_own(struct lc_shadow *m) {
+    struct lc_shadow_batch own;
+    bool more;
+    uint32_t n = steps_behind(m, m->few ? 0 : m->batch->n, &more);
+    if (more && m->soon && !eager && !is_old(m) && hold(m))
+        return false;
+    let_go(m);
+    fill_own(m, n, &own);
+    merge(&own, m->batch);
+    return true;
+}
+
+/* ---- what comes of it */
+
+/* As if the record had been sent with this work. */
+static void add_items(const struct lc_shadow_step *s, uint64_t *extra) {
+    struct lc_cp_item *items = (struct lc_cp_item *)(extra + 2 + LC_WHATIF_MAX);
+    for (uint32_t k = 0; k < s->n_items && k < LC_STEP_ITEMS; k++) {
+        uint32_t n = (uint32_t)extra[0], i = 0, smallest = 0;
+        for (; i < n && items[i].key != s->items[k].key; i++)
+            smallest = items[i].ticks < items[smallest].ticks ? i : smallest;
+        if (i < n) {
+            items[i].ticks += s->items[k].ticks;
+        } else if (n < LC_RECORD_ITEMS) {
+            items[n] = s->items[k];
+            extra[0]++;
+        } else if (items[smallest].ticks < s->items[k].ticks) {
+            items[smallest] = s->items[k];
+        }
+    }
+}
+
+static void apply(const struct lc_shadow_step *s, struct lc_shadow_record *r) {
+    r->useful += s->work;
+    r->phase_useful += s->work;
+    r->outside_omp = s->outside_omp;
+    r->latest = r->earliest = s->latest;
+    r->latest_rank = r->earliest_rank = s->latest_rank;
+    r->latest_node = r->earliest_node = s->latest_node;
+    for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
+        r->extra[2 + i] += (uint64_t)(s->whatif[i] + 0.5);
+    add_items(s, r->extra);
+}
+
+static void unchain(struct lc_shadow *m) {
+    struct lc_clk_comm *c = m->c;
+    if (!m->chained)
+        return;
+    *(m->before != NULL ? &m->before->after : &c->first_composed) = m->after;
+    *(m->after != NULL ? &m->after->before : &c->last_composed) = m->before;
+    m->chained = false;
+    if (since.after == m)
+        since.after = NULL;
+    let_go(m);
+}
+
+static void known(struct lc_shadow *m, const struct lc_shadow_record *r) {
+    m->received = *r;
+    m->come = m->over = true;
+    unchain(m);
+    lc_shadow_go(m);
+}
+
+/* All that the batch says. Where clocks were not the same after an operation, what comes next is
+ * told anew. */
+static void spread(struct lc_shadow *m) {
+    struct lc_shadow_batch *b = m->batch;
+    struct lc_clk_comm *c = m->c;
+    struct lc_shadow_record at = b->first;
+    double end = b->outside_omp_end;
+    bool mixed = b->mixed != 0;
+    m->batch = NULL;
+    c->uses++; /* the last one may go */
+    known(m, &at);
+    for (uint32_t i = 0; i < b->n; i++) {
+        struct lc_shadow *s = c->first_composed;
+        if (s == NULL || mixed || at.outside_omp + SAME_NS > end)
+            break;
+        apply(&b->steps[i], &at);
+        end = b->steps[i].outside_omp_end;
+        known(s, &at);
+    }
+    free(b);
+    struct lc_shadow *next = c->first_composed;
+    if (next != NULL)
+        lc_clk_composed_advance(next);
+    lc_clk_comm_unuse(c);
+}
+
+void lc_clk_composed_advance(struct lc_shadow *m) {
+    if (m->c->first_composed != m || m->over)
+        return;
+    bool top = lc_shadow_place(m) == 0;
+    if (m->batch == NULL) {
+        m->batch = malloc(sizeof *m->batch);
+        if (m->batch == NULL)
+            return;
+        clear(m->batch);
+    }
+    if (!m->sent) {
+        if (!received_from_children(m) || !m->own || !add_own(m))
+            return;
+        m->sent = true;
+        if (!top)
+            send_record(m, lc_shadow_parent(m), m->batch);
+    }
+    if (!top && !receive_record(m, lc_shadow_parent(m), m->batch))
+        return;
+    for (int level = 0; level < LC_SHADOW_LEVELS && ((int32_t)1 << level) < m->n; level++)
+        if (lc_shadow_child(m, level) >= 0)
+            send_record(m, lc_shadow_rank_at(m, lc_shadow_child(m, level)), m->batch);
+    spread(m);
+}
+
+/* ---- life */
+
+void lc_clk_composed_begin(struct lc_shadow *m, uint64_t enter) {
+    struct lc_clk_comm *c = m->c;
+    m->composed = m->chained = true;
+    m->enter = enter;
+    m->soon =
+        c->composed_end != 0 && enter - c->composed_end < LC_STEPS_SOON_US * lc_clk.slow_ticks;
+    m->before = c->last_composed;
+    *(m->before != NULL ? &m->before->after : &c->first_composed) = m;
+    c->last_composed = m;
+    m->relative = one_thread() && since.after != NULL && since.after == m->before;
+    if (m->relative)
+        take_step(&m->step);
+}
+
+void lc_clk_composed_end(struct lc_shadow *m, uint64_t end) {
+    m->end = m->c->composed_end = end;
+    m->ended = true;
+    if (!one_thread() || !m->chained)
+        return;
+    memset(&since, 0, sizeof since);
+    since.after = m;
+}
+
+void lc_clk_composed_drop(struct lc_shadow *m) {
+    unchain(m);
+    free(m->batch);
+    m->batch = NULL;
+}
+
+void lc_clk_composed_part(uint32_t source, const uint64_t *words, uint32_t n) {
+    uint32_t context = (uint32_t)(words[1] >> 32), number = (uint32_t)words[1];
+    words += 2;
+    n -= 2;
+    struct early *e = malloc(sizeof *e + n * sizeof *words);
+    if (e == NULL) {
+        lc_clk.counts.skipped++;
+        return;
+    }
+    *e = (struct early){.next = earlies, .source = source, .context = context, .number = number};
+    e->n = n;
+    memcpy(e->words, words, n * sizeof *words);
+    earlies = e;
+    struct lc_shadow *m = lc_shadow_find(context, number);
+    if (m != NULL)
+        lc_clk_composed_advance(m);
+}
+
+void lc_clk_composed_progress(void) {
+    for (uint32_t i = n_held; i-- > 0;)
+        if (i < n_held)
+            lc_clk_composed_advance(held[i]);
+}
+
+void lc_clk_composed_eager(bool on) {
+    eager = on;
+}

@@ -1,0 +1,192 @@
+/* Messages of the clocks' own between ranks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/packets.h"
+#include "measure/core.h"
+
+enum {
+    LC_PACKET_TAG = 0x4c32,
+    LC_PACKET_WORDS = 448, /* Open MPI sends up to 4 KiB at once */
+    LC_PACKETS_MAX = 4096, /* on their way */
+    LC_PACKETS_IN = 8      /* receives posted in advance */
+};
+#define LC_PACKET_MARK (0x4c617465ull << 32)
+
+struct packet {
+    uint64_t words[LC_PACKET_WORDS];
+    uint32_t n, to;
+    uint32_t parts[LC_PART_KINDS];
+    MPI_Request request;
+    struct packet *next;
+};
+
+static struct packet *flying, *flying_last, *spare;
+static struct to {       /* by rank */
+    struct packet *open; /* to be sent */
+    bool listed;
+} * tos;
+static uint32_t *ready, n_ready; /* ranks that may have one */
+static uint32_t n_flying;
+static struct packet *in; /* LC_PACKETS_IN, received in turns */
+static uint32_t turn;
+static bool settling;
+static void (*take_part)(uint32_t source, uint64_t *words, int n);
+
+static void post(struct packet *p) {
+    p->words[0] = 0;
+    if (lc_real.Irecv(p->words, LC_PACKET_WORDS, MPI_UINT64_T, MPI_ANY_SOURCE, LC_PACKET_TAG,
+                      lc_clk.comm, &p->request) != MPI_SUCCESS)
+        p->request = MPI_REQUEST_NULL;
+}
+
+void lc_clk_packets_begin(void (*take)(uint32_t source, uint64_t *words, int n)) {
+    take_part = take;
+    tos = calloc(lc_clk.size, sizeof *tos);
+    ready = calloc(lc_clk.size, sizeof *ready);
+    in = calloc(LC_PACKETS_IN, sizeof *in);
+    for (int i = 0; in != NULL && i < LC_PACKETS_IN; i++)
+        post(&in[i]);
+}
+
+/* Takes back buffers of packets that have left, oldest first. */
+static void collect(void) {
+    while (flying != NULL) {
+        int done = 0;
+        if (lc_real.Test(&flying->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
+            return;
+        struct packet *p = flying;
+        flying = p->next;
+        if (flying == NULL)
+            flying_last = NULL;
+        p->next = spare;
+        spare = p;
+        n_flying--;
+    }
+}
+
+static struct packet *take_packet(uint32_t to) {
+    if (n_flying >= 8)
+        collect();
+    if (n_flying >= LC_PACKETS_MAX)
+        return NULL;
+    struct packet *p = spare;
+    if (p != NULL)
+        spare = p->next;
+    else
+        p = malloc(sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->n = 1;
+    p->to = to;
+    memset(p->parts, 0, sizeof p->parts);
+    return p;
+}
+
+static void send_packet(struct packet *p) {
+    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
+        settling ? lc_real.Issend : lc_real.Isend;
+    p->words[0] = LC_PACKET_MARK | p->n;
+    if (send(p->words, (int)p->n, MPI_UINT64_T, (int)p->to, LC_PACKET_TAG, lc_clk.comm,
+             &p->request) != MPI_SUCCESS) {
+        p->next = spare;
+        spare = p;
+        return;
+    }
+    p->next = NULL;
+    *(flying_last != NULL ? &flying_last->next : &flying) = p;
+    flying_last = p;
+    n_flying++;
+    bool alone = p->parts[LC_PART_RECORD] + p->parts[LC_PART_SHADOW] == 0;
+    lc_clk.counts.packets++;
+    lc_clk.counts.records += p->parts[LC_PART_RECORD] + alone;
+    lc_clk.counts.replies += alone;
+    lc_clk.counts.packed += alone ? p->parts[LC_PART_REPLY] - 1 : p->parts[LC_PART_REPLY];
+}
+
+bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *words, uint32_t n) {
+    if (tos == NULL || ready == NULL || in == NULL || lc_core.finalized)
+        return false;
+    struct to *t = &tos[to];
+    if (t->open != NULL && t->open->n + 1 + n > LC_PACKET_WORDS) {
+        send_packet(t->open);
+        t->open = NULL;
+    }
+    if (t->open == NULL)
+        t->open = take_packet(to);
+    struct packet *p = t->open;
+    if (p == NULL)
+        return false;
+    if (!t->listed) {
+        t->listed = true;
+        ready[n_ready++] = to;
+    }
+    p->words[p->n] = n;
+    memcpy(p->words + p->n + 1, words, n * sizeof *words);
+    p->n += n + 1;
+    p->parts[kind]++;
+    return true;
+}
+
+void lc_clk_packets_send(void) {
+    while (n_ready > 0) {
+        struct to *t = &tos[ready[--n_ready]];
+        struct packet *p = t->open;
+        t->open = NULL;
+        t->listed = false;
+        if (p != NULL)
+            send_packet(p);
+    }
+}
+
+static void take_parts(uint32_t source, uint64_t *words, uint32_t n) {
+    for (uint32_t at = 1; at < n && words[at] < n - at; at += 1 + (uint32_t)words[at])
+        take_part(source, words + at + 1, (int)words[at]);
+}
+
+/* Has MPI written here? A look at memory that is still MPI's: whether it is complete is asked of
+ * MPI then. */
+static bool shows(const struct packet *p) {
+    return __atomic_load_n(&p->words[0], __ATOMIC_RELAXED) != 0;
+}
+
+bool lc_clk_packets_take(bool ask) {
+    bool any = false;
+    while (in != NULL) {
+        struct packet *p = &in[turn];
+        MPI_Status status;
+        int done = 0;
+        if ((!ask && !shows(p)) || p->request == MPI_REQUEST_NULL ||
+            lc_real.Test(&p->request, &done, &status) != MPI_SUCCESS || !done)
+            break;
+        turn = (turn + 1) % LC_PACKETS_IN;
+        uint32_t n = (uint32_t)p->words[0];
+        if (n <= LC_PACKET_WORDS && (p->words[0] >> 32) == LC_PACKET_MARK >> 32)
+            take_parts((uint32_t)status.MPI_SOURCE, p->words, n);
+        post(p);
+        any = true;
+    }
+    return any;
+}
+
+void lc_clk_packets_quiesce(void) {
+    settling = true;
+    if (tos != NULL)
+        lc_clk_packets_send();
+}
+
+bool lc_clk_packets_quiescent(void) {
+    collect();
+    return flying == NULL && n_ready == 0;
+}
+
+void lc_clk_packets_end(void) {
+    for (int i = 0; in != NULL && i < LC_PACKETS_IN; i++)
+        if (in[i].request != MPI_REQUEST_NULL) {
+            lc_real.Cancel(&in[i].request);
+            lc_real.Wait(&in[i].request, MPI_STATUS_IGNORE);
+        }
+    free(in);
+    in = NULL;
+}

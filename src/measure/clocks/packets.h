@@ -1,0 +1,41 @@
+/* Messages between ranks that carry clocks: what goes to one rank during a call leaves in one
+ * packet, after the program's own message. Receives are posted in advance, so that MPI delivers
+ * packets during the program's own calls; nothing here waits.
+ *
+ * A packet: number of words | mark, then parts, each its number of words and the words. All with
+ * lc_clk.lock held. */
+#ifndef LC_MEASURE_CLOCKS_PACKETS_H
+#define LC_MEASURE_CLOCKS_PACKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lc_packet_part {
+    LC_PART_RECORD, /* of a message of the program, of a window */
+    LC_PART_REPLY,
+    LC_PART_SHADOW, /* of a collective operation */
+    LC_PART_KINDS
+};
+
+enum { LC_PART_WORDS = 440 }; /* of one part, at most */
+
+/* take: called with every part that arrives, of n words. */
+void lc_clk_packets_begin(void (*take)(uint32_t source, uint64_t *words, int n));
+
+/* A part of n words for rank `to`; it leaves with lc_clk_packets_send. False: too many packets are
+ * under way. */
+bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *words, uint32_t n);
+void lc_clk_packets_send(void);
+
+/* Takes the packets that have arrived. False: none. ask: calls MPI, so that it makes progress; else
+ * only looks at what MPI has delivered already. */
+bool lc_clk_packets_take(bool ask);
+
+/* From now on packets are sent synchronously (MPI_Issend): complete means received. */
+void lc_clk_packets_quiesce(void);
+/* All synchronous packets of this rank have been received. */
+bool lc_clk_packets_quiescent(void);
+/* Cancels the posted receives and frees everything; nothing may be under way. */
+void lc_clk_packets_end(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* Shadow collectives under way. */
+#include <stdlib.h>
+
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/shadow_private.h"
+
+/* In the order in which they began: what comes is mostly for the first ones. */
+static struct lc_shadow *under_way, *under_way_last;
+
+struct lc_shadow *lc_shadow_first(void) {
+    return under_way;
+}
+
+void lc_shadow_enlist(struct lc_shadow *m) {
+    m->previous = under_way_last;
+    *(m->previous != NULL ? &m->previous->next : &under_way) = m;
+    under_way_last = m;
+}
+
+static void leave(struct lc_shadow *m) {
+    *(m->previous != NULL ? &m->previous->next : &under_way) = m->next;
+    *(m->next != NULL ? &m->next->previous : &under_way_last) = m->previous;
+}
+
+void lc_shadow_free(struct lc_shadow *m) {
+    lc_clk_comm_unuse(m->c);
+    free(m->to);
+    free(m->from);
+    free(m);
+}
+
+void lc_shadow_go(struct lc_shadow *m) {
+    if (!m->over || m->wanted)
+        return;
+    leave(m);
+    lc_shadow_free(m);
+}
+
+struct lc_shadow *lc_shadow_find(uint32_t context, uint32_t number) {
+    struct lc_shadow *m = under_way;
+    while (m != NULL && (m->number != number || lc_shadow_context(m) != context))
+        m = m->next;
+    return m;
+}

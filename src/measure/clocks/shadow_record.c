@@ -1,0 +1,87 @@
+/* What a member of a collective operation tells the others. */
+#include <string.h>
+
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/shadow_record.h"
+#include "measure/clocks/wait_states.h"
+#include "piggyback/logical.h"
+
+void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *b) {
+    bool empty = b->n == 0;
+    if (a->n > 0 && empty)
+        *b = *a;
+    if (a->n == 0 || empty)
+        return;
+    if (a->latest > b->latest || (a->latest == b->latest && a->latest_rank < b->latest_rank)) {
+        b->latest = a->latest;
+        b->latest_rank = a->latest_rank;
+        b->latest_node = a->latest_node;
+    }
+    if (a->earliest < b->earliest ||
+        (a->earliest == b->earliest && a->earliest_rank < b->earliest_rank)) {
+        b->earliest = a->earliest;
+        b->earliest_rank = a->earliest_rank;
+        b->earliest_node = a->earliest_node;
+    }
+    b->n += a->n;
+    if (a->interval != b->interval && a->interval < b->interval)
+        return;
+    bool newer = a->interval > b->interval;
+    if (newer || a->outside_omp > b->outside_omp)
+        b->outside_omp = a->outside_omp;
+    if (newer || a->phase > b->phase ||
+        (a->phase == b->phase && a->phase_useful > b->phase_useful)) {
+        b->phase = a->phase;
+        b->phase_useful = a->phase_useful;
+    }
+    uint64_t whatif[LC_WHATIF_MAX];
+    for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
+        whatif[s] = newer || a->extra[2 + s] > b->extra[2 + s] ? a->extra[2 + s] : b->extra[2 + s];
+    if (newer || a->useful > b->useful) {
+        b->useful = a->useful;
+        b->interval = a->interval;
+        memcpy(b->extra, a->extra, sizeof b->extra);
+    }
+    memcpy(b->extra + 2, whatif, sizeof whatif);
+}
+
+void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
+                    struct lc_shadow_record *r) {
+    r->n = 1;
+    r->useful = (double)stamp->useful * lc_clk.ns_per_tick;
+    r->outside_omp = (double)stamp->outside_omp * lc_clk.ns_per_tick;
+    r->phase_useful = (double)stamp->phase_useful * lc_clk.ns_per_tick;
+    r->interval = stamp->interval;
+    r->phase = stamp->phase;
+    r->latest = r->earliest = lc_clk_to_global(stamp->enter);
+    r->latest_rank = r->earliest_rank = lc_clk.rank;
+    r->latest_node = r->earliest_node = stamp->node;
+    lc_clk_extra(k, NULL, LC_RECORD_ITEMS, r->extra);
+}
+
+static struct lc_stamp stamp_of(const struct lc_shadow_record *r) {
+    return (struct lc_stamp){.enter = lc_clk_from_global(r->latest),
+                             .useful = (uint64_t)(r->useful / lc_clk.ns_per_tick),
+                             .outside_omp = (uint64_t)(r->outside_omp / lc_clk.ns_per_tick),
+                             .phase_useful = (uint64_t)(r->phase_useful / lc_clk.ns_per_tick),
+                             .interval = r->interval,
+                             .phase = r->phase};
+}
+
+void lc_shadow_apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
+                     const struct lc_shadow_record *r) {
+    if (r->n == 0)
+        return;
+    struct lc_stamp stamp = stamp_of(r);
+    if (x->kind == LC_COLL_SYNC && stamp.enter > call->end) /* it ended before all had come */
+        return;
+    lc_clk_edge(k, lc_clk.rank, &stamp, call->end, r->extra, LC_RECORD_EXTRA);
+    bool first = x->kind == LC_COLL_N2ONE;
+    uint32_t rank = first ? r->earliest_rank : r->latest_rank;
+    if (rank != lc_clk.rank)
+        lc_clk_coll_candidate(k, call, x, first ? lc_clk_from_global(r->earliest) : stamp.enter,
+                              rank, first ? r->earliest_node : r->latest_node);
+}

@@ -1,0 +1,35 @@
+/* What a member of a collective operation sends to the others where they share no memory; times and
+ * clocks in nanoseconds of the global clock. */
+#ifndef LC_MEASURE_CLOCKS_SHADOW_RECORD_H
+#define LC_MEASURE_CLOCKS_SHADOW_RECORD_H
+
+#include <stdint.h>
+
+#include "measure/clocks/records.h"
+
+struct lc_call;
+struct lc_clk_coll;
+struct lc_clk_thread;
+struct lc_stamp;
+
+struct lc_shadow_record {
+    uint64_t n;                               /* members that contributed */
+    double useful, outside_omp, phase_useful; /* ns */
+    uint32_t interval, phase;
+    double latest, earliest; /* ns of the global clock */
+    uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
+    uint64_t extra[LC_RECORD_EXTRA];
+};
+
+/* A member's own. */
+void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
+                    struct lc_shadow_record *r);
+
+/* b becomes the maximum of both; one with n 0 is neutral. */
+void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *b);
+
+/* Edge into the call, and what it waited for. */
+void lc_shadow_apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
+                     const struct lc_shadow_record *r);
+
+#endif

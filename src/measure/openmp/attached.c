@@ -1,0 +1,3 @@
+#include "measure/openmp/attached.h"
+
+struct lc_omp_attached lc_omp_attached;

@@ -1,0 +1,19 @@
+/* What the rest of the core asks OpenMP, once its runtime has started: the core does not know more
+ * of it. Members are NULL before. */
+#ifndef LC_MEASURE_OPENMP_ATTACHED_H
+#define LC_MEASURE_OPENMP_ATTACHED_H
+
+#include <stdint.h>
+
+struct lc_thread;
+
+struct lc_omp_attached {
+    void (*thread_gone)(struct lc_thread *t); /* the thread ends */
+    /* Longest chain of useful work with a clock per task, ticks, in the interval that is about to
+     * end; 0: no explicit task ran. */
+    uint64_t (*task_chain)(uint32_t interval);
+    void (*book_open)(void); /* the measurement ends: books waits in progress */
+};
+extern struct lc_omp_attached lc_omp_attached;
+
+#endif

@@ -1,0 +1,166 @@
+#include "measure/openmp/dependences.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "measure/openmp/omp_edges.h"
+
+enum { FIRST_BUCKETS = 64 };
+
+static void unkeep_set(struct lc_omp_thread *o, struct lc_omp_set *set) {
+    if (set != NULL &&
+        atomic_fetch_sub_explicit(&set->item.references, 1, memory_order_acq_rel) == 1)
+        lc_omp_give(&o->pools, &set->item);
+}
+
+static void add_link(struct lc_omp_thread *o, struct lc_omp_link **list, struct lc_omp_set *set) {
+    struct lc_omp_link *link = set != NULL ? lc_omp_take(&o->pools, LC_OMP_LINK) : NULL;
+    if (link == NULL)
+        return;
+    lc_omp_keep(&set->item);
+    link->set = set;
+    link->next = *list;
+    *list = link;
+}
+
+static void free_links(struct lc_omp_thread *o, struct lc_omp_link **list) {
+    for (struct lc_omp_link *link = *list, *next; link != NULL; link = next) {
+        next = link->next;
+        unkeep_set(o, link->set);
+        lc_omp_give(&o->pools, &link->item);
+    }
+    *list = NULL;
+}
+
+static uint32_t bucket_of(uint64_t address, uint32_t mask) {
+    return (uint32_t)(lc_hash_key(address) >> 32) & mask;
+}
+
+static void grow(struct lc_omp_table *table) {
+    uint32_t mask = table->mask * 2 + 1;
+    struct lc_omp_entry **bigger = calloc(mask + 1u, sizeof(struct lc_omp_entry *));
+    if (bigger == NULL)
+        return;
+    for (uint32_t i = 0; i <= table->mask; i++)
+        for (struct lc_omp_entry *e = table->buckets[i], *next; e != NULL; e = next) {
+            next = e->next;
+            uint32_t at = bucket_of(e->address, mask);
+            e->next = bigger[at];
+            bigger[at] = e;
+        }
+    free(table->buckets);
+    table->buckets = bigger;
+    table->mask = mask;
+}
+
+static struct lc_omp_table *table_of(struct lc_omp_task *parent) {
+    if (parent->table != NULL)
+        return parent->table;
+    struct lc_omp_table *table = calloc(1, sizeof *table);
+    if (table == NULL)
+        return NULL;
+    table->mask = FIRST_BUCKETS - 1;
+    table->buckets = calloc(FIRST_BUCKETS, sizeof(struct lc_omp_entry *));
+    if (table->buckets == NULL) {
+        free(table);
+        return NULL;
+    }
+    parent->table = table;
+    return table;
+}
+
+static struct lc_omp_entry *entry_of(struct lc_omp_thread *o, struct lc_omp_table *table,
+                                     uint64_t address) {
+    uint32_t at = bucket_of(address, table->mask);
+    for (struct lc_omp_entry *e = table->buckets[at]; e != NULL; e = e->next)
+        if (e->address == address)
+            return e;
+    struct lc_omp_entry *e = lc_omp_take(&o->pools, LC_OMP_ENTRY);
+    if (e == NULL)
+        return NULL;
+    if (table->n++ > table->mask) {
+        grow(table);
+        at = bucket_of(address, table->mask);
+    }
+    e->address = address;
+    e->next = table->buckets[at];
+    table->buckets[at] = e;
+    return e;
+}
+
+static bool shares(int type) {
+    return type == OMPT_DEPEND_IN || type == OMPT_DEPEND_INOUTSET ||
+           type == OMPT_DEPEND_MUTEXINOUTSET;
+}
+
+static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct lc_omp_table *table,
+                      uint64_t address, int type) {
+    struct lc_omp_entry *e = entry_of(o, table, address);
+    if (e == NULL)
+        return;
+    if (e->current == NULL || e->type != type || !shares(type)) {
+        struct lc_omp_set *set = lc_omp_take(&o->pools, LC_OMP_SET);
+        if (set == NULL)
+            return;
+        unkeep_set(o, e->before);
+        e->before = e->current;
+        e->current = set;
+        e->type = type;
+    }
+    add_link(o, &task->after, e->before);
+    if (type == OMPT_DEPEND_MUTEXINOUTSET) /* one after the other: behind those that have ended */
+        add_link(o, &task->after, e->current);
+    add_link(o, &task->into, e->current);
+}
+
+void lc_omp_depend(struct lc_omp_thread *o, struct lc_omp_task *task,
+                   const struct ompt_dependence *list, int n) {
+    struct lc_omp_table *table = task->parent != NULL ? table_of(task->parent) : NULL;
+    for (int i = 0; table != NULL && i < n; i++) {
+        int type = list[i].type == OMPT_DEPEND_INOUT ? OMPT_DEPEND_OUT : list[i].type;
+        uint64_t address = list[i].variable.value;
+        bool again = false; /* the same address twice: as out, if any of them writes */
+        for (int j = 0; j < n; j++) {
+            if (j != i && list[j].variable.value == address) {
+                again |= j < i;
+                if (list[j].type != list[i].type)
+                    type = OMPT_DEPEND_OUT;
+            }
+        }
+        if (!again && type != OMPT_DEPEND_SOURCE && type != OMPT_DEPEND_SINK)
+            depend_on(o, task, table, address, type);
+    }
+}
+
+uint64_t lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
+    uint64_t latest = 0;
+    for (struct lc_omp_link *link = task->after; link != NULL; link = link->next) {
+        struct lc_omp_late late;
+        if (lc_omp_edge_joint(o, &link->set->joint, now, &late) && late.when > latest)
+            latest = late.when;
+    }
+    free_links(o, &task->after);
+    return latest;
+}
+
+void lc_omp_depend_end(struct lc_omp_thread *o, struct lc_omp_task *task,
+                       const struct lc_omp_point *end) {
+    for (struct lc_omp_link *link = task->into; link != NULL; link = link->next)
+        lc_omp_join(&link->set->joint, end);
+    free_links(o, &task->into);
+}
+
+void lc_omp_table_free(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    struct lc_omp_table *table = task->table;
+    for (uint32_t i = 0; table != NULL && i <= table->mask; i++)
+        for (struct lc_omp_entry *e = table->buckets[i], *next; e != NULL; e = next) {
+            next = e->next;
+            unkeep_set(o, e->current);
+            unkeep_set(o, e->before);
+            lc_omp_give(&o->pools, &e->item);
+        }
+    if (table != NULL)
+        free(table->buckets);
+    free(table);
+    task->table = NULL;
+}

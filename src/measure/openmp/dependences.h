@@ -1,0 +1,48 @@
+/* Dependences between the children of a task (depend clauses), by the rules of their types.
+ *
+ * Per address there is a current set of tasks and the one before it. Tasks of one set are not
+ * ordered among each other (in, inoutset), exclude each other (mutexinoutset), or there is but one
+ * (out, inout); each is ordered behind all tasks of the set before. A task whose type is that of
+ * the current set joins it, any other begins a new one. A set gathers the ends of its tasks; the
+ * runtime starts a task only when all tasks of the set before have ended. */
+#ifndef LC_MEASURE_OPENMP_DEPENDENCES_H
+#define LC_MEASURE_OPENMP_DEPENDENCES_H
+
+#include "measure/openmp/omp_thread.h"
+#include "measure/openmp/ompt.h"
+
+struct lc_omp_set {
+    struct lc_omp_item item;
+    struct lc_omp_joint joint;
+};
+
+struct lc_omp_link {
+    struct lc_omp_item item;
+    struct lc_omp_link *next;
+    struct lc_omp_set *set;
+};
+
+struct lc_omp_entry { /* an address */
+    struct lc_omp_item item;
+    struct lc_omp_entry *next; /* same hash */
+    uint64_t address;
+    int type; /* of the current set */
+    struct lc_omp_set *current, *before;
+};
+
+struct lc_omp_table {
+    uint32_t n, mask;
+    struct lc_omp_entry **buckets;
+};
+
+/* The task is created, and does not run yet. */
+void lc_omp_depend(struct lc_omp_thread *o, struct lc_omp_task *task,
+                   const struct ompt_dependence *list, int n);
+/* It begins to run, or (it is a taskwait) its waiting is over. When the last task ended that it
+ * waited for; 0: none. */
+uint64_t lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now);
+void lc_omp_depend_end(struct lc_omp_thread *o, struct lc_omp_task *task,
+                       const struct lc_omp_point *end);
+void lc_omp_table_free(struct lc_omp_thread *o, struct lc_omp_task *task);
+
+#endif

@@ -1,0 +1,208 @@
+#include "measure/openmp/mutexes.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/timer.h"
+#include "measure/clocks/call_state.h"
+#include "measure/openmp/omp_edges.h"
+#include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_trace.h"
+#include "measure/openmp/ompt.h"
+#include "measure/openmp/omp_thread.h"
+
+/* A lock of the program. LLVM's runtime reports a release after it, so the next holder may be
+ * there first: it waits for the report. */
+struct lock {
+    struct lock *next; /* same hash; lists only grow */
+    uint64_t wait;
+    _Atomic uint32_t held;
+    uint32_t silent; /* how often a release was not reported: no more waiting */
+    /* in the trace; of its holder: */
+    uint32_t number, order; /* how often it was acquired */
+    bool traced;
+    uint32_t block, construct; /* nodes of what it guards; 0: none, it is omp_set_lock's */
+    struct lc_omp_joint last;  /* release; stamp.enter: when */
+};
+
+enum { BUCKETS = 4096, TRIES = 2000, SILENT_MAX = 3 };
+static _Atomic(struct lock *) buckets[BUCKETS];
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t n_locks; /* with `adding` */
+
+static struct lock *search(struct lock *at, uint64_t wait) {
+    while (at != NULL && at->wait != wait)
+        at = at->next;
+    return at;
+}
+
+static struct lock *find(uint64_t wait) {
+    _Atomic(struct lock *) *bucket = &buckets[lc_hash_key(wait) >> 52];
+    /* acquire: partner is the store below */
+    struct lock *found = search(atomic_load_explicit(bucket, memory_order_acquire), wait);
+    if (found != NULL)
+        return found;
+    pthread_mutex_lock(&adding);
+    struct lock *first = atomic_load_explicit(bucket, memory_order_relaxed);
+    found = search(first, wait);
+    if (found == NULL && (found = calloc(1, sizeof *found)) != NULL) {
+        found->wait = wait;
+        found->number = n_locks++;
+        found->next = first;
+        atomic_store_explicit(bucket, found, memory_order_release);
+    }
+    pthread_mutex_unlock(&adding);
+    return found;
+}
+
+static bool only_tries(int kind) {
+    return kind == OMPT_MUTEX_TEST_LOCK || kind == OMPT_MUTEX_TEST_NEST_LOCK;
+}
+
+static enum lc_omp_construct construct_of(int kind) {
+    switch (kind) {
+    case OMPT_MUTEX_CRITICAL:
+        return LC_OMP_AT_CRITICAL;
+    case OMPT_MUTEX_ATOMIC:
+        return LC_OMP_AT_ATOMIC;
+    case OMPT_MUTEX_ORDERED:
+        return LC_OMP_AT_ORDERED;
+    default:
+        return LC_OMP_AT_SET_LOCK;
+    }
+}
+
+static bool of_construct(int kind) {
+    return kind == OMPT_MUTEX_CRITICAL || kind == OMPT_MUTEX_ORDERED || kind == OMPT_MUTEX_ATOMIC;
+}
+
+static enum lc_omp_construct block_of(int kind) {
+    return kind == OMPT_MUTEX_CRITICAL  ? LC_OMP_AT_CRITICAL_BLOCK
+           : kind == OMPT_MUTEX_ORDERED ? LC_OMP_AT_ORDERED_BLOCK
+                                        : LC_OMP_AT_IDLE;
+}
+
+void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t wait,
+                      const void *code) {
+    (void)kind;
+    (void)hint;
+    (void)implementation;
+    (void)code;
+    struct lock *lock = lc_omp_self() != NULL ? find(wait) : NULL;
+    if (lock == NULL)
+        return;
+    lc_omp_lock(&lock->last.lock); /* another lock may have been there before */
+    lock->last.any = false;
+    lc_omp_unlock(&lock->last.lock);
+    atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
+}
+
+void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t wait,
+                          const void *code) {
+    (void)hint;
+    (void)implementation;
+    (void)wait;
+    struct lc_omp_thread *o = only_tries(kind) ? NULL : lc_omp_self();
+    if (o == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    o->takes_lock = true;
+    lc_omp_enter(o, now);
+    lc_omp_push(o, construct_of(kind), code, now);
+}
+
+void lc_omp_lock_refused(struct lc_omp_thread *o) {
+    struct lc_clk_thread *k = o->t->clocks;
+    o->takes_lock = false;
+    if (k != NULL)
+        k->in_runtime = 0;
+    if (o->at == NULL || o->n_outer == 0)
+        return;
+    o->at->row->count--;
+    lc_omp_pop(o, o->entered);
+}
+
+static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
+    uint32_t tries = 0;
+    while (atomic_load_explicit(&lock->held, memory_order_acquire) != 0 && /* partner: released */
+           lock->silent < SILENT_MAX) {
+        if (++tries == TRIES) {
+            lock->silent++;
+            o->edges_lost++;
+            return;
+        }
+        if (tries % 16 == 0)
+            sched_yield();
+    }
+}
+
+void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
+    struct lc_omp_thread *o = lc_omp_self_asking();
+    struct lock *lock = o != NULL ? find(wait) : NULL;
+    if (lock == NULL)
+        return;
+    uint64_t entered = o->entered, now = lc_ticks();
+    wait_for_word(o, lock);
+    atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
+    lc_omp_lock(&lock->last.lock);
+    struct lc_omp_late holder = {0};
+    if (lock->last.any)
+        holder = lock->last.point.late;
+    lc_omp_unlock(&lock->last.lock);
+    uint64_t told =
+        holder.when > now ? holder.when : now; /* not before the release, in the trace */
+    lock->order++;
+    lock->block = lock->construct = 0;
+    if (only_tries(kind)) {
+        lc_omp_worked(o, now);
+        lock->traced = lc_omp_trace_tried(o, lock->number, lock->order, code, told);
+    } else {
+        o->takes_lock = false;
+        lc_omp_leave(o, now);
+        if (holder.when > entered)
+            lc_omp_waited(o, o->at,
+                          of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
+                          (holder.when < now ? holder.when : now) - entered, &holder);
+        lock->traced = lc_omp_trace_acquired(o, lock->number, lock->order, block_of(kind), code,
+                                             told, &lock->block);
+        lock->construct = lock->traced && of_construct(kind) ? o->at->node : 0;
+        if (lock->construct != 0)
+            lc_omp_pop_into_block(o, now);
+        else
+            lc_omp_pop(o, told);
+    }
+    lc_omp_edge_joint(o, &lock->last, now, NULL);
+}
+
+void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
+    (void)kind;
+    struct lc_omp_thread *o = lc_omp_self();
+    struct lock *lock = o != NULL ? find(wait) : NULL;
+    if (lock == NULL)
+        return;
+    struct lc_omp_point here;
+    uint64_t now = lc_ticks();
+    lc_omp_worked(o, now);
+    lc_omp_point_now(o, now, &here);
+    lc_omp_join(&lock->last, &here);
+    if (lock->traced)
+        lc_omp_trace_released(o, lock->number, lock->order, lock->block, lock->construct, code,
+                              now);
+    atomic_store_explicit(&lock->held, 0, memory_order_release); /* partner: wait_for_word */
+}
+
+void lc_omp_nest_lock(int endpoint, uint64_t wait, const void *code) {
+    (void)wait;
+    (void)code;
+    struct lc_omp_thread *o = endpoint == OMPT_BEGIN ? lc_omp_self_asking() : NULL;
+    if (o == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    if (!o->takes_lock) /* omp_test_nest_lock */
+        return;
+    o->takes_lock = false;
+    lc_omp_leave(o, now); /* it was this thread's already */
+    lc_omp_pop(o, now);
+}

@@ -1,0 +1,198 @@
+#include "measure/openmp/nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/openmp/omp_blame.h"
+#include "measure/openmp/omp_trace.h"
+#include "measure/paths/entry.h"
+#include "measure/paths/modules.h"
+#include "measure/paths/region_names.h"
+#include "measure/samples/sampler.h"
+#include "measure/state_write.h"
+
+static const char *const names[] = {
+    [LC_OMP_AT_PARALLEL] = "parallel",
+    [LC_OMP_AT_TASK] = "task",
+    [LC_OMP_AT_IMPLICIT_BARRIER] = "implicit barrier",
+    [LC_OMP_AT_BARRIER] = "barrier",
+    [LC_OMP_AT_TASKWAIT] = "taskwait",
+    [LC_OMP_AT_TASKGROUP] = "taskgroup",
+    [LC_OMP_AT_CRITICAL] = "critical",
+    [LC_OMP_AT_ATOMIC] = "atomic",
+    [LC_OMP_AT_ORDERED] = "ordered",
+    [LC_OMP_AT_SET_LOCK] = "omp_set_lock",
+    [LC_OMP_AT_FOR] = "for",
+    [LC_OMP_AT_SECTIONS] = "sections",
+    [LC_OMP_AT_SINGLE] = "single",
+    [LC_OMP_AT_MASTER] = "master",
+    [LC_OMP_AT_WORKSHARE] = "workshare",
+    [LC_OMP_AT_DISTRIBUTE] = "distribute",
+    [LC_OMP_AT_TASKLOOP] = "taskloop",
+    [LC_OMP_AT_SCOPE] = "scope",
+    [LC_OMP_AT_CRITICAL_BLOCK] = "critical sblock",
+    [LC_OMP_AT_ORDERED_BLOCK] = "ordered sblock",
+    [LC_OMP_AT_UNSET_LOCK] = "omp_unset_lock",
+    [LC_OMP_AT_TEST_LOCK] = "omp_test_lock",
+    [LC_OMP_AT_CREATE_TASK] = "create task",
+    [LC_OMP_AT_IDLE] = "idle",
+    [LC_OMP_AT_REGION_NAME] = "parallel",
+};
+enum { KNOWN = 64 }; /* a kind besides those of constructs */
+
+/* "!$omp parallel @/path/app+0x1234", text of `bytes`; code 0: without a place. With
+ * lc_core.lock. */
+static void put_name(char *text, size_t bytes, enum lc_omp_construct construct, uint64_t code) {
+    const struct lc_module *m = code != 0 ? lc_module_find(code - 1) : NULL;
+    if (m == NULL)
+        snprintf(text, bytes, "!$omp %s", names[construct]);
+    else
+        snprintf(text, bytes, "!$omp %s @%s+0x%llx", names[construct], lc_state_path_of(m->id),
+                 (unsigned long long)(code - 1 - m->bias));
+}
+
+static uint32_t make(uint32_t parent, enum lc_omp_construct construct, uint64_t code) {
+    char text[4200];
+    pthread_mutex_lock(&lc_core.lock);
+    put_name(text, sizeof text, construct, code);
+    uint32_t name = lc_state_add_name(text);
+    uint32_t node =
+        name != LC_NONE ? lc_state_child(parent, LC_RAW_REGION, name, 0, 0, 0) : LC_NONE;
+    if (node != LC_NONE)
+        lc_clocks_path(node);
+    pthread_mutex_unlock(&lc_core.lock);
+    return node;
+}
+
+static uint32_t region_id(uint64_t code) {
+    char text[4200];
+    pthread_mutex_lock(&lc_core.lock);
+    put_name(text, sizeof text, LC_OMP_AT_REGION_NAME, code);
+    pthread_mutex_unlock(&lc_core.lock);
+    return lc_region_by_name(text);
+}
+
+static struct lc_omp_node *find(struct lc_omp_thread *o, uint32_t parent, uint32_t kind,
+                                uint64_t code) {
+    uint64_t mix = lc_hash_key(code ^ (uint64_t)parent << 40 ^ (uint64_t)kind << 32);
+    struct lc_omp_node **at = &o->nodes[mix >> (64 - LC_OMP_NODES_LOG2)];
+    for (struct lc_omp_node *n = *at; n != NULL; n = n->next)
+        if (n->code == code && n->parent == parent && n->kind == kind)
+            return n;
+    struct lc_omp_node *n = calloc(1, sizeof *n);
+    if (n == NULL)
+        return NULL;
+    bool name = kind == LC_OMP_AT_REGION_NAME;
+    n->node = name            ? region_id(code)
+              : kind == KNOWN ? parent
+                              : make(parent, (enum lc_omp_construct)kind, code);
+    if (n->node == LC_NONE && !name)
+        n->node = 0;
+    n->parent = parent;
+    n->kind = kind;
+    n->code = code;
+    n->row = lc_time_row(o->t, name ? 0 : n->node);
+    n->next = *at;
+    *at = n;
+    return n;
+}
+
+struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
+                                    enum lc_omp_construct construct, const void *code) {
+    return find(o, parent, construct, (uint64_t)code);
+}
+
+struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
+    return find(o, node, KNOWN, 0);
+}
+
+/* The program's own, not the runtime's. */
+static bool runs_code(uint32_t kind) {
+    switch (kind) {
+    case KNOWN:
+    case LC_OMP_AT_PARALLEL:
+    case LC_OMP_AT_TASK:
+    case LC_OMP_AT_FOR:
+    case LC_OMP_AT_SECTIONS:
+    case LC_OMP_AT_SINGLE:
+    case LC_OMP_AT_MASTER:
+    case LC_OMP_AT_WORKSHARE:
+    case LC_OMP_AT_DISTRIBUTE:
+    case LC_OMP_AT_TASKLOOP:
+    case LC_OMP_AT_SCOPE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
+    struct lc_thread *t = o->t;
+    if (o->at == NULL)
+        return;
+    if (lc_unlikely(lc_samples_new(t))) {
+        if (runs_code(o->at->kind))
+            lc_samples_at(t, o->at->node);
+        else
+            lc_samples_drop(t);
+    }
+    if (now > t->last_ticks &&
+        (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_ON) != 0)
+        o->at->row->sum += now - t->last_ticks;
+    t->last_ticks = now;
+}
+
+void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                 uint64_t now) {
+    if (o->at == NULL)
+        return;
+    lc_omp_book(o, now);
+    if (o->n_outer < LC_OMP_DEEPEST) {
+        struct lc_omp_node *inner = lc_omp_node_get(o, o->at->node, construct, code);
+        o->outer[o->n_outer] = o->at;
+        o->at = inner != NULL ? inner : o->at;
+        o->at->row->count++;
+        lc_omp_trace2(o, LC_REC_OMP_IN, now, o->at->node);
+    }
+    o->n_outer++;
+}
+
+void lc_omp_pop(struct lc_omp_thread *o, uint64_t now) {
+    if (o->at != NULL && o->n_outer > 0 && o->n_outer <= LC_OMP_DEEPEST)
+        lc_omp_trace2(o, LC_REC_OMP_OUT, now, o->at->node);
+    lc_omp_pop_into_block(o, now);
+}
+
+void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now) {
+    if (o->at == NULL || o->n_outer == 0)
+        return;
+    lc_omp_book(o, now);
+    if (--o->n_outer < LC_OMP_DEEPEST)
+        o->at = o->outer[o->n_outer];
+}
+
+static bool measures(const struct lc_omp_thread *o) {
+    const struct lc_clk_thread *k = o->t->clocks;
+    return k != NULL && k->l.interval != 0;
+}
+
+void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {
+    if (at == NULL || amount == 0 || !measures(o))
+        return;
+    if (at->waits == NULL)
+        at->waits = lc_clk_waits_new(o->t->index, at->node);
+    if (at->waits != NULL)
+        at->waits->ticks[kind] += amount;
+}
+
+void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
+                   const struct lc_omp_late *late) {
+    lc_omp_add(o, at, kind, ticks);
+    if (at != NULL && ticks > 0 && measures(o))
+        lc_omp_blame_add(at, late, ticks);
+}

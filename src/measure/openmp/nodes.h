@@ -1,0 +1,60 @@
+/* Call-tree nodes of constructs, and the time that belongs to them. Inside a region a thread is
+ * always at one node: the region's, that of a construct in it, or of a task. Names stand in the
+ * state as "!$omp parallel @FILE+0xADDRESS"; whoever reads it makes "@solve.c:12" of that. */
+#ifndef LC_MEASURE_OPENMP_NODES_H
+#define LC_MEASURE_OPENMP_NODES_H
+
+#include "measure/openmp/omp_thread.h"
+
+enum lc_omp_construct {
+    LC_OMP_AT_PARALLEL,
+    LC_OMP_AT_TASK,
+    LC_OMP_AT_IMPLICIT_BARRIER,
+    LC_OMP_AT_BARRIER,
+    LC_OMP_AT_TASKWAIT,
+    LC_OMP_AT_TASKGROUP,
+    LC_OMP_AT_CRITICAL,
+    LC_OMP_AT_ATOMIC,
+    LC_OMP_AT_ORDERED,
+    LC_OMP_AT_SET_LOCK,
+    LC_OMP_AT_FOR,
+    LC_OMP_AT_SECTIONS,
+    LC_OMP_AT_SINGLE,
+    LC_OMP_AT_MASTER,
+    LC_OMP_AT_WORKSHARE,
+    LC_OMP_AT_DISTRIBUTE,
+    LC_OMP_AT_TASKLOOP,
+    LC_OMP_AT_SCOPE,
+    LC_OMP_AT_CRITICAL_BLOCK, /* this and the following in traces only */
+    LC_OMP_AT_ORDERED_BLOCK,
+    LC_OMP_AT_UNSET_LOCK,
+    LC_OMP_AT_TEST_LOCK,
+    LC_OMP_AT_CREATE_TASK,
+    LC_OMP_AT_IDLE,
+    LC_OMP_AT_REGION_NAME /* `node` is the region's id of paths/user_regions.h */
+};
+
+/* The node of a construct below another node (of the call tree), for this thread. NULL: no
+ * memory. */
+struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
+                                    enum lc_omp_construct construct, const void *code);
+/* The same for a node that is known: a region's. */
+struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node);
+
+/* The time since the last event belongs to where the thread is. */
+void lc_omp_book(struct lc_omp_thread *o, uint64_t now);
+/* It goes into a construct, and out of it. Nothing outside of regions. */
+void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                 uint64_t now);
+void lc_omp_pop(struct lc_omp_thread *o, uint64_t now);
+/* The same, but the construct goes on: its block, which belongs to the code around it. */
+void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now);
+
+/* What is measured at a node besides its time; kind: enum lc_measured_wait. Not outside of measured
+ * intervals. */
+void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount);
+/* The same of waiting, and who was waited for; NULL: not known. */
+void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
+                   const struct lc_omp_late *late);
+
+#endif

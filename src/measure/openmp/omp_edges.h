@@ -1,0 +1,33 @@
+/* Where the clocks of a thread in OpenMP grow, and the edges between threads of a process. now:
+ * ticks, the same for all that one callback does. */
+#ifndef LC_MEASURE_OPENMP_OMP_EDGES_H
+#define LC_MEASURE_OPENMP_OMP_EDGES_H
+
+#include "measure/openmp/omp_thread.h"
+
+/* The thread has worked until now. */
+void lc_omp_worked(struct lc_omp_thread *o, uint64_t now);
+/* It goes into the runtime, and comes back: the time between is not useful. */
+void lc_omp_enter(struct lc_omp_thread *o, uint64_t now);
+void lc_omp_leave(struct lc_omp_thread *o, uint64_t now);
+
+/* What this thread, and the task that it runs, tell others now. */
+void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point *point);
+/* An edge that ends here, for the thread and the task that it runs. */
+void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint64_t now);
+/* false: nobody has come to the joint. late, unless NULL: who came last. */
+bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
+                       struct lc_omp_late *late);
+
+/* Spins until the lock is free, then holds it: for a few instructions, not across a callback. */
+void lc_omp_lock(_Atomic uint32_t *lock);
+static inline void lc_omp_unlock(_Atomic uint32_t *lock) {
+    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_omp_lock */
+}
+
+/* What a point tells is added to the joint: the maxima of all that have come. */
+void lc_omp_join(struct lc_omp_joint *joint, const struct lc_omp_point *point);
+/* The same where the lock is held. */
+void lc_omp_join_locked(struct lc_omp_joint *joint, const struct lc_omp_point *point);
+
+#endif

@@ -1,0 +1,71 @@
+#include "measure/openmp/omp_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/openmp/dependences.h"
+#include "measure/openmp/omp_thread.h"
+
+enum { CHUNK_BYTES = 64 << 10 };
+
+static const size_t sizes[LC_OMP_KINDS] = {
+    [LC_OMP_REGION] = sizeof(struct lc_omp_region), [LC_OMP_TASK] = sizeof(struct lc_omp_task),
+    [LC_OMP_GROUP] = sizeof(struct lc_omp_group),   [LC_OMP_SET] = sizeof(struct lc_omp_set),
+    [LC_OMP_LINK] = sizeof(struct lc_omp_link),     [LC_OMP_ENTRY] = sizeof(struct lc_omp_entry),
+};
+
+static void put(struct lc_omp_pools *pools, struct lc_omp_item *item) {
+    item->next = pools->free[item->kind];
+    pools->free[item->kind] = item;
+}
+
+/* What other threads have given back. Acquire: partner is lc_omp_give. */
+static void collect(struct lc_omp_pools *pools) {
+    struct lc_omp_item *item = atomic_exchange_explicit(&pools->back, NULL, memory_order_acquire);
+    for (struct lc_omp_item *next; item != NULL; item = next) {
+        next = item->next;
+        put(pools, item);
+    }
+}
+
+static struct lc_omp_item *cut(struct lc_omp_pools *pools, enum lc_omp_kind kind) {
+    size_t bytes = (sizes[kind] + 63) & ~(size_t)63; /* no line of two records */
+    if (pools->chunk == NULL || (size_t)(pools->chunk_end - pools->chunk) < bytes) {
+        pools->chunk = aligned_alloc(64, CHUNK_BYTES);
+        if (pools->chunk == NULL)
+            return NULL;
+        pools->chunk_end = pools->chunk + CHUNK_BYTES;
+    }
+    struct lc_omp_item *item = (struct lc_omp_item *)pools->chunk;
+    pools->chunk += bytes;
+    return item;
+}
+
+void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind) {
+    struct lc_omp_item *item = pools->free[kind];
+    if (item == NULL && atomic_load_explicit(&pools->back, memory_order_relaxed) != NULL) {
+        collect(pools);
+        item = pools->free[kind];
+    }
+    if (item != NULL)
+        pools->free[kind] = item->next;
+    else if ((item = cut(pools, kind)) == NULL)
+        return NULL;
+    memset(item, 0, sizes[kind]);
+    item->owner = pools;
+    item->kind = kind;
+    atomic_store_explicit(&item->references, 1, memory_order_relaxed);
+    return item;
+}
+
+void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item) {
+    struct lc_omp_pools *owner = item->owner;
+    if (owner == mine) {
+        put(mine, item);
+        return;
+    }
+    item->next = atomic_load_explicit(&owner->back, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&owner->back, &item->next, item,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+}

@@ -1,0 +1,44 @@
+/* Records of regions, tasks, taskgroups and dependences: of one size per kind, from a pool of the
+ * thread that makes them. A record that dies on another thread goes back to its pool through a list
+ * that only its owner empties; so memory stays what was needed at once. */
+#ifndef LC_MEASURE_OPENMP_OMP_POOL_H
+#define LC_MEASURE_OPENMP_OMP_POOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum lc_omp_kind {
+    LC_OMP_REGION,
+    LC_OMP_TASK,
+    LC_OMP_GROUP,
+    LC_OMP_SET,
+    LC_OMP_LINK,
+    LC_OMP_ENTRY,
+    LC_OMP_KINDS
+};
+
+struct lc_omp_pools;
+
+struct lc_omp_item { /* first in every record */
+    struct lc_omp_item *next;
+    struct lc_omp_pools *owner;
+    _Atomic uint32_t references;
+    uint32_t kind; /* enum lc_omp_kind */
+};
+
+struct lc_omp_pools {
+    struct lc_omp_item *free[LC_OMP_KINDS];
+    _Atomic(struct lc_omp_item *) back; /* of all kinds; from other threads */
+    char *chunk, *chunk_end;
+};
+
+/* With one reference, all else 0. NULL: no memory. */
+void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind);
+/* Gives it back: `mine` are the pools of the calling thread. */
+void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item);
+
+static inline void lc_omp_keep(struct lc_omp_item *item) {
+    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* OpenMP, from the callbacks of its runtime (ompt.h) to clocks, call paths and wait states.
+ *
+ * Nouns
+ *   region    a parallel region in progress; the serial part of a thread of its own is one, too
+ *   task      implicit (a thread's share of a region) or explicit; each has a clock of its own,
+ *             which grows only while the task runs
+ *   point     what a node of the program activity graph tells those behind it: all clocks
+ *   late      which thread others waited for, where it was, and until when
+ *   joint     the maximum of the points of all that others wait for: a barrier's threads and tasks,
+ *             the children of a task, a taskgroup, the tasks of one step of a dependence
+ *   in the runtime  a thread in a barrier, taskwait, lock, or between regions: its clocks of useful
+ *             work stand still
+ *
+ * Invariants: a record lives as long as anybody may still ask it (counted references), comes from
+ * the pool of the thread that made it, and goes back there. A callback that is missing or comes
+ * twice costs an edge, never a crash or a negative time. Only the runtime's callbacks call this;
+ * with lc_self of the thread. */
+#ifndef LC_MEASURE_OPENMP_OMP_THREAD_H
+#define LC_MEASURE_OPENMP_OMP_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/openmp/omp_pool.h"
+#include "measure/thread.h"
+#include "piggyback/cpvec.h"
+#include "piggyback/ring.h"
+
+struct lc_state_row;
+
+struct lc_omp_late {
+    uint64_t when;
+    uint32_t thread, node; /* location; of the call tree */
+};
+
+struct lc_omp_point {
+    struct lc_stamp stamp;   /* clocks over all edges */
+    struct lc_omp_late late; /* this thread, now; of a joint: whoever came last */
+    uint64_t process;        /* useful_process */
+    uint64_t task;           /* useful_task */
+    uint64_t whatif[LC_WHATIF_MAX];
+};
+
+struct lc_omp_joint {
+    _Atomic uint32_t lock;
+    bool any;
+    struct lc_omp_point point; /* stamp.enter: the latest */
+};
+
+/* Barriers of a region are numbered from 0; whoever enters the next one but one has seen everybody
+ * leave this one, so two joints in turns are enough. */
+struct lc_omp_barrier {
+    struct lc_omp_joint joint; /* the others under its lock; of threads and tasks */
+    uint32_t number;
+    uint32_t arrived;        /* threads */
+    struct lc_omp_late last; /* of these */
+};
+
+struct lc_omp_region {
+    struct lc_omp_item item;
+    struct lc_omp_point fork;
+    struct lc_omp_barrier barriers[2];
+    uint32_t node;            /* of the call tree */
+    uint32_t opened;          /* 1 + its id as a region of the thread's call path; 0: none */
+    void *frame;              /* of the runtime's function that was called */
+    struct lc_omp_task *task; /* that forked it; where its thread was: */
+    struct lc_omp_node *place;
+    uint32_t depth;
+    _Atomic uint32_t team; /* threads */
+    uint64_t left;         /* by the thread that forked it */
+    uint32_t team_number;  /* in the trace: 1 + number; 0: not there */
+};
+
+struct lc_omp_group { /* taskgroup */
+    struct lc_omp_item item;
+    struct lc_omp_joint joint;
+    struct lc_omp_group *outer;
+};
+
+struct lc_omp_task {
+    struct lc_omp_item item;
+    uint64_t clock;    /* useful_task; written by the thread that runs it */
+    uint32_t interval; /* that it belongs to */
+    uint32_t barrier;  /* that will wait for it; implicit: the next one */
+    struct lc_omp_region *region;
+    struct lc_omp_task *parent; /* explicit: that created it */
+    struct lc_omp_group *group; /* innermost open, or (explicit) that it was created in */
+    struct lc_omp_point created;
+    struct lc_omp_joint children;
+    struct lc_omp_set *event;         /* detached: its end and its fulfilled event; NULL: neither */
+    struct lc_omp_link *after, *into; /* dependences: waits for, is waited for through */
+    struct lc_omp_table *table;       /* dependences of its children; NULL: none */
+    uint32_t node;                    /* where it runs, of the call tree */
+    uint32_t depth;                   /* of nodes */
+    bool explicit_one, undeferred, in_runtime, begun;
+    struct lc_omp_node *place; /* the thread's when it was left */
+    bool in_barrier;           /* what it waits in, since: */
+    uint64_t came, left;       /* into the barrier or taskwait; for another task */
+    uint64_t elsewhere;        /* since it came: in tasks that were executed there, */
+    uint64_t back;             /* the last one from `left` to here */
+    uint32_t number;           /* implicit: of the thread in its team */
+    uint64_t id; /* in the trace: explicit: as in LC_REC_OMP_SWITCH; implicit: 1, 0: not there */
+};
+
+enum { LC_OMP_BLAMED = 3 };
+struct lc_omp_blamed { /* who made this thread wait at a node, until now */
+    uint32_t thread, node;
+    uint64_t ticks;
+};
+
+/* A node of the call tree of one thread. */
+struct lc_omp_node {
+    struct lc_omp_node *next; /* same hash */
+    uint32_t node, parent, kind;
+    uint64_t code;
+    struct lc_state_row *row; /* its time */
+    struct lc_state_wait *waits;
+    struct lc_omp_blamed blamed[LC_OMP_BLAMED];
+};
+
+enum {
+    LC_OMP_NODES_LOG2 = 12,
+    LC_OMP_NODES = 1 << LC_OMP_NODES_LOG2,
+    LC_OMP_DEEPEST = 64,
+    LC_OMP_TEAM_LEVELS = 4
+};
+
+struct lc_omp_thread {
+    struct lc_thread *_Atomic t; /* NULL: it has ended */
+    struct lc_omp_task *task;    /* that it runs; NULL: none */
+    struct lc_omp_node *at;      /* where the time since the last event belongs */
+    struct lc_omp_node *outer[LC_OMP_DEEPEST];
+    uint32_t n_outer;
+    uint64_t entered;  /* the runtime (barrier, lock, ..) */
+    uint64_t task_max; /* longest task clock */
+    /* the thread's clocks when the task's was last brought up to them, and their interval */
+    uint64_t seen_useful, seen_own;
+    uint32_t interval;
+    uint64_t last_task_clock; /* of the implicit task that ended last */
+    uint64_t idle;            /* since when; 0: it is not, or has had no region yet */
+    /* where it worked longest since it last waited; and where it works now, for how long */
+    uint32_t longest_node, busy_node;
+    uint64_t longest, busy;
+    uint64_t tasks;      /* explicit ones that were executed */
+    bool takes_lock;     /* has asked for one */
+    uint64_t edges_lost; /* releases of locks that came too late */
+    /* for the trace: teams that it forked, and is in; explicit tasks that it created */
+    uint32_t forks, teams;
+    uint64_t created;
+    uint32_t team_numbers[LC_OMP_TEAM_LEVELS]; /* 1 + number; 0: none yet */
+    struct lc_omp_node *nodes[LC_OMP_NODES];
+    struct lc_omp_pools pools;
+    struct lc_omp_thread *next; /* all */
+};
+
+/* Of the calling thread; NULL: not measured (now). */
+struct lc_omp_thread *lc_omp_self(void);
+/* The same in callbacks that tell whether it has got the lock that it asked for. */
+struct lc_omp_thread *lc_omp_self_asking(void);
+/* All threads, newest first. */
+struct lc_omp_thread *lc_omp_threads(void);
+/* The thread ends. */
+void lc_omp_thread_gone(struct lc_thread *t);
+
+#endif

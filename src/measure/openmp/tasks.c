@@ -1,0 +1,291 @@
+#include "measure/openmp/tasks.h"
+
+#include "base/timer.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/openmp/dependences.h"
+#include "measure/openmp/omp_edges.h"
+#include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_trace.h"
+
+static _Atomic bool any_explicit;
+
+struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
+    return lc_omp_take(&o->pools, LC_OMP_TASK);
+}
+
+static void unkeep_group(struct lc_omp_thread *o, struct lc_omp_group *group) {
+    if (group != NULL &&
+        atomic_fetch_sub_explicit(&group->item.references, 1, memory_order_acq_rel) == 1)
+        lc_omp_give(&o->pools, &group->item);
+}
+
+static void unkeep_region(struct lc_omp_thread *o, struct lc_omp_region *region) {
+    if (region != NULL &&
+        atomic_fetch_sub_explicit(&region->item.references, 1, memory_order_acq_rel) == 1)
+        lc_omp_give(&o->pools, &region->item);
+}
+
+void lc_omp_task_unkeep(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    while (task != NULL &&
+           atomic_fetch_sub_explicit(&task->item.references, 1, memory_order_acq_rel) == 1) {
+        struct lc_omp_task *parent = task->parent;
+        if (task->table != NULL)
+            lc_omp_table_free(o, task);
+        if (task->explicit_one)
+            unkeep_group(o, task->group);
+        if (task->event != NULL)
+            lc_omp_give(&o->pools, &task->event->item);
+        unkeep_region(o, task->region);
+        lc_omp_give(&o->pools, &task->item);
+        task = parent;
+    }
+}
+
+void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
+                         const struct lc_omp_point *point, bool thread) {
+    struct lc_omp_barrier *b = &region->barriers[number & 1];
+    lc_omp_lock(&b->joint.lock);
+    if (b->number != number + 1) { /* the first that comes to it */
+        b->number = number + 1;
+        b->joint.any = false;
+        b->arrived = 0;
+        b->last.when = 0;
+    }
+    lc_omp_join_locked(&b->joint, point);
+    b->arrived += thread;
+    if (thread && point->late.when >= b->last.when)
+        b->last = point->late;
+    lc_omp_unlock(&b->joint.lock);
+}
+
+uint64_t lc_omp_task_chain(uint32_t interval) {
+    uint64_t longest = 0;
+    if (!atomic_load_explicit(&any_explicit, memory_order_relaxed))
+        return 0;
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+        if (o->interval != interval)
+            continue;
+        uint64_t now = o->task != NULL && o->task->interval == interval ? o->task->clock : 0;
+        const struct lc_thread *t = o->t;
+        const struct lc_clk_thread *k = t != NULL ? t->clocks : NULL;
+        if (now > 0 && k != NULL && !k->in_runtime) /* what it has done since the last event */
+            now += k->l.own - o->seen_own +
+                   (lc_clk.switch_ticks > k->l.last ? lc_clk.switch_ticks - k->l.last : 0);
+        longest = o->task_max > longest ? o->task_max : longest;
+        longest = now > longest ? now : longest;
+    }
+    return longest;
+}
+
+void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame,
+                        union ompt_data *data, int flags, int has_dependences, const void *code) {
+    (void)creator;
+    (void)frame;
+    (void)has_dependences;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || o->task == NULL || (flags & (OMPT_TASK_INITIAL | OMPT_TASK_IMPLICIT)))
+        return;
+    struct lc_omp_task *parent = o->task, *task = lc_omp_task_new(o);
+    if (task == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_worked(o, now);
+    lc_omp_book(o, now);
+    lc_omp_point_now(o, now, &task->created);
+    task->explicit_one = true;
+    task->undeferred = (flags & OMPT_TASK_UNDEFERRED) != 0;
+    task->parent = parent;
+    task->region = parent->region;
+    task->group = parent->group;
+    task->barrier = parent->barrier;
+    lc_omp_keep(&parent->item);
+    if (task->region != NULL)
+        lc_omp_keep(&task->region->item);
+    if (task->group != NULL)
+        lc_omp_keep(&task->group->item);
+    if (o->at != NULL && (flags & OMPT_TASK_TASKWAIT) == 0) {
+        struct lc_omp_node *node =
+            lc_omp_node_get(o, task->region != NULL ? task->region->node : 0, LC_OMP_AT_TASK, code);
+        task->node = node != NULL ? node->node : 0;
+        lc_omp_add(o, node, LC_MEASURED_OMP_CREATED, 1);
+        lc_omp_trace_created(o, task, code, now);
+    }
+    data->ptr = task;
+}
+
+void lc_omp_dependences(union ompt_data *data, const struct ompt_dependence *list, int n) {
+    struct lc_omp_thread *o = lc_omp_self();
+    struct lc_omp_task *task = data != NULL ? data->ptr : NULL;
+    if (o != NULL && task != NULL && task->explicit_one && n > 0)
+        lc_omp_depend(o, task, list, n);
+}
+
+/* The thread goes from one task to another: what belongs to the task goes with it. */
+static void put_down(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
+    const struct lc_clk_thread *k = o->t->clocks;
+    task->in_runtime = k != NULL && k->in_runtime != 0;
+    task->place = o->at;
+    task->depth = o->n_outer;
+    task->left = now;
+}
+
+/* It did something else from `left` until now, which was no waiting for the last thread. */
+static void come_back(struct lc_omp_task *task, uint64_t now) {
+    uint64_t until = now;
+    if (task->in_barrier && task->region != NULL) {
+        struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
+        lc_omp_lock(&b->joint.lock);
+        bool all = b->number == task->barrier &&
+                   b->arrived == atomic_load_explicit(&task->region->team, memory_order_relaxed);
+        if (all && b->last.when < until) /* nobody is waited for any more */
+            until = b->last.when;
+        lc_omp_unlock(&b->joint.lock);
+    }
+    task->back = now;
+    task->elsewhere += until > task->left ? until - task->left : 0;
+}
+
+static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
+    o->task = task;
+    if (task->place != NULL) {
+        o->at = task->place;
+        o->n_outer = task->depth;
+    }
+    if (task->came != 0)
+        come_back(task, now);
+    if (task->in_runtime)
+        lc_omp_enter(o, now);
+}
+
+static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
+    const struct lc_clk_thread *k = o->t->clocks;
+    o->task = task;
+    o->tasks++;
+    task->begun = true;
+    atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
+    task->clock = 0;
+    task->interval = k != NULL ? k->l.interval : 0;
+    lc_omp_edge(o, &task->created, now);
+    uint64_t ready = lc_omp_depend_begin(o, task, now);
+    if (ready < task->created.late.when)
+        ready = task->created.late.when;
+    if (o->at != NULL) {
+        struct lc_omp_node *node = lc_omp_node_known(o, task->node);
+        o->at = node != NULL ? node : o->at;
+        o->at->row->count++;
+        task->place = o->at;
+        lc_omp_add(o, o->at, LC_MEASURED_OMP_TASK_READY, now > ready ? now - ready : 0);
+        lc_omp_add(o, o->at, LC_MEASURED_OMP_STOLEN, task->created.late.thread != o->t->index);
+    }
+}
+
+/* Its end is known to all who wait for it. */
+static void publish_end(struct lc_omp_thread *o, struct lc_omp_task *task,
+                        const struct lc_omp_point *end) {
+    lc_omp_depend_end(o, task, end);
+    if (task->parent != NULL)
+        lc_omp_join(&task->parent->children, end);
+    if (task->group != NULL)
+        lc_omp_join(&task->group->joint, end);
+    if (task->region != NULL)
+        lc_omp_join_barrier(task->region, task->barrier, end, false);
+}
+
+/* A detached task is complete when it has ended and its event is fulfilled, in either order; the
+ * runtime tells of one after the other (it holds a lock of the task meanwhile). */
+static void join_event(struct lc_omp_thread *o, struct lc_omp_task *task,
+                       const struct lc_omp_point *point) {
+    if (task->event == NULL)
+        task->event = lc_omp_take(&o->pools, LC_OMP_SET);
+    if (task->event != NULL)
+        lc_omp_join(&task->event->joint, point);
+}
+
+static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool complete,
+                     uint64_t now) {
+    struct lc_omp_point end;
+    lc_omp_point_now(o, now, &end);
+    if (end.stamp.interval == o->interval && task->clock > o->task_max)
+        o->task_max = task->clock;
+    if (!complete) { /* detached: whoever fulfils the event completes it */
+        join_event(o, task, &end);
+        return;
+    }
+    if (task->event != NULL) { /* fulfilled before */
+        join_event(o, task, &end);
+        end = task->event->joint.point;
+    }
+    lc_omp_trace_done(o, task, now);
+    publish_end(o, task, &end);
+}
+
+/* The event of a detached task is fulfilled, by this thread in another task. */
+static void fulfil(struct lc_omp_thread *o, struct lc_omp_task *task, bool last, uint64_t now) {
+    struct lc_omp_point here;
+    lc_omp_worked(o, now);
+    lc_omp_point_now(o, now, &here);
+    join_event(o, task, &here);
+    if (!last)
+        return;
+    if (task->event != NULL)
+        here = task->event->joint.point;
+    lc_omp_trace_done(o, task, now);
+    publish_end(o, task, &here);
+    lc_omp_task_unkeep(o, task);
+}
+
+void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *next) {
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL)
+        return;
+    struct lc_omp_task *from = before != NULL ? before->ptr : NULL;
+    struct lc_omp_task *to = next != NULL ? next->ptr : NULL;
+    uint64_t now = lc_ticks();
+    if (status == OMPT_STATUS_EARLY_FULFILL || status == OMPT_STATUS_LATE_FULFILL) {
+        if (from != NULL && from->explicit_one)
+            fulfil(o, from, status == OMPT_STATUS_LATE_FULFILL, now);
+        return;
+    }
+    if (status == OMPT_STATUS_TASKWAIT_COMPLETE) {
+        if (from != NULL && from->explicit_one) {
+            lc_omp_leave(o, now);
+            lc_omp_depend_begin(o, from, now);
+            lc_omp_task_unkeep(o, from);
+            before->ptr = NULL;
+        }
+        return;
+    }
+    const struct lc_clk_thread *k = o->t->clocks;
+    bool was_in_runtime = k != NULL && k->in_runtime != 0;
+    if (!was_in_runtime)
+        lc_omp_worked(o, now);
+    lc_omp_book(o, now);
+    bool ended = status == OMPT_STATUS_COMPLETE || status == OMPT_STATUS_CANCEL ||
+                 status == OMPT_STATUS_DETACH;
+    struct lc_omp_task *done = NULL;
+    if (from != NULL && from == o->task) {
+        if (ended && from->explicit_one) {
+            end_task(o, from, status != OMPT_STATUS_DETACH, now);
+            done = status != OMPT_STATUS_DETACH ? from : NULL;
+        } else {
+            put_down(o, from, now);
+        }
+    }
+    if (was_in_runtime)
+        lc_omp_leave(o, now);
+    if (to != NULL && to != o->task) {
+        if (to->explicit_one && !to->begun)
+            begin_task(o, to, now);
+        else
+            take_up(o, to, now);
+        lc_omp_trace_switch(o, now);
+    }
+    if (done != NULL) {
+        if (done->undeferred && o->task == done->parent && o->task != NULL &&
+            done->interval == o->task->interval && done->clock > o->task->clock)
+            o->task->clock = done->clock; /* its creator has waited for it */
+        before->ptr = NULL;
+        lc_omp_task_unkeep(o, done);
+    }
+}

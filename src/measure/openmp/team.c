@@ -1,0 +1,556 @@
+#include "measure/openmp/team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/timer.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/core.h"
+#include "measure/hot.h"
+#include "measure/openmp/omp_blame.h"
+#include "measure/openmp/mutexes.h"
+#include "measure/openmp/omp_edges.h"
+#include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_thread.h"
+#include "measure/openmp/omp_trace.h"
+#include "measure/openmp/tasks.h"
+#include "measure/paths/user_regions.h"
+#include "measure/state_write.h"
+
+static _Atomic(struct lc_omp_thread *) threads;
+
+struct lc_omp_thread *lc_omp_threads(void) {
+    return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
+}
+
+/* The record of a thread that has ended serves another one: what is in its pools stays. */
+static struct lc_omp_thread *reuse(struct lc_thread *t) {
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+        struct lc_thread *nobody = NULL;
+        if (!atomic_compare_exchange_strong(&o->t, &nobody, t))
+            continue;
+        o->seen_own = o->seen_useful = 0;
+        return o;
+    }
+    return NULL;
+}
+
+static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
+    struct lc_omp_thread *o = reuse(t);
+    if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
+        o->t = t;
+        o->next = atomic_load_explicit(&threads, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(&threads, &o->next, o, memory_order_release,
+                                                      memory_order_relaxed))
+            ;
+    }
+    t->openmp = o;
+    return o;
+}
+
+void lc_omp_thread_gone(struct lc_thread *t) {
+    struct lc_omp_thread *o = t->openmp;
+    if (o == NULL)
+        return;
+    t->openmp = NULL;
+    o->task = NULL;
+    o->at = NULL;
+    o->n_outer = 0;
+    o->idle = o->longest = o->busy = 0;
+    o->forks = o->teams = 0;
+    o->created = 0;
+    for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
+        o->team_numbers[i] = 0;
+    lc_omp_blame_flush(o);
+    for (size_t i = 0; i < LC_OMP_NODES; i++) {
+        for (struct lc_omp_node *n = o->nodes[i], *next; n != NULL; n = next) {
+            next = n->next;
+            free(n);
+        }
+        o->nodes[i] = NULL;
+    }
+    atomic_store_explicit(&o->t, NULL, memory_order_release);
+}
+
+struct lc_omp_thread *lc_omp_self(void) {
+    struct lc_omp_thread *o = lc_omp_self_asking();
+    if (lc_unlikely(o != NULL && o->takes_lock))
+        lc_omp_lock_refused(o);
+    return o;
+}
+
+struct lc_omp_thread *lc_omp_self_asking(void) {
+    struct lc_thread *t = lc_self;
+    if (lc_unlikely(t == NULL))
+        t = lc_thread_here();
+    if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) == 0)
+        return NULL;
+    return lc_likely(t->openmp != NULL) ? t->openmp : attach(t);
+}
+
+void lc_omp_thread_begin(int kind, union ompt_data *data) {
+    (void)data;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || kind != OMPT_THREAD_WORKER)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_trace_worker(o, now);
+    lc_omp_enter(o, now);
+    o->at = lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL);
+    o->t->last_ticks = now;
+}
+
+void lc_omp_thread_end(union ompt_data *data) {
+    (void)data;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL)
+        return;
+    lc_omp_book(o, lc_ticks());
+    o->at = NULL;
+}
+
+/* The frame of the runtime's function that the program called tells the call path; it is where it
+ * says if the return address is there. */
+static bool frame_holds(const void *frame, const void *code) {
+    enum { NEAR = 1 << 16 };
+    uint64_t here = (uint64_t)__builtin_frame_address(0), at = (uint64_t)frame;
+    return at > here && at - here < NEAR && (at & 7) == 0 &&
+           *(const uint64_t *)(at + 8) == (uint64_t)code;
+}
+
+/* An outermost region: the call path of the thread goes on with it. */
+static void open_path(struct lc_omp_thread *o, struct lc_omp_region *region,
+                      const struct ompt_frame *frame, const void *code) {
+    struct lc_omp_node *name = lc_omp_node_get(o, 0, LC_OMP_AT_REGION_NAME, code);
+    region->frame = frame != NULL ? frame->enter_frame.ptr : NULL;
+    if (name == NULL || name->node == LC_NONE)
+        return;
+    void *at = frame_holds(region->frame, code) ? region->frame : __builtin_frame_address(0);
+    region->node = lc_region_enter(name->node, at, (void *)(uintptr_t)code);
+    region->opened = region->node != 0 ? name->node + 1 : 0;
+}
+
+static void close_path(const struct lc_omp_region *region, const void *code) {
+    void *at = frame_holds(region->frame, code) ? region->frame : __builtin_frame_address(0);
+    lc_region_leave(region->opened - 1, at, (void *)(uintptr_t)code);
+}
+
+void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame,
+                           union ompt_data *data, unsigned wanted, int flags, const void *code) {
+    (void)task;
+    (void)flags;
+    struct lc_omp_thread *o = lc_omp_self();
+    struct lc_omp_region *region = o != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION) : NULL;
+    if (region == NULL)
+        return;
+    region->place = o->at;
+    region->depth = o->n_outer;
+    if (o->at == NULL) {
+        open_path(o, region, frame, code);
+        lc_omp_worked(o, o->t->last_ticks);
+    }
+    uint64_t now = lc_ticks();
+    if (o->at != NULL) {
+        lc_omp_book(o, now);
+        struct lc_omp_node *node = lc_omp_node_get(o, o->at->node, LC_OMP_AT_PARALLEL, code);
+        region->node = node != NULL ? node->node : o->at->node;
+    }
+    lc_omp_enter(o, now);
+    lc_omp_point_now(o, now, &region->fork);
+    uint32_t above = region->node != 0 ? lc_state_nodes()[region->node].parent : LC_NONE;
+    region->fork.late.node = above != LC_NONE ? above : 0;
+    region->task = o->task;
+    if (o->task != NULL)
+        lc_omp_keep(&o->task->item);
+    o->at = lc_omp_node_known(o, region->node);
+    o->t->last_ticks = now;
+    lc_omp_trace_fork(o, region, wanted, now);
+    data->ptr = region;
+}
+
+void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags,
+                         const void *code) {
+    (void)task;
+    (void)flags;
+    struct lc_omp_thread *o = lc_omp_self();
+    struct lc_omp_region *region = data != NULL ? data->ptr : NULL;
+    if (o == NULL || region == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_leave(o, now);
+    lc_omp_book(o, now);
+    if (region->left != 0 && now > region->left)
+        lc_omp_add(o, lc_omp_node_known(o, region->node), LC_MEASURED_OMP_MANAGEMENT,
+                   now - region->left);
+    lc_omp_trace_join(o, region, now);
+    o->task = region->task;
+    o->at = region->place;
+    o->n_outer = region->depth;
+    if (o->task != NULL) {
+        if (o->last_task_clock > o->task->clock && o->task->interval == o->interval)
+            o->task->clock = o->last_task_clock;
+        lc_omp_task_unkeep(o, o->task);
+    }
+    if (region->opened)
+        close_path(region, code);
+    data->ptr = NULL;
+    if (atomic_fetch_sub_explicit(&region->item.references, 1, memory_order_acq_rel) == 1)
+        lc_omp_give(&o->pools, &region->item);
+}
+
+static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
+    struct lc_omp_task *task = lc_omp_task_new(o);
+    struct lc_omp_region *serial = task != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION) : NULL;
+    if (serial == NULL)
+        return;
+    task->region = serial;
+    data->ptr = task;
+    o->task = task;
+    lc_omp_worked(o, lc_ticks());
+    if (o->t->clocks != NULL) { /* what it did before was this task's work, too */
+        const struct lc_logical *l = &((struct lc_clk_thread *)o->t->clocks)->l;
+        task->clock = l->own;
+        task->interval = l->interval;
+    }
+}
+
+/* How long this thread waited since it came for the last one, less what it did meanwhile. */
+static void book_waiting(struct lc_omp_thread *o, const struct lc_omp_task *task, uint32_t kind,
+                         const struct lc_omp_late *last) {
+    uint64_t waited = last->when > task->came ? last->when - task->came : 0;
+    lc_omp_waited(o, o->at, kind, waited > task->elsewhere ? waited - task->elsewhere : 0, last);
+}
+
+static void begin_waiting(struct lc_omp_thread *o, bool in_barrier, uint64_t now) {
+    if (o->task == NULL)
+        return;
+    o->task->came = now;
+    o->task->elsewhere = o->task->back = 0;
+    o->task->in_barrier = in_barrier;
+}
+
+/* A worker waits for the end of a region, or has been told of it only now. */
+static bool in_last_barrier(const struct lc_omp_thread *o) {
+    const struct lc_omp_task *task = o->task;
+    return task != NULL && task->came != 0 && task->in_barrier && task->region != NULL &&
+           o->at != NULL;
+}
+
+/* A worker that was in the barrier at the end of a region: its waiting, and since then it is
+ * idle. */
+static void book_join(struct lc_omp_thread *o) {
+    struct lc_omp_task *task = o->task;
+    struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
+    struct lc_omp_late last = {0};
+    uint64_t over = 0; /* also the tasks */
+    lc_omp_lock(&b->joint.lock);
+    if (b->number == task->barrier) {
+        last = b->last;
+        over = b->joint.point.stamp.enter;
+    }
+    lc_omp_unlock(&b->joint.lock);
+    book_waiting(o, task, LC_MEASURED_OMP_IBARRIER, &last);
+    lc_omp_book(o, over > o->t->last_ticks ? over : o->t->last_ticks);
+    o->idle = over > task->came ? over : task->came;
+    task->came = 0;
+    lc_omp_trace_team_end(o, task, o->idle);
+    o->at = lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL);
+    o->n_outer = 0;
+}
+
+/* A worker was idle until the fork; from there until now its team was made. */
+static void book_fork(struct lc_omp_thread *o, const struct lc_omp_region *region, uint64_t now) {
+    const struct lc_omp_late *fork = &region->fork.late;
+    const struct lc_clk_thread *k = o->t->clocks;
+    uint64_t since = o->idle;
+    if (k == NULL || !k->l.interval)
+        return;
+    if (since != 0 && since < k->l.begin)
+        since = k->l.begin;
+    if (since != 0 && fork->when > since)
+        lc_omp_waited(o, lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL), LC_MEASURED_OMP_IDLE,
+                      fork->when - since, fork);
+    o->idle = 0;
+    if (now > fork->when && region->fork.stamp.interval == k->l.interval) {
+        struct lc_omp_node *node = lc_omp_node_known(o, region->node);
+        lc_omp_add(o, node, LC_MEASURED_OMP_FORK, now - fork->when);
+        lc_omp_add(o, node, LC_MEASURED_OMP_MANAGEMENT, now - fork->when);
+    }
+}
+
+static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
+                        union ompt_data *data, unsigned number, unsigned team) {
+    struct lc_omp_task *task = lc_omp_task_new(o);
+    if (task == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_leave(o, now);
+    if (number != 0 || o->task == NULL) {
+        if (o->at != NULL && o->n_outer == 0)
+            lc_omp_book(o, now); /* idle until now */
+        o->at = lc_omp_node_known(o, region->node);
+        o->n_outer = 0;
+        o->t->last_ticks = now;
+    } else {
+        lc_omp_book(o, now);
+    }
+    const struct lc_clk_thread *k = o->t->clocks;
+    task->region = region;
+    lc_omp_keep(&region->item);
+    task->interval = k != NULL ? k->l.interval : 0;
+    task->number = number;
+    o->task = task;
+    atomic_store_explicit(&region->team, team, memory_order_relaxed);
+    lc_omp_trace_team(o, task, now);
+    book_fork(o, region, now);
+    lc_omp_edge(o, &region->fork, now);
+    if (region->fork.stamp.interval == task->interval && task->clock < region->fork.task)
+        task->clock = region->fork.task;
+    if (o->at != NULL)
+        o->at->row->count++;
+    data->ptr = task;
+}
+
+static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
+    uint64_t now = lc_ticks();
+    if (task->number != 0 && in_last_barrier(o))
+        book_join(o);
+    else
+        lc_omp_trace_team_end(o, task, now);
+    if (task->number == 0 && task->region != NULL)
+        task->region->left = now;
+    lc_omp_enter(o, now); /* until the master has closed the region, or the next one */
+    if (task->interval == o->interval && task->clock > o->task_max)
+        o->task_max = task->clock;
+    o->last_task_clock = task->clock;
+    if (o->task == task)
+        o->task = NULL;
+    data->ptr = NULL;
+    if (task->number != 0) {
+        o->at = lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL);
+        o->n_outer = 0;
+        if (o->idle == 0) /* the end of the barrier before was reported */
+            o->idle = now;
+    }
+    lc_omp_task_unkeep(o, task);
+}
+
+void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data *data,
+                          unsigned team, unsigned number, int flags) {
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || data == NULL)
+        return;
+    struct lc_omp_task *task = data->ptr;
+    if (endpoint == OMPT_BEGIN && (flags & OMPT_TASK_INITIAL)) {
+        if (o->task == NULL)
+            initial_task(o, data);
+    } else if (endpoint == OMPT_BEGIN && region != NULL && region->ptr != NULL) {
+        begin_share(o, region->ptr, data, number, team);
+    } else if (endpoint == OMPT_END && task != NULL && !(flags & OMPT_TASK_INITIAL)) {
+        end_share(o, task, data);
+    }
+}
+
+static bool is_barrier(int kind) {
+    return kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP && kind != OMPT_SYNC_REDUCTION;
+}
+
+static void barrier_begin(struct lc_omp_thread *o, int kind, const void *code) {
+    struct lc_omp_task *task = o->task;
+    struct lc_omp_point here;
+    uint64_t now = lc_ticks();
+    lc_omp_enter(o, now);
+    uint32_t node = lc_omp_blame_node(o);
+    lc_omp_push(o, kind == OMPT_SYNC_EXPLICIT ? LC_OMP_AT_BARRIER : LC_OMP_AT_IMPLICIT_BARRIER,
+                code, now);
+    if (task == NULL || task->region == NULL || task->explicit_one)
+        return;
+    lc_omp_point_now(o, now, &here);
+    here.late.node = node;
+    begin_waiting(o, true, now);
+    lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+}
+
+static void barrier_end(struct lc_omp_thread *o, int kind) {
+    struct lc_omp_task *task = o->task;
+    uint64_t now = lc_ticks();
+    lc_omp_leave(o, now);
+    if (task != NULL && task->region != NULL && task->came != 0) {
+        struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
+        struct lc_omp_point all;
+        struct lc_omp_late last;
+        lc_omp_lock(&b->joint.lock);
+        bool there = b->joint.any && b->number == task->barrier;
+        if (there) {
+            all = b->joint.point;
+            last = b->last;
+        }
+        lc_omp_unlock(&b->joint.lock);
+        if (there) {
+            lc_omp_edge(o, &all, now);
+            book_waiting(o, task,
+                         kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
+                                                    : LC_MEASURED_OMP_IBARRIER,
+                         &last);
+        }
+        task->came = 0;
+    }
+    lc_omp_pop(o, now);
+}
+
+/* Waiting of the task in a taskwait or taskgroup is over: until the last task ended, `last`. What
+ * this thread did behind that was no waiting for it. */
+static void book_tasks(struct lc_omp_thread *o, const struct lc_omp_late *last) {
+    struct lc_omp_task *task = o->task;
+    uint64_t from = task->left > last->when ? task->left : last->when;
+    if (task->came != 0 && task->back > from)
+        task->elsewhere -= task->back - from;
+    if (task->came != 0)
+        book_waiting(o, task, LC_MEASURED_OMP_TASKWAIT, last);
+    task->came = 0;
+}
+
+static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
+    struct lc_omp_late last = {0};
+    uint64_t now = lc_ticks();
+    if (begins) {
+        lc_omp_enter(o, now);
+        lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
+        begin_waiting(o, false, now);
+        return;
+    }
+    lc_omp_leave(o, now);
+    if (o->task != NULL) {
+        lc_omp_edge_joint(o, &o->task->children, now, &last);
+        book_tasks(o, &last);
+    }
+    lc_omp_pop(o, now);
+}
+
+static void taskgroup_begin(struct lc_omp_thread *o) {
+    struct lc_omp_group *group = o->task != NULL ? lc_omp_take(&o->pools, LC_OMP_GROUP) : NULL;
+    if (group == NULL)
+        return;
+    group->outer = o->task->group;
+    o->task->group = group;
+}
+
+static void taskgroup_end(struct lc_omp_thread *o, uint64_t now) {
+    struct lc_omp_group *group = o->task != NULL ? o->task->group : NULL;
+    if (group == NULL)
+        return;
+    lc_omp_edge_joint(o, &group->joint, now, NULL);
+    o->task->group = group->outer;
+    if (atomic_fetch_sub_explicit(&group->item.references, 1, memory_order_acq_rel) == 1)
+        lc_omp_give(&o->pools, &group->item);
+}
+
+void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
+                        const void *code) {
+    (void)task;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL)
+        return;
+    if (kind == OMPT_SYNC_TASKWAIT) {
+        taskwait(o, endpoint == OMPT_BEGIN, code);
+    } else if (kind == OMPT_SYNC_TASKGROUP) {
+        if (endpoint == OMPT_BEGIN)
+            taskgroup_begin(o);
+        else
+            taskgroup_end(o, lc_ticks());
+    } else if (is_barrier(kind)) {
+        if (endpoint == OMPT_BEGIN)
+            barrier_begin(o, kind, code);
+        /* Without a region, a worker: the end of the barrier that ended its region, told when the
+         * next one begins. It stays in the runtime. */
+        else if ((region != NULL && region->ptr != NULL) ||
+                 (o->task != NULL && o->task->number == 0))
+            barrier_end(o, kind);
+    }
+}
+
+void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
+                             const void *code) {
+    (void)region;
+    (void)task;
+    struct lc_omp_thread *o = kind == OMPT_SYNC_TASKGROUP ? lc_omp_self() : NULL;
+    if (o == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    if (endpoint == OMPT_BEGIN) {
+        lc_omp_enter(o, now);
+        lc_omp_push(o, LC_OMP_AT_TASKGROUP, code, now);
+        begin_waiting(o, false, now);
+    } else {
+        struct lc_omp_late last = {0};
+        struct lc_omp_group *group = o->task != NULL ? o->task->group : NULL;
+        lc_omp_leave(o, now);
+        if (group != NULL) {
+            lc_omp_edge_joint(o, &group->joint, now, &last);
+            book_tasks(o, &last);
+        }
+        lc_omp_pop(o, now);
+    }
+}
+
+void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
+                 uint64_t count, const void *code) {
+    static const uint8_t constructs[] = {[OMPT_WORK_LOOP] = LC_OMP_AT_FOR,
+                                         [OMPT_WORK_SECTIONS] = LC_OMP_AT_SECTIONS,
+                                         [OMPT_WORK_SINGLE] = LC_OMP_AT_SINGLE,
+                                         [OMPT_WORK_WORKSHARE] = LC_OMP_AT_WORKSHARE,
+                                         [OMPT_WORK_DISTRIBUTE] = LC_OMP_AT_DISTRIBUTE,
+                                         [OMPT_WORK_TASKLOOP] = LC_OMP_AT_TASKLOOP,
+                                         [OMPT_WORK_SCOPE] = LC_OMP_AT_SCOPE};
+    (void)region;
+    (void)task;
+    (void)count;
+    if (kind == OMPT_WORK_SINGLE_OTHER || endpoint == OMPT_BEGINEND)
+        return;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || o->at == NULL)
+        return;
+    uint64_t now = lc_ticks();
+    uint32_t construct =
+        kind > 0 && kind < (int)sizeof constructs ? constructs[kind] : LC_OMP_AT_FOR;
+    lc_omp_worked(o, now);
+    if (endpoint == OMPT_BEGIN)
+        lc_omp_push(o, (enum lc_omp_construct)construct, code, now);
+    else
+        lc_omp_pop(o, now);
+}
+
+void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task, const void *code) {
+    (void)region;
+    (void)task;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || o->at == NULL || endpoint == OMPT_BEGINEND)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_worked(o, now);
+    if (endpoint == OMPT_BEGIN)
+        lc_omp_push(o, LC_OMP_AT_MASTER, code, now);
+    else
+        lc_omp_pop(o, now);
+}
+
+void lc_omp_book_open(void) {
+    uint64_t now = lc_ticks();
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+        if (o->t == NULL)
+            continue;
+        const struct lc_clk_thread *k = o->t->clocks;
+        if (k == NULL || !k->in_runtime) /* it works: it is asked nothing */
+            continue;
+        if (o->task != NULL && o->task->number != 0 && in_last_barrier(o))
+            book_join(o);
+        lc_omp_book(o, now);
+        lc_omp_blame_flush(o);
+        o->at = NULL;
+    }
+    struct lc_omp_thread *own = lc_self != NULL ? lc_self->openmp : NULL;
+    if (own != NULL)
+        lc_omp_blame_flush(own);
+    lc_omp_blame_close();
+}

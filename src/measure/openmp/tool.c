@@ -1,0 +1,105 @@
+#include "measure/openmp/tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/strbuf.h"
+#include "measure/core.h"
+#include "measure/openmp/attached.h"
+#include "measure/openmp/mutexes.h"
+#include "measure/openmp/ompt.h"
+#include "measure/openmp/omp_thread.h"
+#include "measure/openmp/tasks.h"
+#include "measure/openmp/team.h"
+#include "measure/paths/user_regions.h"
+
+static char runtime_name[128];
+
+static int control_tool(uint64_t command, uint64_t modifier, void *argument, const void *code) {
+    enum { START = 1, PAUSE = 2, END = 4 };
+    (void)modifier;
+    (void)argument;
+    (void)code;
+    if (lc_omp_self() == NULL || (command != START && command != PAUSE && command != END))
+        return -1; /* ignored */
+    lc_control(command == START, __builtin_frame_address(0), __builtin_return_address(0));
+    return 0;
+}
+
+#define CALLBACK(event, function)                                                                  \
+    { event, (ompt_any_fn)(function), #event }
+static const struct {
+    int event;
+    ompt_any_fn function;
+    const char *name;
+} callbacks[] = {
+    CALLBACK(OMPT_THREAD_BEGIN, lc_omp_thread_begin),
+    CALLBACK(OMPT_THREAD_END, lc_omp_thread_end),
+    CALLBACK(OMPT_PARALLEL_BEGIN, lc_omp_parallel_begin),
+    CALLBACK(OMPT_PARALLEL_END, lc_omp_parallel_end),
+    CALLBACK(OMPT_IMPLICIT_TASK, lc_omp_implicit_task),
+    CALLBACK(OMPT_TASK_CREATE, lc_omp_task_create),
+    CALLBACK(OMPT_TASK_SCHEDULE, lc_omp_task_schedule),
+    CALLBACK(OMPT_DEPENDENCES, lc_omp_dependences),
+    CALLBACK(OMPT_SYNC_REGION, lc_omp_sync_region),
+    CALLBACK(OMPT_SYNC_REGION_WAIT, lc_omp_sync_region_wait),
+    CALLBACK(OMPT_WORK, lc_omp_work),
+    CALLBACK(OMPT_MASKED, lc_omp_masked),
+    CALLBACK(OMPT_LOCK_INIT, lc_omp_lock_init),
+    CALLBACK(OMPT_MUTEX_ACQUIRE, lc_omp_mutex_acquire),
+    CALLBACK(OMPT_MUTEX_ACQUIRED, lc_omp_mutex_acquired),
+    CALLBACK(OMPT_MUTEX_RELEASED, lc_omp_mutex_released),
+    CALLBACK(OMPT_NEST_LOCK, lc_omp_nest_lock),
+    CALLBACK(OMPT_CONTROL_TOOL, control_tool),
+};
+enum { N_CALLBACKS = sizeof callbacks / sizeof *callbacks, SET_ALWAYS = 5 };
+static int
+    reported[N_CALLBACKS]; /* enum ompt_set_result_t of each: how far the runtime reports it */
+
+static int initialize(ompt_lookup_fn lookup, int device, union ompt_data *tool) {
+    (void)device;
+    (void)tool;
+    ompt_set_callback_fn set = (ompt_set_callback_fn)lookup("ompt_set_callback");
+    if (set == NULL || lc_core.state == NULL || lc_core.forked)
+        return 0; /* the runtime goes on without us */
+    for (size_t i = 0; i < N_CALLBACKS; i++)
+        reported[i] = set(callbacks[i].event, callbacks[i].function);
+    return 1;
+}
+
+static void finalize(union ompt_data *tool) {
+    (void)tool;
+}
+
+void *lc_omp_start_tool(unsigned version, const char *runtime) {
+    static struct ompt_start_result result = {.initialize = initialize, .finalize = finalize};
+    (void)version;
+    if (lc_core.state == NULL || lc_core.forked || lc_core.finalized)
+        return NULL;
+    lc_omp_attached =
+        (struct lc_omp_attached){lc_omp_thread_gone, lc_omp_task_chain, lc_omp_book_open};
+    snprintf(runtime_name, sizeof runtime_name, "%s", runtime != NULL ? runtime : "unknown");
+    return &result;
+}
+
+void lc_omp_put_meta(struct lc_strbuf *out) {
+    if (runtime_name[0] == '\0')
+        return;
+    lc_strbuf_puts(out, ", \"openmp_runtime\": ");
+    lc_json_put(out, runtime_name);
+    lc_strbuf_puts(out, ", \"openmp_not_reported\": [");
+    bool any = false;
+    for (size_t i = 0; i < N_CALLBACKS; i++)
+        if (reported[i] != SET_ALWAYS) {
+            lc_strbuf_printf(out, "%s\"%s\"", any ? ", " : "", callbacks[i].name);
+            any = true;
+        }
+    uint64_t lost = 0, tasks = 0;
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+        lost += o->edges_lost;
+        tasks += o->tasks;
+    }
+    lc_strbuf_printf(out, "], \"openmp_tasks\": %llu, \"openmp_edges_lost\": %llu",
+                     (unsigned long long)tasks, (unsigned long long)lost);
+}

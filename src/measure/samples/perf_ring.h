@@ -1,0 +1,60 @@
+/* The memory into which the kernel writes the samples of one thread, and its records one by one.
+ *
+ * The thread that is sampled reads it itself: a sample is written before the thread goes on, so
+ * what is new since the thread's last event fell between the two. The descriptor is closed as soon
+ * as the memory is mapped, which keeps the event alive; a forked process does not inherit it.
+ *
+ * Invariant: nothing beyond the mapping is read whatever it holds; each record moves the reader
+ * on. */
+#ifndef LC_MEASURE_SAMPLES_PERF_RING_H
+#define LC_MEASURE_SAMPLES_PERF_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/perf_sampler.h"
+
+struct lc_perf_ring {
+    void *page;         /* the kernel's control page; NULL: not there */
+    const char *data;   /* behind it */
+    uint64_t bytes;     /* of data, a power of two */
+    uint64_t at;        /* read up to here */
+    uint64_t period_ns; /* what a sample stands for */
+};
+
+enum lc_perf_kind {
+    LC_PERF_SAMPLE,
+    LC_PERF_OUT,       /* off the processor, to wait */
+    LC_PERF_PREEMPTED, /* ... because another thread got it */
+    LC_PERF_IN,        /* back */
+    LC_PERF_LOST,      /* `n` records found no room */
+    LC_PERF_OTHER
+};
+
+struct lc_perf_record {
+    enum lc_perf_kind kind;
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    bool in_kernel;   /* a sample inside of a system call */
+    uint64_t n;       /* addresses, or records lost */
+    /* innermost first: where it was, then return addresses */
+    uint64_t addresses[LC_PERF_CALLERS];
+};
+
+/* The calling thread is sampled from now on; 0, or an errno. */
+int lc_perf_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *wanted,
+                      uint64_t bytes);
+void lc_perf_ring_close(struct lc_perf_ring *ring);
+
+/* How far the kernel has written; a word that only grows. */
+const uint64_t *lc_perf_ring_head(const struct lc_perf_ring *ring);
+
+/* The next record before `head`; false: there is none, or what is there is no record. */
+bool lc_perf_ring_next(struct lc_perf_ring *ring, uint64_t head, struct lc_perf_record *record);
+
+/* All before `head` may be overwritten. */
+void lc_perf_ring_done(struct lc_perf_ring *ring, uint64_t head);
+
+/* There was no room for another sample: those after the last one before `head` are missing. */
+bool lc_perf_ring_full(const struct lc_perf_ring *ring, uint64_t head);
+
+#endif

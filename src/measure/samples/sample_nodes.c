@@ -1,0 +1,131 @@
+#include "measure/samples/sample_nodes.h"
+
+#include <stdbool.h>
+
+#include "base/none.h"
+#include "format/omp_construct.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/paths/draft.h"
+#include "measure/paths/modules.h"
+#include "measure/samples/perf_ring.h"
+#include "measure/state_write.h"
+#include "measure/thread.h"
+
+enum { DEEPEST = 24 }; /* functions below the exact node */
+
+/* A function activation of a sample. */
+struct activation {
+    uint32_t module; /* LC_NONE: unknown code */
+    enum lc_module_kind kind;
+    uint64_t offset; /* begin of the function, ELF address */
+    uint64_t site;   /* where it was, ELF address */
+    bool keeps;      /* a frame pointer: the next one on the stack has called it */
+};
+
+static struct activation look_up(struct lc_thread *t, uint64_t ip, bool innermost) {
+    struct activation a = {.module = LC_NONE};
+    struct lc_draft *d = t->draft;
+    const struct lc_module *m = lc_module_find(innermost ? ip : ip - 1);
+    if (m == NULL)
+        return a;
+    a.module = m->id;
+    a.kind = m->kind;
+    a.offset = a.site = (innermost ? ip : ip - 1) - m->bias;
+    if (d == NULL)
+        return a;
+    const struct lc_rule *rule = lc_walk_rule(&d->walk, innermost ? ip + 1 : ip);
+    if (rule->start != 0)
+        a.offset = rule->start - m->bias;
+    a.keeps = rule->cfa == LC_CFA_FP || rule->cfa == LC_CFA_AT_FP;
+    return a;
+}
+
+/* What the exact node says of the stack around it. */
+struct around {
+    const struct lc_state_node *function, *caller; /* innermost; NULL: not known */
+    bool in_openmp;                                /* inside of a construct of `function` */
+};
+
+static struct around look_around(uint32_t at) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    struct around a = {0};
+    for (; at != 0 && at != LC_NONE; at = nodes[at].parent) {
+        const struct lc_state_node *node = &nodes[at];
+        if (node->kind == LC_RAW_REGION && a.function == NULL)
+            a.in_openmp = a.in_openmp || lc_omp_is_construct(lc_state_name_of(node->ref));
+        else if (node->kind == LC_RAW_FRAME && a.function == NULL)
+            a.function = node;
+        else if (node->kind == LC_RAW_FRAME) {
+            a.caller = node;
+            break;
+        } else if (node->kind != LC_RAW_REGION) {
+            break;
+        }
+    }
+    return a;
+}
+
+static bool is(const struct activation *a, const struct lc_state_node *node) {
+    return node != NULL && a->module == node->ref && a->offset == node->offset;
+}
+
+/* How many of the activations are inside of the exact node; -1: that is not known. */
+static int count_inside(const struct activation *a, int n, const struct around *around) {
+    int inside = -1;
+    for (int i = 0; i < n; i++) {
+        if (around->in_openmp && a[i].module != LC_NONE &&
+            lc_omp_is_runtime(lc_state_path_of(a[i].module)))
+            return i;
+        bool outermost = i + 1 == n || around->caller == NULL || is(&a[i + 1], around->caller);
+        if (is(&a[i], around->function) && outermost)
+            inside = i; /* of a recursion the outermost: the rest made no call */
+        if (!a[i].keeps)
+            break;
+    }
+    return inside;
+}
+
+static uint32_t child(uint32_t at, const struct activation *a) {
+    uint32_t node = lc_state_child(at, LC_RAW_SAMPLED, a->module, 0, a->offset, a->site);
+    if (node == LC_NONE)
+        return at;
+    lc_clocks_path(node);
+    return node;
+}
+
+uint32_t lc_sample_special(uint32_t at, uint64_t what) {
+    uint32_t node = lc_state_child(at, LC_RAW_SAMPLED, LC_NONE, 0, what, 0);
+    if (node == LC_NONE)
+        return at;
+    lc_clocks_path(node);
+    return node;
+}
+
+/* Samples leave room for what is exact. */
+static bool has_room(void) {
+    const struct lc_state_table *nodes = &lc_core.state->nodes;
+    return atomic_load_explicit(&nodes->count, memory_order_relaxed) < nodes->capacity / 2;
+}
+
+uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample) {
+    struct activation a[LC_PERF_CALLERS];
+    struct around around = look_around(at);
+    uint32_t node = at;
+    int n = 0;
+    if (sample->n == 0 || !has_room())
+        return at;
+    for (; n < (int)sample->n; n++) {
+        a[n] = look_up(t, sample->addresses[n], n == 0);
+        if (a[n].module == LC_NONE)
+            break;
+    }
+    if (n == 0 || a[0].kind == LC_MODULE_MPI)
+        return at;
+    int inside = count_inside(a, n, &around);
+    if (inside < 0 || inside > DEEPEST)
+        inside = is(&a[0], around.function) ? 0 : 1;
+    for (int i = inside; i-- > 0;)
+        node = child(node, &a[i]);
+    return sample->in_kernel ? lc_sample_special(node, LC_RAW_KERNEL) : node;
+}

@@ -1,0 +1,332 @@
+#include "measure/samples/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "base/hash.h"
+#include "base/none.h"
+#include "base/timer.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/core_options.h"
+#include "measure/hot.h"
+#include "measure/paths/entry.h"
+#include "measure/samples/perf_ring.h"
+#include "measure/samples/sample_nodes.h"
+#include "measure/state_write.h"
+
+enum {
+    SLOWER = 64,          /* the second ring: that many fewer samples */
+    RING_BYTES = 1 << 17, /* about 1000 samples */
+    SLOW_BYTES = 1 << 15,
+    THREADS = 256, /* most that are sampled at all: starting it takes some 50 us each */
+    PLACES = 64    /* different nodes in the time between two events; more are joined */
+};
+
+struct place {
+    uint32_t node;
+    uint32_t count;
+    uint64_t weight_ns, squares_us2;
+    uint64_t off_ns;
+    double share_ns;
+};
+
+struct lc_sampler {
+    struct lc_perf_ring fast, slow;
+    struct lc_state_row **rows; /* hash by node */
+    uint32_t n_rows, mask;
+    uint64_t out_ns; /* off the processor since; 0: it is on it */
+    uint64_t out_as; /* enum lc_raw_sampled */
+    struct lc_perf_record record;
+    struct place places[PLACES];
+    uint32_t n_places;
+    uint32_t self;   /* node for the samples of the exact node itself */
+    uint64_t random; /* xorshift */
+};
+
+static const uint64_t zero; /* what threads without samples look at */
+static const uint64_t *const nothing = &zero;
+/* The heads of rings, [THREADS]: a child of fork finds NULL, as the kernel gives it no ring. NULL:
+ * there is no such memory, nothing is sampled. */
+static const uint64_t **heads;
+static uint64_t period_ns;
+static _Atomic uint32_t n_started;
+
+void lc_samples_init(void) {
+    const char *text = lc_option("LATECOMER_SAMPLE");
+    double rate = text == NULL ? 0 : strtod(text, NULL); /* "off": 0 */
+    if (rate < 1 || rate > LC_PERF_MOST)
+        return;
+    size_t bytes = THREADS * sizeof *heads;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || madvise(memory, bytes, MADV_WIPEONFORK) != 0)
+        return;
+    heads = memory;
+    period_ns = lc_perf_period_ns(rate);
+}
+
+/* A filter of the program's own may kill it for a system call that it does not expect. */
+static bool filters_calls(void) {
+    enum { FILTER = 2 };
+    return prctl(PR_GET_SECCOMP) == FILTER && lc_option("LATECOMER_SAMPLE_FILTERED") == NULL;
+}
+
+static void none(struct lc_thread *t) {
+    t->sample_head = &nothing;
+    t->sample_seen = 0;
+}
+
+void lc_samples_thread_new(struct lc_thread *t) {
+    none(t);
+    if (period_ns == 0 || filters_calls())
+        return;
+    uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
+    if (number >= THREADS)
+        return;
+    struct lc_sampler *s = calloc(1, sizeof *s);
+    const struct lc_perf_wanted fast = {.period_ns = period_ns, .switches = true};
+    const struct lc_perf_wanted slow = {.period_ns = period_ns * SLOWER};
+    if (s == NULL || lc_perf_ring_open(&s->fast, &fast, RING_BYTES) != 0) {
+        free(s);
+        return;
+    }
+    lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES); /* without it long times lose their end */
+    s->random = lc_hash_key(lc_ticks()) | 1;
+    t->sampler = s;
+    heads[number] = lc_perf_ring_head(&s->fast);
+    t->sample_head = &heads[number];
+}
+
+void lc_samples_thread_end(struct lc_thread *t) {
+    struct lc_sampler *s = t->sampler;
+    bool forked = *t->sample_head == NULL;
+    none(t);
+    t->sampler = NULL;
+    if (s == NULL || forked)
+        return;
+    lc_perf_ring_close(&s->fast);
+    lc_perf_ring_close(&s->slow);
+    free(s->rows);
+    free(s);
+}
+
+void lc_samples_thread_forked(struct lc_thread *t) {
+    none(t);
+    t->sampler = NULL;
+}
+
+/* ---- rows */
+
+static uint32_t hash(uint32_t node) {
+    return node * 2654435761u >> 7;
+}
+
+static bool grow(struct lc_sampler *s) {
+    uint32_t mask = s->rows == NULL ? 63 : s->mask * 2 + 1;
+    struct lc_state_row **rows = calloc(mask + 1u, sizeof(struct lc_state_row *));
+    if (rows == NULL)
+        return false;
+    for (uint32_t i = 0; s->rows != NULL && i <= s->mask; i++) {
+        if (s->rows[i] == NULL)
+            continue;
+        uint32_t at = hash(s->rows[i]->node) & mask;
+        while (rows[at] != NULL)
+            at = (at + 1) & mask;
+        rows[at] = s->rows[i];
+    }
+    free(s->rows);
+    s->rows = rows;
+    s->mask = mask;
+    return true;
+}
+
+static struct lc_state_row *row_of(struct lc_thread *t, struct lc_sampler *s, uint32_t node) {
+    if ((s->rows == NULL || s->n_rows * 2 > s->mask) && !grow(s))
+        return NULL;
+    uint32_t i = hash(node) & s->mask;
+    for (; s->rows[i] != NULL; i = (i + 1) & s->mask)
+        if (s->rows[i]->node == node)
+            return s->rows[i];
+    struct lc_state_row *row = lc_state_row_take(t, node, LC_RAW_CLASS_SAMPLES);
+    if (row == t->spill_row)
+        return NULL;
+    s->n_rows++;
+    return s->rows[i] = row;
+}
+
+/* ---- what fell into the time since the last event */
+
+static struct place *place_of(struct lc_sampler *s, uint32_t node) {
+    for (uint32_t i = 0; i < s->n_places; i++)
+        if (s->places[i].node == node)
+            return &s->places[i];
+    if (s->n_places == PLACES)
+        return &s->places[0]; /* the exact node itself */
+    s->places[s->n_places] = (struct place){.node = node};
+    return &s->places[s->n_places++];
+}
+
+static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight) {
+    struct place *p = place_of(s, lc_sample_node(t, at, &s->record));
+    p->count++;
+    p->weight_ns += weight;
+    p->squares_us2 += weight / 1000 * (weight / 1000);
+}
+
+static void take_switch(struct lc_sampler *s, uint32_t at) {
+    const struct lc_perf_record *r = &s->record;
+    if (r->kind != LC_PERF_IN) {
+        s->out_ns = r->time_ns;
+        s->out_as = r->kind == LC_PERF_OUT ? LC_RAW_OFF_CPU : LC_RAW_PREEMPTED;
+        return;
+    }
+    if (s->out_ns != 0 && r->time_ns > s->out_ns) {
+        struct place *p = place_of(s, lc_sample_special(at, s->out_as));
+        p->count++;
+        p->off_ns += r->time_ns - s->out_ns;
+    }
+    s->out_ns = 0;
+}
+
+/* The fast ring as far as it reaches, then the slow one. */
+static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
+    uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE), last_ns = 0;
+    bool full = lc_perf_ring_full(&s->fast, head);
+    s->n_places = 0;
+    place_of(s, at);
+    pthread_mutex_lock(&lc_core.lock);
+    s->self = lc_sample_special(at, LC_RAW_SELF);
+    while (lc_perf_ring_next(&s->fast, head, &s->record)) {
+        if (s->record.kind == LC_PERF_SAMPLE) {
+            take_sample(t, s, at, s->fast.period_ns);
+            last_ns = s->record.time_ns;
+        } else if (s->record.kind < LC_PERF_LOST) {
+            take_switch(s, at);
+        }
+    }
+    lc_perf_ring_done(&s->fast, head);
+    t->sample_seen = head;
+    if (s->slow.page != NULL) {
+        head = __atomic_load_n(lc_perf_ring_head(&s->slow), __ATOMIC_ACQUIRE);
+        while (full && lc_perf_ring_next(&s->slow, head, &s->record))
+            if (s->record.kind == LC_PERF_SAMPLE && s->record.time_ns > last_ns)
+                take_sample(t, s, at, s->slow.period_ns);
+        lc_perf_ring_done(&s->slow, head);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+static void book(struct lc_thread *t, struct lc_sampler *s) {
+    for (uint32_t i = 0; i < s->n_places; i++) {
+        const struct place *p = &s->places[i];
+        struct lc_state_row *row = p->count != 0 ? row_of(t, s, p->node) : NULL;
+        if (row == NULL)
+            continue;
+        row->count += p->count;
+        row->sum += p->weight_ns + p->off_ns;
+        row->max += p->squares_us2;
+    }
+}
+
+static double draw(struct lc_sampler *s) {
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return (double)(s->random >> 11) * 0x1p-53;
+}
+
+static double measured_ns_per_tick(void) {
+    uint64_t ticks = lc_ticks(), ns = lc_monotonic_raw_ns();
+    return ticks > lc_timer.base_ticks && ns > lc_timer.base_ns
+               ? (double)(ns - lc_timer.base_ns) / (double)(ticks - lc_timer.base_ticks)
+               : 1.0;
+}
+
+/* Share of each place in `gap_ns`: time off the processor was measured, the rest goes by samples.
+ */
+static void share_out(struct lc_sampler *s, double gap_ns) {
+    double off = 0, weight = 0;
+    for (uint32_t i = 0; i < s->n_places; i++) {
+        off += (double)s->places[i].off_ns;
+        weight += (double)s->places[i].weight_ns;
+    }
+    double shrink = off > gap_ns ? gap_ns / off : 1, on = off < gap_ns ? gap_ns - off : 0;
+    for (uint32_t i = 0; i < s->n_places; i++)
+        s->places[i].share_ns = (double)s->places[i].off_ns * shrink +
+                                (weight > 0 ? (double)s->places[i].weight_ns * (on / weight) : 0);
+}
+
+/* Regions cut the time between two calls for the clocks; so do the functions that were sampled in
+ * it, in proportion. Who waits for this thread hears of one of them, drawn by lot in proportion:
+ * over many waits each gets its share. */
+static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64_t since) {
+    uint64_t gap = call->begin - since, at = since;
+    double ns_per_tick = measured_ns_per_tick();
+    double left = draw(s) * (double)gap * ns_per_tick;
+    uint32_t drawn = s->self;
+    share_out(s, (double)gap * ns_per_tick);
+    for (uint32_t i = s->n_places; i-- > 0;) { /* [0] is the exact node itself */
+        const struct place *p = &s->places[i];
+        uint32_t node = i == 0 ? s->self : p->node;
+        uint64_t ticks = (uint64_t)(p->share_ns / ns_per_tick);
+        if (left >= 0 && left < p->share_ns)
+            drawn = node;
+        left -= p->share_ns;
+        at = ticks < call->begin - at ? at + ticks : call->begin;
+        lc_clocks_spent(call, at, node);
+    }
+    lc_clocks_mostly(call, gap, drawn);
+}
+
+/* This process is a child that the C library does not know of. */
+static bool has_no_ring(struct lc_thread *t) {
+    if (lc_likely(*t->sample_head != NULL))
+        return false;
+    lc_samples_thread_forked(t);
+    return true;
+}
+
+LC_COLD void lc_samples_gap(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    if (has_no_ring(t))
+        return;
+    uint32_t at = call->entry->gap_node[0];
+    if (at == 0 || at == LC_NONE || call->entry == t->off_entry || t->last == t->off_entry ||
+        (call->mode & LC_MODE_ON) == 0) {
+        lc_samples_drop(t);
+        return;
+    }
+    collect(t, t->sampler, at);
+    book(t, t->sampler);
+    if (call->mode & LC_MODE_CLOCKS)
+        tell_clocks(t->sampler, call, t->last_ticks);
+    lc_skip_own_work(call);
+}
+
+LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
+    if (has_no_ring(t))
+        return;
+    if (node == 0 || node == LC_NONE) {
+        lc_samples_drop(t);
+        return;
+    }
+    collect(t, t->sampler, node);
+    book(t, t->sampler);
+}
+
+LC_COLD void lc_samples_drop(struct lc_thread *t) {
+    if (has_no_ring(t))
+        return;
+    struct lc_sampler *s = t->sampler;
+    uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE);
+    t->sample_seen = head;
+    if (s == NULL)
+        return;
+    lc_perf_ring_done(&s->fast, head);
+    if (s->slow.page != NULL)
+        lc_perf_ring_done(&s->slow, __atomic_load_n(lc_perf_ring_head(&s->slow), __ATOMIC_ACQUIRE));
+    s->out_ns = 0;
+}

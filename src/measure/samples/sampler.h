@@ -1,0 +1,44 @@
+/* Samples of the code between events, taken at a low rate of each thread's time on the processor:
+ * which functions the time of an exact node of the call tree was spent in.
+ *
+ * The kernel takes them (perf_ring.h), without signals; the thread reads them at its next event,
+ * when it is known to which node the time since the last one belongs. So each sample is placed by
+ * what the thread did, not by clocks. An event without new samples costs a load and a compare.
+ *
+ * A second ring at a low rate serves where the time between two events is so long that the first
+ * one is full. */
+#ifndef LC_MEASURE_SAMPLES_SAMPLER_H
+#define LC_MEASURE_SAMPLES_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/thread.h"
+
+struct lc_call;
+
+/* Reads LATECOMER_SAMPLE. */
+void lc_samples_init(void);
+
+/* The calling thread is known now, or ends; or the process was forked (no memory of it is there
+ * any more). */
+void lc_samples_thread_new(struct lc_thread *t);
+void lc_samples_thread_end(struct lc_thread *t);
+void lc_samples_thread_forked(struct lc_thread *t);
+
+/* Are there any that nobody has looked at? Also true in a child that was made behind the back of
+ * the C library (a plain system call): it has no ring, and the pointer to it is NULL there. */
+static inline bool lc_samples_new(const struct lc_thread *t) {
+    const uint64_t *head = *t->sample_head;
+    return head == NULL || __atomic_load_n(head, __ATOMIC_ACQUIRE) != t->sample_seen;
+}
+
+/* Those since the thread's last event, whose time belongs to call->entry's gap; the time that this
+ * takes is the tool's own. Books, and tells the clocks. */
+void lc_samples_gap(struct lc_call *call);
+/* Those of time of a node that OpenMP's callbacks book, until now. */
+void lc_samples_at(struct lc_thread *t, uint32_t node);
+/* Those inside of an MPI call, or in the OpenMP runtime: of no interest. */
+void lc_samples_drop(struct lc_thread *t);
+
+#endif

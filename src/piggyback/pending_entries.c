@@ -1,0 +1,140 @@
+/* Entries that arrive after their messages. A receive that completes claims the place of its entry
+ * in the stream. A stream is thus a list of entries that have arrived, followed by a list of
+ * pending places: the next entry of the stream belongs to the first of them. A place before a
+ * claimed one belongs to an earlier receive that is still open. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "piggyback/match_private.h"
+
+#define GIVEN_UP UINT32_MAX /* `passed` of a place that nobody wants any more */
+
+static struct lc_stashed *append(struct lc_matcher *match, struct lc_stream *stream) {
+    struct lc_stashed *item = lc_stash_roomy(match);
+    if (!item)
+        return NULL;
+    item->next = NULL;
+    item->previous = NULL;
+    item->stream = stream;
+    item->origin = NULL;
+    item->passed = 0;
+    item->pending = true;
+    item->claimed = false;
+    item->n_extra = 0;
+    *(stream->last_pending ? &stream->last_pending->next : &stream->pending) = item;
+    stream->last_pending = item;
+    stream->n_unclaimed++;
+    return item;
+}
+
+/* The k-th place that nobody has claimed. */
+static struct lc_stashed *claim_pending(struct lc_matcher *match, struct lc_source *s,
+                                        uint32_t context, int32_t tag, uint32_t k, uint32_t bytes) {
+    struct lc_stream *stream = lc_stream_make(match, s, context, tag);
+    struct lc_stashed *item = stream && stream->n_unclaimed > 0 ? stream->pending : NULL;
+    while (stream) {
+        for (; item && (item->claimed || item->passed == GIVEN_UP); item = item->next) {
+        }
+        if (!item)
+            item = append(match, stream);
+        if (!item || k-- == 0)
+            break;
+        item = item->next;
+    }
+    if (!item) {
+        if (stream)
+            lc_stream_drop(match, s, stream);
+        return NULL;
+    }
+    item->claimed = true;
+    item->wanted = bytes;
+    stream->n_unclaimed--;
+    return item;
+}
+
+struct lc_stashed *lc_match_claim(struct lc_matcher *match, uint32_t source, uint32_t context,
+                                  int32_t tag, uint64_t order, uint32_t bytes) {
+    struct lc_source *s = &match->sources[source];
+    bool unsure = false;
+    uint32_t place = lc_match_position(match, source, context, tag, order, &unsure);
+    match->counts.unsure += unsure;
+    struct lc_stashed *item = lc_match_nth(match, source, context, tag, place, 0);
+    if (item && item->entry.bytes != bytes && bytes != (uint32_t)LC_ANY_BYTES) {
+        item = lc_match_fitting(match, source, item, bytes);
+        place = 0;
+    }
+    if (item) {
+        lc_stash_unlink(match, s, item);
+        match->counts.taken++;
+        return item;
+    }
+    const struct lc_stream *stream = lc_stream_find(s, context, tag);
+    uint32_t here = stream ? stream->n_items : 0;
+    item = claim_pending(match, s, context, tag, place > here ? place - here : 0, bytes);
+    match->counts.absent += !item;
+    return item;
+}
+
+static void unlink_pending(struct lc_stream *stream, struct lc_stashed *item) {
+    struct lc_stashed **at = &stream->pending, *before = NULL;
+    while (*at && *at != item) {
+        before = *at;
+        at = &before->next;
+    }
+    if (!*at)
+        return;
+    *at = item->next;
+    if (stream->last_pending == item)
+        stream->last_pending = before;
+}
+
+void lc_match_release(struct lc_matcher *match, struct lc_stashed *item) {
+    if (!item)
+        return;
+    if (item->pending) { /* given up: what comes is nobody's */
+        match->counts.absent++;
+        item->claimed = false;
+        item->passed = GIVEN_UP;
+        item->wanted = (uint32_t)LC_ANY_BYTES;
+        return;
+    }
+    lc_stash_release(match, item);
+}
+
+bool lc_pending_arrived(struct lc_matcher *match, struct lc_source *s, struct lc_stream *stream,
+                        struct lc_ring_entry *origin, const struct lc_ring_entry *entry,
+                        const uint64_t *extra, uint32_t n_extra) {
+    struct lc_stashed *item = stream->pending;
+    bool given_up = item->passed == GIVEN_UP;
+    if (item->claimed && item->wanted != entry->bytes && item->wanted != (uint32_t)LC_ANY_BYTES) {
+        match->counts.mispaired++;
+        return false;
+    }
+    unlink_pending(stream, item);
+    stream->n_unclaimed -= !item->claimed && !given_up;
+    memcpy(&item->entry, entry, sizeof *entry);
+    item->origin = origin;
+    item->pending = false;
+    item->passed = 0;
+    item->n_extra = n_extra;
+    if (n_extra)
+        memcpy(item->extra, extra, n_extra * sizeof *extra);
+    if (given_up) {
+        match->counts.late++;
+        lc_stash_release(match, item);
+    } else if (item->claimed) {
+        match->counts.taken++;
+    } else {
+        lc_stash_link(s, stream, item);
+    }
+    lc_stream_drop(match, s, stream);
+    return true;
+}
+
+void lc_pending_free(struct lc_stream *stream) {
+    while (stream->pending) {
+        struct lc_stashed *next = stream->pending->next;
+        free(stream->pending);
+        stream->pending = next;
+    }
+}

@@ -1,0 +1,33 @@
+/* `compare A B`: did it get slower, is that more than chance, and where.
+ *
+ * A side is one run or several of the same. What is compared are the run times between MPI_Init and
+ * MPI_Finalize. Intervals are from runs where both sides have two or more, else from the iterations
+ * of the longest phase that all have, else there are none, and the verdict is by a threshold.
+ * docs/definitions/compare.md has the formulas. */
+#ifndef LC_REPORT_COMPARE_H
+#define LC_REPORT_COMPARE_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+struct lc_comparison;
+
+enum lc_compare_format { LC_COMPARE_TEXT, LC_COMPARE_JSON, LC_COMPARE_MARKDOWN };
+
+enum lc_err lc_comparison_new(struct lc_comparison **comparison); /* freed with .._free */
+void lc_comparison_free(struct lc_comparison *comparison);
+
+/* Adds a run to side 0 (A) or 1 (B); A first. The file is not needed any longer. */
+enum lc_err lc_comparison_add(struct lc_comparison *comparison, int side, const char *file);
+
+/* Computes; `threshold` (0.05: 5 %) is what counts where no significance can be given. */
+enum lc_err lc_comparison_make(struct lc_comparison *comparison, double threshold);
+enum lc_err lc_comparison_write(const struct lc_comparison *comparison,
+                                enum lc_compare_format format, FILE *out);
+
+/* After make. Slower: by more than chance, or by more than the threshold without significance. */
+bool lc_comparison_is_slower(const struct lc_comparison *comparison);
+bool lc_comparison_is_possible(const struct lc_comparison *comparison);
+
+#endif

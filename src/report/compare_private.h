@@ -1,0 +1,55 @@
+/* What computing and writing a comparison share. */
+#ifndef LC_REPORT_COMPARE_PRIVATE_H
+#define LC_REPORT_COMPARE_PRIVATE_H
+
+#include <jansson.h>
+
+#include "report/compare.h"
+
+enum lc_change_part {
+    LC_PART_USEFUL,
+    LC_PART_BALANCE,
+    LC_PART_SERIALISATION,
+    LC_PART_TRANSFER,
+    LC_PARTS
+};
+
+enum lc_significance { LC_BY_NOTHING, LC_BY_ITERATIONS, LC_BY_RUNS };
+
+struct lc_compared_run {
+    char *file, *program;
+    json_t *pop; /* NULL: has none */
+    int side;
+    double ranks, executors;
+    double elapsed_s, calls; /* calls: of MPI, but for those that only ask */
+    bool has_parts;
+    double parts[LC_PARTS]; /* add up to elapsed_s */
+};
+
+struct lc_compared_path {
+    char *path, *path_before;  /* in B, and in A where that differs (else NULL) */
+    char *shown;               /* as it is printed */
+    double *own_s, *waiting_s; /* per run: of the path itself, mean over ranks and threads */
+    double a_s, b_s, delta_s, half_s, waiting_delta_s;
+    bool only_a, only_b;
+};
+
+struct lc_comparison {
+    struct lc_compared_run *runs;
+    size_t n_runs, cap_runs, n_side[2];
+    struct lc_view *first; /* the first run of A, which the others are aligned with */
+    struct lc_compared_path *paths;
+    size_t n_paths, cap_paths;
+
+    enum lc_significance by;
+    const char *verdict, *why; /* why: of "not comparable" and "different work" */
+    char why_text[160];
+    double threshold;
+    double a_s, b_s, ratio, ratio_low, ratio_high, half_s;
+    char phase[64]; /* that gives the iterations */
+    size_t iterations[2];
+    bool has_parts;
+    double parts[LC_PARTS]; /* change, seconds */
+};
+
+#endif

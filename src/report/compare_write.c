@@ -1,0 +1,270 @@
+/* A comparison as text, JSON, and Markdown for continuous integration. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "report/compare_private.h"
+#include "report/units.h"
+
+enum { MOST_PATHS = 8, MOST_JSON_PATHS = 1000 };
+
+static const char *const part_keys[LC_PARTS] = {"useful", "balance", "serialisation", "transfer"};
+static const char *const part_names[LC_PARTS] = {"useful work, mean of the ranks",
+                                                 "imbalance of work", "ranks waiting in turn",
+                                                 "MPI itself, and other time that is not work"};
+
+static const char *signed_seconds(double seconds, char buffer[40]) {
+    char plain[32];
+    snprintf(buffer, 40, "%s%s", seconds < 0.0 ? "-" : "+", lc_text_seconds(fabs(seconds), plain));
+    return buffer;
+}
+
+/* Where the interval comes from, in words. */
+static void put_basis(const struct lc_comparison *c, struct lc_strbuf *out) {
+    struct lc_strbuf phase = {0};
+    if (c->by == LC_BY_RUNS)
+        lc_strbuf_printf(out, "%zu and %zu runs", c->n_side[0], c->n_side[1]);
+    else if (c->by == LC_BY_ITERATIONS) {
+        lc_put_printable(&phase, c->phase);
+        lc_strbuf_printf(out,
+                         "%zu and %zu iterations of `%s`; run-to-run differences are not included",
+                         c->iterations[0], c->iterations[1], lc_strbuf_get(&phase));
+    } else
+        lc_strbuf_printf(out,
+                         "one sample each: no significance can be given; verdict by a threshold of "
+                         "%.3g %%",
+                         100.0 * c->threshold);
+    lc_strbuf_free(&phase);
+}
+
+static void put_verdict(const struct lc_comparison *c, struct lc_strbuf *out) {
+    char a[32], b[32];
+    if (!lc_comparison_is_possible(c)) {
+        lc_strbuf_printf(out, "not comparable: %s", c->why);
+        return;
+    }
+    lc_strbuf_printf(out, "%s: %+.1f %%", c->verdict, 100.0 * (c->ratio - 1.0));
+    if (c->by != LC_BY_NOTHING)
+        lc_strbuf_printf(out, " (95 %%: %+.1f to %+.1f %%)", 100.0 * (c->ratio_low - 1.0),
+                         100.0 * (c->ratio_high - 1.0));
+    lc_strbuf_printf(out, ", run time %s -> %s", lc_text_seconds(c->a_s, a),
+                     lc_text_seconds(c->b_s, b));
+    if (c->why != NULL)
+        lc_strbuf_printf(out, "; %s", c->why);
+}
+
+/* The end of a path that fits. */
+static void put_tail(struct lc_strbuf *out, const char *path, size_t width) {
+    size_t count = lc_utf8_count(path);
+    if (count > width) {
+        lc_strbuf_puts(out, "...");
+        for (size_t skip = count - width + 3; skip > 0; skip--)
+            do
+                path++;
+            while (((unsigned char)*path & 0xc0) == 0x80);
+    }
+    lc_strbuf_puts(out, path);
+}
+
+/* Worth a line: more than chance where that is known, and a hundredth of the run. */
+static bool is_shown(const struct lc_comparison *c, const struct lc_compared_path *path) {
+    double own = fabs(path->delta_s - path->waiting_delta_s);
+    double change = fmax(own, fabs(path->waiting_delta_s));
+    return change > 0.002 * c->a_s;
+}
+
+static const char *note_of(const struct lc_comparison *c, const struct lc_compared_path *path) {
+    if (path->only_a || path->only_b)
+        return path->only_a ? "only in A" : "only in B";
+    if (isfinite(path->half_s) && fabs(path->delta_s) <= path->half_s)
+        return "within chance";
+    if (fabs(path->waiting_delta_s) > fabs(path->delta_s - path->waiting_delta_s))
+        return "waiting";
+    return c->by == LC_BY_NOTHING ? "" : "more than chance";
+}
+
+static void write_text(const struct lc_comparison *c, FILE *out) {
+    struct lc_strbuf line = {0};
+    char change[40], a[32], b[32];
+    put_verdict(c, &line);
+    fprintf(out, "%s\n", lc_strbuf_get(&line));
+    lc_strbuf_clear(&line);
+    put_basis(c, &line);
+    fprintf(out, "  from %s\n", lc_strbuf_get(&line));
+    if (!lc_comparison_is_possible(c)) {
+        lc_strbuf_free(&line);
+        return;
+    }
+    if (c->has_parts) {
+        fprintf(out, "\nWhat changed (the parts add up)\n");
+        for (int k = 0; k < LC_PARTS; k++)
+            fprintf(out, "  %10s  %s\n", signed_seconds(c->parts[k], change), part_names[k]);
+        fprintf(out, "  %10s  run time\n", signed_seconds(c->b_s - c->a_s, change));
+    }
+    fprintf(out, "\nWhere (own time, mean of the ranks; code before waiting)\n");
+    size_t shown = 0;
+    for (size_t i = 0; i < c->n_paths && shown < MOST_PATHS; i++) {
+        const struct lc_compared_path *path = &c->paths[i];
+        if (!is_shown(c, path))
+            continue;
+        lc_strbuf_clear(&line);
+        put_tail(&line, path->shown, 90);
+        fprintf(out, "  %10s  %s -> %s  %s\n              %s\n",
+                signed_seconds(path->delta_s, change), lc_text_seconds(path->a_s, a),
+                lc_text_seconds(path->b_s, b), note_of(c, path), lc_strbuf_get(&line));
+        if (path->path_before != NULL) {
+            lc_strbuf_clear(&line);
+            lc_put_printable(&line, path->path_before);
+            fprintf(out, "              was %s\n", lc_strbuf_get(&line));
+        }
+        shown++;
+    }
+    if (shown == 0)
+        fprintf(out, "  nowhere by more than 0.2 %% of the run time\n");
+    lc_strbuf_free(&line);
+}
+
+/* Names go into code spans: no backquote, no bar, no line. */
+static void put_code(struct lc_strbuf *out, const char *path) {
+    struct lc_strbuf tail = {0};
+    put_tail(&tail, path, 100);
+    lc_strbuf_putc(out, '`');
+    for (const char *at = lc_strbuf_get(&tail); *at != '\0'; at++)
+        lc_strbuf_putc(out, *at == '`' || *at == '|' ? '_' : *at);
+    lc_strbuf_putc(out, '`');
+    lc_strbuf_free(&tail);
+}
+
+static void write_markdown(const struct lc_comparison *c, FILE *out) {
+    struct lc_strbuf line = {0};
+    char change[40], a[32], b[32];
+    put_verdict(c, &line);
+    fprintf(out, "### Performance: %s\n\n", lc_strbuf_get(&line));
+    lc_strbuf_clear(&line);
+    put_basis(c, &line);
+    fprintf(out, "From %s.\n", lc_strbuf_get(&line));
+    if (lc_comparison_is_possible(c) && c->has_parts) {
+        fprintf(out, "\n| part | change |\n|---|---:|\n");
+        for (int k = 0; k < LC_PARTS; k++)
+            fprintf(out, "| %s | %s |\n", part_names[k], signed_seconds(c->parts[k], change));
+        fprintf(out, "| **run time** | **%s** |\n", signed_seconds(c->b_s - c->a_s, change));
+    }
+    size_t shown = 0;
+    for (size_t i = 0; i < c->n_paths && shown < MOST_PATHS && lc_comparison_is_possible(c); i++) {
+        const struct lc_compared_path *path = &c->paths[i];
+        if (!is_shown(c, path))
+            continue;
+        if (shown++ == 0)
+            fprintf(out, "\n| call path | A | B | change | |\n|---|---:|---:|---:|---|\n");
+        lc_strbuf_clear(&line);
+        put_code(&line, path->shown);
+        fprintf(out, "| %s | %s | %s | %s | %s |\n", lc_strbuf_get(&line),
+                lc_text_seconds(path->a_s, a), lc_text_seconds(path->b_s, b),
+                signed_seconds(path->delta_s, change), note_of(c, path));
+    }
+    lc_strbuf_free(&line);
+}
+
+static json_t *real_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *files_of(const struct lc_comparison *c, int side) {
+    json_t *list = json_array();
+    struct lc_strbuf clean = {0};
+    for (size_t r = 0; r < c->n_runs; r++)
+        if (c->runs[r].side == side) {
+            lc_strbuf_clear(&clean);
+            lc_put_clean(&clean, c->runs[r].file);
+            json_array_append_new(list, json_string(lc_strbuf_get(&clean)));
+        }
+    lc_strbuf_free(&clean);
+    return list;
+}
+
+/* The factors of the first run of a side. */
+static json_t *factors_of(const struct lc_comparison *c, int side) {
+    static const char *const keys[] = {"parallel_efficiency",      "load_balance",
+                                       "communication_efficiency", "serialisation_efficiency",
+                                       "transfer_efficiency",      "elapsed_s",
+                                       "critical_path_s"};
+    json_t *object = json_object();
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        double sum = 0.0;
+        bool all = true;
+        for (size_t r = 0; r < c->n_runs; r++)
+            if (c->runs[r].side == side) {
+                const json_t *value = json_object_get(c->runs[r].pop, keys[k]);
+                all = all && json_is_number(value);
+                sum += json_number_value(value) / (double)c->n_side[side];
+            }
+        if (all)
+            json_object_set_new(object, keys[k], json_real(sum));
+    }
+    return object;
+}
+
+static json_t *path_json(const struct lc_comparison *c, const struct lc_compared_path *path) {
+    json_t *object = json_object();
+    bool known = isfinite(path->half_s) && c->by != LC_BY_NOTHING;
+    json_object_set_new(object, "path", json_string(path->path));
+    if (path->path_before != NULL)
+        json_object_set_new(object, "path_a", json_string(path->path_before));
+    json_object_set_new(object, "a_s", json_real(path->a_s));
+    json_object_set_new(object, "b_s", json_real(path->b_s));
+    json_object_set_new(object, "delta_s", json_real(path->delta_s));
+    json_object_set_new(object, "low_s", real_or_null(known ? path->delta_s - path->half_s : NAN));
+    json_object_set_new(object, "high_s", real_or_null(known ? path->delta_s + path->half_s : NAN));
+    json_object_set_new(object, "waiting_delta_s", json_real(path->waiting_delta_s));
+    return object;
+}
+
+static void write_json(const struct lc_comparison *c, FILE *out) {
+    static const char *const names[] = {"none", "iterations", "runs"};
+    json_t *all = json_object(), *paths = json_array(), *parts = json_object();
+    json_t *pop = json_object(), *runs = json_object();
+    json_object_set_new(all, "format", json_string("latecomer-comparison"));
+    json_object_set_new(all, "version", json_integer(1));
+    json_object_set_new(all, "verdict", json_string(c->verdict));
+    json_object_set_new(all, "why", c->why != NULL ? json_string(c->why) : json_null());
+    json_object_set_new(all, "ratio", real_or_null(c->ratio));
+    json_object_set_new(all, "ratio_low", real_or_null(c->ratio_low));
+    json_object_set_new(all, "ratio_high", real_or_null(c->ratio_high));
+    json_object_set_new(all, "significance", json_string(names[c->by]));
+    json_object_set_new(all, "threshold", json_real(c->threshold));
+    json_object_set_new(all, "a_s", json_real(c->a_s));
+    json_object_set_new(all, "b_s", json_real(c->b_s));
+    json_object_set_new(runs, "a", files_of(c, 0));
+    json_object_set_new(runs, "b", files_of(c, 1));
+    json_object_set_new(all, "runs", runs);
+    if (c->by == LC_BY_ITERATIONS) {
+        json_object_set_new(all, "phase", json_string(c->phase));
+        json_object_set_new(
+            all, "iterations",
+            json_pack("[II]", (json_int_t)c->iterations[0], (json_int_t)c->iterations[1]));
+    }
+    for (size_t i = 0; i < c->n_paths && i < MOST_JSON_PATHS; i++)
+        json_array_append_new(paths, path_json(c, &c->paths[i]));
+    json_object_set_new(all, "callpaths", paths);
+    json_object_set_new(pop, "a", factors_of(c, 0));
+    json_object_set_new(pop, "b", factors_of(c, 1));
+    json_object_set_new(all, "pop", pop);
+    for (int k = 0; k < LC_PARTS && c->has_parts; k++)
+        json_object_set_new(parts, part_keys[k], json_real(c->parts[k]));
+    json_object_set_new(all, "parts", parts);
+    json_dumpf(all, out, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
+    fputc('\n', out);
+    json_decref(all);
+}
+
+enum lc_err lc_comparison_write(const struct lc_comparison *c, enum lc_compare_format format,
+                                FILE *out) {
+    if (format == LC_COMPARE_JSON)
+        write_json(c, out);
+    else if (format == LC_COMPARE_MARKDOWN)
+        write_markdown(c, out);
+    else
+        write_text(c, out);
+    return LC_OK;
+}

@@ -1,0 +1,53 @@
+#include "report/cores.h"
+
+#include <stdlib.h>
+
+bool lc_cores_oversubscribed(const struct lc_view *view, const json_t *meta, double *cores_out) {
+    const json_t *cores = json_object_get(meta, "cores");
+    double n_cores = json_is_number(cores) ? json_number_value(cores) : 0.0;
+    size_t i;
+    json_t *item;
+    json_array_foreach(cores, i, item) n_cores += json_number_value(item);
+    size_t wanted = view->model->n_locations;
+    const json_t *flag = json_object_get(meta, "oversubscribed");
+    *cores_out = n_cores;
+    return json_is_true(flag) || (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
+}
+
+/* Cores of "0-3,8"; 0: unknown. */
+static double count_cores(const char *list) {
+    double n = 0;
+    char *end;
+    while (list != NULL && *list >= '0' && *list <= '9') {
+        unsigned long from = strtoul(list, &end, 10), to = from;
+        if (*end == '-')
+            to = strtoul(end + 1, &end, 10);
+        n += to >= from ? (double)(to - from) + 1 : 0;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return list != NULL && *list == '\0' ? n : 0;
+}
+
+double lc_cores_threads_of(const json_t *meta, size_t rank) {
+    const json_t *busy = json_array_get(json_object_get(meta, "busy_threads"), rank);
+    double wanted = json_number_value(json_object_get(meta, "threads_wanted"));
+    if (json_is_integer(busy) && json_integer_value(busy) > 0)
+        wanted = (double)json_integer_value(busy);
+    return wanted > 1 ? wanted : 1;
+}
+
+uint32_t lc_cores_narrow(const json_t *meta, double *cores) {
+    const json_t *binding = json_object_get(meta, "binding");
+    uint32_t worst = LC_NONE;
+    double least = 1;
+    for (size_t i = 0; i < json_array_size(binding); i++) {
+        double own = count_cores(json_string_value(json_array_get(binding, i)));
+        double share = own / lc_cores_threads_of(meta, i);
+        if (own > 0 && share < least) {
+            least = share;
+            worst = (uint32_t)i;
+            *cores = own;
+        }
+    }
+    return worst;
+}

@@ -1,0 +1,386 @@
+/* Code in which ranks are late, and what that costs.
+ *
+ * For a call path p: U_r its own time on rank r (without what it calls), m the mean of U, CP the
+ * length of the critical path in p, CP_r on rank r, W_r all waiting of rank r.
+ *
+ *   late_rank r   gain     f CP_r, at most U_r - m', with m' the mean of the others and
+ *                          f = (U_r - m') / U_r: the rank as fast as the others
+ *   imbalance     gain     CP - m: the same work, spread evenly every time
+ *   both          not more than min over s of W_s + D_s, with D_s what s itself saves; with exact
+ *                          costs C of the trace C / P (late_rank: C / (P - 1)), the mean of what
+ *                          those who wait for it wait
+ *                 at most  min over s of M_s + D_s, with M_s all time of s in MPI
+ *
+ * Where the analysis replayed the trace without the cause, that is the gain (exact_gain.h).
+ *
+ * The bound holds because a run takes at least as long as any rank works. Without a core for each
+ * rank, what is no waiting in MPI is mostly waiting for a core: then M stands for W. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/delay_costs.h"
+#include "report/exact_gain.h"
+#include "report/findings_private.h"
+#include "report/late.h"
+#include "report/units.h"
+
+struct cause {
+    uint32_t path;
+    double total;
+    double *cost;             /* per process: waiting of others */
+    const struct lc_late *by; /* the largest measured part; NULL: none */
+    bool exact;               /* costs are from the trace */
+};
+
+struct causes {
+    struct cause *list;
+    size_t n, capacity;
+    struct lc_late_list late;
+    double *own, *critical; /* per process, of the path that is looked at */
+};
+
+static enum lc_err find_or_add(struct lc_search *search, struct causes *causes, uint32_t path,
+                               struct cause **cause) {
+    for (size_t i = 0; i < causes->n; i++)
+        if (causes->list[i].path == path) {
+            *cause = &causes->list[i];
+            return LC_OK;
+        }
+    LC_TRY(lc_grow(&causes->list, &causes->capacity, causes->n + 1, sizeof causes->list[0]));
+    *cause = &causes->list[causes->n];
+    **cause = (struct cause){.path = path};
+    LC_TRY(lc_alloc(&(*cause)->cost, search->view->model->n_processes, sizeof(double)));
+    causes->n++;
+    return LC_OK;
+}
+
+static uint32_t process_of(const struct lc_view *view, const char *rank) {
+    char *end;
+    long number = strtol(rank, &end, 10);
+    for (uint32_t p = 0; end != rank && p < view->model->n_processes; p++)
+        if (view->model->processes[p].rank == number)
+            return p;
+    return LC_NONE;
+}
+
+/* Code whose own time there is: not MPI, and known to this result. */
+static bool is_code(const struct lc_search *search, uint32_t path) {
+    return path != LC_NONE && !search->view->paths[path].mpi && !search->sums->apart[path];
+}
+
+/* The code as the trace knows it: samples name functions between calls, which are not in traces. */
+static uint32_t known_to_analysis(const struct lc_search *search, uint32_t path) {
+    while (search->analysis != NULL && path != LC_NONE) {
+        char *name = lc_view_path(search->view, path);
+        bool known = name == NULL || lc_view_find(search->analysis, name) != LC_NONE;
+        free(name);
+        if (known)
+            break;
+        path = search->view->paths[path].parent;
+    }
+    return path;
+}
+
+static enum lc_err add_measured(struct lc_search *search, struct causes *causes) {
+    for (size_t i = 0; i < causes->late.n; i++) {
+        const struct lc_late *late = &causes->late.list[i];
+        uint32_t path = known_to_analysis(search, lc_view_find(search->view, late->path));
+        uint32_t process = process_of(search->view, late->rank);
+        struct cause *cause;
+        if (late->thread[0] != '\0' || !is_code(search, path) || process == LC_NONE)
+            continue; /* threads wait for each other: not what ranks cost */
+        LC_TRY(find_or_add(search, causes, path, &cause));
+        if (cause->by == NULL)
+            cause->by = late; /* the list begins with the largest */
+        if (!cause->exact) {
+            cause->cost[process] += late->seconds;
+            cause->total += late->seconds;
+        }
+    }
+    return LC_OK;
+}
+
+/* Costs of one path of an analysis, of all kinds, per location. */
+static enum lc_err sum_costs(struct lc_view *analysis, uint32_t path, double *row, double *sums) {
+    memset(sums, 0, analysis->model->n_locations * sizeof sums[0]);
+    for (uint32_t m = 0; m < analysis->model->n_metrics; m++) {
+        bool longterm;
+        const struct lc_metric *metric = &analysis->model->metrics[m];
+        if (metric->kind == LC_METRIC_DERIVED || !lc_is_delay_cost(metric->name, &longterm))
+            continue;
+        LC_TRY(lc_view_exclusive_row(analysis, m, path, row));
+        for (size_t l = 0; l < analysis->model->n_locations; l++)
+            sums[l] += row[l];
+    }
+    return LC_OK;
+}
+
+static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
+                             struct lc_view *analysis) {
+    const size_t n = analysis->model->n_locations, m = analysis->model->n_processes;
+    double *row = NULL, *sums = NULL, *costs = NULL;
+    enum lc_err err = lc_alloc(&row, n, sizeof row[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&sums, n, sizeof sums[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&costs, m, sizeof costs[0]);
+    for (uint32_t p = 0; err == LC_OK && p < analysis->n_paths; p++) {
+        double total = 0.0;
+        err = analysis->paths[p].mpi ? LC_OK : sum_costs(analysis, p, row, sums);
+        for (size_t l = 0; err == LC_OK && l < n && !analysis->paths[p].mpi; l++)
+            total += sums[l];
+        if (err != LC_OK || total < 0.002 * search->all_s)
+            continue;
+        char *name = lc_view_path(analysis, p);
+        uint32_t path = analysis == search->view ? p
+                        : name != NULL           ? lc_view_find(search->view, name)
+                                                 : LC_NONE;
+        free(name);
+        struct cause *cause;
+        if (!is_code(search, path))
+            continue;
+        err = find_or_add(search, causes, path, &cause);
+        if (err != LC_OK)
+            break;
+        lc_per_process(analysis, sums, false, costs);
+        memcpy(cause->cost, costs, m * sizeof costs[0]);
+        cause->total = total;
+        cause->exact = true;
+    }
+    free(row);
+    free(sums);
+    free(costs);
+    return err;
+}
+
+/* U and CP per process. Threads of a process work at the same time: the longest counts. */
+static enum lc_err look_at(struct lc_search *search, struct causes *causes, uint32_t path) {
+    struct lc_view *view = search->view;
+    uint32_t time = lc_model_find_metric(view->model, "time");
+    uint32_t critical = lc_model_find_metric(
+        view->model, search->is_analysis ? "critical_path" : "critical_path_useful");
+    memset(causes->own, 0, view->model->n_processes * sizeof(double));
+    memset(causes->critical, 0, view->model->n_processes * sizeof(double));
+    if (time != LC_NONE) {
+        LC_TRY(lc_view_exclusive_row(view, time, path, search->row));
+        lc_per_process(view, search->row, true, causes->own);
+    }
+    if (critical != LC_NONE) {
+        LC_TRY(lc_view_exclusive_row(view, critical, path, search->row));
+        lc_per_process(view, search->row, false, causes->critical);
+    }
+    return LC_OK;
+}
+
+static double sum(const double *values, size_t n) {
+    double all = 0.0;
+    for (size_t i = 0; i < n; i++)
+        all += values[i];
+    return all;
+}
+
+/* The processes of most cost first, as many as carry 80 % of it; all alike: none. */
+static void name_ranks(const struct lc_search *search, const struct cause *cause,
+                       struct lc_finding *finding) {
+    size_t n = search->view->model->n_processes;
+    double told = 0.0, below = INFINITY, most = 0.0;
+    for (size_t p = 0; p < n; p++)
+        most = fmax(most, cause->cost[p]);
+    if (search->n_ranks > 2 && most * (double)search->n_ranks < 1.7 * cause->total)
+        return;
+    while (told < 0.8 * cause->total && finding->n_ranks < n) {
+        double next = 0.0; /* the largest cost below those told */
+        for (size_t p = 0; p < n; p++)
+            if (cause->cost[p] < below)
+                next = fmax(next, cause->cost[p]);
+        if (next <= 0.0)
+            break;
+        for (size_t p = 0; p < n; p++)
+            if (cause->cost[p] == next) {
+                if (finding->n_ranks < LC_FINDING_RANKS)
+                    finding->ranks[finding->n_ranks] = search->view->model->processes[p].rank;
+                finding->n_ranks++;
+                told += next;
+            }
+        below = next;
+    }
+}
+
+static uint32_t most_costly(const struct cause *cause, size_t n) {
+    uint32_t best = 0;
+    for (uint32_t p = 1; p < n; p++)
+        if (cause->cost[p] > cause->cost[best])
+            best = p;
+    return best;
+}
+
+static bool is_known(const struct lc_search *search, size_t process) {
+    const struct lc_view *view = search->view;
+    for (size_t l = 0; l < view->model->n_locations; l++)
+        if (view->model->locations[l].process == process)
+            return !view->unknown[l];
+    return false;
+}
+
+/* See the head of the file. `late`: the rank that is to be as fast as the others, LC_NONE: all as
+ * fast as the mean. */
+static void predict(const struct lc_search *search, const struct causes *causes, uint32_t late,
+                    struct lc_finding *finding) {
+    size_t n = search->view->model->n_processes;
+    double all = sum(causes->own, n), mean, high = INFINITY, gain;
+    double critical = sum(causes->critical, n);
+    if (critical <= 0.0 || search->n_ranks < 2)
+        return;
+    if (late == LC_NONE) {
+        mean = all / (double)search->n_ranks;
+        gain = critical - mean;
+    } else {
+        mean = (all - causes->own[late]) / (double)(search->n_ranks - 1);
+        double excess = causes->own[late] - mean;
+        gain = excess > 0.0 ? excess / causes->own[late] * causes->critical[late] : 0.0;
+        gain = fmin(gain, excess);
+    }
+    for (size_t s = 0; s < n; s++) {
+        double saves = late == LC_NONE || s == late ? causes->own[s] - mean : 0.0;
+        if (!is_known(search, s))
+            continue;
+        high = fmin(high, search->mpi_s[s] + saves);
+        gain = fmin(gain, (search->lacks_cores ? search->mpi_s[s] : search->waiting_s[s]) + saves);
+    }
+    if (finding->certainty == LC_EXACT_FROM_TRACE) /* nobody gains more than it waits for this */
+        gain = fmin(gain, finding->severity_s / (double)(search->n_ranks - (late != LC_NONE)));
+    finding->gain_high_s = fmax(high, 0.0);
+    finding->gain_low_s = 0.0;
+    finding->gain_s = fmin(fmax(gain, 0.0), finding->gain_high_s);
+    finding->gain_by = late == LC_NONE ? "critical path of the code less the mean of all ranks"
+                                       : "excess over the mean of the other ranks, where it is on "
+                                         "the critical path";
+}
+
+static void copy_sites(const struct cause *cause, struct lc_finding *finding) {
+    if (cause->by == NULL)
+        return;
+    strncpy(finding->from, cause->by->from, sizeof finding->from - 1);
+    strncpy(finding->to, cause->by->to, sizeof finding->to - 1);
+}
+
+/* Nearly all of the work of all ranks in this code is on one chain: while one works, no other does.
+ * With two ranks, that would also be said of two that take turns in being late. */
+static bool is_chain(const struct lc_search *search, const struct causes *causes) {
+    size_t n = search->view->model->n_processes;
+    double all = sum(causes->own, n), most = 0.0;
+    for (size_t p = 0; p < n; p++)
+        most = fmax(most, causes->own[p]);
+    return search->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
+}
+
+static enum lc_err judge(struct lc_search *search, const struct causes *causes,
+                         const struct cause *cause) {
+    size_t n = search->view->model->n_processes;
+    uint32_t late = most_costly(cause, n);
+    bool one = cause->cost[late] >= 0.6 * cause->total && search->n_ranks > 1;
+    bool chain = is_chain(search, causes);
+    int32_t rank = search->view->model->processes[late].rank;
+    if (one && !chain && lc_exact_is_no_single_rank(search, cause->path, rank))
+        one = false;
+    struct lc_finding finding = lc_finding_begin(chain ? LC_SERIALISATION_CHAIN
+                                                 : one ? LC_LATE_RANK
+                                                       : LC_IMBALANCE);
+    finding.path = cause->path;
+    finding.severity_s = cause->total;
+    finding.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
+    if (one) {
+        finding.ranks[0] = rank;
+        finding.n_ranks = 1;
+    } else {
+        name_ranks(search, cause, &finding);
+    }
+    if (chain) {
+        char longest[32], most[32];
+        double own = 0.0;
+        for (size_t p = 0; p < n; p++)
+            own = fmax(own, causes->own[p]);
+        snprintf(finding.detail, sizeof finding.detail,
+                 "the chain of it takes %s, no rank more than %s",
+                 lc_text_seconds(sum(causes->critical, n), longest), lc_text_seconds(own, most));
+    }
+    predict(search, causes, one && !chain ? late : LC_NONE, &finding);
+    lc_exact_gain(search, finding.kind->id, &finding);
+    copy_sites(cause, &finding);
+    if (cause->by != NULL && cause->by->victim != NULL)
+        finding.evidence_path = lc_view_find(search->view, cause->by->victim);
+    for (size_t i = 0; i < search->sums->n_places && finding.metric == NULL; i++)
+        if (search->sums->places[i].path == finding.evidence_path)
+            finding.metric = search->sums->waits[search->sums->places[i].wait].kind->metric;
+    return lc_finding_add(search, &finding);
+}
+
+static const struct lc_finding *finding_at(const struct lc_search *search, uint32_t path) {
+    for (size_t i = 0; i < search->found->n; i++)
+        if (search->found->list[i].path == path)
+            return &search->found->list[i];
+    return NULL;
+}
+
+/* Sends that wait for receivers that are late for no other reason that was found. */
+static enum lc_err find_late_receivers(struct lc_search *search, const struct causes *causes) {
+    struct lc_finding finding = lc_finding_begin(LC_LATE_RECEIVER);
+    double most = 0.0, seconds = 0.0;
+    for (size_t i = 0; i < search->sums->n_places; i++) {
+        const struct lc_wait_place *place = &search->sums->places[i];
+        if (strcmp(search->sums->waits[place->wait].kind->metric, "mpi_latereceiver") != 0)
+            continue;
+        const struct lc_late *by = NULL;
+        for (size_t k = 0; k < causes->late.n && by == NULL; k++) {
+            const char *victim = causes->late.list[k].victim;
+            if (victim != NULL && lc_view_find(search->view, victim) == place->path)
+                by = &causes->late.list[k];
+        }
+        uint32_t because = by != NULL ? lc_view_find(search->view, by->path) : LC_NONE;
+        if (because != LC_NONE && finding_at(search, because) != NULL)
+            continue;
+        seconds += place->seconds;
+        if (place->seconds > most) {
+            most = place->seconds;
+            finding.path = finding.evidence_path = place->path;
+            finding.because_path = because;
+        }
+    }
+    finding.severity_s = seconds;
+    finding.metric = "mpi_latereceiver";
+    finding.certainty = search->is_analysis       ? LC_EXACT_FROM_TRACE
+                        : search->sums->estimated ? LC_ESTIMATED
+                                                  : LC_MEASURED;
+    return finding.path != LC_NONE ? lc_finding_add(search, &finding) : LC_OK;
+}
+
+enum lc_err lc_find_causes(struct lc_search *search) {
+    struct causes causes = {0};
+    size_t n = search->view->model->n_processes;
+    enum lc_err err = lc_alloc(&causes.own, n, sizeof(double));
+    if (err == LC_OK)
+        err = lc_alloc(&causes.critical, n, sizeof(double));
+    if (err == LC_OK)
+        err = lc_late_read(&causes.late, search->view);
+    struct lc_view *analysis = search->is_analysis ? search->view : search->analysis;
+    if (err == LC_OK && analysis != NULL)
+        err = add_exact(search, &causes, analysis);
+    if (err == LC_OK)
+        err = add_measured(search, &causes);
+    for (size_t i = 0; err == LC_OK && i < causes.n; i++) {
+        err = look_at(search, &causes, causes.list[i].path);
+        if (err == LC_OK)
+            err = judge(search, &causes, &causes.list[i]);
+    }
+    if (err == LC_OK)
+        err = find_late_receivers(search, &causes);
+    for (size_t i = 0; i < causes.n; i++)
+        free(causes.list[i].cost);
+    free(causes.list);
+    free(causes.own);
+    free(causes.critical);
+    lc_late_free(&causes.late);
+    return err;
+}

@@ -1,0 +1,294 @@
+/* What MPI itself and threads cost, and what bears on the run as a whole. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/plural.h"
+#include "report/cores.h"
+#include "report/exact_gain.h"
+#include "report/findings_private.h"
+#include "report/units.h"
+
+enum { MOST_COSTS = 3, SMALL_MESSAGE = 1024, MANY = 1000 };
+
+static double number(const json_t *object, const char *key) {
+    return json_number_value(json_object_get(object, key));
+}
+
+/* The sum over all locations of one metric at one call path; 0 where there is no such metric. */
+static enum lc_err value_at(struct lc_search *search, const char *name, uint32_t path,
+                            double *value) {
+    uint32_t metric = lc_model_find_metric(search->view->model, name);
+    *value = 0.0;
+    if (metric == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_view_exclusive_row(search->view, metric, path, search->row));
+    for (size_t l = 0; l < search->view->model->n_locations; l++)
+        *value += search->row[l];
+    return LC_OK;
+}
+
+/* "12000 messages of 36 bytes on average", if that is many and small. */
+static enum lc_err are_small(struct lc_search *search, uint32_t path, char *words, size_t room,
+                             bool *small) {
+    double sent, received, bytes_out, bytes_in;
+    LC_TRY(value_at(search, "comms_send", path, &sent));
+    LC_TRY(value_at(search, "comms_recv", path, &received));
+    LC_TRY(value_at(search, "bytes_sent", path, &bytes_out));
+    LC_TRY(value_at(search, "bytes_rcvd", path, &bytes_in));
+    double count = fmax(sent, received), bytes = fmax(bytes_out, bytes_in);
+    *small = count >= MANY && bytes < SMALL_MESSAGE * count;
+    if (*small)
+        snprintf(words, room, "%.0f messages of %.0f bytes on average", count, bytes / count);
+    return LC_OK;
+}
+
+/* Time in an MPI call that is no waiting for others, per path. Above the critical path of useful
+ * work nothing but MPI is left to save. */
+static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double seconds) {
+    bool small;
+    char words[120];
+    double critical = number(search->pop, "critical_path_s"), visits;
+    LC_TRY(are_small(search, path, words, sizeof words, &small));
+    LC_TRY(value_at(search, "visits", path, &visits));
+    struct lc_finding finding = lc_finding_begin(small ? LC_MANY_SMALL_MESSAGES : LC_MPI_COST);
+    finding.path = finding.evidence_path = path;
+    finding.metric = "time";
+    finding.severity_s = seconds;
+    if (small)
+        snprintf(finding.detail, sizeof finding.detail, "%s", words);
+    else if (visits > 0.0) {
+        char each[32];
+        snprintf(finding.detail, sizeof finding.detail, "%.0f calls of %s", visits,
+                 lc_text_seconds(seconds / visits, each));
+    }
+    if (critical > 0.0 && search->elapsed_s > critical) {
+        finding.gain_high_s = search->elapsed_s - critical;
+        finding.gain_low_s = 0.0;
+        finding.gain_s = fmin(seconds / (double)search->n_ranks, finding.gain_high_s);
+        finding.gain_by = "mean per rank of the time in these calls that is not waiting, at most "
+                          "run time less the critical path of useful work";
+    }
+    lc_exact_gain(search, "mpi_cost", &finding);
+    return lc_finding_add(search, &finding);
+}
+
+static enum lc_err find_mpi_costs(struct lc_search *search) {
+    const struct lc_view *view = search->view;
+    uint32_t time = lc_model_find_metric(view->model, "time");
+    double *cost;
+    if (search->lacks_cores || search->sums->estimated || search->sums->n_waits == 0 ||
+        time == LC_NONE) /* what of it is waiting is not known */
+        return LC_OK;
+    LC_TRY(lc_alloc(&cost, view->n_paths, sizeof cost[0]));
+    for (uint32_t p = 0; p < view->n_paths; p++)
+        if (view->paths[p].mpi && !search->sums->apart[p])
+            cost[p] = search->sums->time[p] - search->sums->waiting[p];
+    enum lc_err err = LC_OK;
+    for (int told = 0; err == LC_OK && told < MOST_COSTS; told++) {
+        uint32_t best = 0;
+        for (uint32_t p = 1; p < view->n_paths; p++)
+            if (cost[p] > cost[best])
+                best = p;
+        if (view->n_paths == 0 || cost[best] < 0.01 * search->all_s)
+            break;
+        err = add_mpi_cost(search, best, cost[best]);
+        cost[best] = 0.0;
+    }
+    free(cost);
+    return err;
+}
+
+static enum lc_err find_cores(struct lc_search *search) {
+    double cores = 0.0;
+    uint32_t rank = lc_cores_narrow(search->meta, &cores);
+    if (rank != LC_NONE) {
+        struct lc_finding finding = lc_finding_begin(LC_BOUND_NARROWLY);
+        finding.ranks[0] = (int32_t)rank;
+        finding.n_ranks = 1;
+        snprintf(finding.detail, sizeof finding.detail, "%.0f for %.0f threads", cores,
+                 lc_cores_threads_of(search->meta, rank));
+        LC_TRY(lc_finding_add(search, &finding));
+    }
+    if (!lc_cores_oversubscribed(search->view, search->meta, &cores))
+        return LC_OK;
+    struct lc_finding finding = lc_finding_begin(LC_OVERSUBSCRIBED);
+    finding.severity_s = fmax(search->sums->total_mpi - search->sums->total_waiting, 0.0);
+    if (cores > 0.0)
+        snprintf(finding.detail, sizeof finding.detail, "%zu ranks and threads on %.0f cores",
+                 search->view->model->n_locations, cores);
+    else
+        snprintf(finding.detail, sizeof finding.detail, "more ranks than cores");
+    return lc_finding_add(search, &finding);
+}
+
+static enum lc_err find_locks(struct lc_search *search) {
+    static const char *const locks[] = {"omp_lock_contention_critical", "omp_lock_contention_api",
+                                        "pthread_lock_contention_mutex_lock"};
+    for (size_t w = 0; w < search->sums->n_waits; w++) {
+        const struct lc_wait_sum *wait = &search->sums->waits[w];
+        bool is_lock = false;
+        for (size_t k = 0; k < sizeof locks / sizeof locks[0]; k++)
+            is_lock = is_lock || strcmp(wait->kind->metric, locks[k]) == 0;
+        if (!is_lock || wait->total <= 0.0)
+            continue;
+        struct lc_finding finding = lc_finding_begin(LC_LOCK_CONTENTION);
+        finding.severity_s = wait->total;
+        finding.metric = wait->kind->metric;
+        finding.certainty = search->is_analysis ? LC_EXACT_FROM_TRACE : LC_MEASURED;
+        snprintf(finding.detail, sizeof finding.detail, "%s", wait->kind->meaning);
+        for (size_t i = 0; i < search->sums->n_places; i++)
+            if (search->sums->places[i].wait == w) {
+                finding.path = finding.evidence_path = search->sums->places[i].path;
+                break;
+            }
+        LC_TRY(lc_finding_add(search, &finding));
+    }
+    return LC_OK;
+}
+
+/* With perfect scheduling the run could be as short as the path along the tasks. */
+static enum lc_err find_tasks(struct lc_search *search) {
+    double path = number(search->pop, "critical_path_s");
+    double tasks = number(search->pop, "task_critical_path_s"), waiting = 0.0;
+    uint32_t metric = lc_model_find_metric(search->view->model, "omp_task_wait");
+    if (metric == LC_NONE || tasks <= 0.0 || path <= tasks)
+        return LC_OK;
+    LC_TRY(lc_view_total(search->view, metric, &waiting));
+    struct lc_finding finding = lc_finding_begin(LC_TASK_SCHEDULING);
+    char ready[32];
+    finding.severity_s = waiting;
+    finding.metric = "omp_task_wait";
+    finding.gain_low_s = 0.0;
+    finding.gain_s = finding.gain_high_s = path - tasks;
+    finding.gain_by = "critical path less the path along the tasks";
+    snprintf(finding.detail, sizeof finding.detail, "they were ready, but did not run, for %s",
+             lc_text_seconds(waiting, ready));
+    return lc_finding_add(search, &finding);
+}
+
+/* The slowest iteration of each phase, unless it is the first: that one warms up. */
+static enum lc_err find_variability(struct lc_search *search) {
+    size_t i;
+    json_t *phase;
+    json_array_foreach(json_object_get(search->pop, "phases"), i, phase) {
+        const json_t *time = json_object_get(json_object_get(phase, "iterations"), "elapsed_s");
+        const char *name = json_string_value(json_object_get(phase, "name"));
+        double median = number(time, "median"), worst = number(time, "worst");
+        double at = number(time, "worst_at");
+        if (number(phase, "kept") < 10 || at <= 1 || median <= 0.0 || worst < 1.5 * median ||
+            worst - median < 0.005 * search->elapsed_s)
+            continue;
+        struct lc_finding finding = lc_finding_begin(LC_VARIABILITY);
+        char slow[32], usual[32], shown[48];
+        snprintf(shown, sizeof shown, "%.40s", name != NULL ? name : "?");
+        finding.severity_s = (worst - median) * (double)search->n_ranks;
+        for (uint32_t p = 0; name != NULL && p < search->view->n_paths; p++)
+            if (strcmp(search->view->paths[p].name, name) == 0) {
+                finding.path = p;
+                break;
+            }
+        finding.gain_s = finding.gain_low_s = worst - median;
+        finding.gain_high_s = number(phase, "elapsed_s") - median * number(phase, "kept");
+        finding.gain_high_s = fmax(finding.gain_high_s, finding.gain_s);
+        finding.gain_by = "the slowest iteration as fast as the median";
+        snprintf(finding.detail, sizeof finding.detail, "no. %.0f of %s took %s, the median is %s",
+                 at, shown, lc_text_seconds(worst, slow), lc_text_seconds(median, usual));
+        LC_TRY(lc_finding_add(search, &finding));
+    }
+    return LC_OK;
+}
+
+/* Slow iterations of the longest loop that was found in the run. */
+static enum lc_err find_slow_iterations(struct lc_search *search) {
+    const json_t *loop = NULL, *worst;
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(search->pop, "iterations"), i, one) {
+        if (loop == NULL || number(one, "elapsed_s") > number(loop, "elapsed_s"))
+            loop = one;
+    }
+    worst = json_array_get(json_object_get(loop, "outliers"), 0);
+    double excess = number(worst, "excess_s");
+    if (loop == NULL || excess < 0.005 * search->elapsed_s || excess <= 0.0)
+        return LC_OK;
+    struct lc_finding finding = lc_finding_begin(LC_VARIABILITY);
+    const char *path = json_string_value(json_object_get(loop, "callpath"));
+    const json_t *rank = json_object_get(worst, "rank");
+    double all = 0.0;
+    json_array_foreach(json_object_get(loop, "outliers"), i, one) all += number(one, "excess_s");
+    finding.severity_s = excess * (double)search->n_ranks;
+    finding.path = path != NULL ? lc_view_find(search->view, path) : LC_NONE;
+    finding.gain_s = finding.gain_low_s = excess;
+    finding.gain_high_s = all;
+    finding.gain_by = "these iterations as fast as the median";
+    if (json_is_integer(rank)) {
+        finding.ranks[0] = (int32_t)json_integer_value(rank);
+        finding.n_ranks = 1;
+    }
+    if (number(worst, "from") == number(worst, "to"))
+        snprintf(finding.detail, sizeof finding.detail,
+                 "no. %.0f of %.0f took %.3g times the median", number(worst, "from"),
+                 number(loop, "count"), number(worst, "times_median"));
+    else
+        snprintf(finding.detail, sizeof finding.detail,
+                 "no. %.0f to %.0f of %.0f took %.3g times the median", number(worst, "from"),
+                 number(worst, "to"), number(loop, "count"), number(worst, "times_median"));
+    if (json_is_integer(rank)) {
+        size_t length = strlen(finding.detail);
+        snprintf(finding.detail + length, sizeof finding.detail - length,
+                 "; rank %d worked longest", finding.ranks[0]);
+    }
+    return lc_finding_add(search, &finding);
+}
+
+static enum lc_err find_clocks(struct lc_search *search) {
+    const json_t *found = json_object_get(search->meta, "violations");
+    double messages = number(found, "messages") + number(found, "collectives");
+    double order =
+        number(json_object_get(search->meta, "piggyback"), "order_violations") + messages;
+    double error = fmax(number(search->meta, "clock_error_s"), number(found, "largest_s"));
+    char by[32];
+    if (order <= 0.0 || json_is_true(json_object_get(found, "corrected")))
+        return LC_OK;
+    struct lc_finding finding = lc_finding_begin(LC_CLOCK_VIOLATIONS);
+    snprintf(finding.detail, sizeof finding.detail, "%.0f %s%s%s", order,
+             order == 1.0 ? "event comes before its cause" : "events come before their cause",
+             error > 0.0 ? ", by up to " : "", error > 0.0 ? lc_text_seconds(error, by) : "");
+    return lc_finding_add(search, &finding);
+}
+
+static enum lc_err find_losses(struct lc_search *search) {
+    const json_t *coverage = json_object_get(search->meta, "coverage");
+    struct lc_finding finding = lc_finding_begin(LC_INCOMPLETE);
+    size_t unknown = json_array_size(json_object_get(search->meta, "unknown_ranks"));
+    if (unknown > 0)
+        snprintf(finding.detail, sizeof finding.detail, "nothing is known of %zu rank%s", unknown,
+                 lc_plural((double)unknown));
+    else if (json_is_false(json_object_get(search->meta, "complete")))
+        snprintf(finding.detail, sizeof finding.detail, "the program did not end by itself");
+    else if (number(coverage, "calls_lost") > 0)
+        snprintf(finding.detail, sizeof finding.detail, "no room in the result for %.0f call%s",
+                 number(coverage, "calls_lost"), lc_plural(number(coverage, "calls_lost")));
+    else if (json_array_size(json_object_get(coverage, "bound_elsewhere")) > 0)
+        snprintf(finding.detail, sizeof finding.detail,
+                 "%zu objects call MPI without going through the tool",
+                 json_array_size(json_object_get(coverage, "bound_elsewhere")));
+    else
+        return LC_OK;
+    return lc_finding_add(search, &finding);
+}
+
+enum lc_err lc_find_costs(struct lc_search *search) {
+    LC_TRY(find_mpi_costs(search));
+    LC_TRY(find_cores(search));
+    LC_TRY(find_locks(search));
+    LC_TRY(find_tasks(search));
+    LC_TRY(find_variability(search));
+    if (json_array_size(json_object_get(search->pop, "phases")) == 0)
+        LC_TRY(find_slow_iterations(search));
+    LC_TRY(find_clocks(search));
+    return find_losses(search);
+}

@@ -1,0 +1,169 @@
+/* Code in which threads make the others of their team wait, code that one thread runs while the
+ * others have nothing to do, and regions that do not use all of them.
+ *
+ * W: what others wait for it on a rank, n: threads of that rank. If all took as long, each barrier
+ * would be passed when the mean of the threads comes to it: W / n earlier (the sum of what n - 1
+ * threads wait for the last is n times what the last takes longer than the mean); and work of one
+ * thread spread over n saves as much of its time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/findings_private.h"
+#include "report/late.h"
+
+#define IDLE "!$omp idle"
+
+static const char *last_name(const char *path) {
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? slash + 1 : path != NULL ? path : "";
+}
+
+static bool begins(const char *path, const char *construct) {
+    const char *name = last_name(path);
+    return strncmp(name, construct, strlen(construct)) == 0;
+}
+
+/* Waiting for locks is a finding of its own. */
+static bool counts(const struct lc_late *late) {
+    static const char *const locks[] = {"!$omp critical", "!$omp ordered", "!$omp atomic",
+                                        "!$omp omp_set_lock"};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        if (begins(late->victim, locks[i]))
+            return false;
+    return late->thread[0] != '\0' && late->victim != NULL;
+}
+
+static uint32_t process_of(const struct lc_view *view, const char *rank) {
+    long number = strtol(rank, NULL, 10);
+    for (uint32_t p = 0; p < view->model->n_processes; p++)
+        if (view->model->processes[p].rank == number)
+            return p;
+    return LC_NONE;
+}
+
+static double threads_of(const struct lc_view *view, uint32_t process) {
+    double n = 0.0;
+    for (size_t l = 0; l < view->model->n_locations; l++)
+        n += view->model->locations[l].process == process;
+    return fmax(n, 1.0);
+}
+
+static void predict(const struct lc_search *search, struct lc_finding *finding,
+                    const double *saved) {
+    double sum = 0.0, most = 0.0;
+    for (size_t p = 0; p < search->view->model->n_processes; p++) {
+        sum += saved[p];
+        most = fmax(most, saved[p]);
+    }
+    finding->gain_low_s = 0.0;
+    finding->gain_s = sum / (double)(search->n_ranks > 0 ? search->n_ranks : 1);
+    finding->gain_high_s = most;
+    finding->gain_by = "waiting for this code, per thread";
+}
+
+static enum lc_err add(struct lc_search *search, const struct lc_late *first,
+                       struct lc_finding *finding, const double *saved) {
+    char who[64];
+    if (!begins(first->victim, IDLE) || search->n_ranks == 1) /* else it may have been in MPI */
+        predict(search, finding, saved);
+    if (first->seconds >= 0.6 * finding->severity_s) {
+        lc_late_number(first, search->view, who);
+        snprintf(finding->detail, sizeof finding->detail, "%s %s",
+                 lc_late_noun(first, search->view), who);
+    } else {
+        snprintf(finding->detail, sizeof finding->detail, "one thread or another");
+    }
+    finding->evidence_path = lc_view_find(search->view, first->victim);
+    for (size_t i = 0; i < search->sums->n_places && finding->metric == NULL; i++)
+        if (search->sums->places[i].path == finding->evidence_path)
+            finding->metric = search->sums->waits[search->sums->places[i].wait].kind->metric;
+    return lc_finding_add(search, finding);
+}
+
+/* All of the code of list[first] that follows; the list begins with the largest. */
+static enum lc_err judge(struct lc_search *search, const struct lc_late_list *late, size_t first,
+                         bool *seen, double *saved) {
+    const struct lc_late *code = &late->list[first];
+    bool alone = begins(code->victim, IDLE);
+    struct lc_finding finding = lc_finding_begin(alone ? LC_SERIAL_PART : LC_THREAD_IMBALANCE);
+    finding.path = lc_view_find(search->view, code->path);
+    finding.severity_s = 0.0;
+    memset(saved, 0, search->view->model->n_processes * sizeof *saved);
+    for (size_t i = first; i < late->n; i++) {
+        const struct lc_late *is = &late->list[i];
+        uint32_t process = process_of(search->view, is->rank);
+        if (!counts(is) || strcmp(is->path, code->path) != 0 || process == LC_NONE)
+            continue;
+        seen[i] = true;
+        finding.severity_s += is->seconds;
+        saved[process] += is->seconds / threads_of(search->view, process);
+    }
+    return finding.path != LC_NONE ? add(search, code, &finding, saved) : LC_OK;
+}
+
+/* Where most of a metric is; LC_NONE: there is none. */
+static enum lc_err find_most(struct lc_view *view, uint32_t metric, uint32_t *most) {
+    double *row = NULL, largest = 0.0;
+    LC_TRY(lc_alloc(&row, view->model->n_locations + 1, sizeof *row));
+    enum lc_err err = LC_OK;
+    *most = LC_NONE;
+    for (uint32_t path = 0; path < view->n_paths && err == LC_OK; path++) {
+        double here = 0.0;
+        err = lc_view_exclusive_row(view, metric, path, row);
+        for (size_t l = 0; l < view->model->n_locations && err == LC_OK; l++)
+            here += row[l];
+        if (here > largest) {
+            largest = here;
+            *most = path;
+        }
+    }
+    free(row);
+    return err;
+}
+
+/* Idle threads while the master was in a region of a smaller team, which only traces tell: part of
+ * what serial_part counts. */
+static enum lc_err find_limited(struct lc_search *search) {
+    struct lc_view *view = search->is_analysis ? search->view : search->analysis;
+    uint32_t metric =
+        view != NULL ? lc_model_find_metric(view->model, "omp_limited_parallelism") : LC_NONE;
+    struct lc_finding finding = lc_finding_begin(LC_LIMITED_PARALLELISM);
+    uint32_t most = LC_NONE;
+    if (metric == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_view_total(view, metric, &finding.severity_s));
+    if (!(finding.severity_s > 0.0))
+        return LC_OK;
+    LC_TRY(find_most(view, metric, &most));
+    if (view == search->view)
+        finding.evidence_path = most;
+    finding.metric = "omp_limited_parallelism";
+    finding.certainty = LC_EXACT_FROM_TRACE;
+    if (search->n_ranks == 1) {
+        finding.gain_low_s = 0.0;
+        finding.gain_s = finding.gain_high_s = finding.severity_s / threads_of(view, 0);
+        finding.gain_by = "the work of these regions spread over all threads";
+    }
+    return lc_finding_add(search, &finding);
+}
+
+enum lc_err lc_find_threads(struct lc_search *search) {
+    struct lc_late_list late;
+    LC_TRY(find_limited(search));
+    bool *seen = NULL;
+    double *saved = NULL;
+    LC_TRY(lc_late_read(&late, search->view));
+    enum lc_err err = lc_alloc(&seen, late.n + 1, sizeof *seen);
+    if (err == LC_OK)
+        err = lc_alloc(&saved, search->view->model->n_processes + 1, sizeof *saved);
+    for (size_t i = 0; err == LC_OK && i < late.n; i++)
+        if (!seen[i] && counts(&late.list[i]))
+            err = judge(search, &late, i, seen, saved);
+    free(saved);
+    free(seen);
+    lc_late_free(&late);
+    return err;
+}

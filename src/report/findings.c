@@ -1,0 +1,206 @@
+#include "report/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "report/cores.h"
+#include "report/exact_gain.h"
+#include "report/findings_private.h"
+#include "report/run_info.h"
+
+/* Causes before costs where both are worth the same; unknown gains last. */
+static int compare(const void *a, const void *b) {
+    const struct lc_finding *p = a, *q = b;
+    double x = isnan(p->gain_s) ? -1.0 : p->gain_s, y = isnan(q->gain_s) ? -1.0 : q->gain_s;
+    if (x == y) {
+        x = isnan(p->severity_s) ? -1.0 : p->severity_s;
+        y = isnan(q->severity_s) ? -1.0 : q->severity_s;
+    }
+    if (x != y)
+        return x < y ? 1 : -1;
+    return (p->kind > q->kind) - (p->kind < q->kind);
+}
+
+static bool is_analysis(const struct lc_view *view) {
+    return lc_model_find_metric(view->model, "critical_path") != LC_NONE ||
+           lc_model_find_metric(view->model, "delay_latesender") != LC_NONE;
+}
+
+/* What the tool itself took, and the errors of the clocks over all operations. */
+static double least_severity(const json_t *meta) {
+    const json_t *piggyback = json_object_get(meta, "piggyback");
+    double overhead =
+        json_number_value(json_object_get(json_object_get(meta, "overhead"), "total_s"));
+    double operations = json_number_value(json_object_get(meta, "messages_total")) +
+                        json_number_value(json_object_get(piggyback, "collectives"));
+    return overhead + operations * json_number_value(json_object_get(meta, "clock_error_s"));
+}
+
+static enum lc_err prepare(struct lc_search *search) {
+    const struct lc_view *view = search->view;
+    const json_t *elapsed = json_object_get(search->pop, "elapsed_s");
+    double cores;
+    search->is_analysis = is_analysis(view);
+    search->all_s = search->sums->total_time;
+    search->least_s = least_severity(search->meta);
+    search->lacks_cores = lc_cores_oversubscribed(view, search->meta, &cores) ||
+                          lc_cores_narrow(search->meta, &cores) != LC_NONE;
+    for (size_t p = 0; p < view->model->n_processes; p++)
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            if (view->model->locations[l].process == p) {
+                search->n_ranks += !view->unknown[l];
+                break;
+            }
+    search->elapsed_s = json_is_number(elapsed) ? json_number_value(elapsed) : 0.0;
+    for (size_t l = 0; l < view->model->n_locations && !json_is_number(elapsed); l++)
+        search->elapsed_s = fmax(search->elapsed_s, search->sums->loc_time[l]);
+    search->found->elapsed_s = search->elapsed_s;
+    search->found->from_trace = search->is_analysis || search->analysis != NULL;
+    LC_TRY(lc_alloc(&search->row, view->model->n_locations, sizeof(double)));
+    LC_TRY(lc_alloc(&search->waiting_s, view->model->n_processes, sizeof(double)));
+    LC_TRY(lc_alloc(&search->mpi_s, view->model->n_processes, sizeof(double)));
+    lc_per_process(view, search->sums->loc_waiting, false, search->waiting_s);
+    lc_per_process(view, search->sums->loc_mpi, false, search->mpi_s);
+    return LC_OK;
+}
+
+enum lc_err lc_findings_new(struct lc_findings **out, struct lc_view *view,
+                            const struct lc_sums *sums, struct lc_view *analysis) {
+    struct lc_search search = {.view = view, .sums = sums, .analysis = analysis};
+    json_t *meta = NULL, *pop = NULL, *gains = NULL;
+    LC_TRY(lc_alloc(&search.found, 1, sizeof *search.found));
+    enum lc_err err = lc_json_meta(view, &meta);
+    if (err == LC_OK)
+        err = lc_json_pop(view, &pop);
+    search.meta = meta;
+    search.pop = pop;
+    if (err == LC_OK)
+        err = prepare(&search);
+    if (err == LC_OK && (search.is_analysis || analysis != NULL))
+        search.gains = gains = lc_exact_gains_read(search.is_analysis ? view : analysis);
+    if (err == LC_OK && search.all_s > 0.0)
+        err = lc_find_causes(&search);
+    if (err == LC_OK && search.all_s > 0.0)
+        err = lc_find_threads(&search);
+    if (err == LC_OK && search.all_s > 0.0)
+        err = lc_find_costs(&search);
+    json_decref(meta);
+    json_decref(pop);
+    json_decref(gains);
+    free(search.row);
+    free(search.waiting_s);
+    free(search.mpi_s);
+    if (err != LC_OK) {
+        lc_findings_free(search.found);
+        return err;
+    }
+    if (search.found->n > 0)
+        qsort(search.found->list, search.found->n, sizeof search.found->list[0], compare);
+    *out = search.found;
+    return LC_OK;
+}
+
+/* "DIR/analysis.cubex" of "DIR/profile.cubex", if it is there; the caller frees it. */
+static char *find_analysis(const char *file) {
+    static const char own[] = "profile.cubex", other[] = "analysis.cubex";
+    size_t length = strlen(file);
+    char *path;
+    if (length < sizeof own - 1 || strcmp(file + length - (sizeof own - 1), own) != 0)
+        return NULL;
+    length -= sizeof own - 1;
+    if (length > 0 && file[length - 1] != '/')
+        return NULL;
+    if (asprintf(&path, "%.*s%s", (int)length, file, other) < 0)
+        return NULL;
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* An analysis that cannot be read, or is of another run, sharpens nothing. */
+enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
+                           const struct lc_sums *sums) {
+    struct lc_view *analysis = NULL;
+    char *file = find_analysis(view->file);
+    if (file != NULL && lc_view_open(&analysis, file) != LC_OK)
+        analysis = NULL;
+    if (analysis != NULL &&
+        (analysis->model->n_processes != view->model->n_processes || !is_analysis(analysis))) {
+        lc_view_close(analysis);
+        analysis = NULL;
+    }
+    enum lc_err err = lc_findings_new(findings, view, sums, analysis);
+    lc_view_close(analysis);
+    free(file);
+    return err;
+}
+
+void lc_findings_free(struct lc_findings *findings) {
+    if (findings == NULL)
+        return;
+    for (size_t i = 0; i < findings->n; i++)
+        free(findings->list[i].text);
+    free(findings->list);
+    free(findings);
+}
+
+static json_t *number_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *path_or_null(const struct lc_view *view, uint32_t path) {
+    char *name = path != LC_NONE ? lc_view_path(view, path) : NULL;
+    json_t *text = name != NULL ? json_string(name) : json_null();
+    free(name);
+    return text;
+}
+
+static json_t *ranks_of(const struct lc_finding *finding) {
+    json_t *ranks = json_array();
+    for (size_t i = 0; i < finding->n_ranks && i < LC_FINDING_RANKS; i++)
+        json_array_append_new(ranks, json_integer(finding->ranks[i]));
+    return ranks;
+}
+
+static json_t *finding_json(const struct lc_finding *finding, const struct lc_view *view) {
+    json_t *object = json_object(), *because = NULL, *evidence = NULL;
+    json_object_set_new(object, "kind", json_string(finding->kind->id));
+    json_object_set_new(object, "severity_s", number_or_null(finding->severity_s));
+    json_object_set_new(object, "share", number_or_null(finding->share));
+    json_object_set_new(object, "certainty", json_string(lc_certainty_name(finding->certainty)));
+    json_object_set_new(object, "callpath", path_or_null(view, finding->path));
+    json_object_set_new(object, "ranks", ranks_of(finding));
+    json_object_set_new(object, "n_ranks", json_integer((json_int_t)finding->n_ranks));
+    if (finding->from[0] != '\0' || finding->to[0] != '\0')
+        json_object_set_new(object, "between", json_pack("[ss]", finding->from, finding->to));
+    if (finding->because_path != LC_NONE) {
+        because = json_object();
+        json_object_set_new(because, "callpath", path_or_null(view, finding->because_path));
+    }
+    json_object_set_new(object, "because", because != NULL ? because : json_null());
+    json_object_set_new(object, "gain_s", number_or_null(finding->gain_s));
+    json_object_set_new(object, "gain_low_s", number_or_null(finding->gain_low_s));
+    json_object_set_new(object, "gain_high_s", number_or_null(finding->gain_high_s));
+    if (finding->gain_by != NULL)
+        json_object_set_new(object, "gain_by", json_string(finding->gain_by));
+    if (finding->metric != NULL && finding->evidence_path != LC_NONE) {
+        evidence = json_object();
+        json_object_set_new(evidence, "metric", json_string(finding->metric));
+        json_object_set_new(evidence, "callpath", path_or_null(view, finding->evidence_path));
+    }
+    json_object_set_new(object, "evidence", evidence != NULL ? evidence : json_null());
+    json_object_set_new(object, "text", json_string(finding->text));
+    json_object_set_new(object, "advice", json_string(finding->kind->advice));
+    return object;
+}
+
+json_t *lc_findings_json(const struct lc_findings *findings, const struct lc_view *view) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < findings->n; i++)
+        json_array_append_new(list, finding_json(&findings->list[i], view));
+    return list;
+}

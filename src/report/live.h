@@ -1,0 +1,46 @@
+/* What a running measurement knows so far, and what came since an earlier snapshot: for `latecomer
+ * top`. Seconds, added up over the threads of a rank; without MPI_Init. */
+#ifndef LC_REPORT_LIVE_H
+#define LC_REPORT_LIVE_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+struct lc_live_rank {
+    int32_t rank;
+    double time, mpi, waiting; /* waiting is part of mpi */
+};
+
+struct lc_live_late { /* a rank that the others have waited for in an interval, most likely */
+    int32_t rank;
+    double seconds; /* that it spent in MPI less than the mean of all ranks */
+    char *path;     /* where outside MPI it was longest */
+};
+
+struct lc_live {
+    double elapsed;       /* of the rank that has run longest */
+    struct lc_view *view; /* NULL: of an interval */
+    struct lc_live_rank *ranks;
+    size_t n_ranks, n_unknown;
+    struct lc_live_late *late; /* of an interval; largest first */
+    size_t n_late;
+};
+
+/* Takes the view. Freed with lc_live_free, also after a failure. Errors: those of reading rows,
+ * LC_ERR_NOMEM. */
+enum lc_err lc_live_read(struct lc_live *live, struct lc_view *view);
+/* now - before; ranks that were not there before count from 0. Time in a call in progress is
+ * counted, a wait when its call has ended: in an interval at most the time in MPI. Errors: as
+ * above. */
+enum lc_err lc_live_since(struct lc_live *since, const struct lc_live *now,
+                          const struct lc_live *before);
+void lc_live_free(struct lc_live *live);
+
+/* About `lines` lines of text: the ranks as bars (useful, in MPI, waiting), those that wait least
+ * and most where there are many, and who is late. */
+void lc_live_print(const struct lc_live *now, const struct lc_live *since, size_t lines, FILE *out);
+/* One JSON object and a newline. LC_ERR_IO, LC_ERR_NOMEM. */
+enum lc_err lc_live_json(const struct lc_live *now, const struct lc_live *since, FILE *out);
+
+#endif

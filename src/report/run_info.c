@@ -1,0 +1,82 @@
+#include "report/run_info.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static enum lc_err load_attribute(const struct lc_view *view, const char *key, json_t **value) {
+    const char *text = lc_model_attr(view->model, key);
+    *value = NULL;
+    if (text == NULL)
+        return LC_OK;
+    json_error_t error;
+    *value = json_loads(text, 0, &error);
+    if (!json_is_object(*value)) {
+        json_decref(*value);
+        *value = NULL;
+        return lc_fail(LC_ERR_FORMAT, "%s: attribute %s is not a JSON object: %s", view->file, key,
+                       error.text);
+    }
+    return LC_OK;
+}
+
+/* Sets a key unless the result says it itself. */
+static void set_default(json_t *object, const char *key, json_t *value) {
+    if (json_object_get(object, key) == NULL)
+        json_object_set_new(object, key, value);
+    else
+        json_decref(value);
+}
+
+/* The longest life of a location: the time of its roots. */
+static double longest_life(const struct lc_view *view) {
+    uint32_t metric = lc_model_find_metric(view->model, "time");
+    size_t n = view->model->n_locations;
+    double *sums, longest = 0.0;
+    if (metric == LC_NONE || lc_alloc(&sums, n, sizeof sums[0]) != LC_OK)
+        return 0.0;
+    for (uint32_t c = 0; c < view->model->n_cnodes; c++)
+        if (view->model->cnodes[c].parent == LC_NONE &&
+            lc_cubex_row(view->cube, metric, c, view->scratch) == LC_OK)
+            for (size_t l = 0; l < n; l++)
+                sums[l] += view->scratch[l];
+    for (size_t l = 0; l < n; l++)
+        longest = fmax(longest, sums[l]);
+    free(sums);
+    return longest;
+}
+
+enum lc_err lc_json_meta(const struct lc_view *view, json_t **meta) {
+    const struct lc_model *model = view->model;
+    LC_TRY(load_attribute(view, "latecomer.meta", meta));
+    if (*meta == NULL)
+        *meta = json_object();
+    const char *root = model->n_cnodes > 0 ? model->regions[model->cnodes[0].region].name : "";
+    set_default(*meta, "program", json_string(root));
+    json_t *threads = json_array();
+    int64_t ranks = 0;
+    for (size_t l = 0; l < model->n_locations; l++) {
+        if (l == 0 || model->locations[l].process != model->locations[l - 1].process) {
+            json_array_append_new(threads, json_integer(0));
+            ranks++;
+        }
+        json_t *last = json_array_get(threads, (size_t)ranks - 1);
+        json_integer_set(last, json_integer_value(last) + 1);
+    }
+    set_default(*meta, "ranks", json_integer(ranks));
+    set_default(*meta, "threads", threads);
+    set_default(*meta, "wall_time_s", json_real(longest_life(view)));
+    const char *creator = lc_model_attr(model, "Creator");
+    if (creator != NULL)
+        set_default(*meta, "creator", json_string(creator));
+    if (lc_cubex_derived(view->cube) > 0)
+        set_default(*meta, "derived_metrics_skipped",
+                    json_integer((json_int_t)lc_cubex_derived(view->cube)));
+    return LC_OK;
+}
+
+enum lc_err lc_json_pop(const struct lc_view *view, json_t **pop) {
+    return load_attribute(view, "latecomer.pop", pop);
+}

@@ -1,0 +1,15 @@
+/* What a result says about the run as a whole: the objects `meta` and `pop` of the JSON. */
+#ifndef LC_REPORT_RUN_INFO_H
+#define LC_REPORT_RUN_INFO_H
+
+#include "report/view.h"
+
+struct json_t;
+
+/* The attribute `latecomer.meta` as an object; what is missing there is taken from the definitions
+ * (files of other tools). The caller gives it back with json_decref. */
+enum lc_err lc_json_meta(const struct lc_view *view, struct json_t **meta);
+/* The attribute `latecomer.pop`, or NULL where there is none. */
+enum lc_err lc_json_pop(const struct lc_view *view, struct json_t **pop);
+
+#endif

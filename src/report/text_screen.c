@@ -1,0 +1,185 @@
+/* What `show` prints first: one screen of at most 40 lines. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "report/text_parts.h"
+
+enum { MOST_LINES = 40, MOST_PATHS = 5, MOST_FINDINGS = 5, MOST_NODES = 64 };
+
+/* A subtree of the call tree, or what of it is in none of its functions worth a line. */
+struct subtree {
+    uint32_t path;
+    bool own;
+    double time, mpi, waiting;
+};
+
+struct split {
+    const struct lc_text *text;
+    struct subtree list[MOST_NODES];
+    size_t n;
+};
+
+static bool worth_a_line(const struct lc_text *text, uint32_t path) {
+    return !text->view->paths[path].mpi && text->sums->time[path] > 0.01 * text->sums->total_time;
+}
+
+static bool can_split(const struct split *split, const struct subtree *tree) {
+    const struct lc_merged_path *paths = split->text->view->paths;
+    for (uint32_t c = paths[tree->path].first_child; c != LC_NONE && !tree->own;
+         c = paths[c].next_sibling)
+        if (worth_a_line(split->text, c))
+            return true;
+    return false;
+}
+
+static void add(struct split *split, uint32_t path) {
+    const struct lc_sums *sums = split->text->sums;
+    if (split->n < MOST_NODES)
+        split->list[split->n++] =
+            (struct subtree){path, false, sums->time[path], sums->mpi[path], sums->waiting[path]};
+}
+
+/* Puts the functions below a subtree in its place; the rest of it stays, where it is worth a line.
+ */
+static void split_one(struct split *split, size_t at) {
+    const struct lc_merged_path *paths = split->text->view->paths;
+    struct subtree rest = split->list[at];
+    split->list[at] = split->list[--split->n];
+    for (uint32_t c = paths[rest.path].first_child; c != LC_NONE; c = paths[c].next_sibling) {
+        if (!worth_a_line(split->text, c))
+            continue;
+        size_t before = split->n;
+        add(split, c);
+        if (split->n > before) {
+            rest.time -= split->list[before].time;
+            rest.mpi -= split->list[before].mpi;
+            rest.waiting -= split->list[before].waiting;
+        }
+    }
+    rest.own = true;
+    if (rest.time > 0.01 * split->text->sums->total_time && split->n < MOST_NODES)
+        split->list[split->n++] = rest;
+}
+
+static int compare(const void *a, const void *b) {
+    const struct subtree *p = a, *q = b;
+    if (p->time != q->time)
+        return p->time < q->time ? 1 : -1;
+    return (p->path > q->path) - (p->path < q->path);
+}
+
+/* The heaviest one is split as long as there are fewer than wanted. */
+static void find_heaviest(struct split *split, size_t most) {
+    const struct lc_view *view = split->text->view;
+    for (uint32_t p = 0; p < view->n_paths; p++)
+        if (view->paths[p].parent == LC_NONE && worth_a_line(split->text, p))
+            add(split, p);
+    while (split->n < most) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < split->n; i++)
+            if (can_split(split, &split->list[i]) &&
+                (best == SIZE_MAX || split->list[i].time > split->list[best].time))
+                best = i;
+        if (best == SIZE_MAX)
+            break;
+        split_one(split, best);
+    }
+    qsort(split->list, split->n, sizeof split->list[0], compare);
+}
+
+static void print_subtree(const struct lc_text *text, const struct subtree *tree, const char *where,
+                          size_t width, size_t bar) {
+    char seconds[32];
+    double all = text->sums->total_time;
+    struct lc_strbuf name = {0}, drawn = {0};
+    lc_strbuf_printf(&name, "%s%s", where, tree->own ? " itself" : "");
+    const double parts[3] = {(tree->time - tree->mpi) / all, (tree->mpi - tree->waiting) / all,
+                             tree->waiting / all};
+    lc_text_put_bar(text, parts, bar, &drawn);
+    size_t shown = lc_utf8_count(lc_strbuf_get(&name));
+    fprintf(text->out, "  %s%*s %8s %6.1f %6.1f %6.1f  %s\n", lc_strbuf_get(&name),
+            (int)(width > shown ? width - shown : 0), "", lc_text_seconds(tree->time, seconds),
+            lc_text_share(tree->time, all), lc_text_share(fmax(tree->mpi, 0.0), all),
+            lc_text_share(fmax(tree->waiting, 0.0), all), lc_strbuf_get(&drawn));
+    lc_strbuf_free(&name);
+    lc_strbuf_free(&drawn);
+}
+
+enum lc_err lc_text_heaviest(const struct lc_text *text, size_t most) {
+    enum { NUMBERS = 32, ITSELF = 7 };
+    struct split split = {.text = text};
+    uint32_t ids[MOST_NODES];
+    char **where;
+    if (text->sums->total_time <= 0.0)
+        return LC_OK;
+    find_heaviest(&split, most);
+    size_t n = split.n < most ? split.n : most;
+    size_t bar = text->width >= 100 ? 20 : 0, width = text->width - NUMBERS - 2 - bar;
+    for (size_t i = 0; i < n; i++)
+        ids[i] = split.list[i].path;
+    LC_TRY(lc_text_paths(text, ids, n, width - ITSELF, &where));
+    fprintf(text->out, "\n%s%-*s%s %8s %6s %6s %6s  %s\n", lc_text_bold(text), (int)width + 2,
+            "Heaviest call paths", lc_text_plain(text), "TIME", "TIME %", "MPI %", "WAIT %",
+            bar == 0     ? ""
+            : text->utf8 ? "█ work ▒ MPI ░ wait"
+                         : "# work + MPI - wait");
+    for (size_t i = 0; i < n; i++)
+        print_subtree(text, &split.list[i], where[i], width, bar);
+    lc_text_paths_free(where, n);
+    return LC_OK;
+}
+
+/* A profile is named by its directory. */
+static void say_more(const struct lc_text *text) {
+    static const char profile[] = "/profile.cubex";
+    const char *file = text->view->file;
+    size_t length = strlen(file), name = sizeof profile - 1;
+    if (length > name && strcmp(file + length - name, profile) == 0)
+        length -= name;
+    fprintf(text->out,
+            "\nMore: `latecomer show --full %.*s`; in parts: --only findings,waits,tree,..\n",
+            (int)length, file);
+}
+
+static enum lc_err draw(const struct lc_text *text, size_t findings, size_t paths) {
+    lc_text_short_header(text);
+    LC_TRY(lc_text_findings(text, findings));
+    lc_text_pop_bars(text);
+    LC_TRY(lc_text_heaviest(text, paths));
+    say_more(text);
+    lc_text_next(text);
+    return LC_OK;
+}
+
+static size_t count_lines(const char *text) {
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* Drawn into memory first: where warnings need many lines, fewer findings and call paths are
+ * shown. */
+enum lc_err lc_text_screen(const struct lc_text *text) {
+    enum lc_err err = LC_OK;
+    for (size_t findings = MOST_FINDINGS, paths = MOST_PATHS;; findings--, paths--) {
+        struct lc_text again = *text;
+        char *drawn = NULL;
+        size_t bytes = 0;
+        again.out = open_memstream(&drawn, &bytes);
+        if (again.out == NULL)
+            return lc_fail(LC_ERR_NOMEM, "memory: cannot print a screen");
+        err = draw(&again, findings, paths);
+        bool whole = fclose(again.out) == 0;
+        if (err == LC_OK && !whole)
+            err = lc_fail(LC_ERR_NOMEM, "memory: cannot print a screen");
+        bool done = err != LC_OK || findings == 1 || count_lines(drawn) <= MOST_LINES;
+        if (err == LC_OK && done)
+            fwrite(drawn, 1, bytes, text->out);
+        free(drawn);
+        if (done)
+            return err;
+    }
+}

@@ -1,0 +1,23 @@
+#include "report/units.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *lc_text_seconds(double seconds, char buffer[32]) {
+    double size = fabs(seconds);
+    if (size >= 1000.0)
+        snprintf(buffer, 32, "%.0f s", seconds);
+    else if (size >= 1.0)
+        snprintf(buffer, 32, "%.3g s", seconds);
+    else if (size >= 1e-3)
+        snprintf(buffer, 32, "%.3g ms", seconds * 1e3);
+    else if (size > 0.0)
+        snprintf(buffer, 32, "%.3g us", seconds * 1e6);
+    else
+        snprintf(buffer, 32, "0");
+    return buffer;
+}
+
+double lc_text_share(double part, double whole) {
+    return whole > 0.0 ? 100.0 * part / whole : 0.0;
+}

@@ -1,0 +1,173 @@
+#include "run/openmp.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/libsearch.h"
+#include "run/run_options.h"
+
+enum { WHY = 256 };
+
+/* What an object wants of OpenMP: functions of libgomp, and of the OpenMP API. */
+static bool is_openmp(const char *name) {
+    return strncmp(name, "GOMP_", 5) == 0 || strncmp(name, "omp_", 4) == 0;
+}
+
+/* Calls `see` for each dynamic symbol of the file; it returns false to stop. */
+static void each_symbol(const char *path, bool (*see)(void *context, const char *name, bool own),
+                        void *context) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool more = elf != NULL;
+    for (Elf_Scn *section = NULL; more && (section = elf_nextscn(elf, section)) != NULL;) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; more && data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (name != NULL && name[0] != '\0')
+                more = see(context, name, symbol.st_shndx != SHN_UNDEF);
+        }
+    }
+    elf_end(elf);
+    close(fd);
+}
+
+struct names {
+    char **names;
+    size_t n, cap;
+    enum lc_err err;
+};
+
+static bool collect_own(void *context, const char *name, bool own) {
+    struct names *all = context;
+    if (!own || !is_openmp(name))
+        return true;
+    all->err = lc_grow(&all->names, &all->cap, all->n + 1, sizeof all->names[0]);
+    if (all->err == LC_OK)
+        all->err = lc_strdup(&all->names[all->n], name);
+    all->n += all->err == LC_OK;
+    return all->err == LC_OK;
+}
+
+static int compare(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct look {
+    const struct names *has; /* LLVM's runtime, sorted */
+    bool gomp, llvm, own;    /* libraries that are needed; functions that the file itself has */
+    char missing[128];       /* a function that LLVM's runtime lacks */
+    /* A function with which it crashes, though it has it (14: ordered with depend, detached
+     * tasks, as GCC compiles them). */
+    char failing[128];
+};
+
+static bool check_wanted(void *context, const char *name, bool own) {
+    struct look *look = context;
+    if (!is_openmp(name))
+        return true;
+    look->own = look->own || (own && strncmp(name, "GOMP_", 5) == 0);
+    if (!own && (strstr(name, "doacross") != NULL || strcmp(name, "omp_fulfill_event") == 0)) {
+        snprintf(look->failing, sizeof look->failing, "%s", name);
+        return false;
+    }
+    if (!own && bsearch(&name, look->has->names, look->has->n, sizeof(char *), compare) == NULL) {
+        snprintf(look->missing, sizeof look->missing, "%s", name);
+        return false;
+    }
+    return true;
+}
+
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static enum lc_err look_at(void *context, const char *path) {
+    struct look *look = context;
+    const char *base = base_of(path);
+    if (strncmp(base, "libgomp.so", 10) == 0) {
+        look->gomp = true;
+        return LC_OK;
+    }
+    if (strncmp(base, "libomp.so", 9) == 0 || strncmp(base, "libiomp5.so", 11) == 0) {
+        look->llvm = true;
+        return LC_OK;
+    }
+    if (look->has != NULL && look->missing[0] == '\0' && look->failing[0] == '\0')
+        each_symbol(path, check_wanted, look);
+    return LC_OK;
+}
+
+static enum lc_err try_library(const struct lc_program *program, const char *library, char *why) {
+    struct names has = {0};
+    struct look look = {.has = &has};
+    each_symbol(library, collect_own, &has);
+    enum lc_err err = has.err;
+    if (err == LC_OK) {
+        qsort(has.names, has.n, sizeof has.names[0], compare);
+        look_at(&look, program->path);
+        err = lc_libsearch_walk(program->path, look_at, &look);
+    }
+    if (err == LC_OK && look.missing[0] != '\0')
+        snprintf(why, WHY, "it calls %.100s, which LLVM's OpenMP runtime does not have",
+                 look.missing);
+    else if (err == LC_OK && look.failing[0] != '\0')
+        snprintf(why, WHY, "it calls %.100s, at which LLVM's OpenMP runtime fails", look.failing);
+    else if (err == LC_OK && look.own)
+        snprintf(why, WHY, "libgomp is also linked into one of its files");
+    for (size_t i = 0; i < has.n; i++)
+        free(has.names[i]);
+    free(has.names);
+    return err;
+}
+
+enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, char *why) {
+    const char *option = lc_run_option_text("openmp"), *tool = getenv("OMP_TOOL");
+    struct look look = {0};
+    *library = NULL;
+    why[0] = '\0';
+    if (!program->is_elf || !program->uses_openmp)
+        return LC_OK;
+    LC_TRY(lc_libsearch_walk(program->path, look_at, &look));
+    if (tool != NULL && strcmp(tool, "disabled") == 0) {
+        snprintf(why, WHY, "OMP_TOOL=disabled");
+        return LC_OK;
+    }
+    if (!look.gomp)
+        return LC_OK;
+    if (option != NULL && strcmp(option, "native") == 0) {
+        snprintf(why, WHY, "--openmp=native: libgomp does not report to tools");
+        return LC_OK;
+    }
+    if (look.llvm) {
+        snprintf(why, WHY, "it loads both libgomp and LLVM's OpenMP runtime");
+        return LC_OK;
+    }
+    LC_TRY(lc_libsearch_find("libomp.so.5", library));
+    if (*library == NULL) {
+        snprintf(why, WHY,
+                 "libgomp does not report to tools, and LLVM's runtime is not installed: install "
+                 "libomp.so.5 (Debian: libomp5)");
+        return LC_OK;
+    }
+    enum lc_err err = try_library(program, *library, why);
+    if (err == LC_OK && why[0] == '\0')
+        return LC_OK;
+    free(*library);
+    *library = NULL;
+    return err;
+}

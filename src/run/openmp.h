@@ -1,0 +1,14 @@
+/* On which OpenMP runtime a program runs. Only LLVM's tells tools (OMPT) what it does; it also
+ * has the functions that GCC compiles calls of, so a program built for libgomp can run on it,
+ * unchanged: it is preloaded, and its functions are found before libgomp's. */
+#ifndef LC_RUN_OPENMP_H
+#define LC_RUN_OPENMP_H
+
+#include "base/err.h"
+#include "run/inspect.h"
+
+/* What to preload so that OpenMP is seen, or NULL: nothing is needed, or it cannot be (--openmp;
+ * *why then says so, else it is ""). `why` has room for 256 bytes. The caller frees the path. */
+enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, char *why);
+
+#endif

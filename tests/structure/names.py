@@ -1,0 +1,56 @@
+"""One thing, one name: a struct, union or enum called lc_something is defined once in src, and no function is called the same; no two files of
+src have one name. Sources and the headers of the same name belong together. A function that no other file uses is static.
+
+names.py SOURCE_DIR"""
+import pathlib
+import re
+import sys
+from collections import defaultdict
+
+import circles
+from verdict import verdict
+
+OFTEN = {"CMakeLists.txt"}
+# Named by pasting tokens together: in the table of calls (gen_calls.py), and by lc_hook_ (hooks.h).
+PASTED = re.compile(r"lc_(coll|wrap|clocks|trace)_")
+
+
+def used_at_home_only(source):
+    """(file, function) of extern functions that no other file of src, generator or test mentions."""
+    top = source / "src"
+    codes = {path: circles.code_of(path.read_text(encoding="utf-8")) for path in sorted(top.rglob("*.[chS]"))}
+    users = {path: circles.uses(code) for path, code in codes.items()}
+    others = [path for path in (*top.rglob("*.py"), *(source / "tests").rglob("*.[ch]"))]
+    mentioned = set(re.findall(r"\blc_\w+", "".join(path.read_text(encoding="utf-8") for path in others)))
+    return [(path, name) for path in codes if path.suffix == ".c" for name in sorted(circles.definitions(path.name, codes[path]))
+            if not PASTED.match(name) and name not in mentioned and not any(name in used for other, used in users.items() if other != path)]
+
+
+def main():
+    top = pathlib.Path(sys.argv[1]) / "src"
+    files, types, functions = defaultdict(list), defaultdict(list), {}
+    for path in sorted(p for p in top.rglob("*") if p.is_file()):
+        if path.name not in OFTEN:
+            files[path.name].append(path)
+        if path.suffix in (".c", ".h"):
+            code = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
+            for kind, name in re.findall(r"\b(struct|union|enum)\s+(lc_\w+)\s*\{", code):
+                types[name].append(f"{kind} in {path.relative_to(top)}")
+            functions.update(dict.fromkeys(circles.definitions(path.name, circles.code_of(path.read_text(encoding="utf-8"))), path))
+    wrong = [f"{len(paths)} files are called {name}: {', '.join(str(p.relative_to(top).parent) for p in paths)}"
+             for name, paths in files.items() if len(paths) > 1]
+    folders = defaultdict(set)
+    for name, paths in files.items():
+        if name.endswith((".c", ".h")):
+            folders[name[:-2]] |= {p.parent for p in paths}
+    wrong += [f"{stem}.c and {stem}.h lie in different folders" for stem, where in folders.items() if len(where) > 1]
+    wrong += [f"{name} is defined {len(places)} times: {', '.join(places)}" for name, places in types.items()
+              if len(places) > 1]
+    wrong += [f"{name} is a function in {functions[name].relative_to(top)}, and {places[0]}" for name, places in types.items()
+              if name in functions]
+    wrong += [f"{name} is used in {path.relative_to(top)} only: make it static" for path, name in used_at_home_only(top.parent)]
+    return verdict(f"{len(files)} files, {len(types)} types, {len(functions)} functions", wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

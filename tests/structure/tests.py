@@ -1,0 +1,35 @@
+"""tests/README.md says of every test what it shows: every test stands in its table (without the MPI at the end), and every name in the
+table is a test, as is what pages of docs/ say to run with ctest -R (--some: not in this build, which has only one MPI or is made for sanitizers).
+
+tests.py BUILD_DIR SOURCE_DIR [--some]"""
+import fnmatch
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from verdict import verdict
+
+ELSEWHERE = {"left_out.*"}  # says that an MPI is not installed
+
+
+def main():
+    build, source = sys.argv[1], pathlib.Path(sys.argv[2])
+    shown = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, capture_output=True, text=True, check=True).stdout
+    tests = {re.sub(r"\.(openmpi|mpich)$", "", test["name"]) for test in json.loads(shown)["tests"]}
+    rows = [line.split("|")[1] for line in (source / "tests/README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    table = {name for row in rows for name in re.findall(r"`([^`]+)`", row) if "." in name}
+    wrong = [f"{test} is not in the table" for test in sorted(tests)
+             if not any(fnmatch.fnmatchcase(test, name) for name in table | ELSEWHERE)]
+    if "--some" not in sys.argv:
+        for page in sorted((source / "docs").rglob("*.md")):
+            for name in re.findall(r"ctest[^`]*? -R \"?([^`\" ]+)", page.read_text(encoding="utf-8")):
+                if not any(re.search(name, test) for test in tests):
+                    wrong.append(f"{page.relative_to(source)}: ctest -R {name} runs nothing")
+        wrong += [f"{name}: there is no such test" for name in sorted(table) if not fnmatch.filter(tests, name)]
+    return verdict(f"{len(tests)} tests, {len(table)} names in the table", wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Trace analysis against the golden archives.
+
+check_golden.py LATECOMER GOLDEN exact        every archive with exact results (spec.json, synthetic), one rank
+check_golden.py LATECOMER GOLDEN ranks FLAVOUR  the same result to the last bit on 1, 2, 3, 7 ranks
+check_golden.py LATECOMER GOLDEN times        the time tree, from the time of each call path
+check_golden.py LATECOMER GOLDEN reference    counts exact, OpenMP totals within 1 %, against the reference analyser
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+LATECOMER, GOLDEN = sys.argv[1:3]
+
+
+def run(args, **kwargs):
+    result = subprocess.run(args, capture_output=True, text=True, timeout=300, **kwargs)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(args)}: exit {result.returncode}\n{result.stderr}")
+    return result.stdout
+
+
+def result_of(out):
+    return json.loads(run([LATECOMER, "show", "--json", out]))
+
+
+def analyse(trace, out, *options, launcher=()):
+    run([*launcher, LATECOMER, "-q", "analyze", *options, "-o", out, os.path.join(GOLDEN, trace)])
+    return result_of(out)
+
+
+def is_cost(name):
+    """Sums of fractions; everything else is exact."""
+    return name.startswith(("delay_", "critical", "non_critical", "intra_", "inter_", "mpi_wait_direct",
+                            "mpi_wait_indirect", "mpi_wait_propagating", "mpi_wait_terminal"))
+
+
+def differences(reference, metrics, got, n, costs_tolerance):
+    for name, expected in reference.items():
+        if name not in metrics:
+            yield name, "missing"
+            continue
+        have = got[name]["callpaths"]
+        for path in sorted(set(expected["callpaths"]) | set(have)):
+            a = expected["callpaths"].get(path, [0] * n)
+            b = have.get(path, [0] * n)
+            tolerance = costs_tolerance if is_cost(name) else 0
+            for i, (x, y) in enumerate(zip(a, b)):
+                if abs(x - y) > 1e-9 + tolerance * abs(x):
+                    yield name, path, i, x, y
+
+
+def check_exact(tmp):
+    traces = [("synthetic/" + t, "expected.json", 1e-9) for t in sorted(os.listdir(GOLDEN + "/synthetic"))
+              if os.path.isdir(f"{GOLDEN}/synthetic/{t}")]
+    traces += [(t, "spec.json", 1e-6) for t in sorted(os.listdir(GOLDEN)) if os.path.exists(f"{GOLDEN}/{t}/spec.json")]
+    bad = 0
+    for trace, file, tolerance in traces:
+        with open(f"{GOLDEN}/{trace}/{file}") as f:
+            reference = json.load(f)
+        n = len(reference["locations"])
+        got = analyse(trace, f"{tmp}/a.cubex", "-n", "1")["metrics"]
+        found = list(differences(reference["metrics"], got, got, n, tolerance))
+        if "mpi_only" in reference:
+            got = analyse(trace, f"{tmp}/b.cubex", "-n", "1", "--mpi-only")["metrics"]
+            found += list(differences(reference["mpi_only"], got, got, n, tolerance))
+        for difference in found[:5]:
+            print(trace, *difference)
+        bad += bool(found)
+    print(f"{len(traces)} archives, {bad} differ")
+    return bad == 0 and len(traces) > 60
+
+
+def check_ranks(tmp, flavour):
+    """Own start on Open MPI or MPICH: under the launcher, with what it gives."""
+    traces = ["npb_cg_s", "hybrid_late_sender", "mpmd", "synthetic/sub_communicators", "synthetic/nonblocking_collectives",
+              "synthetic/early_scan"]
+    if flavour == "mpich":  # spins: slow with more ranks than cores
+        traces = traces[:3]
+    launcher = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"], "mpich": ["mpirun.mpich"]}[flavour]
+    if flavour == "openmpi" and os.geteuid() == 0:
+        launcher.append("--allow-run-as-root")
+    bad = 0
+    for trace in traces:
+        one = analyse(trace, f"{tmp}/1.cubex", "-n", "1")
+        for n in ((2, 3, 7) if flavour == "openmpi" else (2, 3)) if trace == traces[0] else (3,):
+            many = analyse(trace, f"{tmp}/n.cubex", launcher=[*launcher, "-n", str(n)])
+            for key in ("metrics", "locations"):
+                if json.dumps(one[key]) != json.dumps(many[key]):
+                    print(trace, n, "ranks:", key, "differ")
+                    bad += 1
+            for member in ("wait_statistics.json", "timeline.json", "phases.json", "root_causes.json", "critical_path.json"):
+                a, b = (run(["tar", "-xOf", f"{tmp}/{x}.cubex", member]) for x in "1n")
+                if a.rstrip() != b.rstrip():
+                    print(trace, n, "ranks:", member, "differs")
+                    bad += 1
+    return bad == 0
+
+
+COUNTS = ["visits", "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent", "bytes_rcvd", "syncs_coll",
+          "comms_csrc", "comms_cdst", "comms_cxch", "bytes_cout", "bytes_cin"]
+OMP = ["omp_management", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_lock_contention_critical",
+       "omp_lock_contention_api", "pthread_lock_contention_mutex_lock"]
+
+
+def check_reference(tmp):
+    bad = checked = 0
+    for trace in sorted(os.listdir(GOLDEN)):
+        file = f"{GOLDEN}/{trace}/expected.json"
+        if not os.path.exists(file):
+            continue
+        with open(file) as f:
+            reference = json.load(f)
+        n = len(reference["locations"])
+        got = analyse(trace, f"{tmp}/a.cubex", "-n", "1")["metrics"]
+        counts = {m: reference["metrics"][m] for m in COUNTS if m in reference["metrics"]}
+        found = list(differences(counts, got, got, n, 0))
+        checked += len(counts)
+        if reference["threads"] > 1:
+            for m in OMP:
+                if m not in reference["metrics"]:
+                    continue
+                a, b = reference["metrics"][m]["total"], got[m]["total"]
+                checked += 1
+                if abs(a - b) > 0.01 * abs(a):
+                    found.append((m, a, b))
+        for difference in found[:8]:
+            print(trace, *difference)
+        bad += bool(found)
+    print(f"{checked} metrics checked, {bad} archives differ")
+    return bad == 0 and checked > 300
+
+
+CALLS = {"mpi_init_exit": "Init Init_thread Finalize",
+         "mpi_sync_collective": "Barrier Ibarrier",
+         "mpi_point2point": "Send Ssend Recv Isend Issend Irecv Wait Waitall Waitany Waitsome Test Sendrecv Probe",
+         "mpi_collective": "Bcast Reduce Allreduce Allgather Scan Alltoallv Iallreduce Exscan Gather",
+         "mpi_mgmt_comm": "Comm_rank Comm_size Comm_split Comm_dup Comm_free"}
+KIND_OF = {"MPI_" + call: kind for kind, calls in CALLS.items() for call in calls.split()}
+
+
+def check_times(tmp):
+    bad = 0
+    for trace in ("late_sender_waitany", "early_scan", "unanalysed", "mpmd", "hybrid_late_sender", "omp_barriers"):
+        got = analyse(trace, f"{tmp}/a.cubex", "-n", "1")["metrics"]
+        total = lambda name: got[name]["total"] if name in got else 0.0
+        own = {"mpi": 0.0, **{kind: 0.0 for kind in KIND_OF.values()}}
+        for path, values in got["time"]["callpaths"].items():
+            name = path.rsplit("/", 1)[-1]  # MPI calls call nothing: inclusive is exclusive
+            if name.startswith("MPI_"):
+                own["mpi"] += sum(values)
+                own[KIND_OF[name]] += sum(values)
+        own["execution"] = total("time")
+        own["mpi_communication"] = own["mpi_point2point"] + own["mpi_collective"]
+        own["mpi_synchronization"] = own["mpi_sync_collective"]
+        for name in ("omp_ebarrier", "omp_ibarrier"):  # what is waited for is a part of the barriers
+            if not total(name) >= total(name + "_wait") or (trace == "omp_barriers" and not total(name)):
+                own[name] = float("nan")
+        own["omp_synchronization"] = sum(total("omp_" + n) for n in ("ebarrier", "ibarrier", "critical", "lock_api", "taskwait"))
+        for name, value in own.items():
+            if not abs(total(name) - value) < 1e-9:
+                print(trace, name, total(name), value)
+                bad += 1
+    return bad == 0
+
+
+with tempfile.TemporaryDirectory() as directory:
+    mode = sys.argv[3]
+    ok = {"exact": lambda: check_exact(directory), "reference": lambda: check_reference(directory),
+          "times": lambda: check_times(directory),
+          "ranks": lambda: check_ranks(directory, sys.argv[4])}[mode]()
+sys.exit(0 if ok else 1)

@@ -1,0 +1,99 @@
+/* Programs with one fault each that a knob takes away: knobs KIND ON ROUNDS. Work is sleeping, so
+ * it needs no cores. With ON 1 (U = 30 ms):
+ *   turns       each rank in turn works 3 U, the others U; OFF: all 1.5 U (with 4 ranks)
+ *   half        the upper half of the ranks works 3 U, the lower U; OFF: all 2 U
+ *   slow_rank   the last rank works 2 U, the others U; OFF: all U
+ *   serial      rank 0 works U alone while the others wait, then all work U; OFF: not before
+ *   late_root   rank 0 works U before it broadcasts, then all work U; OFF: not before
+ *   chain       each rank works U when its left neighbour is done; OFF: all at once */
+#include <mpi.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank, ranks, on;
+
+/* MPI libraries call it where they wait; in place of the C library's it leaves the core to those
+ * whose sleep is over. */
+int sched_yield(void) {
+    return nanosleep(&(struct timespec){0, 50000}, NULL);
+}
+
+__attribute__((noinline)) static void work(double units) {
+    double seconds = units * 0.03;
+    struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&time, NULL);
+}
+
+__attribute__((noinline)) static void turns(int i) {
+    work(!on ? 1 + 2.0 / ranks : i % ranks == rank ? 3 : 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void half(int i) {
+    (void)i;
+    work(!on ? 2 : rank >= ranks / 2 ? 3 : 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void slow_rank(int i) {
+    (void)i;
+    work(on && rank == ranks - 1 ? 2 : 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void prepare(void) {
+    if (on && rank == 0)
+        work(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void serial(int i) {
+    (void)i;
+    prepare();
+    work(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void root(void) {
+    int value = rank;
+    if (on && rank == 0)
+        work(1);
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void late_root(int i) {
+    (void)i;
+    root();
+    work(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void chain(int i) {
+    int value = rank;
+    (void)i;
+    if (on && rank > 0)
+        MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    work(1);
+    if (on && rank + 1 < ranks)
+        MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(int i);
+    } kinds[] = {{"turns", turns},   {"half", half},           {"slow_rank", slow_rank},
+                 {"serial", serial}, {"late_root", late_root}, {"chain", chain}};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    on = argc > 2 && atoi(argv[2]);
+    for (size_t k = 0; argc > 3 && k < sizeof kinds / sizeof kinds[0]; k++)
+        for (int i = 0; strcmp(argv[1], kinds[k].name) == 0 && i < atoi(argv[3]); i++)
+            kinds[k].run(i);
+    MPI_Finalize();
+    return argc > 3 ? 0 : 1;
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""What ends an analysis early: one line, exit code 1, no result.
+
+limits_and_crashes.py LATECOMER MAKE_TRACE CRASH_IN_READER.so
+- a trace larger than memory (ulimit -v): refused before reading, with the figure; the figure is near the real need;
+- libotf2 crashes (as it does on some damaged archives), or never comes back, alone and on several ranks.
+"""
+import os
+import pty
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+latecomer, make_trace, crash = sys.argv[1:]
+bad = []
+
+
+def check(name, good, *facts):
+    if not good:
+        bad.append(name)
+        print(name, *facts)
+
+
+def analyze(out, trace, *options, limit=None, **environment):
+    def before():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    return subprocess.run([latecomer, "analyze", *options, "-o", out, trace], capture_output=True, text=True, timeout=120,
+                          preexec_fn=before, env={**os.environ, **environment})
+
+
+def on_terminal(out, trace, *options):
+    """What a terminal gets as standard error."""
+    terminal, end = pty.openpty()
+    run = subprocess.Popen([latecomer, "analyze", *options, "-o", out, trace], stderr=end, stdout=subprocess.DEVNULL)
+    os.close(end)
+    text = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            text += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    return run.wait(timeout=60), text.decode()
+
+
+def is_error(done, out, text):
+    lines = done.stderr.splitlines()
+    return done.returncode == 1 and len(lines) == 1 and lines[0].startswith("latecomer: ") and text in lines[0] and \
+        not os.path.exists(out)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    trace, out = f"{tmp}/t", f"{tmp}/a.cubex"
+    subprocess.run([make_trace, "-r", "4", "-e", "3e6", trace], check=True, timeout=120, stdout=subprocess.DEVNULL)
+    done = analyze(out, trace, "-n", "1", limit=60 << 20)
+    check("too large", is_error(done, out, "the analysis needs about"), done)
+    needs = re.search(r"needs about (\d+) MiB", done.stderr)
+    for n in "1", "2":
+        done = analyze(out, trace, "-n", n)
+        check(f"large enough, {n}", done.returncode == 0 and os.path.exists(out), done)
+        peak = re.search(r"(\d+) MiB on rank 0", done.stderr)
+        if n == "1" and needs and peak:
+            ratio = int(needs.group(1)) / int(peak.group(1))
+            check("forecast", 0.8 < ratio < 1.3, needs.group(1), peak.group(1))
+        else:
+            check("figures", n == "2", done.stderr)
+        os.unlink(out)
+    for n in "1", "2":
+        code, text = on_terminal(out, trace, "-n", n)
+        bars = [int(p) for p in re.findall(r"\rlatecomer: reading \[[# ]{40}\] +(\d+) %", text)]
+        check(f"progress, {n} ranks", code == 0 and len(bars) > 1 and bars == sorted(bars) and bars[-1] == 100 and
+              f"\rlatecomer: {' ' * 61}\r" in text and "million per second" in text, bars, text[-600:])
+        os.unlink(out)
+        code, text = on_terminal(out, trace, "-q", "-n", n)
+        check(f"no progress, {n} ranks", code == 0 and text == "", text)
+        os.unlink(out)
+    done = analyze(out, trace, "-q", "-n", "1")
+    check("quiet", done.returncode == 0 and done.stderr == "", done)
+    os.unlink(out)
+    for n in "1", "3":
+        for number in signal.SIGSEGV, signal.SIGABRT:
+            done = analyze(out, trace, "-n", n, LD_PRELOAD=crash, READER_CRASH=str(int(number)))
+            check(f"crash {number.name}, {n} ranks", is_error(done, out, f"ended by {number.name} while reading"), done)
+        done = analyze(out, trace, "-n", n, LD_PRELOAD=crash, READER_CRASH="0", LATECOMER_READER_PATIENCE="2")
+        check(f"no end, {n} ranks", is_error(done, out, "libotf2 has computed for 2 s without reading a record"), done)
+print("differs: " + ", ".join(bad) if bad else "as expected")
+sys.exit(bool(bad))

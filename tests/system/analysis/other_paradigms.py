@@ -1,0 +1,437 @@
+#!/usr/bin/env python3
+"""Random traces of what the other random traces do not have: windows (creation, fences, post-start-complete-wait, locks),
+files, neighbourhoods, inter-communicators, teams of threads with barriers, critical regions, tasks. Each block of a trace says
+itself which waiting it makes, by the definitions; the analysis has to find just that, and to keep its invariants.
+
+other_paradigms.py LATECOMER WRITE_TRACE FIRST-LAST [RANKS]       the waiting
+other_paradigms.py LATECOMER WRITE_TRACE FIRST-LAST oracle        costs, critical path and indicators, as oracle_other_paradigms.py finds them
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+
+import oracle
+import oracle_other_paradigms
+from otf2.enums import Paradigm, RegionRole
+
+NONE, SELF, OTHERS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+BARRIER, BCAST, ALLGATHER, ALLREDUCE, REDUCE, CREATE, DESTROY = 0, 1, 6, 11, 12, 17, 18
+METRICS = ["mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence", "mpi_rma_early_wait",
+           "mpi_rma_sync_late_post", "mpi_rma_sync_lock_competition", "mpi_io_collective_wait", "mpi_neighbor_wait",
+           "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce", "omp_ebarrier_wait", "omp_ibarrier_wait",
+           "omp_lock_contention_critical", "omp_taskwait_wait", "omp_idle_threads", "omp_limited_parallelism", "omp_fork",
+           "omp_management", "bytes_put"]
+ROLES = {"parallel": RegionRole.PARALLEL, "barrier": RegionRole.BARRIER, "ibarrier": RegionRole.IMPLICIT_BARRIER,
+         "critical": RegionRole.CRITICAL, "task": RegionRole.TASK, "taskwait": RegionRole.TASK_WAIT}
+
+
+class Trace:
+    def __init__(self, seed, tasks=True):
+        self.rng = rng = random.Random(seed)
+        self.tasks = tasks
+        self.threads = [rng.choice([1, 1, 3, 4]) for _ in range(rng.choice([4, 6]))]
+        self.n = len(self.threads)
+        self.first = [sum(self.threads[:p]) for p in range(self.n)]
+        self.definitions, self.events, self.regions = [f"process {t}" for t in self.threads], [], {}
+        self.counts = defaultdict(int)
+        self.now = [0] * sum(self.threads)
+        self.expected = defaultdict(int)  # (metric, location, name of the call)
+        self.lock_order, self.teams = defaultdict(int), [[] for _ in self.threads]
+        self.born = {}  # workers: their first fork
+        for p in range(self.n):
+            self.enter(self.first[p], "main")
+
+    def define(self, kind, *args):
+        self.definitions.append(" ".join([kind, *map(str, args)]))
+        self.counts[kind if kind in ("window", "file", "region") else "comm"] += 1
+        return self.counts[kind if kind in ("window", "file", "region") else "comm"] - 1
+
+    def emit(self, location, what, *args):
+        self.events.append(" ".join(map(str, (location, self.now[location], what, *args))))
+
+    def region(self, name):
+        if name not in self.regions:
+            paradigm = Paradigm.MPI if name.startswith("MPI_") else Paradigm.OPENMP if name in ROLES else Paradigm.COMPILER
+            self.regions[name] = self.define("region", paradigm.value, ROLES.get(name, RegionRole.FUNCTION).value, name)
+        return self.regions[name]
+
+    def enter(self, location, name):
+        self.emit(location, "enter", self.region(name))
+        return self.now[location]
+
+    def leave(self, location, name, at=0):
+        self.now[location] = max(self.now[location], at)
+        self.emit(location, "leave", self.region(name))
+        return self.now[location]
+
+    def work(self, locations):
+        for l in locations:
+            self.now[l] += self.rng.randrange(1, 60)
+
+    def some(self, least):
+        return sorted(self.rng.sample(range(self.n), self.rng.randrange(least, self.n + 1)))
+
+    def expect(self, metric, location, name, ticks):
+        if ticks > 0:
+            self.expected[metric, location, name] += ticks
+
+    # operations of all members: (ranks, name of the call) and what is written at the begin and the end
+
+    def together(self, ranks, name, metric, begin, end):
+        """Only if synchronising: everybody waits for the last."""
+        locations = [self.first[p] for p in ranks]
+        self.work(locations)
+        starts = []
+        for l in locations:
+            self.enter(l, name)
+            if begin:
+                self.now[l] += self.rng.randrange(3)
+                self.emit(l, begin)
+            starts.append(self.now[l])
+        synchronising, ends = self.rng.random() < 0.7, []
+        for l, s in zip(locations, starts):
+            self.now[l] = (max(starts) if synchronising else s) + self.rng.randrange(1, 4)
+            self.emit(l, *end)
+            ends.append(self.leave(l, name) if not begin else self.now[l])
+            if begin:
+                self.leave(l, name)
+        if max(starts) <= min(ends):
+            for l, s in zip(locations, starts):
+                self.expect(metric, l, name, max(starts) - s)
+
+    def window(self):
+        ranks = self.some(2)
+        w = self.define("window", self.define("comm", *ranks))
+        self.together(ranks, "MPI_Win_create", "mpi_rma_wait_at_create", "rma_begin", ("rma_end", CREATE, w))
+        for _ in range(self.rng.randrange(3)):
+            l = self.first[self.rng.choice(ranks)]
+            self.enter(l, "MPI_Put")
+            self.emit(l, "put", w, 0, 8)
+            self.leave(l, "MPI_Put")
+            self.expect("bytes_put", l, "MPI_Put", 8)
+            self.together(ranks, "MPI_Win_fence", "mpi_rma_wait_at_fence", "rma_begin", ("rma_end", BARRIER, w))
+        for _ in range(self.rng.randrange(3)):
+            self.epoch(ranks, w)
+        self.locks(ranks, w)
+        self.together(ranks, "MPI_Win_free", "mpi_rma_wait_at_free", "rma_begin", ("rma_end", DESTROY, w))
+
+    def epoch(self, ranks, w):
+        order = self.rng.sample(ranks, len(ranks))
+        cut = self.rng.randrange(1, len(ranks))
+        targets, origins = sorted(order[:cut]), sorted(order[cut:])
+        to, of = self.define("comm", *targets), self.define("comm", *origins)
+        self.work(self.first[p] for p in ranks)
+        posts, completes = {}, {}
+        for p in targets:
+            l = self.first[p]
+            posts[p] = self.enter(l, "MPI_Win_post")
+            self.emit(l, "rma_group", w, of)
+            self.leave(l, "MPI_Win_post")
+        posted = max(posts.values())
+        for p in origins:
+            l = self.first[p]
+            start = self.enter(l, "MPI_Win_start")
+            self.emit(l, "rma_group", w, to)
+            blocks = self.rng.random() < 0.5
+            left = self.leave(l, "MPI_Win_start", posted + 1 if blocks else 0)
+            self.work([l])
+            completes[p] = self.enter(l, "MPI_Win_complete")
+            self.emit(l, "rma_group", w, to)
+            self.leave(l, "MPI_Win_complete", posted + 1)
+            if left > posted:
+                self.expect("mpi_rma_sync_late_post", l, "MPI_Win_start", posted - start)
+            else:
+                self.expect("mpi_rma_sync_late_post", l, "MPI_Win_complete", posted - completes[p])
+        self.work(self.first[p] for p in targets)
+        for p in targets:
+            l = self.first[p]
+            wait = self.enter(l, "MPI_Win_wait")
+            self.emit(l, "rma_group", w, of)
+            self.leave(l, "MPI_Win_wait", max(completes.values()) + 1)
+            self.expect("mpi_rma_early_wait", l, "MPI_Win_wait", max(completes.values()) - wait)
+
+    def locks(self, ranks, w):
+        target, last, held = self.rng.randrange(len(ranks)), 0, []
+        for _ in range(self.rng.randrange(8)):
+            p = self.rng.choice(ranks)
+            l, shared, lazy = self.first[p], self.rng.random() < 0.4, self.rng.random() < 0.4
+            self.work([l])
+            free = max([h[1] for h in held if not (shared and h[2])], default=0)
+            lock = self.enter(l, "MPI_Win_lock")
+            self.now[l] = last = max(self.now[l], last, 0 if lazy else free) + 1
+            self.emit(l, "acquire", w, target, int(shared))
+            acquired, locked = self.now[l], self.leave(l, "MPI_Win_lock")
+            self.work([l])
+            unlock = self.enter(l, "MPI_Win_unlock")
+            self.now[l] = max(self.now[l], free) + 1
+            self.emit(l, "release", w, target)
+            released, unlocked = self.now[l], self.leave(l, "MPI_Win_unlock")
+            before = [h for h in held if h[0] < acquired and not (shared and h[2])]
+            held.append((acquired, released, shared, l))
+            if not before:
+                continue
+            holder = max(before, key=lambda h: h[1])
+            if holder[3] == l:
+                continue
+            for name, start, end in (("MPI_Win_lock", lock, locked), ("MPI_Win_unlock", unlock, unlocked)):
+                if start < holder[1] <= end:
+                    self.expect("mpi_rma_sync_lock_competition", l, name, holder[1] - start)
+                    break
+
+    def file(self):
+        ranks = self.some(2)
+        f = self.define("file", self.define("comm", *ranks))
+        self.together(ranks, "MPI_File_open", "mpi_io_collective_wait", None, ("open", f))
+        for _ in range(self.rng.randrange(3)):
+            self.together(ranks, "MPI_File_write_all", "mpi_io_collective_wait", None, ("io", f))
+
+    def neighbourhood(self):
+        sizes = self.rng.choice([[self.n], [2, self.n // 2], [self.n // 2, 2]])
+        periodic = [self.rng.randrange(2) for _ in sizes]
+        comm = self.define("comm", *range(self.n))
+        self.definitions.append(f"cart {comm} " + " ".join(f"{s} {p}" for s, p in zip(sizes, periodic)))
+        sends = [self.rng.choice([0, 8, 8]) for _ in range(self.n)]
+        self.work(self.first)
+        nonblocking = self.rng.random() < 0.5
+        name = "MPI_Ineighbor_allgather" if nonblocking else "MPI_Neighbor_allgather"
+        begin = []
+        for l in self.first:
+            begin.append(self.enter(l, name))
+            self.emit(l, *(("request", 7) if nonblocking else ("begin",)))
+            if nonblocking:
+                self.leave(l, name)
+        if nonblocking:
+            self.work(self.first)
+        for p, l in enumerate(self.first):
+            near = [q for q in self.neighbours(p, sizes, periodic) if sends[q]]
+            until = max([begin[q] for q in near], default=0)
+            call, start = ("MPI_Wait", self.enter(l, "MPI_Wait")) if nonblocking else (name, begin[p])
+            self.now[l] = max(self.now[l], until) + 1
+            record = (ALLGATHER, comm, NONE, sends[p], 8)
+            self.emit(l, *(("complete", *record, 7) if nonblocking else ("end", *record)))
+            self.leave(l, call)
+            self.expect("mpi_neighbor_wait", l, call, until - start)
+
+    @staticmethod
+    def neighbours(rank, sizes, periodic):
+        at = [rank] if len(sizes) == 1 else list(divmod(rank, sizes[1]))
+        for d in range(len(sizes)):
+            for step in (-1, 1):
+                to = list(at)
+                to[d] += step
+                if periodic[d]:
+                    to[d] %= sizes[d]
+                if 0 <= to[d] < sizes[d] and to != at:
+                    yield to[0] if len(sizes) == 1 else to[0] * sizes[1] + to[1]
+
+    def inter(self):
+        ranks = self.rng.sample(range(self.n), self.n)
+        cut = self.rng.randrange(1, self.n)
+        groups = sorted(ranks[:cut]), sorted(ranks[cut:])
+        comm = self.define("inter", self.define("comm", *groups[0]), self.define("comm", *groups[1]))
+        op, name, metric = self.rng.choice([(BARRIER, "MPI_Barrier", "mpi_barrier_wait"),
+                                            (ALLREDUCE, "MPI_Allreduce", "mpi_wait_nxn"),
+                                            (BCAST, "MPI_Bcast", "mpi_latebroadcast"),
+                                            (REDUCE, "MPI_Reduce", "mpi_earlyreduce")])
+        side = self.rng.randrange(2)
+        number = self.rng.randrange(len(groups[side]))
+        root = groups[side][number]
+        self.work(self.first)
+        begin = {}
+        for p in range(self.n):
+            self.enter(self.first[p], name)
+            self.emit(self.first[p], "begin")
+            begin[p] = self.now[self.first[p]]
+        for p in range(self.n):
+            own = 0 if p in groups[0] else 1
+            other = [begin[q] for q in groups[1 - own]]
+            named, until, released = NONE, max(other), max(other)
+            sent, received = (0, 0) if op == BARRIER else (8, 8)
+            if op in (BCAST, REDUCE):
+                named = SELF if p == root else OTHERS if own == side else number
+                at_root = (8, 0) if op == BCAST else (0, 8)
+                sent, received = at_root if p == root else (0, 0) if own == side else at_root[::-1]
+                until = begin[root] if op == BCAST else min(other)
+                released = begin[root] if op == BCAST else max(other)
+            l = self.first[p]
+            waits = received or op == BARRIER
+            self.now[l] = max(self.now[l], released if waits else 0) + 1
+            self.emit(l, "end", op, comm, named, sent, received)
+            self.leave(l, name)
+            self.expect(metric, l, name, until - begin[p] if waits else 0)
+
+    # threads
+
+    def parallel(self):
+        p = self.rng.choice([p for p in range(self.n) if self.threads[p] > 1] or [0])
+        if self.threads[p] == 1:
+            return
+        k = self.rng.randrange(1, self.threads[p] + 1)
+        team = [self.first[p] + i for i in range(k)]
+        comm = self.define("team", *team)
+        self.work(team[:1])
+        fork = self.now[team[0]]
+        self.emit(team[0], "fork", k)
+        entered = {}
+        for l in team[1:]:
+            self.born.setdefault(l, fork)
+        for l in team:
+            self.now[l] = max(self.now[l], fork) + self.rng.randrange(1, 5)
+            self.emit(l, "team_begin", comm)
+            entered[l] = self.enter(l, "parallel")
+        for _ in range(self.rng.randrange(1, 4)):
+            self.rng.choice([self.barrier, self.critical] + [self.taskwait] * self.tasks)(p, team)
+        self.barrier(p, team, "ibarrier")
+        for l in team:
+            self.leave(l, "parallel")
+            self.emit(l, "team_end", comm)
+        left = {l: self.now[l] for l in team}
+        self.now[team[0]] = join = max(left.values()) + self.rng.randrange(1, 5)
+        self.emit(team[0], "join")
+        for l in team:
+            self.expect("omp_fork", l, "parallel", entered[l] - fork)
+            self.expect("omp_management", l, "parallel", entered[l] - fork + join - left[l])
+        self.idle(p, team, fork, join)
+
+    def idle(self, p, team, fork, join):
+        """Workers of this team, since the last one that they were in."""
+        for l in team[1:]:
+            mine = [t for t in self.teams[p] if l in t[2]]
+            if mine:
+                since = mine[-1][1]
+                self.expect("omp_idle_threads", l, "main", fork - since)
+                smaller = [t for t in self.teams[p] if t[0] >= since]
+                self.expect("omp_limited_parallelism", l, "main", sum(t[1] - t[0] for t in smaller))
+        self.teams[p].append((fork, join, team))
+
+    def barrier(self, p, team, name="barrier"):
+        self.work(team)
+        begin = {l: self.enter(l, name) for l in team}
+        for l in team:
+            busy = 0
+            for _ in range(self.rng.randrange(3) * self.tasks):
+                room = max(begin.values()) - self.now[l]
+                if room > 3 and self.rng.random() < 0.6:
+                    self.now[l] += self.rng.randrange(2)
+                    t = self.enter(l, "task")
+                    self.now[l] += self.rng.randrange(1, room - 1)
+                    busy += self.leave(l, "task") - t
+            self.leave(l, name, max(begin.values()) + self.rng.randrange(1, 3))
+            metric = "omp_ebarrier_wait" if name == "barrier" else "omp_ibarrier_wait"
+            self.expect(metric, l, name, max(begin.values()) - begin[l] - busy)
+
+    def critical(self, p, team):
+        free, holder = 0, None
+        self.work(team)
+        for l in self.rng.sample(team, len(team)):
+            t = self.enter(l, "critical")
+            self.now[l] = max(self.now[l], free) + 1
+            self.lock_order[p] += 1
+            self.emit(l, "lock", 5, self.lock_order[p])
+            if holder is not None:
+                self.expect("omp_lock_contention_critical", l, "critical", free - t)
+            self.now[l] += self.rng.randrange(1, 20)
+            free, holder = self.now[l], l
+            self.emit(l, "unlock", 5, self.lock_order[p])
+            self.leave(l, "critical")
+        self.barrier(p, team)  # so that the next one does not meet holders of this one
+
+    def taskwait(self, p, team):
+        l = self.rng.choice(team)
+        t, busy = self.enter(l, "taskwait"), 0
+        for _ in range(self.rng.randrange(3)):
+            self.work([l])
+            begin = self.enter(l, "task")
+            self.work([l])
+            busy += self.leave(l, "task") - begin
+        self.work([l])
+        self.expect("omp_taskwait_wait", l, "taskwait", self.leave(l, "taskwait") - t - busy)
+
+    def make(self):
+        for _ in range(self.rng.randrange(8, 25)):
+            self.rng.choice([self.window, self.file, self.neighbourhood, self.inter, self.parallel, self.parallel])()
+        for p in range(self.n):
+            self.leave(self.first[p], "main")
+        return "\n".join(self.definitions + self.events) + "\n"
+
+
+def before_life(trace, result):
+    """Workers that are on the critical path for longer than they live."""
+    rows = result["metrics"]["critical_path"]["callpaths"].values()
+    return [(l, on_path) for l, born in trace.born.items()
+            if (on_path := round(1000 * sum(row[l] for row in rows))) > max(trace.now) - born]
+
+
+def found(result):
+    out = {}
+    for metric in METRICS:
+        for path, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
+            scale = 1 if metric == "bytes_put" else 1000
+            for location, value in enumerate(values):
+                key = metric, location, path.rsplit("/", 1)[-1]
+                if value:
+                    out[key] = out.get(key, 0) + round(value * scale)
+    return out
+
+
+def judged(name):
+    """Metrics that the oracle defines: no costs where a kind has no metric of costs, no classification beyond MPI's kinds."""
+    return "unnamed" not in name and not (name.startswith("mpi_wait_") and set(name.split("_")) & set(oracle_other_paradigms.COST_KINDS))
+
+
+def against_oracle(latecomer, write_trace, first, last):
+    bad = costs = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        for seed in range(first, last + 1):
+            archive, out = f"{tmp}/{seed}", f"{tmp}/a.cubex"
+            subprocess.run([write_trace, archive], input=Trace(seed, tasks=False).make(), text=True, check=True, timeout=60)
+            subprocess.run([latecomer, "-q", "analyze", "-n", "1", "-o", out, archive], check=True, timeout=120)
+            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=60)
+            found = json.loads(shown.stdout)["metrics"]
+            expected = oracle_other_paradigms.Analysis(oracle_other_paradigms.Trace(archive + "/traces.otf2")).result()["metrics"]
+            expected = {name: metric for name, metric in expected.items() if judged(name) and (metric["callpaths"] or name in found)}
+            lines = oracle.differences(found, expected, 1e-9, 1e-12)
+            bad += bool(lines)
+            costs += sum(metric["total"] for name, metric in expected.items() if name.startswith("delay_"))
+            for line in lines[:5]:
+                print(f"seed {seed}: {line}")
+    print(f"{last - first + 1} traces, {costs:.3f} s of costs, {bad} traces differ")
+    sys.exit(bool(bad) or not costs)
+
+
+def main():
+    latecomer, write_trace, seeds = sys.argv[1:4]
+    if sys.argv[4:] == ["oracle"]:
+        first, _, last = seeds.partition("-")
+        against_oracle(latecomer, write_trace, int(first), int(last or first))
+    ranks = sys.argv[4] if len(sys.argv) > 4 else "1"
+    first, _, last = seeds.partition("-")
+    bad, kinds = 0, defaultdict(int)
+    with tempfile.TemporaryDirectory() as tmp:
+        for seed in range(int(first), int(last or first) + 1):
+            trace, out = Trace(seed), f"{tmp}/a.cubex"
+            text = trace.make()
+            subprocess.run([write_trace, f"{tmp}/{seed}"], input=text, text=True, check=True, timeout=60)
+            subprocess.run([latecomer, "-q", "analyze", "-n", ranks, "-o", out, f"{tmp}/{seed}"], check=True, timeout=120)
+            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=60)
+            result = json.loads(shown.stdout)
+            have, failed = found(result), result["meta"]["invariants"].get("broken") + before_life(trace, result)
+            wrong = [(k, trace.expected.get(k, 0), have.get(k, 0)) for k in sorted(set(have) | set(trace.expected))
+                     if have.get(k, 0) != trace.expected.get(k, 0)]
+            health = {k: n for k, n in result["meta"]["health_counts"].items() if k != "no_events"}
+            for metric, _, _ in trace.expected:
+                kinds[metric] += 1
+            if wrong or health or failed:
+                bad += 1
+                print(f"seed {seed}: {len(wrong)} differ: {wrong[:6]} {health} {failed}")
+    missing = [m for m in METRICS if not kinds[m]] if int(last or first) - int(first) > 8 else []
+    print(f"{bad} traces differ; kinds without a wait: {missing}")
+    sys.exit(bool(bad or missing))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The programs of the golden archives, run under the tool with profile and trace of the same run.
+
+profile_and_trace_agree.py LATECOMER GOLDEN openmpi|mpich [PROGRAM..]
+- counts of the own trace, per MPI function and rank, are those of the Score-P trace of the same program;
+- waiting measured while the program ran is what the analysis of the trace finds: within 0.1 % of the run time for every call
+  path and kind.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+
+latecomer, golden, flavour = sys.argv[1:4]
+PROGRAMS = sys.argv[4:] or ["late_sender", "late_sender_wait", "late_receiver_ssend", "late_receiver_isend", "wait_at_barrier",
+                            "wait_at_nxn_allreduce", "late_broadcast_bcast", "early_reduce_reduce", "early_scan",
+                            "wrong_order_same", "zero_byte_messages", "collectives_zero_bytes"]
+COUNTS = ["visits", "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent", "bytes_rcvd", "syncs_coll",
+          "comms_csrc", "comms_cdst", "comms_cxch", "bytes_cout", "bytes_cin"]
+WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce",
+         "mpi_earlyscan"]
+MEETINGS = ["mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence",
+            "mpi_rma_early_wait", "mpi_rma_sync_late_post"]
+CALLS_OF_START = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size")
+
+
+def launcher(ranks):
+    if flavour == "mpich":
+        return ["mpirun.mpich", "-n", str(ranks)]
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return ["mpirun.openmpi", "--oversubscribe", *root, "-n", str(ranks)]
+
+
+def run(*args):
+    return subprocess.run(args, check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+def by_function(metrics):
+    out = defaultdict(float)
+    for metric in COUNTS:
+        for path, values in metrics.get(metric, {"callpaths": {}})["callpaths"].items():
+            name = path.rsplit("/", 1)[-1]
+            for rank, value in enumerate(values):
+                if name.startswith("MPI_") and name not in CALLS_OF_START:
+                    out[metric, name, rank] += value
+    return {key: value for key, value in out.items() if value}
+
+
+def compare_waits(profile, analysis):
+    """Call paths are equal from main on; above are the frames of the C library or the program."""
+    def tail(path):
+        names = path.split("/")
+        return "/".join(names[names.index("main"):] if "main" in names else names)
+
+    allowed, sums = 1e-3 * profile["meta"]["wall_time_s"], defaultdict(lambda: [0.0, 0.0])
+    for side, result in enumerate((profile, analysis)):
+        for metric in [*WAITS, *MEETINGS]:
+            for path, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
+                for rank, value in enumerate(values):
+                    sums[metric, tail(path), rank][side] += value
+    for key, (measured, analysed) in sorted(sums.items()):
+        if abs(measured - analysed) > allowed:
+            yield *key, f"measured {measured:.6f}", f"analysed {analysed:.6f}"
+
+
+def both(source, ranks, tmp, *options, arguments=()):
+    """Profile and analysis of one run."""
+    binary = f"{tmp}/{os.path.basename(source)[:-2]}"
+    result = f"{binary}.result"
+    run(f"mpicc.{flavour}", "-g", "-O1", "-fno-inline", f"-I{golden}/src", "-o", binary, source, "-lm")
+    run(*launcher(ranks), latecomer, "run", "--trace", *options, "-o", result, binary, *arguments)
+    run(latecomer, "-q", "analyze", "-n", "1", result)
+    return json.loads(run(latecomer, "show", "--json", result)), json.loads(run(latecomer, "show", "--json", "--analysis", result))
+
+
+def check_late_to_synchronise(tmp):
+    """What synchronises without data; a trace holds it on request. In MPICH who waits takes a core: 2 ranks."""
+    profile, analysis = both(f"{os.path.dirname(os.path.abspath(__file__))}/late_to_synchronise.c", 2 if flavour == "mpich" else 4, tmp, "--trace-handles",
+                             arguments=[f"{tmp}/file"])
+    yield from compare_waits(profile, analysis)
+    for metric in MEETINGS:
+        if metric not in ("mpi_rma_early_wait", "mpi_rma_sync_late_post") and not analysis["metrics"][metric]["total"] > 0.01:
+            yield metric, "no waiting found", analysis["metrics"].get(metric)
+    if not sum(analysis["metrics"].get(metric, {"total": 0})["total"] for metric in MEETINGS[-2:]) > 0.01:  # which of the two is MPI's choice
+        yield "epochs: no waiting found",
+
+
+def check(program, tmp):
+    with open(f"{golden}/{program}/expected.json") as f:
+        reference = json.load(f)
+    profile, analysis = both(f"{golden}/src/{program}.c", reference["ranks"], tmp)
+    want, have = by_function(reference["metrics"]), by_function(analysis["metrics"])
+    for key in sorted(set(want) | set(have)):
+        if want.get(key, 0) != have.get(key, 0):
+            yield *key, f"Score-P {want.get(key, 0)}", f"own {have.get(key, 0)}"
+    yield from compare_waits(profile, analysis)
+    if not any(metric in analysis["metrics"] and analysis["metrics"][metric]["total"] > 0.01 for metric in WAITS) and \
+            program not in ("collectives_zero_bytes",):
+        yield "no waiting found",
+
+
+bad = 0
+with tempfile.TemporaryDirectory() as directory:
+    for name in PROGRAMS:
+        differences = list(check(name, directory))
+        bad += bool(differences)
+        for difference in differences[:8]:
+            print(name, *difference)
+    differences = list(check_late_to_synchronise(directory))
+    bad += bool(differences)
+    for difference in differences[:8]:
+        print("late_to_synchronise", *difference)
+print(f"{len(PROGRAMS) + 1} programs, {bad} differ")
+sys.exit(bool(bad))

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Tests of the root-cause analysis against exact data.
+
+    root_causes.py oracle GOLDEN                     the oracle against all exact golden results
+    root_causes.py golden DUMP GOLDEN WORK           the analysis against them, and the thesis' tables to the digit
+    root_causes.py random DUMP WORK COUNT JUDGED     COUNT random traces: invariants; JUDGED of them against the oracle
+    root_causes.py ranks DUMP WORK LAUNCHER COUNT    bit for bit the same with 2, 3 and 7 ranks as with one
+
+DUMP is the program dump_results, WORK a directory of its own.
+"""
+
+import filecmp
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import invariants
+import oracle
+import random_trace
+
+# Tables 3.1 to 3.3 of the thesis as the definitions give them: (metric, call path, rank): (proportional, wait-first).
+THESIS = {
+    "thesis_table_3_1": {
+        ("delay_latesender", "main/MPI_Recv", 1): ("0.333", "0.000"),
+        ("delay_latesender", "main/f", 0): ("0.667", "0.667"),
+        ("delay_latesender", "main/g", 0): ("1.333", "1.333"),
+        ("delay_latesender_longterm", "main/f", 0): ("0.222", "0.333"),
+        ("delay_latesender_longterm", "main/g", 0): ("0.444", "0.667"),
+        ("mpi_wait_direct_latesender", "main/MPI_Recv", 2): ("0.333", "0.000"),
+        ("mpi_wait_indirect_latesender", "main/MPI_Recv", 2): ("0.667", "1.000"),
+    },
+    "thesis_table_3_2": {
+        ("delay_latesender", "main/MPI_Recv", 1): ("1.000", "1.000"),
+        ("delay_latesender", "main/f", 0): ("0.667", "0.667"),
+        ("delay_latesender", "main/g", 0): ("1.333", "1.333"),
+        ("delay_latesender_longterm", "main/f", 0): ("0.667", "0.667"),
+        ("delay_latesender_longterm", "main/g", 0): ("1.333", "1.333"),
+        ("mpi_wait_direct_latesender", "main/MPI_Recv", 2): ("1.000", "1.000"),
+        ("mpi_wait_indirect_latesender", "main/MPI_Recv", 2): ("2.000", "2.000"),
+    },
+    "thesis_table_3_3": {
+        ("delay_latesender", "main/MPI_Recv", 1): ("0.600", "0.333"),
+        ("delay_latesender", "main/g", 1): ("1.200", "0.667"),
+        ("delay_latesender", "main/f", 0): ("0.667", "0.667"),
+        ("delay_latesender", "main/g", 0): ("1.333", "1.333"),
+        ("delay_latesender_longterm", "main/f", 0): ("0.400", "0.667"),
+        ("delay_latesender_longterm", "main/g", 0): ("0.800", "1.333"),
+        ("mpi_wait_direct_latesender", "main/MPI_Recv", 2): ("1.800", "1.000"),
+        ("mpi_wait_indirect_latesender", "main/MPI_Recv", 2): ("1.200", "2.000"),
+    },
+}
+
+
+def exact_results(golden):
+    """(directory of an archive, file with its exact results, relative and absolute tolerance)."""
+    cases = [(os.path.dirname(f), f, 1e-9, 1e-12) for f in glob.glob(golden + "/synthetic/*/expected.json")]
+    cases += [(os.path.dirname(f), f, 1e-6, 1e-9) for f in glob.glob(golden + "/*/spec.json")]
+    if len(cases) < 60:
+        sys.exit("only %d exact results below %s" % (len(cases), golden))
+    return sorted(cases)
+
+
+def compare(result, expected, relative, absolute):
+    lines = oracle.differences(result["metrics"], expected["metrics"], relative, absolute)
+    return lines + ["mpi_only " + l for l in oracle.differences(result["mpi_only"], expected["mpi_only"], relative,
+                                                                absolute)]
+
+
+def chain_faults(result):
+    """What a chain shows adds up: parts of waiting to at most the chain's costs, these are at most the cause's; the cause's wait states at
+    least one. A first victim without passed-on costs has all of the chain."""
+    for cause in result["root_causes"]["root_causes"]:
+        chain, whole = cause["chain"], cause["chain_cost_s"] * (1 + 1e-9) + 1e-15
+        where = "rank %d %s" % (cause["rank"], cause.get("callpath"))
+        parts = [victim["cost_s"] for victim in chain]
+        if sum(parts) > whole:
+            yield "%s: the chain's parts %r are more than its costs %r" % (where, parts, cause["chain_cost_s"])
+        if cause["chain_cost_s"] > cause["cost_s"] * (1 + 1e-9) + 1e-15:
+            yield "%s: a chain costs %r of %r" % (where, cause["chain_cost_s"], cause["cost_s"])
+        for victim in chain:
+            if not 0 <= victim["cost_s"] <= victim["waiting_s"] * (1 + 1e-9) + 1e-15:
+                yield "%s: %r of waiting %r" % (where, victim["cost_s"], victim["waiting_s"])
+        if len(chain) == 1 and chain[0]["kind"] != "other" and abs(parts[0] - cause["chain_cost_s"]) > 1e-9 * whole + 1e-15:
+            yield "%s: one victim has %r of the chain's %r" % (where, parts[0], cause["chain_cost_s"])
+        if cause["chain_cost_s"] > 0 and not chain:
+            yield "%s: no chain" % where
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def finish(failures, checked):
+    for line in failures[:50]:
+        print(line)
+    print("%d checked, %d differences" % (checked, len(failures)))
+    return 1 if failures or not checked else 0
+
+
+def judge_oracle(golden):
+    failures, cases = [], exact_results(golden)
+    for directory, file, relative, absolute in cases:
+        result = oracle.Analysis(oracle.Trace(directory + "/traces.otf2")).result()
+        failures += ["%s: %s" % (directory, l) for l in compare(result, load(file), relative, absolute)]
+    return finish(failures, len(cases))
+
+
+def judge_golden(dump, golden, work):
+    failures, cases = [], exact_results(golden)
+    shutil.rmtree(work, ignore_errors=True)
+    copies = []
+    for i, (directory, _, _, _) in enumerate(cases):
+        copies.append(os.path.join(work, str(i)))
+        shutil.copytree(directory, copies[-1], copy_function=shutil.copyfile)
+    subprocess.run([dump, "result.json"] + copies, check=True)
+    for copy, (directory, file, relative, absolute) in zip(copies, cases):
+        result = load(copy + "/result.json")
+        name = os.path.basename(directory)
+        failures += ["%s: %s" % (name, l) for l in compare(result, load(file), relative, absolute)]
+        failures += ["%s: invariant: %s" % (name, l) for l in result["invariants"]["broken"]
+                     if name != "npb_cg_s"]  # its clocks are wrong
+        failures += ["%s: chain: %s" % (name, l) for l in chain_faults(result)]
+        for (metric, path, rank), values in THESIS.get(name, {}).items():
+            for suffix, value in zip(("", "_waitfirst"), values):
+                row = result["metrics"][metric + suffix]["callpaths"].get(path, [0] * 3)
+                if "%.3f" % row[rank] != value:
+                    failures.append("%s: %s%s %s: %.3f, the table has %s" % (name, metric, suffix, path, row[rank], value))
+    return finish(failures, len(cases))
+
+
+def make_random(work, count, skewed_too):
+    """Archives of random programs; every tenth (if asked for) has a wrong clock."""
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    directories = []
+    for seed in range(count):
+        program = random_trace.Program(seed)
+        if skewed_too and seed % 10 == 9:
+            program.skew()
+        directories.append(os.path.join(work, str(seed)))
+        program.write(directories[-1])
+    return directories
+
+
+def judge_random(dump, work, count, judged):
+    directories = make_random(work, count, True)
+    for i in range(0, count, 250):
+        subprocess.run([dump, "result.json"] + directories[i:i + 250], check=True)
+    failures, states, indirect = [], 0, 0
+    for seed, directory in enumerate(directories):
+        result = load(directory + "/result.json")
+        right_clocks = seed % 10 != 9
+        failures += ["%d: %s" % (seed, l) for l in invariants.broken(result, result["wall_time"], right_clocks)]
+        if right_clocks:
+            failures += ["%d: invariant: %s" % (seed, l) for l in result["invariants"]["broken"]]
+        failures += ["%d: chain: %s" % (seed, l) for l in chain_faults(result)]
+        states += result["invariants"]["wait_states_with_cause"]
+        indirect += result["invariants"]["indirect_wait_states"]
+        if seed < judged:
+            expected = oracle.Analysis(oracle.Trace(directory + "/traces.otf2")).result()
+            failures += ["%d: %s" % (seed, l) for l in compare(result, expected, 1e-9, 1e-15)]
+        shutil.rmtree(directory)
+    print("%d wait states, %.1f %% of them indirect" % (states, 100 * indirect / states))
+    if indirect < 0.2 * states:
+        failures.append("less than a fifth of the wait states is indirect: the traces are too simple")
+    return finish(failures, count)
+
+
+def judge_ranks(dump, work, launcher, count):
+    directories = make_random(work, count, True)
+    subprocess.run([dump, "1.json"] + directories, check=True)
+    failures = []
+    for ranks in (2, 3, 7):
+        name = "%d.json" % ranks
+        subprocess.run(launcher.split() + ["-n", str(ranks), dump, name] + directories, check=True)
+        failures += ["%s: differs with %d ranks" % (d, ranks) for d in directories
+                     if not filecmp.cmp(d + "/1.json", os.path.join(d, name), shallow=False)]
+    return finish(failures, 3 * count)
+
+
+def main():
+    what, args = sys.argv[1], sys.argv[2:]
+    if what == "oracle":
+        return judge_oracle(args[0])
+    if what == "golden":
+        return judge_golden(*args)
+    if what == "random":
+        return judge_random(args[0], args[1], int(args[2]), int(args[3]))
+    if what == "ranks":
+        return judge_ranks(args[0], args[1], args[2], int(args[3]))
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

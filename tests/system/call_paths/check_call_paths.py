@@ -1,0 +1,192 @@
+"""Runs a program of this directory under `latecomer run` and checks the result.
+
+check_call_paths.py LATECOMER FLAVOUR CHECK PROGRAM [ARGS..]   CHECK: a key of CHECKS
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def run(latecomer, flavour, command, extra, scratch):
+    launcher = ["mpirun.mpich", "-n", "1"]
+    if flavour == "openmpi":
+        launcher = ["mpirun.openmpi", "--oversubscribe", "-n", "1"]
+        if os.geteuid() == 0:
+            launcher.insert(1, "--allow-run-as-root")
+    out = os.path.join(scratch, "result")
+    line = [*launcher, latecomer, "run", "-o", out, "--", *command]
+    done = subprocess.run(line, env={**os.environ, **extra}, text=True, capture_output=True, timeout=240, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(line)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    shown = subprocess.run([latecomer, "show", "--json", out], text=True, capture_output=True, timeout=60, check=True)
+    result = json.loads(shown.stdout)
+    result["text"] = subprocess.run([latecomer, "show", "--full", out], text=True, capture_output=True, timeout=60, check=True).stdout
+    return done.stdout, result
+
+
+def visits_of(result):
+    """Calls per MPI function, over all call paths and locations."""
+    counts = {}
+    for path, values in result["metrics"]["visits"]["callpaths"].items():
+        name = path.rsplit("/", 1)[-1]
+        counts[name] = counts.get(name, 0) + sum(values)
+    return counts
+
+
+class Wrong(Exception):
+    """A check failed."""
+
+
+def expect(ok, what):
+    if not ok:
+        raise Wrong(what)
+
+
+def check_counts(output, result):
+    counts = visits_of(result)
+    wanted = [line.split() for line in output.splitlines() if line.startswith("MPI_")]
+    expect(wanted, "the program printed no counts")
+    for name, number in wanted:
+        expect(counts.get(name) == int(number), f"{name}: {counts.get(name)} counted, {number} made")
+    expect(result["meta"]["coverage"]["calls_lost"] == 0, "calls were lost")
+
+
+def output_count(output, name):
+    return next(int(line.split()[1]) for line in output.splitlines() if line.startswith(name + " "))
+
+
+def check_stacks(output, result):
+    check_counts(output, result)
+    paths = result["meta"]["callpath"]
+    calls = int(output.split()[1])
+    expect(paths["checked"] >= calls, f"only {paths['checked']} of {calls} paths were checked")
+    expect(paths["frames_checked"] >= 3 * calls, f"only {paths['frames_checked']} frames of {calls} paths were compared with libunwind")
+    expect(paths["wrong"] == 0, f"{paths['wrong']} of {paths['checked']} paths are wrong")
+
+
+def exclusive_times(result):
+    """Seconds of each call path without its children."""
+    total = {p: sum(v) for p, v in result["metrics"]["time"]["callpaths"].items()}
+    own = dict(total)
+    for path, value in total.items():
+        parent = path.rpartition("/")[0]
+        if parent:
+            own[parent] = own.get(parent, 0) - value
+    return own
+
+
+def check_code(output, result):
+    own = exclusive_times(result)
+    wanted = {line.split()[0]: float(line.split()[1]) for line in output.splitlines()}
+    rest = wanted.pop("off") + wanted.pop("before")
+    others = wanted.pop("rest") # time of the program that was no nap
+    for path, seconds in wanted.items():
+        if path == "main":  # the time while off, before the first call and our own work are the root's, shown with main
+            expect(own[path] >= seconds + rest - 1e-3, f"{path}: {own[path]} s, at least {seconds + rest} s were spent")
+            continue
+        have = own.get(path, 0.0)
+        expect(seconds - 1e-4 <= have <= seconds + others + 1e-4, f"{path}: {have} s, {seconds} s were spent, {others} s elsewhere")
+    visits = {p: sum(v) for p, v in result["metrics"]["visits"]["callpaths"].items()}
+    for path in ("main/with_region/phase", "main/with_region/phase/inner"):
+        if path in wanted:
+            expect(visits.get(path) == 2, f"{path}: {visits.get(path)} visits")
+    off_calls = visits_of(result)["MPI_Barrier"]
+    expect(off_calls == 2 + 7 + 2 + 1 + 1, f"MPI_Barrier: {off_calls} calls counted, 13 were made while measurement was on")
+    expect(result["meta"]["coverage"]["switches"] == 2, "switches")
+
+
+def check_stripped(output, result):
+    """Threads of a stripped program: their start function is not main, which only the first thread runs."""
+    check_counts(output, result)
+    threads = [location["thread"] for location in result["locations"]]
+    for path, values in result["metrics"]["visits"]["callpaths"].items():
+        first = {thread == 0 for thread, value in zip(threads, values) if value}
+        expect(not first or first == {path.startswith("main/")}, f"{path}: visited by {values}")
+
+
+def check_data(output, result):
+    """A register that only looks like a frame pointer makes no new call paths."""
+    check_counts(output, result)
+    unwinds = result["meta"]["callpath"]["unwinds"]
+    expect(unwinds < 20, f"{unwinds} stacks were unwound for one call path")
+
+
+NO_ROOM = "call paths did not fit into memory"
+
+
+def check_recycled(output, result):
+    """More call paths than memory: they come back, cost time, and the result says so."""
+    check_counts(output, result)
+    paths = result["meta"]["callpath"]
+    expect(paths["recycled"] > 10000, f"recycled: {paths['recycled']}")
+    expect(paths["made_again"] > 10000, f"made again: {paths['made_again']}")
+    expect(paths["made_again_s"] > 0, "forgotten call paths were unwound again in no time")
+    expect(NO_ROOM in result["text"], "no warning, though call paths did not fit into memory")
+
+
+def check_kept(output, result):
+    """As many as fit are unwound once."""
+    check_counts(output, result)
+    paths = result["meta"]["callpath"]
+    expect(paths["recycled"] == 0 and paths["unwinds"] < 1100, f"call paths: {paths}")
+    expect(NO_ROOM not in result["text"], "warns of memory, though all call paths fit")
+
+
+SPREAD = {f"main/spread/{way}/shared/MPI_Wtime" for way in ("first", "second", "third")}
+
+
+def check_full(output, result):
+    """Within the budget, or without one: all call paths."""
+    check_counts(output, result)
+    expect("reduced" not in result["meta"]["overhead"], f"reduced: {result['meta']['overhead']}")
+    visits = {p: sum(v) for p, v in result["metrics"]["visits"]["callpaths"].items() if p.endswith("/MPI_Wtime")}
+    total = sum(visits.values())
+    expect(set(visits) == SPREAD, f"call paths of MPI_Wtime: {visits}")
+    expect(visits["main/spread/first/shared/MPI_Wtime"] * 2 == total, f"visits: {visits}")
+    expect("--max-overhead" not in result["text"], "says that something was left out")
+
+
+def check_budget(output, result):
+    """Above the budget: every call is still counted, what was left out is said, and it cost less."""
+    check_counts(output, result)
+    overhead = result["meta"]["overhead"]
+    expect(abs(overhead["budget"] - 0.01) < 1e-9, f"budget: {overhead}")
+    steps = {(step["function"], step["how"]) for step in overhead["reduced"]}
+    expect(steps == {("MPI_Wtime", "counted"), ("MPI_Comm_rank", "counted"), ("MPI_Sendrecv", "merged")}, f"steps: {overhead['reduced']}")
+    calls = result["meta"]["coverage"]["calls"]
+    # two of three calls, from where the budget is used up: later where other work takes the machine
+    expect(0.3 * calls < overhead["calls_counted_only"] < calls, f"counted only: {overhead['calls_counted_only']} of {calls}")
+    for step in overhead["reduced"]:
+        expect(step["call_sites"] == 1 and step["ranks"] == 1 and step["text"] in " ".join(result["text"].split()), f"not said: {step}")
+        expect(step["call_paths"] == 3 or step["how"] == "counted", f"call paths merged: {step}")
+    expect("the tool itself took" in result["text"], "more than the budget, and nothing says so")
+    visits = {p: sum(v) for p, v in result["metrics"]["visits"]["callpaths"].items()}
+    for name in ("MPI_Wtime", "MPI_Sendrecv"):
+        merged = f"main/spread/.../shared/{name}"
+        paths = {path for path in visits if path.endswith("/" + name)}
+        expect(paths == {merged} | {path.replace("MPI_Wtime", name) for path in SPREAD}, f"call paths of {name}: {paths}")
+        expect(visits[merged] > 0.5 * output_count(output, name), f"{merged}: {visits[merged]} visits")
+    times = exclusive_times(result)  # between calls of merged paths only the functions that they share are certain to have run
+    expect(times["main/spread"] > 0.1 * sum(times.values()), f"time between calls: {times}")
+
+
+CHECKS = {"data": (check_data, {}), "recycled": (check_recycled, {"LATECOMER_MAX_OVERHEAD": "off"}),
+          "kept": (check_kept, {"LATECOMER_MAX_OVERHEAD": "off"}), "full": (check_full, {"LATECOMER_MAX_OVERHEAD": "off"}),
+          "enough": (check_full, {}), "budget": (check_budget, {"LATECOMER_MAX_OVERHEAD": "1%"}),
+          "stripped": (check_stripped, {}), "stacks": (check_stacks, {"LATECOMER_CHECK_PATHS": "1"}), "threads": (check_counts, {}), "code": (check_code, {})}
+
+
+def main():
+    latecomer, flavour, name, *command = sys.argv[1:]
+    check, extra = CHECKS[name]
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            check(*run(latecomer, flavour, command, extra, scratch))
+        except Wrong as wrong:
+            sys.exit(f"wrong: {wrong}")
+
+
+if __name__ == "__main__":
+    main()

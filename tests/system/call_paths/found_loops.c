@@ -1,0 +1,85 @@
+/* Loops without annotation, that the tool is to find: found_loops KIND N. Work is sleeping.
+ *   flat        N times an allreduce
+ *   nested      N iterations, in each 15 of an inner loop in another function
+ *   output      N iterations of two calls, every 10th writes (another call site)
+ *   neighbours  N iterations, each with 4 messages to either side from one call site
+ *   few         9 iterations
+ *   slow        N iterations; 5 of them, from N / 2 on, take 4 times as long on the last rank; the
+ *               first 4 take as long on all
+ *   setup       12 times in set-up, then N iterations in another function */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank, ranks, n;
+
+__attribute__((noinline)) static void work(double ms) {
+    struct timespec time = {0, (long)(ms * 1e6)};
+    nanosleep(&time, NULL);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static double sum(void) {
+    double mine = rank, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+__attribute__((noinline)) static double inner(void) {
+    double all = 0;
+    for (int i = 0; i < 15; i++) {
+        work(0.1);
+        all += sum();
+    }
+    return all;
+}
+
+__attribute__((noinline)) static void exchange(void) {
+    MPI_Request requests[16];
+    static int in[8], out[8];
+    int k = 0;
+    for (int i = 0; i < 4; i++) {
+        MPI_Irecv(&in[i], 1, MPI_INT, (rank + 1) % ranks, i, MPI_COMM_WORLD, &requests[k++]);
+        MPI_Isend(&out[i], 1, MPI_INT, (rank + ranks - 1) % ranks, i, MPI_COMM_WORLD,
+                  &requests[k++]);
+    }
+    MPI_Waitall(k, requests, MPI_STATUSES_IGNORE);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void run(const char *kind) {
+    int slow = strcmp(kind, "slow") == 0, rounds = strcmp(kind, "few") == 0 ? 9 : n;
+    volatile double all = 0;
+    if (strcmp(kind, "setup") == 0)
+        for (int i = 0; i < 12; i++)
+            MPI_Bcast(&rounds, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < rounds; i++) {
+        if (strcmp(kind, "nested") == 0) {
+            all += inner();
+            MPI_Barrier(MPI_COMM_WORLD);
+        } else if (strcmp(kind, "neighbours") == 0) {
+            work(2);
+            exchange();
+        } else {
+            work(slow && (i < 4 || (rank == ranks - 1 && i >= n / 2 && i < n / 2 + 5)) ? 12 : 3);
+            all += sum();
+        }
+        if (strcmp(kind, "output") == 0) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (i % 10 == 9)
+                MPI_Bcast(&rounds, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    n = argc > 2 ? atoi(argv[2]) : 0;
+    if (argc > 2)
+        run(argv[1]);
+    MPI_Finalize();
+    return argc > 2 ? 0 : 1;
+}

@@ -1,0 +1,50 @@
+"""Loops that are found without annotation: how often, in which call path; slow iterations and warm-up by their numbers.
+
+found_loops.py LATECOMER FLAVOUR PROGRAM always|timed
+"""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
+import launch  # noqa: E402
+
+LATECOMER, FLAVOUR, PROGRAM, WHEN = sys.argv[1:5]
+N = 100
+# kind: (functions one of which the loop must be in, least and most iterations); the first visit of a site may belong to the code before.
+ALWAYS = {"flat": (("run", "sum"), N - 2, N), "nested": (("run",), N - 2, N), "output": (("run",), N - 2, N), "setup": (("run", "sum"), N - 2, N)}
+TIMED = {"neighbours": (("run", "exchange"), N - 2, N), "slow": (("run", "sum"), N - 2, N)}
+bad = 0
+
+
+def check(good, what):
+    global bad
+    print(("" if good else "WRONG: ") + what)
+    bad += not good
+
+
+def main():
+    with launch.Workspace(FLAVOUR, LATECOMER) as space:
+        for kind, wanted in [*(ALWAYS if WHEN == "always" else TIMED).items(), *([("few", None)] if WHEN == "always" else [])]:
+            done = space.run([*space.launcher(4), *space.tool(directory=kind), PROGRAM, kind, str(N)])
+            if done.status != 0:
+                sys.exit(f"{kind}: exit {done.status} {done.err[-300:]}")
+            loops = space.show(directory=kind)["pop"]["iterations"]
+            if wanted is None:
+                check(loops == [], f"{kind}: nothing repeats 10 times: {loops}")
+                continue
+            loops.sort(key=lambda loop: -loop["count"])
+            first = loops[0] if loops else {"count": 0, "callpath": "", "found_by": "", "ranks": 0, "kept": 0}
+            where, least, most = wanted
+            check(least <= first["count"] <= most and first["callpath"].split("/")[-1] in where and first["ranks"] == 4,
+                  f"{kind}: {first['count']} iterations in {first['callpath']} of {first['ranks']} ranks, {len(loops)} loops")
+            if kind == "setup":
+                check(any(loop["count"] in (10, 11) for loop in loops), f"{kind}: the loop of the set-up: {[loop['count'] for loop in loops]}")
+            if kind == "slow":
+                check(first["warm_up"] in (2, 3, 4), f"{kind}: warm-up {first['warm_up']}")
+                worst = first["outliers"][0]
+                check(abs(worst["from"] - 49) <= 1 and abs(worst["to"] - 54) <= 1 and worst["rank"] == 3 and 3 < worst["times_median"] < 5, f"{kind}: {worst}")
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""`compare` of made results whose difference is known; how often it is wrong.
+Usage: compare.py LATECOMER MAKE_CUBEX RECIPE SCRATCH_DIR"""
+import copy
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+
+import made
+from made import check, enter, output
+
+LATECOMER, MAKE, RECIPE, SCRATCH = map(os.path.abspath, sys.argv[1:5])
+enter(SCRATCH)
+ITERATIONS, PAIRS = 60, 200
+random.seed(20261122)
+
+
+def run(*args, code=0):
+    return output([LATECOMER, "compare", *args], code, also=(3,))
+
+
+def compare(*args, code=0):
+    return json.loads(run("--json", *args, code=code))
+
+
+def write(content, name):
+    made.make(MAKE, content, f"{name}/profile.cubex")
+    return name
+
+
+def result(paths, ranks=2, wait=0.5, calls=100, iterations=None, program="made", other=0.3):
+    """paths: own seconds on every rank; `wait` of rank 0 in a barrier; T is the sum."""
+    own, time = sum(paths.values()) + other, {}
+    for path, seconds in paths.items():
+        for end in [i for i, c in enumerate(path) if c == "/"] + [len(path)]:
+            time.setdefault(path[:end], 0.0)
+        for up in list(time):
+            if path == up or path.startswith(up + "/"):
+                time[up] += seconds
+    time["main"] = own + wait
+    time["main/MPI_Barrier"] = wait
+    elapsed = own + wait
+    pop = dict(dialect="clocks", elapsed_s=elapsed, critical_path_s=own * 1.02, parallel_efficiency=own / elapsed, load_balance=0.99,
+               communication_efficiency=0.9, serialisation_efficiency=0.97, transfer_efficiency=own * 1.02 / elapsed)
+    if iterations:
+        pop["phases"] = [dict(name="step", count=len(iterations), kept=len(iterations), elapsed_s=sum(iterations),
+                              each=dict(block=1, elapsed_s=iterations))]
+    return dict(meta=dict(program=program, ranks=ranks, wall_time_s=elapsed + 1, complete=True), pop=pop, locations=[dict(rank=r, thread=0) for r in range(ranks)],
+                metrics={"time": {"callpaths": {p: [t] * ranks for p, t in time.items()}},
+                         "visits": {"callpaths": {"main/MPI_Barrier": [calls] * ranks}},
+                         "mpi_barrier_wait": {"callpaths": {"main/MPI_Barrier": [wait] * ranks}}})
+
+
+def noisy(slower=0.0, noise=lambda: random.uniform(-0.1, 0.1)):
+    """60 iterations: `kernel` takes 9/10 of one, and all of the noise."""
+    kernel = [0.009 * (1 + noise()) * (1 + slower) for _ in range(ITERATIONS)]
+    return result({"main/step/kernel": sum(kernel), "main/step/other": 0.001 * ITERATIONS}, iterations=[k + 0.001 for k in kernel])
+
+
+def close(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+# One sample each: by a threshold, and it says so. The parts add up.
+write(result({"main/work": 1.0, "main/io": 1.0}), "a")
+write(result({"main/work": 1.2, "main/io": 1.0}), "b")
+got = compare("a", "b")
+check((got["verdict"], got["significance"], got["ratio_low"]) == ("slower", "none", None), f"one sample: {got}")
+check(close(got["ratio"], 3.0 / 2.8) and close(got["b_s"] - got["a_s"], 0.2), f"ratio {got['ratio']}")
+check(close(sum(got["parts"].values()), 0.2) and close(got["parts"]["useful"], 0.2), f"parts {got['parts']}")
+check(got["callpaths"][0]["path"] == "main/work" and close(got["callpaths"][0]["delta_s"], 0.2) and got["callpaths"][0]["low_s"] is None, f"{got['callpaths'][0]}")
+check(close(sum(p["delta_s"] for p in got["callpaths"]), 0.2), "call paths add up to the whole")
+check("one sample each: no significance can be given; verdict by a threshold of 5 %" in run("a", "b"), "honest text")
+check(compare("b", "a")["verdict"] == "faster" and compare("a", "a")["verdict"] == "same", "the other way round")
+check(compare("--threshold=10%", "a", "b")["verdict"] == "same", "threshold")
+run("--gate", "a", "b", code=3)
+run("--gate", "--threshold", "10", "a", "b")
+run("--gate", "b", "a")
+
+# Waiting that grows is named behind the code that got slower.
+write(result({"main/work": 1.05, "main/io": 1.0}, wait=2.0), "waits")
+got = compare("a", "waits")
+check([p["path"] for p in got["callpaths"]][0] == "main/work" and close(got["callpaths"][0]["waiting_delta_s"], 0), f"{got['callpaths'][:2]}")
+
+# Runs: intervals from their spread.
+fast = [write(result({"main/work": w, "main/io": 1.0}), f"f{i}") for i, w in enumerate((1.0, 1.02, 0.98))]
+slow = [write(result({"main/work": w, "main/io": 1.0}), f"s{i}") for i, w in enumerate((1.2, 1.22, 1.18))]
+got = compare(*fast, "--", *slow)
+half = 2.7764451051977987 * math.sqrt(2 * 0.0004 / 3)
+check(got["significance"] == "runs" and got["verdict"] == "slower" and close(got["ratio_low"] * 2.8, 3.0 - half) and close(got["ratio_high"] * 2.8, 3.0 + half), f"runs: {got}")
+first = got["callpaths"][0]
+check(first["path"] == "main/work" and close(first["low_s"], 0.2 - half) and close(first["high_s"], 0.2 + half), f"a path: {first}")
+check(compare(fast[0], slow[0], "--", fast[1], slow[1])["verdict"] == "same", "spread of runs as large as the difference")
+check("from 3 and 3 runs" in run(*fast, "--", *slow), "basis in words")
+
+# Other programs, ranks, work.
+write(result({"main/work": 1.0}, program="other"), "other")
+write(result({"main/work": 1.0}, ranks=4), "four")
+write(result({"main/work": 1.2, "main/io": 1.0}, calls=150), "more")
+died = result({"main/work": 1.0})
+del died["pop"]
+write(died, "died")
+check("not the same program" in run("a", "other") and "number of ranks" in run("a", "four") and "did not reach MPI_Finalize" in run("a", "died"), "not comparable")
+check("cannot be compared" in run("--gate", "a", "four", code=1), "gate")
+got = compare("a", "more")
+check(got["verdict"] == "different work" and "200 MPI calls in A, 300 in B" in got["why"], f"{got['why']}")
+run("--gate", "a", "more", code=3)
+for wrong in ([], ["a"], ["a", "b", "a"], ["a", "--"], ["--", "a", "b"], ["--json", "--markdown", "a", "b"], ["--threshold", "x", "a", "b"]):
+    run(*wrong, code=2)
+
+# Call paths that were renamed or moved.
+before = result({"main/a/old_name": 1.0, "main/b": 0.5})
+after = result({"main/a/new_name": 1.3, "main/b": 0.5})
+for content, name in (before, "old_name"), (after, "new_name"):
+    content["metrics"]["visits"]["callpaths"][f"main/a/{name}/MPI_Send"] = [7, 7]
+    content["metrics"]["time"]["callpaths"][f"main/a/{name}/MPI_Send"] = [0.1, 0.1]
+write(before, "before")
+write(after, "after")
+first = compare("before", "after")["callpaths"][0]
+check((first["path"], first["path_a"]) == ("main/a/new_name", "main/a/old_name") and close(first["delta_s"], 0.3), f"renamed: {first}")
+moved = result({"main/c/old_name": 1.3, "main/a": 0.0, "main/b": 0.5})
+moved["metrics"]["visits"]["callpaths"]["main/c/old_name/MPI_Send"] = [7, 7]
+moved["metrics"]["time"]["callpaths"]["main/c/old_name/MPI_Send"] = [0.1, 0.1]
+write(moved, "moved")
+first = compare("before", "moved")["callpaths"][0]
+check((first["path"], first["path_a"]) == ("main/c/old_name", "main/a/old_name") and close(first["delta_s"], 0.3), f"moved: {first}")
+after["metrics"]["visits"]["callpaths"]["main/a/new_name/MPI_Send"] = [8, 8]
+write(after, "rewritten")
+paths = {p["path"]: p for p in compare("before", "rewritten")["callpaths"]}
+check(close(paths["main/a/old_name"]["b_s"], 0.0) and close(paths["main/a/new_name"]["a_s"], 0.0), "other counts: another function")
+
+# Iterations: at most one false alarm in 20, and 5 % found and named in 95 % of the pairs.
+alarms = found = 0
+for pair in range(PAIRS):
+    base = write(noisy(), "base")
+    alarms += compare(base, write(noisy(), "again"))["verdict"] != "same"
+    got = compare(base, write(noisy(0.05), "slower"))
+    first = got["callpaths"][0]
+    found += got["verdict"] == "slower" and first["path"] == "main/step/kernel" and first["low_s"] > 0
+print(f"of {PAIRS} pairs of equals {alarms} called different; of {PAIRS} with a kernel 5 % slower {found} found and named")
+check(alarms <= 0.05 * PAIRS, f"{alarms} false alarms")
+check(found >= 0.95 * PAIRS, f"only {found} found")
+got = compare("base", "slower")
+check(got["significance"] == "iterations" and got["phase"] == "step" and got["iterations"] == [60, 60], f"{got['significance']}")
+check("iterations of `step`; run-to-run differences are not included" in run("base", "slower"), "basis in words")
+drifting = copy.deepcopy(noisy())
+drifting["pop"]["phases"][0]["each"]["block"] = 4
+check(compare("base", write(drifting, "blocks"))["significance"] == "none", "blocks of other sizes are not compared")
+
+# Markdown, and the recipe for continuous integration.
+text = run("--markdown", "a", "b")
+for wanted in ("### Performance: slower: +7.1 %, run time 2.8 s -> 3 s", "| part | change |", "| useful work, mean of the ranks | +200 ms |", "| `main/work` | 1 s | 1.2 s | +200 ms |"):
+    check(wanted in text, f"markdown lacks {wanted}:\n{text}")
+if os.path.exists(RECIPE):
+    environment = dict(os.environ, PATH=os.path.dirname(LATECOMER) + ":" + os.environ["PATH"])
+    for pair, code in (("a", "b"), 3), (("b", "a"), 0), (("a", "four"), 1):
+        environment["GITHUB_STEP_SUMMARY"] = "summary.md"
+        if os.path.exists("summary.md"):
+            os.remove("summary.md")
+        done = subprocess.run(["sh", RECIPE, *pair], capture_output=True, text=True, env=environment)
+        check(done.returncode == code, f"recipe {pair}: exit {done.returncode}: {done.stdout}{done.stderr}")
+        check("### Performance" in done.stdout and open("summary.md").read() == done.stdout, f"recipe {pair}: {done.stdout}")
+    done = subprocess.run(["sh", RECIPE, "a", "nowhere"], capture_output=True, text=True, env=environment)
+    check(done.returncode == 1, f"recipe without a result: exit {done.returncode}")
+print("compare: all as expected")

@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+"""Exports against the rules of their formats, and against `show --json`.
+Usage: export.py LATECOMER MAKE_CUBEX GOLDEN_DIR SCRATCH_DIR"""
+import base64
+import csv
+import hashlib
+import html.parser
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+from made import check, enter, output
+
+LATECOMER, MAKE, GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[1:5])
+enter(SCRATCH)
+HOSTILE = 'a;b "c",\n\tend\x1b[2J'
+
+
+def run(*args, code=0):
+    return output([LATECOMER, *args], code)
+
+
+def make(ranks):
+    time = {"main": [10.0] * ranks, f"main/{HOSTILE}": [4.0 + r for r in range(ranks)], f"main/{HOSTILE}/MPI_Recv": [1.5] * ranks, "main/x": [1.0] * ranks}
+    content = dict(meta=dict(program="made", ranks=ranks, wall_time_s=10.0), locations=[dict(rank=r, thread=0) for r in range(ranks)],
+                   metrics={"time": {"callpaths": time}, "visits": {"callpaths": {f"main/{HOSTILE}/MPI_Recv": [r + 1 for r in range(ranks)]}},
+                            "min_time": {"callpaths": {f"main/{HOSTILE}/MPI_Recv": [0.5 - 0.01 * r for r in range(ranks)]}}})
+    os.makedirs(f"r{ranks}")
+    with open("in.json", "w") as out:
+        json.dump(content, out)
+    subprocess.run([MAKE, "in.json", f"r{ranks}/profile.cubex"], check=True)
+
+
+def own_times(result):
+    """Own time per call path, one value per location, from inclusive ones."""
+    time = result["metrics"]["time"]["callpaths"]
+    own = {p: list(v) for p, v in time.items()}
+    for path, values in time.items():
+        if "/" in path:
+            parent = own[path.rsplit("/", 1)[0]]
+            for l, v in enumerate(values):
+                parent[l] -= v
+    return {p: [max(x, 0.0) for x in v] for p, v in own.items()}
+
+
+def names_of(path):
+    return [part.replace("%2F", "/") for part in path.split("/")]
+
+
+def check_speedscope(file, result):
+    """The rules of speedscope's file format for sampled profiles: file-format-schema.json."""
+    data = json.loads(run("export", "--to=speedscope", file))
+    check(set(data) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex", "exporter"}, f"members {set(data)}")
+    check(data["$schema"] == "https://www.speedscope.app/file-format-schema.json", "schema")
+    frames = data["shared"]["frames"]
+    for frame in frames:
+        check(isinstance(frame["name"], str) and set(frame) <= {"name", "file", "line", "col"}, f"frame {frame}")
+        check(isinstance(frame.get("line", 1), int) and isinstance(frame.get("file", ""), str), f"frame {frame}")
+    own, n = own_times(result), len(result["locations"])
+    check(0 <= data["activeProfileIndex"] < len(data["profiles"]) and len(data["profiles"]) == 1 + min(n, 16), "profiles")
+    for index, profile in enumerate(data["profiles"]):
+        check(set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"} and profile["type"] == "sampled", "a profile")
+        check(profile["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"), profile["unit"])
+        check(len(profile["samples"]) == len(profile["weights"]) and all(w > 0 for w in profile["weights"]), "samples and weights")
+        check(math.isclose(profile["endValue"] - profile["startValue"], sum(profile["weights"]), abs_tol=1e-9), "weights end where the profile ends")
+        ranks = range(n) if index == 0 else range((index - 1) * n // min(n, 16), index * n // min(n, 16))
+        wanted = {tuple(names_of(p)): sum(v[r] for r in ranks) / len(ranks) for p, v in own.items()}
+        wanted = {p: v for p, v in wanted.items() if v > 0}
+        got = {tuple(frames[i]["name"] for i in stack): w for stack, w in zip(profile["samples"], profile["weights"])}
+        check(set(got) == set(wanted) and all(math.isclose(got[p], v, rel_tol=1e-9, abs_tol=1e-12) for p, v in wanted.items()), f"{profile['name']}: {got} != {wanted}")
+
+
+def check_folded(file, result):
+    """One stack per line: frames separated by ';', a blank, a whole number."""
+    lines = run("export", "--to=folded", file).splitlines()
+    wanted = {p: round(sum(v) * 1e6) for p, v in own_times(result).items()}
+    check(len(lines) == sum(v >= 1 for v in wanted.values()), f"{len(lines)} stacks")
+    total = 0
+    for line in lines:
+        match = re.fullmatch(r"([^;]+(?:;[^;]+)*) (\d+)", line)
+        check(match and not re.search(r"[\x00-\x1f\x7f]", line), f"a stack: {line!r}")
+        total += int(match.group(2))
+    check(abs(total - sum(wanted.values())) <= len(lines), f"sum {total}")
+    check(sorted(l.count(";") + 1 for l in lines) == sorted(len(names_of(p)) for p, v in wanted.items() if v >= 1), "depth of the stacks")
+
+
+def check_csv(file, result):
+    rows = list(csv.reader(io.StringIO(run("export", "--to=csv", file), newline="")))
+    check(rows[0] == ["callpath", "metric", "rank", "thread", "value"] and all(len(r) == 5 for r in rows), "columns")
+    got = {(m, p, int(r), int(t)): float(v) for p, m, r, t, v in rows[1:]}
+    wanted = {(m, p, l["rank"], l["thread"]): v for m, data in result["metrics"].items() for p, values in data["callpaths"].items()
+              for l, v in zip(result["locations"], values) if v}
+    check(got == wanted, f"{len(got)} values instead of {len(wanted)}")
+
+
+def check_hatchet(file, result):
+    """What hatchet's GraphFrame.from_literal reads: frames with a name and type, the same metrics in all nodes, children."""
+    own, seen = {p: sum(v) for p, v in own_times(result).items()}, {}
+    literal = json.loads(run("export", "--to=hatchet", file))
+    keys = set(literal[0]["metrics"])
+    check({"time", "time (inc)"} <= keys and keys - {"time (inc)"} == set(result["metrics"]), f"metrics {keys}")
+
+    def walk(node, above):
+        check(set(node) == {"frame", "metrics", "children"} and set(node["frame"]) == {"name", "type"} and set(node["metrics"]) == keys, f"a node: {node['frame']}")
+        path = (above + "/" if above else "") + node["frame"]["name"].replace("/", "%2F")
+        seen[path] = node["metrics"]
+        for child in node["children"]:
+            walk(child, path)
+
+    for root in literal:
+        walk(root, "")
+    for path, value in own.items():
+        check(math.isclose(seen[path]["time"], value, rel_tol=1e-9, abs_tol=1e-9), f"{path}: {seen[path]['time']} != {value}")
+        check(math.isclose(seen[path]["time (inc)"], sum(result["metrics"]["time"]["callpaths"][path]), rel_tol=1e-9), path)
+
+
+class Page(html.parser.HTMLParser):
+    """Elements that are balanced, their text, nothing that loads or runs."""
+    ALLOWED = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td", "code", "br", "span", "svg", "rect"}
+    EMPTY = {"meta", "br", "rect"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.text, self.style, self.policy, self.bars = [], "", "", "", []
+        self.feed(text)
+        self.close()
+        check(not self.open, f"never closed: {self.open}")
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        check(tag in self.ALLOWED and set(attrs) <= {"lang", "charset", "http-equiv", "content", "name", "class", "viewbox", "preserveaspectratio", "x", "width", "height"},
+              f"<{tag} {attrs}>")
+        if attrs.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attrs["content"]
+        if tag == "rect":
+            self.bars.append((float(attrs["x"]), float(attrs["width"])))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        check(tag in self.EMPTY or self.open.pop() == tag, f"</{tag}>")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "style":
+            self.style += data
+        else:
+            self.text += data
+
+
+def check_html(file, result):
+    page = Page(run("export", "--to=html-summary", file))
+    digest = base64.b64encode(hashlib.sha256(page.style.encode()).digest()).decode()
+    check(page.policy == f"default-src 'none'; style-src 'sha256-{digest}'", f"policy {page.policy}: its style has {digest}")
+    check(all(0 <= x <= 100 and 0 <= width <= 100.01 - x for x, width in page.bars) and len(page.bars) >= 3 * len(result["locations"]), "bars")
+    check(all(f"rank {location['rank']}" in page.text for location in result["locations"]), "ranks")
+    for finding in result.get("findings", [])[:20]:
+        check(finding["text"] in page.text, f"{finding['text']} is not in the page")
+    return page
+
+
+for ranks in 2, 40:
+    make(ranks)
+    result = json.loads(run("show", "--json", f"r{ranks}"))
+    for one in check_speedscope, check_folded, check_csv, check_hatchet, check_html:
+        one(f"r{ranks}", result)
+literal = json.loads(run("export", "--to", "hatchet", "--metric", "min_time", "r40"))
+check(math.isclose(literal[0]["children"][0]["children"][0]["metrics"]["min_time"], 0.11), "the least of minima")
+golden = f"{GOLDEN}/cubex/scorep-profile.cubex"
+result = json.loads(run("show", "--json", golden))
+check_csv(golden, result)
+check_folded(golden, result)
+check_speedscope(golden, result)
+check_html(golden, result)
+
+# Names that are markup are text.
+markup = "</style></title><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;\"\x1b[2J"
+os.makedirs("markup")
+with open("in.json", "w") as out:
+    json.dump(dict(meta=dict(program="made", command=[markup, "a<b"], ranks=2, wall_time_s=10.0), locations=[dict(rank=r, thread=0) for r in range(2)], metrics={
+        "time": {"callpaths": {"main": [10.0] * 2, f"main/{markup}".replace("</", "<%2F"): [6.0, 2.0], "main/MPI_Barrier": [0.0, 4.0]}},
+        "mpi_barrier_wait": {"callpaths": {"main/MPI_Barrier": [0.0, 4.0]}}}), out)
+subprocess.run([MAKE, "in.json", "markup/profile.cubex"], check=True)
+page = check_html("markup", json.loads(run("show", "--json", "markup")))
+shown = markup.replace("\x1b", r"\x1b")
+check(shown in page.text and "4 s" in page.text and "Wait at Barrier" in page.text, f"names: {page.text}")
+
+# Other metrics, files, limits, mistakes.
+visits = run("export", "--to", "folded", "--metric", "visits", "r2").splitlines()
+check(len(visits) == 1 and visits[0].endswith("MPI_Recv 3") and r"a:b ""c"",\n\tend\x1b[2J" not in visits[0] and r"\n\tend\x1b[2J" in visits[0], f"visits: {visits}")
+run("export", "--to=csv", "-o", "out.csv", "r2")
+check(open("out.csv", newline="").read() == run("export", "--to=csv", "r2") and os.listdir(".").count("out.csv.partial") == 0, "a file")
+check("raise --max-size" in run("export", "--to=csv", "--max-size=100", "-o", "small.csv", "r2", code=1), "too large")
+check(not os.path.exists("small.csv") and not os.path.exists("small.csv.partial"), "no partial file")
+run("export", "--to=csv", "--max-size=0", "r2")
+for wrong, said in ((["--to=speedscop", "r2"], "did you mean speedscope?"), (["r2"], "no format given"), (["--to=csv", "--max-size=5X", "r2"], "give a size"),
+                    (["--to=csv", "r2", "r40"], "more than one operand")):
+    check(said in run("export", *wrong, code=2), f"{wrong}")
+check("has no metric nothing" in run("export", "--to=folded", "--metric=nothing", "r2", code=1), "no such metric")
+check("cannot be written" in run("export", "--to=csv", "-o", "/nowhere/x", "r2", code=1), "no such folder")
+print("export: all as expected")

@@ -1,0 +1,250 @@
+#!/usr/bin/python3
+"""Findings of made results whose answer is known, and the first screen of `show`: lines, widths, colour, sections.
+Usage: findings.py LATECOMER MAKE_CUBEX SCRATCH_DIR"""
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+import made
+from made import check, enter, output
+
+LATECOMER, MAKE, SCRATCH = map(os.path.abspath, sys.argv[1:4])
+enter(SCRATCH)
+BLAME_HEAD = "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\n"
+
+
+def make(content, cubex, **members):
+    made.make(MAKE, content, cubex, **members)
+
+
+def run(*args, code=0, **environment):
+    return output([LATECOMER, *args], code, **{"COLUMNS": "", **environment})
+
+
+def result(own, waits, critical, mpi=0.0, path="main/work", call="main/MPI_Barrier", wait="mpi_barrier_wait", **meta):
+    """Ranks work in `path` for own[r], wait waits[r] in `call`, and are in it for `mpi` more; all of it takes as long on all."""
+    n = len(own)
+    extra = mpi if isinstance(mpi, list) else [mpi] * n
+    wall = own[0] + waits[0] + extra[0]
+    check(all(math.isclose(o + w + m, wall) for o, w, m in zip(own, waits, extra)), "every rank takes as long")
+    time = {"main": [wall] * n, path: own, call: [w + m for w, m in zip(waits, extra)]}
+    return dict(meta={"program": "made", "command": ["made"], "ranks": n, "wall_time_s": wall, "complete": True, "cores": [64], **meta},
+                pop=dict(dialect="clocks", elapsed_s=wall, critical_path_s=sum(critical), parallel_efficiency=sum(own) / n / wall, load_balance=0.9,
+                         communication_efficiency=0.7, serialisation_efficiency=0.8, transfer_efficiency=0.9),
+                locations=[dict(rank=r, thread=0) for r in range(n)],
+                metrics={"time": {"callpaths": time}, "visits": {"callpaths": {call: [100] * n}},
+                         wait: {"callpaths": {call: waits}}, "critical_path_useful": {"callpaths": {path: critical}}})
+
+
+def blame(*rows):
+    return BLAME_HEAD + "".join(f"main/MPI_Barrier\t{rank}\tmain/work\twork.c:10\twork.c:20\t{seconds}\t0.1\n" for rank, seconds in rows)
+
+
+def findings(name, content, *rows, file="profile.cubex"):
+    make(content, f"{name}/{file}", **({"blame_tsv": blame(*rows)} if rows else {}))
+    return json.loads(run("show", "--json", f"{name}/{file}"))["findings"]
+
+
+def is_close(finding, **wanted):
+    for key, value in wanted.items():
+        got = finding[key]
+        same = math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-12) if isinstance(value, float) and got is not None else got == value
+        check(same, f"{finding['kind']}: {key} is {got}, not {value}: {json.dumps(finding, indent=1)}")
+
+
+# One rank takes twice as long: as fast as the others, it saves its excess.
+LATE = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0])
+found = findings("late", LATE, (3, 3.0))
+check(len(found) == 1, f"one finding: {found}")
+is_close(found[0], kind="late_rank", severity_s=3.0, share=3.0 / 8, certainty="measured", callpath="main/work", ranks=[3], gain_s=1.0, gain_low_s=0.0,
+         gain_high_s=1.0, because=None, between=["work.c:10", "work.c:20"], evidence={"metric": "mpi_barrier_wait", "callpath": "main/MPI_Barrier"})
+check(found[0]["text"] == "rank 3 is late: others wait 3 s for it (37.5 % of all time)" and "Find out why" in found[0]["advice"], found[0]["text"])
+
+# Half of its excess is not on the critical path: then half of it is saved. What another rank does not wait for is not saved either.
+half = findings("half", result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]), (3, 3.0))
+is_close(half[0], kind="late_rank", gain_s=0.5, gain_high_s=1.0)
+busy = findings("busy", result([1.0, 1.0, 1.8, 2.0], [1.0, 1.0, 0.2, 0.0], [0.0, 0.0, 0.0, 2.0]), (3, 2.2))
+is_close(busy[0], kind="late_rank", gain_s=0.2, gain_high_s=0.2)
+
+# Time in MPI that is no waiting stays, but only where cores are enough to tell; it is never above the bound.
+for cores, gain in (64, 0.6), (2, 1.0):
+    kept = findings(f"kept{cores}", result([1.0, 1.0, 1.0, 2.0], [0.6, 0.6, 0.6, 0.0], [0.0, 0.0, 0.0, 2.0], mpi=[0.4, 0.4, 0.4, 0.0], cores=[cores]), (3, 1.8))
+    is_close([f for f in kept if f["kind"] == "late_rank"][0], gain_s=gain, gain_high_s=1.0)
+
+# Two ranks in turn: the work spread evenly saves the critical path less the mean.
+turn = findings("turn", result([3.0, 3.0, 1.0, 1.0], [1.0, 1.0, 3.0, 3.0], [2.0, 2.0, 0.0, 0.0]), (0, 4.0), (1, 4.0))
+is_close(turn[0], kind="imbalance", ranks=[0, 1], severity_s=8.0, gain_s=2.0, gain_high_s=2.0)
+check(turn[0]["text"].startswith("ranks 0 and 1 are late: others wait 8 s"), turn[0]["text"])
+alike = findings("alike", result([2.0] * 4, [1.0] * 4, [0.75] * 4), *((r, 1.0) for r in range(4)))
+is_close(alike[0], kind="imbalance", ranks=[], n_ranks=0, gain_s=1.0, gain_high_s=1.0)
+check(alike[0]["text"].startswith("all ranks are late in turn: others wait 4 s"), alike[0]["text"])
+
+# One after another: all work of all ranks is on one chain.
+chain = findings("chain", result([1.0] * 4, [3.0] * 4, [1.0] * 4), *((r, 3.0) for r in range(4)))
+is_close(chain[0], kind="serialisation_chain", gain_s=3.0)
+check("the chain of it takes 4 s, no rank more than 1 s" in chain[0]["text"], chain[0]["text"])
+
+# Little waiting, or little to gain from it: nothing is said.
+check(findings("calm", result([2.0] * 4, [0.01] * 4, [0.505] * 4), *((r, 0.01) for r in range(4))) == [], "nothing to say")
+check(findings("noisy", dict(LATE, meta=dict(LATE["meta"], overhead={"total_s": 4.0})), (3, 3.0)) == [], "less than what the tool itself takes")
+
+# MPI itself: only where cores are enough to tell.
+mpi = findings("mpi", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0))
+is_close(mpi[0], kind="mpi_cost", severity_s=4.0, gain_s=1.0, gain_high_s=1.0, callpath="main/MPI_Barrier")
+check("400 calls of 10 ms" in mpi[0]["text"], mpi[0]["text"])
+unknown = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0)
+del unknown["metrics"]["mpi_barrier_wait"], unknown["pop"]
+check(findings("unknown", unknown) == [], "a profile of another tool: what of MPI is waiting is not known")
+small = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0)
+small["metrics"].update(comms_send={"callpaths": {"main/MPI_Barrier": [1000] * 4}}, bytes_sent={"callpaths": {"main/MPI_Barrier": [36000] * 4}})
+is_close(findings("small", small)[0], kind="many_small_messages", gain_s=1.0)
+check("4000 messages of 36 bytes on average cost 4 s" in findings("small", small)[0]["text"], "small messages")
+few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, cores=[2]))
+check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
+narrow = findings("narrow", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, binding=["0"] * 4, busy_threads=[2] * 4))
+check([f["kind"] for f in narrow] == ["bound_narrowly"], f"bound narrowly: {narrow}")
+
+# Late receivers: where nothing is known of the late one; not beside a late rank that explains them.
+send = result([1.0] * 4, [0.5, 0.5, 0.5, 0.5], [1.0, 0.0, 0.0, 0.0], call="main/MPI_Send", wait="mpi_latereceiver")
+is_close(findings("send", send)[0], kind="late_receiver", severity_s=2.0, callpath="main/MPI_Send")
+LATE_SEND = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], wait="mpi_latereceiver")
+check([f["kind"] for f in findings("send2", LATE_SEND, (3, 3.0))] == ["late_rank"], "a cause, and not its symptom")
+
+# Iterations, clocks, losses.
+slow = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0])
+slow["pop"]["phases"] = [dict(name="step", count=50, kept=50, elapsed_s=1.0,
+                              iterations=dict(elapsed_s=dict(first=0.01, best=0.01, best_at=2, median=0.015, worst=0.1, worst_at=7, drift=0.0)))]
+is_close(findings("slow", slow)[0], kind="variability", gain_s=0.085)
+slow["pop"]["phases"][0]["iterations"]["elapsed_s"]["worst_at"] = 1
+check(findings("warm", slow) == [], "the first iteration warms up")
+# Loops found without annotation: the costliest group of slow iterations of the longest loop.
+looped = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0])
+spread = dict(first=0.01, best=0.01, best_at=2, median=0.01, worst=0.02, worst_at=40, drift=0.0)
+looped["pop"]["iterations"] = [dict(found_by="recurring calls", callpath="main/work", ranks=4, count=300, kept=300, start_s=0.1, elapsed_s=0.9, warm_up=2,
+                                    factors=dict(parallel_efficiency=0.8, load_balance=0.9, communication_efficiency=0.9),
+                                    each=dict(block=2, elapsed_s=[0.01]), iterations=dict(parallel_efficiency=spread, elapsed_s=spread),
+                                    outliers=[{"from": 211, "to": 230, "times_median": 1.8, "excess_s": 0.16, "rank": 3}])]
+is_close(findings("looped", looped)[0], kind="variability", gain_s=0.16, gain_low_s=0.16, gain_high_s=0.16, callpath="main/work", ranks=[3],
+         text="iterations differ: no. 211 to 230 of 300 took 1.8 times the median; rank 3 worked longest")
+shown = run("show", "--full", "looped")
+check("loop in main/work, found by recurring calls: 300 iterations in 900 ms, from 100 ms on: efficiency 80.0 %" in shown
+      and "warm-up: the first 2 iterations take longer" in shown and "iterations 211 to 230 took 1.8 times the median, 160 ms more in all; rank 3 worked longest" in shown,
+      f"a loop:\n{shown}")
+looped["pop"]["iterations"] = []
+make(looped, "unlooped/profile.cubex")
+check("no loop of 10 iterations or more was found" in run("show", "--full", "unlooped"), "no loop")
+clocks = findings("clocks", result([1.0] * 4, [0.0] * 4, [1.0] * 4, piggyback={"order_violations": 3}, clock_error_s=1e-5))
+check([f["kind"] for f in clocks] == ["clock_violations"] and "3 events come before their cause, by up to 10 us" in clocks[0]["text"], f"{clocks}")
+dead = findings("dead", dict(LATE, meta=dict(LATE["meta"], complete=False, ending="signal 9")), (3, 3.0))
+check([f["kind"] for f in dead] == ["late_rank", "incomplete"], f"{dead}")
+
+# The analysis of the same run sharpens a profile: costs that are exact, gains no larger than what the others wait.
+analysis = dict(LATE, metrics={"time": LATE["metrics"]["time"], "mpi_barrier_wait": LATE["metrics"]["mpi_barrier_wait"],
+                               "critical_path": LATE["metrics"]["critical_path_useful"],
+                               "delay_barrier": {"callpaths": {"main/work": [0.0, 0.0, 0.0, 1.8]}},
+                               "delay_barrier_longterm": {"callpaths": {"main/work": [0.0, 0.0, 0.0, 0.6]}}})
+own = findings("late", analysis, file="analysis.cubex")
+is_close(own[0], kind="late_rank", severity_s=2.4, certainty="exact from trace", gain_s=0.8, gain_high_s=1.0, ranks=[3])
+both = json.loads(run("show", "--json", "late"))["findings"]
+is_close(both[0], kind="late_rank", severity_s=2.4, certainty="exact from trace", gain_s=0.8, between=["work.c:10", "work.c:20"])
+# Gains that a replay of the trace found take the place of estimates; where another rank is as late, it is no single one.
+def replayed(**then):
+    gains = [dict(without=kind, callpath="main/work", now_s=2.0, then_s=seconds, **({"rank": 3} if kind == "late_rank" else {})) for kind, seconds in then.items()]
+    make(analysis, "late/analysis.cubex", critical_path_json=json.dumps({"gains": gains}))
+    return json.loads(run("show", "--json", "late"))["findings"][0]
+
+
+is_close(replayed(late_rank=1.3, imbalance=1.5), kind="late_rank", gain_s=0.7, gain_low_s=0.7, gain_high_s=0.7, gain_by="replay of the trace without this cause")
+is_close(replayed(late_rank=1.9, imbalance=1.5), kind="imbalance", gain_s=0.5)
+is_close(replayed(imbalance=1.5), kind="late_rank", gain_s=0.8)
+make(analysis, "late/analysis.cubex")
+with open("late/analysis.cubex", "r+b") as file:
+    file.truncate(1000)
+is_close(json.loads(run("show", "--json", "late"))["findings"][0], severity_s=3.0, certainty="measured")
+os.remove("late/analysis.cubex")
+
+# The first screen: at most 40 lines at 100 columns, nothing wider than the terminal, whatever there is to say.
+loaded = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], exit_status=3, complete=False, ending="signal 9", openmp=True,
+                threads_wanted=4, binding=["0"] * 4, cores=[2], missing_symbols=["a", "b"], unnamed_functions=7)
+deep = "main/" + "/".join(f"Space::Name{i}::function_of_a_long_name<int, double>(int, double)" for i in range(12))
+for i in range(9):
+    loaded["metrics"]["time"]["callpaths"].update({f"{deep}/part{i}": [0.1] * 4, f"{deep}/part{i}/MPI_Send": [0.05] * 4})
+make(loaded, "loaded/profile.cubex", blame_tsv=blame((3, 3.0)))
+for columns in "80", "100", "120", "60":
+    for name in "late", "loaded", "mpi", "small", "chain", "alike":
+        lines = run("show", name, COLUMNS=columns).splitlines()
+        widest = max(lines, key=len)
+        check(len(widest) <= int(columns) or "latecomer" in widest, f"{name} at {columns} columns: {len(widest)}: {widest}")
+        check(len(lines) <= 40 or int(columns) < 100, f"{name} at {columns} columns has {len(lines)} lines")
+unnamed = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path="main/app+0x10", missing_symbols=["/no/such/place/app", *"abcd"], unnamed_functions=2)
+make(unnamed, "unnamed/profile.cubex")
+text = " ".join(run("show", "unnamed").split())
+check("2 call paths without a name: no symbols in app, a, b and 2 more. For names, compile with -g" in text, f"how to get the names that are missing:\n{text}")
+check("no symbols in app, a, b, c, d. For names," in " ".join(run("show", "--full", "unnamed").split()), "all of them")
+check("without a name" not in run("show", "loaded"), "all that is shown has names")
+text = run("show", "late")
+for wanted in ("1 s (50 %)      rank 3 is late: others wait 3 s for it (37.5 % of all time)\n                  main/work, work.c:10 to work.c:20\n", "Parallel efficiency", "<- ranks wait in turn",
+               "Heaviest call paths", "  main/work ", "show --full late`; in parts: --only", "run with `latecomer run --trace`"):
+    check(wanted in text, f"the first screen lacks '{wanted}':\n{text}")
+check("nothing above the accuracy of this measurement" in run("show", "calm"), "no findings")
+
+# Colour and characters of the terminal.
+check("\033" not in text and "\033[1m" in run("show", "--color", "always", "late"), "colour only when asked for, or on a terminal")
+check("\033" not in run("show", "--color=never", "late") and "always or never" in run("show", "--color=red", "late", code=2), "colour off, and wrong")
+check("█" in run("show", "late", LC_ALL="C.UTF-8") and run("show", "late", LC_ALL="C").isascii(), "bars of the terminal's characters")
+for how in ("auto", "\033[1m"), ("never", "Findings  ("):
+    seen = subprocess.run(["script", "-qec", f"{LATECOMER} show --color {how[0]} late", "/dev/null"], capture_output=True, text=True).stdout
+    check(how[1] in seen, f"colour {how[0]} on a terminal: {seen!r}")
+seen = subprocess.run(["script", "-qec", f"env NO_COLOR=1 {LATECOMER} show late", "/dev/null"], capture_output=True, text=True).stdout
+check("\033" not in seen and "Findings" in seen, f"NO_COLOR: {seen!r}")
+
+# Threads of one process: one is late at a barrier, and runs alone; waiting for a lock is another finding.
+TEAM = "main/!$omp parallel @a.c:1"
+threads = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path=TEAM, call=TEAM + "/!$omp barrier @a.c:2", wait="omp_ebarrier_wait")
+threads["meta"]["ranks"] = 1
+threads["locations"] = [dict(rank=0, thread=t) for t in range(4)]
+threads["metrics"]["time"]["callpaths"].update({TEAM: [2.0] * 4, "main": [3.0] * 4, "main/!$omp idle": [0.0] + [1.0] * 3,
+                                                TEAM + "/!$omp critical @a.c:3": [0.1] * 4})
+threads["metrics"]["omp_idle_threads"] = {"callpaths": {"main/!$omp idle": [0.0, 1.0, 1.0, 1.0]}}
+late = [(TEAM + "/!$omp barrier @a.c:2", 3, TEAM, 3.0), ("main/!$omp idle", 0, "main", 3.0), (TEAM + "/!$omp critical @a.c:3", 2, TEAM, 0.3)]
+make(threads, "threads/profile.cubex", blame_tsv=BLAME_HEAD.replace("\n", "\tlate_thread\n")
+     + "".join(f"{waiting}\t0\t{path}\t\t\t{seconds}\t0.1\t{thread}\n" for waiting, thread, path, seconds in late))
+shown = json.loads(run("show", "--json", "threads"))
+check([(row["rank"], row["thread"], row["callpath"]) for row in shown["late"]] == [(0, 3, TEAM), (0, 0, "main"), (0, 2, TEAM)], f"{shown['late']}")
+found = {finding["kind"]: finding for finding in shown["findings"]}
+check(set(found) == {"thread_imbalance", "serial_part"}, f"{found}")
+is_close(found["thread_imbalance"], severity_s=3.0, share=3.0 / 12, callpath=TEAM, gain_s=0.75, gain_low_s=0.0, gain_high_s=0.75,
+         text="threads of a team wait 3 s (25.0 % of all time) for thread 3", evidence={"metric": "omp_ebarrier_wait", "callpath": late[0][0]})
+is_close(found["serial_part"], severity_s=3.0, callpath="main", gain_s=0.75,
+         text="threads are idle for 3 s (25.0 % of all time), while thread 0 is outside of regions")
+
+# Sections at length.
+only = run("show", "--only", "findings,tree", "late")
+check("Call tree" in only and "Efficiency" not in only and "do    Find out why" in " ".join(only.split("\n")), f"two sections:\n{only}")
+check("gain between 0 and 1 s" in " ".join(only.split()) and "see   mpi_barrier_wait in main/MPI_Barrier" in only, f"evidence:\n{only}")
+check("did you mean tree?" in run("show", "--only", "tre", "late", code=2), "a section that is none")
+everything = run("show", "--full", "late")
+check(all(title in everything for title in ("Findings", "Who is late", "Largest wait states", "Critical path", "Call tree", "Ranks", "dialect")
+          if title != "dialect"), f"--full:\n{everything}")
+check(run("show", "--only=all", "late").count("\n") > 40, "all is more than a screen")
+
+# Frames of an interpreter are one line; those of the program, and single ones, stay.
+frames = ["Py_BytesMain", "pymain_run_python", "_PyRun_AnyFileObject", "python3.11+0x1234", "PyEval_EvalCode", "_PyEval_EvalFrameDefault", "_PyFunction_Vectorcall"]
+python = result([1.0] * 2, [1.0] * 2, [1.0] * 2, path="/".join(["main", *frames, "step"]), call="/".join(["main", *frames, "step", *frames[4:], "solver_step", "PyObject_Call", "MPI_Barrier"]))
+for up in range(2, 9):
+    python["metrics"]["time"]["callpaths"]["/".join(["main", *frames][:up])] = [2.0] * 2
+python["metrics"]["time"]["callpaths"]["/".join(["main", *frames, "step"])] = [2.0] * 2
+for extra in range(1, 5):
+    python["metrics"]["time"]["callpaths"]["/".join(["main", *frames, "step", *frames[4:], "solver_step"][:9 + extra])] = [1.0] * 2
+make(python, "python/profile.cubex")
+text = run("show", "--only", "waits,tree", "python", COLUMNS="200")
+check("(7 frames of Python)/step/(3 frames of Python)/solver_step/PyObject_Call/MPI_Barrier" in text, f"a path:\n{text}")
+tree = text.split("Call tree")[1]
+check(tree.count("frames of Python") == 2 and len(tree.splitlines()) < 12 and "_PyEval" not in tree and "Pyramid" not in tree, f"a tree:\n{text}")
+whole = run("show", "--full", "python")
+check("frames of Python" not in whole and "_PyFunction_Vectorcall" in whole, "--full folds nothing")
+check(re.search(r"\(7 frames of Python\)", run("show", "python", COLUMNS="120")), "the first screen folds, too")
+print("findings: all as expected")

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+"""Time in a call that never returned is time of that call, as one visit: a rank is killed, or exits, while the others wait for it.
+
+in_progress.py --latecomer BIN --flavour openmpi|mpich PROGRAM"""
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
+from launch import Workspace  # noqa: E402
+
+
+def column(result, metric, ending, rank):
+    """Sum over the call paths that end in this function, and on this rank."""
+    ranks = [location["rank"] for location in result["locations"]]
+    paths = result["metrics"].get(metric, {}).get("callpaths", {})
+    return sum(value for path, row in paths.items() if path.rsplit("/", 1)[-1] == ending
+               for r, value in zip(ranks, row) if r == rank)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--latecomer", required=True)
+    parser.add_argument("--flavour", required=True)
+    parser.add_argument("program")
+    args = parser.parse_args()
+    problems = []
+    for how in ("kill", "exit"):
+        for call, function in (("recv", "MPI_Recv"), ("barrier", "MPI_Barrier")):
+            with Workspace(args.flavour, args.latecomer) as space:
+                command = space.launcher(2) + space.tool() + [args.program, how, call, "first"]
+                done = space.run(command, timeout=60)
+                try:
+                    result = space.show("--metric", "time")
+                    visits = space.show("--metric", "visits")
+                except (RuntimeError, ValueError) as error:
+                    problems.append(f"{how} {call}: {error}\n{done.err[-1500:]}")
+                    continue
+                waited, calls = column(result, "time", function, 1), column(visits, "visits", function, 1)
+                own = column(result, "time", function, 0)
+                wanted = 1 if call == "recv" else 2
+                if not 0.8 < waited < 30 or calls != wanted or own > 0.8:
+                    problems.append(f"{how} {call}: {function} on rank 1: {waited:.3f} s in {calls:g} calls, on rank 0 {own:.3f} s")
+    for problem in problems:
+        print(f"PROBLEM {problem}")
+    sys.exit(1 if problems else 0)
+
+
+main()

@@ -1,0 +1,175 @@
+"""What is known of a run whose second host is lost, and of one that is still running: ranks of which nothing is known are unknown, not
+zero; with --dump-every all hosts save their part, and when `latecomer dump` asks for it. Run by hosts.py on 2 hosts.
+
+usage: check_lost_node.py BUILD_DIR FLAVOUR PROGRAM
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import several_hosts
+
+BUILD, FLAVOUR, PROGRAM = (os.path.abspath(sys.argv[1]), *sys.argv[2:4])
+LATECOMER = f"{BUILD}/bin/latecomer"
+
+
+def start(directory, *options):
+    words = several_hosts.launcher(FLAVOUR, 4) + [LATECOMER, "run", "-o", directory, *options, "--", PROGRAM, "100000", "5"]
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+
+
+def lose_node2(process):
+    """Everything on it dies at once, launcher's daemon and all. Then the launcher is told to end."""
+    several_hosts.on("node2", ["sh", "-c", "kill -9 -1"])
+    time.sleep(1)
+    process.terminate()
+    try:
+        _, err = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, err = process.communicate()
+    return err
+
+
+def wait_for(what, seconds=30):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def show(directory):
+    done = several_hosts.run([LATECOMER, "show", "--json", directory])
+    assert done.returncode == 0, done.stderr
+    text = several_hosts.run([LATECOMER, "show", "--only", "all", directory])
+    assert text.returncode == 0, text.stderr
+    return json.loads(done.stdout), text.stdout
+
+
+def ranks_of(found):
+    calls = found["metrics"]["visits"]["callpaths"]
+    return next((values for path, values in calls.items() if path.endswith("MPI_Allreduce")), [0])
+
+
+def has_rounds_of_all(directory):
+    return os.path.exists(f"{directory}/profile.cubex") and all(ranks_of(show(directory)[0]))
+
+
+def result_of(directory, process):
+    wait_for(lambda: os.path.exists(f"{directory}/profile.cubex"))
+    assert process.poll() is not None
+
+
+def check_lost():
+    process = start("lost")
+    wait_for(lambda: os.path.exists("lost/.ranks") and os.path.getsize("lost/.ranks") == 4 * 128)
+    time.sleep(2)
+    err = lose_node2(process)
+    result_of("lost", process)
+    found, text = show("lost")
+    on_node2 = [l["rank"] for l in found["locations"] if l["node"] == "node2"]
+    assert len(on_node2) == 2 and found["meta"]["unknown_ranks"] == on_node2, (found["locations"], found["meta"], err)
+    assert [l.get("unknown", False) for l in found["locations"]] == [l["rank"] in on_node2 for l in found["locations"]]
+    values = ranks_of(found)
+    assert all((v is None) == (r in on_node2) for r, v in enumerate(values)) and sum(v is not None and v > 0 for v in values) == 2, values
+    assert "2 of 4 ranks unknown (node2)" in text, text
+    least = next(line for line in text.splitlines() if line.strip().startswith("time "))
+    assert not any(f"rank {r}" in least for r in on_node2), least
+
+
+def check_dumped():
+    process = start("dumped", "--dump-every=0.3")
+    wait_for(lambda: len(glob.glob("dumped/.partial.*.raw")) == 2 and has_rounds_of_all("dumped"))
+    before = time.monotonic()
+    time.sleep(1)
+    found, text = show("dumped")
+    assert "ranks unknown" not in text and "unknown_ranks" not in found["meta"] and min(ranks_of(found)) > 0, text
+    assert found["meta"]["ending"] == "running", found["meta"]
+    rounds = min(ranks_of(found))
+    lose_node2(process)
+    lived = time.monotonic() - before
+    result_of("dumped", process)
+    found, text = show("dumped")
+    assert "ranks unknown" not in text and min(ranks_of(found)) >= rounds, (text, rounds, lived, found["locations"], ranks_of(found), found["meta"])
+    assert found["meta"]["ending"] != "running", found["meta"]["ending"]
+
+
+def dump(directory, host):
+    done = several_hosts.on(host, [LATECOMER, "dump", os.path.abspath(directory)])
+    assert done.returncode == 0, (host, done.stderr)
+    found, text = show(directory)
+    assert found["meta"]["ending"] == "running", found["meta"]
+    return found, text, done.stderr
+
+
+def signal_parents(host, number):
+    several_hosts.on(host, ["sh", "-c", f"for p in /proc/[0-9]*; do grep -qz ^run$ $p/cmdline 2>/dev/null && kill -{number} ${{p#/proc/}}; done"])
+
+
+def check_asked():
+    """`latecomer dump`, on whatever host, brings the ranks of all up to date; a host that does not answer is told of."""
+    process = start("asked")
+    wait_for(lambda: os.path.exists("asked/.ranks") and os.path.getsize("asked/.ranks") == 4 * 128)
+    ask = [LATECOMER, "dump", os.path.abspath("asked")]
+    # MPI_Init is done and all ranks have made rounds
+    wait_for(lambda: several_hosts.on("node1", ask).returncode == 0 and min(ranks_of(show("asked")[0])) > 0)
+    last = 0
+    for host in ("node1", "node2", "node1"):
+        found, text, said = dump("asked", host)
+        assert "ranks unknown" not in text and "did not answer" not in said, (host, text, said)
+        assert min(ranks_of(found)) > last, (host, last, ranks_of(found))
+        last = max(ranks_of(found))
+    signal_parents("node2", "STOP")
+    found, text, said = dump("asked", "node1")
+    signal_parents("node2", "CONT")
+    assert "1 of 2 nodes did not answer" in said, said
+    counts = dict(zip((l["node"] for l in found["locations"]), ranks_of(found)))
+    assert counts["node1"] > last and 0 < counts["node2"] <= last, (last, counts)
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def check_parts_without_result():
+    """A batch system that kills everything leaves the parts of the nodes; show and recover join them."""
+    os.mkdir("parts")
+    process = start("parts/run", "--dump-every=0.3")
+    wait_for(lambda: len(glob.glob("parts/run/.partial.*.raw")) == 2 and has_rounds_of_all("parts/run"))
+    several_hosts.on("node2", ["sh", "-c", "kill -9 -1"])
+    for pid in filter(str.isdigit, os.listdir("/proc")):  # of this host: all that the run has started
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                ours = b"parts/run" in file.read()
+            if ours:
+                os.kill(int(pid), 9)
+        except OSError:
+            pass
+    process.kill()
+    process.communicate()
+    time.sleep(3)  # a guard may save what it has
+    if glob.glob("parts/run/.partial.*.raw"):  # else a guard was left, and has joined them
+        for name in ("profile.cubex", "meta.json"):
+            if os.path.exists(f"parts/run/{name}"):
+                os.unlink(f"parts/run/{name}")
+    found, text = show("parts/run")
+    assert min(ranks_of(found)) > 0 and "ranks unknown" not in text, text + str(os.listdir("parts/run")) + str(found["meta"])
+    done = several_hosts.run([LATECOMER, "recover", "parts/run"])
+    assert done.returncode == 0 and sorted(os.listdir("parts/run")) == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("parts/run"))
+    assert min(ranks_of(show("parts/run")[0])) > 0
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="lclost-") as folder:
+        os.chdir(folder)
+        for check in (check_asked, check_lost, check_dumped, check_parts_without_result):
+            check()
+            print(f"{check.__name__}: ok", flush=True)
+        os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

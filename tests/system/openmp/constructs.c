@@ -1,0 +1,248 @@
+/* All that OpenMP has, in one program, several times over: whatever the tool does, the result is
+ * that of the sums. With an argument: how it ends. */
+#define _GNU_SOURCE
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static long total;
+
+static void add(long n) {
+#pragma omp atomic
+    total += n;
+}
+
+static void loops(int n) {
+    long sum = 0;
+#pragma omp parallel num_threads(n) reduction(+ : sum)
+    {
+        long own = 0;
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < 100; i++)
+            sum += i;
+#pragma omp for schedule(dynamic, 3)
+        for (int i = 0; i < 100; i++)
+            sum += i;
+#pragma omp for schedule(guided)
+        for (int i = 0; i < 100; i++)
+            sum += i;
+#pragma omp sections
+        {
+#pragma omp section
+            sum += 1;
+#pragma omp section
+            sum += 2;
+        }
+#pragma omp single copyprivate(own)
+        own = 1;
+#pragma omp master
+        sum += 4 * own;
+#pragma omp for ordered
+        for (int i = 0; i < 20; i++)
+#pragma omp ordered
+            sum += i;
+    }
+    add(sum);
+}
+
+/* LLVM's runtime fails at what GCC makes of these two. */
+#ifdef __clang__
+static void doacross(int n) {
+    static long line[64];
+    memset(line, 0, sizeof line);
+#pragma omp parallel for ordered(1) num_threads(n) schedule(static, 1)
+    for (int i = 1; i < 64; i++) {
+#pragma omp ordered depend(sink : i - 1)
+        line[i] = line[i - 1] + i;
+#pragma omp ordered depend(source)
+    }
+    add(line[63]);
+}
+
+#endif
+
+static long fibonacci(int n) {
+    long a, b;
+    if (n < 2)
+        return n;
+#pragma omp task shared(a) if (n > 4)
+    a = fibonacci(n - 1);
+#pragma omp task shared(b) final(n < 5) mergeable
+    b = fibonacci(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+
+static void tasks(int n) {
+    long x = 0, y = 0;
+#pragma omp parallel num_threads(n)
+#pragma omp single
+    {
+        add(fibonacci(12));
+#pragma omp taskgroup
+        {
+#pragma omp taskloop grainsize(5)
+            for (int i = 0; i < 50; i++)
+                add(i);
+            for (int i = 0; i < 5; i++) {
+#pragma omp task depend(out : x) priority(i)
+                x = x + 1;
+#pragma omp task depend(in : x)
+                add(x);
+#pragma omp task depend(in : x) depend(inout : y)
+                y += x;
+#pragma omp task depend(mutexinoutset : y)
+                y += 1;
+#pragma omp task depend(mutexinoutset : y)
+                y += 2;
+            }
+        }
+        add(y);
+#pragma omp task if (0)
+        add(7);
+#pragma omp taskyield
+    }
+}
+
+#ifdef __clang__
+static void detached(int n) {
+    omp_event_handle_t event = 0;
+#pragma omp parallel num_threads(n)
+#pragma omp single
+    {
+#pragma omp task detach(event)
+        add(3);
+#pragma omp task firstprivate(event)
+        omp_fulfill_event(event);
+#pragma omp taskwait
+    }
+}
+
+#endif
+
+static void locks(int n) {
+    omp_lock_t lock;
+    omp_nest_lock_t nest;
+    long sum = 0;
+    omp_init_lock(&lock);
+    omp_init_nest_lock(&nest);
+#pragma omp parallel num_threads(n)
+    for (int i = 0; i < 50; i++) {
+        omp_set_lock(&lock);
+        sum++;
+        omp_unset_lock(&lock);
+        if (omp_test_lock(&lock)) {
+            sum += 0;
+            omp_unset_lock(&lock);
+        }
+        omp_set_nest_lock(&nest);
+        omp_set_nest_lock(&nest);
+        sum += 0 * i;
+        omp_unset_nest_lock(&nest);
+        omp_unset_nest_lock(&nest);
+#pragma omp critical(named)
+        { add(1); }
+    }
+    add(sum);
+    omp_destroy_lock(&lock);
+    omp_destroy_nest_lock(&nest);
+}
+
+static void nested(int n) {
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(n)
+    {
+#pragma omp parallel num_threads(2)
+        {
+            add(1);
+#pragma omp barrier
+            add(omp_get_thread_num());
+        }
+    }
+    omp_set_max_active_levels(1);
+}
+
+static void cancelled(int n) {
+#pragma omp parallel num_threads(n)
+    {
+#pragma omp for
+        for (int i = 0; i < 1000; i++) {
+#pragma omp cancel for if (i == 3)
+        }
+    }
+}
+
+static void *side(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 5; i++)
+        loops(2);
+    return NULL;
+}
+
+static void many(int n, long count) {
+#pragma omp parallel num_threads(n)
+#pragma omp single
+    for (long i = 0; i < count; i++)
+#pragma omp task
+        add(i);
+}
+
+int main(int argc, char **argv) {
+    const char *end = argc > 1 ? argv[1] : "";
+    pthread_t thread;
+    for (int round = 0; round < 5; round++)
+        for (int n = 1; n < 6; n++) {
+            loops(n);
+#ifdef __clang__
+            doacross(n);
+            if (n > 1) /* LLVM 14 fails in a team of one */
+                detached(n);
+#endif
+            tasks(n);
+            locks(n);
+            nested(n);
+            cancelled(n);
+        }
+    pthread_create(&thread, NULL, side, NULL);
+    side(NULL);
+    pthread_join(thread, NULL);
+    many(2, strcmp(end, "many") == 0 ? 1000000 : 1000);
+    if (strcmp(end, "fork") == 0) {
+#pragma omp parallel num_threads(2)
+#pragma omp master
+        {
+            pid_t child = fork();
+            if (child == 0)
+                _exit(5);
+            int status = 0;
+            waitpid(child, &status, 0);
+            add(WEXITSTATUS(status));
+        }
+    }
+    printf("%ld\n", total);
+    fflush(stdout);
+    if (strcmp(end, "exit") == 0) {
+#pragma omp parallel num_threads(3)
+        if (omp_get_thread_num() == 1)
+            exit(9);
+        else
+            usleep(200000);
+    }
+    if (strcmp(end, "kill") == 0) {
+#pragma omp parallel num_threads(3)
+        if (omp_get_thread_num() == 1)
+            raise(SIGKILL);
+        else
+            usleep(200000);
+    }
+    if (strcmp(end, "pause") == 0) {
+        omp_pause_resource_all(omp_pause_soft);
+        loops(3);
+    }
+    return 3;
+}

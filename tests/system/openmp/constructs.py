@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""A program over all constructs of OpenMP, under the tool as without it: output, exit status, a whole or partial result, identities.
+constructs.py LATECOMER PROGRAM [ENDING..]"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LATECOMER, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+
+def check(condition, text):
+    if not condition:
+        raise SystemExit(f"FAILED: {text}")
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+
+
+def one(ending):
+    shutil.rmtree("result", ignore_errors=True)
+    words = [PROGRAM, *([ending] if ending else [])]
+    bare, done = run(*words), run(LATECOMER, "run", "-q", "-o", "result", *words)
+    check(done.returncode == bare.returncode, f"{ending}: {done.returncode}, not {bare.returncode}: {done.stderr}")
+    check(done.stdout == bare.stdout and done.stderr == bare.stderr, f"{ending}: {done.stdout}{done.stderr} not {bare.stdout}{bare.stderr}")
+    result = json.loads(run(LATECOMER, "show", "--json", "result").stdout)
+    meta, pop = result["meta"], result.get("pop")
+    print(ending or "return", done.returncode, meta["ending"], meta["threads"], meta.get("openmp_tasks"), meta.get("openmp_edges_lost"))
+    if ending == "kill":
+        check(meta["complete"] is False and meta["ending"] == "signal 9" and pop is None, f"{meta}")
+        return
+    check(meta["complete"] is True and meta["ending"] == "exit", f"{ending}: {meta}")
+    check(meta["openmp_tasks"] > 1000, f"{ending}: {meta['openmp_tasks']} tasks")
+    check(meta["openmp_edges_lost"] == 0, f"{ending}: {meta['openmp_edges_lost']} edges lost")
+    check(pop["identity_error"] < 1e-9, f"{ending}: identities off by {pop['identity_error']}")
+    for factors in (pop, pop["mpi"], pop["omp"]):
+        for name in ("load_balance", "serialisation_efficiency", "transfer_efficiency"):
+            check(0 < factors[name] <= 1.0001, f"{ending}: {name} {factors}")
+    check(pop["task_critical_path_s"] <= pop["critical_path_s"] * (1 + 1e-9), f"{ending}: {pop}")
+    total = result["metrics"]["time"]["total"]
+    for name, metric in result["metrics"].items():
+        if metric["unit"] == "sec":
+            low = min((min(row) for row in metric["callpaths"].values()), default=0)
+            most = float("inf") if name == "omp_task_wait" else total * (1 + 1e-9)  # many tasks are ready at once
+            check(low >= 0 and metric["total"] <= most, f"{ending}: {name} {low} {metric['total']} of {total}")
+    created, stolen = (result["metrics"][name]["total"] for name in ("omp_tasks_created", "omp_tasks_stolen"))
+    check(created >= meta["openmp_tasks"] > 1000 and stolen <= meta["openmp_tasks"], f"{ending}: {created} created, {meta['openmp_tasks']} ran")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for each in sys.argv[3:] or ["", "fork", "exit", "kill", "pause"]:
+        one(each)

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Random OpenMP programs over all constructs: random_programs.py LATECOMER COMPILER FIRST LAST [COMPILER OPTION..]
+
+Each program counts what it executes, so that its output tells whether all of it ran, and is the same with any schedule. Under the tool,
+with and without a trace: output and exit status as bare; identities; on each thread the time of a call path is that of its parts and at
+least its waiting; no edge is lost; `analyze` finds nothing wrong with the trace."""
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LATECOMER, COMPILER, FIRST, LAST = os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+OPTIONS = sys.argv[5:]
+ENV = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_MAX_ACTIVE_LEVELS="2", OMP_DYNAMIC="false")
+CLOCK_S = 1e-5  # different clocks at the begin and the end of a thread
+
+
+def check(condition, text):
+    if not condition:
+        raise SystemExit(f"FAILED: {text}")
+
+
+class Program:
+    """What may stand where: `team`: all threads of a team come here; `held`: a lock is held, so nothing that may wait for others."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.number = 0
+        self.left = 120  # constructs
+
+    def value(self):
+        self.number += 1
+        return f"add({self.number});"
+
+    def block(self, **where):
+        return "{ " + " ".join(self.statement(**where) for _ in range(self.rng.randint(1, 4))) + " }"
+
+    def leaf(self):
+        return "{ " + self.value() + f" work({self.rng.randint(0, 40)}); " + "}"
+
+    def statement(self, level=0, team=False, held=False, depth=0):
+        self.left -= 1
+        if self.left < 0 or depth > 5 or self.rng.random() < 0.2:
+            return self.value()
+        inner = {"level": level, "depth": depth + 1}
+        kinds = [self.critical, self.lock, self.atomic] if held else [
+            self.critical, self.lock, self.nest_lock, self.test_lock, self.atomic, self.task, self.task, self.tasks_in_order, self.taskwait,
+            self.taskgroup, self.taskloop, self.taskyield]
+        if team and not held:
+            kinds += [self.barrier, self.loop, self.ordered, self.sections, self.single, self.master, self.reduction] * 3
+        if level < 2 and not held:
+            kinds += [self.parallel] * (8 if level == 0 else 1)
+        return self.rng.choice(kinds)(inner)
+
+    def parallel(self, inner):
+        inner = dict(inner, level=inner["level"] + 1)
+        clause = self.rng.choice(["", " if(0)", "", ""])
+        return f"\n#pragma omp parallel num_threads({self.rng.randint(1, 3)}){clause}\n{self.block(team=True, **inner)}\n"
+
+    def barrier(self, inner):
+        return "\n#pragma omp barrier\n"
+
+    def loop(self, inner):
+        schedule = self.rng.choice(["static", "static, 1", "dynamic", "guided", "runtime"])
+        nowait = self.rng.choice(["", " nowait"])
+        return (f"\n#pragma omp for schedule({schedule}){nowait}\nfor (int i = 0; i < {self.rng.randint(0, 9)}; i++) "
+                f"{self.block(**inner)}\n")
+
+    def ordered(self, inner):
+        return (f"\n#pragma omp for ordered schedule({self.rng.choice(['static, 1', 'dynamic'])})\n"
+                f"for (int i = 0; i < {self.rng.randint(1, 6)}; i++) {{ {self.leaf()}\n#pragma omp ordered\n{self.leaf()} }}\n")
+
+    def sections(self, inner):
+        parts = "".join(f"\n#pragma omp section\n{self.block(**inner)}" for _ in range(self.rng.randint(1, 3)))
+        return f"\n#pragma omp sections\n{{ {parts} }}\n"
+
+    def single(self, inner):
+        return f"\n#pragma omp single{self.rng.choice(['', ' nowait'])}\n{self.block(**inner)}\n"
+
+    def master(self, inner):
+        return f"\n#pragma omp master\n{self.block(**inner)}\n"
+
+    def reduction(self, inner):
+        return "\n#pragma omp for reduction(+:shared_sum)\nfor (int i = 0; i < 8; i++) shared_sum += i;\n"
+
+    def critical(self, inner):
+        return f"\n#pragma omp critical(c{inner['depth']})\n{self.block(held=True, **inner)}\n"
+
+    def lock(self, inner):
+        lock = f"locks[{inner['depth']}]"
+        return f"{{ omp_set_lock(&{lock}); {self.block(held=True, **inner)} omp_unset_lock(&{lock}); }}"
+
+    def nest_lock(self, inner):
+        lock = f"nest[{inner['depth']}]"
+        return (f"{{ omp_set_nest_lock(&{lock}); omp_set_nest_lock(&{lock}); {self.leaf()} omp_unset_nest_lock(&{lock}); "
+                f"omp_unset_nest_lock(&{lock}); }}")
+
+    def test_lock(self, inner):
+        lock = f"locks[{inner['depth']}]"
+        return f"{{ while (!omp_test_lock(&{lock})) sched_yield(); {self.leaf()} omp_unset_lock(&{lock}); }}"
+
+    def atomic(self, inner):
+        return "\n#pragma omp atomic\nshared_count++;\n"
+
+    def task(self, inner):
+        clause = self.rng.choice(["", "", " untied", " if(0)", " final(1)", " mergeable", " priority(2)"])
+        return f"\n#pragma omp task{clause}\n{self.block(**inner)}\n"
+
+    def tasks_in_order(self, inner):
+        kinds = ["in", "out", "inout", "mutexinoutset"]
+        one = "".join(f"\n#pragma omp task depend({self.rng.choice(kinds)}: at[{self.rng.randint(0, 2)}]) "
+                      f"depend({self.rng.choice(kinds)}: at[{self.rng.randint(3, 5)}])\n{self.leaf()}\n" for _ in range(self.rng.randint(2, 6)))
+        return f"{{ int at[6]; (void)at; {one}\n#pragma omp taskwait\n }}"
+
+    def taskwait(self, inner):
+        return "\n#pragma omp taskwait\n"
+
+    def taskgroup(self, inner):
+        return f"\n#pragma omp taskgroup\n{self.block(**inner)}\n"
+
+    def taskloop(self, inner):
+        return f"\n#pragma omp taskloop grainsize({self.rng.randint(1, 3)})\nfor (int i = 0; i < {self.rng.randint(0, 6)}; i++) {self.leaf()}\n"
+
+    def taskyield(self, inner):
+        return "\n#pragma omp taskyield\n"
+
+    def text(self):
+        outermost = {"level": 0, "depth": 0}
+        body = " ".join(self.statement() + self.parallel(outermost) for _ in range(3))
+        return f"""#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+static long total, shared_count, shared_sum;
+static omp_lock_t locks[16];
+static omp_nest_lock_t nest[16];
+static void add(long n) {{ __atomic_fetch_add(&total, n, __ATOMIC_RELAXED); }}
+static void work(int n) {{ for (volatile int i = 0; i < 100 * n; i++) ; }}
+int main(void) {{
+    for (int i = 0; i < 16; i++) {{ omp_init_lock(&locks[i]); omp_init_nest_lock(&nest[i]); }}
+    {body}
+    printf("%ld %ld %ld\\n", total, shared_count, shared_sum);
+    return (int)(total & 63);
+}}
+"""
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=ENV)
+
+
+def parts_of(times):
+    """Per path: the sum of those directly below it."""
+    sums = {path: [0.0] * len(values) for path, values in times.items()}
+    for path, values in times.items():
+        above = path
+        while "/" in above:
+            above = above.rsplit("/", 1)[0]
+            if above in sums:
+                sums[above] = [a + b for a, b in zip(sums[above], values)]
+                break
+    return sums
+
+
+def judge(seed):
+    done = run(LATECOMER, "show", "--json", "result")
+    check(done.returncode == 0, f"seed {seed}: {done}")
+    result = json.loads(done.stdout)
+    pop, metrics = result["pop"], result["metrics"]
+    check(result["meta"]["complete"] is True, f"seed {seed}: {result['meta']}")
+    check(pop["identity_error"] < 1e-9, f"seed {seed}: identities off by {pop['identity_error']}")
+    check(0 <= pop["task_critical_path_s"] <= pop["critical_path_s"] * (1 + 1e-9), f"seed {seed}: {pop}")
+    times = metrics["time"]["callpaths"]
+    for path, parts in parts_of(times).items():
+        for own, inside in zip(times[path], parts):
+            check(0 <= own and inside <= own + CLOCK_S, f"seed {seed}: {path}: {inside} s of {own} s in its parts")
+    roots = [sum(values) for values in zip(*(times[path] for path in times if path.count("/") == 0))]
+    check(max(roots) <= result["meta"]["wall_time_s"] + CLOCK_S, f"seed {seed}: {roots} of {result['meta']['wall_time_s']} s")
+    for name in ("omp_ibarrier_wait", "omp_ebarrier_wait", "omp_taskwait_wait", "omp_lock_contention_critical", "omp_lock_contention_api",
+                 "omp_idle_threads"):
+        for path, waits in metrics[name]["callpaths"].items():
+            for own, wait in zip(times[path], waits):
+                check(0 <= wait <= own + CLOCK_S, f"seed {seed}: {name} {wait} s of {own} s at {path}")
+
+
+def one(seed):
+    with open("program.c", "w", encoding="utf-8") as file:
+        file.write(Program(seed).text())
+    done = run(COMPILER, "-O1", "-g", "-w", "-fopenmp", *OPTIONS, "-o", "program", "program.c")
+    check(done.returncode == 0, f"seed {seed}: {done.stderr}")
+    bare = run("./program")
+    for options in ([], ["--trace"]):
+        shutil.rmtree("result", ignore_errors=True)
+        done = run(LATECOMER, "run", "-q", *options, "-o", "result", "./program")
+        check((done.returncode, done.stdout, done.stderr) == (bare.returncode, bare.stdout, bare.stderr), f"seed {seed}: {done}, not {bare}")
+        judge(seed)
+    done = run(LATECOMER, "analyze", "result")
+    check(done.returncode == 0 and (", 0 failed" in done.stderr), f"seed {seed}: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for each in range(FIRST, LAST + 1):
+        one(each)
+    print(f"{LAST - FIRST + 1} programs")

@@ -1,0 +1,87 @@
+"""Programs full of corner cases (wildcard receives, cancelled and freed requests, Mprobe, persistent requests, threads, random programs) must give the same
+answer with clocks over either transport, and their messages must find their entries: usage both_transports.py [--sanitizer LIBRARY] LATECOMER FLAVOUR
+DIRECTORY NAME[:ARGUMENT..].. (LIBRARY: run-time library of the sanitizer that the tool was built with; its reports are faults)"""
+import argparse
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
+import launch  # noqa: E402
+
+MODES = {"shm": {"LATECOMER_TRANSPORT": "shm"}, "mpi": {"LATECOMER_TRANSPORT": "mpi"},
+         "mixed": {"LATECOMER_TEST_NODES": "2"}}
+FILL = {"MALLOC_PERTURB_": "170"}  # memory from malloc is full of 0x55: what was forgotten to be set shows
+
+
+def faults(meta, what):
+    piggyback = meta.get("piggyback")
+    if piggyback is None:
+        return [f"{what}: no counts in meta {meta}"]
+    found = [f"{what}: {piggyback[name]} {name}" for name in ("absent", "lost") if piggyback[name]]
+    if piggyback["mirrors"] == 0 and piggyback["collectives_skipped"]:  # what did not come in time over messages is left out
+        found.append(f"{what}: {piggyback['collectives_skipped']} collectives without entry")
+    if piggyback["mispaired"] > piggyback["unsure"]:  # threads and wild receives: what could not be told may be found wrong by its size
+        found.append(f"{what}: {piggyback['mispaired']} mispaired, {piggyback['unsure']} unsure")
+    if meta["messages_matched"] > meta["messages_total"]:
+        found.append(f"{what}: {meta['messages_matched']} of {meta['messages_total']} messages matched")
+    return found
+
+
+def sanitized(work, library):
+    """Words before the tool, and the environment."""
+    if not library:
+        return [], {}
+    common = f"log_path={work.root}/san exitcode=0"
+    options = {"UCX_TLS": "sm,self", "UCX_MEM_EVENTS": "n", "UCX_HANDLE_ERRORS": "none",  # UCX does not start beside a preloaded sanitizer otherwise
+               "TSAN_OPTIONS": f"{common} suppressions={Path(__file__).parent}/tsan.supp", "UBSAN_OPTIONS": f"{common} print_stacktrace=1",
+               "ASAN_OPTIONS": f"{common} detect_leaks=0 verify_asan_link_order=0"}
+    return ["env", f"LD_PRELOAD={library}"], options
+
+
+def answer(run):
+    """What the program printed, without durations."""
+    return {line: n for line, n in run.lines().items() if not line.startswith(("napped", "chain"))}
+
+
+def check(work, command, ranks, library):
+    before, options = sanitized(work, library)
+    bare = work.run(work.launcher(ranks) + command)
+    found = []
+    for name, env in MODES.items():
+        directory = f"{os.path.basename(command[0])}-{name}"
+        label = f"{os.path.basename(command[0])} {' '.join(command[1:])} {name}"
+        run = work.run(work.launcher(ranks) + before + work.tool(directory=directory) + command, env=work.environment(**env, **options, **FILL))
+        found += [f"{label}: {report[:2500]}" for report in work.sanitizer_reports()[:3]]
+        for report in work.root.glob("san.*"):
+            report.unlink()
+        if run.status != bare.status or answer(run) != answer(bare):
+            found.append(f"{label}: status {run.status} instead of {bare.status}\n{run.out[-600:]}{run.err[-600:]}")
+            continue
+        meta = work.show(directory=directory)["meta"]
+        found += faults(meta, label)
+        print(f"{label}: {meta.get('messages_matched')} of {meta.get('messages_total')} matched {meta.get('piggyback')}")
+        launch.shutil.rmtree(work.root / directory)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sanitizer", default="")
+    parser.add_argument("latecomer", type=os.path.abspath)
+    parser.add_argument("flavour")
+    parser.add_argument("directory", type=os.path.abspath)
+    parser.add_argument("names", nargs="+")
+    args = parser.parse_args()
+    found = []
+    with launch.Workspace(args.flavour, args.latecomer) as work:
+        for name in args.names:
+            program, *arguments = name.split(":")
+            command = [f"{args.directory}/{program}-{args.flavour}", *arguments]
+            found += check(work, command, {"random": 3, "corner_cases": 2, "call_chains": 3 if args.flavour == "openmpi" else 2}.get(program, 4), args.sanitizer)
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""A program with timers, signals, fork, exec, threads and performance events of its own ends as it does bare, also at a high rate of samples.
+
+usage: beside.py LATECOMER FLAVOUR PROGRAM DIR
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+LATECOMER, FLAVOUR, PROGRAM, DIR = sys.argv[1:5]
+LAUNCHER = [f"mpirun.{FLAVOUR}", *(["--allow-run-as-root", "--oversubscribe"] if FLAVOUR == "openmpi" else []), "-n", "2"]
+
+
+def run(*words, **environment):
+    done = subprocess.run([*LAUNCHER, *words], env={**os.environ, **environment}, text=True, capture_output=True, timeout=200, check=False)
+    assert done.returncode == 0 and "".join(done.stdout.split()) == "finefine", (words, done.returncode, done.stdout, done.stderr)
+
+
+shutil.rmtree(DIR, ignore_errors=True)
+run(PROGRAM)
+run(LATECOMER, "run", "-o", DIR, PROGRAM, LATECOMER_SAMPLE="5000")
+shown = subprocess.run([LATECOMER, "show", "--json", DIR], text=True, capture_output=True, check=True)
+result = json.loads(shown.stdout)
+assert result["meta"]["complete"] is True and result["meta"]["coverage"]["calls_lost"] == 0, result["meta"]
+if result["meta"]["sampling"]["rate"] == 0:
+    print("left out: the kernel allows no samples:", result["meta"]["sampling"]["why"])
+    sys.exit(0)
+assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["samples"] > 500, result["meta"]

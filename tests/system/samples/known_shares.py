@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Functions without MPI calls get the time that they took, as the program measured it itself.
+
+usage: known_shares.py LATECOMER FLAVOUR PROGRAM DIR [exact]
+
+exact: only what does not depend on measured time. Else shares within 4 standard errors (and 2 %), the kernel of the late rank named in
+blame and findings, time asleep told apart.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+
+LATECOMER, FLAVOUR, PROGRAM, DIR = sys.argv[1:5]
+EXACT = sys.argv[5:] == ["exact"]
+KERNELS = ["assemble", "precondition", "solve", "straggle"]
+
+
+def run(name, *arguments, sample="500"):
+    out = f"{DIR}/{name}"
+    shutil.rmtree(out, ignore_errors=True)
+    environment = {**os.environ, "LATECOMER_SAMPLE": sample}
+    done = subprocess.run([LATECOMER, "run", "-n", "2", "--launcher", f"mpirun.{FLAVOUR}", "-o", out, PROGRAM, *arguments],
+                          env=environment, text=True, capture_output=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    shown = subprocess.run([LATECOMER, "show", "--json", out], text=True, capture_output=True, check=True)
+    spent = [0.0] * 4
+    for line in done.stdout.splitlines():
+        spent = [a + float(b) for a, b in zip(spent, line.split()[1:])]
+    with tarfile.open(f"{out}/profile.cubex") as archive:
+        members = archive.getnames()
+    return json.loads(shown.stdout), spent, members
+
+
+def check_sums(result):
+    """Exact times stay exact: a sampled call path and its siblings never have more than their parent."""
+    times = {path: sum(row) for path, row in result["metrics"]["time"]["callpaths"].items()}
+    for path, seconds in times.items():
+        inside = [s for p, s in times.items() if p.startswith(path + "/") and "/" not in p[len(path) + 1:]]
+        assert sum(inside) <= seconds + 1e-9, (path, seconds, inside)
+    total = result["metrics"]["time"]["total"]
+    assert abs(times["main"] - total) < 1e-6 * total, (times["main"], total)
+
+
+os.makedirs(DIR, exist_ok=True)
+off, _, members = run("off", "5", "2", sample="off")
+assert "sampled" not in off and "samples.tsv" not in members, "sampled though off"
+assert off["meta"]["sampling"] == {"rate": 0.0, "why": "--sample=off"}, off["meta"]["sampling"]
+check_sums(off)
+result, spent, members = run("on", "20" if EXACT else "200", "10")
+if result["meta"]["sampling"]["rate"] == 0:
+    print("left out: the kernel allows no samples:", result["meta"]["sampling"]["why"])
+    sys.exit(0)
+assert result["meta"]["sampling"]["rate"] == 500
+check_sums(result)
+sampled = result["sampled"]
+assert all(entry["sampled"] is True and entry["samples"] >= 0 and entry["error_s"] >= 0 for entry in sampled.values()), sampled
+assert any(path.endswith("/solve") for path in sampled), list(sampled)
+if EXACT:
+    sys.exit(0)
+
+by_name = {name: [e for p, e in sampled.items() if p.endswith("/" + name)] for name in KERNELS}
+for name, seconds in zip(KERNELS, spent):
+    found = sum(e["seconds"] for e in by_name[name])
+    error = sum(e["error_s"] ** 2 for e in by_name[name]) ** 0.5
+    print(f"{name:13} spent {seconds:.3f} s, sampled {found:.3f} s +- {error:.3f}")
+    assert abs(found - seconds) <= 4 * error + 0.02 * sum(spent), (name, seconds, found, error)
+late = [entry for entry in result["late"] if entry["rank"] == 1]
+by_kernel = {name: sum(e["seconds"] for e in late if e["callpath"].endswith("/" + name)) for name in KERNELS}
+lost = sum(e["seconds"] for e in late if e["callpath"].endswith(("/(preempted)", "/(off CPU)")))
+print(f"waiting for rank 1 by its kernels: {by_kernel}, without its core {lost:.3f} s of {sum(e['seconds'] for e in late):.3f} s")
+known = sum(by_kernel.values()) + lost
+assert known > 0.9 * sum(e["seconds"] for e in late), late # somebody is named
+for finding in result["findings"]:
+    print("finding:", finding["kind"], finding["callpath"], finding["ranks"])
+
+asleep, _, _ = run("asleep", "20", "10", "300000")
+away = sum(e["seconds"] for p, e in asleep["sampled"].items() if p.endswith("/(off CPU)"))
+print(f"asleep 0.3 s, off CPU {away:.3f} s")
+assert 0.29 < away < 0.6, asleep["sampled"]

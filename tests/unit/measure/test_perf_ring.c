@@ -1,0 +1,135 @@
+/* Records of samples as the kernel writes them, around the end of the ring, and memory that holds
+ * anything: what is read stays inside, and reading ends. */
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "measure/samples/perf_ring.h"
+
+enum { BYTES = 4096 };
+
+static struct perf_event_mmap_page page;
+static char *data; /* exactly BYTES, so that the sanitizer sees what is beyond */
+static struct lc_perf_ring ring;
+static uint64_t head;
+
+static int make(void **state) {
+    (void)state;
+    data = malloc(BYTES);
+    memset(&page, 0, sizeof page);
+    ring = (struct lc_perf_ring){.page = &page, .data = data, .bytes = BYTES};
+    head = 0;
+    return data == NULL;
+}
+
+static int drop(void **state) {
+    (void)state;
+    free(data);
+    return 0;
+}
+
+static void put(const void *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        data[head++ % BYTES] = ((const char *)bytes)[i];
+}
+
+static void put_record(uint32_t type, uint16_t misc, const uint64_t *words, size_t n) {
+    struct perf_event_header header = {
+        .type = type, .misc = misc, .size = (uint16_t)(sizeof header + n * sizeof *words)};
+    put(&header, sizeof header);
+    put(words, n * sizeof *words);
+}
+
+static void records_come_back(void **state) {
+    (void)state;
+    struct lc_perf_record r;
+    for (uint64_t round = 0; round < 100; round++) { /* many times around */
+        const uint64_t sample[] = {1000 + round, 4,    (uint64_t)PERF_CONTEXT_USER,
+                                   0x10 + round, 0x20, 0x30};
+        const uint64_t mixed[] = {7,
+                                  5,
+                                  (uint64_t)PERF_CONTEXT_KERNEL,
+                                  0xffffffff81000000u,
+                                  (uint64_t)PERF_CONTEXT_USER,
+                                  0x40,
+                                  0x50};
+        const uint64_t time[] = {5}, lost[] = {1, 77, 5};
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sample, 6);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, mixed, 7);
+        put_record(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, time, 1);
+        put_record(PERF_RECORD_SWITCH,
+                   PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, time, 1);
+        put_record(PERF_RECORD_SWITCH, 0, time, 1);
+        put_record(PERF_RECORD_LOST, 0, lost, 3);
+        put_record(PERF_RECORD_THROTTLE, 0, lost, 3);
+        assert_true(lc_perf_ring_next(&ring, head, &r));
+        assert_int_equal(r.kind, LC_PERF_SAMPLE);
+        assert_int_equal(r.time_ns, 1000 + round);
+        assert_int_equal(r.n, 3);
+        assert_int_equal(r.addresses[0], 0x10 + round);
+        assert_int_equal(r.addresses[2], 0x30);
+        assert_false(r.in_kernel);
+        assert_true(lc_perf_ring_next(&ring, head, &r));
+        assert_true(r.in_kernel);
+        assert_int_equal(r.n, 2);
+        assert_int_equal(r.addresses[0], 0x40);
+        static const enum lc_perf_kind kinds[] = {LC_PERF_OUT, LC_PERF_PREEMPTED, LC_PERF_IN,
+                                                  LC_PERF_LOST, LC_PERF_OTHER};
+        for (int i = 0; i < 5; i++) {
+            assert_true(lc_perf_ring_next(&ring, head, &r));
+            assert_int_equal(r.kind, kinds[i]);
+            assert_true(kinds[i] != LC_PERF_LOST || r.n == 77);
+        }
+        assert_false(lc_perf_ring_next(&ring, head, &r));
+        lc_perf_ring_done(&ring, head);
+        assert_int_equal(page.data_tail, head);
+        assert_false(lc_perf_ring_full(&ring, head));
+    }
+    assert_true(lc_perf_ring_full(&ring, head + BYTES - 100));
+}
+
+static uint64_t word(void) {
+    static uint64_t x = 88172645463325252u;
+    x ^= x << 13;
+    x ^= x >> 7;
+    return x ^= x << 17;
+}
+
+static void anything_is_survived(void **state) {
+    (void)state;
+    struct lc_perf_record r;
+    for (int round = 0; round < 20000; round++) {
+        for (size_t i = 0; i < BYTES; i += 8) {
+            uint64_t w = word();
+            if (i % 64 == 0) { /* often a header that could be one */
+                struct perf_event_header h = {.type = word() % 3 == 0 ? PERF_RECORD_SAMPLE
+                                                                      : (uint32_t)(word() % 20),
+                                              .misc = (uint16_t)w,
+                                              .size = (uint16_t)(word() % 70 * 8)};
+                memcpy(&w, &h, sizeof w);
+            }
+            memcpy(data + i, &w, sizeof w);
+        }
+        ring.at = word() & ~7ull;
+        head = ring.at + word() % (2 * BYTES);
+        int records = 0;
+        while (lc_perf_ring_next(&ring, head, &r)) {
+            assert_true(r.n <= LC_PERF_CALLERS || r.kind == LC_PERF_LOST);
+            assert_true(++records <= BYTES / 8);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(records_come_back, make, drop),
+        cmocka_unit_test_setup_teardown(anything_is_survived, make, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

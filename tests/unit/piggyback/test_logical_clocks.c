@@ -1,0 +1,438 @@
+/* Logical clocks and their vectors: growth, maxima at edges, vectors that travel, overflow,
+ * overwritten versions, blame. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "piggyback/blame.h"
+#include "piggyback/logical.h"
+
+static struct lc_area make_area(uint32_t rank) {
+    struct lc_area area;
+    size_t bytes = lc_area_size(2);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    lc_area_init(&area, memory, bytes, rank, 2);
+    return area;
+}
+
+static uint64_t sum(struct lc_cpvec *vec) {
+    lc_cpvec_fold(vec);
+    uint64_t s = vec->other;
+    for (uint32_t i = 0; i < vec->n; i++)
+        s += vec->items[i].ticks;
+    return s;
+}
+
+static uint64_t item(struct lc_cpvec *vec, uint32_t rank, uint32_t node) {
+    lc_cpvec_fold(vec);
+    for (uint32_t i = 0; i < vec->n; i++)
+        if (vec->items[i].key == ((uint64_t)rank << 32 | node))
+            return vec->items[i].ticks;
+    return 0;
+}
+
+static struct lc_logical a, b;
+
+static void start(struct lc_area *area_a, struct lc_area *area_b, uint64_t now) {
+    *area_a = make_area(0);
+    *area_b = make_area(1);
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    b.rank = 1;
+    lc_cpvec_init(&a.vec, area_a, 0, 0);
+    lc_cpvec_init(&b.vec, area_b, 0, 0);
+    lc_logical_begin(&a, 1, now);
+    lc_logical_begin(&b, 1, now);
+}
+
+/* a works 10 in node 5, sends; b works 3 in node 6, receives, works 4 in node 7: b's chain is 10
+ * + 4. */
+static void one_edge(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    start(&area_a, &area_b, 100);
+    lc_logical_useful(&a, 110, 5);
+    lc_logical_stamp(&a, 110, &stamp);
+    assert_int_equal(stamp.useful, 10);
+    assert_int_equal(stamp.outside_omp, 10);
+    lc_logical_useful(&b, 103, 6);
+    lc_logical_take(&b, &stamp, 112, &area_a);
+    b.last = 112;
+    lc_logical_useful(&b, 116, 7);
+    assert_int_equal(b.useful, 14);
+    assert_int_equal(b.own, 7);
+    assert_int_equal(item(&b.vec, 0, 5), 10);
+    assert_int_equal(item(&b.vec, 1, 7), 4);
+    assert_int_equal(item(&b.vec, 1, 6), 0);
+    assert_int_equal(sum(&b.vec), b.useful);
+    /* a slower sender does not win */
+    a.last = 110;
+    lc_logical_useful(&a, 112, 5);
+    lc_logical_stamp(&a, 112, &stamp);
+    lc_logical_take(&b, &stamp, 117, &area_a);
+    assert_int_equal(b.useful, 14);
+    /* nor does one of another interval */
+    stamp.useful = 1000;
+    stamp.interval = 2;
+    lc_logical_take(&b, &stamp, 117, &area_a);
+    assert_int_equal(b.useful, 14);
+}
+
+static void overflow(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    start(&area_a, &area_b, 0);
+    uint64_t now = 0;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t node = rand() % 3 ? (uint32_t)rand() % 4 : (uint32_t)rand() % 500;
+        now += 10;
+        lc_logical_useful(&a, now, node);
+        assert_int_equal(sum(&a.vec), a.useful);
+    }
+    assert_int_equal(a.vec.n, LC_CP_ITEMS);
+    for (uint32_t node = 0; node < 4; node++)
+        assert_true(item(&a.vec, 0, node) > 20000);
+}
+
+/* An edge that does not win changes neither clock nor vector, whether or not the version that the
+ * vector continues is named; one that wins sets all of them. */
+static void behind(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp, later;
+    start(&area_a, &area_b, 0);
+    lc_logical_useful(&a, 50, 5);
+    lc_logical_stamp(&a, 50, &stamp);
+    lc_logical_take(&b, &stamp, 60, &area_a); /* b continues a's version */
+    b.last = 60;
+    lc_logical_useful(&b, 100, 7);
+    assert_int_equal(b.useful, 90);
+    assert_true(lc_cpvec_continues(&b.vec, &area_a, &stamp));
+    uint64_t origin = b.origin;
+    lc_logical_take(&b, &stamp, 110, &area_a);
+    assert_int_equal(b.useful, 90);
+    assert_int_equal(b.origin, origin);
+    assert_int_equal(b.vec.n_recent, 2); /* none of a's since, own work */
+    assert_int_equal(b.vec.recent[1].ticks, 40);
+    a.grain = 1000; /* no new version */
+    lc_logical_useful(&a, 150, 6);
+    lc_logical_stamp(&a, 150, &later);
+    assert_int_equal(later.vector, stamp.vector);
+    assert_true(lc_cpvec_continues(&b.vec, &area_a, &later));
+    lc_logical_take(&b, &later, 160, &area_a);
+    assert_int_equal(b.useful, 150);
+    assert_int_equal(item(&b.vec, 0, 5), 50);
+    assert_int_equal(item(&b.vec, 0, 6), 100);
+    assert_int_equal(item(&b.vec, 1, 7), 0);
+    assert_int_equal(sum(&b.vec), 150);
+}
+
+/* A sender that published many versions since: the latest one, scaled to the clock of the stamp. */
+static void overwritten(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp first, other;
+    start(&area_a, &area_b, 0);
+    lc_logical_useful(&a, 1000, 5);
+    lc_logical_useful(&a, 3000, 6);
+    lc_logical_stamp(&a, 3000, &first);
+    for (uint64_t i = 1; i <= 2 * LC_CP_VERSIONS; i++) {
+        lc_logical_useful(&a, 3000 + i, 6);
+        lc_logical_stamp(&a, 3000 + i, &other);
+    }
+    lc_logical_take(&b, &first, 4000, &area_a);
+    assert_int_equal(b.useful, 3000);
+    assert_int_equal(b.vec.n_overwritten, 1);
+    assert_int_equal(sum(&b.vec), 3000);
+    assert_in_range(item(&b.vec, 0, 5), 950, 1000);
+    assert_in_range(item(&b.vec, 0, 6), 2000, 2050);
+}
+
+/* Scenarios keep their own maxima: with node 5 at half, b's chain through a is 5 + 4 < its own 8.
+ */
+static void what_if(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    const float half = 0.5f, one = 1;
+    start(&area_a, &area_b, 0);
+    a.vec.n_whatif = b.vec.n_whatif = 1;
+    lc_logical_useful(&a, 10, 5);
+    lc_logical_whatif(&a, 10, &half);
+    lc_logical_stamp(&a, 10, &stamp);
+    lc_logical_useful(&b, 8, 6);
+    lc_logical_whatif(&b, 8, &one);
+    lc_logical_take(&b, &stamp, 11, &area_a);
+    assert_int_equal(b.useful, 10);
+    assert_int_equal(b.vec.whatif[0], 8);
+    assert_int_equal(b.vec.n_whatif_lost, 1); /* a published no clocks */
+}
+
+/* What-if clocks are there after many more versions than vectors are kept for; not after all. */
+static void what_if_far_ahead(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp first, other;
+    const float twice = 2;
+    start(&area_a, &area_b, 0);
+    area_a = make_area(0);
+    lc_cpvec_init(&a.vec, &area_a, 0, 1);
+    b.vec.n_whatif = 1;
+    lc_logical_useful(&a, 10, 5);
+    lc_logical_whatif(&a, 10, &twice);
+    lc_logical_stamp(&a, 10, &first);
+    for (uint64_t i = 1; i <= 100 * LC_CP_VERSIONS; i++) {
+        lc_logical_useful(&a, 10 + i, 6);
+        lc_logical_whatif(&a, 1, &twice);
+        lc_logical_stamp(&a, 10 + i, &other);
+    }
+    lc_logical_take(&b, &first, 7000, &area_a);
+    assert_int_equal(b.vec.whatif[0], 20);
+    assert_int_equal(b.vec.n_whatif_lost, 0);
+    lc_logical_take(&b, &other, 7000, &area_a);
+    assert_int_equal(b.vec.whatif[0], 2 * a.useful);
+    for (uint64_t i = 1; i <= LC_WHATIF_VERSIONS; i++) {
+        lc_logical_useful(&a, 7000 + i, 6);
+        lc_logical_stamp(&a, 7000 + i, &first);
+    }
+    lc_logical_take(&b, &other, 7000, &area_a);
+    assert_int_equal(b.vec.n_whatif_lost, 1);
+}
+
+/* An edge that is known late counts as if it had come in time, in all clocks. */
+static void late_edge(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    struct lc_logical_since since;
+    const float half = 0.5f, one = 1;
+    start(&area_a, &area_b, 0);
+    a.vec.n_whatif = 0;
+    area_a = make_area(0);
+    lc_cpvec_init(&a.vec, &area_a, 0, 1);
+    b.vec.n_whatif = 1;
+    lc_logical_useful(&a, 100, 5);
+    lc_logical_whatif(&a, 100, &half);
+    lc_logical_stamp(&a, 100, &stamp);
+    lc_logical_useful(&b, 80, 6);
+    lc_logical_whatif(&b, 80, &one);
+    lc_logical_mark(&b, &since);
+    b.last = 101;
+    lc_logical_useful(&b, 105, 7);
+    lc_logical_useful(&b, 111, 8);
+    lc_logical_whatif(&b, 10, &one);
+    lc_logical_rewind(&b, &since);
+    assert_int_equal(b.useful, 80);
+    lc_logical_take(&b, &stamp, 101, &area_a);
+    const struct lc_logical_done done[2] = {{9, 80}, {7, 84}}; /* the first before the mark */
+    lc_logical_forward(&b, &since, true, done, 2);
+    assert_int_equal(b.useful, 110);
+    assert_int_equal(b.own, 90);
+    assert_int_equal(b.vec.whatif[0], 90); /* 80 > 50 */
+    assert_int_equal(item(&b.vec, 0, 5), 100);
+    assert_int_equal(item(&b.vec, 1, 7), 4);
+    assert_int_equal(item(&b.vec, 1, 8), 6);
+    assert_int_equal(item(&b.vec, 1, 9), 0);
+    assert_int_equal(sum(&b.vec), b.useful);
+}
+
+static void blame(void **state) {
+    (void)state;
+    struct lc_blame *t = calloc(2, sizeof *t);
+    uint64_t total = 0;
+    for (int i = 0; i < 50000; i++) {
+        struct lc_blame_row row = {.wait_key = (uint64_t)(rand() % 3),
+                                   .late_rank = (uint32_t)rand() % 2,
+                                   .late_thread = (uint32_t)rand() % 2,
+                                   .late_node = 1,
+                                   .ticks = 100};
+        if (i % 4 == 0)
+            row = (struct lc_blame_row){
+                .wait_key = (uint64_t)rand() % 5000, .late_rank = 9, .late_node = 2, .ticks = 3};
+        total += row.ticks;
+        lc_blame_add(&t[i & 1], &row);
+    }
+    lc_blame_merge(&t[0], &t[1]);
+    uint64_t sums = 0;
+    for (uint32_t i = 0; i < t[0].n; i++)
+        sums += t[0].rows[i].ticks;
+    assert_int_equal(sums, total);
+    lc_blame_sort(&t[0]);
+    for (uint32_t i = 0; i < 12; i++) { /* 3 * 2 * 2 heavy rows first, nearly exact */
+        assert_true(t[0].rows[i].late_rank < 2);
+        assert_true(t[0].rows[i].ticks - t[0].rows[i].error > 280000);
+    }
+    free(t);
+}
+
+/* Two ranks that take turns: while the same version of the other one's vector wins again, nothing
+ * is read (here it is gone by then), and the vector is exact all the same. */
+static void same_version_again(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    start(&area_a, &area_b, 0);
+    a.grain = 1000;
+    lc_logical_useful(&a, 100, 5);
+    lc_logical_stamp(&a, 100, &stamp);
+    uint32_t version = stamp.vector;
+    lc_logical_take(&b, &stamp, 101, &area_a);
+    b.last = 101;
+    lc_logical_useful(&b, 104, 6);
+    assert_int_equal(b.useful, 103);
+    for (int i = 0; i < LC_CP_VERSIONS; i++)
+        atomic_store(&a.vec.circle->versions[i].version, 0);
+    lc_logical_useful(&a, 110, 8);
+    lc_logical_stamp(&a, 110, &stamp);
+    assert_int_equal(stamp.vector, version);
+    lc_logical_take(&b, &stamp, 111, &area_a);
+    assert_int_equal(b.useful, 110);
+    assert_int_equal(b.vec.n_overwritten, 0);
+    assert_int_equal(item(&b.vec, 0, 5), 100);
+    assert_int_equal(item(&b.vec, 0, 8), 10);
+    assert_int_equal(item(&b.vec, 1, 6), 0);
+    assert_int_equal(sum(&b.vec), b.useful);
+}
+
+/* More nodes than there are places: what leaves goes to the node further out. */
+static void outer_nodes(void **state) {
+    (void)state;
+    enum { NODES = 1000, MAIN = 1, PARTS = 10 };
+    struct lc_area areas[2];
+    uint64_t spent = 0;
+    start(&areas[0], &areas[1], 0);
+    lc_cpvec_know(&a.vec, areas, 2);
+    lc_cpvec_know(&b.vec, areas, 2);
+    for (uint32_t part = 0; part < PARTS; part++)
+        lc_area_set_outer(&areas[0], 10 + part, MAIN);
+    for (uint32_t node = 100; node < 100 + NODES; node++)
+        lc_area_set_outer(&areas[0], node, 10 + node % PARTS);
+    lc_logical_useful(&a, spent += 100000, 100);
+    for (uint32_t i = 0; i < 3 * NODES; i++)
+        lc_logical_useful(&a, spent += 7, 100 + i % NODES);
+    assert_int_equal(sum(&a.vec), spent);
+    assert_int_equal(a.vec.other, 0);
+    assert_in_range(item(&a.vec, 0, 100), 100000, 100021); /* the largest stays where it was */
+    struct lc_stamp stamp;
+    lc_logical_stamp(&a, spent, &stamp);
+    lc_logical_useful(&b, 1, 7);
+    lc_logical_take(&b, &stamp, 10, &areas[0]);
+    for (uint32_t node = 1; node < 60; node++) { /* of a rank whose nodes are not known */
+        lc_logical_useful(&b, b.last + 1, node);
+        assert_int_equal(sum(&b.vec), b.useful);
+    }
+    assert_int_equal(b.vec.other, 0); /* the others' items were moved out */
+}
+
+/* The rule of places in a full vector, word by word: again and again the smallest item that has a
+ * node further out becomes that node's, until one meets an item that is there. */
+struct plain {
+    struct lc_cp_item items[LC_CP_ITEMS];
+    uint32_t n;
+    uint64_t other;
+};
+
+static uint32_t plain_find(const struct plain *p, uint64_t key) {
+    uint32_t i = 0;
+    while (i < p->n && p->items[i].key != key)
+        i++;
+    return i;
+}
+
+static uint64_t plain_outer(const struct lc_area *areas, uint64_t key) {
+    uint64_t rank = (key & ~LC_CP_OUTER) >> 32;
+    uint32_t outer = lc_area_outer(&areas[rank], (uint32_t)key);
+    return outer != 0 ? LC_CP_OUTER | rank << 32 | outer : 0;
+}
+
+static uint32_t plain_smallest(const struct plain *p, const struct lc_area *areas, bool inner) {
+    uint32_t found = p->n;
+    for (uint32_t i = 0; i < p->n; i++)
+        if ((!inner || plain_outer(areas, p->items[i].key) != 0) &&
+            (found == p->n || p->items[i].ticks < p->items[found].ticks))
+            found = i;
+    return found;
+}
+
+static uint32_t plain_free(struct plain *p, const struct lc_area *areas) {
+    for (uint32_t i; (i = plain_smallest(p, areas, true)) < p->n;) {
+        uint64_t outer = plain_outer(areas, p->items[i].key);
+        uint32_t at = plain_find(p, outer);
+        if (at < p->n) {
+            p->items[at].ticks += p->items[i].ticks;
+            return i;
+        }
+        p->items[i].key = outer;
+    }
+    uint32_t i = plain_smallest(p, areas, false);
+    p->other += p->items[i].ticks;
+    return i;
+}
+
+static void plain_add(struct plain *p, const struct lc_area *areas, uint64_t key, uint64_t ticks) {
+    uint32_t i = plain_find(p, key);
+    if (i == p->n && i < LC_CP_ITEMS)
+        p->items[p->n++] = (struct lc_cp_item){key, 0};
+    else if (i == p->n)
+        p->items[i = plain_free(p, areas)] = (struct lc_cp_item){key, 0};
+    p->items[i].ticks += ticks;
+}
+
+static void rule_of_places(void **state) {
+    (void)state;
+    enum { NODES = 400, STEPS = 100000 };
+    struct lc_area areas[2];
+    static struct plain p;
+    start(&areas[0], &areas[1], 0);
+    lc_cpvec_know(&a.vec, areas, 2);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint32_t node = 2; node < NODES; node++) /* a tree; some stand for themselves */
+            if (rand() % 10)
+                lc_area_set_outer(&areas[rank], node, 1 + (uint32_t)rand() % (node - 1));
+    uint64_t spent = 0, moved = 0;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        uint64_t key = (uint64_t)(rand() % 2) << 32 | (uint64_t)(1 + rand() % (NODES - 1));
+        uint64_t ticks = (uint64_t)(rand() % (i % 1000 < 500 ? 3 : 1000)); /* many alike */
+        moved += p.n == LC_CP_ITEMS && plain_find(&p, key) == p.n;
+        plain_add(&p, areas, key, ticks);
+        lc_cpvec_add(&a.vec, key, ticks);
+        lc_cpvec_fold(&a.vec);
+        spent += ticks;
+        assert_int_equal(a.vec.n, p.n);
+        assert_int_equal(a.vec.other, p.other);
+        assert_memory_equal(a.vec.items, p.items, p.n * sizeof *p.items);
+        if (i % 997 == 0) { /* taken over from another thread */
+            struct lc_cp_item items[LC_CP_ITEMS];
+            uint32_t n = lc_cpvec_pack(&a.vec, items, LC_CP_ITEMS - i % 7);
+            lc_cpvec_adopt_items(&a.vec, items, n, spent);
+            memcpy(p.items, items, n * sizeof *items);
+            p.n = n;
+            p.other = a.vec.other;
+        }
+    }
+    assert_int_equal(sum(&a.vec), spent);
+    assert_true(moved > STEPS / 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(outer_nodes),
+                                       cmocka_unit_test(rule_of_places),
+                                       cmocka_unit_test(one_edge),
+                                       cmocka_unit_test(overflow),
+                                       cmocka_unit_test(same_version_again),
+                                       cmocka_unit_test(behind),
+                                       cmocka_unit_test(overwritten),
+                                       cmocka_unit_test(what_if),
+                                       cmocka_unit_test(what_if_far_ahead),
+                                       cmocka_unit_test(late_edge),
+                                       cmocka_unit_test(blame)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
