@@ -11,6 +11,9 @@ from statistics import median
 from check_call_paths import exclusive_times, run
 
 ATTEMPTS = 4  # the machine may have other work
+# What MPI itself loses because the tool uses caches and branch predictors, too, lies between no stamps of the tool: on one processor nothing,
+# on another 13 of 93 ns with Open MPI and 2 of 97 with MPICH.
+UNSEEN_NS = 16
 
 
 def measured(latecomer, flavour, command):
@@ -31,22 +34,22 @@ def useful_error(*program):
 
 
 def overhead_error(*program):
-    """How much the overhead that the tool tells differs from what its wrappers add."""
+    """How much the overhead that the tool tells differs from what its wrappers add: as a part, in ns."""
     calls = 1000
     blocks, result = measured(*program[:2], [program[2], "300", str(calls), "50"])
     added = median(wrapped - past for wrapped, past, _ in blocks) / calls * 1e9
     told = result["meta"]["overhead"]["call_ns"]
     print(f"a call takes {added:.1f} ns longer, {told:.1f} ns by the tool's account: {told / added - 1:+.2%}")
-    return told / added - 1
+    return told / added - 1, told - added
 
 
 def attempt(program):
     useful = median(useful_error(*program) for _ in range(3))
-    overhead = median(overhead_error(*program) for _ in range(5))
-    print(f"medians: useful time {useful:+.2%}, overhead {overhead:+.2%}")
+    overhead, ns = median(overhead_error(*program) for _ in range(5))
+    print(f"medians: useful time {useful:+.2%}, overhead {overhead:+.2%}, {ns:+.1f} ns")
     if abs(useful) > 0.03:
         return "useful time is not that of the work alone"
-    if abs(overhead) > 0.1:
+    if abs(overhead) > 0.1 and not -UNSEEN_NS <= ns <= 0:
         return "the overhead is not what the tool says"
     return None
 

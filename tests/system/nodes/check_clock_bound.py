@@ -57,7 +57,8 @@ def check_drift(folder):
         if sync["error_s"] < 0.5 * off:
             break
     assert off > 0.3e-6 * DRIFT_PPM, sync  # in 0.3 s and more
-    assert 0.9 * off <= sync["wait_error_s"] <= off + 2 * sync["error_s"] + 20e-6 + 0.2 * off, sync
+    # the stated error is that of two clocks, and of each what it seems to go off between two synchronisations, either of them wrong by its error
+    assert 0.9 * off <= sync["wait_error_s"] <= off + 4 * sync["error_s"] + 20e-6 + 0.2 * off, sync
     print(f"a clock that drifts by {DRIFT_PPM} ppm: {off * 1e6:.0f} us in the run, waits right to {sync['wait_error_s'] * 1e6:.0f} us")
 
 
