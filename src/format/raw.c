@@ -196,13 +196,13 @@ static enum lc_err broken(const char *what) {
 enum lc_err lc_raw_check(const struct lc_raw *raw) {
     for (size_t i = 0; i < raw->n_nodes; i++) {
         const struct lc_raw_node *node = &raw->nodes[i];
-        if (node->kind > LC_RAW_SAMPLED)
+        if (node->kind >= LC_RAW_KINDS)
             return broken("kind of a call-tree node");
         if (i == 0 ? node->parent != LC_NONE : node->parent >= i)
             return broken("parent of a call-tree node");
         if (lc_raw_is_code(node->kind) && node->ref != LC_NONE && node->ref >= raw->n_modules)
             return broken("module of a call-tree node");
-        if ((node->kind == LC_RAW_MPI || node->kind == LC_RAW_REGION) && node->ref >= raw->n_names)
+        if (lc_raw_is_named(node->kind) && node->ref >= raw->n_names)
             return broken("name of a call-tree node");
     }
     for (size_t i = 0; i < raw->n_locations; i++)
@@ -232,7 +232,7 @@ static enum lc_err merge_definitions(struct lc_raw *raw, const struct lc_raw *ot
             node.parent = nodes[node.parent];
         if (lc_raw_is_code(node.kind))
             node.ref = node.ref == LC_NONE ? LC_NONE : modules[node.ref];
-        else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION)
+        else if (lc_raw_is_named(node.kind))
             node.ref = names[node.ref];
         LC_TRY(lc_raw_add_node(raw, &node, &nodes[i]));
     }

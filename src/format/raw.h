@@ -37,7 +37,9 @@ enum lc_raw_kind {
     LC_RAW_CUT,    /* "...": deeper than the limit */
     /* Found by samples below a node that is exact: a function, as FRAME; or, with ref LC_NONE and
      * offset = enum lc_raw_sampled, what is none */
-    LC_RAW_SAMPLED
+    LC_RAW_SAMPLED,
+    LC_RAW_SCRIPT, /* function of an interpreted program: name = "solver.py:Solver.step:41" */
+    LC_RAW_KINDS
 };
 
 enum lc_raw_sampled {
@@ -53,6 +55,11 @@ static inline bool lc_raw_is_code(uint32_t kind) {
     return kind == LC_RAW_FRAME || kind == LC_RAW_SAMPLED;
 }
 
+/* Nodes whose `ref` is a name. */
+static inline bool lc_raw_is_named(uint32_t kind) {
+    return kind == LC_RAW_MPI || kind == LC_RAW_REGION || kind == LC_RAW_SCRIPT;
+}
+
 struct lc_raw_module {
     char *path;
     char *build_id; /* lower-case hex, "" if none */
@@ -61,7 +68,7 @@ struct lc_raw_module {
 struct lc_raw_node {
     uint32_t parent; /* LC_NONE for node 0 */
     uint32_t kind;   /* enum lc_raw_kind */
-    /* FRAME: module, LC_NONE: code made at run time; MPI, REGION: name (index into names); else
+    /* FRAME: module, LC_NONE: code made at run time; named: name (index into names); else
      * 0 */
     uint32_t ref;
     uint32_t flags;  /* LC_RAW_NODE_* */

@@ -81,7 +81,7 @@ static enum lc_err read_definitions(struct reader *r) {
                                    .offset = nodes[i].offset,
                                    .call_site = nodes[i].call_site};
         uint32_t parent = nodes[i].parent, ref = nodes[i].ref;
-        if (node.kind > LC_RAW_SAMPLED || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
+        if (node.kind >= LC_RAW_KINDS || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
             return lc_fail(LC_ERR_FORMAT, "measurement state: call tree is damaged");
         node.parent = i == 0 ? LC_NONE : r->node_map[parent];
         if (node.kind == LC_RAW_SAMPLED && ref == LC_NONE) {
@@ -90,7 +90,7 @@ static enum lc_err read_definitions(struct reader *r) {
             if (ref >= r->n_modules)
                 return lc_fail(LC_ERR_FORMAT, "measurement state: module is damaged");
             node.ref = r->module_map[ref];
-        } else if (node.kind == LC_RAW_MPI || node.kind == LC_RAW_REGION) {
+        } else if (lc_raw_is_named(node.kind)) {
             if (ref >= r->n_names)
                 return lc_fail(LC_ERR_FORMAT, "measurement state: name is damaged");
             node.ref = r->name_map[ref];

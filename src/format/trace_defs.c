@@ -253,7 +253,7 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
         r.module = t->modules[raw.ref];
         r.build_id = t->build_ids[raw.ref];
         r.offset = raw.offset;
-    } else if ((raw.kind == LC_RAW_MPI || raw.kind == LC_RAW_REGION) && raw.ref < t->n_names) {
+    } else if (lc_raw_is_named(raw.kind) && raw.ref < t->n_names) {
         r.name = t->names[raw.ref];
     } else if (raw.kind == LC_RAW_CUT) {
         r.name = "...";

@@ -4,11 +4,10 @@
  * it true. Everything slow is behind a function marked LC_COLD.
  *
  * The validated cache (the look-up of the call path): an entry holds, besides its key, the places
- * on the stack where the unwinder found return addresses (and frame pointers that other frames are
- * found by), and their contents. Equal return address, stack pointer and frame pointer of a frame
- * mean that the next return address lies at the same place; it is compared; so by induction, from
- * the wrapper outwards, equal words mean the same call path. The first difference ends the
- * comparison, so nothing is read whose place is not proven. */
+ * on the stack where return addresses lie (and frame pointers that other frames are found by), and
+ * their contents. Equal return address, stack pointer and frame pointer of a frame mean that the
+ * next return address lies at the same place; it is compared; so by induction, equal words mean the
+ * same call path. The first difference ends the comparison: no place is read that is not proven. */
 #ifndef LC_MEASURE_HOT_H
 #define LC_MEASURE_HOT_H
 
@@ -29,6 +28,7 @@
 #include "measure/paths/entry.h"
 #include "measure/paths/loops.h"
 #include "measure/paths/path.h"
+#include "measure/paths/python_stack.h"
 #include "measure/samples/sampler.h"
 #include "measure/thread.h"
 
@@ -62,7 +62,7 @@ static inline bool lc_entry_is(const struct lc_entry *entry, uint64_t fn_ctx, ui
 
 __attribute__((no_sanitize("address", "thread"))) static inline struct lc_entry *
 lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
-    uint64_t fn_ctx = fn | (uint64_t)t->ctx << 32;
+    uint64_t fn_ctx = fn | (uint64_t)lc_context(t) << 32;
     struct lc_entry *e = t->last->follower; /* programs go in circles: mostly the same again */
     if (e != NULL && lc_entry_is(e, fn_ctx, ra, frame))
         return e;

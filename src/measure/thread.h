@@ -16,6 +16,7 @@
 struct lc_entry;
 struct lc_omp_thread;
 struct lc_path;
+struct lc_python;
 struct lc_request;
 struct lc_sampler;
 struct lc_sites_reduced;
@@ -39,6 +40,7 @@ struct lc_thread {
     struct lc_entry *last;     /* its entry */
     struct lc_entry **buckets; /* LC_BUCKETS lists of entries */
     uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
+    struct lc_python *python;  /* its Python frames count in call paths; NULL: it has none */
     uint32_t index;            /* location: dense id in this process */
     bool cold;                 /* the look-up of this call was a miss */
     bool in_callback;          /* the look-up is that of a call inside a callback */

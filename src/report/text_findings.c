@@ -35,7 +35,8 @@ static void put_sites(const struct lc_finding *finding, size_t width, struct lc_
     free(to);
 }
 
-/* First line: the gain and the sentence; second: the place. */
+/* First line: the gain and the sentence; second: the place, with its lines where there is room,
+ * else they follow. */
 static void print_finding(const struct lc_text *text, const struct lc_findings *findings,
                           const struct lc_finding *finding, const char *where) {
     char gain[48];
@@ -47,6 +48,8 @@ static void print_finding(const struct lc_text *text, const struct lc_findings *
     bool fits = lc_utf8_count(where) + sites.length + NUMBERS + 2 <= text->width;
     fprintf(text->out, "  %*s%s%s%s%s\n", NUMBERS, "", lc_text_bold(text), where,
             lc_text_plain(text), fits ? lc_strbuf_get(&sites) : "");
+    if (!fits && sites.length > 2)
+        fprintf(text->out, "  %*s%s\n", NUMBERS, "", lc_strbuf_get(&sites) + 2);
     lc_strbuf_free(&sites);
 }
 

@@ -327,6 +327,19 @@ static void print_title(const struct lc_text *text) {
     free(arguments);
 }
 
+static void print_python(const struct lc_text *text) {
+    const char *version = get_string(json_object_get(text->meta, "callpath"), "python_unread");
+    char line[200];
+    if (version == NULL)
+        return;
+    snprintf(line, sizeof line,
+             "Python %s: call paths show the interpreter's functions, not those of the program "
+             "(3.11 to 3.13 can be read)",
+             version);
+    fputs("  ", text->out);
+    lc_text_wrapped(text, 2, 4, line);
+}
+
 /* Samples of the code between calls, or why there are none. */
 static void print_sampling(const struct lc_text *text) {
     const json_t *sampling = json_object_get(text->meta, "sampling");
@@ -351,6 +364,7 @@ void lc_text_header(const struct lc_text *text) {
     print_size(text);
     print_shares(text);
     print_binding(text);
+    print_python(text);
     print_sampling(text);
     print_warnings(text, true);
 }
@@ -359,5 +373,6 @@ void lc_text_short_header(const struct lc_text *text) {
     print_title(text);
     print_size(text);
     print_shares(text);
+    print_python(text);
     print_warnings(text, false);
 }

@@ -88,15 +88,32 @@ static int compare_rows(const void *a, const void *b) {
     return (x->late_rank > y->late_rank) - (x->late_rank < y->late_rank);
 }
 
-/* "solve.c:42", "" if unknown; the code is in the module of the innermost function of `node`. */
+/* "solver.py:42" of a function of a script, "solver.py:Solver.step:41". */
+static enum lc_err print_line(const char *function, double line, struct lc_strbuf *text) {
+    char *file = strdup(function);
+    if (file == NULL)
+        return LC_ERR_NOMEM;
+    file[strcspn(file, ":")] = '\0';
+    lc_strbuf_putc(text, '\t');
+    lc_table_put(text, file);
+    lc_strbuf_printf(text, ":%.0f", line);
+    free(file);
+    return LC_OK;
+}
+
+/* "solve.c:42", "" if unknown; the code is in the module of the innermost function of `node`; of
+ * scripts the line itself is known. */
 static enum lc_err print_site(const struct lc_blame_table *table, uint32_t node, double address,
                               struct lc_strbuf *text) {
     const struct lc_raw *defs = table->defs;
     const char *file = "";
     int64_t line = -1;
     bool known = address >= 1 && address < 0x1p53 && node < defs->n_nodes;
-    while (known && node != LC_NONE && defs->nodes[node].kind != LC_RAW_FRAME)
+    while (known && node != LC_NONE && defs->nodes[node].kind != LC_RAW_FRAME &&
+           defs->nodes[node].kind != LC_RAW_SCRIPT)
         node = defs->nodes[node].parent;
+    if (known && node != LC_NONE && defs->nodes[node].kind == LC_RAW_SCRIPT)
+        return print_line(defs->names[defs->nodes[node].ref], address, text);
     if (known && node != LC_NONE && defs->nodes[node].ref != LC_NONE) {
         const struct lc_raw_module *module = &defs->modules[defs->nodes[node].ref];
         LC_TRY(lc_symbols_line(table->symbols, module->path, module->build_id, (uint64_t)address,

@@ -483,7 +483,7 @@ static enum lc_err read_samples(struct converter *c) {
     for (size_t i = 0; i < c->defs->n_nodes; i++) {
         const struct lc_raw_node *node = &c->defs->nodes[i];
         exact[i] =
-            node->kind == LC_RAW_FRAME ||
+            node->kind == LC_RAW_FRAME || node->kind == LC_RAW_SCRIPT ||
             (node->kind == LC_RAW_REGION && lc_omp_time_metric(c->defs->names[node->ref]) == NULL);
     }
     enum lc_err err = lc_sampled_read(&c->sampled, c->file, exact);

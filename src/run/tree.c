@@ -126,6 +126,8 @@ static enum lc_err region_of(struct builder *b, const struct lc_raw_node *node, 
         if (lc_omp_is_construct(b->raw->names[node->ref]))
             return region_of_construct(b, b->raw->names[node->ref], id);
         return region_named(b, b->raw->names[node->ref], "user", "function", id);
+    case LC_RAW_SCRIPT:
+        return region_named(b, b->raw->names[node->ref], "compiler", "function", id);
     case LC_RAW_SAMPLED:
         if (node->ref != LC_NONE)
             return region_of_frame(b, node, id);

@@ -64,18 +64,21 @@ static void write_regions(struct lc_global *g) {
             continue;
         }
         bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
+        bool script = r.kind == LC_RAW_SCRIPT;
         if (user && lc_omp_is_construct(r.name)) {
             write_construct(g, i, r.name);
             continue;
         }
         uint32_t name = lc_global_string(g, r.name);
         WRITE(g, Region(g->w, i, name, name, lc_global_string(g, ""),
-                        mpi    ? lc_trace_role(r.name)
-                        : user ? OTF2_REGION_ROLE_CODE
-                               : OTF2_REGION_ROLE_ARTIFICIAL,
-                        mpi    ? OTF2_PARADIGM_MPI
-                        : user ? OTF2_PARADIGM_USER
-                               : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                        mpi      ? lc_trace_role(r.name)
+                        : user   ? OTF2_REGION_ROLE_CODE
+                        : script ? OTF2_REGION_ROLE_FUNCTION
+                                 : OTF2_REGION_ROLE_ARTIFICIAL,
+                        mpi      ? OTF2_PARADIGM_MPI
+                        : user   ? OTF2_PARADIGM_USER
+                        : script ? OTF2_PARADIGM_COMPILER
+                                 : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
                         r.flags & LC_TRACE_PHASE ? OTF2_REGION_FLAG_PHASE : OTF2_REGION_FLAG_NONE,
                         mpi ? lc_global_string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));
     }

@@ -65,7 +65,7 @@ uint64_t lc_clk_path_hash(uint32_t node) {
         hash = lc_hash_word(hash, nodes[at].kind ^ nodes[at].offset << 3);
         if (lc_raw_is_code(nodes[at].kind) && nodes[at].ref != LC_NONE)
             hash = lc_hash_text(hash, lc_state_path_of(nodes[at].ref));
-        else if (nodes[at].kind == LC_RAW_MPI || nodes[at].kind == LC_RAW_REGION)
+        else if (lc_raw_is_named(nodes[at].kind))
             hash = lc_hash_text(hash, lc_state_name_of(nodes[at].ref));
     }
     return hash;

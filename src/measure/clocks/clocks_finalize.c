@@ -397,7 +397,7 @@ static void log_nodes(void) {
     const struct lc_state_node *nodes = lc_state_nodes();
     uint32_t n = atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire);
     for (uint32_t i = 1; i < n; i++)
-        if (nodes[i].kind == LC_RAW_MPI || nodes[i].kind == LC_RAW_REGION)
+        if (lc_raw_is_named(nodes[i].kind))
             LC_CLK_LOG("N %u %u %s\n", i, nodes[i].parent, lc_state_name_of(nodes[i].ref));
         else if (nodes[i].kind == LC_RAW_FRAME && nodes[i].ref != LC_NONE)
             LC_CLK_LOG("N %u %u %s+0x%llx\n", i, nodes[i].parent, lc_state_path_of(nodes[i].ref),

@@ -142,7 +142,18 @@ static bool function_is(const char *module, const struct lc_what_if_term *term, 
     return found;
 }
 
+/* "Solver.step" or "solver.py:Solver.step:41". */
+static bool script_is(const char *name, const char *wanted) {
+    const char *function = strchr(name, ':');
+    size_t length = strlen(wanted);
+    return strcmp(name, wanted) == 0 ||
+           (function != NULL && strncmp(function + 1, wanted, length) == 0 &&
+            (function[1 + length] == ':' || function[1 + length] == '\0'));
+}
+
 static bool node_is(const struct lc_state_node *node, const struct lc_what_if_term *term) {
+    if (node->kind == LC_RAW_SCRIPT)
+        return script_is(lc_state_name_of(node->ref), term->name);
     if (node->kind == LC_RAW_REGION)
         return strcmp(lc_state_name_of(node->ref), term->name) == 0;
     return lc_raw_is_code(node->kind) && node->ref != LC_NONE &&

@@ -7,6 +7,7 @@
 #include "measure/hot.h"
 #include "measure/paths/budget.h"
 #include "measure/paths/entry.h"
+#include "measure/paths/python_stack.h"
 #include "measure/paths/reduced.h"
 #include "measure/paths/region_names.h"
 #include "measure/thread.h"
@@ -290,6 +291,10 @@ static void put_paths(struct lc_strbuf *out, const struct lc_meta_rank *sum) {
         lc_strbuf_printf(out, ", \"checked\": %llu, \"frames_checked\": %llu, \"wrong\": %llu",
                          (unsigned long long)n->checked, (unsigned long long)n->walked,
                          (unsigned long long)n->wrong);
+    if (*lc_python_unread() != '\0') {
+        lc_strbuf_puts(out, ", \"python_unread\": ");
+        lc_json_put(out, lc_python_unread());
+    }
     lc_strbuf_putc(out, '}');
 }
 

@@ -2,6 +2,7 @@
 #include "measure/paths/draft.h"
 #include "measure/paths/entry.h"
 #include "measure/paths/modules.h"
+#include "measure/paths/python_stack.h"
 #include "measure/paths/unwind.h"
 #include "measure/paths/region_names.h"
 #include "measure/paths/walk.h"
@@ -66,17 +67,39 @@ static uint32_t module_id(const struct lc_module *m) {
     return m != NULL ? m->id : lc_state_add_module("?", "", 0); /* generated code */
 }
 
-/* Of the function that this one called. */
-static struct lc_mark place_of(const struct lc_frame *outer) {
+/* Where this function was called; outer: the next frame. */
+static struct lc_mark place_of(const struct lc_frame *f, const struct lc_frame *outer) {
+    if (f->outer.value != 0)
+        return f->outer;
     return outer != NULL ? (struct lc_mark){outer->ip_slot, outer->ip} : (struct lc_mark){0, 0};
 }
 
-static uint32_t activation_at(struct lc_mark place) {
-    return lc_activation(place.slot, place.value);
+static uint32_t activation_of(const struct lc_frame *f, const struct lc_frame *outer) {
+    struct lc_mark place = place_of(f, outer);
+    bool by_script = outer != NULL && outer->script != 0;
+    return lc_activation(f->script != 0 ? f->script_slot : place.slot,
+                         by_script ? outer->script_ip : place.value);
+}
+
+static void add_script(struct lc_draft *d, const struct lc_frame *f, const struct lc_frame *outer) {
+    uint32_t name = lc_region_get(f->script - 1).name;
+    uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_SCRIPT, name, 0, 0, 0);
+    if (node == LC_NONE)
+        return;
+    d->places[d->n_items] = (struct lc_mark){0, 0};
+    d->items[d->n_items++] = (struct lc_item){
+        .activation = activation_of(f, outer),
+        .site = f->script_line != 0 ? f->script_line : LC_SITE_UNKNOWN,
+        .node = node,
+    };
 }
 
 static void add_frame(struct lc_draft *d, const struct lc_frame *f, const struct lc_frame *outer,
                       uint32_t flags) {
+    if (f->script != 0) {
+        add_script(d, f, outer);
+        return;
+    }
     uint64_t start = f->start != 0 ? f->start : f->ip - 1;
     const struct lc_module *m = lc_module_find(start);
     uint64_t bias = m != NULL ? m->bias : 0;
@@ -85,9 +108,9 @@ static void add_frame(struct lc_draft *d, const struct lc_frame *f, const struct
                                    start - bias, site);
     if (node == LC_NONE)
         return;
-    d->places[d->n_items] = place_of(outer);
+    d->places[d->n_items] = place_of(f, outer);
     d->items[d->n_items++] = (struct lc_item){
-        .activation = activation_at(place_of(outer)),
+        .activation = activation_of(f, outer),
         .site = m != NULL && site < LC_SITE_UNKNOWN ? (uint32_t)site : LC_SITE_UNKNOWN,
         .node = node,
     };
@@ -121,7 +144,7 @@ static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc
             const struct lc_frame *outer = next + 1 < n ? &frames[next + 1] : NULL;
             /* A function that is its own region (-finstrument-functions) is both: the frame
              * decides. */
-            if (old[k].activation == activation_at(place_of(outer))) {
+            if (old[k].activation == activation_of(&frames[next], outer)) {
                 uint32_t before = d->n_items;
                 add_frame(d, &frames[next], outer, next == high ? top : 0);
                 if (d->n_items > before)
@@ -167,6 +190,14 @@ static void use_frames(struct lc_thread *t, struct lc_draft *d, uint64_t frame, 
                    lc_unwind_checks(frame, frames, n_checked, d->checks, &d->n_checks);
     for (; d->n_checks % LC_CHECKS_AT_ONCE; d->n_checks++)
         d->checks[d->n_checks] = d->checks[d->n_checks - 1];
+    pthread_mutex_unlock(&lc_core.lock);
+    for (int i = 0; i < n; i++) {
+        frames[i].script = 0;
+        frames[i].outer.value = 0;
+    }
+    if (n > 0 && n < LC_FRAMES_MAX)
+        n = lc_python_insert(t, frames, n, low, &high);
+    pthread_mutex_lock(&lc_core.lock);
     if (n == LC_FRAMES_MAX) {
         add_special(d, LC_RAW_CUT, 0, lc_activation(1, 0), 0);
     } else if (n > 0) {

@@ -8,12 +8,6 @@
 #include "measure/paths/walk.h"
 #include "measure/thread.h"
 
-/* Of an activation: a word of the stack and its address. */
-struct lc_mark {
-    uint64_t slot;  /* where its return address lies */
-    uint64_t value; /* that return address; 0: a region, nothing to compare */
-};
-
 enum { LC_DRAFT_ITEMS = LC_ITEMS_MAX + LC_REGION_DEPTH + 2 };
 
 /* What is known of the path. */

@@ -11,6 +11,7 @@
 #include "measure/paths/modules.h"
 #include "measure/paths/path.h"
 #include "measure/paths/pool.h"
+#include "measure/paths/python_stack.h"
 #include "measure/paths/reduced.h"
 #include "measure/paths/unwind.h"
 #include "measure/state_write.h"
@@ -286,6 +287,7 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t) {
     t->until_sample = LC_SAMPLE_FIRST;
     t->sample_calls = LC_SAMPLE_FIRST;
     t->callpath = lc_core.callpath;
+    lc_python_thread_init(t);
     return LC_OK;
 }
 
@@ -314,6 +316,7 @@ void lc_thread_paths_free(struct lc_thread *t) {
     t->sites = NULL;
     lc_sites_reduced_free(t);
     lc_entries_free(t);
+    lc_python_thread_free(t);
     t->buckets = NULL;
     t->paths = NULL;
     t->time_rows = NULL;

@@ -1,4 +1,5 @@
 #include "measure/paths/reduced.h"
+#include "measure/paths/python_stack.h"
 #include "measure/core.h"
 #include "measure/hot.h"
 #include "measure/paths/draft.h"
@@ -41,7 +42,7 @@ __attribute__((no_sanitize("address", "thread"))) static bool holds(const struct
 }
 
 struct lc_entry *lc_site_entry(struct lc_thread *t, struct lc_site *site, uint64_t frame) {
-    uint64_t fn_ctx = site->fn | (uint64_t)t->ctx << 32;
+    uint64_t fn_ctx = site->fn | (uint64_t)lc_context(t) << 32;
     if (site->detail == LC_DETAIL_FULL)
         return lc_entry_find(t, site->fn, site->ra, frame);
     for (struct lc_merged *m = site->merged; m != NULL; m = m->next)

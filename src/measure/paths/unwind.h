@@ -9,6 +9,12 @@ struct lc_check;
 
 enum { LC_FRAMES_MAX = 1024, LC_FRAMES_CACHED = 512, LC_ITEMS_MAX = 128 };
 
+/* Of an activation: a word of the stack and its address. */
+struct lc_mark {
+    uint64_t slot;  /* where its return address lies */
+    uint64_t value; /* that return address; 0: nothing to compare */
+};
+
 /* A function activation outside of the wrapper, innermost first. */
 struct lc_frame {
     uint64_t ip;       /* where it goes on */
@@ -21,6 +27,13 @@ struct lc_frame {
     bool by_rule;      /* found by remembered rules: uses_fp and cfa_slot are known */
     bool uses_fp;      /* the frame-pointer register decides where the caller's frame is */
     bool signal;       /* interrupted here: ip is no return address */
+    /* where it was called, if frames of the stack are left out behind it; value 0: none is */
+    struct lc_mark outer;
+    /* of an interpreted function (python_stack.h): region_names.h's number of its name + 1, the
+     * line that runs, where its frame and its instruction lie; script 0: a function of the
+     * machine's */
+    uint32_t script, script_line;
+    uint64_t script_slot, script_ip;
 };
 
 /* At the start: libunwind remembers the rules of 128 return addresses, too few for large programs,

@@ -1,0 +1,91 @@
+"""Functions of Python programs in call paths: every stack that the program saw at a call of MPI is a call path of the result, with as
+many calls, and no other is; a late rank is found in its method, between its lines.
+
+check_python.py LATECOMER FLAVOUR mpi4py|LIBRARY"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = pathlib.Path(__file__).with_name("python_stacks.py")
+FUNCTION = re.compile(r"\.py:[^/]*$")
+
+
+def launch(flavour, ranks, words):
+    launcher = ["mpirun.mpich"] if flavour == "mpich" else ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+    if flavour == "openmpi" and os.geteuid() == 0:
+        launcher.append("--allow-run-as-root")
+    done = subprocess.run([*launcher, "-n", str(ranks), *words], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
+                          env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def measured(latecomer, flavour, ranks, words, out, *options, **env):
+    os.environ.update(env)
+    printed = launch(flavour, ranks, [latecomer, "run", *options, "-o", out, "--", *words])
+    shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, encoding="utf-8", check=True)
+    return printed, json.loads(shown.stdout)
+
+
+def functions_of(path):
+    return "/".join(name for name in path.split("/") if FUNCTION.search(name) or name.endswith(".py:<module>"))
+
+
+def paths_of(result):
+    counts = {}
+    for path, visits in result["metrics"]["visits"]["callpaths"].items():
+        if path.endswith("/MPI_Barrier"):
+            key = functions_of(path)
+            counts[key] = counts.get(key, 0) + sum(visits)
+    return counts
+
+
+def check_stacks(latecomer, flavour, words, scratch):
+    bare = launch(flavour, 1, words)
+    printed, result = measured(latecomer, flavour, 1, words, f"{scratch}/stacks", LATECOMER_CHECK_PATHS="1")
+    assert printed == bare
+    wanted = {}
+    for line in printed.splitlines():
+        count, path = line.split(" ", 1)
+        wanted[path] = wanted.get(path, 0) + int(count)
+    if words[-1] != "mpi4py":  # one more function, that of the program's own binding
+        line = next(i for i, text in enumerate(PROGRAM.read_text(encoding="utf-8").splitlines(), 1) if "def barrier" in text)
+        wanted = {f"{path}/python_stacks.py:Ctypes.barrier:{line}": count for path, count in wanted.items()}
+    found = paths_of(result)
+    assert len(wanted) > 15 and found == wanted, {"missing": {p: n for p, n in wanted.items() if found.get(p) != n},
+                                                  "found": {p: n for p, n in found.items() if wanted.get(p) != n}}
+    own = [path for path in result["metrics"]["visits"]["callpaths"] if "_PyEval_EvalFrameDefault" in path]
+    assert not own, own
+    paths = result["meta"]["callpath"]
+    assert paths["wrong"] == 0 and paths["checked"] > 50, paths
+    print(f"{len(found)} call paths of Python functions, {sum(found.values())} calls")
+
+
+def check_late(latecomer, flavour, words, scratch):
+    _, result = measured(latecomer, flavour, 2, [*words, "late"], f"{scratch}/late", "--what-if", "Late.work=0",
+                         LATECOMER_CHECK_PATHS="0")
+    lines = PROGRAM.read_text(encoding="utf-8").splitlines()
+    begin = next(i for i, text in enumerate(lines, 1) if "def work" in text)
+    late = result["late"][0]
+    assert late["rank"] == 1 and f"python_stacks.py:Late.work:{begin}" in late["callpath"], late
+    assert 0.3 < late["seconds"] < 0.8, late
+    scenario, = result["pop"]["what_if"]
+    assert 0.3 < (result["pop"]["critical_path_s"] - scenario["critical_path_s"]) < 0.8, scenario
+    finding = next(f for f in result["findings"] if f["callpath"] == late["callpath"])
+    assert finding["between"] == [f"python_stacks.py:{begin + 1}", f"python_stacks.py:{begin + 3}"], finding
+
+
+def main():
+    latecomer, flavour, how = sys.argv[1:]
+    words = [sys.executable, str(PROGRAM), how]
+    with tempfile.TemporaryDirectory() as scratch:
+        check_stacks(latecomer, flavour, words, scratch)
+        check_late(latecomer, flavour, words, scratch)
+
+
+if __name__ == "__main__":
+    main()
