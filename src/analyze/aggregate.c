@@ -1,5 +1,7 @@
 #include "analyze/aggregate.h"
 
+#include "base/none.h"
+
 static const struct lc_who nobody = {0, 0, LC_NONE, LC_NONE, LC_NONE, 0};
 
 void lc_aggregate_init(struct lc_aggregate *a) {

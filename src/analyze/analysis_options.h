@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum lc_time_correct { LC_TIME_CORRECT_OFF, LC_TIME_CORRECT_ON, LC_TIME_CORRECT_AUTO };
+enum lc_time_correct_mode { LC_TIME_CORRECT_OFF, LC_TIME_CORRECT_ON, LC_TIME_CORRECT_AUTO };
 
 struct lc_analyze_options {
     const char *archive;  /* traces.otf2 */
@@ -18,7 +18,7 @@ struct lc_analyze_options {
     uint64_t most_bytes;  /* of the timeline; 0: any */
     bool quiet, mpi_only;
     bool progress; /* a terminal is behind standard error */
-    enum lc_time_correct time_correct;
+    enum lc_time_correct_mode time_correct;
     const char *partition, *what_if; /* NULL: none */
     const char *status; /* file for the exit code, where another process reads it; NULL: none */
 };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/archive_defs_private.h"
+#include "analyze/archive_defs_comm.h"
+#include "analyze/raw_defs.h"
 #include "analyze/region_class.h"
-#include "base/hash.h"
 #include "base/utf8.h"
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
@@ -89,27 +89,6 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef id, OTF2_StringRef
     if (raw->err == LC_OK)
         raw->err = lc_idmap_put(&raw->defs->region_of, id, index);
     return RAW_END(raw);
-}
-
-const char *lc_defs_text(const struct lc_defs *defs, uint64_t id) {
-    uint32_t index = lc_idmap_get(&defs->strings, id);
-    return index == LC_NONE ? "" : defs->texts[index];
-}
-
-enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id) {
-    struct lc_trace *trace = defs->trace;
-    uint64_t hash = lc_hash_text(LC_HASH_BEGIN, region->name);
-    uint32_t found;
-    for (; (found = lc_idmap_get(&defs->name_of, hash)) != LC_NONE; hash++)
-        if (strcmp(trace->regions[found].name, region->name) == 0) {
-            *id = found;
-            return LC_OK;
-        }
-    LC_TRY(
-        lc_grow(&trace->regions, &defs->cap_regions, trace->n_regions + 1, sizeof *trace->regions));
-    *id = (uint32_t)trace->n_regions;
-    trace->regions[trace->n_regions++] = *region;
-    return lc_idmap_put(&defs->name_of, hash, *id);
 }
 
 static int by_group_order(const void *a, const void *b) {
@@ -261,16 +240,4 @@ enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_tr
     lc_idmap_free(&raw.location_process);
     lc_idmap_free(&raw.node_of);
     return err;
-}
-
-void lc_defs_free(struct lc_defs *defs) {
-    lc_idmap_free(&defs->strings);
-    lc_idmap_free(&defs->region_of);
-    lc_idmap_free(&defs->name_of);
-    lc_idmap_free(&defs->comm_of);
-    lc_idmap_free(&defs->window_of);
-    lc_idmap_free(&defs->file_of);
-    lc_idmap_free(&defs->group_of);
-    free(defs->texts);
-    free(defs->groups);
 }

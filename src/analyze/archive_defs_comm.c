@@ -1,8 +1,8 @@
-/* Groups, communicators, windows, files, topologies. */
+#include "analyze/archive_defs_comm.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/archive_defs_private.h"
 #include "format/trace_def_records.h"
 
 static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef id, OTF2_StringRef name,

@@ -1,11 +1,12 @@
-/* Records of a location besides its call-path transitions: messages, collective operations, and
- * what is needed of threads, locks and windows. Filled by the readers (read.c, read_mpi.c,
- * read_threads.c), used by the matching (p2p.c, collective.c, omp.c, rma.c). Fixed-size records of
- * at most 32 bytes. */
+/* Records of a location besides its call-path transitions: messages, collective operations,
+ * threads, locks, windows. Filled by the readers (read*.c), used by the matching (p2p.c,
+ * collective.c, omp.c, rma.c). Fixed-size records of at most 32 bytes. */
 #ifndef LC_ANALYZE_EVENTS_H
 #define LC_ANALYZE_EVENTS_H
 
-#include "analyze/trace.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum {                  /* lc_p2p.flags */
        LC_P2P_RECV = 1, /* else a send */
@@ -174,8 +175,7 @@ enum lc_count {
 };
 extern const char *const lc_count_metrics[LC_COUNTS];
 
-struct lc_cell { /* one value of a location: metric LC_COUNTS is visits, LC_COUNTS + 1 exclusive
-                    time */
+struct lc_cell { /* of a location; metric LC_COUNTS: visits, LC_COUNTS + 1: exclusive time */
     uint32_t cnode, metric;
     int64_t value;
 };

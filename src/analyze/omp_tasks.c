@@ -4,7 +4,7 @@
 
 #include "analyze/events.h"
 #include "analyze/syncs.h"
-#include "analyze/waits.h"
+#include "analyze/wait_list.h"
 #include "base/idmap.h"
 #include "base/lookup.h"
 #include "base/mem.h"

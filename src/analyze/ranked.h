@@ -5,6 +5,7 @@
 #define LC_ANALYZE_RANKED_H
 
 #include "analyze/aggregate.h"
+#include "analyze/trace.h"
 
 struct lc_ranked { /* a member */
     uint64_t instance;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/archive_defs.h"
 #include "analyze/archive_file.h"
 #include "analyze/crash.h"
 #include "analyze/distribute.h"

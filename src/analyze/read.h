@@ -16,6 +16,5 @@ typedef void lc_progress_fn(void *user, uint64_t done, uint64_t all);
 enum lc_err lc_trace_read(struct lc_trace **trace, const struct lc_transport *comm,
                           const char *path, struct lc_health *health, lc_progress_fn *progress,
                           void *user);
-void lc_trace_free(struct lc_trace *trace);
 
 #endif

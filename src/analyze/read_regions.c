@@ -273,12 +273,6 @@ void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t valu
     reader->counts[sums->counts - 1][count] += value;
 }
 
-struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader) {
-    if (!reader->loc->extra)
-        reader->err = lc_alloc(&reader->loc->extra, 1, sizeof *reader->loc->extra);
-    return reader->loc->extra;
-}
-
 static uint32_t region_of(struct lc_reader *reader, OTF2_RegionRef id) {
     uint32_t region = id < reader->n_region_of ? reader->region_of[id]
                                                : lc_idmap_get(&reader->defs->region_of, id);

@@ -3,16 +3,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-enum lc_err lc_reader_task_event(struct lc_reader *reader, const struct lc_task_event *event) {
-    struct lc_loc_extra *extra = lc_reader_extra(reader);
-    if (!extra)
-        return reader->err;
-    LC_TRY(lc_grow(&extra->task_events, &extra->cap_task_events, extra->n_task_events + 1,
-                   sizeof *extra->task_events));
-    extra->task_events[extra->n_task_events++] = *event;
-    return LC_OK;
-}
-
 /* An explicit one; top bit 0. */
 static uint64_t task_of(OTF2_CommRef team, uint32_t creator, uint32_t number) {
     return lc_hash_key(lc_hash_key((uint64_t)team << 32 | creator) ^ number) >> 1;

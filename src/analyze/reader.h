@@ -9,7 +9,7 @@
 #include <otf2/otf2.h>
 
 #include "analyze/calltree.h"
-#include "analyze/archive_defs.h"
+#include "analyze/definition_ids.h"
 #include "analyze/events.h"
 #include "analyze/health.h"
 

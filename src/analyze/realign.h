@@ -5,7 +5,7 @@
 #ifndef LC_ANALYZE_REALIGN_H
 #define LC_ANALYZE_REALIGN_H
 
-#include "analyze/instances.h"
+#include "analyze/instance_parts.h"
 
 /* Collective. Sets lc_run.slots where the number of a record is not its place. */
 enum lc_err lc_realign(struct lc_instances *instances, struct lc_trace *trace);

@@ -5,7 +5,7 @@
 #include "analyze/events.h"
 #include "base/idmap.h"
 #include "base/lookup.h"
-#include "analyze/waits.h"
+#include "analyze/wait_list.h"
 #include "base/mem.h"
 
 /* One side of an access epoch, on its way to the other side. Per (window, target, origin) the k-th

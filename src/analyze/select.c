@@ -1,8 +1,9 @@
-/* Order statistics of values that lie on many ranks: from the highest byte to the lowest,
- * histograms of the values that agree with the bytes found so far. */
+#include "analyze/select.h"
+
 #include <string.h>
 
-#include "analyze/statistics.h"
+/* From the highest byte to the lowest: histograms of the values that agree with the bytes found so
+ * far. */
 
 enum { MAX_AT = 8 };
 

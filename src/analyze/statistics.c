@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "analyze/place.h"
+#include "analyze/select.h"
+#include "analyze/timeline.h"
 #include "analyze/waits.h"
 #include "base/json_text.h"
 #include "base/mem.h"

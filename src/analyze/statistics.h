@@ -13,19 +13,10 @@ struct lc_statistics {         /* rank 0; empty elsewhere */
     struct lc_strbuf phases;   /* member phases.json */
 };
 
-enum { LC_TIMELINE_BINS = 1000, LC_SEVEREST = 50 };
+enum { LC_SEVEREST = 50 };
 
 /* Collective. */
 enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *statistics);
 void lc_statistics_free(struct lc_statistics *statistics);
-
-/* values[] of all ranks together: the ones at positions at[0..n_at) of their ascending order.
- * Collective; at must be below the total count. */
-enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values, size_t count,
-                          const int64_t *at, size_t n_at, int64_t *found);
-
-/* Parts of statistics.c. */
-enum lc_err lc_timeline_make(struct lc_trace *trace, struct lc_strbuf *json);
-enum lc_err lc_phases_make(struct lc_trace *trace, struct lc_strbuf *json);
 
 #endif

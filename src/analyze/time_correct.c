@@ -224,7 +224,7 @@ static enum lc_err iterate(struct corrector *c, struct lc_correction *correction
     return LC_OK;
 }
 
-enum lc_err lc_time_correct(struct lc_trace *trace, enum lc_time_correct mode,
+enum lc_err lc_time_correct(struct lc_trace *trace, enum lc_time_correct_mode mode,
                             struct lc_correction *correction) {
     *correction = (struct lc_correction){0};
     if (mode == LC_TIME_CORRECT_OFF)

@@ -20,7 +20,7 @@ struct lc_correction {
 
 /* Collective. off: nothing; on and auto: corrects if there are violations. Before the waits are
  * found and times are booked. */
-enum lc_err lc_time_correct(struct lc_trace *trace, enum lc_time_correct mode,
+enum lc_err lc_time_correct(struct lc_trace *trace, enum lc_time_correct_mode mode,
                             struct lc_correction *correction);
 
 #endif

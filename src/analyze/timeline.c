@@ -1,16 +1,16 @@
-/* Severity of each wait metric over time (bins of equal width) and per phase. */
+#include "analyze/timeline.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/events.h"
-#include "analyze/statistics.h"
 #include "analyze/waits.h"
 #include "base/json_text.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 #include "model/model.h"
 
-enum { BINS = LC_TIMELINE_BINS };
+enum { BINS = 1000 }; /* of equal width */
 
 struct bins {
     int64_t edge[BINS + 1];

@@ -4,7 +4,6 @@
 
 #include "analyze/events.h"
 #include "analyze/health.h"
-#include "analyze/read.h"
 #include "base/mem.h"
 
 const char *const lc_count_metrics[LC_COUNTS] = {

@@ -142,6 +142,9 @@ static inline struct lc_loc *lc_trace_loc(const struct lc_trace *trace, uint32_t
 /* Rank of a process in a communicator; LC_NONE: no member. */
 uint32_t lc_transport_rank(const struct lc_an_comm *comm, uint32_t process);
 
+/* Frees all that the trace holds, and the trace; NULL: nothing. */
+void lc_trace_free(struct lc_trace *trace);
+
 /* Frees what the matching left in a location. */
 void lc_loc_forget_matches(struct lc_loc *loc);
 

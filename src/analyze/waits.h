@@ -13,8 +13,4 @@ enum lc_err lc_waits_find(struct lc_trace *trace);
 /* Metric of a kind; NULL: none (docs/definitions/wait-states.md#4-critical-path only). */
 const char *lc_wait_metric(enum lc_wait_kind kind);
 
-/* Appends to a location; used by the modules of each paradigm. */
-enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait);
-enum lc_err lc_wait_arrived(struct lc_loc *loc, const struct lc_arrival *arrival);
-
 #endif

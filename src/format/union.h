@@ -78,16 +78,19 @@ struct lc_union_context {
     const char *build_id;
     uint64_t call_site;
 };
-enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out);
-enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out);
-enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out);
+enum lc_err lc_union_read_region(const struct lc_union *u, size_t number,
+                                 struct lc_union_region *out);
+enum lc_err lc_union_read_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out);
+enum lc_err lc_union_read_win(const struct lc_union *u, size_t number, struct lc_union_win *out);
 enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_t **world,
                            uint32_t *n);
-enum lc_err lc_union_context(const struct lc_union *u, size_t number, struct lc_union_context *out);
-enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_union_handle *out);
-enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
-                                struct lc_union_neighbours *out);
-enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out);
+enum lc_err lc_union_read_context(const struct lc_union *u, size_t number,
+                                  struct lc_union_context *out);
+enum lc_err lc_union_read_handle(const struct lc_union *u, size_t number,
+                                 struct lc_union_handle *out);
+enum lc_err lc_union_read_neighbours(const struct lc_union *u, size_t number,
+                                     struct lc_union_neighbours *out);
+enum lc_err lc_union_read_site(const struct lc_union *u, size_t number, struct lc_union_site *out);
 /* Of the types LC_UNION_STRING and LC_UNION_FILE. */
 const char *lc_union_string(const struct lc_union *u, enum lc_union_type type, size_t number);
 static inline size_t lc_union_count(const struct lc_union *u, enum lc_union_type type) {

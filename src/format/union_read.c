@@ -32,7 +32,8 @@ static uint32_t take_reference(const struct lc_union *u, enum lc_union_type type
     return key && bytes ? lc_union_find(u, type, key, bytes) : LC_NONE;
 }
 
-enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_union_region *out) {
+enum lc_err lc_union_read_region(const struct lc_union *u, size_t number,
+                                 struct lc_union_region *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_REGION, number, &key, &payload));
     const char *kind = lc_take(&key, 1);
@@ -49,7 +50,7 @@ enum lc_err lc_union_region(const struct lc_union *u, size_t number, struct lc_u
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out) {
+enum lc_err lc_union_read_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_COMM, number, &key, &payload));
     out->flags = lc_take_u32(&payload);
@@ -61,7 +62,7 @@ enum lc_err lc_union_comm(const struct lc_union *u, size_t number, struct lc_uni
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_win(const struct lc_union *u, size_t number, struct lc_union_win *out) {
+enum lc_err lc_union_read_win(const struct lc_union *u, size_t number, struct lc_union_win *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_WIN, number, &key, &payload));
     out->comm = take_reference(u, LC_UNION_COMM, &payload);
@@ -78,8 +79,8 @@ enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_context(const struct lc_union *u, size_t number,
-                             struct lc_union_context *out) {
+enum lc_err lc_union_read_context(const struct lc_union *u, size_t number,
+                                  struct lc_union_context *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_CONTEXT, number, &key, &payload));
     out->parent = take_reference(u, LC_UNION_CONTEXT, &payload);
@@ -90,7 +91,8 @@ enum lc_err lc_union_context(const struct lc_union *u, size_t number,
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_union_handle *out) {
+enum lc_err lc_union_read_handle(const struct lc_union *u, size_t number,
+                                 struct lc_union_handle *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_HANDLE, number, &key, &payload));
     out->comm = take_reference(u, LC_UNION_COMM, &payload);
@@ -99,8 +101,8 @@ enum lc_err lc_union_handle(const struct lc_union *u, size_t number, struct lc_u
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
-                                struct lc_union_neighbours *out) {
+enum lc_err lc_union_read_neighbours(const struct lc_union *u, size_t number,
+                                     struct lc_union_neighbours *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_NEIGHBOURS, number, &key, &payload));
     out->comm = take_reference(u, LC_UNION_COMM, &payload);
@@ -110,7 +112,7 @@ enum lc_err lc_union_neighbours(const struct lc_union *u, size_t number,
     return check(&key, &payload);
 }
 
-enum lc_err lc_union_site(const struct lc_union *u, size_t number, struct lc_union_site *out) {
+enum lc_err lc_union_read_site(const struct lc_union *u, size_t number, struct lc_union_site *out) {
     struct lc_byte_reader key, payload;
     LC_TRY(open_entry(u, LC_UNION_SITE, number, &key, &payload));
     out->caller = take_reference(u, LC_UNION_REGION, &key);

@@ -67,8 +67,9 @@ static enum lc_err prepare(struct lc_search *search) {
     return LC_OK;
 }
 
-enum lc_err lc_findings_new(struct lc_findings **out, struct lc_view *view,
-                            const struct lc_sums *sums, struct lc_view *analysis) {
+/* `analysis`: of the same run, or NULL; where `view` is an analysis itself, NULL. */
+static enum lc_err findings_new(struct lc_findings **out, struct lc_view *view,
+                                const struct lc_sums *sums, struct lc_view *analysis) {
     struct lc_search search = {.view = view, .sums = sums, .analysis = analysis};
     json_t *meta = NULL, *pop = NULL, *gains = NULL;
     LC_TRY(lc_alloc(&search.found, 1, sizeof *search.found));
@@ -133,7 +134,7 @@ enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
         lc_view_close(analysis);
         analysis = NULL;
     }
-    enum lc_err err = lc_findings_new(findings, view, sums, analysis);
+    enum lc_err err = findings_new(findings, view, sums, analysis);
     lc_view_close(analysis);
     free(file);
     return err;

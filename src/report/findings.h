@@ -56,15 +56,11 @@ struct lc_findings {
     bool from_trace;  /* an analysis took part */
 };
 
-/* Freed with lc_findings_free. `analysis`: of the same run, or NULL; where `view` is an analysis
- * itself, NULL. */
-enum lc_err lc_findings_new(struct lc_findings **findings, struct lc_view *view,
-                            const struct lc_sums *sums, struct lc_view *analysis);
-void lc_findings_free(struct lc_findings *findings);
-
-/* The same for a result that is shown: opens the analysis that lies beside a profile. */
+/* Of a result that is shown; opens the analysis that lies beside a profile. Freed with
+ * lc_findings_free. */
 enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
                            const struct lc_sums *sums);
+void lc_findings_free(struct lc_findings *findings);
 
 /* An array of objects as docs/result-format.md describes them; the caller gives it back. NULL
  * without memory. */

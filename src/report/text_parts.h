@@ -82,8 +82,7 @@ enum lc_err lc_text_metric_tree(const struct lc_text *text, const bool *metrics)
 void lc_text_ranks(const struct lc_text *text);
 void lc_text_pop(const struct lc_text *text);
 void lc_text_pop_bars(const struct lc_text *text); /* one tree, a line per factor */
-enum lc_err lc_text_heaviest(const struct lc_text *text, size_t most);
-void lc_text_next(const struct lc_text *text); /* names the other result, says how to get it */
+void lc_text_next(const struct lc_text *text);     /* names the other result, says how to get it */
 enum lc_err lc_text_screen(const struct lc_text *text);
 enum lc_err lc_text_estimates(const struct lc_text *text);
 void lc_text_audit(const struct lc_text *text);

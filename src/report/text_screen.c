@@ -107,7 +107,7 @@ static void print_subtree(const struct lc_text *text, const struct subtree *tree
     lc_strbuf_free(&drawn);
 }
 
-enum lc_err lc_text_heaviest(const struct lc_text *text, size_t most) {
+static enum lc_err put_heaviest(const struct lc_text *text, size_t most) {
     enum { NUMBERS = 32, ITSELF = 7 };
     struct split split = {.text = text};
     uint32_t ids[MOST_NODES];
@@ -147,7 +147,7 @@ static enum lc_err draw(const struct lc_text *text, size_t findings, size_t path
     lc_text_short_header(text);
     LC_TRY(lc_text_findings(text, findings));
     lc_text_pop_bars(text);
-    LC_TRY(lc_text_heaviest(text, paths));
+    LC_TRY(put_heaviest(text, paths));
     say_more(text);
     lc_text_next(text);
     return LC_OK;

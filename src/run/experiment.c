@@ -333,7 +333,7 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
     join(cubex, dir, "profile.cubex");
     struct lc_conversion job = {
         .raw = raw, .path = cubex, .ranks = (int32_t)ranks, .hosts = {hosts, host}, .meta = meta};
-    enum lc_err err = lc_convert(&job);
+    enum lc_err err = lc_convert_profile(&job);
     free(hosts);
     if (err == LC_OK)
         err = lc_experiment_write_json(dir, "meta.json", meta);

@@ -323,7 +323,6 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
 void lc_run_finish(struct lc_run *run) {
     if (!run->measure)
         return;
-    lc_control_close(run);
     if (run->peers.n_states == 0)
         lc_peers_map(run);
     struct lc_state_header *own = own_state(run);
@@ -357,7 +356,6 @@ void lc_run_finish(struct lc_run *run) {
 
 void lc_run_finish_killed(struct lc_run *run) {
     struct lc_state_header *own = own_state(run);
-    lc_control_close(run);
     if (own == NULL || atomic_load(&own->saved) != 0 ||
         atomic_load(&own->measured) != LC_STATE_MEASURED)
         return;

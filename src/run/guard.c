@@ -31,6 +31,7 @@ static void guard(struct lc_run *run, int fd) {
         ;
     run->end_ns = lc_monotonic_raw_ns();
     run->wait_status = SIGKILL; /* as waitpid tells a death by signal */
+    lc_control_close(run);
     lc_run_finish_killed(run);
     _exit(0);
 }

@@ -6,14 +6,8 @@
 #ifndef LC_RUN_GUARD_H
 #define LC_RUN_GUARD_H
 
-#include <sys/types.h>
-
+struct lc_guard;
 struct lc_run;
-
-struct lc_guard {
-    pid_t pid; /* 0: none */
-    int fd;    /* closed by our end, whatever it is */
-};
 
 /* A new guard in place of the old one; run->peers are mapped. Never fails visibly. */
 void lc_guard_start(struct lc_run *run);

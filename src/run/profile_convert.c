@@ -538,7 +538,7 @@ static enum lc_err write_all(struct converter *c, const struct lc_conversion *jo
     return write_size_table(c, job->path);
 }
 
-enum lc_err lc_convert(const struct lc_conversion *job) {
+enum lc_err lc_convert_profile(const struct lc_conversion *job) {
     struct converter c = {0};
     enum lc_err err = prepare(&c, job);
     if (err == LC_OK)

@@ -18,6 +18,6 @@ struct lc_conversion {
 };
 
 /* A raw profile becomes profile.cubex. LC_ERR_IO, LC_ERR_NOT_FOUND, LC_ERR_NOMEM. */
-enum lc_err lc_convert(const struct lc_conversion *conversion);
+enum lc_err lc_convert_profile(const struct lc_conversion *conversion);
 
 #endif

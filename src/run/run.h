@@ -24,7 +24,6 @@
 
 #include "base/err.h"
 #include "base/launcher.h"
-#include "run/guard.h"
 #include "run/inspect.h"
 #include "run/rundir.h"
 #include "run/sentinel.h"
@@ -42,6 +41,11 @@ struct lc_peers {
     struct lc_mapped_state *states; /* ascending ranks; the own one included */
     size_t n_states;
     size_t own; /* index, or n_states if the own state is not among them */
+};
+
+struct lc_guard { /* guard.h */
+    pid_t pid;    /* 0: none */
+    int fd;       /* closed by our end, whatever it is */
 };
 
 struct lc_run {

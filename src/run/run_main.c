@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "format/state.h"
 #include "run/experiment.h"
+#include "run/guard.h"
 #include "run/openmp.h"
 #include "run/run_meta.h"
 #include "run/run_options.h"
@@ -120,6 +121,7 @@ int lc_run_main(char **argv) {
         run.timer_fd = make_timer();
     }
     lc_run_watch(&run);
+    lc_control_close(&run);
     lc_run_finish(&run);
     lc_sentinel_stop(&run.sentinel);
     lc_guard_stop(&run.guard);

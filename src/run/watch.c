@@ -10,6 +10,7 @@
 
 #include "base/timer.h"
 #include "base/log.h"
+#include "run/guard.h"
 #include "run/run.h"
 
 /* A stopped job: the shell waits for us, so we stop too if it is the terminal's doing. */

@@ -5,7 +5,8 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
-#include "trace/global.h"
+#include "trace/global_state.h"
+#include "trace/otf2_archive.h"
 
 /* Numbers of phases in the event files rely on their texts being 1, 2, ...: written before all
  * others. */
@@ -174,7 +175,7 @@ static void write_neighbours(struct lc_global *g) {
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_NEIGHBOURS); i++) {
         struct lc_union_neighbours of;
         struct lc_strbuf name = {0}, ranks = {0};
-        if (lc_union_neighbours(g->u, i, &of) != LC_OK || of.comm == LC_NONE || of.rank < 0 ||
+        if (lc_union_read_neighbours(g->u, i, &of) != LC_OK || of.comm == LC_NONE || of.rank < 0 ||
             of.rank >= g->n_ranks || g->infos[of.rank].n_locations == 0)
             continue;
         lc_strbuf_printf(&name, LC_NEIGHBOURS_PROPERTY "%u", of.comm);
@@ -199,7 +200,7 @@ static void write_comms(struct lc_global *g) {
     g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
     for (uint32_t i = 0; i < g->n_comms; i++) {
         struct lc_union_comm c;
-        if (lc_union_comm(g->u, i, &c) != LC_OK) {
+        if (lc_union_read_comm(g->u, i, &c) != LC_OK) {
             g->code = OTF2_ERROR_INVALID_DATA;
             return;
         }
@@ -216,7 +217,7 @@ static void write_comms(struct lc_global *g) {
     }
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_WIN); i++) {
         struct lc_union_win win;
-        if (lc_union_win(g->u, i, &win) == LC_OK)
+        if (lc_union_read_win(g->u, i, &win) == LC_OK)
             WRITE(g, RmaWin(g->w, i, lc_global_string(g, win.name),
                             win.comm == LC_NONE ? OTF2_UNDEFINED_COMM : win.comm,
                             OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
@@ -235,7 +236,7 @@ static void write_files(struct lc_global *g) {
                                lc_global_string(g, lc_union_string(g->u, LC_UNION_FILE, i)), 0));
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_HANDLE); i++) {
         struct lc_union_handle handle;
-        if (lc_union_handle(g->u, i, &handle) != LC_OK || handle.file == LC_NONE)
+        if (lc_union_read_handle(g->u, i, &handle) != LC_OK || handle.file == LC_NONE)
             continue;
         WRITE(g,
               IoHandle(g->w, i, lc_global_string(g, ""), handle.file, 0, OTF2_IO_HANDLE_FLAG_NONE,

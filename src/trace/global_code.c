@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "format/omp_construct.h"
-#include "trace/global.h"
+#include "trace/global_state.h"
 
 static void write_function(struct lc_global *g, uint32_t i, const struct lc_union_region *r) {
     struct lc_trace_symbol symbol = {0};
@@ -55,7 +55,7 @@ static void write_construct(struct lc_global *g, uint32_t i, const char *name) {
 static void write_regions(struct lc_global *g) {
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_REGION); i++) {
         struct lc_union_region r;
-        if (lc_union_region(g->u, i, &r) != LC_OK) {
+        if (lc_union_read_region(g->u, i, &r) != LC_OK) {
             g->code = OTF2_ERROR_INVALID_DATA;
             return;
         }
@@ -90,7 +90,7 @@ static void write_contexts(struct lc_global *g) {
     uint32_t n_places = 0;
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_CONTEXT); i++) {
         struct lc_union_context c;
-        if (lc_union_context(g->u, i, &c) != LC_OK)
+        if (lc_union_read_context(g->u, i, &c) != LC_OK)
             continue;
         uint32_t place = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
         struct lc_trace_symbol symbol = {0};
@@ -116,7 +116,7 @@ static void write_sites(struct lc_global *g) {
     for (size_t i = 0; names && i < lc_union_count(g->u, LC_UNION_SITE); i++) {
         struct lc_union_site site;
         struct lc_trace_symbol symbol = {0};
-        if (lc_union_site(g->u, i, &site) == LC_OK && *site.module)
+        if (lc_union_read_site(g->u, i, &site) == LC_OK && *site.module)
             names->line(names->context, site.module, site.build_id, site.call_site, &symbol);
         if (symbol.file && symbol.line)
             WRITE(g, Callsite(g->w, n++, lc_global_string(g, symbol.file), symbol.line, site.callee,

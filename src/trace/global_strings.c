@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/global.h"
+#include "trace/global_state.h"
 
 /* The number of a text; written on first use. Reference 0 is "". */
 uint32_t lc_global_string(struct lc_global *g, const char *text) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trace/global.h"
+#include "trace/global_state.h"
 
 static bool created(const struct lc_trace_location_info *l) {
     return l->thread > 0 && !l->openmp;

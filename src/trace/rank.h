@@ -3,15 +3,11 @@
 #ifndef LC_TRACE_RANK_H
 #define LC_TRACE_RANK_H
 
-#include "trace/trace_convert.h"
+#include "trace/conversion.h"
 #include "format/trace_defs.h"
 #include "trace/archive.h"
+#include "trace/raw_files.h"
 #include "format/union.h"
-
-struct lc_trace_mapped {
-    void *at;
-    size_t bytes;
-};
 
 struct lc_trace_location {
     uint32_t thread;
@@ -97,23 +93,6 @@ struct lc_filtered {
 enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_defs *defs,
                               const struct lc_trace_options *options);
 void lc_trace_filtered_free(struct lc_filtered *filtered);
-
-/* Opens an archive under a temporary directory DIR/traces/tmp-<name>; lc_trace_archive_close moves
- * what was written to its place. */
-struct lc_trace_archive {
-    OTF2_Archive *otf2;
-    char *temporary; /* directory */
-    char *dir;
-};
-enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, const char *name);
-enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor);
-void lc_trace_archive_drop(struct lc_trace_archive *a);
-
-/* Whole file, read-only; an empty or missing one gives {0}. */
-enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path);
-void lc_trace_unmap(struct lc_trace_mapped *m);
-/* DIR/traces/..., for the caller to free(); NULL: no memory. */
-char *lc_trace_path(const char *dir, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What OTF2 calls a function of MPI by its name: barrier, point-to-point, .. */
 OTF2_RegionRole lc_trace_role(const char *mpi_function);

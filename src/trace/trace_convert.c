@@ -8,86 +8,8 @@
 #include "format/omp_construct.h"
 #include "trace/trace_convert_state.h"
 
-uint64_t lc_convert_time(struct lc_trace_conversion *s, uint64_t ticks) {
-    uint64_t time = lc_trace_bent(s->d, s->d->process.base_ticks + ticks);
-    return time > s->now ? time : s->now;
-}
-
-/* Threads that this one is taken to have created, at the time they were first seen. */
-void lc_convert_move_to(struct lc_trace_conversion *s, uint64_t time) {
-    const struct lc_convert *c = s->c;
-    while (s->next_child < c->n_children &&
-           lc_convert_time(s, c->children[s->next_child].begin_ticks) <= time && s->started) {
-        const struct lc_trace_thread *child = &c->children[s->next_child++];
-        s->now = lc_convert_time(s, child->begin_ticks);
-        lc_convert_note(
-            s, OTF2_EvtWriter_ThreadCreate(s->w, NULL, s->now, c->thread_comm, child->thread));
-    }
-    if (time > s->now)
-        s->now = time;
-}
-
-static bool visible(const struct lc_trace_conversion *s, uint32_t node) {
-    uint32_t region = s->d->nodes[node].region;
-    if (s->c->callpath == LC_TRACE_CONTEXT && node >= s->d->n_maps[LC_UNION_CONTEXT])
-        return false; /* first seen after the definitions of all ranks were brought together */
-    return region != LC_NONE && region < s->d->n_maps[LC_UNION_REGION] &&
-           !(s->c->hidden && s->c->hidden[region]);
-}
-
-static void enter(struct lc_trace_conversion *s, uint32_t node, uint32_t distance) {
-    if (!visible(s, node))
-        return;
-    if (s->c->callpath == LC_TRACE_CONTEXT)
-        lc_convert_note(s, OTF2_EvtWriter_CallingContextEnter(s->w, NULL, s->now, node, distance));
-    else
-        lc_convert_note(s, OTF2_EvtWriter_Enter(s->w, NULL, s->now, s->d->nodes[node].region));
-}
-
-void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node) {
-    enter(s, node, 2);
-}
-
-void lc_convert_leave(struct lc_trace_conversion *s, uint32_t node) {
-    if (!visible(s, node))
-        return;
-    if (s->c->callpath == LC_TRACE_CONTEXT)
-        lc_convert_note(s, OTF2_EvtWriter_CallingContextLeave(s->w, NULL, s->now, node));
-    else
-        lc_convert_note(s, OTF2_EvtWriter_Leave(s->w, NULL, s->now, s->d->nodes[node].region));
-}
-
-/* Callers get records of their own only in the mode "enter"; the root and regions of the user
- * always do. */
-static bool recorded(const struct lc_trace_conversion *s, size_t level, bool region) {
-    return s->c->callpath == LC_TRACE_ENTER || level == 0 || region;
-}
-
-enum lc_err lc_convert_push(struct lc_trace_conversion *s, struct lc_convert_frame frame) {
-    LC_TRY(lc_grow(&s->stack, &s->cap_stack, s->depth + 1, sizeof(*s->stack)));
-    s->stack[s->depth++] = frame;
-    return LC_OK;
-}
-
 static enum lc_err push(struct lc_trace_conversion *s, uint32_t node, enum lc_open_kind kind) {
     return lc_convert_push(s, (struct lc_convert_frame){.node = node, .kind = kind});
-}
-
-void lc_convert_pop(struct lc_trace_conversion *s) {
-    const struct lc_convert_frame *top = &s->stack[--s->depth];
-    if (top->kind == LC_FRAME_FORK)
-        lc_convert_note(s, OTF2_EvtWriter_ThreadJoin(s->w, NULL, s->now, OTF2_PARADIGM_OPENMP));
-    else if (top->kind != LC_FRAME_SILENT && recorded(s, s->depth, top->kind != LC_FRAME_CALLER))
-        lc_convert_leave(s, top->node);
-    if (top->kind == LC_FRAME_TEAM)
-        lc_convert_note(s, OTF2_EvtWriter_ThreadTeamEnd(s->w, NULL, s->now, top->team));
-}
-
-size_t lc_convert_omp_depth(const struct lc_trace_conversion *s) {
-    size_t depth = s->depth;
-    while (depth > 0 && s->stack[depth - 1].kind < LC_FRAME_FORK)
-        depth--;
-    return depth;
 }
 
 /* The path of `node`, root first, without the root above main; false if the number is wrong. */
@@ -107,12 +29,6 @@ static bool chain_of(struct lc_trace_conversion *s, uint32_t node, size_t *n) {
 static bool is_construct(const struct lc_trace_conversion *s, uint32_t node) {
     const struct lc_trace_region *region = &s->d->regions[s->d->nodes[node].region];
     return region->kind == LC_RAW_REGION && lc_omp_is_construct(region->name);
-}
-
-void lc_convert_start(struct lc_trace_conversion *s, uint64_t time) {
-    lc_convert_move_to(s, time);
-    s->c->first_time = s->now;
-    s->started = true;
 }
 
 /* Makes the open frames those of chain[0, n): the first `common` of them are the same activations
@@ -140,15 +56,15 @@ static enum lc_err change_frames(struct lc_trace_conversion *s, size_t n, size_t
             lc_convert_note(
                 s, OTF2_EvtWriter_ThreadBegin(s->w, NULL, s->now, s->c->thread_comm, s->c->thread));
         if (n > 0) {
-            enter(s, s->chain[0], 2);
+            lc_convert_enter(s, s->chain[0], 2);
             LC_TRY(push(s, s->chain[0], LC_FRAME_CALLER));
             same = 1;
         }
     }
     lc_convert_move_to(s, time);
     for (size_t i = same; i < n; i++) {
-        if (recorded(s, i, false) && s->c->callpath == LC_TRACE_ENTER)
-            enter(s, s->chain[i], 1);
+        if (lc_convert_is_recorded(s, i, false) && s->c->callpath == LC_TRACE_ENTER)
+            lc_convert_enter(s, s->chain[i], 1);
         LC_TRY(push(s, s->chain[i], LC_FRAME_CALLER));
     }
     return LC_OK;
@@ -168,7 +84,7 @@ static enum lc_err begin_call(struct lc_trace_conversion *s, const uint64_t *wor
     }
     LC_TRY(change_frames(s, n - 1, common, time, &entered));
     s->call_node = node;
-    enter(s, node, (uint32_t)entered + 2);
+    lc_convert_enter(s, node, (uint32_t)entered + 2);
     return LC_OK;
 }
 
@@ -182,7 +98,7 @@ static enum lc_err begin_region(struct lc_trace_conversion *s, const uint64_t *w
     LC_TRY(change_frames(s, n - 1, common, lc_convert_time(s, lc_rec_payload(words[0])), &entered));
     if (is_construct(s, node))
         return push(s, node, LC_FRAME_SILENT);
-    enter(s, node, (uint32_t)entered + 2);
+    lc_convert_enter(s, node, (uint32_t)entered + 2);
     return push(s, node, LC_FRAME_REGION);
 }
 

@@ -77,7 +77,7 @@ static enum lc_err begin_team(struct lc_trace_conversion *s, uint64_t time, uint
     uint32_t comm = s->c->thread_comm + 1 + team;
     LC_TRY(note_team(s->c, team));
     lc_convert_note(s, OTF2_EvtWriter_ThreadTeamBegin(s->w, NULL, s->now, comm));
-    lc_convert_enter(s, node);
+    lc_convert_enter(s, node, 2);
     return lc_convert_push(
         s, (struct lc_convert_frame){.node = node, .kind = LC_FRAME_TEAM, .team = comm});
 }
@@ -85,7 +85,7 @@ static enum lc_err begin_team(struct lc_trace_conversion *s, uint64_t time, uint
 static enum lc_err begin_construct(struct lc_trace_conversion *s, uint64_t time, uint32_t node) {
     close_callers(s);
     lc_convert_move_to(s, time);
-    lc_convert_enter(s, node);
+    lc_convert_enter(s, node, 2);
     return lc_convert_push(s, (struct lc_convert_frame){.node = node, .kind = LC_FRAME_CONSTRUCT});
 }
 
@@ -151,7 +151,7 @@ static enum lc_err switch_task(struct lc_trace_conversion *s, uint32_t team, uin
                                                        number_of(task)));
     if (depth > 0 || number_of(task) == 0)
         return LC_OK;
-    lc_convert_enter(s, node);
+    lc_convert_enter(s, node, 2);
     return lc_convert_push(
         s, (struct lc_convert_frame){.node = node, .kind = LC_FRAME_TASK, .task = task});
 }
@@ -181,7 +181,7 @@ static enum lc_err task_record(struct lc_trace_conversion *s, uint64_t time,
             complete_task(s, team, task);
         return LC_OK;
     default:
-        lc_convert_enter(s, (uint32_t)words[2]);
+        lc_convert_enter(s, (uint32_t)words[2], 2);
         lc_convert_note(s, OTF2_EvtWriter_ThreadTaskCreate(s->w, NULL, s->now, team,
                                                            creator_of(task), number_of(task)));
         lc_convert_leave(s, (uint32_t)words[2]);

@@ -1,9 +1,9 @@
-/* What the parts of the converter share: trace_convert.c (time, frames, calls), trace_convert_mpi.c
+/* What the parts of the converter share: trace_convert.c (paths, calls), trace_convert_mpi.c
  * (what calls begin and complete), trace_convert_omp.c (teams, constructs, tasks). */
 #ifndef LC_TRACE_TRACE_CONVERT_STATE_H
 #define LC_TRACE_TRACE_CONVERT_STATE_H
 
-#include "trace/trace_convert.h"
+#include "trace/conversion.h"
 
 struct lc_open_coll { /* nonblocking collectives in progress, by request */
     uint64_t request;
@@ -65,14 +65,21 @@ static inline void lc_convert_note(struct lc_trace_conversion *s, OTF2_ErrorCode
     s->c->n_events++;
 }
 
-/* Trace_convert.c, for the others. Time stamps of ticks since base; ascending. */
+/* The time stamp of ticks since base; never before the one before it. */
 uint64_t lc_convert_time(struct lc_trace_conversion *s, uint64_t ticks);
+/* Later events happen at `time`. Threads that this one is taken to have created are written at the
+ * time they were first seen. */
 void lc_convert_move_to(struct lc_trace_conversion *s, uint64_t time);
 /* The life of a thread of the runtime begins. */
 void lc_convert_start(struct lc_trace_conversion *s, uint64_t time);
-/* Enter and Leave of a node. */
-void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node);
+/* Enter and Leave of a node, now. `distance`: as OTF2 wants it of calling contexts, 2: only the
+ * innermost region is new. */
+void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node, uint32_t distance);
 void lc_convert_leave(struct lc_trace_conversion *s, uint32_t node);
+/* Callers get records of their own only in the mode "enter"; the root and regions of the user
+ * always do. */
+bool lc_convert_is_recorded(const struct lc_trace_conversion *s, size_t level, bool region);
+/* A frame on top of the stack; LC_ERR_NOMEM. */
 enum lc_err lc_convert_push(struct lc_trace_conversion *s, struct lc_convert_frame frame);
 /* Ends the topmost frame, now. */
 void lc_convert_pop(struct lc_trace_conversion *s);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "trace/otf2_archive.h"
 #include "trace/rank.h"
+#include "trace/trace_convert.h"
 
 static uint64_t location_id(const struct lc_trace_rank *rank, uint32_t thread) {
     return (uint64_t)thread << 32 | (uint32_t)rank->defs.process.rank;

@@ -1,10 +1,10 @@
-/* Definitions while they are read: private to archive_defs.c (clock, strings, system tree,
- * locations, regions) and archive_defs_comm.c (groups, communicators, windows, files,
- * topologies). */
-#ifndef LC_ANALYZE_ARCHIVE_DEFS_PRIVATE_H
-#define LC_ANALYZE_ARCHIVE_DEFS_PRIVATE_H
+/* Definitions while they are read, as they stand in the archive: for archive_defs.c (clock,
+ * strings, system tree, locations, regions) and archive_defs_comm.c (groups, communicators,
+ * windows, files, topologies) only. */
+#ifndef LC_ANALYZE_RAW_DEFS_H
+#define LC_ANALYZE_RAW_DEFS_H
 
-#include "analyze/archive_defs.h"
+#include "analyze/definition_ids.h"
 #include "base/mem.h"
 
 struct raw_group { /* location group */
@@ -75,13 +75,5 @@ struct lc_def_raw {
          : NULL)
 
 #define RAW_END(raw) ((raw)->err == LC_OK ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT)
-
-/* The group that lists the locations of a paradigm's ranks. */
-const struct lc_def_group *lc_defs_rank_list(const struct lc_defs *defs, OTF2_Paradigm paradigm);
-
-/* Registers what reads groups, communicators, windows and files. */
-void lc_defs_comm_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
-/* Communicators, windows and topologies of the trace, once its processes are known. */
-enum lc_err lc_defs_build_comms(struct lc_def_raw *raw);
 
 #endif

@@ -1,7 +1,7 @@
 /* What the files that write global definitions share: global.c (all but) global_code.c (functions
  * and where they are called), global_threads.c (threads and teams). */
-#ifndef LC_TRACE_GLOBAL_H
-#define LC_TRACE_GLOBAL_H
+#ifndef LC_TRACE_GLOBAL_STATE_H
+#define LC_TRACE_GLOBAL_STATE_H
 
 #include "base/hash.h"
 #include "base/lookup.h"

@@ -1,0 +1,12 @@
+/* Order statistics of values that lie on many ranks. */
+#ifndef LC_ANALYZE_SELECT_H
+#define LC_ANALYZE_SELECT_H
+
+#include "analyze/transport.h"
+
+/* values[] of all ranks together: the ones at positions at[0..n_at) of their ascending order.
+ * Collective; at must be below the total count. */
+enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values, size_t count,
+                          const int64_t *at, size_t n_at, int64_t *found);
+
+#endif
