@@ -15,7 +15,6 @@
 #include "measure/core.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
-#include "measure/trace/trace_area.h"
 #include "measure/limits.h"
 
 /* The writing side of state.h: this process's state, in the memory that the parent made

@@ -1,4 +1,4 @@
-/* Threads of the program, and the call that one has in progress. thread.c makes and ends
+/* Threads of the program, and the call that one has in progress. locations.c makes and ends
  * them. */
 #ifndef LC_MEASURE_THREAD_H
 #define LC_MEASURE_THREAD_H
@@ -9,10 +9,9 @@
 #include <stdint.h>
 #include <stddef.h>
 
-#include "base/err.h"
-#include "measure/calls/handles.h"
 #include "measure/core.h"
 
+struct lc_comm;
 struct lc_entry;
 struct lc_omp_thread;
 struct lc_path;
@@ -31,6 +30,11 @@ struct lc_region_open {
     bool named;    /* not a function */
 };
 enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
+
+struct lc_type_slot { /* calls/handle_cache.h */
+    MPI_Datatype type;
+    int64_t size_bytes;
+};
 
 struct lc_thread {
     _Atomic uint32_t mode;
@@ -111,12 +115,5 @@ struct lc_call {
 #define LC_TLS extern __thread __attribute__((tls_model("initial-exec")))
 LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
 #define lc_self ((struct lc_thread *)latecomer_private_self)
-/* Once, before the first event. LC_ERR_SYSTEM: no thread-specific data is left. */
-enum lc_err lc_threads_init(void);
-/* The calling thread, made known with its first event; NULL: it is not measured. */
-struct lc_thread *lc_thread_here(void);
-
-/* Calls of threads that could not be measured, booked nowhere; with lc_core.lock held. */
-uint64_t lc_threads_lost(void);
 
 #endif

@@ -1,3 +1,4 @@
+#include "measure/locations.h"
 #include "measure/alone/alone.h"
 
 #include "base/timer.h"

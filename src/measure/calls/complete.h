@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "format/raw.h"
-#include "measure/calls/messages.h"
+#include "measure/calls/message_counts.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
 #include "measure/core.h"
@@ -34,9 +34,6 @@ void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
                      const MPI_Status *statuses);
 void lc_any_failed(struct lc_call *call, struct lc_array *array, int result,
                    const MPI_Status *status);
-/* One of several that MPI_Waitsome found, with the code that its status tells. */
-void lc_request_failed(struct lc_call *call, struct lc_request *r, int result,
-                       const MPI_Request *handle, const MPI_Status *status);
 
 static inline struct lc_request *lc_known(MPI_Request handle) {
     if (handle == MPI_REQUEST_NULL)

@@ -2,8 +2,13 @@
 
 #include <string.h>
 
-#include "measure/calls/complete.h"
-#include "measure/calls/messages.h"
+#include "measure/calls/message_counts.h"
+#include "measure/calls/operations.h"
+#include "measure/calls/request.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core.h"
+#include "measure/hooks.h"
+#include "measure/thread.h"
 
 /* Calls that MPI refused and operations that failed. Under MPI_ERRORS_RETURN the program goes on,
  * so nothing may stay behind of them: no entry of a message that was not sent, no receive that
@@ -97,47 +102,4 @@ void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *
     else
         lc_clocks_recv_failed(call, msg);
     r->clocks[0] = r->clocks[1] = 0;
-}
-
-/* --- completion */
-
-void lc_request_failed(struct lc_call *call, struct lc_request *r, int result,
-                       const MPI_Request *handle, const MPI_Status *status) {
-    bool came = r->kind == LC_REQUEST_RECV && lc_error_class(result) == MPI_ERR_TRUNCATE;
-    if (call->mode & LC_MODE_TRACE)
-        lc_trace_request_failed(call, r);
-    if (call->mode & LC_MODE_CLOCKS && came)
-        lc_clocks_truncated(call, r, status);
-    else if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_request_failed(call, r);
-    if (*handle == MPI_REQUEST_NULL) /* Open MPI frees persistent requests that fail */
-        r->persistent = false;
-    lc_complete_end(r);
-}
-
-void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
-                        const MPI_Request *request, const MPI_Status *status) {
-    if (lc_request_is_over(known, request))
-        lc_request_failed(call, known, result, request, status);
-}
-
-void lc_any_failed(struct lc_call *call, struct lc_array *array, int result,
-                   const MPI_Status *status) {
-    for (int i = 0; i < array->count; i++)
-        if (array->known[i] != NULL && lc_request_is_over(array->known[i], &array->handles[i]))
-            lc_request_failed(call, array->known[i], result, &array->handles[i], status);
-}
-
-void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
-                     const MPI_Status *statuses) {
-    bool each = lc_error_class(result) == MPI_ERR_IN_STATUS;
-    for (int i = 0; i < array->count; i++) {
-        struct lc_request *r = array->known[i];
-        if (r == NULL || (each && statuses[i].MPI_ERROR == MPI_SUCCESS)) /* complete */
-            continue;
-        array->known[i] = NULL;
-        if (lc_request_is_over(r, &array->handles[i]))
-            lc_request_failed(call, r, each ? statuses[i].MPI_ERROR : result, &array->handles[i],
-                              &statuses[i]);
-    }
 }

@@ -9,11 +9,6 @@
 
 struct lc_thread;
 
-struct lc_type_slot {
-    MPI_Datatype type;
-    int64_t size_bytes;
-};
-
 /* A communicator of this process. Made when first seen, kept until it is freed. */
 struct lc_comm {
     MPI_Comm handle;

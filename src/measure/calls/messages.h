@@ -11,6 +11,7 @@
 #include "format/raw.h"
 #include "format/state.h"
 #include "measure/calls/failed.h"
+#include "measure/calls/message_counts.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
@@ -19,19 +20,6 @@
 #include "measure/hot.h"
 #include "measure/paths/entry.h"
 #include "measure/thread.h"
-
-/* The number of point-to-point messages of calls that can have other than one, in a row of its own
- * (see LC_RAW_CLASS_MESSAGES). */
-static inline void lc_count_messages(struct lc_call *call, uint64_t rcvd, uint64_t rcvd_empty,
-                                     uint64_t sent, uint64_t sent_empty) {
-    if ((rcvd | rcvd_empty | sent | sent_empty) == 0)
-        return;
-    struct lc_state_row *row = lc_row(call->thread, call->entry->path, LC_RAW_CLASS_MESSAGES);
-    row->count += rcvd;
-    row->sum += rcvd_empty;
-    row->min += sent;
-    row->max += sent_empty;
-}
 
 static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int peer, int tag,
                                MPI_Comm comm) {

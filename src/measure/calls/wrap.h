@@ -14,14 +14,9 @@
 #include "measure/calls/status.h"
 #include "measure/calls/sync.h"
 #include "measure/calls/windows.h"
+#include "measure/calls/wrappers.h"
 #include "measure/hot.h"
 #include "measure/trace/trace_io.h"
 #include "measure/trace/trace_rma.h"
-
-struct lc_wrapper {
-    void *function;
-    void **real;
-};
-extern const struct lc_wrapper lc_wrappers[];
 
 #endif

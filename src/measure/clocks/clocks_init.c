@@ -9,6 +9,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/context_make.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"

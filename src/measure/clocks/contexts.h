@@ -1,5 +1,4 @@
-/* Communicators: a number that all members find without talking, the log of their
- * collectives. */
+/* What a communicator holds for the clocks, and how long it lives. */
 #ifndef LC_MEASURE_CLOCKS_CONTEXTS_H
 #define LC_MEASURE_CLOCKS_CONTEXTS_H
 
@@ -42,9 +41,6 @@ static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer) {
     return peer >= 0 && peer < (comm->inter ? comm->remote_size : comm->size) ? comm->world[peer]
                                                                               : -1;
 }
-
-/* The clocks' part of a new communicator (comm->clocks; NULL remains where there is no memory). */
-void lc_clk_comm_make(struct lc_comm *comm);
 
 /* One shadow collective less: frees it if the program has. With lc_clk.lock. */
 void lc_clk_comm_unuse(struct lc_clk_comm *c);

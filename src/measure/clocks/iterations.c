@@ -9,7 +9,6 @@
 #include "format/state.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/global_time.h"
 #include "measure/core.h"

@@ -17,7 +17,6 @@
 #include "format/omp_construct.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/phases.h"

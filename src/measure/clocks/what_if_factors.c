@@ -16,7 +16,6 @@
 #include "base/strbuf.h"
 #include "base/what_if_spec.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core.h"
 #include "measure/core_options.h"

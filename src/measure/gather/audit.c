@@ -6,7 +6,7 @@
 
 #include "base/strbuf.h"
 #include "measure/core.h"
-#include "measure/gather/rank_meta.h"
+#include "measure/gather/audit.h"
 #include "measure/paths/modules.h"
 #include "measure/stub/stub.h"
 

@@ -42,9 +42,4 @@ void lc_meta_rank_fill(struct lc_meta_rank *own);
 /* JSON of the run, from all n ranks; the caller frees it. NULL: no memory. */
 char *lc_meta_text(const struct lc_meta_rank *all, int n);
 
-/* audit.c: JSON array of {"object": .., "symbols": n, "example": ..} of MPI symbols that are bound
- * past the wrappers. */
-struct lc_strbuf;
-void lc_audit_text(struct lc_strbuf *out);
-
 #endif

@@ -1,3 +1,4 @@
+#include "measure/locations.h"
 #include "measure/openmp/team.h"
 
 #include <stdio.h>

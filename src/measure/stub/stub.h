@@ -37,6 +37,5 @@ struct lc_stub {
 /* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots
  * are as before. */
 typedef int lc_core_start_fn(struct lc_stub *stub, char *why, unsigned long why_bytes);
-lc_core_start_fn lc_core_start;
 
 #endif

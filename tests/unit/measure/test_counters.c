@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "measure/locations.h"
 #include "measure/hot.h"
 #include "measure/calls/wrap.h"
 #include "measure/mode.h"

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/timer.h"
+#include "measure/locations.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"

@@ -1,3 +1,5 @@
+#include "measure/locations.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

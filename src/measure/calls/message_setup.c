@@ -1,10 +1,9 @@
+#include "measure/calls/message_setup.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "measure/calls/communicators.h"
-#include "measure/calls/complete.h"
-#include "measure/calls/message_setup.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
@@ -173,14 +172,10 @@ void lc_pready(struct lc_call *call, MPI_Request request, int count) {
 }
 
 /* NULL also for what MPI will refuse. */
-static struct lc_request *find_given(const MPI_Request *request) {
-    return request == NULL || *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
-}
-
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests) {
     uint64_t sent = 0, sent_empty = 0;
     for (int i = 0; requests != NULL && i < count; i++) {
-        struct lc_request *r = find_given(&requests[i]);
+        struct lc_request *r = lc_request_given(&requests[i]);
         if (r == NULL || !r->persistent || r->active) /* MPI will refuse one that is active */
             continue;
         r->id = lc_request_id(call->thread);
@@ -215,7 +210,7 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
 
 void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests) {
     for (int i = 0; requests != NULL && i < count; i++) {
-        struct lc_request *r = find_given(&requests[i]);
+        struct lc_request *r = lc_request_given(&requests[i]);
         if (r == NULL || !r->persistent || r->posted_ticks != call->begin)
             continue;
         struct lc_msg msg;
@@ -232,82 +227,6 @@ void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request
         else
             lc_hook_recv_started(call, &msg);
     }
-}
-
-/* --- completion --- */
-
-void lc_complete_other(struct lc_request *r) {
-    if (r->kind == LC_REQUEST_OTHER)
-        lc_comm_idup_complete(r);
-    free(r->pair);
-    r->pair = NULL;
-}
-
-/* Room for `count` requests: known ones, the compact list of MPI_Waitsome, statuses. */
-bool lc_array_grow(struct lc_thread *t, struct lc_array *array) {
-    size_t n = (size_t)array->count;
-    if (n > t->cap_scratch) {
-        struct lc_request **requests = malloc(2 * n * sizeof(struct lc_request *));
-        MPI_Status *statuses = malloc(n * sizeof *statuses);
-        if (requests == NULL || statuses == NULL) {
-            free(requests);
-            free(statuses);
-            return false;
-        }
-        free(t->scratch_requests);
-        free(t->scratch_statuses);
-        t->scratch_requests = requests;
-        t->scratch_statuses = statuses;
-        t->cap_scratch = n;
-    }
-    array->known = t->scratch_requests;
-    array->own = t->scratch_statuses;
-    return true;
-}
-
-void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
-                   const int *indices, const MPI_Status *statuses) {
-    struct lc_request *few[LC_FEW];
-    bool each = lc_unlikely(result != MPI_SUCCESS) && lc_error_class(result) == MPI_ERR_IN_STATUS;
-    if ((result != MPI_SUCCESS && !each) || *outcount > array->count)
-        return;
-    struct lc_array done = {.count = *outcount, .own = array->own, .known = few};
-    if (array->count > LC_FEW)
-        done.known = array->known + array->count;
-    for (int i = 0; i < done.count; i++) {
-        struct lc_request *r = array->known[indices[i]];
-        array->known[indices[i]] = NULL;
-        done.known[i] = r;
-        if (r == NULL || !each || statuses[i].MPI_ERROR == MPI_SUCCESS)
-            continue;
-        done.known[i] = NULL;
-        lc_request_failed(call, r, statuses[i].MPI_ERROR, &array->handles[indices[i]],
-                          &statuses[i]);
-    }
-    if (*outcount >= 0) /* MPI_UNDEFINED is negative: none was active */
-        lc_hook_tested(call, array->count, array->known);
-    if (*outcount > 0)
-        lc_array_book(call, &done, statuses);
-}
-
-void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
-    struct lc_request *r = find_given(request);
-    if (r == NULL)
-        return;
-    r->freed = true;
-    lc_hook_request_free(call, r);
-    lc_complete_other(r);
-    free(r->coll);
-    r->coll = NULL;
-    lc_request_drop(r);
-}
-
-void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
-    struct lc_request *r = find_given(request);
-    if (r == NULL || !r->active)
-        return;
-    r->cancelled = true;
-    lc_hook_cancel(call, r);
 }
 
 /* --- matched probe --- */
