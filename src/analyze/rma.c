@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "analyze/events.h"
+#include "analyze/wait_list.h"
 #include "base/idmap.h"
 #include "base/lookup.h"
-#include "analyze/wait_list.h"
 #include "base/mem.h"
 
 /* One side of an access epoch, on its way to the other side. Per (window, target, origin) the k-th

@@ -3,11 +3,11 @@
 #ifndef LC_TRACE_RANK_H
 #define LC_TRACE_RANK_H
 
-#include "trace/conversion.h"
 #include "format/trace_defs.h"
 #include "trace/archive.h"
-#include "trace/raw_files.h"
 #include "format/union.h"
+#include "trace/conversion.h"
+#include "trace/raw_files.h"
 
 struct lc_trace_location {
     uint32_t thread;

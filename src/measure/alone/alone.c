@@ -1,5 +1,5 @@
-#include "measure/locations.h"
 #include "measure/alone/alone.h"
+#include "measure/locations.h"
 
 #include "base/timer.h"
 #include "measure/calls/special.h"

@@ -11,7 +11,7 @@
 #include "measure/clocks/edges.h"
 #include "measure/clocks/late_edges.h"
 #include "measure/clocks/message_parts.h"
-#include "measure/clocks/records.h"
+#include "measure/clocks/record_format.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
@@ -189,6 +189,16 @@ void lc_clk_reply_posted(struct lc_clk_thread *k, uint32_t source, const struct 
     reply_to(k, source, post, seq);
 }
 
+/* A reply as words, with the what-if clocks that thread k had when it made the stamp; the number of
+ * the message it belongs to. */
+static void pack_reply(const struct lc_clk_thread *k, const struct lc_stamp *post, uint32_t seq,
+                       uint64_t *words) {
+    lc_clk_pack_stamp(post, words);
+    words[5] = (uint64_t)post->node << 32 | seq;
+    if (lc_clk.n_whatif > 0)
+        lc_clk_whatif_words(k, post, words + LC_RECORD_REPLY - LC_WHATIF_MAX);
+}
+
 /* With the next record; if nothing goes that way, many of them in one. False: it is sent. */
 static bool reply_with_next(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *post,
                             uint32_t seq, bool wanted) {
@@ -202,7 +212,7 @@ static bool reply_with_next(struct lc_clk_thread *k, uint32_t source, const stru
         return false;
     }
     l->vectors[l->n] = post->vector;
-    lc_clk_pack_reply(k, post, seq, l->words + l->n++ * lc_clk_reply_words(lc_clk.n_whatif));
+    pack_reply(k, post, seq, l->words + l->n++ * lc_clk_reply_words(lc_clk.n_whatif));
     l->wanted |= wanted;
     return true;
 }

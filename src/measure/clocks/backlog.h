@@ -55,23 +55,23 @@ extern const struct lc_event_type lc_clk_part_event; /* data: uint64_t ticks */
 /* The queue is empty. */
 bool lc_clk_backlog_empty(void);
 
-/* Makes progress during a call of the program: receives packets, runs the events that are ready,
- * sends packets. From a half full queue on it goes on until a quarter is left, or nothing has
- * arrived for 50 us. */
-void lc_clk_backlog_progress(void);
-
-/* At the end of a collective operation in which all members take part: if the queue is long, spends
- * some microseconds on it, so that it does not grow in programs that call nothing else. Stops as
- * soon as there is no progress. */
-void lc_clk_backlog_catch_up(void);
-
-/* In a constructor, in which all members take part: makes progress until the queue is empty, for
- * LC_DRAIN_US at most. */
-enum { LC_DRAIN_US = 20000 };
-void lc_clk_backlog_drain(void);
-
-/* In MPI_Finalize, collective: makes progress until the queues of all ranks are empty. */
-void lc_clk_backlog_finish(struct lc_clk_thread *k);
+/* For backlog_progress.c. The lock of the queue: while it is held no event is queued or run by
+ * others. */
+void lc_clk_backlog_lock(void);
+void lc_clk_backlog_unlock(void);
+/* Runs the events that are ready, oldest first. With the lock. */
+void lc_clk_backlog_work(void);
+/* Runs the oldest event, ready or not; there is one. With the lock. */
+void lc_clk_backlog_force(void);
+/* How many events there are, and may be; may be asked without the lock. */
+uint32_t lc_clk_backlog_events(void);
+uint32_t lc_clk_backlog_capacity(void);
+/* Ticks when the queue was made. */
+uint64_t lc_clk_backlog_began(void);
+/* Ticks of the begin of the oldest event; there is one. With the lock. */
+uint64_t lc_clk_backlog_oldest(void);
+/* Frees the queue; it is empty. With the lock. */
+void lc_clk_backlog_end(void);
 
 /* The call paths of the thread are about to be freed: its events get copies of theirs. */
 void lc_clk_backlog_copy_paths(const struct lc_clk_thread *k);

@@ -5,6 +5,7 @@
 #include "base/timer.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/backlog.h"
+#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "measure/clocks/blame_merge.h"
-#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_finalize.h"
@@ -19,7 +18,6 @@
 #include "measure/clocks/constructor_sync.h"
 #include "measure/clocks/iterations.h"
 #include "measure/clocks/phases.h"
-#include "measure/clocks/records.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"
@@ -28,6 +26,8 @@
 #include "measure/thread.h"
 #include "piggyback/match.h"
 #include "format/pop.h"
+#include "measure/clocks/backlog_progress.h"
+#include "measure/clocks/record_arrivals.h"
 
 /* Values per interval, in seconds, reduced element by element. */
 enum {

@@ -15,7 +15,7 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/node_memory.h"
-#include "measure/clocks/records.h"
+#include "measure/clocks/record_arrivals.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"

@@ -8,6 +8,7 @@
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
 #include "measure/clocks/backlog.h"
+#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/collectives.h"

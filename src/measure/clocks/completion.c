@@ -1,4 +1,6 @@
 /* Completion of requests: receives in the order in which they were posted, then the rest. */
+#include <stdlib.h>
+
 #include "measure/calls/handles.h"
 #include "measure/calls/request.h"
 #include "measure/calls/status.h"
@@ -10,6 +12,7 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/message_parts.h"
+#include "measure/clocks/receive_records.h"
 #include "measure/clocks/receives.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/wait_states.h"

@@ -4,7 +4,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
-#include "measure/clocks/records.h"
+#include "measure/clocks/record_format.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
 

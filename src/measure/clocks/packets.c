@@ -170,15 +170,35 @@ bool lc_clk_packets_take(bool ask) {
     return any;
 }
 
-void lc_clk_packets_quiesce(void) {
+static void send_synchronously(void) {
     settling = true;
     if (tos != NULL)
         lc_clk_packets_send();
 }
 
-bool lc_clk_packets_quiescent(void) {
+static bool all_received(void) {
     collect();
     return flying == NULL && n_ready == 0;
+}
+
+/* Takes what comes, until nobody has anything left to do or on its way. */
+void lc_clk_packets_quiesce(void (*work)(bool *left)) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    bool waiting = false;
+    for (int all_here = 0; !all_here;) {
+        bool left = false;
+        lc_clk_packets_take(true);
+        work(&left);
+        send_synchronously();
+        if (!left && !waiting && all_received())
+            waiting = lc_real.Ibarrier(lc_core.comm, &barrier) == MPI_SUCCESS;
+        if (waiting)
+            lc_real.Test(&barrier, &all_here, MPI_STATUS_IGNORE);
+    }
+    while (lc_clk_packets_take(true)) {
+    }
+    bool left;
+    work(&left);
 }
 
 void lc_clk_packets_end(void) {

@@ -31,10 +31,9 @@ void lc_clk_packets_send(void);
  * only looks at what MPI has delivered already. */
 bool lc_clk_packets_take(bool ask);
 
-/* From now on packets are sent synchronously (MPI_Issend): complete means received. */
-void lc_clk_packets_quiesce(void);
-/* All synchronous packets of this rank have been received. */
-bool lc_clk_packets_quiescent(void);
+/* Collective: calls `work` until no rank has anything left (*left false) and no packet is under
+ * way. */
+void lc_clk_packets_quiesce(void (*work)(bool *left));
 /* Cancels the posted receives and frees everything; nothing may be under way. */
 void lc_clk_packets_end(void);
 

@@ -6,6 +6,7 @@
 #include "measure/calls/request.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/backlog.h"
+#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -14,8 +15,10 @@
 #include "measure/clocks/edges.h"
 #include "measure/clocks/late_edges.h"
 #include "measure/clocks/message_parts.h"
+#include "measure/clocks/pending_replies.h"
+#include "measure/clocks/receive_records.h"
 #include "measure/clocks/receives.h"
-#include "measure/clocks/records.h"
+#include "measure/clocks/record_format.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/thread.h"
@@ -122,54 +125,6 @@ static void post_in_backlog(struct lc_call *call, struct lc_clk_thread *k, struc
     lc_clk_backlog_submit(&event, k, call, &r, sizeof r);
 }
 
-/* Receives that are complete, and whose sender may wait for a reply. */
-static struct lc_clk_recv *pending_replies;
-static uint64_t n_wanted;
-
-void lc_clk_reply_wanted(void) {
-    n_wanted++;
-}
-
-static bool wants_reply(const struct lc_stashed *item) {
-    return item->n_extra > 1 && item->extra[1] & LC_RECORD_SURELY;
-}
-
-static void reply(struct lc_clk_recv *r) {
-    struct lc_ring_entry entry = r->claimed->entry;
-    r->replied = true;
-    n_wanted -= n_wanted > 0;
-    lc_clk_reply_posted(r->k, (uint32_t)r->recv.source, &r->recv.post, entry.seq);
-}
-
-void lc_clk_replies_send(void) {
-    if (n_wanted == 0)
-        return;
-    struct lc_clk_recv **at = &pending_replies, *r;
-    while ((r = *at) != NULL) {
-        bool known = r->claimed == NULL || (!r->claimed->pending && !r->queued);
-        if (!known) {
-            at = &r->next_reply;
-            continue;
-        }
-        *at = r->next_reply;
-        r->reply_pending = false;
-        if (r->claimed != NULL && wants_reply(r->claimed))
-            reply(r);
-        if (r->released)
-            lc_clk_recycle_recv(r);
-    }
-}
-
-static void expect_reply(struct lc_clk_thread *k, struct lc_clk_recv *r, uint32_t source) {
-    if (r == NULL || r->claimed == NULL || lc_clk.areas[source].head != NULL)
-        return;
-    r->k = k;
-    r->recv.source = (int32_t)source;
-    r->reply_pending = true;
-    r->next_reply = pending_replies;
-    pending_replies = r;
-}
-
 struct receiving {
     struct lc_stashed *item; /* may be on its way; NULL: none */
     struct lc_clk_recv *recv;
@@ -199,8 +154,8 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
     if (x.item->pending) { /* forced */
         lc_clk_late_edge_add(k, call, x.source, x.item);
     } else {
-        if (x.recv != NULL && x.recv->reply_pending && wants_reply(x.item))
-            reply(x.recv);
+        if (x.recv != NULL)
+            lc_clk_reply_now(x.recv, x.item);
         bool notified = x.notified || (x.recv != NULL && x.recv->replied);
         uint64_t waited = take_entry(k, call, x.source, &x.item->entry, x.item->extra,
                                      x.item->n_extra, x.recv, notified);
@@ -228,7 +183,7 @@ static LC_COLD void receive_in_backlog(struct lc_clk_thread *k, const struct lc_
                                 r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)deferred->bytes);
     if (r != NULL)
         r->claimed = x.item;
-    expect_reply(k, r, source);
+    lc_clk_reply_expect(k, r, source);
     lc_clk_unlock();
     lc_clk_backlog_submit(&event, k, &deferred->call, &x, sizeof x);
 }

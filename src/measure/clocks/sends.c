@@ -11,6 +11,7 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/message_parts.h"
+#include "measure/clocks/record_format.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
 #include "measure/core.h"

@@ -23,7 +23,8 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/contexts.h"
-#include "measure/clocks/records.h"
+#include "measure/clocks/packets.h"
+#include "measure/clocks/record_format.h"
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/shadow_private.h"
 #include "measure/clocks/shadow_record.h"
@@ -43,12 +44,13 @@ static bool some_to(struct lc_thread *t, const struct lc_coll *coll, int i) {
 
 /* Only the words that are set. */
 static void send_record(const struct lc_shadow *m, int32_t rank, const struct lc_shadow_record *r) {
-    uint64_t words[sizeof *r / sizeof(uint64_t)];
+    uint64_t words[LC_PART_WORDS] = {0};
     uint32_t n = offsetof(struct lc_shadow_record, extra) / sizeof *words;
     n += r->n > 0 ? 2 + LC_WHATIF_MAX + 2 * (uint32_t)r->extra[0] : 0;
-    memcpy(words, r, n * sizeof *words);
-    if (rank >= 0 &&
-        !lc_clk_record_shadow((uint32_t)rank, lc_shadow_context(m), m->number, words, n))
+    words[6] = (uint64_t)lc_shadow_context(m) << 32 | m->number;
+    words[7] = LC_RECORD_SHADOW;
+    memcpy(words + LC_RECORD_HEAD, r, n * sizeof *words);
+    if (rank >= 0 && !lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, words, LC_RECORD_HEAD + n))
         lc_clk.counts.skipped++;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "measure/clocks/records.h"
+#include "measure/clocks/record_format.h"
 
 struct lc_call;
 struct lc_clk_coll;

@@ -11,7 +11,7 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/records.h"
+#include "measure/clocks/record_format.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"

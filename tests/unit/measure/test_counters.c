@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/locations.h"
 #include "measure/hot.h"
 #include "measure/calls/wrap.h"
+#include "measure/locations.h"
 #include "measure/mode.h"
 #include "measure/state_write.h"
 

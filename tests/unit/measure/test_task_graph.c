@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "base/timer.h"
-#include "measure/locations.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core.h"
 #include "measure/hot.h"
+#include "measure/locations.h"
 #include "measure/openmp/mutexes.h"
 #include "measure/openmp/nodes.h"
 #include "measure/trace/trace_area.h"

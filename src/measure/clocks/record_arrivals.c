@@ -1,0 +1,93 @@
+#include "measure/clocks/record_arrivals.h"
+
+#include <string.h>
+
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/packets.h"
+#include "measure/clocks/pending_replies.h"
+#include "measure/clocks/record_format.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "piggyback/match.h"
+
+/* One of the replies at the end of a record. The vector of the record is as good as that of then,
+ * for the last one; what-if clocks are its own. */
+static void take_reply(uint32_t source, const uint64_t *words, const uint64_t *extra,
+                       uint32_t n_extra, bool last) {
+    struct lc_ring_entry entry = {.context = LC_CONTEXT_REPLY};
+    uint64_t own[LC_RECORD_EXTRA];
+    entry.tag = (int32_t)lc_clk_unpack_reply(words, &entry.stamp);
+    if ((uint32_t)extra[1] > 0 && n_extra <= LC_RECORD_EXTRA) {
+        memcpy(own, extra, n_extra * sizeof *own);
+        memcpy(own + 2, words + LC_RECORD_REPLY - LC_WHATIF_MAX, LC_WHATIF_MAX * sizeof *own);
+        lc_clk_reply_extra(source, entry.tag, own, n_extra);
+    } else {
+        lc_clk_reply_extra(source, entry.tag, extra, last ? n_extra : 0);
+    }
+    lc_match_add(&lc_clk.match, source, &entry, NULL, 0);
+}
+
+/* Replies at the end of a record; the words before them. */
+static int take_replies(uint32_t source, const uint64_t *words, int n) {
+    const uint64_t *extra = words + LC_RECORD_HEAD;
+    int replies = n > LC_RECORD_HEAD + 1 ? (int)(extra[1] >> LC_REPLIES_SHIFT) : 0;
+    int each = replies > 0 ? (int)lc_clk_reply_words((uint32_t)extra[1]) : 0;
+    int rest = n - replies * each;
+    if (replies > LC_RECORD_REPLIES || rest < LC_RECORD_HEAD + 2)
+        return n;
+    for (int i = 0; i < replies; i++)
+        take_reply(source, words + rest + i * each, extra, (uint32_t)(rest - LC_RECORD_HEAD),
+                   i == replies - 1);
+    return rest;
+}
+
+static void add(uint32_t source, uint64_t *words, int n) {
+    if (lc_clk_composed_is(words, n)) {
+        lc_clk.counts.parts_taken++;
+        lc_clk_composed_part(source, words, (uint32_t)n);
+        return;
+    }
+    if (n < LC_RECORD_HEAD)
+        return;
+    bool shadow = words[7] == LC_RECORD_SHADOW;
+    lc_clk.counts.parts_taken++;
+    if (!shadow)
+        n = take_replies(source, words, n);
+    if (!shadow && n > LC_RECORD_HEAD + 1)
+        words[LC_RECORD_HEAD + 1] &= (1ull << LC_REPLIES_SHIFT) - 1;
+    struct lc_ring_entry entry = {
+        .stamp = lc_clk_unpack_stamp(words),
+        .seq = (uint32_t)words[5],
+        .context = (uint32_t)(words[6] >> 32),
+        .tag = (int32_t)(uint32_t)words[6],
+        .bytes = (uint32_t)words[7],
+    };
+    if (entry.context == LC_CONTEXT_REPLY)
+        lc_clk_reply_extra(source, entry.tag, words + LC_RECORD_HEAD,
+                           (uint32_t)(n - LC_RECORD_HEAD));
+    if (n > LC_RECORD_HEAD + 1 && !shadow && words[LC_RECORD_HEAD + 1] & LC_RECORD_SURELY)
+        lc_clk_reply_wanted();
+    lc_match_add(&lc_clk.match, source, &entry, words + LC_RECORD_HEAD,
+                 (uint32_t)(n - LC_RECORD_HEAD));
+    if (shadow)
+        lc_clk_shadow_part(entry.context, (uint32_t)entry.tag);
+}
+
+bool lc_clk_record_pull(void *user, uint32_t source) {
+    (void)user;
+    (void)source;
+    return lc_clk_packets_take(false);
+}
+
+void lc_clk_records_init(void) {
+    lc_clk_packets_begin(add);
+}
+
+void lc_clk_records_finish(void) {
+    if (lc_clk.comm == MPI_COMM_NULL)
+        return;
+    lc_clk_packets_end();
+    lc_real.Comm_free(&lc_clk.comm);
+}

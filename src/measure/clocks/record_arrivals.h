@@ -1,0 +1,16 @@
+/* Parts of packets that arrive: records go to the matcher, their replies to the senders that wait
+ * for them, steps of collectives to these. */
+#ifndef LC_MEASURE_CLOCKS_RECORD_ARRIVALS_H
+#define LC_MEASURE_CLOCKS_RECORD_ARRIVALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Takes the packets that MPI has delivered (lc_match_calls); false: none. */
+bool lc_clk_record_pull(void *user, uint32_t source);
+/* Once, before the first record. */
+void lc_clk_records_init(void);
+/* At the end, when nothing is under way any more; collective. */
+void lc_clk_records_finish(void);
+
+#endif
