@@ -10,7 +10,8 @@
  * the ticks that the call waited for it. */
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred);
 
-/* A receive was cancelled or failed: those posted after it get other messages than their lines say. */
+/* A receive was cancelled or failed: those posted after it get other messages than their lines
+ * say. */
 void lc_clk_drop_recv(struct lc_clk_recv *r);
 
 #endif

@@ -34,7 +34,8 @@ static inline uint32_t lc_clk_reply_words(uint32_t n_whatif) {
     return n_whatif > 0 ? LC_RECORD_REPLY : LC_RECORD_REPLY - LC_WHATIF_MAX;
 }
 
-/* A stamp as words 0 to 4; back from words 0 to 5, where the sixth has its node in the upper half. */
+/* A stamp as words 0 to 4; back from words 0 to 5, of which the last has its node in the upper
+ * half. */
 void lc_clk_pack_stamp(const struct lc_stamp *stamp, uint64_t *words);
 struct lc_stamp lc_clk_unpack_stamp(const uint64_t *words);
 
