@@ -30,8 +30,6 @@
 
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
-#include "measure/clocks/global_time.h"
-#include "measure/clocks/intervals.h"
 #include "measure/core.h"
 #include "piggyback/area.h"
 #include "piggyback/blame.h"
@@ -40,6 +38,22 @@
 
 struct lc_freed_log;
 struct lc_ring_out;
+
+enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
+
+struct lc_interval {     /* intervals.h */
+    uint64_t begin, end; /* ticks */
+    double outside_mpi;  /* sum of the spans of threads less their calls: useful_sum on its own */
+    double useful_sum, useful_max, threads, process_max_sum, chain, outside_omp, in_mpi; /* ticks */
+    double process_chain; /* longest chain over edges inside the process */
+    double task_chain;    /* with a clock per task; 0: no explicit task ran */
+    double whatif[LC_WHATIF_MAX];
+    struct lc_cp_item *items; /* of the thread with the longest chain */
+    uint32_t n_items;
+};
+struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
+    double local_ns, offset_ns, error_ns;
+};
 
 struct lc_clk_counts {
     uint64_t messages, n_bent, collectives, skipped, violations, unresolved;

@@ -22,24 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/clocks/shadow_record.h"
-#include "piggyback/cpvec.h"
-
 struct lc_clk_thread;
 struct lc_shadow;
 
-enum { LC_STEPS = 19, LC_STEP_ITEMS = 3, LC_STEPS_WAIT_US = 20000, LC_STEPS_SOON_US = 5000 };
-
-struct lc_shadow_step {
-    double work; /* ns: the most of a member; where that was */
-    struct lc_cp_item items[LC_STEP_ITEMS];
-    uint64_t n_items;
-    double whatif[LC_WHATIF_MAX];
-    double latest; /* ns of the global clock */
-    uint32_t latest_rank, latest_node;
-    /* at the begin, at the end of the member where it was least; as no step changed it */
-    double outside_omp, outside_omp_end;
-};
+enum { LC_STEPS = 19, LC_STEPS_WAIT_US = 20000, LC_STEPS_SOON_US = 5000 };
 
 /* ---- what the thread did since the last operation; not locked */
 

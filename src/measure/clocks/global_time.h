@@ -5,12 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lc_clk_measured;
+
 struct lc_offset_ends { /* offsets to the global clock at both ends of the run, ns */
     double offset_begin, offset_end, local_begin, local_end, error;
-};
-
-struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
-    double local_ns, offset_ns, error_ns;
 };
 
 /* the node's clock against the global one */

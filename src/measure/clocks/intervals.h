@@ -9,17 +9,6 @@
 
 struct lc_clk_thread;
 
-struct lc_interval {
-    uint64_t begin, end; /* ticks */
-    double outside_mpi;  /* sum of the spans of threads less their calls: useful_sum on its own */
-    double useful_sum, useful_max, threads, process_max_sum, chain, outside_omp, in_mpi; /* ticks */
-    double process_chain; /* longest chain over edges inside the process */
-    double task_chain;    /* with a clock per task; 0: no explicit task ran */
-    double whatif[LC_WHATIF_MAX];
-    struct lc_cp_item *items; /* of the thread with the longest chain */
-    uint32_t n_items;
-};
-enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
 void lc_clk_interval_begin(uint64_t now, uint32_t region); /* named, open now (phases.h) */
 void lc_clk_interval_end(uint64_t now);
 /* Of the program, where the clocks lag behind it: its measurement was switched; the number of the

@@ -25,6 +25,7 @@
 #include "measure/paths/region_names.h"
 #include "measure/thread.h"
 #include "format/pop.h"
+#include "measure/clocks/global_time.h"
 
 enum { LC_PHASE_NAMES = 64, LC_PHASE_KEPT = 65536, LC_PHASE_TEXT = 256 };
 

@@ -7,12 +7,26 @@
 #include <stdint.h>
 
 #include "measure/calls/operations.h"
-#include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/shadow_record.h"
+#include "piggyback/cpvec.h"
 #include "piggyback/ring.h"
 
 struct lc_shadow_batch;
+
+enum { LC_STEP_ITEMS = 3 };
+
+/* What a member did from one operation to the next (composed_collectives.c). */
+struct lc_shadow_step {
+    double work; /* ns: the most of a member; where that was */
+    struct lc_cp_item items[LC_STEP_ITEMS];
+    uint64_t n_items;
+    double whatif[LC_WHATIF_MAX];
+    double latest; /* ns of the global clock */
+    uint32_t latest_rank, latest_node;
+    /* at the begin, at the end of the member where it was least; as no step changed it */
+    double outside_omp, outside_omp_end;
+};
 
 struct lc_shadow {
     struct lc_shadow *next, *previous; /* of those under way */

@@ -14,7 +14,8 @@ static void unkeep_set(struct lc_omp_thread *o, struct lc_omp_set *set) {
 }
 
 static void add_link(struct lc_omp_thread *o, struct lc_omp_link **list, struct lc_omp_set *set) {
-    struct lc_omp_link *link = set != NULL ? lc_omp_take(&o->pools, LC_OMP_LINK) : NULL;
+    struct lc_omp_link *link =
+        set != NULL ? lc_omp_take(&o->pools, LC_OMP_LINK, sizeof(struct lc_omp_link)) : NULL;
     if (link == NULL)
         return;
     lc_omp_keep(&set->item);
@@ -75,7 +76,7 @@ static struct lc_omp_entry *entry_of(struct lc_omp_thread *o, struct lc_omp_tabl
     for (struct lc_omp_entry *e = table->buckets[at]; e != NULL; e = e->next)
         if (e->address == address)
             return e;
-    struct lc_omp_entry *e = lc_omp_take(&o->pools, LC_OMP_ENTRY);
+    struct lc_omp_entry *e = lc_omp_take(&o->pools, LC_OMP_ENTRY, sizeof(struct lc_omp_entry));
     if (e == NULL)
         return NULL;
     if (table->n++ > table->mask) {
@@ -99,7 +100,7 @@ static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct 
     if (e == NULL)
         return;
     if (e->current == NULL || e->type != type || !shares(type)) {
-        struct lc_omp_set *set = lc_omp_take(&o->pools, LC_OMP_SET);
+        struct lc_omp_set *set = lc_omp_take(&o->pools, LC_OMP_SET, sizeof(struct lc_omp_set));
         if (set == NULL)
             return;
         unkeep_set(o, e->before);

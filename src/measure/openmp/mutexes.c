@@ -9,6 +9,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_trace.h"
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"
@@ -111,17 +112,6 @@ void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
     o->takes_lock = true;
     lc_omp_enter(o, now);
     lc_omp_push(o, construct_of(kind), code, now);
-}
-
-void lc_omp_lock_refused(struct lc_omp_thread *o) {
-    struct lc_clk_thread *k = o->t->clocks;
-    o->takes_lock = false;
-    if (k != NULL)
-        k->in_runtime = 0;
-    if (o->at == NULL || o->n_outer == 0)
-        return;
-    o->at->row->count--;
-    lc_omp_pop(o, o->entered);
 }
 
 static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {

@@ -9,7 +9,7 @@
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/openmp/omp_blame.h"
-#include "measure/openmp/omp_trace.h"
+#include "measure/openmp/omp_records.h"
 #include "measure/paths/entry.h"
 #include "measure/paths/modules.h"
 #include "measure/paths/region_names.h"

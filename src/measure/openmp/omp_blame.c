@@ -2,7 +2,7 @@
 
 #include "measure/clocks/clocks.h"
 #include "measure/core.h"
-#include "measure/openmp/omp_edges.h"
+#include "measure/openmp/omp_lock.h"
 #include "piggyback/blame.h"
 
 static struct {

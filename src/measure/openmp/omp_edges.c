@@ -1,6 +1,5 @@
 #include "measure/openmp/omp_edges.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "measure/clocks/call_state.h"
@@ -10,12 +9,6 @@
 #include "measure/core.h"
 #include "measure/openmp/omp_blame.h"
 #include "piggyback/logical.h"
-
-void lc_omp_lock(_Atomic uint32_t *lock) {
-    for (uint32_t tries = 0; atomic_exchange_explicit(lock, 1, memory_order_acquire) != 0;)
-        if (++tries % 64 == 0) /* its holder may want this core */
-            sched_yield();
-}
 
 /* Where clocks lag behind the program (several nodes) there are no edges of OpenMP: NULL. */
 static struct lc_clk_thread *known_clocks(const struct lc_omp_thread *o) {

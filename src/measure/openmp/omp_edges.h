@@ -3,6 +3,7 @@
 #ifndef LC_MEASURE_OPENMP_OMP_EDGES_H
 #define LC_MEASURE_OPENMP_OMP_EDGES_H
 
+#include "measure/openmp/omp_lock.h"
 #include "measure/openmp/omp_thread.h"
 
 /* The thread has worked until now. */
@@ -18,12 +19,6 @@ void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint
 /* false: nobody has come to the joint. late, unless NULL: who came last. */
 bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
                        struct lc_omp_late *late);
-
-/* Spins until the lock is free, then holds it: for a few instructions, not across a callback. */
-void lc_omp_lock(_Atomic uint32_t *lock);
-static inline void lc_omp_unlock(_Atomic uint32_t *lock) {
-    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_omp_lock */
-}
 
 /* What a point tells is added to the joint: the maxima of all that have come. */
 void lc_omp_join(struct lc_omp_joint *joint, const struct lc_omp_point *point);

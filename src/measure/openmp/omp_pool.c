@@ -3,16 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/openmp/dependences.h"
-#include "measure/openmp/omp_thread.h"
-
 enum { CHUNK_BYTES = 64 << 10 };
-
-static const size_t sizes[LC_OMP_KINDS] = {
-    [LC_OMP_REGION] = sizeof(struct lc_omp_region), [LC_OMP_TASK] = sizeof(struct lc_omp_task),
-    [LC_OMP_GROUP] = sizeof(struct lc_omp_group),   [LC_OMP_SET] = sizeof(struct lc_omp_set),
-    [LC_OMP_LINK] = sizeof(struct lc_omp_link),     [LC_OMP_ENTRY] = sizeof(struct lc_omp_entry),
-};
 
 static void put(struct lc_omp_pools *pools, struct lc_omp_item *item) {
     item->next = pools->free[item->kind];
@@ -28,8 +19,8 @@ static void collect(struct lc_omp_pools *pools) {
     }
 }
 
-static struct lc_omp_item *cut(struct lc_omp_pools *pools, enum lc_omp_kind kind) {
-    size_t bytes = (sizes[kind] + 63) & ~(size_t)63; /* no line of two records */
+static struct lc_omp_item *cut(struct lc_omp_pools *pools, size_t size) {
+    size_t bytes = (size + 63) & ~(size_t)63; /* no line of two records */
     if (pools->chunk == NULL || (size_t)(pools->chunk_end - pools->chunk) < bytes) {
         pools->chunk = aligned_alloc(64, CHUNK_BYTES);
         if (pools->chunk == NULL)
@@ -41,7 +32,7 @@ static struct lc_omp_item *cut(struct lc_omp_pools *pools, enum lc_omp_kind kind
     return item;
 }
 
-void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind) {
+void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size) {
     struct lc_omp_item *item = pools->free[kind];
     if (item == NULL && atomic_load_explicit(&pools->back, memory_order_relaxed) != NULL) {
         collect(pools);
@@ -49,9 +40,9 @@ void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind) {
     }
     if (item != NULL)
         pools->free[kind] = item->next;
-    else if ((item = cut(pools, kind)) == NULL)
+    else if ((item = cut(pools, size)) == NULL)
         return NULL;
-    memset(item, 0, sizes[kind]);
+    memset(item, 0, size);
     item->owner = pools;
     item->kind = kind;
     atomic_store_explicit(&item->references, 1, memory_order_relaxed);

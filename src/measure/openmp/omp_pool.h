@@ -5,6 +5,7 @@
 #define LC_MEASURE_OPENMP_OMP_POOL_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum lc_omp_kind {
@@ -32,8 +33,9 @@ struct lc_omp_pools {
     char *chunk, *chunk_end;
 };
 
-/* With one reference, all else 0. NULL: no memory. */
-void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind);
+/* With one reference, all else 0. size: bytes of a record of this kind, always the same. NULL: no
+ * memory. */
+void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size);
 /* Gives it back: `mine` are the pools of the calling thread. */
 void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item);
 

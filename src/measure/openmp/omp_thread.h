@@ -154,13 +154,4 @@ struct lc_omp_thread {
     struct lc_omp_thread *next; /* all */
 };
 
-/* Of the calling thread; NULL: not measured (now). */
-struct lc_omp_thread *lc_omp_self(void);
-/* The same in callbacks that tell whether it has got the lock that it asked for. */
-struct lc_omp_thread *lc_omp_self_asking(void);
-/* All threads, newest first. */
-struct lc_omp_thread *lc_omp_threads(void);
-/* The thread ends. */
-void lc_omp_thread_gone(struct lc_thread *t);
-
 #endif

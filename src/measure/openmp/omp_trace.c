@@ -4,23 +4,14 @@
 
 #include "base/mem.h"
 #include "measure/hot.h"
+#include "measure/openmp/omp_records.h"
 
 enum { CREATOR_SHIFT = 40 };
-
-static void renew(struct lc_trace_stream *s) {
-    if (lc_unlikely(s->next + LC_TRACE_MARGIN_WORDS > s->limit))
-        lc_trace_renew(s);
-}
-
-void lc_omp_put2(struct lc_trace_stream *s, enum lc_rec_kind kind, uint64_t now, uint64_t a) {
-    lc_trace_put2(s, lc_rec_word(kind, now - s->base_ticks), a);
-    renew(s);
-}
 
 static void put3(struct lc_trace_stream *s, enum lc_rec_kind kind, uint64_t now, uint64_t a,
                  uint64_t b) {
     lc_trace_put3(s, lc_rec_word(kind, now - s->base_ticks), a, b);
-    renew(s);
+    lc_omp_renew(s);
 }
 
 static void put1(struct lc_omp_thread *o, enum lc_rec_kind kind, uint64_t now) {
@@ -28,7 +19,7 @@ static void put1(struct lc_omp_thread *o, enum lc_rec_kind kind, uint64_t now) {
     if (s == NULL)
         return;
     lc_trace_put1(s, lc_rec_word(kind, now - s->base_ticks));
-    renew(s);
+    lc_omp_renew(s);
 }
 
 void lc_omp_trace_worker(struct lc_omp_thread *o, uint64_t now) {

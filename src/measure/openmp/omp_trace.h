@@ -5,22 +5,6 @@
 #define LC_MEASURE_OPENMP_OMP_TRACE_H
 
 #include "measure/openmp/nodes.h"
-#include "measure/trace/trace_put.h"
-
-/* NULL: nothing is recorded now. */
-static inline struct lc_trace_stream *lc_omp_stream(const struct lc_omp_thread *o) {
-    uint32_t mode = atomic_load_explicit(&o->t->mode, memory_order_relaxed);
-    return lc_likely((mode & LC_TRACE_RECORDING) != LC_TRACE_RECORDING) ? NULL : o->t->trace;
-}
-
-/* A record of two words; now: ticks. */
-void lc_omp_put2(struct lc_trace_stream *s, enum lc_rec_kind kind, uint64_t now, uint64_t a);
-static inline void lc_omp_trace2(struct lc_omp_thread *o, enum lc_rec_kind kind, uint64_t now,
-                                 uint64_t a) {
-    struct lc_trace_stream *s = lc_omp_stream(o);
-    if (lc_unlikely(s != NULL))
-        lc_omp_put2(s, kind, now, a);
-}
 
 /* A thread that the runtime made: before anything else of it. */
 void lc_omp_trace_worker(struct lc_omp_thread *o, uint64_t now);

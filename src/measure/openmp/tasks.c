@@ -6,12 +6,13 @@
 #include "measure/openmp/dependences.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_trace.h"
 
 static _Atomic bool any_explicit;
 
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
-    return lc_omp_take(&o->pools, LC_OMP_TASK);
+    return lc_omp_take(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task));
 }
 
 static void unkeep_group(struct lc_omp_thread *o, struct lc_omp_group *group) {
@@ -197,7 +198,7 @@ static void publish_end(struct lc_omp_thread *o, struct lc_omp_task *task,
 static void join_event(struct lc_omp_thread *o, struct lc_omp_task *task,
                        const struct lc_omp_point *point) {
     if (task->event == NULL)
-        task->event = lc_omp_take(&o->pools, LC_OMP_SET);
+        task->event = lc_omp_take(&o->pools, LC_OMP_SET, sizeof(struct lc_omp_set));
     if (task->event != NULL)
         lc_omp_join(&task->event->joint, point);
 }

@@ -1,4 +1,3 @@
-#include "measure/locations.h"
 #include "measure/openmp/team.h"
 
 #include <stdio.h>
@@ -10,85 +9,14 @@
 #include "measure/core.h"
 #include "measure/hot.h"
 #include "measure/openmp/omp_blame.h"
-#include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/omp_trace.h"
 #include "measure/openmp/tasks.h"
 #include "measure/paths/user_regions.h"
 #include "measure/state_write.h"
-
-static _Atomic(struct lc_omp_thread *) threads;
-
-struct lc_omp_thread *lc_omp_threads(void) {
-    return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
-}
-
-/* The record of a thread that has ended serves another one: what is in its pools stays. */
-static struct lc_omp_thread *reuse(struct lc_thread *t) {
-    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
-        struct lc_thread *nobody = NULL;
-        if (!atomic_compare_exchange_strong(&o->t, &nobody, t))
-            continue;
-        o->seen_own = o->seen_useful = 0;
-        return o;
-    }
-    return NULL;
-}
-
-static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
-    struct lc_omp_thread *o = reuse(t);
-    if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
-        o->t = t;
-        o->next = atomic_load_explicit(&threads, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(&threads, &o->next, o, memory_order_release,
-                                                      memory_order_relaxed))
-            ;
-    }
-    t->openmp = o;
-    return o;
-}
-
-void lc_omp_thread_gone(struct lc_thread *t) {
-    struct lc_omp_thread *o = t->openmp;
-    if (o == NULL)
-        return;
-    t->openmp = NULL;
-    o->task = NULL;
-    o->at = NULL;
-    o->n_outer = 0;
-    o->idle = o->longest = o->busy = 0;
-    o->forks = o->teams = 0;
-    o->created = 0;
-    for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
-        o->team_numbers[i] = 0;
-    lc_omp_blame_flush(o);
-    for (size_t i = 0; i < LC_OMP_NODES; i++) {
-        for (struct lc_omp_node *n = o->nodes[i], *next; n != NULL; n = next) {
-            next = n->next;
-            free(n);
-        }
-        o->nodes[i] = NULL;
-    }
-    atomic_store_explicit(&o->t, NULL, memory_order_release);
-}
-
-struct lc_omp_thread *lc_omp_self(void) {
-    struct lc_omp_thread *o = lc_omp_self_asking();
-    if (lc_unlikely(o != NULL && o->takes_lock))
-        lc_omp_lock_refused(o);
-    return o;
-}
-
-struct lc_omp_thread *lc_omp_self_asking(void) {
-    struct lc_thread *t = lc_self;
-    if (lc_unlikely(t == NULL))
-        t = lc_thread_here();
-    if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) == 0)
-        return NULL;
-    return lc_likely(t->openmp != NULL) ? t->openmp : attach(t);
-}
 
 void lc_omp_thread_begin(int kind, union ompt_data *data) {
     (void)data;
@@ -142,7 +70,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     (void)task;
     (void)flags;
     struct lc_omp_thread *o = lc_omp_self();
-    struct lc_omp_region *region = o != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION) : NULL;
+    struct lc_omp_region *region =
+        o != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region)) : NULL;
     if (region == NULL)
         return;
     region->place = o->at;
@@ -202,7 +131,8 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
 
 static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
     struct lc_omp_task *task = lc_omp_task_new(o);
-    struct lc_omp_region *serial = task != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION) : NULL;
+    struct lc_omp_region *serial =
+        task != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region)) : NULL;
     if (serial == NULL)
         return;
     task->region = serial;
@@ -430,7 +360,8 @@ static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
 }
 
 static void taskgroup_begin(struct lc_omp_thread *o) {
-    struct lc_omp_group *group = o->task != NULL ? lc_omp_take(&o->pools, LC_OMP_GROUP) : NULL;
+    struct lc_omp_group *group =
+        o->task != NULL ? lc_omp_take(&o->pools, LC_OMP_GROUP, sizeof(struct lc_omp_group)) : NULL;
     if (group == NULL)
         return;
     group->outer = o->task->group;

@@ -8,6 +8,7 @@
 #include "measure/core.h"
 #include "measure/openmp/attached.h"
 #include "measure/openmp/mutexes.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/tasks.h"

@@ -12,7 +12,6 @@
 #include "measure/core.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
-#include "measure/trace/trace_put.h"
 
 enum { DEFINITIONS_BYTES = 64 << 20 };
 
@@ -96,6 +95,14 @@ void lc_trace_define_process(void) {
     put_file(&texts, "/proc/self/cmdline", ' ');
     lc_trace_define(LC_DEF_PROCESS, &process, sizeof(process), lc_strbuf_get(&texts), texts.length);
     lc_strbuf_free(&texts);
+}
+
+void lc_trace_define_thread(uint32_t index, uint64_t begin_ticks) {
+    struct {
+        uint32_t thread, tid;
+        uint64_t begin_ticks;
+    } definition = {index, (uint32_t)gettid(), begin_ticks};
+    lc_trace_define(LC_DEF_THREAD, &definition, sizeof(definition), NULL, 0);
 }
 
 /* Names: as set so far; MPI_Comm_set_name comes later and is a record of its own. */

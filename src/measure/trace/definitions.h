@@ -15,6 +15,9 @@ struct lc_timer_bend;
 /* The process itself: rank, host, command. Nothing if no trace is written. */
 void lc_trace_define_process(void);
 
+/* The calling thread as a location: index in the process, ticks since those of the area. */
+void lc_trace_define_thread(uint32_t index, uint64_t begin_ticks);
+
 /* A measured offset between this node's clock and that of rank 0: at `ticks` of this process (as
  * lc_ticks gives them), global time - local time; nothing if no trace is written. */
 void lc_trace_define_clock(uint64_t ticks, int64_t offset_ticks, uint64_t deviation_ticks);

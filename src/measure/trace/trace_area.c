@@ -20,9 +20,7 @@
 #include "measure/core_options.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
-#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
-#include "measure/trace/trace_put.h"
 #include "measure/limits.h"
 #include "format/filter.h"
 
@@ -264,11 +262,6 @@ struct lc_trace_stream *lc_trace_stream_new(struct lc_thread *thread, uint64_t b
         return NULL;
     }
     trace_stream_open(&area->streams[i], thread->index, begin_ticks);
-    struct {
-        uint32_t thread, tid;
-        uint64_t begin_ticks;
-    } definition = {thread->index, (uint32_t)gettid(), area->streams[i].begin_ticks};
-    lc_trace_define(LC_DEF_THREAD, &definition, sizeof(definition), NULL, 0);
     return &area->streams[i];
 }
 

@@ -4,6 +4,7 @@
 #define LC_MEASURE_TRACE_TRACE_AREA_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
@@ -46,5 +47,12 @@ extern struct lc_tracing lc_tracing;
 bool lc_trace_wanted(void);
 uint64_t lc_trace_buffer_bytes(void);
 void lc_trace_stream_close(struct lc_trace_stream *s);
+
+/* The words before `end` are complete: whoever reads the stream after this process was killed sees
+ * them or does not. */
+static inline void lc_trace_commit(struct lc_trace_stream *s, uint64_t *end) {
+    atomic_signal_fence(memory_order_release);
+    s->next = end;
+}
 
 #endif

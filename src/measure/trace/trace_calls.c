@@ -14,7 +14,6 @@
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
-#include "measure/trace/trace_hooks.h"
 #include "measure/trace/trace_put.h"
 
 /* Operations by OTF2's numbers (OTF2_CollectiveOp), which are part of its format. */
@@ -297,8 +296,12 @@ void lc_trace_control(struct lc_call *call, bool on) {
 }
 
 void lc_trace_thread_new(struct lc_call *call) {
-    if (call->thread->trace == NULL)
-        call->thread->trace = lc_trace_stream_new(call->thread, call->begin);
+    if (call->thread->trace != NULL)
+        return;
+    struct lc_trace_stream *s = lc_trace_stream_new(call->thread, call->begin);
+    if (s != NULL)
+        lc_trace_define_thread(call->thread->index, s->begin_ticks);
+    call->thread->trace = s;
 }
 
 void lc_trace_thread_end(struct lc_call *call) {

@@ -4,10 +4,13 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/calls/handles.h"
+#include "measure/core.h"
 
 struct lc_call;
 struct lc_coll;
-struct lc_comm;
 struct lc_request;
 struct lc_trace_stream;
 
@@ -16,6 +19,9 @@ void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *con
                              const MPI_Status *statuses);
 void lc_trace_tested_cold(struct lc_trace_stream *stream, const struct lc_request *request);
 void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking);
+
+/* It came to no end; a message that it was to receive is not in the trace. */
+void lc_trace_request_failed(struct lc_call *call, struct lc_request *request);
 
 /* a constructor over `parent`; MPI_Comm_set_name */
 void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent);
@@ -34,6 +40,13 @@ void lc_trace_finalize(struct lc_call *call);
 void lc_trace_control(struct lc_call *call, bool on);
 void lc_trace_thread_new(struct lc_call *call);
 void lc_trace_thread_end(struct lc_call *call);
+
+/* The number of a communicator in records. */
+static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
+    if (lc_unlikely(comm->trace == NULL))
+        lc_trace_comm_found(call, comm);
+    return comm->id;
+}
 
 /* An outermost region by name is a phase: its name becomes a parameter. */
 void lc_trace_phase(struct lc_call *call);

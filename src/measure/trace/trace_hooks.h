@@ -20,12 +20,6 @@
 #include "measure/trace/trace_calls.h"
 #include "measure/trace/trace_put.h"
 
-static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
-    if (lc_unlikely(comm->trace == NULL))
-        lc_trace_comm_found(call, comm);
-    return comm->id;
-}
-
 static inline void lc_trace_call_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_likely(s != NULL))
@@ -125,9 +119,6 @@ static inline void lc_trace_request_free(struct lc_call *call, struct lc_request
     (void)call;
     (void)request;
 }
-
-/* trace_calls.c: it came to no end; a message that it was to receive is not in the trace. */
-void lc_trace_request_failed(struct lc_call *call, struct lc_request *request);
 
 static inline void lc_trace_mprobed(struct lc_call *call, struct lc_matched *matched) {
     (void)call;

@@ -2,7 +2,6 @@
 #ifndef LC_MEASURE_TRACE_TRACE_PUT_H
 #define LC_MEASURE_TRACE_TRACE_PUT_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,13 +23,6 @@ static inline struct lc_trace_stream *lc_trace_stream_of(const struct lc_call *c
 
 static inline uint64_t *lc_trace_room(struct lc_trace_stream *s, unsigned words) {
     return lc_likely(s->next + words <= s->limit) ? s->next : lc_trace_refill(s, words);
-}
-
-/* The words before `end` are complete: whoever reads the stream after this process was killed sees
- * them or does not. */
-static inline void lc_trace_commit(struct lc_trace_stream *s, uint64_t *end) {
-    atomic_signal_fence(memory_order_release);
-    s->next = end;
 }
 
 static inline void lc_trace_put1(struct lc_trace_stream *s, uint64_t a) {

@@ -23,6 +23,7 @@
 #include "measure/openmp/nodes.h"
 #include "measure/trace/trace_area.h"
 #include "measure/openmp/omp_edges.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
 #include "measure/paths/user_regions.h"

@@ -1,0 +1,93 @@
+#include "measure/openmp/omp_self.h"
+
+#include <stdlib.h>
+
+#include "measure/clocks/call_state.h"
+#include "measure/core.h"
+#include "measure/locations.h"
+#include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_blame.h"
+
+static _Atomic(struct lc_omp_thread *) threads;
+
+struct lc_omp_thread *lc_omp_threads(void) {
+    return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
+}
+
+/* The record of a thread that has ended serves another one: what is in its pools stays. */
+static struct lc_omp_thread *reuse(struct lc_thread *t) {
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+        struct lc_thread *nobody = NULL;
+        if (!atomic_compare_exchange_strong(&o->t, &nobody, t))
+            continue;
+        o->seen_own = o->seen_useful = 0;
+        return o;
+    }
+    return NULL;
+}
+
+static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
+    struct lc_omp_thread *o = reuse(t);
+    if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
+        o->t = t;
+        o->next = atomic_load_explicit(&threads, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(&threads, &o->next, o, memory_order_release,
+                                                      memory_order_relaxed))
+            ;
+    }
+    t->openmp = o;
+    return o;
+}
+
+void lc_omp_thread_gone(struct lc_thread *t) {
+    struct lc_omp_thread *o = t->openmp;
+    if (o == NULL)
+        return;
+    t->openmp = NULL;
+    o->task = NULL;
+    o->at = NULL;
+    o->n_outer = 0;
+    o->idle = o->longest = o->busy = 0;
+    o->forks = o->teams = 0;
+    o->created = 0;
+    for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
+        o->team_numbers[i] = 0;
+    lc_omp_blame_flush(o);
+    for (size_t i = 0; i < LC_OMP_NODES; i++) {
+        for (struct lc_omp_node *n = o->nodes[i], *next; n != NULL; n = next) {
+            next = n->next;
+            free(n);
+        }
+        o->nodes[i] = NULL;
+    }
+    atomic_store_explicit(&o->t, NULL, memory_order_release);
+}
+
+/* The thread goes on without the lock that it asked for: it was omp_test_lock, which LLVM's runtime
+ * up to 14 reports as if it were omp_set_lock. */
+static void lock_refused(struct lc_omp_thread *o) {
+    struct lc_clk_thread *k = o->t->clocks;
+    o->takes_lock = false;
+    if (k != NULL)
+        k->in_runtime = 0;
+    if (o->at == NULL || o->n_outer == 0)
+        return;
+    o->at->row->count--;
+    lc_omp_pop(o, o->entered);
+}
+
+struct lc_omp_thread *lc_omp_self(void) {
+    struct lc_omp_thread *o = lc_omp_self_asking();
+    if (lc_unlikely(o != NULL && o->takes_lock))
+        lock_refused(o);
+    return o;
+}
+
+struct lc_omp_thread *lc_omp_self_asking(void) {
+    struct lc_thread *t = lc_self;
+    if (lc_unlikely(t == NULL))
+        t = lc_thread_here();
+    if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) == 0)
+        return NULL;
+    return lc_likely(t->openmp != NULL) ? t->openmp : attach(t);
+}
