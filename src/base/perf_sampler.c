@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#if defined(__x86_64__)
+#include <asm/perf_regs.h>
+#endif
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -12,15 +15,38 @@ static int open_event(struct perf_event_attr *attr) {
     return fd < 0 ? -errno : (int)fd;
 }
 
+bool lc_perf_copies_stack(void) {
+#if defined(__x86_64__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+static void ask_for_stack(struct perf_event_attr *attr, uint32_t bytes) {
+#if defined(__x86_64__)
+    if (bytes == 0)
+        return;
+    attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr->sample_regs_user = 1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP |
+                             1ull << PERF_REG_X86_IP; /* in this order in the sample */
+    attr->sample_stack_user = bytes;
+#else
+    (void)attr;
+    (void)bytes;
+#endif
+}
+
 int lc_perf_sampler_open(const struct lc_perf_wanted *wanted) {
     int saved = errno;
+    bool leaving = wanted->period_ns == 0;
     struct perf_event_attr attr;
     memset(&attr, 0, sizeof attr);
     attr.size = sizeof attr;
     attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_TASK_CLOCK;
-    attr.sample_period = wanted->period_ns;
-    attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+    attr.config = leaving ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_TASK_CLOCK;
+    attr.sample_period = leaving ? 1 : wanted->period_ns;
+    attr.sample_type = PERF_SAMPLE_TIME | (leaving ? 0 : PERF_SAMPLE_CALLCHAIN);
     attr.sample_max_stack = LC_PERF_CALLERS;
     attr.sample_id_all = 1;
     attr.exclude_callchain_kernel = 1;
@@ -30,8 +56,9 @@ int lc_perf_sampler_open(const struct lc_perf_wanted *wanted) {
     attr.wakeup_watermark = UINT32_MAX;
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC_RAW;
+    ask_for_stack(&attr, wanted->stack_bytes);
     int fd = open_event(&attr);
-    if (fd == -EACCES || fd == -EPERM) {
+    if ((fd == -EACCES || fd == -EPERM) && !leaving) {
         attr.exclude_kernel = 1;
         fd = open_event(&attr);
     }

@@ -13,13 +13,23 @@ enum {
 };
 
 struct lc_perf_wanted {
-    uint64_t period_ns; /* of time on the processor between two samples */
-    bool switches;      /* note also when the thread leaves the processor and comes back */
+    /* of time on the processor between two samples; 0: one whenever the thread leaves the
+     * processor, without a call chain (where threads yield all the time, that is the larger part of
+     * what it costs) */
+    uint64_t period_ns;
+    uint32_t stack_bytes; /* of the stack, from its pointer outwards, copied into each sample */
+    bool switches;        /* note also when the thread leaves the processor and comes back */
 };
 
 /* For the calling thread, running at once; the descriptor is closed on exec. Where the kernel
- * allows it, samples are taken inside of system calls, too. A negative errno: not possible. */
+ * allows it, samples are taken inside of system calls, too; without that there are none of a thread
+ * that leaves the processor. A negative errno: not possible. */
 int lc_perf_sampler_open(const struct lc_perf_wanted *wanted);
+
+/* Can samples hold a copy of the stack? Then they also hold its registers, in the order of enum
+ * lc_perf_register. */
+bool lc_perf_copies_stack(void);
+enum lc_perf_register { LC_PERF_FP, LC_PERF_SP, LC_PERF_IP, LC_PERF_REGISTERS };
 
 /* Period of a rate per second, such that it keeps no step with programs that do something a round
  * number of times per second. */

@@ -47,7 +47,8 @@ enum lc_raw_sampled {
     LC_RAW_PREEMPTED,   /* the thread could have gone on, another one had its core */
     LC_RAW_KERNEL,      /* in a system call */
     LC_RAW_SELF,        /* samples in the parent's own function; not shown apart from it */
-    LC_RAW_UNRESOLVED   /* too few samples for names; of the conversion */
+    LC_RAW_UNRESOLVED,  /* too few samples for names; of the conversion */
+    LC_RAW_CALLERS      /* functions that are not known: who called what is inside */
 };
 
 /* Nodes whose `ref` is a module. */

@@ -70,6 +70,7 @@ struct lc_path_counts {
     uint64_t remade;       /* those that came back */
     uint64_t remade_ticks; /* what that cost */
     uint64_t own_ticks;    /* of rare work between two calls: unwinding, new communicators */
+    uint64_t sampling_ticks; /* of which for samples of the code between events */
     uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */
     uint64_t counted; /* calls that were counted, not timed, of libraries that went away */
     /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that were compared with

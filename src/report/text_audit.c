@@ -124,7 +124,7 @@ static void print_label(const struct lc_text *text, const char *label) {
 
 static void print_overhead(const struct lc_text *text) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
-    char total[32], rare[32];
+    char total[32], rare[32], sampling[32];
     if (!json_is_object(overhead))
         return;
     double total_s = number(overhead, "total_s");
@@ -133,6 +133,9 @@ static void print_overhead(const struct lc_text *text) {
     if (number(overhead, "rare_s") > 0)
         fprintf(text->out, ", %s at new call paths and communicators",
                 lc_text_seconds(number(overhead, "rare_s"), rare));
+    if (number(overhead, "sampling_s") > 0)
+        fprintf(text->out, ", %s to read samples",
+                lc_text_seconds(number(overhead, "sampling_s"), sampling));
     fprintf(text->out, ": %s in all (%.2f %% of the time)\n", lc_text_seconds(total_s, total),
             lc_text_share(total_s, text->sums->total_time));
 }

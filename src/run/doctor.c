@@ -169,8 +169,8 @@ static enum lc_err look_at_sampling(struct lc_checkup *f) {
     int error = lc_perf_sampler_try();
     if (error == 0)
         return add(f, LC_VERDICT_OK, "sampling",
-                   "the code between MPI calls can be sampled: run --sample=500 names functions "
-                   "without MPI calls");
+                   "the code between MPI calls is sampled, so that functions without MPI calls "
+                   "have names (--sample=off: not)");
     return add(f, LC_VERDICT_NOTE, "sampling", "functions without MPI calls cannot be seen: %s",
                lc_perf_why(error));
 }

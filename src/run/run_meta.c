@@ -60,14 +60,14 @@ static json_t *environment(void) {
 /* Samples of the code between calls: how many per second, or why there are none. */
 static json_t *sampling(void) {
     json_t *object = json_object();
-    const char *wanted = lc_run_option_text("sample");
-    bool off = wanted == NULL || strcmp(wanted, "off") == 0;
-    int error = off ? 0 : lc_perf_sampler_try();
-    double rate = off ? 0 : strtod(wanted, NULL);
-    json_object_set_new(object, "rate", json_real(off || error != 0 ? 0 : rate));
-    if (off)
-        json_object_set_new(object, "why",
-                            json_string(wanted == NULL ? "no --sample=RATE" : "--sample=off"));
+    const char *wanted = lc_run_option_text("sample"), *paths = lc_run_option_text("callpath");
+    bool off = wanted != NULL && strcmp(wanted, "off") == 0;
+    bool no_paths = paths != NULL && strcmp(paths, "none") == 0;
+    int error = off || no_paths ? 0 : lc_perf_sampler_try();
+    double rate = wanted == NULL ? LC_PERF_RATE : strtod(wanted, NULL); /* "off": 0 */
+    json_object_set_new(object, "rate", json_real(no_paths || error != 0 ? 0 : rate));
+    if (off || no_paths)
+        json_object_set_new(object, "why", json_string(off ? "--sample=off" : "--callpath=none"));
     else if (error != 0)
         json_object_set_new(object, "why", json_string(lc_perf_why(error)));
     return object;

@@ -19,8 +19,8 @@ const struct lc_run_option lc_run_options[] = {
      "Overhead above which call paths get less detail: 5% (default), or off", NULL},
     {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none"},
     {"sample", "RATE", 276,
-     "Samples of the code between calls, per second of each thread's work, as in 500; or off "
-     "(default)",
+     "Samples of the code between calls, per second of each thread's work: 500 (default) where the "
+     "kernel allows it, 1 to 10000, or off",
      NULL},
     {"trace", NULL, 258, "Write an OTF2 archive beside the profile", NULL},
     {"trace-callpath", "HOW", 259, "Callers in the trace: enter (default), context or none",

@@ -110,6 +110,8 @@ static const char *special_name(uint64_t what) {
         return "(preempted)";
     case LC_RAW_KERNEL:
         return "(kernel)";
+    case LC_RAW_CALLERS:
+        return "...";
     default:
         return "(unresolved)";
     }

@@ -271,9 +271,10 @@ static const struct function *function_at(const struct module *module, uint64_t 
     return NULL;
 }
 
-/* Parts and clones that the compiler makes of a function are the function to its readers. */
+/* Parts and clones that the compiler makes of a function are the function to its readers, and so
+ * are its versions in a library. */
 static size_t length_without_suffix(const char *name) {
-    static const char *const suffixes[] = {".cold", ".isra.", ".constprop.", ".lto_priv."};
+    static const char *const suffixes[] = {".cold", ".isra.", ".constprop.", ".lto_priv.", "@"};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         const char *at = strstr(name, suffixes[i]);

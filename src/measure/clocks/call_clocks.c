@@ -19,6 +19,7 @@
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"
+#include "measure/paths/reduced.h"
 #include "measure/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
@@ -101,13 +102,22 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
         skip(k, ticks);
 }
 
+/* Functions found by samples lie between calls that may be close to each other: a kernel that is
+ * timed by MPI_Wtime, or that ends before a receive is posted, has made the next message late. */
+static bool goes_on(uint32_t fn) {
+    return fn < LC_FN_COUNT && (lc_fn_local[fn] || fn == LC_FN_Irecv || fn == LC_FN_Isend);
+}
+
 /* Other than usual: scenarios, regions since the last call, something to do, a switch. */
 static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t last = k->l.last;
     useful(k, call->begin, node_before(call));
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
-    k->l.longest = 0;
+    if (!k->sampled || !goes_on(call->fn)) {
+        k->l.longest = 0;
+        k->sampled = false;
+    }
     if (k->todo) /* may put the last call's wait state right */
         lc_clk_back_todo(k, call);
     k->any_candidate = false;
@@ -317,6 +327,7 @@ void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node)
         return;
     k->l.longest = ticks;
     k->l.longest_node = node;
+    k->sampled = true;
 }
 
 static void phase_begin(struct lc_call *call, struct lc_clk_thread *k, void *data) {

@@ -138,6 +138,7 @@ struct lc_clk_thread {
     uint32_t epoch;               /* of the intervals this thread has seen */
     bool any_candidate;           /* of the call in progress, or of the last one */
     bool unbooked;                /* that wait state is still to be booked */
+    bool sampled;                 /* l.longest_node was found by samples */
     bool todo;                    /* replies or edges back wait for the next call */
     uint8_t n_unresolved, n_late; /* edges back; late edges */
     struct lc_candidate worst;    /* the chosen one so far */

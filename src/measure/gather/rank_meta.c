@@ -209,6 +209,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
                        ? (double)n->call_ticks * lc_timer.ns_per_tick / (double)n->sampled_calls
                        : calibrated_ns;
     own->own_s = (double)own->paths.own_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->sampling_s = (double)own->paths.sampling_ticks * lc_timer.ns_per_tick * 1e-9;
     own->remade_s = (double)own->paths.remade_ticks * lc_timer.ns_per_tick * 1e-9;
     own->switches = lc_core.n_switches;
     pthread_mutex_unlock(&lc_core.lock);
@@ -377,6 +378,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
         sum.lost += all[i].lost;
         lc_path_counts_add(&sum.paths, &all[i].paths);
         sum.remade_s += all[i].remade_s;
+        sum.sampling_s += all[i].sampling_s;
         sum.region_errors += all[i].region_errors;
         sum.pcontrol_ignored += all[i].pcontrol_ignored;
         sum.in_callbacks += all[i].in_callbacks;
@@ -392,8 +394,9 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     put_coverage(&out, &sum);
     put_paths(&out, &sum);
     lc_strbuf_printf(&out,
-                     ", \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"total_s\": %.9f",
-                     all[0].cost_ns, rare_s, cost_s + rare_s);
+                     ", \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"sampling_s\": %.9f, "
+                     "\"total_s\": %.9f",
+                     all[0].cost_ns, rare_s - sum.sampling_s, sum.sampling_s, cost_s + rare_s);
     put_budget(&out, all, n, &sum);
     lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);

@@ -25,6 +25,7 @@ struct lc_meta_rank {
     double cost_ns;    /* of one measured call: mean of samples, calibrated where there are none */
     double counted_ns; /* of one that is counted only, calibrated */
     double own_s;      /* of rare work between calls */
+    double sampling_s; /* of which for samples of the code between events */
     double remade_s;   /* of which for call paths that had been forgotten */
     double ns_per_tick;
     int32_t pid, threads;

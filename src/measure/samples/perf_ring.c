@@ -7,12 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 512 }; /* of a record that is of use */
+enum { MOST_BYTES = 512 }; /* of a record that is of use, without a copy of the stack */
 
 int lc_perf_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *wanted,
                       uint64_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *ring = (struct lc_perf_ring){.bytes = bytes, .period_ns = wanted->period_ns};
+    *ring = (struct lc_perf_ring){
+        .bytes = bytes, .period_ns = wanted->period_ns, .stack_bytes = wanted->stack_bytes};
     int saved = errno, fd = lc_perf_sampler_open(wanted);
     if (fd < 0)
         return -fd;
@@ -46,7 +47,7 @@ void lc_perf_ring_done(struct lc_perf_ring *ring, uint64_t head) {
 }
 
 bool lc_perf_ring_full(const struct lc_perf_ring *ring, uint64_t head) {
-    return head - ring->at > ring->bytes - MOST_BYTES;
+    return head - ring->at > ring->bytes - MOST_BYTES - ring->stack_bytes;
 }
 
 /* Bytes [from, from + n) of the stream; n is less than the ring. */
@@ -57,51 +58,92 @@ static void take(const struct lc_perf_ring *ring, uint64_t from, void *to, size_
     memcpy((char *)to + first, ring->data, n - first);
 }
 
-static void read_sample(const uint64_t *words, size_t n_words, struct lc_perf_record *record) {
+/* A record, read word by word; beyond its end there are zeros. */
+struct words {
+    const struct lc_perf_ring *ring;
+    uint64_t at, end;
+};
+
+static uint64_t take_word(struct words *w) {
+    uint64_t word = 0;
+    if (w->end - w->at < sizeof word)
+        return 0;
+    take(w->ring, w->at, &word, sizeof word);
+    w->at += sizeof word;
+    return word;
+}
+
+static void skip_words(struct words *w, uint64_t n) {
+    w->at += n < (w->end - w->at) / sizeof(uint64_t) ? n * sizeof(uint64_t) : w->end - w->at;
+}
+
+static void read_chain(struct words *w, struct lc_perf_record *record) {
     bool user = false;
-    record->kind = n_words >= 2 ? LC_PERF_SAMPLE : LC_PERF_OTHER;
-    record->n = 0;
-    if (n_words < 2)
-        return;
-    record->time_ns = words[0];
-    for (size_t i = 0; i < words[1] && i + 2 < n_words && record->n < LC_PERF_CALLERS; i++) {
-        uint64_t word = words[i + 2];
+    for (uint64_t n = take_word(w); n > 0 && w->at < w->end; n--) {
+        uint64_t word = take_word(w);
         if (word >= (uint64_t)PERF_CONTEXT_MAX) /* says of what kind those behind it are */
             user = word == (uint64_t)PERF_CONTEXT_USER;
-        else if (user)
+        else if (user && record->n < LC_PERF_CALLERS)
             record->addresses[record->n++] = word;
     }
 }
 
+/* Registers, then: room for the copy, the copy, how much of it was filled. */
+static void read_stack(struct words *w, struct lc_perf_record *record) {
+    if (take_word(w) != PERF_SAMPLE_REGS_ABI_64)
+        return;
+    for (int i = 0; i < LC_PERF_REGISTERS; i++)
+        record->registers[i] = take_word(w);
+    uint64_t room = take_word(w), from = w->at;
+    skip_words(w, room / sizeof(uint64_t));
+    uint64_t filled = take_word(w);
+    if (filled > room || filled > LC_PERF_STACK || filled > w->at - from)
+        return;
+    take(w->ring, from, record->stack, (size_t)filled);
+    record->stack_bytes = (uint32_t)filled;
+}
+
+static void read_sample(struct words *w, struct lc_perf_record *record) {
+    if (w->end - w->at < (w->ring->period_ns > 0 ? 2 : 1) * sizeof(uint64_t))
+        return;
+    record->kind = LC_PERF_SAMPLE;
+    record->time_ns = take_word(w);
+    if (w->ring->period_ns > 0)
+        read_chain(w, record);
+    if (w->ring->stack_bytes > 0)
+        read_stack(w, record);
+}
+
 bool lc_perf_ring_next(struct lc_perf_ring *ring, uint64_t head, struct lc_perf_record *record) {
     struct perf_event_header header;
-    uint64_t words[MOST_BYTES / sizeof(uint64_t)];
     uint64_t there = head - ring->at;
     if (there < sizeof header || there > ring->bytes)
         return false;
     take(ring, ring->at, &header, sizeof header);
     if (header.size < sizeof header || header.size % 8 != 0 || header.size > there)
         return false;
-    size_t bytes = header.size - sizeof header;
-    if (bytes > sizeof words)
-        bytes = sizeof words;
-    take(ring, ring->at + sizeof header, words, bytes);
+    struct words w = {ring, ring->at + sizeof header, ring->at + header.size};
     ring->at += header.size;
-    size_t n = bytes / sizeof *words;
-    *record = (struct lc_perf_record){.kind = LC_PERF_OTHER};
+    uint64_t n = (w.end - w.at) / sizeof(uint64_t);
+    record->kind = LC_PERF_OTHER;
+    record->time_ns = record->n = 0;
+    record->in_kernel = false;
+    record->stack_bytes = 0;
     if (header.type == PERF_RECORD_SAMPLE) {
-        read_sample(words, n, record);
+        read_sample(&w, record);
         record->in_kernel =
             (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     } else if (header.type == PERF_RECORD_SWITCH && n >= 1) {
-        record->time_ns = words[n - 1];
+        skip_words(&w, n - 1);
+        record->time_ns = take_word(&w);
         record->kind = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0 ? LC_PERF_IN
                        : (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0
                            ? LC_PERF_PREEMPTED
                            : LC_PERF_OUT;
     } else if (header.type == PERF_RECORD_LOST && n >= 2) {
+        skip_words(&w, 1);
+        record->n = take_word(&w);
         record->kind = LC_PERF_LOST;
-        record->n = words[1];
     }
     return true;
 }

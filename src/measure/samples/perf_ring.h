@@ -15,12 +15,15 @@
 #include "base/perf_sampler.h"
 
 struct lc_perf_ring {
-    void *page;         /* the kernel's control page; NULL: not there */
-    const char *data;   /* behind it */
-    uint64_t bytes;     /* of data, a power of two */
-    uint64_t at;        /* read up to here */
-    uint64_t period_ns; /* what a sample stands for */
+    void *page;           /* the kernel's control page; NULL: not there */
+    const char *data;     /* behind it */
+    uint64_t bytes;       /* of data, a power of two */
+    uint64_t at;          /* read up to here */
+    uint64_t period_ns;   /* what a sample stands for; 0: as in struct lc_perf_wanted */
+    uint32_t stack_bytes; /* copied into each, at most LC_PERF_STACK */
 };
+
+enum { LC_PERF_STACK = 1 << 13 };
 
 enum lc_perf_kind {
     LC_PERF_SAMPLE,
@@ -38,6 +41,9 @@ struct lc_perf_record {
     uint64_t n;       /* addresses, or records lost */
     /* innermost first: where it was, then return addresses */
     uint64_t addresses[LC_PERF_CALLERS];
+    uint64_t registers[LC_PERF_REGISTERS]; /* enum lc_perf_register, where there is a copy */
+    uint32_t stack_bytes;                  /* copied, from the stack pointer outwards; 0: none */
+    uint64_t stack[LC_PERF_STACK / sizeof(uint64_t)];
 };
 
 /* The calling thread is sampled from now on; 0, or an errno. */

@@ -9,10 +9,11 @@
 #include "measure/paths/draft.h"
 #include "measure/paths/modules.h"
 #include "measure/samples/perf_ring.h"
+#include "measure/samples/stack_copy.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
 
-enum { DEEPEST = 24 }; /* functions below the exact node */
+enum { DEEPEST = 48, CHAIN = 128 }; /* functions below the exact node; of a sample in all */
 
 /* A function activation of a sample. */
 struct activation {
@@ -20,7 +21,7 @@ struct activation {
     enum lc_module_kind kind;
     uint64_t offset; /* begin of the function, ELF address */
     uint64_t site;   /* where it was, ELF address */
-    bool keeps;      /* a frame pointer: the next one on the stack has called it */
+    bool linked;     /* the next one on the stack has certainly called it */
 };
 
 static struct activation look_up(struct lc_thread *t, uint64_t ip, bool innermost) {
@@ -37,7 +38,7 @@ static struct activation look_up(struct lc_thread *t, uint64_t ip, bool innermos
     const struct lc_rule *rule = lc_walk_rule(&d->walk, innermost ? ip + 1 : ip);
     if (rule->start != 0)
         a.offset = rule->start - m->bias;
-    a.keeps = rule->cfa == LC_CFA_FP || rule->cfa == LC_CFA_AT_FP;
+    a.linked = rule->cfa == LC_CFA_FP || rule->cfa == LC_CFA_AT_FP;
     return a;
 }
 
@@ -80,7 +81,7 @@ static int count_inside(const struct activation *a, int n, const struct around *
         bool outermost = i + 1 == n || around->caller == NULL || is(&a[i + 1], around->caller);
         if (is(&a[i], around->function) && outermost)
             inside = i; /* of a recursion the outermost: the rest made no call */
-        if (!a[i].keeps)
+        if (!a[i].linked)
             break;
     }
     return inside;
@@ -108,23 +109,61 @@ static bool has_room(void) {
     return atomic_load_explicit(&nodes->count, memory_order_relaxed) < nodes->capacity / 2;
 }
 
-uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample) {
-    struct activation a[LC_PERF_CALLERS];
+/* A chain of addresses as activations, up to the first that is in unknown code. certain: each was
+ * called by the next; else where functions keep frame pointers. */
+static int activations(struct lc_thread *t, const uint64_t *addresses, uint32_t n, bool certain,
+                       struct activation *a) {
+    int found = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        a[found] = look_up(t, addresses[i], i == 0);
+        if (a[found].module != LC_NONE) {
+            if (certain)
+                a[found].linked = i + 1 < n;
+            found++;
+        } else if (!certain || found > 0) { /* the kernel's page of functions has no file */
+            break;
+        }
+    }
+    return found;
+}
+
+/* How many of the activations of a sample are inside of the exact node; -1: not known, only the
+ * first one is. */
+static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample,
+                       const struct around *around, struct activation *a, int *n, bool *cut) {
+    static uint64_t addresses[CHAIN]; /* lc_core.lock is held */
+    uint32_t known = 0;
+    *cut = false;
+    if (t->draft != NULL)
+        known =
+            lc_stack_copy_walk(&((struct lc_draft *)t->draft)->walk, sample, addresses, CHAIN, cut);
+    *n = activations(t, addresses, known, true, a);
+    int inside = *n > 0 ? count_inside(a, *n, around) : -1;
+    if (inside < 0) { /* the kernel followed frame pointers, as far as there were any */
+        *n = activations(t, sample->addresses, (uint32_t)sample->n, false, a);
+        inside = *n > 0 ? count_inside(a, *n, around) : -1;
+    }
+    *cut = *cut && inside < 0;
+    return inside;
+}
+
+uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
+                        bool *cut) {
+    static struct activation a[CHAIN]; /* lc_core.lock is held */
     struct around around = look_around(at);
     uint32_t node = at;
     int n = 0;
-    if (sample->n == 0 || !has_room())
+    *cut = false;
+    if (!has_room())
         return at;
-    for (; n < (int)sample->n; n++) {
-        a[n] = look_up(t, sample->addresses[n], n == 0);
-        if (a[n].module == LC_NONE)
-            break;
-    }
+    int inside = find_inside(t, sample, &around, a, &n, cut);
     if (n == 0 || a[0].kind == LC_MODULE_MPI)
         return at;
-    int inside = count_inside(a, n, &around);
-    if (inside < 0 || inside > DEEPEST)
+    if (inside < 0 || inside > DEEPEST) {
         inside = is(&a[0], around.function) ? 0 : 1;
+        if (inside > 0)
+            node = lc_sample_special(node, LC_RAW_CALLERS);
+    }
     for (int i = inside; i-- > 0;)
         node = child(node, &a[i]);
     return sample->in_kernel ? lc_sample_special(node, LC_RAW_KERNEL) : node;

@@ -1,20 +1,23 @@
 /* Where in the call tree a sample belongs: below the node of the time that it fell into.
  *
- * That node is exact; what is between it and the function that was sampled is known where the
- * functions keep frame pointers, which their tables of exception handling tell. Elsewhere the
- * sampled function alone hangs directly below the node. */
+ * That node is exact. What is between it and the function that was sampled is known from the copy
+ * of the stack that came with the sample, or, where that is too small, where the functions keep
+ * frame pointers, which their tables of exception handling tell. Elsewhere the sampled function
+ * hangs below a node "...". */
 #ifndef LC_MEASURE_SAMPLES_SAMPLE_NODES_H
 #define LC_MEASURE_SAMPLES_SAMPLE_NODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lc_perf_record;
 struct lc_thread;
 
 /* The node of a sample in the time of node `at`: `at` itself where it was in the innermost function
- * of that node, in the MPI library or in this one, or where the tree is full. With lc_core.lock
- * held. */
-uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample);
+ * of that node, in the MPI library or in this one, or where the tree is full. *cut: a larger copy of
+ * the stack would have told more. With lc_core.lock held. */
+uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
+                        bool *cut);
 
 /* The node for time of node `at` that is none of a function: enum lc_raw_sampled. With
  * lc_core.lock held. */

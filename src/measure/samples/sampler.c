@@ -20,8 +20,16 @@
 
 enum {
     SLOWER = 64,          /* the second ring: that many fewer samples */
-    RING_BYTES = 1 << 17, /* about 1000 samples */
+    RING_LEAST = 1 << 16, /* what the kernel grants is limited, per user */
+    RING_FIRST = 1 << 18, /* some 100 samples with the smallest copy of the stack */
+    RING_MOST = 1 << 20,  /* where the time between two events needs it */
     SLOW_BYTES = 1 << 15,
+    LEAVING_BYTES = 1 << 15,
+    STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
+    PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
+    JUDGED = 8,            /* samples before the copy is made larger */
+    OFTEN = 16,            /* the ring was full, and seldom */
+    SELDOM = -64,
     THREADS = 256, /* most that are sampled at all: starting it takes some 50 us each */
     PLACES = 64    /* different nodes in the time between two events; more are joined */
 };
@@ -35,12 +43,19 @@ struct place {
 };
 
 struct lc_sampler {
-    struct lc_perf_ring fast, slow;
+    struct lc_perf_ring fast, slow, leaving;
+    uint32_t number;      /* of its head */
+    uint64_t asked_bytes; /* of the fast ring */
+    uint32_t looked, cut; /* samples since the copy had its size; those that it was too small for */
+    bool full;            /* the time between two events has filled the fast ring */
+    int32_t how_often;    /* falls where it has not */
     struct lc_state_row **rows; /* hash by node */
     uint32_t n_rows, mask;
-    uint64_t out_ns; /* off the processor since; 0: it is on it */
-    uint64_t out_as; /* enum lc_raw_sampled */
-    struct lc_perf_record record;
+    uint64_t out_ns;   /* off the processor since; 0: it is on it */
+    uint32_t out_node; /* where */
+    struct lc_perf_record record, left;
+    bool left_waits;      /* `left` is of a time that has not come */
+    uint32_t asleep_node; /* of the last one whose time has */
     struct place places[PLACES];
     uint32_t n_places;
     uint32_t self;   /* node for the samples of the exact node itself */
@@ -57,8 +72,9 @@ static _Atomic uint32_t n_started;
 
 void lc_samples_init(void) {
     const char *text = lc_option("LATECOMER_SAMPLE");
-    double rate = text == NULL ? 0 : strtod(text, NULL); /* "off": 0 */
-    if (rate < 1 || rate > LC_PERF_MOST)
+    bool given = text != NULL && *text != '\0';
+    double rate = given ? strtod(text, NULL) : LC_PERF_RATE; /* "off": 0 */
+    if (rate < 1 || rate > LC_PERF_MOST || lc_core.callpath == LC_CALLPATH_NONE)
         return;
     size_t bytes = THREADS * sizeof *heads;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,25 +95,111 @@ static void none(struct lc_thread *t) {
     t->sample_seen = 0;
 }
 
+/* As large as the kernel grants: what the processes of a user may have is limited. */
+static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_bytes, uint64_t bytes) {
+    const struct lc_perf_wanted wanted = {
+        .period_ns = period, .stack_bytes = stack_bytes, .switches = true};
+    int error = EPERM;
+    for (; error == EPERM && bytes >= RING_LEAST; bytes /= 2)
+        error = lc_perf_ring_open(&s->fast, &wanted, bytes);
+    if (error != 0)
+        return false;
+    heads[s->number] = lc_perf_ring_head(&s->fast);
+    return true;
+}
+
+/* Without them long times lose their end, and time off the processor its function. */
+static void open_others(struct lc_sampler *s, uint32_t stack_bytes) {
+    const struct lc_perf_wanted slow = {.period_ns = period_ns * SLOWER,
+                                        .stack_bytes = stack_bytes};
+    const struct lc_perf_wanted leaving = {.stack_bytes = stack_bytes};
+    lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
+    lc_perf_ring_open(&s->leaving, &leaving, LEAVING_BYTES);
+}
+
+static void close_all(struct lc_sampler *s) {
+    lc_perf_ring_close(&s->fast);
+    lc_perf_ring_close(&s->slow);
+    lc_perf_ring_close(&s->leaving);
+}
+
 void lc_samples_thread_new(struct lc_thread *t) {
     none(t);
     if (period_ns == 0 || filters_calls())
         return;
     uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
+    uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
     if (number >= THREADS)
         return;
     struct lc_sampler *s = calloc(1, sizeof *s);
-    const struct lc_perf_wanted fast = {.period_ns = period_ns, .switches = true};
-    const struct lc_perf_wanted slow = {.period_ns = period_ns * SLOWER};
-    if (s == NULL || lc_perf_ring_open(&s->fast, &fast, RING_BYTES) != 0) {
+    if (s != NULL)
+        s->number = number;
+    if (s == NULL || !open_fast(s, period_ns, stack_bytes, RING_FIRST)) {
         free(s);
         return;
     }
-    lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES); /* without it long times lose their end */
+    open_others(s, stack_bytes);
+    s->asked_bytes = RING_FIRST;
     s->random = lc_hash_key(lc_ticks()) | 1;
     t->sampler = s;
-    heads[number] = lc_perf_ring_head(&s->fast);
     t->sample_head = &heads[number];
+}
+
+/* Where the time between two events is so long that its samples have no room, the ring grows; then
+ * there are enough with fewer. */
+static bool fit_ring(struct lc_sampler *s, uint64_t *period, uint64_t *bytes) {
+    s->how_often += s->full ? 4 : -1;
+    if (s->full && *bytes < RING_MOST && s->fast.bytes == s->asked_bytes) {
+        *bytes *= 2;
+        return true;
+    }
+    if (s->how_often < OFTEN && s->how_often > SELDOM)
+        return false;
+    uint64_t other = s->how_often > 0 ? *period * 2 : *period / 2;
+    s->how_often = 0;
+    if (other < period_ns || other > period_ns * PERIODS_MOST)
+        return false;
+    *period = other;
+    return true;
+}
+
+/* Where functions have large frames, the copies of the stack must be larger. */
+static bool fit_stack(struct lc_sampler *s, uint32_t *stack_bytes) {
+    if (s->looked < JUDGED)
+        return false;
+    bool larger = s->cut * 16 > s->looked && *stack_bytes < LC_PERF_STACK;
+    s->looked = s->cut = 0;
+    if (larger)
+        *stack_bytes *= 2;
+    return larger;
+}
+
+static void give_up(struct lc_thread *t, struct lc_sampler *s) {
+    close_all(s);
+    none(t);
+    t->sampler = NULL;
+    free(s->rows);
+    free(s);
+}
+
+static void adapt(struct lc_thread *t, struct lc_sampler *s) {
+    uint64_t period = s->fast.period_ns, bytes = s->fast.bytes;
+    uint32_t stack_bytes = s->fast.stack_bytes;
+    bool other_ring = fit_ring(s, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
+    if (!other_ring && !other_stack)
+        return;
+    lc_perf_ring_close(&s->fast);
+    if (other_stack) {
+        close_all(s);
+        open_others(s, stack_bytes);
+    }
+    s->asked_bytes = bytes;
+    if (!open_fast(s, period, stack_bytes, bytes)) {
+        give_up(t, s);
+        return;
+    }
+    s->out_ns = 0;
+    t->sample_seen = 0;
 }
 
 void lc_samples_thread_end(struct lc_thread *t) {
@@ -107,8 +209,7 @@ void lc_samples_thread_end(struct lc_thread *t) {
     t->sampler = NULL;
     if (s == NULL || forked)
         return;
-    lc_perf_ring_close(&s->fast);
-    lc_perf_ring_close(&s->slow);
+    close_all(s);
     free(s->rows);
     free(s);
 }
@@ -169,33 +270,75 @@ static struct place *place_of(struct lc_sampler *s, uint32_t node) {
     return &s->places[s->n_places++];
 }
 
+static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
+                        const struct lc_perf_record *record) {
+    bool cut;
+    uint32_t node = lc_sample_node(t, at, record, &cut);
+    s->looked++;
+    s->cut += cut;
+    return node;
+}
+
 static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight) {
-    struct place *p = place_of(s, lc_sample_node(t, at, &s->record));
+    struct place *p = place_of(s, node_of(t, s, at, &s->record));
     p->count++;
     p->weight_ns += weight;
     p->squares_us2 += weight / 1000 * (weight / 1000);
 }
 
-static void take_switch(struct lc_sampler *s, uint32_t at) {
+static uint64_t head_of(const struct lc_perf_ring *ring) {
+    return __atomic_load_n(lc_perf_ring_head(ring), __ATOMIC_ACQUIRE);
+}
+
+/* Which function has left the processor to wait, at that time: a sample was taken right before the
+ * record of the switch was written. Where there are too many switches for that, it was the same as
+ * the last time since the last event. */
+static uint32_t where_asleep(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
+                             uint64_t time_ns, bool waits) {
+    uint64_t head = s->leaving.page != NULL ? head_of(&s->leaving) : 0;
+    bool found = false;
+    while (s->leaving.page != NULL &&
+           (s->left_waits || lc_perf_ring_next(&s->leaving, head, &s->left))) {
+        s->left_waits = s->left.time_ns > time_ns;
+        if (s->left_waits)
+            break;
+        found = s->left.kind == LC_PERF_SAMPLE;
+    }
+    if (waits && found) {
+        s->left.in_kernel = false;
+        s->asleep_node = lc_sample_special(node_of(t, s, at, &s->left), LC_RAW_OFF_CPU);
+    }
+    return waits && s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
+}
+
+static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     const struct lc_perf_record *r = &s->record;
     if (r->kind != LC_PERF_IN) {
         s->out_ns = r->time_ns;
-        s->out_as = r->kind == LC_PERF_OUT ? LC_RAW_OFF_CPU : LC_RAW_PREEMPTED;
+        s->out_node = where_asleep(t, s, at, r->time_ns, r->kind == LC_PERF_OUT);
+        if (r->kind == LC_PERF_PREEMPTED)
+            s->out_node = lc_sample_special(at, LC_RAW_PREEMPTED);
         return;
     }
     if (s->out_ns != 0 && r->time_ns > s->out_ns) {
-        struct place *p = place_of(s, lc_sample_special(at, s->out_as));
+        struct place *p = place_of(s, s->out_node);
         p->count++;
         p->off_ns += r->time_ns - s->out_ns;
     }
     s->out_ns = 0;
 }
 
+static void done(struct lc_perf_ring *ring) {
+    if (ring->page != NULL)
+        lc_perf_ring_done(ring, head_of(ring));
+}
+
 /* The fast ring as far as it reaches, then the slow one. */
 static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE), last_ns = 0;
-    bool full = lc_perf_ring_full(&s->fast, head);
+    s->full = lc_perf_ring_full(&s->fast, head);
     s->n_places = 0;
+    s->asleep_node = 0;
     place_of(s, at);
     pthread_mutex_lock(&lc_core.lock);
     s->self = lc_sample_special(at, LC_RAW_SELF);
@@ -204,18 +347,20 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
             take_sample(t, s, at, s->fast.period_ns);
             last_ns = s->record.time_ns;
         } else if (s->record.kind < LC_PERF_LOST) {
-            take_switch(s, at);
+            take_switch(t, s, at);
         }
     }
     lc_perf_ring_done(&s->fast, head);
     t->sample_seen = head;
-    if (s->slow.page != NULL) {
-        head = __atomic_load_n(lc_perf_ring_head(&s->slow), __ATOMIC_ACQUIRE);
-        while (full && lc_perf_ring_next(&s->slow, head, &s->record))
+    if (s->slow.page != NULL && s->full) {
+        head = head_of(&s->slow);
+        while (lc_perf_ring_next(&s->slow, head, &s->record))
             if (s->record.kind == LC_PERF_SAMPLE && s->record.time_ns > last_ns)
                 take_sample(t, s, at, s->slow.period_ns);
-        lc_perf_ring_done(&s->slow, head);
     }
+    done(&s->slow);
+    done(&s->leaving);
+    s->left_waits = false;
     pthread_mutex_unlock(&lc_core.lock);
 }
 
@@ -303,7 +448,10 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     book(t, t->sampler);
     if (call->mode & LC_MODE_CLOCKS)
         tell_clocks(t->sampler, call, t->last_ticks);
+    adapt(t, t->sampler);
+    uint64_t begin = call->begin;
     lc_skip_own_work(call);
+    t->counts.sampling_ticks += call->begin - begin;
 }
 
 LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
@@ -313,8 +461,13 @@ LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
         lc_samples_drop(t);
         return;
     }
+    uint64_t begin = lc_ticks();
     collect(t, t->sampler, node);
     book(t, t->sampler);
+    adapt(t, t->sampler);
+    uint64_t ticks = lc_ticks() - begin;
+    t->counts.own_ticks += ticks;
+    t->counts.sampling_ticks += ticks;
 }
 
 LC_COLD void lc_samples_drop(struct lc_thread *t) {
@@ -326,7 +479,7 @@ LC_COLD void lc_samples_drop(struct lc_thread *t) {
     if (s == NULL)
         return;
     lc_perf_ring_done(&s->fast, head);
-    if (s->slow.page != NULL)
-        lc_perf_ring_done(&s->slow, __atomic_load_n(lc_perf_ring_head(&s->slow), __ATOMIC_ACQUIRE));
+    done(&s->slow);
+    done(&s->leaving);
     s->out_ns = 0;
 }

@@ -35,6 +35,7 @@ def parse():
     parser.add_argument("--ending", default="MPI_Finalize", help="meta.ending; neither MPI_Finalize nor MPI_Session_finalize: incomplete")
     parser.add_argument("--analyze", action="store_true", help="with --run-option=--trace: the analysis finds nothing to skip in the trace")
     parser.add_argument("--record", metavar="FILE", help="after success: the names of the functions called, for all_called.py")
+    parser.add_argument("--sampled", action="store_true", help="the result must hold samples; where the kernel allows none, left out")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
     return parser.parse_args()

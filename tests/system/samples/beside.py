@@ -27,4 +27,4 @@ assert result["meta"]["complete"] is True and result["meta"]["coverage"]["calls_
 if result["meta"]["sampling"]["rate"] == 0:
     print("left out: the kernel allows no samples:", result["meta"]["sampling"]["why"])
     sys.exit(0)
-assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["samples"] > 500, result["meta"]
+assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["samples"] > 100, result["meta"]

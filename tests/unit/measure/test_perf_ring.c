@@ -23,7 +23,7 @@ static int make(void **state) {
     (void)state;
     data = malloc(BYTES);
     memset(&page, 0, sizeof page);
-    ring = (struct lc_perf_ring){.page = &page, .data = data, .bytes = BYTES};
+    ring = (struct lc_perf_ring){.page = &page, .data = data, .bytes = BYTES, .period_ns = 1};
     head = 0;
     return data == NULL;
 }
@@ -101,6 +101,49 @@ static uint64_t word(void) {
     return x ^= x << 17;
 }
 
+/* Registers and a copy of the stack behind the chain, or, of a thread that leaves the processor,
+ * without one. */
+static void stacks_come_back(void **state) {
+    (void)state;
+    static struct lc_perf_record r;
+    for (uint64_t round = 0; round < 100; round++) {
+        const uint64_t copy[] = {
+            1000 + round, 1,  0x10, PERF_SAMPLE_REGS_ABI_64, 11, 12, 13, 32, 21, 22,
+            23,           24, 24}; /* room for 32 bytes, 24 filled */
+        const uint64_t kernel_thread[] = {1000, 0, PERF_SAMPLE_REGS_ABI_NONE, 0};
+        const uint64_t lying[] = {1, 0, PERF_SAMPLE_REGS_ABI_64, 1, 2, 3, 1 << 20, 5, 1 << 20};
+        const uint64_t none_filled[] = {1, 0, PERF_SAMPLE_REGS_ABI_64, 1, 2, 3, 0};
+        ring.stack_bytes = 32;
+        ring.period_ns = 1;
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, copy, 13);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, kernel_thread, 4);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, lying, 9);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, none_filled, 7);
+        assert_true(lc_perf_ring_next(&ring, head, &r));
+        assert_int_equal(r.n, 0); /* its context is not said to be the user's */
+        assert_int_equal(r.registers[LC_PERF_FP], 11);
+        assert_int_equal(r.registers[LC_PERF_SP], 12);
+        assert_int_equal(r.registers[LC_PERF_IP], 13);
+        assert_int_equal(r.stack_bytes, 24);
+        assert_int_equal(r.stack[0], 21);
+        assert_int_equal(r.stack[2], 23);
+        for (int i = 0; i < 3; i++) {
+            assert_true(lc_perf_ring_next(&ring, head, &r));
+            assert_int_equal(r.kind, LC_PERF_SAMPLE);
+            assert_int_equal(r.stack_bytes, 0);
+        }
+        ring.period_ns = 0;
+        const uint64_t leaving[] = {7, PERF_SAMPLE_REGS_ABI_64, 1, 2, 3, 8, 99, 8};
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, leaving, 8);
+        assert_true(lc_perf_ring_next(&ring, head, &r));
+        assert_int_equal(r.time_ns, 7);
+        assert_int_equal(r.n, 0);
+        assert_int_equal(r.stack_bytes, 8);
+        assert_int_equal(r.stack[0], 99);
+        lc_perf_ring_done(&ring, head);
+    }
+}
+
 static void anything_is_survived(void **state) {
     (void)state;
     struct lc_perf_record r;
@@ -117,10 +160,13 @@ static void anything_is_survived(void **state) {
             memcpy(data + i, &w, sizeof w);
         }
         ring.at = word() & ~7ull;
+        ring.stack_bytes = word() % 2 != 0 ? 1024 : 0;
+        ring.period_ns = word() % 2;
         head = ring.at + word() % (2 * BYTES);
         int records = 0;
         while (lc_perf_ring_next(&ring, head, &r)) {
             assert_true(r.n <= LC_PERF_CALLERS || r.kind == LC_PERF_LOST);
+            assert_true(r.stack_bytes <= LC_PERF_STACK);
             assert_true(++records <= BYTES / 8);
         }
     }
@@ -129,6 +175,7 @@ static void anything_is_survived(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(records_come_back, make, drop),
+        cmocka_unit_test_setup_teardown(stacks_come_back, make, drop),
         cmocka_unit_test_setup_teardown(anything_is_survived, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
