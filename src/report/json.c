@@ -179,8 +179,26 @@ static enum lc_err put_findings(struct lc_view *view, FILE *out) {
     return err;
 }
 
+/* The table of call paths that samples found; without rows where there are none. */
+static enum lc_err read_samples(const struct lc_view *view, struct lc_tsv *tsv) {
+    const char *data;
+    size_t bytes;
+    *tsv = (struct lc_tsv){0};
+    if (lc_cubex_misc(view->cube, "samples.tsv", &data, &bytes) != LC_OK)
+        return LC_OK;
+    return lc_tsv_parse(tsv, data, bytes);
+}
+
+static bool is_sampled(const struct lc_tsv *samples, const char *path) {
+    int column = lc_tsv_column(samples, "callpath");
+    for (size_t r = 0; column >= 0 && r < samples->n_rows; r++)
+        if (strcmp(lc_tsv_cell(samples, r, column), path) == 0)
+            return true;
+    return false;
+}
+
 /* Who was late, and where. */
-static enum lc_err put_late(struct lc_view *view, FILE *out) {
+static enum lc_err put_late(struct lc_view *view, const struct lc_tsv *samples, FILE *out) {
     struct lc_late_list late;
     LC_TRY(lc_late_read(&late, view));
     fputs(" \"late\": [", out);
@@ -200,7 +218,7 @@ static enum lc_err put_late(struct lc_view *view, FILE *out) {
         put_number(out, l->seconds);
         fputs(", \"share\": ", out);
         put_number(out, l->share / 100.0);
-        putc('}', out);
+        fputs(is_sampled(samples, l->path) ? ", \"sampled\": true}" : "}", out);
     }
     fputs("],\n", out);
     lc_late_free(&late);
@@ -209,35 +227,33 @@ static enum lc_err put_late(struct lc_view *view, FILE *out) {
 
 /* Call paths that samples found: seconds of the exact call paths around them, with children, and
  * the standard error of that. */
-static enum lc_err put_sampled(const struct lc_view *view, FILE *out) {
-    const char *data, *separator = "\n";
-    size_t bytes;
-    struct lc_tsv tsv = {0};
-    if (lc_cubex_misc(view->cube, "samples.tsv", &data, &bytes) != LC_OK)
-        return LC_OK;
-    LC_TRY(lc_tsv_parse(&tsv, data, bytes));
-    int path = lc_tsv_column(&tsv, "callpath"), samples = lc_tsv_column(&tsv, "samples"),
-        seconds = lc_tsv_column(&tsv, "seconds"), error = lc_tsv_column(&tsv, "error");
+static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
+    const char *separator = "\n";
+    int path = lc_tsv_column(tsv, "callpath"), samples = lc_tsv_column(tsv, "samples"),
+        seconds = lc_tsv_column(tsv, "seconds"), error = lc_tsv_column(tsv, "error");
+    if (path < 0)
+        return;
     fputs(" \"sampled\": {", out);
-    for (size_t r = 0; path >= 0 && r < tsv.n_rows; r++) {
+    for (size_t r = 0; r < tsv->n_rows; r++) {
         fprintf(out, "%s  ", separator);
-        put_string(out, lc_tsv_cell(&tsv, r, path));
+        put_string(out, lc_tsv_cell(tsv, r, path));
         fprintf(out, ": {\"sampled\": true, \"samples\": %.0f, \"seconds\": ",
-                lc_tsv_number(&tsv, r, samples));
-        put_number(out, lc_tsv_number(&tsv, r, seconds));
+                lc_tsv_number(tsv, r, samples));
+        put_number(out, lc_tsv_number(tsv, r, seconds));
         fputs(", \"error_s\": ", out);
-        put_number(out, lc_tsv_number(&tsv, r, error));
+        put_number(out, lc_tsv_number(tsv, r, error));
         putc('}', out);
         separator = ",\n";
     }
     fputs("},\n", out);
-    lc_tsv_free(&tsv);
-    return LC_OK;
 }
 
 enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *options, FILE *out) {
     json_t *meta = NULL, *pop = NULL;
+    struct lc_tsv samples = {0};
     enum lc_err err = lc_json_meta(view, &meta);
+    if (err == LC_OK)
+        err = read_samples(view, &samples);
     if (err == LC_OK)
         err = lc_json_pop(view, &pop);
     if (err == LC_OK) {
@@ -248,14 +264,14 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
         err = put_findings(view, out);
     }
     if (err == LC_OK)
-        err = put_late(view, out);
-    if (err == LC_OK)
-        err = put_sampled(view, out);
+        err = put_late(view, &samples, out);
     if (err == LC_OK) {
+        put_sampled(&samples, out);
         put_locations(out, view);
         err = put_metrics(view, options, out);
     }
     json_decref(meta);
     json_decref(pop);
+    lc_tsv_free(&samples);
     return err;
 }

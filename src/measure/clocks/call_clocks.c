@@ -309,16 +309,24 @@ static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
 }
 
 void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node) {
+    struct lc_clk_thread *k = call->thread->clocks;
     struct lc_item item = {.node = node};
     struct lc_entry entry = *call->entry;
     struct lc_call part = *call;
-    if (call->thread->clocks == NULL)
+    if (k == NULL)
         return;
+    if (!lc_clk.backlog) {
+        last_call(k);
+        if (until < k->l.last) /* MPI_Init, the runtime of OpenMP: that time is no work */
+            until = k->l.last;
+    } else if (until < k->seen) {
+        until = k->seen;
+    }
     entry.items = &item;
     part.entry = &entry;
     part.common = 1;
     part.begin = until;
-    cut(call->thread->clocks, &part);
+    cut(k, &part);
 }
 
 void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node) {

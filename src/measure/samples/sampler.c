@@ -13,6 +13,7 @@
 #include "measure/core.h"
 #include "measure/core_options.h"
 #include "measure/hot.h"
+#include "measure/openmp/attached.h"
 #include "measure/paths/entry.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
@@ -69,11 +70,14 @@ static const uint64_t *const nothing = &zero;
 static const uint64_t **heads;
 static uint64_t period_ns;
 static _Atomic uint32_t n_started;
+/* --sample was given. Else nothing is sampled in teams of OpenMP: their waiting is made of
+ * differences of a few microseconds, which reading samples would blur. */
+static bool asked;
 
 void lc_samples_init(void) {
     const char *text = lc_option("LATECOMER_SAMPLE");
-    bool given = text != NULL && *text != '\0';
-    double rate = given ? strtod(text, NULL) : LC_PERF_RATE; /* "off": 0 */
+    asked = text != NULL && *text != '\0';
+    double rate = asked ? strtod(text, NULL) : LC_PERF_RATE; /* "off": 0 */
     if (rate < 1 || rate > LC_PERF_MOST || lc_core.callpath == LC_CALLPATH_NONE)
         return;
     size_t bytes = THREADS * sizeof *heads;
@@ -129,7 +133,7 @@ void lc_samples_thread_new(struct lc_thread *t) {
         return;
     uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
     uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
-    if (number >= THREADS)
+    if (number >= THREADS || (number > 0 && !asked && lc_omp_attached.thread_gone != NULL))
         return;
     struct lc_sampler *s = calloc(1, sizeof *s);
     if (s != NULL)
@@ -457,7 +461,7 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
 LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
     if (has_no_ring(t))
         return;
-    if (node == 0 || node == LC_NONE) {
+    if (node == 0 || node == LC_NONE || !asked) {
         lc_samples_drop(t);
         return;
     }

@@ -59,6 +59,10 @@ def problems_of_result(args, space, measured):
         if not seen:
             problems.append("no MPI call measured")
     problems += [f"not found in meta or messages: {regex}" for regex in args.expect if not re.search(regex, text)]
+    if args.sampled and meta["sampling"]["rate"] == 0:
+        print("left out: the kernel allows no samples:", meta["sampling"]["why"])
+    elif args.sampled and not meta.get("samples", 0) > 0:
+        problems.append("no samples were taken")
     complete = args.ending in ("MPI_Finalize", "MPI_Session_finalize")
     if meta.get("complete") is not complete or meta.get("ending") != args.ending:
         problems.append(f"complete is {meta.get('complete')}, ending {meta.get('ending')}")

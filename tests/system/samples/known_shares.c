@@ -32,10 +32,18 @@ static double cpu_s(void) {
 
 static double spent[4];
 
-static void timed(int which, void (*kernel)(long), long n) {
+__attribute__((noinline)) static void timed(int which, void (*kernel)(long), long n) {
     double begin = cpu_s();
     kernel(n);
     spent[which] += cpu_s() - begin;
+}
+
+/* A large frame between main and the call that sleeps. */
+__attribute__((noinline)) static void doze(useconds_t us) {
+    volatile char room[3000];
+    room[us % sizeof room] = 1;
+    usleep(us);
+    sink += room[0];
 }
 
 int main(int argc, char **argv) {
@@ -54,7 +62,7 @@ int main(int argc, char **argv) {
         if (rank == size - 1 && i % 10 == 9)
             timed(3, straggle, 10 * n);
         if (argc > 3 && rank == 0 && i == 0)
-            usleep((useconds_t)atoi(argv[3]));
+            doze((useconds_t)atoi(argv[3]));
         MPI_Barrier(MPI_COMM_WORLD);
     }
     printf("%d %.6f %.6f %.6f %.6f\n", rank, spent[0], spent[1], spent[2], spent[3]);
