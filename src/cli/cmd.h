@@ -24,6 +24,7 @@ int lc_cmd_top(int argc, char **argv);
 int lc_cmd_dump(int argc, char **argv);
 int lc_cmd_recover(int argc, char **argv);
 int lc_cmd_doctor(int argc, char **argv);
+int lc_cmd_bench(int argc, char **argv);
 
 /* `export --to perfetto`, by the analysis program: the timeline of the trace that `operand` stands
  * for as in `analyze`, to `file`; at most `most_bytes`, 0: any. Returns the exit status; what went

@@ -17,6 +17,7 @@ static const struct lc_command commands[] = {
     {"compare", "did it get slower, is that more than chance, and where", lc_cmd_compare},
     {"scaling", "POP efficiency factors of several runs side by side", lc_cmd_scaling},
     {"export", "a result for speedscope, flame graphs, tables, hatchet", lc_cmd_export},
+    {"bench", "micro-benchmark of MPI operations, fingerprints of run times", lc_cmd_bench},
     {"top", "live view of a running measurement", lc_cmd_top},
     {"dump", "snapshot of a running measurement", lc_cmd_dump},
     {"recover", "result of a killed run", lc_cmd_recover},

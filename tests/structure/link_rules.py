@@ -22,7 +22,8 @@ ALLOWED = {
     "analyze": "base format model",
     "report": "base format model",
     "run": "base format model symbols trace",
-    "cli": "base format model symbols trace report run",
+    "bench": "base",
+    "cli": "base format model symbols trace report run bench",
 }
 
 

@@ -1,0 +1,140 @@
+#include "bench/categories.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/stats.h"
+
+/* What makes a raw end accepted. Chosen on synthetic series (tests/unit/bench). */
+#define LC_FALL        0.1           /* of the median: the raw rule's */
+#define LC_CERTAIN     0.001         /* p of the rank test */
+#define LC_SUPERIORITY 0.9           /* the level before is above that after, nearly always */
+#define LC_STEP        (LC_FALL / 2) /* the level beside w falls at least by this */
+enum { LC_NEAR = 25 };               /* repetitions on each side that are "beside" */
+
+const char *lc_category_name(enum lc_category category) {
+    static const char *const names[] = {"first", "warmup", "outlier", "good"};
+    return names[category];
+}
+
+int64_t lc_warmup_raw_end(const double *runs, size_t n, double median) {
+    double least = n > 0 ? runs[0] : 0;
+    for (size_t j = 1; j < n; j++) {
+        double next = fmin(least, runs[j]);
+        if (j >= LC_WARMUP_LEAST && next - least <= -LC_FALL * median)
+            return (int64_t)j;
+        least = next;
+    }
+    return LC_NO_END;
+}
+
+static double median_of(const double *values, size_t n, double *scratch) {
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = values[i];
+    lc_stats_sort(scratch, n);
+    return lc_stats_quantile_sorted(scratch, n, 0.5);
+}
+
+/* Without the outliers of the segment itself: the level before may be twice that after. In place;
+ * returns how many stay. */
+static size_t drop_outliers(double *values, size_t n, double *scratch) {
+    double limit = 2 * median_of(values, n, scratch);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (values[i] < limit)
+            values[kept++] = values[i];
+    return kept;
+}
+
+struct ranked {
+    double value;
+    int before;
+};
+
+static int by_value(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Mann and Whitney's test that values of the first segment are larger; normal approximation with
+ * ties. */
+static enum lc_err rank_test(const double *before, size_t n, const double *after, size_t m,
+                             struct lc_warmup *warmup) {
+    struct ranked *all;
+    LC_TRY(lc_alloc(&all, n + m, sizeof all[0]));
+    for (size_t i = 0; i < n + m; i++)
+        all[i] = (struct ranked){i < n ? before[i] : after[i - n], i < n};
+    qsort(all, n + m, sizeof all[0], by_value);
+    double sum = 0, ties = 0, total = (double)(n + m);
+    for (size_t i = 0, end; i < n + m; i = end) {
+        for (end = i; end < n + m && all[end].value <= all[i].value;)
+            end++;
+        double same = (double)(end - i), rank = (double)(i + 1 + end) / 2;
+        ties += same * same * same - same;
+        for (size_t k = i; k < end; k++)
+            sum += all[k].before ? rank : 0;
+    }
+    free(all);
+    double pairs = (double)n * (double)m, u = sum - (double)n * ((double)n + 1) / 2;
+    double variance = pairs / 12 * (total + 1 - ties / (total * (total - 1)));
+    warmup->superiority = u / pairs;
+    warmup->p = variance > 0 ? 0.5 * erfc((u - pairs / 2) / sqrt(variance) / sqrt(2.0)) : 1;
+    return LC_OK;
+}
+
+/* The longest row of run times above `level`: a level that comes back belongs to no warm-up. */
+static size_t longest_above(const double *values, size_t n, double level) {
+    size_t longest = 0, row = 0;
+    for (size_t i = 0; i < n; i++) {
+        row = values[i] > level ? row + 1 : 0;
+        longest = row > longest ? row : longest;
+    }
+    return longest;
+}
+
+static size_t least_of(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* `before` and `after` have room for all runs each, `scratch` too. */
+static enum lc_err judge(struct lc_warmup *warmup, double median, double *before, size_t n,
+                         double *after, size_t m, double *scratch) {
+    n = drop_outliers(before, n, scratch);
+    m = drop_outliers(after, m, scratch);
+    if (n < 2 || m < LC_WARMUP_LEAST)
+        return LC_OK;
+    LC_TRY(rank_test(before, n, after, m, warmup));
+    size_t near_n = least_of(n, LC_NEAR), near_m = least_of(m, LC_NEAR);
+    double last = median_of(before + n - near_n, near_n, scratch);
+    double next = median_of(after, near_m, scratch);
+    warmup->step = (last - next) / median;
+    double high = median_of(before, n, scratch), low = median_of(after, m, scratch);
+    if (warmup->p < LC_CERTAIN && warmup->superiority >= LC_SUPERIORITY &&
+        warmup->step >= LC_STEP && 2 * longest_above(after, m, (high + low) / 2) < n)
+        warmup->end = warmup->raw_end;
+    return LC_OK;
+}
+
+enum lc_err lc_warmup_find(const double *runs, size_t n, double median, struct lc_warmup *warmup) {
+    *warmup = (struct lc_warmup){.raw_end = lc_warmup_raw_end(runs, n, median), .end = LC_NO_END};
+    warmup->p = 1;
+    if (warmup->raw_end == LC_NO_END)
+        return LC_OK;
+    size_t w = (size_t)warmup->raw_end;
+    double *memory;
+    LC_TRY(lc_alloc(&memory, 2 * n, sizeof memory[0]));
+    for (size_t i = 0; i < n; i++)
+        memory[i] = runs[i];
+    enum lc_err err = judge(warmup, median, memory + 1, w - 1, memory + w, n - w, memory + n);
+    free(memory);
+    return err;
+}
+
+void lc_categorize(const double *runs, size_t n, double median, int64_t end, uint8_t *categories) {
+    for (size_t i = 0; i < n; i++)
+        categories[i] = i == 0                  ? LC_CATEGORY_FIRST
+                        : (int64_t)i < end      ? LC_CATEGORY_WARMUP
+                        : runs[i] >= 2 * median ? LC_CATEGORY_OUTLIER
+                                                : LC_CATEGORY_GOOD;
+}

@@ -1,0 +1,308 @@
+#include "bench/fingerprint_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "base/stats.h"
+#include "base/utf8.h"
+#include "bench/canvas.h"
+
+enum { LABEL = 12, PLOT_ROWS = 6, BARS = 10 };
+
+static const char *time_text(double ns, char buffer[32]) {
+    if (fabs(ns) >= 1e9)
+        snprintf(buffer, 32, "%.4g s", ns / 1e9);
+    else if (fabs(ns) >= 1e6)
+        snprintf(buffer, 32, "%.4g ms", ns / 1e6);
+    else if (fabs(ns) >= 1e3)
+        snprintf(buffer, 32, "%.4g us", ns / 1e3);
+    else
+        snprintf(buffer, 32, "%.4g ns", ns);
+    return buffer;
+}
+
+static void heading(const struct lc_bench_page *page, const char *title, const char *remark) {
+    fprintf(page->out, "\n%s%s%s%s%s\n", page->bold, title, page->plain, *remark ? "  " : "",
+            remark);
+}
+
+static void print_printable(const struct lc_bench_page *page, const char *text) {
+    struct lc_strbuf out = {0};
+    lc_put_printable(&out, text);
+    fputs(lc_strbuf_get(&out), page->out);
+    lc_strbuf_free(&out);
+}
+
+static const char *text_at(const json_t *about, const char *object, const char *key) {
+    const char *text = json_string_value(json_object_get(json_object_get(about, object), key));
+    return text != NULL ? text : "";
+}
+
+/* "Open MPI 4.1.4, roundtime, 1000 repetitions (12 invalid)" */
+static void print_setting(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const json_t *benchmark = json_object_get(f->about, "benchmark");
+    const char *mpi = text_at(f->about, "mpi", "name");
+    const char *sync = text_at(f->about, "benchmark", "sync");
+    size_t nodes = json_array_size(json_object_get(f->about, "nodes"));
+    fprintf(page->out, "  %u rank%s", f->ranks, lc_plural(f->ranks));
+    if (nodes > 0)
+        fprintf(page->out, " on %zu node%s", nodes, lc_plural((double)nodes));
+    if (*mpi != '\0') {
+        fputs(", ", page->out);
+        print_printable(page, mpi);
+        fputc(' ', page->out);
+        print_printable(page, text_at(f->about, "mpi", "version"));
+    }
+    fprintf(page->out, ", %zu repetitions", f->n);
+    if (*sync != '\0') {
+        fputs(", ", page->out);
+        print_printable(page, sync);
+        fprintf(page->out, " (%lld invalid and redone)",
+                (long long)json_integer_value(json_object_get(benchmark, "invalid")));
+    }
+    fputc('\n', page->out);
+    const json_t *warnings = json_object_get(f->about, "warnings"), *warning;
+    for (size_t i = 0; (warning = json_array_get(warnings, i)) != NULL; i++) {
+        if (!json_is_string(warning))
+            continue;
+        fprintf(page->out, "  %s!%s ", page->alarm, page->plain);
+        print_printable(page, json_string_value(warning));
+        fputc('\n', page->out);
+    }
+}
+
+static void print_quantiles(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    char text[32], low[32], high[32];
+    fprintf(page->out, "  median %s%s%s, 95 %% interval %s to %s", page->bold,
+            time_text(f->median.value, text), page->plain, time_text(f->median.low, low),
+            time_text(f->median.high, high));
+    fprintf(page->out, "; tells as much as %.0f independent repetitions\n\n", f->median.effective);
+    fprintf(page->out, "  %9s", "min");
+    for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++)
+        fprintf(page->out, " %7d %%", lc_fingerprint_percent[q]);
+    fprintf(page->out, " %9s %9s\n  %9s", "max", "mean", time_text(f->ascending[0], text));
+    for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++)
+        fprintf(page->out, " %9s", time_text(f->quantiles[q], text));
+    fprintf(page->out, " %9s", time_text(f->ascending[f->n - 1], text));
+    fprintf(page->out, " %9s\n", time_text(f->mean, text));
+}
+
+static void print_categories(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    char text[32];
+    heading(page, "Phases", "");
+    if (f->warmup.end != LC_NO_END)
+        fprintf(page->out, "  warm-up ends at repetition %lld (the level falls by %.0f %%)\n",
+                (long long)f->warmup.end, 100 * f->warmup.step);
+    else if (f->warmup.raw_end != LC_NO_END)
+        fprintf(page->out,
+                "  no warm-up: the fall of the minimum at repetition %lld is no change of level\n",
+                (long long)f->warmup.raw_end);
+    else
+        fputs("  no warm-up\n", page->out);
+    for (int c = 0; c < LC_CATEGORIES; c++)
+        if (f->of[c].count > 0)
+            fprintf(page->out, "  %-8s %7zu  %5.1f %%  median %s\n",
+                    lc_category_name((enum lc_category)c), f->of[c].count,
+                    100.0 * (double)f->of[c].count / (double)f->n,
+                    time_text(f->of[c].median, text));
+    fputs("  modes:", page->out);
+    for (size_t i = 0; i < f->modes.n; i++)
+        fprintf(page->out, "%s %s (%.0f %%)", i > 0 ? "," : "",
+                time_text(f->modes.mode[i].location_ns, text), 100 * f->modes.mode[i].weight);
+    fprintf(page->out, "\n  level changes at: ");
+    for (size_t i = 0; i < f->n_change_points && i < 10; i++)
+        fprintf(page->out, "%s%zu", i > 0 ? ", " : "", f->change_points[i]);
+    fputs(f->n_change_points == 0   ? "nowhere\n"
+          : f->n_change_points > 10 ? ", ..\n"
+                                    : "\n",
+          page->out);
+}
+
+/* A canvas with times at its left. */
+static void print_canvas(const struct lc_canvas *canvas, double low, double high,
+                         const struct lc_bench_page *page) {
+    struct lc_strbuf line = {0};
+    char text[32];
+    for (size_t row = 0; row < canvas->rows; row++) {
+        const char *label = row == 0                  ? time_text(high, text)
+                            : row + 1 == canvas->rows ? time_text(low, text)
+                                                      : "";
+        lc_strbuf_clear(&line);
+        lc_canvas_put_row(canvas, row, &line);
+        fprintf(page->out, "%*s %s%s\n", LABEL - 1, label, page->utf8 ? "│" : "|",
+                lc_strbuf_get(&line));
+    }
+    lc_strbuf_free(&line);
+}
+
+/* Run time over repetitions; logarithmic where all data span more than a factor of four. */
+static enum lc_err print_series(const struct lc_fingerprint *f, const struct lc_bench_page *page,
+                                bool all) {
+    const struct lc_histogram *h = all ? &f->all : &f->zoom;
+    struct lc_canvas canvas;
+    LC_TRY(lc_canvas_new(&canvas, page->width - LABEL - 2, PLOT_ROWS, page->utf8));
+    bool logarithmic = h->high_ns > 4 * h->low_ns;
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->runs[i] > h->high_ns)
+            continue;
+        double y = logarithmic ? log(f->runs[i] / h->low_ns) / log(h->high_ns / h->low_ns)
+                               : (f->runs[i] - h->low_ns) / (h->high_ns - h->low_ns);
+        lc_canvas_set(&canvas, ((double)i + 0.5) / (double)f->n, y);
+    }
+    heading(page, all ? "Run time per repetition" : "The same without outliers",
+            logarithmic ? "(logarithmic)" : "");
+    print_canvas(&canvas, h->low_ns, h->high_ns, page);
+    lc_canvas_free(&canvas);
+    return LC_OK;
+}
+
+static void put_bar(double part, size_t width, bool utf8, struct lc_strbuf *out) {
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    size_t filled = (size_t)lround(part * 8 * (double)width);
+    for (size_t i = 0; i < filled / 8; i++)
+        lc_strbuf_puts(out, utf8 ? "█" : "#");
+    lc_strbuf_puts(out, utf8 ? eighths[filled % 8] : filled % 8 > 3 ? "#" : "");
+}
+
+/* The zoomed histogram, with fewer bins than it has. */
+static void print_histogram(const struct lc_fingerprint *f, const struct lc_bench_page *page,
+                            const struct lc_histogram *h, const char *title) {
+    size_t counts[BARS] = {0}, most = 1;
+    struct lc_strbuf line = {0};
+    char text[32];
+    for (int i = 0; i < LC_FINGERPRINT_BINS; i++)
+        counts[i * BARS / LC_FINGERPRINT_BINS] += h->counts[i];
+    for (int i = 0; i < BARS; i++)
+        most = counts[i] > most ? counts[i] : most;
+    heading(page, title, "");
+    for (int i = 0; i < BARS; i++) {
+        int first_bin = (i * LC_FINGERPRINT_BINS + BARS - 1) / BARS;
+        double low = h->low_ns + (h->high_ns - h->low_ns) * first_bin / LC_FINGERPRINT_BINS;
+        lc_strbuf_clear(&line);
+        put_bar((double)counts[i] / (double)most, page->width - LABEL - 12, page->utf8, &line);
+        fprintf(page->out, "%*s %s%s %.1f %%\n", LABEL - 1, time_text(low, text),
+                page->utf8 ? "│" : "|", lc_strbuf_get(&line),
+                100.0 * (double)counts[i] / (double)f->n);
+    }
+    lc_strbuf_free(&line);
+}
+
+/* Share of repetitions up to a run time, and the box plot below it on the same axis. */
+static enum lc_err print_distribution(const struct lc_fingerprint *f,
+                                      const struct lc_bench_page *page) {
+    double low = f->ascending[0];
+    double high = fmin(f->zoom.high_ns, f->box.high + 2 * (f->box.q3 - f->box.q1)) * 1.0001;
+    size_t columns = page->width - LABEL - 2;
+    struct lc_canvas canvas;
+    struct lc_strbuf line = {0};
+    char from[32], to[32];
+    LC_TRY(lc_canvas_new(&canvas, columns, PLOT_ROWS, page->utf8));
+    high = high > low ? high : low + 1;
+    for (size_t x = 0, i = 0; x < canvas.width; x++) {
+        double at = low + (high - low) * ((double)x + 0.5) / (double)canvas.width;
+        while (i < f->n && f->ascending[i] <= at)
+            i++;
+        lc_canvas_set(&canvas, ((double)x + 0.5) / (double)canvas.width, (double)i / (double)f->n);
+    }
+    heading(page, "Share of repetitions up to a run time", "(box: quartiles)");
+    for (size_t row = 0; row < canvas.rows; row++) {
+        lc_strbuf_clear(&line);
+        lc_canvas_put_row(&canvas, row, &line);
+        fprintf(page->out, "%*s %s%s\n", LABEL - 1,
+                row == 0                 ? "100 %"
+                : row + 1 == canvas.rows ? "0 %"
+                                         : "",
+                page->utf8 ? "│" : "|", lc_strbuf_get(&line));
+    }
+    lc_canvas_free(&canvas);
+    lc_strbuf_clear(&line);
+    for (size_t x = 0; x < columns; x++) {
+        double begin = low + (high - low) * (double)x / (double)columns;
+        double end = low + (high - low) * (double)(x + 1) / (double)columns;
+        bool middle = f->box.median >= begin && f->box.median < end;
+        bool box = end > f->box.q1 && begin <= f->box.q3;
+        bool whisker = end > f->box.low && begin <= f->box.high;
+        lc_strbuf_puts(&line, middle    ? (page->utf8 ? "┃" : "|")
+                              : box     ? (page->utf8 ? "▒" : "=")
+                              : whisker ? (page->utf8 ? "─" : "-")
+                                        : " ");
+    }
+    fprintf(page->out, "%*s  %s\n", LABEL - 1, "", lc_strbuf_get(&line));
+    fprintf(page->out, "%*s  %-*s%*s\n", LABEL - 1, "", (int)(columns / 2), time_text(low, from),
+            (int)(columns - columns / 2), time_text(high, to));
+    lc_strbuf_free(&line);
+    return LC_OK;
+}
+
+static void print_ranks(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    enum { MOST = 16 };
+    const json_t *ranks = json_object_get(f->about, "per_rank"), *rank;
+    char text[32], late[32];
+    if (json_array_size(ranks) < 2)
+        return;
+    heading(page, "Ranks", "(own run time; how often the last to leave)");
+    for (size_t i = 0; (rank = json_array_get(ranks, i)) != NULL && i < MOST; i++)
+        fprintf(page->out, "  rank %-4zu median %-9s 95 %% %-9s last %.0f %%\n", i,
+                time_text(json_number_value(json_object_get(rank, "median_ns")), text),
+                time_text(json_number_value(json_object_get(rank, "q95_ns")), late),
+                100 * json_number_value(json_object_get(rank, "last_share")));
+    if (json_array_size(ranks) > MOST)
+        fprintf(page->out, "  .. %zu more\n", json_array_size(ranks) - MOST);
+}
+
+static void print_counters(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const char *name;
+    json_t *counter, *counters = json_object_get(f->about, "counters");
+    if (json_object_size(counters) == 0)
+        return;
+    heading(page, "Counters and run time", "(correlation of ranks: Spearman, by category)");
+    json_object_foreach(counters, name, counter) {
+        const json_t *spearman = json_object_get(counter, "spearman");
+        fputs("  ", page->out);
+        struct lc_strbuf shown = {0};
+        lc_put_printable(&shown, name);
+        fprintf(page->out, "%-32s", lc_strbuf_get(&shown));
+        lc_strbuf_free(&shown);
+        static const char *const keys[] = {"all", "warmup", "outlier", "good"};
+        bool any = false;
+        for (int i = 0; i < 4; i++) {
+            const json_t *value = json_object_get(spearman, keys[i]);
+            any |= json_is_number(value);
+            if (json_is_number(value))
+                fprintf(page->out, " %s %+.2f", keys[i], json_number_value(value));
+        }
+        fputs(any ? "\n" : " constant\n", page->out);
+    }
+}
+
+enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    fputs(page->bold, page->out);
+    print_printable(page, f->operation);
+    fprintf(page->out, "%s  %llu byte%s\n", page->plain, (unsigned long long)f->bytes,
+            lc_plural((double)f->bytes));
+    print_setting(f, page);
+    print_quantiles(f, page);
+    print_categories(f, page);
+    LC_TRY(print_series(f, page, true));
+    if (f->of[LC_CATEGORY_OUTLIER].count > 0)
+        LC_TRY(print_series(f, page, false));
+    LC_TRY(print_distribution(f, page));
+    print_histogram(f, page, &f->zoom, "Histogram without outliers");
+    print_ranks(f, page);
+    print_counters(f, page);
+    return LC_OK;
+}
+
+void lc_fingerprint_line(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    char median[32], low[32], tail[32];
+    fputs("  ", page->out);
+    struct lc_strbuf name = {0};
+    lc_put_printable(&name, f->operation);
+    fprintf(page->out, "%-28s %10llu B  median %-9s min %-9s 95 %% %-9s %zu mode%s\n",
+            lc_strbuf_get(&name), (unsigned long long)f->bytes, time_text(f->median.value, median),
+            time_text(f->ascending[0], low), time_text(f->tail.value, tail), f->modes.n,
+            lc_plural((double)f->modes.n));
+    lc_strbuf_free(&name);
+}

@@ -1,0 +1,22 @@
+/* The fingerprint on a terminal. */
+#ifndef LC_BENCH_FINGERPRINT_TEXT_H
+#define LC_BENCH_FINGERPRINT_TEXT_H
+
+#include <stdio.h>
+
+#include "bench/fingerprint.h"
+
+struct lc_bench_page {
+    FILE *out;
+    size_t width;
+    bool utf8;
+    const char *bold, *alarm, *plain; /* escape sequences, or "" */
+};
+
+/* All of it, about 50 lines. LC_ERR_NOMEM. */
+enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_bench_page *page);
+
+/* One line, for lists of several. */
+void lc_fingerprint_line(const struct lc_fingerprint *f, const struct lc_bench_page *page);
+
+#endif

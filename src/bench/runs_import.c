@@ -1,0 +1,162 @@
+#include "bench/runs_import.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum column { ITERATION, RANK, METRIC, VALUE, OPERATION, BYTES, COLUMNS };
+static const char *const names[COLUMNS] = {"iteration", "rank",      "metric",
+                                           "value",     "operation", "bytes"};
+enum { CELLS_MOST = 16 };
+
+struct reader {
+    const char *file;
+    size_t line;
+    int place[COLUMNS]; /* of each column, or -1 */
+    bool table;
+    size_t capacity;
+    struct lc_imported *out;
+};
+
+static enum lc_err bad(const struct reader *r, const char *why, const char *what) {
+    return lc_fail(LC_ERR_FORMAT, "bench: %s: line %zu: %s: %.40s", r->file, r->line, why, what);
+}
+
+static size_t split(char *line, char *cells[CELLS_MOST]) {
+    size_t n = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    for (char *cell; n < CELLS_MOST && (cell = strsep(&line, ",")) != NULL;) {
+        cell += strspn(cell, " \t");
+        for (size_t end = strlen(cell); end > 0 && strchr(" \t", cell[end - 1]) != NULL;)
+            cell[--end] = '\0';
+        cells[n++] = cell;
+    }
+    return n;
+}
+
+static bool number(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+static enum lc_err read_names(struct reader *r, char **cells, size_t n) {
+    r->table = true;
+    for (int c = 0; c < COLUMNS; c++) {
+        r->place[c] = -1;
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(cells[i], names[c]) == 0)
+                r->place[c] = (int)i;
+        if (r->place[c] < 0 && c <= VALUE)
+            return bad(r, "neither a number nor a line of names with the column", names[c]);
+    }
+    return LC_OK;
+}
+
+/* Rows of a repetition that is not there yet leave zeros before it. */
+static enum lc_err put(struct reader *r, double iteration, double value) {
+    enum { MOST = 100000000 };
+    if (!(iteration >= 0 && iteration < MOST && iteration == floor(iteration)))
+        return lc_fail(LC_ERR_FORMAT, "bench: %s: line %zu: not a repetition: %g", r->file, r->line,
+                       iteration);
+    if (!(value > 0 && value < 1e18))
+        return lc_fail(LC_ERR_FORMAT, "bench: %s: line %zu: not a run time in ns: %g", r->file,
+                       r->line, value);
+    struct lc_imported *out = r->out;
+    size_t i = (size_t)iteration;
+    LC_TRY(lc_grow(&out->runs, &r->capacity, i + 1, sizeof out->runs[0]));
+    out->n = i + 1 > out->n ? i + 1 : out->n;
+    out->runs[i] = fmax(out->runs[i], value);
+    return LC_OK;
+}
+
+static enum lc_err take_operation(struct reader *r, char **cells) {
+    const char *name = r->place[OPERATION] >= 0 ? cells[r->place[OPERATION]] : "";
+    double bytes = 0;
+    if (r->place[BYTES] >= 0 && (!number(cells[r->place[BYTES]], &bytes) || bytes < 0))
+        return bad(r, "not a number of bytes", cells[r->place[BYTES]]);
+    if (r->out->n == 0) {
+        snprintf(r->out->operation, sizeof r->out->operation, "%s", name);
+        r->out->bytes = (unsigned long long)bytes;
+    } else if (strcmp(name, r->out->operation) != 0 || (double)r->out->bytes != bytes) {
+        return bad(r, "another operation or size than above: one file each", name);
+    }
+    return LC_OK;
+}
+
+static enum lc_err read_row(struct reader *r, char **cells, size_t n) {
+    double iteration, rank, value;
+    for (int c = 0; c < COLUMNS; c++)
+        if (r->place[c] >= (int)n)
+            return bad(r, "too few columns: no", names[c]);
+    if (strcmp(cells[r->place[METRIC]], "runtime_ns") != 0)
+        return LC_OK;
+    if (!number(cells[r->place[ITERATION]], &iteration))
+        return bad(r, "not a repetition", cells[r->place[ITERATION]]);
+    if (!number(cells[r->place[RANK]], &rank) || rank < 0 || rank > 1 << 24)
+        return bad(r, "not a rank", cells[r->place[RANK]]);
+    if (!number(cells[r->place[VALUE]], &value))
+        return bad(r, "not a number", cells[r->place[VALUE]]);
+    LC_TRY(take_operation(r, cells));
+    if (rank + 1 > r->out->ranks)
+        r->out->ranks = (unsigned)rank + 1;
+    return put(r, iteration, value);
+}
+
+static enum lc_err read_line(struct reader *r, char *line) {
+    char *cells[CELLS_MOST];
+    double value;
+    size_t n = split(line, cells);
+    if (n == 0 || (n == 1 && cells[0][0] == '\0') || cells[0][0] == '#')
+        return LC_OK;
+    if (r->table)
+        return read_row(r, cells, n);
+    if (n == 1 && number(cells[0], &value))
+        return put(r, (double)r->out->n, value);
+    if (r->out->n == 0)
+        return read_names(r, cells, n);
+    return bad(r, "not a number", cells[0]);
+}
+
+static enum lc_err check_all(const struct reader *r) {
+    if (r->out->n == 0)
+        return lc_fail(LC_ERR_FORMAT,
+                       "bench: %s: no run times: give one number a line, or "
+                       "iteration,rank,metric,value with the metric runtime_ns",
+                       r->file);
+    for (size_t i = 0; i < r->out->n; i++)
+        if (r->out->runs[i] == 0)
+            return lc_fail(LC_ERR_FORMAT, "bench: %s: repetition %zu is missing", r->file, i);
+    return LC_OK;
+}
+
+enum lc_err lc_runs_import(const char *file, struct lc_imported *imported) {
+    *imported = (struct lc_imported){.ranks = 1};
+    struct reader r = {.file = file, .out = imported};
+    FILE *in = fopen(file, "re");
+    if (in == NULL)
+        return lc_fail_errno(LC_ERR_IO, "bench: %s", file);
+    char *line = NULL;
+    size_t room = 0;
+    enum lc_err err = LC_OK;
+    while (err == LC_OK && getline(&line, &room, in) >= 0) {
+        r.line++;
+        err = read_line(&r, line);
+    }
+    if (err == LC_OK && ferror(in))
+        err = lc_fail_errno(LC_ERR_IO, "bench: %s", file);
+    if (err == LC_OK)
+        err = check_all(&r);
+    free(line);
+    fclose(in);
+    if (err != LC_OK) {
+        free(imported->runs);
+        imported->runs = NULL;
+    }
+    return err;
+}

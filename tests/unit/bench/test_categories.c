@@ -1,0 +1,214 @@
+/* Classification of series whose truth is known, 200 random ones of each kind: at least 95 % right.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* after those */
+#include <cmocka.h>
+
+#include "base/stats.h"
+#include "bench/cumulative.h"
+#include "bench/modes.h"
+#include "bench/categories.h"
+
+#include "synthetic.h"
+
+enum { N = 1000, TIMES = 200, AT_LEAST = 190 };
+
+struct series {
+    double runs[N];
+    size_t n;
+    int64_t end; /* true end of the warm-up, or LC_NO_END */
+};
+
+static void cliff(struct series *s) {
+    s->end = 20 + (int64_t)(uniform() * 200);
+    double height = 1.35 + uniform(), spread = 0.01 + 0.02 * uniform();
+    for (size_t i = 0; i < N; i++)
+        s->runs[i] = 20000 * skewed(spread) * ((int64_t)i < s->end ? height : 1);
+}
+
+static void none(struct series *s) {
+    double spread = 0.01 + 0.05 * uniform();
+    for (size_t i = 0; i < N; i++)
+        s->runs[i] = 20000 * skewed(spread);
+}
+
+static void slow_decline(struct series *s) {
+    double fall = 0.3 + 0.7 * uniform(), length = 200 + 500 * uniform();
+    for (size_t i = 0; i < N; i++)
+        s->runs[i] = 20000 * skewed(0.02) * (1 + fall * exp(-(double)i / length));
+}
+
+static void lucky_minimum(struct series *s) {
+    double spread = 0.01 + 0.04 * uniform();
+    for (size_t i = 0; i < N; i++)
+        s->runs[i] = 20000 * skewed(spread);
+    s->runs[50 + (size_t)(uniform() * (N - 100))] = 20000 * (0.5 + 0.2 * uniform());
+}
+
+static void periodic_noise(struct series *s) {
+    double period = 10 + 90 * uniform(), height = 0.1 + 0.4 * uniform(), phase = uniform();
+    bool pulses = uniform() < 0.5;
+    for (size_t i = 0; i < N; i++) {
+        double at = (double)i / period + phase;
+        double more = pulses ? at - floor(at) < 0.2 : 0.5 + 0.5 * sin(2 * M_PI * at);
+        s->runs[i] = 20000 * skewed(0.02) * (1 + height * more);
+    }
+}
+
+static void two_modes(struct series *s) {
+    double height = 1.3 + 0.5 * uniform(), weight = 0.25 + 0.5 * uniform();
+    double dwell = uniform() < 0.5 ? 1 : 1 + 40 * uniform();
+    bool high = uniform() < weight;
+    for (size_t i = 0; i < N; i++) {
+        if (uniform() < 1 / dwell)
+            high = uniform() < weight;
+        s->runs[i] = 20000 * skewed(0.02) * (high ? height : 1);
+    }
+}
+
+static void drifting_level(struct series *s) {
+    double level = 0, slope = (uniform() - 0.5) * 0.6;
+    for (size_t i = 0; i < N; i++) {
+        level += 0.003 * gauss();
+        s->runs[i] = 20000 * skewed(0.02) * exp(level + slope * (double)i / N);
+    }
+}
+
+static double median_of(const struct series *s) {
+    double sorted[N];
+    memcpy(sorted, s->runs, sizeof sorted);
+    lc_stats_sort(sorted, N);
+    return lc_stats_quantile_sorted(sorted, N, 0.5);
+}
+
+static int right(void (*make)(struct series *s), const char *name) {
+    int count = 0, raw_right = 0, rejected = 0;
+    for (int i = 0; i < TIMES; i++) {
+        struct series s = {.n = N, .end = LC_NO_END};
+        struct lc_warmup warmup;
+        make(&s);
+        assert_int_equal(lc_warmup_find(s.runs, N, median_of(&s), &warmup), LC_OK);
+        count += warmup.end == s.end;
+        raw_right += warmup.raw_end == s.end;
+        rejected += warmup.raw_end != LC_NO_END && warmup.end == LC_NO_END;
+        assert_true(warmup.end == LC_NO_END || warmup.end == warmup.raw_end);
+    }
+    print_message("%s: %d of %d right, %d by the raw rule, %d rejected\n", name, count, TIMES,
+                  raw_right, rejected);
+    return count;
+}
+
+static void test_warmup(void **state) {
+    (void)state;
+    synthetic_state = 1;
+    assert_true(right(cliff, "clean cliff") >= AT_LEAST);
+    assert_true(right(none, "none") >= AT_LEAST);
+    assert_true(right(slow_decline, "slow decline") >= AT_LEAST);
+    assert_true(right(lucky_minimum, "lucky minimum") >= AT_LEAST);
+    assert_true(right(periodic_noise, "periodic noise") >= AT_LEAST);
+    assert_true(right(two_modes, "two modes") >= AT_LEAST);
+    assert_true(right(drifting_level, "drifting level") >= AT_LEAST);
+}
+
+/* By hand: median 100; the minimum falls 160 -> 100 at 12; before 10 nothing counts. */
+static void test_raw_rule(void **state) {
+    (void)state;
+    double runs[40], median = 100;
+    uint8_t category[40];
+    for (int i = 0; i < 40; i++)
+        runs[i] = i < 5 ? 200 : i < 12 ? 160 : 100;
+    runs[0] = 500;
+    runs[30] = 200; /* twice the median: an outlier */
+    runs[31] = 199.9;
+    assert_int_equal(lc_warmup_raw_end(runs, 40, median), 12);
+    lc_categorize(runs, 40, median, 12, category);
+    assert_int_equal(category[0], LC_CATEGORY_FIRST);
+    for (int i = 1; i < 12; i++)
+        assert_int_equal(category[i], LC_CATEGORY_WARMUP);
+    assert_int_equal(category[12], LC_CATEGORY_GOOD);
+    assert_int_equal(category[30], LC_CATEGORY_OUTLIER);
+    assert_int_equal(category[31], LC_CATEGORY_GOOD);
+    runs[9] = 100; /* the fall is before 10 now */
+    assert_int_equal(lc_warmup_raw_end(runs, 40, median), LC_NO_END);
+    runs[9] = 110; /* exactly a tenth of the median is a fall, less is not */
+    assert_int_equal(lc_warmup_raw_end(runs, 40, median), 12);
+    runs[9] = 109.9;
+    assert_int_equal(lc_warmup_raw_end(runs, 40, median), LC_NO_END);
+    lc_categorize(runs, 40, median, LC_NO_END, category);
+    assert_int_equal(category[0], LC_CATEGORY_FIRST);
+    assert_int_equal(category[1], LC_CATEGORY_OUTLIER);
+}
+
+/* The other metrics of the thesis, by hand. */
+static void test_cumulative(void **state) {
+    (void)state;
+    const double runs[] = {4, 2, 6, 1, 7};
+    const double expected[][5] = {{4, 3, 4, 3.25, 4}, {4, 3, 4, 3, 4}, {4, 2, 2, 1, 1}};
+    double out[5];
+    for (int m = 0; m < 3; m++) {
+        assert_int_equal(lc_cumulative[m].fill(runs, 5, out), LC_OK);
+        for (int i = 0; i < 5; i++)
+            assert_true(fabs(out[i] - expected[m][i]) < 1e-12);
+    }
+    /* k = 21: the window of 0 has eleven times the first value, 2, 6, 1 and seven times the last */
+    assert_int_equal(lc_cumulative[3].fill(runs, 5, out), LC_OK);
+    assert_true(fabs(out[0] - (11 * 4 + 2 + 6 + 1 + 7 * 7) / 21.0) < 1e-12);
+    assert_int_equal(lc_running_median(runs, 5, out), LC_OK);
+    assert_true(out[0] == 4 && out[4] == 7);
+}
+
+static size_t count_modes(void (*make)(struct series *s), struct lc_modes *modes) {
+    struct series s = {.n = N, .end = LC_NO_END};
+    make(&s);
+    lc_stats_sort(s.runs, N);
+    assert_int_equal(lc_modes_find(s.runs, N, modes), LC_OK);
+    return modes->n;
+}
+
+static void test_modes(void **state) {
+    (void)state;
+    struct lc_modes modes;
+    int one = 0, two = 0;
+    synthetic_state = 2;
+    for (int i = 0; i < TIMES; i++) {
+        one += count_modes(none, &modes) == 1 && fabs(modes.mode[0].location_ns / 20000 - 1) < 0.05;
+        two += count_modes(two_modes, &modes) == 2 &&
+               fabs(modes.mode[0].location_ns / 20000 - 1) < 0.05 &&
+               modes.mode[0].weight + modes.mode[1].weight > 0.93;
+    }
+    print_message("modes: one %d, two %d of %d\n", one, two, TIMES);
+    assert_true(one >= AT_LEAST && two >= AT_LEAST);
+}
+
+static void test_change_points(void **state) {
+    (void)state;
+    int no_change = 0, near = 0;
+    synthetic_state = 3;
+    for (int i = 0; i < TIMES; i++) {
+        struct series s = {.n = N, .end = LC_NO_END};
+        size_t *points, n;
+        none(&s);
+        assert_int_equal(lc_change_points(s.runs, N, &points, &n), LC_OK);
+        no_change += n == 0;
+        free(points);
+        cliff(&s);
+        assert_int_equal(lc_change_points(s.runs, N, &points, &n), LC_OK);
+        near += n == 1 && llabs((long long)points[0] - s.end) <= 2;
+        free(points);
+    }
+    print_message("change points: none %d, one at the cliff %d of %d\n", no_change, near, TIMES);
+    assert_true(no_change >= AT_LEAST && near >= AT_LEAST);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_warmup), cmocka_unit_test(test_raw_rule),
+        cmocka_unit_test(test_cumulative), cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_change_points)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* The fingerprint: numbers by hand, written and read again, intervals that keep their level, files
+ * that are not what they say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* after those */
+#include <cmocka.h>
+
+#include "bench/fingerprint.h"
+#include "bench/runs_import.h"
+
+#include "synthetic.h"
+
+static struct lc_fingerprint *make(const double *runs, size_t n) {
+    struct lc_fingerprint *f;
+    double *copy = malloc(n * sizeof *copy);
+    memcpy(copy, runs, n * sizeof *copy);
+    assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, copy, n, NULL), LC_OK);
+    return f;
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    double runs[101];
+    for (int i = 0; i <= 100; i++)
+        runs[i] = 1000 + 10 * ((i * 37) % 101); /* 1000 to 2000, in disorder */
+    struct lc_fingerprint *f = make(runs, 101);
+    assert_true(f->median.value == 1500 && f->mean == 1500 && f->quantiles[0] == 1010);
+    assert_true(f->box.q1 == 1250 && f->box.q3 == 1750 && f->box.low == 1000);
+    assert_true(f->box.high == 2000 && f->box.outside == 0);
+    assert_true(f->median.low > 1350 && f->median.high < 1650);
+    size_t sum = 0;
+    for (int i = 0; i < LC_FINGERPRINT_BINS; i++)
+        sum += f->all.counts[i];
+    assert_int_equal(sum, 101);
+    assert_int_equal(f->of[LC_CATEGORY_FIRST].count, 1);
+    assert_int_equal(f->of[LC_CATEGORY_GOOD].count, 100);
+    lc_fingerprint_free(f);
+    double one = 5;
+    f = make(&one, 1);
+    assert_true(f->median.value == 5 && f->median.low == 5 && f->box.high == 5);
+    lc_fingerprint_free(f);
+}
+
+static void test_read_again(void **state) {
+    (void)state;
+    char file[] = "/tmp/test_fingerprintXXXXXX";
+    close(mkstemp(file));
+    double runs[300];
+    for (int i = 0; i < 300; i++)
+        runs[i] = 3000 * skewed(0.05) * (i < 40 ? 2 : 1);
+    struct lc_fingerprint *f = make(runs, 300), *again;
+    json_t *written = lc_fingerprint_json(f);
+    assert_int_equal(lc_bench_write_json(written, file), LC_OK);
+    assert_int_equal(lc_fingerprint_read(file, &again), LC_OK);
+    json_t *second = lc_fingerprint_json(again);
+    assert_true(json_equal(written, second));
+    assert_int_equal(f->warmup.end, 40);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(second, "warmup"), "end")),
+                     40);
+    json_decref(written);
+    json_decref(second);
+    lc_fingerprint_free(f);
+    lc_fingerprint_free(again);
+    remove(file);
+}
+
+/* Series that remember: the 95 % interval of median and 95 % quantile covers the truth. */
+static void test_coverage(void **state) {
+    (void)state;
+    enum { TIMES = 400, N = 600 };
+    int covered = 0, tail = 0;
+    synthetic_state = 5;
+    for (int t = 0; t < TIMES; t++) {
+        double runs[N], level = gauss();
+        for (int i = 0; i < N; i++) {
+            level = 0.7 * level + sqrt(1 - 0.49) * gauss();
+            runs[i] = 1000 * exp(0.1 * level);
+        }
+        struct lc_quantile_interval q;
+        assert_int_equal(lc_dependent_quantile(runs, N, 0.5, &q), LC_OK);
+        covered += q.low <= 1000 && q.high >= 1000;
+        assert_int_equal(lc_dependent_quantile(runs, N, 0.95, &q), LC_OK);
+        tail += q.low <= 1000 * exp(0.1 * 1.644854) && q.high >= 1000 * exp(0.1 * 1.644854);
+    }
+    print_message("coverage: median %d, 95 %% %d of %d\n", covered, tail, TIMES);
+    assert_true(covered >= 0.91 * TIMES && tail >= 0.90 * TIMES);
+}
+
+static enum lc_err read_text(const char *text) {
+    char file[] = "/tmp/test_fingerprintXXXXXX";
+    struct lc_fingerprint *f = NULL;
+    int fd = mkstemp(file);
+    assert_true(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    enum lc_err err = lc_fingerprint_read(file, &f);
+    assert_true((f == NULL) == (err != LC_OK));
+    lc_fingerprint_free(f);
+    remove(file);
+    return err;
+}
+
+static void test_hostile(void **state) {
+    (void)state;
+#define HEAD "{\"format\": \"latecomer-fingerprint\", \"version\": 1, "
+    assert_int_equal(read_text(""), LC_ERR_FORMAT);
+    assert_int_equal(read_text("[1]"), LC_ERR_FORMAT);
+    assert_int_equal(read_text("{\"format\": \"other\"}"), LC_ERR_FORMAT);
+    assert_int_equal(read_text(HEAD "\"operation\": 3}"), LC_ERR_FORMAT);
+    assert_int_equal(read_text(HEAD "\"operation\": \"a\", \"runs_ns\": []}"), LC_ERR_FORMAT);
+    assert_int_equal(read_text(HEAD "\"operation\": \"a\", \"runs_ns\": [\"x\"]}"), LC_ERR_FORMAT);
+    assert_int_equal(read_text(HEAD "\"operation\": \"a\", \"runs_ns\": [-1]}"), LC_ERR_FORMAT);
+    assert_int_equal(read_text(HEAD "\"operation\": \"a\", \"bytes\": -2, \"runs_ns\": [1]}"),
+                     LC_ERR_FORMAT);
+    assert_int_equal(
+        read_text(HEAD "\"operation\": \"a\", \"runs_ns\": [1, 2], \"warnings\": {\"a\": 1}, "
+                       "\"per_rank\": 7}"),
+        LC_OK);
+    assert_int_equal(lc_fingerprint_read("/nowhere", &(struct lc_fingerprint *){NULL}), LC_ERR_IO);
+}
+
+static enum lc_err import_text(const char *text, struct lc_imported *imported) {
+    char file[] = "/tmp/test_fingerprintXXXXXX";
+    int fd = mkstemp(file);
+    assert_true(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    enum lc_err err = lc_runs_import(file, imported);
+    remove(file);
+    return err;
+}
+
+static void test_import(void **state) {
+    (void)state;
+    struct lc_imported in;
+    assert_int_equal(import_text("# ns\n10\n 20.5 \n\n30\n", &in), LC_OK);
+    assert_true(in.n == 3 && in.runs[1] == 20.5 && in.ranks == 1);
+    free(in.runs);
+    assert_int_equal(import_text("operation,bytes,iteration,rank,metric,value\r\n"
+                                 "MPI_Scan,16,1,0,runtime_ns,7\nMPI_Scan,16,0,1,runtime_ns,9\n"
+                                 "MPI_Scan,16,0,0,runtime_ns,4\nMPI_Scan,16,0,0,other,99\n",
+                                 &in),
+                     LC_OK);
+    assert_true(in.n == 2 && in.runs[0] == 9 && in.runs[1] == 7 && in.ranks == 2 && in.bytes == 16);
+    assert_string_equal(in.operation, "MPI_Scan");
+    free(in.runs);
+    static const char *const bad[] = {"",
+                                      "abc\n",
+                                      "1\nx\n",
+                                      "0\n",
+                                      "-4\n",
+                                      "1e19\n",
+                                      "nan\n",
+                                      "iteration,rank,metric\n",
+                                      "iteration,rank,metric,value\n0,0,runtime_ns\n",
+                                      "iteration,rank,metric,value\n1,0,runtime_ns,4\n",
+                                      "iteration,rank,metric,value\n1e12,0,runtime_ns,4\n",
+                                      "iteration,rank,metric,value\n0,-1,runtime_ns,4\n",
+                                      "iteration,rank,metric,value\n0,0,other,4\n",
+                                      "iteration,rank,metric,value,bytes\n0,0,runtime_ns,4,1\n"
+                                      "1,0,runtime_ns,4,2\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(import_text(bad[i], &in), LC_ERR_FORMAT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_read_again),
+        cmocka_unit_test(test_coverage), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_import)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
