@@ -19,7 +19,6 @@
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"
-#include "measure/paths/reduced.h"
 #include "measure/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
