@@ -79,6 +79,14 @@ int lc_perf_sampler_try(void) {
     return 0;
 }
 
+bool lc_perf_sees_switches(void) {
+    const struct lc_perf_wanted wanted = {.period_ns = 0};
+    int fd = lc_perf_sampler_open(&wanted);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 const char *lc_perf_why(int error) {
     switch (error) {
     case EACCES:

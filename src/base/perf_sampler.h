@@ -35,6 +35,9 @@ enum lc_perf_register { LC_PERF_FP, LC_PERF_SP, LC_PERF_IP, LC_PERF_REGISTERS };
  * number of times per second. */
 uint64_t lc_perf_period_ns(double per_second);
 
+/* Can samples also be taken where this process leaves the processor? */
+bool lc_perf_sees_switches(void);
+
 /* What an errno of these says, and what to do about it. */
 const char *lc_perf_why(int error);
 

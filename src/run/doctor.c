@@ -170,7 +170,10 @@ static enum lc_err look_at_sampling(struct lc_checkup *f) {
     if (error == 0)
         return add(f, LC_VERDICT_OK, "sampling",
                    "the code between MPI calls is sampled, so that functions without MPI calls "
-                   "have names (--sample=off: not)");
+                   "have names (--sample=off: not)%s",
+                   lc_perf_sees_switches() ? ""
+                                           : "; those that sleep have none (that takes "
+                                             "kernel.perf_event_paranoid of 1 or less)");
     return add(f, LC_VERDICT_NOTE, "sampling", "functions without MPI calls cannot be seen: %s",
                lc_perf_why(error));
 }
