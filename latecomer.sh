@@ -11,7 +11,7 @@ cd "$(dirname "$0")"
 
 build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 python3-six xz-utils
   libopenmpi-dev openmpi-bin libmpich-dev mpich libotf2-trace-dev otf2-tools libunwind-dev libdw-dev
-  libjansson-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
+  libjansson-dev libzstd-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
 demo_packages="lammps"
 test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
   util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "bench/fingerprint_svg.h"
 
 static bool is_empty(const char *directory) {
     DIR *dir = opendir(directory);
@@ -44,12 +45,18 @@ static void put_stem(const struct lc_fingerprint *f, struct lc_strbuf *out) {
 }
 
 enum lc_err lc_bench_add_job(const char *directory, const struct lc_fingerprint *f, json_t **jobs) {
-    struct lc_strbuf stem = {0}, file = {0};
+    struct lc_strbuf stem = {0}, file = {0}, sheet = {0};
     put_stem(f, &stem);
     lc_strbuf_printf(&file, "%s/%s.fingerprint.json", directory, lc_strbuf_get(&stem));
     json_t *object = lc_fingerprint_json(f);
     enum lc_err err = lc_bench_write_json(object, lc_strbuf_get(&file));
     json_decref(object);
+    if (err == LC_OK) {
+        lc_strbuf_clear(&sheet);
+        lc_strbuf_printf(&sheet, "%s/%s.svg", directory, lc_strbuf_get(&stem));
+        err = lc_fingerprint_svg(f, lc_strbuf_get(&sheet));
+    }
+    lc_strbuf_free(&sheet);
     if (*jobs == NULL)
         *jobs = json_array();
     if (err == LC_OK)

@@ -1,5 +1,5 @@
-/* Phases and categories of the repetitions of a micro-benchmark: docs/definitions/micro-benchmark.md,
- * section 2; after [Roth 2021], section 4.5.
+/* Phases and categories of the repetitions of a micro-benchmark:
+ * docs/definitions/micro-benchmark.md, section 2; after [Roth 2021], section 4.5.
  *
  * Nouns
  *   run time x_i   of repetition i: the largest of all ranks, ns

@@ -65,7 +65,7 @@ enum lc_err lc_block_length(const double *runs, size_t n, size_t *length) {
     double median = lc_stats_quantile_sorted(sorted, n, 0.5);
     free(sorted);
     LC_TRY(integrated_of(runs, n, median, &time));
-    double wanted = fmax(cbrt((double)n), 2 * time);
+    double wanted = fmax(1.5 * cbrt((double)n), 4 * time);
     *length = (size_t)fmax(1, ceil(fmin(wanted, (double)n / 8)));
     return LC_OK;
 }

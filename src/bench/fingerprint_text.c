@@ -11,7 +11,7 @@
 
 enum { LABEL = 12, PLOT_ROWS = 6, BARS = 10 };
 
-static const char *time_text(double ns, char buffer[32]) {
+const char *lc_bench_time(double ns, char buffer[32]) {
     if (fabs(ns) >= 1e9)
         snprintf(buffer, 32, "%.4g s", ns / 1e9);
     else if (fabs(ns) >= 1e6)
@@ -76,17 +76,17 @@ static void print_setting(const struct lc_fingerprint *f, const struct lc_bench_
 static void print_quantiles(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     char text[32], low[32], high[32];
     fprintf(page->out, "  median %s%s%s, 95 %% interval %s to %s", page->bold,
-            time_text(f->median.value, text), page->plain, time_text(f->median.low, low),
-            time_text(f->median.high, high));
+            lc_bench_time(f->median.value, text), page->plain, lc_bench_time(f->median.low, low),
+            lc_bench_time(f->median.high, high));
     fprintf(page->out, "; tells as much as %.0f independent repetitions\n\n", f->median.effective);
     fprintf(page->out, "  %9s", "min");
     for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++)
         fprintf(page->out, " %7d %%", lc_fingerprint_percent[q]);
-    fprintf(page->out, " %9s %9s\n  %9s", "max", "mean", time_text(f->ascending[0], text));
+    fprintf(page->out, " %9s %9s\n  %9s", "max", "mean", lc_bench_time(f->ascending[0], text));
     for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++)
-        fprintf(page->out, " %9s", time_text(f->quantiles[q], text));
-    fprintf(page->out, " %9s", time_text(f->ascending[f->n - 1], text));
-    fprintf(page->out, " %9s\n", time_text(f->mean, text));
+        fprintf(page->out, " %9s", lc_bench_time(f->quantiles[q], text));
+    fprintf(page->out, " %9s", lc_bench_time(f->ascending[f->n - 1], text));
+    fprintf(page->out, " %9s\n", lc_bench_time(f->mean, text));
 }
 
 static void print_categories(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
@@ -106,11 +106,11 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
             fprintf(page->out, "  %-8s %7zu  %5.1f %%  median %s\n",
                     lc_category_name((enum lc_category)c), f->of[c].count,
                     100.0 * (double)f->of[c].count / (double)f->n,
-                    time_text(f->of[c].median, text));
+                    lc_bench_time(f->of[c].median, text));
     fputs("  modes:", page->out);
     for (size_t i = 0; i < f->modes.n; i++)
         fprintf(page->out, "%s %s (%.0f %%)", i > 0 ? "," : "",
-                time_text(f->modes.mode[i].location_ns, text), 100 * f->modes.mode[i].weight);
+                lc_bench_time(f->modes.mode[i].location_ns, text), 100 * f->modes.mode[i].weight);
     fprintf(page->out, "\n  level changes at: ");
     for (size_t i = 0; i < f->n_change_points && i < 10; i++)
         fprintf(page->out, "%s%zu", i > 0 ? ", " : "", f->change_points[i]);
@@ -126,8 +126,8 @@ static void print_canvas(const struct lc_canvas *canvas, double low, double high
     struct lc_strbuf line = {0};
     char text[32];
     for (size_t row = 0; row < canvas->rows; row++) {
-        const char *label = row == 0                  ? time_text(high, text)
-                            : row + 1 == canvas->rows ? time_text(low, text)
+        const char *label = row == 0                  ? lc_bench_time(high, text)
+                            : row + 1 == canvas->rows ? lc_bench_time(low, text)
                                                       : "";
         lc_strbuf_clear(&line);
         lc_canvas_put_row(canvas, row, &line);
@@ -182,7 +182,7 @@ static void print_histogram(const struct lc_fingerprint *f, const struct lc_benc
         double low = h->low_ns + (h->high_ns - h->low_ns) * first_bin / LC_FINGERPRINT_BINS;
         lc_strbuf_clear(&line);
         put_bar((double)counts[i] / (double)most, page->width - LABEL - 12, page->utf8, &line);
-        fprintf(page->out, "%*s %s%s %.1f %%\n", LABEL - 1, time_text(low, text),
+        fprintf(page->out, "%*s %s%s %.1f %%\n", LABEL - 1, lc_bench_time(low, text),
                 page->utf8 ? "│" : "|", lc_strbuf_get(&line),
                 100.0 * (double)counts[i] / (double)f->n);
     }
@@ -230,8 +230,8 @@ static enum lc_err print_distribution(const struct lc_fingerprint *f,
                                         : " ");
     }
     fprintf(page->out, "%*s  %s\n", LABEL - 1, "", lc_strbuf_get(&line));
-    fprintf(page->out, "%*s  %-*s%*s\n", LABEL - 1, "", (int)(columns / 2), time_text(low, from),
-            (int)(columns - columns / 2), time_text(high, to));
+    fprintf(page->out, "%*s  %-*s%*s\n", LABEL - 1, "", (int)(columns / 2),
+            lc_bench_time(low, from), (int)(columns - columns / 2), lc_bench_time(high, to));
     lc_strbuf_free(&line);
     return LC_OK;
 }
@@ -245,8 +245,8 @@ static void print_ranks(const struct lc_fingerprint *f, const struct lc_bench_pa
     heading(page, "Ranks", "(own run time; how often the last to leave)");
     for (size_t i = 0; (rank = json_array_get(ranks, i)) != NULL && i < MOST; i++)
         fprintf(page->out, "  rank %-4zu median %-9s 95 %% %-9s last %.0f %%\n", i,
-                time_text(json_number_value(json_object_get(rank, "median_ns")), text),
-                time_text(json_number_value(json_object_get(rank, "q95_ns")), late),
+                lc_bench_time(json_number_value(json_object_get(rank, "median_ns")), text),
+                lc_bench_time(json_number_value(json_object_get(rank, "q95_ns")), late),
                 100 * json_number_value(json_object_get(rank, "last_share")));
     if (json_array_size(ranks) > MOST)
         fprintf(page->out, "  .. %zu more\n", json_array_size(ranks) - MOST);
@@ -301,8 +301,8 @@ void lc_fingerprint_line(const struct lc_fingerprint *f, const struct lc_bench_p
     struct lc_strbuf name = {0};
     lc_put_printable(&name, f->operation);
     fprintf(page->out, "%-28s %10llu B  median %-9s min %-9s 95 %% %-9s %zu mode%s\n",
-            lc_strbuf_get(&name), (unsigned long long)f->bytes, time_text(f->median.value, median),
-            time_text(f->ascending[0], low), time_text(f->tail.value, tail), f->modes.n,
-            lc_plural((double)f->modes.n));
+            lc_strbuf_get(&name), (unsigned long long)f->bytes,
+            lc_bench_time(f->median.value, median), lc_bench_time(f->ascending[0], low),
+            lc_bench_time(f->tail.value, tail), f->modes.n, lc_plural((double)f->modes.n));
     lc_strbuf_free(&name);
 }

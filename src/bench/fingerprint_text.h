@@ -13,6 +13,9 @@ struct lc_bench_page {
     const char *bold, *alarm, *plain; /* escape sequences, or "" */
 };
 
+/* A time as people read it, four digits: "12.34 us". */
+const char *lc_bench_time(double ns, char buffer[32]);
+
 /* All of it, about 50 lines. LC_ERR_NOMEM. */
 enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_bench_page *page);
 

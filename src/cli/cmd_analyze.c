@@ -16,7 +16,7 @@
 #include "base/strbuf.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
-#include "cli/relay.h"
+#include "cli/mpi_program.h"
 #include "report/locate.h"
 
 struct settings {
@@ -159,127 +159,22 @@ static long cores(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* <prefix>/libexec/latecomer-analyze-FLAVOUR, seen from <prefix>/bin/latecomer; false: this flavour
- * was not built. */
-static bool find_program(enum lc_flavour flavour, struct lc_strbuf *program) {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    lc_strbuf_clear(program);
-    if (n <= 0)
-        return false;
-    self[n] = 0;
-    for (int up = 0; up < 2 && strrchr(self, '/'); up++)
-        *strrchr(self, '/') = 0;
-    lc_strbuf_printf(program, "%s/libexec/latecomer-analyze-%s", self, lc_flavour_word(flavour));
-    return access(lc_strbuf_get(program), X_OK) == 0;
-}
-
-/* The program that can talk to the launcher that started us. */
-static enum lc_err find_launched(const struct lc_launch *launch, struct lc_strbuf *program) {
-    bool openmpi = launch->kind == LC_LAUNCHER_OPENMPI || launch->wire == LC_WIRE_PMIX;
-    /* Where no wire leads to the others, one rank works alone, and it does not matter which. */
-    if (find_program(openmpi ? LC_FLAVOUR_IS_OPENMPI : LC_FLAVOUR_IS_MPICH, program) ||
-        find_program(openmpi ? LC_FLAVOUR_IS_MPICH : LC_FLAVOUR_IS_OPENMPI, program))
-        return LC_OK;
-    return lc_fail(LC_ERR_NOT_FOUND,
-                   "analyze: %s: not there: the build or installation is incomplete",
-                   lc_strbuf_get(program));
-}
-
-/* The first flavour that was built and has a launcher here. */
-static enum lc_err find_to_start(struct lc_starter *starter, struct lc_strbuf *program) {
-    static const enum lc_flavour flavours[] = {LC_FLAVOUR_IS_OPENMPI, LC_FLAVOUR_IS_MPICH};
-    enum lc_err err = LC_ERR_NOT_FOUND;
-    bool built = false;
-    for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
-        if (!find_program(flavours[i], program))
-            continue;
-        built = true;
-        err = lc_starter_find(starter, flavours[i], NULL, NULL);
-        if (err == LC_OK)
-            return LC_OK;
-    }
-    if (!built)
-        return lc_fail(LC_ERR_NOT_FOUND,
-                       "analyze: %s: not there: the build or installation is incomplete",
-                       lc_strbuf_get(program));
-    return lc_fail(LC_ERR_NOT_FOUND, "analyze: no mpirun found in PATH: load the module of your "
-                                     "MPI, or use -n 1");
-}
-
-struct words {
-    char *word[40];
-    int n;
-};
-
-static void add_word(struct words *words, const char *key, const char *value) {
-    struct lc_strbuf text = {0};
-    if (!value || words->n >= 38)
-        return;
-    lc_strbuf_printf(&text, *key ? "%s=%s" : "%s%s", key, value);
-    words->word[words->n++] = lc_strbuf_take(&text);
-}
-
-static void add_launcher(struct words *words, const struct lc_starter *starter, long ranks) {
-    const char *given[LC_START_WORDS];
-    char number[24];
-    int n = lc_starter_words(starter, ranks, true, given, number);
-    add_word(words, "", starter->path);
-    for (int i = 0; i < n; i++)
-        add_word(words, "", given[i]);
-}
-
-static void add_options(struct words *words, const struct settings *s, const char *archive,
+static void add_options(struct lc_words *words, const struct settings *s, const char *archive,
                         const char *output) {
-    add_word(words, "archive", archive);
-    add_word(words, "output", output);
-    add_word(words, "timeline", s->timeline);
-    add_word(words, "most-bytes", s->most_bytes);
-    add_word(words, "quiet", lc_log_is_quiet() ? "1" : "0");
-    add_word(words, "progress", isatty(STDERR_FILENO) ? "1" : "0");
-    add_word(words, "mpi-only", s->mpi_only ? "1" : "0");
-    add_word(words, "time-correct", s->time_correct);
-    add_word(words, "partition", s->partition);
-    add_word(words, "what-if", s->what_if);
-}
-
-/* Runs the analysis program; the words are given back. */
-static int run_words(struct words *words, bool launched) {
-    const struct words own = *words;
-    int code = LC_EXIT_ERROR;
-    words->word[words->n] = NULL;
-    if (launched) {
-        execv(words->word[0], words->word);
-        lc_complain("analyze: %s: %s", words->word[0], strerror(errno));
-    } else {
-        code = lc_relay_run(words->word, words->n);
-    }
-    for (int i = 0; i < own.n; i++)
-        free(own.word[i]);
-    return code;
-}
-
-/* Fills in the launcher, if one is needed, and the program. */
-static enum lc_err add_programs(struct words *words, const struct lc_launch *launch, long ranks) {
-    struct lc_strbuf program = {0};
-    struct lc_starter starter = {0};
-    enum lc_err err;
-    if (launch == NULL && ranks > 1) {
-        err = find_to_start(&starter, &program);
-        if (err == LC_OK)
-            add_launcher(words, &starter, ranks);
-    } else {
-        err = find_launched(launch ? launch : &(struct lc_launch){.wire = LC_WIRE_PMIX}, &program);
-    }
-    if (err == LC_OK)
-        add_word(words, "", lc_strbuf_get(&program));
-    lc_starter_free(&starter);
-    lc_strbuf_free(&program);
-    return err;
+    lc_words_add(words, "archive", archive);
+    lc_words_add(words, "output", output);
+    lc_words_add(words, "timeline", s->timeline);
+    lc_words_add(words, "most-bytes", s->most_bytes);
+    lc_words_add(words, "quiet", lc_log_is_quiet() ? "1" : "0");
+    lc_words_add(words, "progress", isatty(STDERR_FILENO) ? "1" : "0");
+    lc_words_add(words, "mpi-only", s->mpi_only ? "1" : "0");
+    lc_words_add(words, "time-correct", s->time_correct);
+    lc_words_add(words, "partition", s->partition);
+    lc_words_add(words, "what-if", s->what_if);
 }
 
 static int start(const struct settings *s, const char *archive, const char *output) {
-    struct words words = {.n = 0};
+    struct lc_words words = {.n = 0};
     struct lc_launch launch;
     lc_launch_detect_place(&launch);
     /* One task of Slurm may be a shell (srun --pty bash): then -n is a wish like any other. */
@@ -289,12 +184,13 @@ static int start(const struct settings *s, const char *archive, const char *outp
     if (launched && s->ranks)
         lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n out", s->ranks);
     long ranks = launched ? 1 : s->ranks ? s->ranks : cores();
-    if (add_programs(&words, launched ? &launch : NULL, ranks) != LC_OK) {
+    if (lc_words_begin(&words, "analyze", launched ? &launch : NULL, LC_FLAVOUR_UNKNOWN, ranks) !=
+        LC_OK) {
         lc_complain("%s", lc_err_text());
         return LC_EXIT_ERROR;
     }
     add_options(&words, s, archive, output);
-    return run_words(&words, launched);
+    return launched ? lc_words_become(&words, "analyze") : lc_words_run(&words, "analyze", NULL);
 }
 
 int lc_export_timeline(const char *operand, const char *file, uint64_t most_bytes) {

@@ -5,31 +5,115 @@
 
 #include "base/log.h"
 #include "bench/bench_result.h"
+#include "bench/compare_text.h"
 #include "bench/fingerprint_text.h"
 #include "bench/runs_import.h"
+#include "cli/bench_start.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/text_parts.h"
 
 struct settings {
-    bool json;
+    bool json, gate;
     const char *output, *operation, *bytes;
+    struct lc_bench_wishes wishes;
     struct lc_operands operands;
 };
 
-enum { KEY_JSON = 256, KEY_OPERATION, KEY_BYTES };
+enum {
+    KEY_JSON = 256,
+    KEY_OPERATION,
+    KEY_BYTES,
+    KEY_REPS,
+    KEY_TIME,
+    KEY_SYNC,
+    KEY_MPI,
+    KEY_ROOT,
+    KEY_COMM,
+    KEY_PRECISION,
+    KEY_SEED,
+    KEY_COUNTERS,
+    KEY_IN_PLACE,
+    KEY_GATE
+};
 
 static const struct argp_option options[] = {
-    {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
-    {"bytes", KEY_BYTES, "N,..", 0, "Message size: 8, 1k, 1M", 0},
+    {"bytes", KEY_BYTES, "N,..", 0, "Message sizes: 8,1k,1M (default 8)", 0},
+    {"reps", KEY_REPS, "N", 0,
+     "Repetitions (default 1000; with --precision at most this, default 100000)", 0},
+    {"time", KEY_TIME, "SECONDS", 0, "At most for each size (default 10)", 0},
+    {"precision", KEY_PRECISION, "REL", 0,
+     "Until the 95 % intervals of median and 95 % quantile are narrower: 0.02", 0},
+    {"sync", KEY_SYNC, "roundtime|window|barrier|none", 0,
+     "How ranks start together (default roundtime)", 0},
+    {NULL, 'n', "RANKS", 0, "Start them (default 2; not under a launcher)", 0},
+    {"mpi", KEY_MPI, "openmpi|mpich", 0, "Which MPI (default: the first that is there)", 0},
+    {"root", KEY_ROOT, "R", 0, "Root of rooted operations (default 0)", 0},
+    {"comm", KEY_COMM, "world|node|reverse", 0,
+     "Communicator: all ranks, each node by itself, ranks in the other order", 0},
+    {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
+    {"counters", KEY_COUNTERS, "rusage,perf,gap,probes", 0,
+     "Counters of each repetition (default all of these), or none", 0},
+    {"seed", KEY_SEED, "N", 0, "Of random choices (default 1)", 0},
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
+    {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
+    {"gate", KEY_GATE, NULL, 0, "compare: exit with 3 unless both are the same", 0},
     {0}};
+
+static double parse_number(const char *option, const char *text, double least, double most) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= least && value <= most))
+        lc_cli_usage("bench: --%s %s: give a number from %g to %g", option, text, least, most);
+    return value;
+}
+
+static const char *one_of(const char *option, const char *arg, const char *const *names) {
+    for (const char *const *name = names; *name != NULL; name++)
+        if (strcmp(arg, *name) == 0)
+            return arg;
+    lc_cli_usage("bench: --%s %s: unknown: see `latecomer help bench`", option, arg);
+}
+
+static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
+    static const char *const syncs[] = {"roundtime", "window", "barrier", "none", NULL};
+    static const char *const mpis[] = {"openmpi", "mpich", NULL};
+    static const char *const comms[] = {"world", "node", "reverse", NULL};
+    if (key == KEY_REPS)
+        w->reps = (uint64_t)parse_number("reps", arg, 1, 1e8);
+    else if (key == KEY_TIME)
+        w->seconds = parse_number("time", arg, 0.001, 1e6);
+    else if (key == KEY_PRECISION)
+        w->precision = parse_number("precision", arg, 1e-4, 1);
+    else if (key == KEY_SYNC)
+        w->sync = one_of("sync", arg, syncs);
+    else if (key == 'n')
+        w->ranks = (long)parse_number("n", arg, 1, 1e6);
+    else if (key == KEY_MPI)
+        w->flavour = strcmp(one_of("mpi", arg, mpis), "mpich") == 0 ? LC_FLAVOUR_IS_MPICH
+                                                                    : LC_FLAVOUR_IS_OPENMPI;
+    else if (key == KEY_ROOT)
+        w->root = (long)parse_number("root", arg, 0, 1e6);
+    else if (key == KEY_COMM)
+        w->comm = one_of("comm", arg, comms);
+    else if (key == KEY_SEED)
+        w->seed = (uint64_t)parse_number("seed", arg, 0, 1e15);
+    else if (key == KEY_COUNTERS)
+        w->counters = arg;
+    else if (key == KEY_IN_PLACE)
+        w->in_place = true;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     struct settings *s = state->input;
     if (key == KEY_JSON)
         s->json = true;
+    else if (key == KEY_GATE)
+        s->gate = true;
     else if (key == KEY_OPERATION)
         s->operation = arg;
     else if (key == KEY_BYTES)
@@ -39,23 +123,26 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     else if (key == ARGP_KEY_ARG)
         return lc_cli_operand_add(&s->operands, arg);
     else
-        return ARGP_ERR_UNKNOWN;
+        return parse_wish(key, arg, &s->wishes);
     return 0;
 }
 
 static const struct argp argp = {
     options,
     parse,
-    "import FILE.csv\nshow DIR|FILE",
-    "Fingerprints of run times: quantiles, phases, modes, histogram. import: of run times measured "
-    "elsewhere. show: on the terminal.",
+    "OP\nlist\nimport FILE.csv\nshow DIR|FILE\ncompare A B",
+    "Measures an MPI operation, many repetitions with all ranks starting together, and shows its "
+    "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, several with commas; "
+    "list: all of them. import: the fingerprint of run times measured elsewhere. show: a result on "
+    "the terminal. compare: are two results the same. Also under a launcher: mpirun -n 4 latecomer "
+    "bench MPI_Allreduce.",
     NULL,
     NULL,
     NULL};
 
-static void begin_page(struct lc_bench_page *page, bool json) {
+static void begin_page(struct lc_bench_page *page) {
     struct lc_text text;
-    lc_text_begin(&text, json ? stderr : stdout);
+    lc_text_begin(&text, stdout);
     *page = (struct lc_bench_page){.out = text.out,
                                    .width = text.width < 60 ? 60 : text.width,
                                    .utf8 = text.utf8,
@@ -77,7 +164,7 @@ static enum lc_err print_one(const struct lc_fingerprint *f, bool json) {
     struct lc_bench_page page;
     if (json)
         return print_json(f);
-    begin_page(&page, json);
+    begin_page(&page);
     return lc_fingerprint_text(f, &page);
 }
 
@@ -140,10 +227,12 @@ static enum lc_err bench_show(const struct settings *s, int *code) {
     struct lc_fingerprint **all;
     size_t n;
     (void)code;
-    LC_TRY(lc_bench_read_all(one_operand(s, "DIR or FILE"), &all, &n));
+    const char *operand = one_operand(s, "DIR or FILE");
+    LC_TRY(lc_bench_recover(operand));
+    LC_TRY(lc_bench_read_all(operand, &all, &n));
     enum lc_err err = LC_OK;
     struct lc_bench_page page;
-    begin_page(&page, s->json);
+    begin_page(&page);
     if (n == 1)
         err = print_one(all[0], s->json);
     else if (s->json)
@@ -158,29 +247,95 @@ static enum lc_err bench_show(const struct settings *s, int *code) {
     return err;
 }
 
+static enum lc_err bench_list(const struct settings *s, int *code) {
+    (void)s;
+    (void)code;
+    return lc_bench_list();
+}
+
+/* Sizes as numbers: "8,1024". The caller frees it. */
+static char *sizes_of(const char *list) {
+    struct lc_strbuf out = {0};
+    char *copy = strdup(list), *rest = copy;
+    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;)
+        lc_strbuf_printf(&out, "%s%llu", out.length > 0 ? "," : "",
+                         (unsigned long long)parse_bytes(word));
+    free(copy);
+    return lc_strbuf_take(&out);
+}
+
+static enum lc_err bench_measure(const struct settings *s, int *code) {
+    struct lc_bench_wishes wishes = s->wishes;
+    struct lc_collected result;
+    if (s->operands.n > 1)
+        lc_cli_usage("bench: more than one operation: with commas: %s,%s", s->operands.items[0],
+                     s->operands.items[1]);
+    char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8");
+    wishes.operations = s->operands.items[0];
+    wishes.bytes = sizes;
+    wishes.output = s->output;
+    enum lc_err err = lc_bench_start(&wishes, &result, code);
+    struct lc_bench_page page;
+    begin_page(&page);
+    if (err == LC_OK && result.n == 1)
+        err = print_one(result.all[0], s->json);
+    for (size_t i = 0; err == LC_OK && result.n > 1 && i < result.n; i++)
+        if (s->json)
+            err = print_json(result.all[i]);
+        else
+            lc_fingerprint_line(result.all[i], &page);
+    lc_collected_free(&result);
+    free(sizes);
+    return err;
+}
+
+static enum lc_err bench_compare(const struct settings *s, int *code) {
+    struct lc_bench_comparison c;
+    struct lc_bench_page page;
+    if (s->operands.n != 3)
+        lc_cli_usage("bench: compare: give two results: latecomer bench compare A B");
+    enum lc_err err = LC_OK;
+    for (size_t i = 1; i < 3 && err == LC_OK; i++)
+        err = lc_bench_recover(s->operands.items[i]);
+    if (err != LC_OK)
+        return err;
+    err = lc_bench_comparison_new(&c, s->operands.items[1], s->operands.items[2],
+                                  s->wishes.seed != 0 ? s->wishes.seed : 1);
+    if (err == LC_OK && s->json) {
+        json_t *object = lc_bench_comparison_json(&c);
+        json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(object);
+    } else if (err == LC_OK) {
+        begin_page(&page);
+        lc_bench_comparison_text(&c, &page);
+    }
+    if (err == LC_OK && s->gate && c.verdict != LC_BENCH_SAME)
+        *code = LC_EXIT_SLOWER;
+    lc_bench_comparison_free(&c);
+    return err;
+}
+
 static const struct {
     const char *word;
     enum lc_err (*run)(const struct settings *s, int *code);
-} words[] = {{"import", bench_import}, {"show", bench_show}};
+} words[] = {{"import", bench_import},
+             {"show", bench_show},
+             {"list", bench_list},
+             {"compare", bench_compare}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static int run_word(const struct settings *s) {
-    const char *names[WORDS];
-    for (size_t i = 0; i < WORDS; i++) {
-        names[i] = words[i].word;
-        if (strcmp(s->operands.items[0], words[i].word) != 0)
-            continue;
-        int code = LC_EXIT_OK;
-        if (words[i].run(s, &code) == LC_OK)
-            return code;
-        lc_complain("%s", lc_err_text());
-        return LC_EXIT_ERROR;
-    }
-    const char *better = lc_cli_suggest(s->operands.items[0], names, WORDS);
-    lc_complain(better != NULL ? "bench: %s: unknown: did you mean %s?"
-                               : "bench: %s: unknown: see `latecomer help bench`",
-                s->operands.items[0], better);
-    return LC_EXIT_USAGE;
+    int code = LC_EXIT_OK;
+    enum lc_err (*run)(const struct settings *, int *) = bench_measure;
+    for (size_t i = 0; i < WORDS; i++)
+        if (strcmp(s->operands.items[0], words[i].word) == 0)
+            run = words[i].run;
+    enum lc_err err = run(s, &code);
+    if (err == LC_OK)
+        return code;
+    lc_complain("%s", lc_err_text());
+    return err == LC_ERR_USAGE ? LC_EXIT_USAGE : LC_EXIT_ERROR;
 }
 
 int lc_cmd_bench(int argc, char **argv) {

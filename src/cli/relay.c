@@ -74,22 +74,22 @@ static void relay_all(struct relay *r, int fd, pid_t child) {
     lc_strbuf_puts(&r->held, lc_strbuf_get(&r->line));
 }
 
-_Noreturn static void become(char **words, const int *pipe_fds) {
+_Noreturn static void become(const char *command, char **words, const int *pipe_fds) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* it must not outlive this command */
     dup2(pipe_fds[1], STDERR_FILENO);
     close(pipe_fds[0]);
     close(pipe_fds[1]);
     execvp(words[0], words);
-    lc_complain("analyze: %s: %s: install it or use -n 1", words[0], strerror(errno));
+    lc_complain("%s: %s: %s: install it or use -n 1", command, words[0], strerror(errno));
     _exit(LC_EXIT_ERROR);
 }
 
-int lc_relay_run(char **words, int slot) {
+int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *held) {
     int fd = memfd_create("latecomer-status", MFD_CLOEXEC), status = 0, pipe_fds[2];
     char path[80], code = LC_EXIT_ERROR;
     struct relay relay = {.ours = false};
     if (fd < 0 || pipe(pipe_fds) != 0) {
-        lc_complain("analyze: %s: %s", words[0], strerror(errno));
+        lc_complain("%s: %s: %s", command, words[0], strerror(errno));
         return LC_EXIT_ERROR;
     }
     snprintf(path, sizeof path, "status=/proc/%d/fd/%d", (int)getpid(), fd);
@@ -97,7 +97,7 @@ int lc_relay_run(char **words, int slot) {
     fflush(stderr);
     pid_t child = fork();
     if (child == 0)
-        become(words, pipe_fds);
+        become(command, words, pipe_fds);
     close(pipe_fds[1]);
     if (child > 0)
         relay_all(&relay, pipe_fds[0], child);
@@ -105,10 +105,12 @@ int lc_relay_run(char **words, int slot) {
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     bool told = pread(fd, &code, 1, 0) == 1;
-    if (!told)
+    if (!told && held != NULL)
+        lc_strbuf_puts(held, lc_strbuf_get(&relay.held));
+    else if (!told)
         fputs(lc_strbuf_get(&relay.held), stderr);
-    if (!told && WIFSIGNALED(status))
-        lc_complain("analyze: %s: ended by signal %d%s", words[0], WTERMSIG(status),
+    if (!told && held == NULL && WIFSIGNALED(status))
+        lc_complain("%s: %s: ended by signal %d%s", command, words[0], WTERMSIG(status),
                     WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
     close(fd);
     lc_strbuf_free(&relay.line);

@@ -1,0 +1,259 @@
+#include "bench/bench_compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/stats.h"
+#include "bench/random.h"
+
+enum { DRAWS = 600, LEAST = 30 };
+/* What no quantile is told apart by: clocks tick in whole nanoseconds. */
+#define LC_LEAST_ERROR 1e-4
+
+const double lc_compared_quantiles[LC_COMPARED] = {0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95};
+enum { BODY_FIRST = 2, MEDIAN = 4, BODY_LAST = 6 }; /* 25 % to 75 % */
+
+const char *lc_bench_verdict_name(enum lc_bench_verdict verdict) {
+    static const char *const names[] = {"same", "tail differs", "shifted", "modes differ",
+                                        "not comparable"};
+    return names[verdict];
+}
+
+struct side { /* run times after the warm-up as places in their sorted order */
+    double *sorted;
+    uint32_t *place;
+    uint32_t *drawn; /* [n] how often each was drawn */
+    size_t n, block;
+};
+
+struct placed {
+    double value;
+    uint32_t at;
+};
+
+static int by_value(const void *a, const void *b) {
+    const struct placed *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f) {
+    double *runs;
+    struct placed *order;
+    *s = (struct side){0};
+    LC_TRY(lc_alloc(&runs, f->n, sizeof runs[0]));
+    for (size_t i = 0; i < f->n; i++)
+        if (f->category[i] > LC_CATEGORY_WARMUP)
+            runs[s->n++] = f->runs[i];
+    enum lc_err err = lc_alloc(&order, s->n + 1, sizeof order[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&s->sorted, s->n + 1, sizeof s->sorted[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&s->place, 2 * (s->n + 1), sizeof s->place[0]);
+    for (size_t i = 0; err == LC_OK && i < s->n; i++)
+        order[i] = (struct placed){runs[i], (uint32_t)i};
+    if (err == LC_OK) {
+        s->drawn = s->place + s->n + 1;
+        qsort(order, s->n, sizeof order[0], by_value);
+        for (size_t i = 0; i < s->n; i++) {
+            s->sorted[i] = order[i].value;
+            s->place[order[i].at] = (uint32_t)i;
+        }
+        if (s->n > 0)
+            err = lc_block_length(runs, s->n, &s->block);
+    }
+    free(order);
+    free(runs);
+    return err;
+}
+
+static void side_free(struct side *s) {
+    free(s->sorted);
+    free(s->place);
+}
+
+/* Logarithms of the quantiles of one draw: blocks with random beginnings, around the end. */
+static void draw(struct side *s, uint64_t *random, double *quantiles) {
+    memset(s->drawn, 0, s->n * sizeof s->drawn[0]);
+    for (size_t taken = 0; taken < s->n;) {
+        size_t from = (size_t)lc_random_below(random, s->n);
+        for (size_t k = 0; k < s->block && taken < s->n; k++, taken++)
+            s->drawn[s->place[(from + k) % s->n]]++;
+    }
+    size_t sum = 0, q = 0;
+    for (size_t i = 0; i < s->n && q < LC_COMPARED; i++) {
+        sum += s->drawn[i];
+        while (q < LC_COMPARED && (double)sum > lc_compared_quantiles[q] * (double)(s->n - 1))
+            quantiles[q++] = log(s->sorted[i]);
+    }
+    while (q < LC_COMPARED)
+        quantiles[q++] = log(s->sorted[s->n - 1]);
+}
+
+/* The band: standard errors of the draws, and how many of them hold for all quantiles at once. */
+static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed,
+                             struct lc_bench_pair *pair) {
+    double(*draws)[LC_COMPARED], from_a[LC_COMPARED], from_b[LC_COMPARED];
+    double mean[LC_COMPARED] = {0}, error[LC_COMPARED] = {0}, *largest;
+    LC_TRY(lc_alloc(&draws, DRAWS, sizeof draws[0]));
+    enum lc_err err = lc_alloc(&largest, DRAWS, sizeof largest[0]);
+    if (err != LC_OK) {
+        free(draws);
+        return err;
+    }
+    for (int d = 0; d < DRAWS; d++) {
+        draw(a, &seed, from_a);
+        draw(b, &seed, from_b);
+        for (int q = 0; q < LC_COMPARED; q++) {
+            draws[d][q] = from_b[q] - from_a[q];
+            mean[q] += draws[d][q] / DRAWS;
+        }
+    }
+    for (int d = 0; d < DRAWS; d++)
+        for (int q = 0; q < LC_COMPARED; q++)
+            error[q] += pow(draws[d][q] - mean[q], 2) / (DRAWS - 1);
+    for (int q = 0; q < LC_COMPARED; q++)
+        error[q] = fmax(sqrt(error[q]), LC_LEAST_ERROR);
+    for (int d = 0; d < DRAWS; d++)
+        for (int q = 0; q < LC_COMPARED; q++)
+            largest[d] = fmax(largest[d], fabs(draws[d][q] - mean[q]) / error[q]);
+    lc_stats_sort(largest, DRAWS);
+    /* few blocks make errors of their own; both numbers: calibrated on pairs of equals (tests) */
+    double blocks = (double)(a->n / a->block + b->n / b->block);
+    double width = lc_stats_quantile_sorted(largest, DRAWS, 0.97) * (1 + 10 / blocks);
+    for (int q = 0; q < LC_COMPARED; q++) {
+        double shift = log(pair->b[q] / pair->a[q]);
+        pair->shift[q] = expm1(shift);
+        pair->low[q] = expm1(shift - width * error[q]);
+        pair->high[q] = expm1(shift + width * error[q]);
+    }
+    free(largest);
+    free(draws);
+    return LC_OK;
+}
+
+static bool differs(const struct lc_bench_pair *p, int q) {
+    return p->low[q] > 0 || p->high[q] < 0;
+}
+
+/* Modes that are no part of a tail. */
+#define LC_HEAVY 0.15
+
+static size_t heavy_modes(const struct lc_modes *modes, double weights[LC_MODES_MOST]) {
+    size_t n = 0;
+    for (size_t i = 0; i < modes->n; i++)
+        if (modes->mode[i].weight >= LC_HEAVY)
+            weights[n++] = modes->mode[i].weight;
+    return n;
+}
+
+/* As many, each with about the weight that it had; where they are is a shift. */
+static bool same_modes(const struct lc_modes *a, const struct lc_modes *b) {
+    double in_a[LC_MODES_MOST], in_b[LC_MODES_MOST];
+    size_t n = heavy_modes(a, in_a);
+    if (heavy_modes(b, in_b) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(in_a[i] - in_b[i]) > 0.15)
+            return false;
+    return true;
+}
+
+/* The last quantiles moved this much more than the median: the body stood still beside them. */
+enum { TAIL_FIRST = 7, TAIL_TIMES = 4 };
+
+static enum lc_bench_verdict judge(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
+                                   const struct lc_bench_pair *p) {
+    bool any = false, tail = false;
+    int body = 0;
+    for (int q = 0; q < LC_COMPARED; q++) {
+        any |= differs(p, q);
+        body += q >= BODY_FIRST && q <= BODY_LAST && differs(p, q);
+        tail |= q >= TAIL_FIRST && differs(p, q) &&
+                fabs(p->shift[q]) > TAIL_TIMES * fabs(p->shift[MEDIAN]);
+    }
+    if (!any)
+        return LC_BENCH_SAME;
+    if (!same_modes(&a->modes, &b->modes))
+        return LC_BENCH_MODES;
+    bool shifted = differs(p, MEDIAN) || body >= 2;
+    return shifted && !tail ? LC_BENCH_SHIFTED : LC_BENCH_TAIL;
+}
+
+static const char *why_not(const struct lc_fingerprint *a, const struct lc_fingerprint *b) {
+    return strcmp(a->operation, b->operation) != 0 ? "different operations"
+           : a->bytes != b->bytes                  ? "different sizes"
+           : a->ranks != b->ranks                  ? "different numbers of ranks"
+           : a->of[LC_CATEGORY_GOOD].count < LEAST || b->of[LC_CATEGORY_GOOD].count < LEAST
+               ? "fewer than 30 repetitions"
+               : NULL;
+}
+
+enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
+                             uint64_t seed, struct lc_bench_pair *pair) {
+    struct side sides[2] = {{0}, {0}};
+    *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE, .why = why_not(a, b)};
+    if (pair->why != NULL)
+        return LC_OK;
+    enum lc_err err = side_new(&sides[0], a);
+    if (err == LC_OK)
+        err = side_new(&sides[1], b);
+    for (int q = 0; err == LC_OK && q < LC_COMPARED; q++) {
+        pair->a[q] =
+            lc_stats_quantile_sorted(sides[0].sorted, sides[0].n, lc_compared_quantiles[q]);
+        pair->b[q] =
+            lc_stats_quantile_sorted(sides[1].sorted, sides[1].n, lc_compared_quantiles[q]);
+    }
+    if (err == LC_OK)
+        err = make_band(&sides[0], &sides[1], seed, pair);
+    if (err == LC_OK)
+        pair->verdict = judge(a, b, pair);
+    side_free(&sides[0]);
+    side_free(&sides[1]);
+    return err;
+}
+
+/* Differences of two objects, also of objects in them; keys as "mpi.version". */
+static void add_differences(const char *prefix, json_t *a, json_t *b, json_t *list) {
+    const char *key;
+    json_t *value;
+    for (int turn = 0; turn < 2; turn++)
+        json_object_foreach(turn == 0 ? a : b, key, value) {
+            char name[256];
+            json_t *other = json_object_get(turn == 0 ? b : a, key);
+            if (turn == 1 && other != NULL)
+                continue;
+            snprintf(name, sizeof name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
+            if (json_is_object(value) && json_is_object(other))
+                add_differences(name, value, other, list);
+            else if (!json_equal(value, other))
+                json_array_append_new(
+                    list,
+                    json_pack("{s:s, s:O, s:O}", "key", name, "a", turn == 0 ? value : json_null(),
+                              "b", turn == 0 ? (other != NULL ? other : json_null()) : value));
+        }
+}
+
+json_t *lc_bench_differences(const struct lc_fingerprint *a, const struct lc_fingerprint *b) {
+    static const char *const keys[] = {"nodes", "machine", "mpi"};
+    static const char *const settings[] = {"sync", "run_time", "comm", "in_place",
+                                           "counters_wanted"};
+    json_t *list = json_array();
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        json_t *x = json_object_get(a->about, keys[i]), *y = json_object_get(b->about, keys[i]);
+        if (json_is_object(x) && json_is_object(y))
+            add_differences(keys[i], x, y, list);
+        else if (x != NULL && y != NULL && !json_equal(x, y))
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:O, s:O}", "key", keys[i], "a", x, "b", y));
+    }
+    json_t *x = json_object_get(a->about, "benchmark"), *y = json_object_get(b->about, "benchmark");
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        json_t *v = json_object_get(x, settings[i]), *w = json_object_get(y, settings[i]);
+        if (v != NULL && w != NULL && !json_equal(v, w))
+            json_array_append_new(list, json_pack("{s:s+, s:O, s:O}", "key", "benchmark.",
+                                                  settings[i], "a", v, "b", w));
+    }
+    return list;
+}

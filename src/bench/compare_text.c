@@ -1,0 +1,150 @@
+#include "bench/compare_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "bench/bench_result.h"
+
+/* The job of B with the same operation and size; one job on each side is a pair anyway. */
+static size_t partner(const struct lc_bench_comparison *c, size_t i) {
+    for (size_t k = 0; k < c->n_b; k++)
+        if (strcmp(c->a[i]->operation, c->b[k]->operation) == 0 && c->a[i]->bytes == c->b[k]->bytes)
+            return k;
+    return c->n_a == 1 && c->n_b == 1 ? 0 : SIZE_MAX;
+}
+
+enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, const char *a, const char *b,
+                                    uint64_t seed) {
+    *c = (struct lc_bench_comparison){.verdict = LC_BENCH_NOT_COMPARABLE};
+    LC_TRY(lc_bench_read_all(a, &c->a, &c->n_a));
+    LC_TRY(lc_bench_read_all(b, &c->b, &c->n_b));
+    LC_TRY(lc_alloc(&c->pairs, c->n_a, sizeof c->pairs[0]));
+    LC_TRY(lc_alloc(&c->in_a, c->n_a, sizeof c->in_a[0]));
+    LC_TRY(lc_alloc(&c->in_b, c->n_a, sizeof c->in_b[0]));
+    for (size_t i = 0; i < c->n_a; i++) {
+        size_t k = partner(c, i);
+        if (k == SIZE_MAX)
+            continue;
+        c->in_a[c->n] = i;
+        c->in_b[c->n] = k;
+        struct lc_bench_pair *pair = &c->pairs[c->n++];
+        LC_TRY(lc_bench_compare(c->a[i], c->b[k], seed + i, pair));
+        if (c->n == 1 || pair->verdict > c->verdict)
+            c->verdict = pair->verdict;
+    }
+    return LC_OK;
+}
+
+void lc_bench_comparison_free(struct lc_bench_comparison *c) {
+    for (size_t i = 0; i < c->n_a && c->a != NULL; i++)
+        lc_fingerprint_free(c->a[i]);
+    for (size_t i = 0; i < c->n_b && c->b != NULL; i++)
+        lc_fingerprint_free(c->b[i]);
+    free(c->a);
+    free(c->b);
+    free(c->pairs);
+    free(c->in_a);
+    free(c->in_b);
+}
+
+enum { MEDIAN = 4 };
+
+static json_t *pair_json(const struct lc_bench_comparison *c, size_t i) {
+    const struct lc_bench_pair *p = &c->pairs[i];
+    const struct lc_fingerprint *a = c->a[c->in_a[i]];
+    json_t *quantiles = json_array();
+    for (int q = 0; p->why == NULL && q < LC_COMPARED; q++)
+        json_array_append_new(quantiles, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "percent",
+                                                   100 * lc_compared_quantiles[q], "a_ns", p->a[q],
+                                                   "b_ns", p->b[q], "shift", p->shift[q], "low",
+                                                   p->low[q], "high", p->high[q]));
+    return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o}", "operation", a->operation, "bytes",
+                     (json_int_t)a->bytes, "verdict", lc_bench_verdict_name(p->verdict), "why",
+                     p->why != NULL ? json_string(p->why) : json_null(), "shift",
+                     p->why != NULL ? json_null() : json_real(p->shift[MEDIAN]), "quantiles",
+                     quantiles);
+}
+
+json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
+    json_t *pairs = json_array(), *metadata = json_array(), *shift = json_null();
+    double largest = -1;
+    for (size_t i = 0; i < c->n; i++) {
+        json_array_append_new(pairs, pair_json(c, i));
+        if (c->pairs[i].why == NULL && fabs(c->pairs[i].shift[MEDIAN]) > largest) {
+            largest = fabs(c->pairs[i].shift[MEDIAN]);
+            json_decref(shift);
+            shift = json_real(c->pairs[i].shift[MEDIAN]);
+        }
+    }
+    if (c->n > 0) {
+        json_decref(metadata);
+        metadata = lc_bench_differences(c->a[c->in_a[0]], c->b[c->in_b[0]]);
+    }
+    return json_pack("{s:s, s:o, s:o, s:o}", "verdict", lc_bench_verdict_name(c->verdict), "shift",
+                     shift, "pairs", pairs, "metadata", metadata);
+}
+
+static void print_pair(const struct lc_bench_comparison *c, size_t i,
+                       const struct lc_bench_page *page) {
+    const struct lc_bench_pair *p = &c->pairs[i];
+    const struct lc_fingerprint *a = c->a[c->in_a[i]];
+    struct lc_strbuf name = {0};
+    char from[32], to[32];
+    lc_put_printable(&name, a->operation);
+    fprintf(page->out, "%s%s%s  %llu B: %s%s%s", page->bold, lc_strbuf_get(&name), page->plain,
+            (unsigned long long)a->bytes, p->verdict != LC_BENCH_SAME ? page->alarm : page->bold,
+            lc_bench_verdict_name(p->verdict), page->plain);
+    lc_strbuf_free(&name);
+    if (p->why != NULL) {
+        fprintf(page->out, " (%s)\n", p->why);
+        return;
+    }
+    fprintf(page->out, "\n  %10s %10s %10s %9s   95 %% band of all together\n", "quantile", "A",
+            "B", "shift");
+    for (int q = 0; q < LC_COMPARED; q++)
+        fprintf(page->out, "  %8.0f %% %10s %10s %+8.1f %%   %+.1f to %+.1f %%%s\n",
+                100 * lc_compared_quantiles[q], lc_bench_time(p->a[q], from),
+                lc_bench_time(p->b[q], to), 100 * p->shift[q], 100 * p->low[q], 100 * p->high[q],
+                p->low[q] > 0 || p->high[q] < 0 ? "  *" : "");
+    const struct lc_modes *modes[] = {&a->modes, &c->b[c->in_b[i]]->modes};
+    for (int side = 0; side < 2; side++) {
+        fprintf(page->out, "  modes of %c:", 'A' + side);
+        for (size_t m = 0; m < modes[side]->n; m++)
+            fprintf(page->out, " %s (%.0f %%)", lc_bench_time(modes[side]->mode[m].location_ns, to),
+                    100 * modes[side]->mode[m].weight);
+        fputc('\n', page->out);
+    }
+}
+
+void lc_bench_comparison_text(const struct lc_bench_comparison *c,
+                              const struct lc_bench_page *page) {
+    enum { MOST = 20 };
+    for (size_t i = 0; i < c->n; i++)
+        print_pair(c, i, page);
+    if (c->n == 0) {
+        fputs("not comparable: no operation and size is in both\n", page->out);
+        return;
+    }
+    json_t *list = lc_bench_differences(c->a[c->in_a[0]], c->b[c->in_b[0]]), *one;
+    for (size_t i = 0; i < MOST && (one = json_array_get(list, i)) != NULL; i++) {
+        struct lc_strbuf line = {0};
+        char *a = json_dumps(json_object_get(one, "a"), JSON_ENCODE_ANY);
+        char *b = json_dumps(json_object_get(one, "b"), JSON_ENCODE_ANY);
+        lc_put_printable(&line, json_string_value(json_object_get(one, "key")));
+        fprintf(page->out, "  %s: ", lc_strbuf_get(&line));
+        lc_strbuf_clear(&line);
+        lc_put_printable(&line, a != NULL ? a : "");
+        lc_strbuf_puts(&line, " in A, ");
+        lc_put_printable(&line, b != NULL ? b : "");
+        fprintf(page->out, "%s in B\n", lc_strbuf_get(&line));
+        lc_strbuf_free(&line);
+        free(a);
+        free(b);
+    }
+    if (json_array_size(list) > MOST)
+        fprintf(page->out, "  .. %zu more differ\n", json_array_size(list) - MOST);
+    json_decref(list);
+}

@@ -1,0 +1,28 @@
+/* The comparison of two results in its forms. */
+#ifndef LC_BENCH_COMPARE_TEXT_H
+#define LC_BENCH_COMPARE_TEXT_H
+
+#include "bench/bench_compare.h"
+#include "bench/fingerprint_text.h"
+
+struct lc_bench_comparison {
+    struct lc_fingerprint **a, **b;
+    size_t n_a, n_b;
+    struct lc_bench_pair *pairs; /* jobs of A with their partners in B */
+    size_t *in_a, *in_b;         /* [n] */
+    size_t n;
+    enum lc_bench_verdict verdict; /* the gravest; not comparable if there is no pair */
+};
+
+/* FILE or DIR each; lc_bench_comparison_free(), also after a failure. Errors: as of
+ * lc_bench_read_all(). */
+enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, const char *a, const char *b,
+                                    uint64_t seed);
+void lc_bench_comparison_free(struct lc_bench_comparison *c);
+
+/* The JSON object, a new reference. */
+json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c);
+void lc_bench_comparison_text(const struct lc_bench_comparison *c,
+                              const struct lc_bench_page *page); /* to page->out */
+
+#endif

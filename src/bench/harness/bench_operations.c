@@ -1,0 +1,165 @@
+#include "bench/harness/bench_operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+
+enum { TAG = 1 };
+
+/* The place that MPI_IN_PLACE takes: for all ranks, at the root only. */
+#define SEND         (d->in_place ? MPI_IN_PLACE : d->send)
+#define ROOT_SEND    (d->in_place && d->rank == d->root ? MPI_IN_PLACE : d->send)
+#define ROOT_RECEIVE (d->in_place && d->rank == d->root ? MPI_IN_PLACE : d->receive)
+#define ONE          d->n, MPI_BYTE
+#define MANY         d->counts, d->places, MPI_BYTE
+#define FAR          d->counts, d->far_places, d->types
+#define WIDE         d->counts, d->places, d->types
+
+/* Every blocking collective of MPI-3.1 and its nonblocking twin, which takes the same arguments and
+ * a request. X(name, nonblocking name, has a form in place, arguments) */
+#define COLLECTIVES(X)                                                                             \
+    X(Barrier, Ibarrier, false, d->comm)                                                           \
+    X(Bcast, Ibcast, false, d->send, ONE, d->root, d->comm)                                        \
+    X(Gather, Igather, true, ROOT_SEND, ONE, d->receive, ONE, d->root, d->comm)                    \
+    X(Gatherv, Igatherv, true, ROOT_SEND, ONE, d->receive, MANY, d->root, d->comm)                 \
+    X(Scatter, Iscatter, true, d->send, ONE, ROOT_RECEIVE, ONE, d->root, d->comm)                  \
+    X(Scatterv, Iscatterv, true, d->send, MANY, ROOT_RECEIVE, ONE, d->root, d->comm)               \
+    X(Allgather, Iallgather, true, SEND, ONE, d->receive, ONE, d->comm)                            \
+    X(Allgatherv, Iallgatherv, true, SEND, ONE, d->receive, MANY, d->comm)                         \
+    X(Alltoall, Ialltoall, true, SEND, ONE, d->receive, ONE, d->comm)                              \
+    X(Alltoallv, Ialltoallv, true, SEND, MANY, d->receive, MANY, d->comm)                          \
+    X(Alltoallw, Ialltoallw, true, SEND, WIDE, d->receive, WIDE, d->comm)                          \
+    X(Reduce, Ireduce, true, ROOT_SEND, d->receive, ONE, MPI_BOR, d->root, d->comm)                \
+    X(Allreduce, Iallreduce, true, SEND, d->receive, ONE, MPI_BOR, d->comm)                        \
+    X(Reduce_scatter, Ireduce_scatter, true, SEND, d->receive, d->counts, MPI_BYTE, MPI_BOR,       \
+      d->comm)                                                                                     \
+    X(Reduce_scatter_block, Ireduce_scatter_block, true, SEND, d->receive, ONE, MPI_BOR, d->comm)  \
+    X(Scan, Iscan, true, SEND, d->receive, ONE, MPI_BOR, d->comm)                                  \
+    X(Exscan, Iexscan, true, SEND, d->receive, ONE, MPI_BOR, d->comm)                              \
+    X(Neighbor_allgather, Ineighbor_allgather, false, d->send, ONE, d->receive, ONE, d->ring)      \
+    X(Neighbor_allgatherv, Ineighbor_allgatherv, false, d->send, ONE, d->receive, MANY, d->ring)   \
+    X(Neighbor_alltoall, Ineighbor_alltoall, false, d->send, ONE, d->receive, ONE, d->ring)        \
+    X(Neighbor_alltoallv, Ineighbor_alltoallv, false, d->send, MANY, d->receive, MANY, d->ring)    \
+    X(Neighbor_alltoallw, Ineighbor_alltoallw, false, d->send, FAR, d->receive, FAR, d->ring)
+
+static void compute(double ns) {
+    uint64_t until = lc_ticks() + (uint64_t)(ns / lc_timer.ns_per_tick);
+    while (ns > 0 && lc_ticks() < until)
+        ;
+}
+
+#define FUNCTIONS(name, twin, place, ...)                                                          \
+    static int run_##name(struct lc_op_data *d) {                                                  \
+        return MPI_##name(__VA_ARGS__);                                                            \
+    }                                                                                              \
+    static int run_##twin(struct lc_op_data *d) {                                                  \
+        MPI_Request request;                                                                       \
+        int error = MPI_##twin(__VA_ARGS__, &request);                                             \
+        compute(d->compute_ns);                                                                    \
+        return error != MPI_SUCCESS ? error : MPI_Wait(&request, MPI_STATUS_IGNORE);               \
+    }
+COLLECTIVES(FUNCTIONS)
+
+static int run_empty(struct lc_op_data *d) {
+    (void)d;
+    return MPI_SUCCESS;
+}
+
+/* Ranks 0 and 1; the others do nothing. There and back. */
+static int run_pingpong(struct lc_op_data *d) {
+    int error = MPI_SUCCESS, peer = 1 - d->rank;
+    if (d->rank > 1 || d->size < 2)
+        return MPI_SUCCESS;
+    if (d->rank == 0)
+        error = MPI_Send(d->send, ONE, peer, TAG, d->comm);
+    if (error == MPI_SUCCESS)
+        error = MPI_Recv(d->receive, ONE, peer, TAG, d->comm, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS && d->rank == 1)
+        error = MPI_Send(d->send, ONE, peer, TAG, d->comm);
+    return error;
+}
+
+static int run_pingpong_nonblocking(struct lc_op_data *d) {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int error, peer = 1 - d->rank;
+    if (d->rank > 1 || d->size < 2)
+        return MPI_SUCCESS;
+    error = MPI_Irecv(d->receive, ONE, peer, TAG, d->comm, &requests[0]);
+    if (error == MPI_SUCCESS && d->rank == 1)
+        error = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS)
+        error = MPI_Isend(d->send, ONE, peer, TAG, d->comm, &requests[1]);
+    return error == MPI_SUCCESS ? MPI_Waitall(2, requests, statuses) : error;
+}
+
+#define ENTRIES(name, twin, place, ...)                                                            \
+    {"MPI_" #name, run_##name, place}, {"MPI_" #twin, run_##twin, place},
+const struct lc_operation lc_operations[] = {
+    {"empty", run_empty, false},
+    {"pingpong", run_pingpong, false},
+    {"pingpong_nonblocking", run_pingpong_nonblocking, false},
+    COLLECTIVES(ENTRIES){NULL, NULL, false}};
+
+const struct lc_operation *lc_operation_find(const char *name) {
+    const char *plus = strchr(name, '+');
+    size_t length = plus != NULL ? (size_t)(plus - name) : strlen(name);
+    bool overlap = plus != NULL && strcmp(plus, "+overlap") == 0;
+    if (plus != NULL && (!overlap || strncmp(name, "MPI_I", 5) != 0))
+        return NULL;
+    for (const struct lc_operation *op = lc_operations; op->name != NULL; op++)
+        if (strlen(op->name) == length && strncmp(op->name, name, length) == 0)
+            return op;
+    return NULL;
+}
+
+static enum lc_err allocate(struct lc_op_data *d) {
+    size_t blocks = (size_t)(d->size > 2 ? d->size : 2);
+    LC_TRY(lc_alloc(&d->send, blocks * (size_t)d->n + 64, 1));
+    LC_TRY(lc_alloc(&d->receive, blocks * (size_t)d->n + 64, 1));
+    LC_TRY(lc_alloc(&d->counts, blocks, sizeof d->counts[0]));
+    LC_TRY(lc_alloc(&d->places, blocks, sizeof d->places[0]));
+    LC_TRY(lc_alloc(&d->types, blocks, sizeof(MPI_Datatype)));
+    LC_TRY(lc_alloc(&d->far_places, blocks, sizeof d->far_places[0]));
+    for (size_t i = 0; i < blocks; i++) {
+        d->counts[i] = d->n;
+        d->places[i] = (int)i * d->n;
+        d->far_places[i] = (MPI_Aint)i * d->n;
+        d->types[i] = MPI_BYTE;
+    }
+    memset(d->send, 1, blocks * (size_t)d->n); /* pages that exist */
+    return LC_OK;
+}
+
+enum lc_err lc_op_data_new(struct lc_op_data *d, MPI_Comm comm, size_t bytes, int root) {
+    int size, periodic = 1;
+    *d = (struct lc_op_data){.comm = comm, .ring = MPI_COMM_NULL, .root = root};
+    MPI_Comm_rank(comm, &d->rank);
+    MPI_Comm_size(comm, &d->size);
+    if (bytes > (size_t)(0x7fffffff / (d->size > 2 ? d->size : 2)))
+        return lc_fail(LC_ERR_RANGE,
+                       "bench: --bytes %zu: too much for %d ranks: blocks of all "
+                       "ranks must fit into 2 GiB",
+                       bytes, d->size);
+    d->n = (int)bytes;
+    size = d->size;
+    MPI_Cart_create(comm, 1, &size, &periodic, 0, &d->ring);
+    enum lc_err err = allocate(d);
+    if (err != LC_OK)
+        lc_op_data_free(d);
+    return err;
+}
+
+void lc_op_data_free(struct lc_op_data *d) {
+    if (d->ring != MPI_COMM_NULL)
+        MPI_Comm_free(&d->ring);
+    free(d->send);
+    free(d->receive);
+    free(d->counts);
+    free(d->places);
+    free(d->types);
+    free(d->far_places);
+    d->send = d->receive = NULL;
+}

@@ -1,0 +1,40 @@
+/* The operations that can be measured: one table. */
+#ifndef LC_BENCH_HARNESS_BENCH_OPERATIONS_H
+#define LC_BENCH_HARNESS_BENCH_OPERATIONS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* What an operation works on. `bytes` are those that each rank contributes per partner: the whole
+ * buffer of MPI_Bcast, one block of MPI_Alltoall. Reductions are MPI_BOR of MPI_BYTE. */
+struct lc_op_data {
+    MPI_Comm comm, ring; /* ring: a periodic one-dimensional grid over comm, for neighbours */
+    int rank, size, n, root;
+    bool in_place;
+    char *send, *receive;
+    int *counts, *places; /* [size + 2], equal blocks */
+    MPI_Datatype *types;
+    MPI_Aint *far_places;
+    double compute_ns; /* between start and completion of a nonblocking operation */
+};
+
+struct lc_operation {
+    const char *name;
+    int (*run)(struct lc_op_data *data); /* the error code of MPI */
+    bool in_place;                       /* has such a form */
+};
+
+/* The last has no name. */
+extern const struct lc_operation lc_operations[];
+
+/* By name: as in the table, or with "+overlap" behind a nonblocking one; NULL. */
+const struct lc_operation *lc_operation_find(const char *name);
+
+/* Collective over comm. lc_op_data_free(). LC_ERR_NOMEM. */
+enum lc_err lc_op_data_new(struct lc_op_data *data, MPI_Comm comm, size_t bytes, int root);
+void lc_op_data_free(struct lc_op_data *data);
+
+#endif

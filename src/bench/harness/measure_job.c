@@ -1,0 +1,374 @@
+#include "bench/harness/measure_job.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stats.h"
+#include "bench/dependent.h"
+
+const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", "barrier", "none"};
+
+/* MOST_TRIES: repetitions tried per one wanted; TRIED: after so many, of which nearly all were
+ * invalid, another way of synchronising is taken. */
+enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30, CHECK_FROM = 50 };
+#define LC_FLUSH_NS      250e6
+#define LC_SLACK_MOST_NS 2e6
+
+struct rep {
+    int64_t start, end; /* global, ns */
+    int64_t late;       /* 1: this rank was late at its first look, or ended after its window */
+    int64_t gap;        /* ns */
+    int64_t before[LC_PART_COUNTERS], after[LC_PART_COUNTERS];
+};
+
+struct job {
+    struct lc_harness *h;
+    struct lc_op_data data;
+    const struct lc_operation *op;
+    const struct lc_job_wishes *wishes;
+    enum lc_bench_sync sync;
+    double broadcast_ns, slack, window_ns;
+    uint64_t valid, invalid, tried, next_check;
+    double *runs; /* valid ones, ns: all ranks have them */
+    size_t room;
+    double begin, flushed, told; /* global time, ns */
+    const char *stopped;
+    struct rep batch[BATCH];
+};
+
+/* What rank 0 decides before each batch. */
+enum { WORD_STOP, WORD_SYNC, WORD_SLACK, WORD_WINDOW, WORD_START, WORDS };
+enum { GO_ON, STOP_REPS, STOP_PRECISION, STOP_TIME, STOP_INTERRUPTED };
+static const char *const reasons[] = {"", "repetitions", "precision", "time", "interrupted"};
+
+void lc_harness_abort(struct lc_harness *h, const char *what) {
+    lc_complain("%s", what);
+    (void)lc_part_flush(&h->part);
+    lc_harness_tell(h, 1);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+void lc_harness_tell(const struct lc_harness *h, char code) {
+    int fd = h->status[0] != '\0' ? open(h->status, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        (void)!write(fd, &code, 1);
+        close(fd);
+    }
+}
+
+static double now_global(const struct lc_harness *h) {
+    return lc_clock_global(&h->clock, lc_ticks());
+}
+
+/* How long the start of a repetition takes to be known everywhere: median of the slowest rank. */
+static double measure_broadcast(const struct lc_harness *h) {
+    double times[BROADCASTS];
+    for (int i = 0; i < BROADCASTS; i++) {
+        int64_t sent = (int64_t)now_global(h), passed;
+        lc_own_broadcast(&h->own, &sent, 1);
+        passed = (int64_t)now_global(h) - sent;
+        lc_own_maximum(&h->own, &passed, 1);
+        times[i] = (double)passed;
+    }
+    lc_stats_sort(times, BROADCASTS);
+    return fmax(lc_stats_quantile_sorted(times, BROADCASTS, 0.5), 200);
+}
+
+/* Spins until the global time; false: it was over at the first look. Where cores are shared, the
+ * core is given away as long as there is time. */
+static bool spin_until(const struct lc_harness *h, int64_t start, int64_t *gap_ns) {
+    const int64_t near = (int64_t)(20000 / h->clock.ns_per_tick);
+    uint64_t target = lc_clock_ticks_at(&h->clock, (double)start), last = lc_ticks(), longest = 0;
+    if ((int64_t)(target - last) <= 0)
+        return false;
+    for (;;) {
+        uint64_t now = lc_ticks();
+        longest = now - last > longest ? now - last : longest;
+        last = now;
+        int64_t left = (int64_t)(target - now);
+        if (left <= 0)
+            break;
+        if (h->crowded && left > near) {
+            sched_yield();
+            last = lc_ticks();
+        }
+    }
+    *gap_ns = (int64_t)((double)longest * h->clock.ns_per_tick);
+    return true;
+}
+
+static void check_mpi(struct job *j, int error) {
+    char text[MPI_MAX_ERROR_STRING], line[MPI_MAX_ERROR_STRING + 160];
+    int length;
+    if (error == MPI_SUCCESS)
+        return;
+    MPI_Error_string(error, text, &length);
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(line, sizeof line, "bench: %s: rank %d: %s: what was measured so far is kept",
+             j->op->name, j->h->own.rank, text);
+    lc_harness_abort(j->h, line);
+}
+
+static void run_once(struct job *j, struct rep *r) {
+    struct lc_harness *h = j->h;
+    lc_rep_counters_read(&h->counters, r->before);
+    lc_rep_probes_begin(&h->counters);
+    uint64_t start = lc_ticks();
+    int error = j->op->run(&j->data);
+    uint64_t end = lc_ticks();
+    lc_rep_counters_read(&h->counters, r->after);
+    lc_rep_probes_end(&h->counters, r->after);
+    r->start = (int64_t)lc_clock_global(&h->clock, start);
+    r->end = (int64_t)lc_clock_global(&h->clock, end);
+    check_mpi(j, error);
+}
+
+static void synchronise(struct job *j, struct rep *r, int k, const int64_t *words) {
+    struct lc_harness *h = j->h;
+    int64_t start;
+    switch (j->sync) {
+    case LC_SYNC_ROUNDTIME:
+        start = (int64_t)(now_global(h) + 3 * j->broadcast_ns * j->slack);
+        lc_own_broadcast(&h->own, &start, 1);
+        r->late = !spin_until(h, start, &r->gap);
+        break;
+    case LC_SYNC_WINDOW:
+        start = words[WORD_START] + (int64_t)(k * j->window_ns);
+        r->late = !spin_until(h, start, &r->gap);
+        break;
+    case LC_SYNC_BARRIER:
+        lc_own_barrier(&h->own);
+        break;
+    default:
+        break;
+    }
+}
+
+static void run_batch(struct job *j, const int64_t *words) {
+    for (int k = 0; k < BATCH; k++) {
+        struct rep *r = &j->batch[k];
+        r->late = r->gap = 0;
+        synchronise(j, r, k, words);
+        run_once(j, r);
+        if (j->sync == LC_SYNC_WINDOW &&
+            r->end > words[WORD_START] + (int64_t)((k + 1) * j->window_ns))
+            r->late = 1;
+    }
+}
+
+static void put_rep(struct job *j, const struct rep *r) {
+    const struct lc_rep_counters *c = &j->h->counters;
+    int64_t values[2 + LC_PART_COUNTERS] = {r->start, r->end};
+    for (unsigned i = 0; i < c->n; i++)
+        values[2 + i] = r->after[i] - r->before[i];
+    if (c->gap)
+        values[2 + c->gap_place] = r->gap;
+    if (lc_part_put(&j->h->part, LC_PART_REPS, values, (2 + c->n) * sizeof values[0]) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
+/* All ranks learn of each repetition when the first began, when the last ended, how long the
+ * slowest took and whether any was late; of interruptions, too. */
+static bool agree(struct job *j) {
+    int64_t all[BATCH * (PER_REP + 1) + 1];
+    for (int k = 0; k < BATCH; k++) {
+        const struct rep *r = &j->batch[k];
+        all[4 * k] = r->end;
+        all[4 * k + 1] = -r->start;
+        all[4 * k + 2] = r->end - r->start;
+        all[4 * k + 3] = r->late;
+    }
+    all[BATCH * (PER_REP + 1)] = *j->h->interrupted != 0;
+    lc_own_maximum(&j->h->own, all, BATCH * (PER_REP + 1) + 1);
+    bool global = j->sync == LC_SYNC_ROUNDTIME || j->sync == LC_SYNC_WINDOW;
+    for (int k = 0; k < BATCH && j->valid < j->wishes->reps; k++) {
+        j->tried++;
+        j->invalid += all[4 * k + 3] != 0;
+        if (all[4 * k + 3] != 0)
+            continue;
+        if (lc_reserve(&j->runs, &j->room, j->valid + 1, sizeof j->runs[0]) != LC_OK)
+            lc_harness_abort(j->h, lc_err_text());
+        j->runs[j->valid++] = (double)(global ? all[4 * k] + all[4 * k + 1] : all[4 * k + 2]);
+        put_rep(j, &j->batch[k]);
+    }
+    return all[BATCH * (PER_REP + 1)] != 0;
+}
+
+/* Both intervals narrow enough, relative to their quantile? */
+static bool is_precise(struct job *j) {
+    static const double quantiles[] = {0.5, 0.95};
+    if (j->wishes->precision <= 0 || j->valid < j->next_check)
+        return false;
+    j->next_check = j->valid + j->valid / 4;
+    for (int i = 0; i < 2; i++) {
+        struct lc_quantile_interval q;
+        if (lc_dependent_quantile(j->runs, j->valid, quantiles[i], &q) != LC_OK ||
+            q.high - q.low > j->wishes->precision * q.value)
+            return false;
+    }
+    return true;
+}
+
+/* Rank 0: more room if many were late; another way if it is hopeless (more ranks than cores). */
+static void adapt(struct job *j, uint64_t invalid_before, int64_t *words) {
+    double share = (double)(j->invalid - invalid_before) / BATCH;
+    if (share > 0.25) {
+        j->slack = fmin(2 * j->slack, fmax(1, LC_SLACK_MOST_NS / (3 * j->broadcast_ns)));
+        j->window_ns *= 2;
+    }
+    bool hopeless = j->tried >= TRIED && (double)j->invalid > 0.9 * (double)j->tried;
+    words[WORD_SYNC] = hopeless ? LC_SYNC_BARRIER : (int64_t)j->sync;
+    words[WORD_SLACK] = (int64_t)(j->slack * 1000);
+    words[WORD_WINDOW] = (int64_t)j->window_ns;
+}
+
+static int64_t reason_to_stop(struct job *j, bool interrupted) {
+    double passed = now_global(j->h) - j->begin;
+    return interrupted                                ? STOP_INTERRUPTED
+           : j->valid >= j->wishes->reps              ? STOP_REPS
+           : is_precise(j)                            ? STOP_PRECISION
+           : passed > j->wishes->seconds * 1e9        ? STOP_TIME
+           : j->tried >= MOST_TRIES * j->wishes->reps ? STOP_TIME
+                                                      : GO_ON;
+}
+
+static void show_progress(struct job *j, bool last) {
+    double now = now_global(j->h);
+    if (!j->wishes->progress || j->h->own.rank != 0 || (!last && now - j->told < 2e8))
+        return;
+    j->told = now;
+    double median = 0;
+    struct lc_quantile_interval q;
+    if (j->valid > 0 && lc_dependent_quantile(j->runs, j->valid, 0.5, &q) == LC_OK)
+        median = q.value;
+    fprintf(stderr,
+            "latecomer: %s %d bytes: %llu repetitions, median %.4g us, %.0f %% invalid, %s%s%s%c",
+            j->op->name, j->data.n, (unsigned long long)j->valid, median / 1e3,
+            j->tried > 0 ? 100.0 * (double)j->invalid / (double)j->tried : 0.0,
+            lc_bench_sync_names[j->sync], last ? ", ended by " : "", j->stopped,
+            last ? '\n' : '\r');
+}
+
+static void write_head(struct job *j, const char *name, const char *sync, bool global) {
+    const struct lc_rep_counters *c = &j->h->counters;
+    struct lc_part_job head = {.bytes = (uint64_t)j->data.n, .n_counters = c->n, .global = global};
+    snprintf(head.operation, sizeof head.operation, "%s", name);
+    snprintf(head.sync, sizeof head.sync, "%s", sync);
+    memcpy(head.counter, c->name, sizeof head.counter);
+    if (lc_part_put(&j->h->part, LC_PART_JOB, &head, sizeof head) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
+static void flush(struct job *j, bool now) {
+    double time = now_global(j->h);
+    if (!now && time - j->flushed < LC_FLUSH_NS)
+        return;
+    j->flushed = time;
+    if (lc_part_flush(&j->h->part) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
+/* Everything again from the first repetition on. */
+static void change_sync(struct job *j, enum lc_bench_sync sync, const char *name) {
+    j->sync = sync;
+    j->valid = 0;
+    write_head(j, name, lc_bench_sync_names[sync], sync < LC_SYNC_BARRIER);
+}
+
+static void measure(struct job *j, const char *name) {
+    int64_t words[WORDS] = {GO_ON, j->sync, 1000, (int64_t)j->window_ns, 0};
+    for (bool interrupted = false;;) {
+        words[WORD_STOP] = reason_to_stop(j, interrupted);
+        words[WORD_START] = (int64_t)(now_global(j->h) + 4 * j->broadcast_ns * j->slack);
+        lc_own_broadcast(&j->h->own, words, WORDS);
+        if (words[WORD_STOP] != GO_ON)
+            break;
+        if (words[WORD_SYNC] != (int64_t)j->sync)
+            change_sync(j, (enum lc_bench_sync)words[WORD_SYNC], name);
+        j->slack = (double)words[WORD_SLACK] / 1000;
+        j->window_ns = (double)words[WORD_WINDOW];
+        uint64_t before = j->invalid;
+        run_batch(j, words);
+        interrupted = agree(j);
+        adapt(j, before, words);
+        flush(j, false);
+        show_progress(j, false);
+    }
+    j->stopped = reasons[words[WORD_STOP]];
+}
+
+static void finish(struct job *j) {
+    struct lc_part_end end = {.invalid = j->invalid,
+                              .tried = j->tried,
+                              .broadcast_ns = j->broadcast_ns,
+                              .window_ns = j->sync == LC_SYNC_WINDOW ? j->window_ns : 0};
+    const struct lc_clock_model *m = &j->h->clock.model;
+    double error;
+    snprintf(end.stopped, sizeof end.stopped, "%s", j->stopped);
+    lc_clock_check(&j->h->clock, &end.residual_ns, &error, &end.again_ns);
+    end.fitted_ns = m->at + m->offset;
+    end.error_ns = fmax(error, m->half_trip);
+    if (lc_part_put(&j->h->part, LC_PART_END, &end, sizeof end) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+    flush(j, true);
+    show_progress(j, true);
+}
+
+/* Overlap: computes as long as the operation takes alone, the median of some runs. */
+static void prepare_overlap(struct job *j) {
+    double times[BROADCASTS];
+    for (int i = 0; i < BROADCASTS; i++) {
+        struct rep r;
+        lc_own_barrier(&j->h->own);
+        run_once(j, &r);
+        int64_t took = r.end - r.start;
+        lc_own_maximum(&j->h->own, &took, 1);
+        times[i] = (double)took;
+    }
+    lc_stats_sort(times, BROADCASTS);
+    j->data.compute_ns = lc_stats_quantile_sorted(times, BROADCASTS, 0.5);
+    char text[32];
+    snprintf(text, sizeof text, "%.0f", j->data.compute_ns);
+    if (lc_part_fact(&j->h->part, "benchmark", "overlap_compute_ns", text) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
+enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t bytes,
+                           const struct lc_job_wishes *wishes, bool *stop) {
+    struct job *j;
+    LC_TRY(lc_alloc(&j, 1, sizeof *j));
+    j->h = h;
+    j->wishes = wishes;
+    j->op = lc_operation_find(operation);
+    j->sync = wishes->sync;
+    j->slack = 1;
+    j->next_check = CHECK_FROM;
+    j->stopped = "";
+    enum lc_err err = lc_op_data_new(&j->data, h->comm, bytes, wishes->root);
+    if (err != LC_OK) {
+        free(j);
+        return err;
+    }
+    j->data.in_place = wishes->in_place && j->op->in_place;
+    j->broadcast_ns = measure_broadcast(h);
+    j->window_ns = 10 * j->broadcast_ns;
+    j->begin = now_global(h);
+    write_head(j, operation, lc_bench_sync_names[j->sync], j->sync < LC_SYNC_BARRIER);
+    if (strchr(operation, '+') != NULL)
+        prepare_overlap(j);
+    measure(j, operation);
+    finish(j);
+    *stop = strcmp(j->stopped, "interrupted") == 0;
+    lc_op_data_free(&j->data);
+    free(j->runs);
+    free(j);
+    return LC_OK;
+}

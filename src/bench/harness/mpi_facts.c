@@ -1,0 +1,199 @@
+#include "bench/harness/mpi_facts.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/mpi_flavour.h"
+#include "base/timer.h"
+
+extern char **environ;
+
+/* Control variables that choose how collectives and messages work; all of them are a thousand. */
+static bool is_wanted(const char *name) {
+    static const char *const parts[] = {"algorithm", "coll_tuned", "coll_base", "eager", "intra_"};
+    if (strcmp(name, "pml") == 0 || strcmp(name, "btl") == 0 || strcmp(name, "coll") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strcasestr(name, parts[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Its value as text; false where it cannot be read without an object. */
+static bool read_cvar(int index, MPI_Datatype type, char *text, size_t size) {
+    MPI_T_cvar_handle handle;
+    int count;
+    union {
+        int i;
+        unsigned u;
+        unsigned long ul;
+        unsigned long long ull;
+        double d;
+        char c[4096];
+    } value = {.c = ""};
+    if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+        return false;
+    bool is_text = type == MPI_CHAR;
+    bool ok = (is_text ? count < (int)sizeof value.c : count == 1) &&
+              MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
+    MPI_T_cvar_handle_free(&handle);
+    if (type == MPI_INT)
+        snprintf(text, size, "%d", value.i);
+    else if (type == MPI_UNSIGNED)
+        snprintf(text, size, "%u", value.u);
+    else if (type == MPI_UNSIGNED_LONG)
+        snprintf(text, size, "%lu", value.ul);
+    else if (type == MPI_UNSIGNED_LONG_LONG)
+        snprintf(text, size, "%llu", value.ull);
+    else if (type == MPI_DOUBLE)
+        snprintf(text, size, "%g", value.d);
+    else if (is_text)
+        snprintf(text, size, "%.*s", (int)sizeof value.c - 1, value.c);
+    else
+        ok = false;
+    return ok;
+}
+
+static enum lc_err write_cvars(struct lc_part_writer *part) {
+    int provided, n = 0;
+    enum lc_err err = LC_OK;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+        return LC_OK;
+    MPI_T_cvar_get_num(&n);
+    for (int i = 0; i < n && err == LC_OK; i++) {
+        char name[256] = "", description[8] = "", text[4200];
+        int name_size = sizeof name, description_size = sizeof description;
+        int verbosity, binding, scope;
+        MPI_Datatype type;
+        MPI_T_enum values;
+        if (MPI_T_cvar_get_info(i, name, &name_size, &verbosity, &type, &values, description,
+                                &description_size, &binding, &scope) != MPI_SUCCESS ||
+            binding != MPI_T_BIND_NO_OBJECT || !is_wanted(name))
+            continue;
+        if (read_cvar(i, type, text, sizeof text))
+            err = lc_part_fact(part, "parameters", name, text);
+    }
+    MPI_T_finalize();
+    return err;
+}
+
+/* Variables that tell an MPI what to do. */
+static enum lc_err write_environment(struct lc_part_writer *part) {
+    static const char *const begins[] = {"OMPI_MCA_", "MPIR_CVAR_", "MPICH_",   "UCX_",
+                                         "FI_",       "I_MPI_",     "PRTE_MCA_"};
+    enum lc_err err = LC_OK;
+    for (char **entry = environ; *entry != NULL && err == LC_OK; entry++)
+        for (size_t i = 0; i < sizeof begins / sizeof begins[0] && err == LC_OK; i++) {
+            const char *equals = strchr(*entry, '=');
+            /* what mpirun itself tells its processes differs in each run */
+            if (strncmp(*entry, begins[i], strlen(begins[i])) != 0 || equals == NULL ||
+                strncmp(*entry, "OMPI_MCA_orte_", 14) == 0 ||
+                strncmp(*entry, "OMPI_MCA_ess_", 13) == 0 ||
+                strncmp(*entry, "OMPI_MCA_initial_wdir", 21) == 0)
+                continue;
+            char name[256];
+            snprintf(name, sizeof name, "%.*s", (int)(equals - *entry), *entry);
+            err = lc_part_fact(part, "parameters", name, equals + 1);
+        }
+    return err;
+}
+
+static void first_line(const char *file, char *text, size_t size) {
+    FILE *in = fopen(file, "re");
+    text[0] = '\0';
+    if (in == NULL)
+        return;
+    if (fgets(text, (int)size, in) == NULL)
+        text[0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    fclose(in);
+}
+
+static void processor(char *text, size_t size) {
+    char line[512];
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    text[0] = '\0';
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
+            snprintf(text, size, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
+                     strchr(line, ':') + 2);
+            break;
+        }
+    if (in != NULL)
+        fclose(in);
+}
+
+static enum lc_err write_machine(struct lc_part_writer *part) {
+    static const struct {
+        const char *key, *file;
+    } files[] = {
+        {"kernel", "/proc/sys/kernel/osrelease"},
+        {"governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+        {"smt", "/sys/devices/system/cpu/smt/active"},
+        {"numa_nodes", "/sys/devices/system/node/online"},
+        {"cpus", "/sys/devices/system/cpu/online"},
+        {"clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"}};
+    char text[512];
+    processor(text, sizeof text);
+    enum lc_err err = lc_part_fact(part, "machine", "processor", text);
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && err == LC_OK; i++) {
+        first_line(files[i].file, text, sizeof text);
+        if (text[0] != '\0')
+            err = lc_part_fact(part, "machine", files[i].key, text);
+    }
+    return err == LC_OK
+               ? lc_part_fact(part, "clock", "source", lc_timer.tsc ? "TSC" : "CLOCK_MONOTONIC_RAW")
+               : err;
+}
+
+static enum lc_err write_library(struct lc_part_writer *part) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING], product[128];
+    int length, version, subversion;
+    MPI_Get_library_version(text, &length);
+    MPI_Get_version(&version, &subversion);
+    lc_mpi_product(text, product, sizeof product);
+    char *number = strrchr(product, ' ');
+    LC_TRY(lc_part_fact(part, "mpi", "version", number != NULL ? number + 1 : ""));
+    if (number != NULL)
+        *number = '\0';
+    LC_TRY(lc_part_fact(part, "mpi", "name", product));
+    snprintf(product, sizeof product, "%d.%d", version, subversion);
+    return lc_part_fact(part, "mpi", "standard", product);
+}
+
+enum lc_err lc_mpi_facts(struct lc_part_writer *part, bool *crowded) {
+    struct lc_part_hello hello = {.magic = LC_PART_MAGIC};
+    cpu_set_t set;
+    MPI_Comm node;
+    int rank, size, node_ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &node_ranks);
+    hello.rank = (uint32_t)rank;
+    hello.size = (uint32_t)size;
+    hello.node_ranks = (uint32_t)node_ranks;
+    /* cores of the node that any of its ranks may use */
+    CPU_ZERO(&set);
+    (void)sched_getaffinity(0, sizeof set, &set);
+    hello.cores = (uint32_t)CPU_COUNT(&set);
+    MPI_Allreduce(MPI_IN_PLACE, &set, (int)sizeof set, MPI_BYTE, MPI_BOR, node);
+    int shared = CPU_COUNT(&set) < node_ranks;
+    MPI_Comm_free(&node);
+    MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    *crowded = shared != 0;
+    gethostname(hello.node, sizeof hello.node - 1);
+    LC_TRY(lc_part_put(part, LC_PART_HELLO, &hello, sizeof hello));
+    if (rank != 0)
+        return LC_OK;
+    if (shared)
+        LC_TRY(lc_part_fact(part, "warning", "oversubscribed", ""));
+    LC_TRY(write_library(part));
+    LC_TRY(write_machine(part));
+    LC_TRY(write_environment(part));
+    return write_cvars(part);
+}

@@ -1,0 +1,13 @@
+/* What is to be known about this run of an MPI beside run times: library, variables, placement. */
+#ifndef LC_BENCH_HARNESS_MPI_FACTS_H
+#define LC_BENCH_HARNESS_MPI_FACTS_H
+
+#include <mpi.h>
+
+#include "bench/parts.h"
+
+/* Writes the first record of this rank, and on rank 0 the facts of library and machine.
+ * LC_ERR_NOMEM. *crowded: more ranks than cores on some node. Collective. */
+enum lc_err lc_mpi_facts(struct lc_part_writer *part, bool *crowded);
+
+#endif

@@ -1,0 +1,65 @@
+/* What every rank of the harness writes while it measures: DIR/parts/rank-N, records that follow
+ * each other. Written by the harness, read by the command, also after the harness died: whole
+ * records count, the rest does not. One machine writes and reads: the byte order is its own. */
+#ifndef LC_BENCH_PARTS_H
+#define LC_BENCH_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { LC_PART_MAGIC = 0x6c623031, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
+
+enum lc_part_kind {
+    LC_PART_HELLO = 1, /* first in each file */
+    LC_PART_FACT,      /* "section\0key\0value\0" */
+    LC_PART_JOB,       /* what follows belongs to it */
+    LC_PART_REPS,      /* int64_t values[n][2 + n_counters]: start, end, counters */
+    LC_PART_END        /* the job has ended as it should */
+};
+
+struct lc_part_head {
+    uint32_t kind, bytes; /* of the body that follows */
+};
+
+struct lc_part_hello {
+    uint32_t magic, rank, size, node_ranks, cores; /* cores this rank may use */
+    char node[64];
+};
+
+struct lc_part_job {
+    char operation[LC_PART_NAME], sync[16];
+    uint64_t bytes;
+    uint32_t n_counters, global; /* global: run times are last end less first start */
+    char counter[LC_PART_COUNTERS][LC_PART_NAME];
+};
+
+struct lc_part_end {
+    uint64_t invalid, tried;
+    char stopped[16]; /* repetitions, precision, time, interrupted */
+    /* the global clock of this rank, measured again after the job: it was `residual_ns` behind;
+     * correction grows from 0 at `fitted_ns` to that at `again_ns` */
+    double fitted_ns, again_ns, residual_ns, error_ns;
+    double broadcast_ns, window_ns; /* own broadcast; 0 without windows */
+};
+
+struct lc_part_writer {
+    int fd;
+    unsigned char *data; /* not yet written */
+    size_t n, room;
+};
+
+/* Creates the file of a rank. LC_ERR_IO. */
+enum lc_err lc_part_open(struct lc_part_writer *writer, const char *directory, uint32_t rank);
+/* Adds a record; in memory until lc_part_flush(). LC_ERR_NOMEM. */
+enum lc_err lc_part_put(struct lc_part_writer *writer, enum lc_part_kind kind, const void *body,
+                        size_t bytes);
+/* Adds a LC_PART_FACT. LC_ERR_NOMEM. */
+enum lc_err lc_part_fact(struct lc_part_writer *writer, const char *section, const char *key,
+                         const char *value);
+enum lc_err lc_part_flush(struct lc_part_writer *writer); /* LC_ERR_IO */
+void lc_part_close(struct lc_part_writer *writer);        /* without flushing */
+
+#endif

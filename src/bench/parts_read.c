@@ -1,0 +1,142 @@
+#include "bench/parts_read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+static enum lc_err load(const char *file, char **data, size_t *size) {
+    FILE *in = fopen(file, "re");
+    struct stat info;
+    if (in == NULL)
+        return lc_fail_errno(LC_ERR_IO, "bench: %s", file);
+    enum lc_err err = LC_OK;
+    if (fstat(fileno(in), &info) != 0 || !S_ISREG(info.st_mode))
+        err = lc_fail(LC_ERR_IO, "bench: %s: is no file", file);
+    else
+        err = lc_alloc(data, (size_t)info.st_size + 1, 1);
+    if (err == LC_OK)
+        *size = fread(*data, 1, (size_t)info.st_size, in);
+    fclose(in);
+    return err;
+}
+
+static enum lc_err add_job(struct lc_rank_part *p, const void *body, size_t bytes) {
+    struct lc_part_job head;
+    if (bytes != sizeof head)
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a job of %zu bytes", bytes);
+    memcpy(&head, body, sizeof head);
+    if (head.n_counters > LC_PART_COUNTERS)
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: %u counters", head.n_counters);
+    head.operation[LC_PART_NAME - 1] = head.sync[sizeof head.sync - 1] = '\0';
+    for (int i = 0; i < LC_PART_COUNTERS; i++)
+        head.counter[i][LC_PART_NAME - 1] = '\0';
+    LC_TRY(lc_grow(&p->jobs, &p->jobs_room, p->n_jobs + 1, sizeof p->jobs[0]));
+    p->jobs[p->n_jobs++] = (struct lc_job_part){.head = head};
+    return LC_OK;
+}
+
+static enum lc_err add_reps(struct lc_rank_part *p, const char *body, size_t bytes) {
+    if (p->n_jobs == 0)
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: run times without a job");
+    struct lc_job_part *job = &p->jobs[p->n_jobs - 1];
+    size_t row = (2 + job->head.n_counters) * sizeof(int64_t), rows = bytes / row;
+    if (bytes % row != 0)
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: run times of %zu bytes", bytes);
+    LC_TRY(lc_reserve(&job->values, &job->room, (job->n + rows) * (row / sizeof(int64_t)),
+                      sizeof job->values[0]));
+    memcpy((char *)job->values + job->n * row, body, bytes);
+    job->n += rows;
+    return LC_OK;
+}
+
+static enum lc_err add_fact(struct lc_rank_part *p, const char *body, size_t bytes) {
+    const char *words[3];
+    size_t at = 0;
+    for (int i = 0; i < 3; i++) {
+        words[i] = body + at;
+        at += strnlen(body + at, bytes - at) + 1;
+        if (at > bytes)
+            return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a fact without an end");
+    }
+    LC_TRY(lc_grow(&p->facts, &p->facts_room, p->n_facts + 1, sizeof p->facts[0]));
+    p->facts[p->n_facts++] = (struct lc_fact){words[0], words[1], words[2]};
+    return LC_OK;
+}
+
+/* What the global clock of the rank had drifted by the end of the job, taken back in proportion. */
+static void correct(struct lc_job_part *job) {
+    double span = job->end.again_ns - job->end.fitted_ns;
+    if (!(span > 0) || !isfinite(job->end.residual_ns) || job->end.residual_ns == 0)
+        return;
+    for (size_t i = 0; i < job->n; i++)
+        for (int k = 0; k < 2; k++) {
+            int64_t *time = &job->values[i * (2 + job->head.n_counters) + (size_t)k];
+            *time += llround(job->end.residual_ns * ((double)*time - job->end.fitted_ns) / span);
+        }
+}
+
+static enum lc_err end_job(struct lc_rank_part *p, const void *body, size_t bytes) {
+    if (p->n_jobs == 0 || bytes != sizeof(struct lc_part_end))
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: an end without a job");
+    struct lc_job_part *job = &p->jobs[p->n_jobs - 1];
+    memcpy(&job->end, body, sizeof job->end);
+    job->end.stopped[sizeof job->end.stopped - 1] = '\0';
+    job->ended = true;
+    correct(job);
+    return LC_OK;
+}
+
+static enum lc_err take(struct lc_rank_part *p, uint32_t kind, char *body, size_t bytes) {
+    switch (kind) {
+    case LC_PART_FACT:
+        return add_fact(p, body, bytes);
+    case LC_PART_JOB:
+        return add_job(p, body, bytes);
+    case LC_PART_REPS:
+        return add_reps(p, body, bytes);
+    case LC_PART_END:
+        return end_job(p, body, bytes);
+    default:
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a record of kind %u", kind);
+    }
+}
+
+enum lc_err lc_rank_part_read(const char *file, struct lc_rank_part *p) {
+    size_t size = 0, at = 0;
+    struct lc_part_head head;
+    *p = (struct lc_rank_part){0};
+    LC_TRY(load(file, &p->data, &size));
+    bool first = true;
+    while (size - at >= sizeof head) {
+        memcpy(&head, p->data + at, sizeof head);
+        if (head.bytes > size - at - sizeof head)
+            break; /* cut off */
+        char *body = p->data + at + sizeof head;
+        if (first) {
+            if (head.kind != LC_PART_HELLO || head.bytes != sizeof p->hello)
+                break;
+            memcpy(&p->hello, body, sizeof p->hello);
+            p->hello.node[sizeof p->hello.node - 1] = '\0';
+        } else {
+            LC_TRY(take(p, head.kind, body, head.bytes));
+        }
+        first = false;
+        at += sizeof head + head.bytes;
+    }
+    if (first || p->hello.magic != LC_PART_MAGIC)
+        return lc_fail(LC_ERR_FORMAT, "bench: %s: is not a part of a result", file);
+    return LC_OK;
+}
+
+void lc_rank_part_free(struct lc_rank_part *p) {
+    for (size_t i = 0; i < p->n_jobs; i++)
+        free(p->jobs[i].values);
+    free(p->jobs);
+    free(p->facts);
+    free(p->data);
+    *p = (struct lc_rank_part){0};
+}

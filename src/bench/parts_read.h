@@ -1,0 +1,34 @@
+/* The parts of all ranks, read again: what lc_part_put() wrote. Records that are cut off at the end
+ * of a file, and what contradicts another rank, are not there. */
+#ifndef LC_BENCH_PARTS_READ_H
+#define LC_BENCH_PARTS_READ_H
+
+#include "bench/parts.h"
+
+struct lc_job_part { /* one rank's of one job */
+    struct lc_part_job head;
+    struct lc_part_end end;
+    bool ended;
+    int64_t *values; /* [n][2 + n_counters]: start and end on the corrected global clock */
+    size_t n, room;
+};
+
+struct lc_fact {
+    const char *section, *key, *value; /* in the memory of the rank's file */
+};
+
+struct lc_rank_part {
+    struct lc_part_hello hello;
+    struct lc_job_part *jobs;
+    size_t n_jobs, jobs_room;
+    struct lc_fact *facts;
+    size_t n_facts, facts_room;
+    char *data;
+};
+
+/* One rank's file. lc_rank_part_free(), also after a failure. LC_ERR_IO, LC_ERR_FORMAT,
+ * LC_ERR_NOMEM. */
+enum lc_err lc_rank_part_read(const char *file, struct lc_rank_part *part);
+void lc_rank_part_free(struct lc_rank_part *part);
+
+#endif

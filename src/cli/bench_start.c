@@ -1,0 +1,310 @@
+#include "cli/bench_start.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "bench/bench_result.h"
+#include "cli/cmd.h"
+#include "cli/mpi_program.h"
+#include "cli/options.h"
+
+enum { OPERATIONS_MOST = 100 };
+
+/* What the program itself knows; the caller frees *names[0] .. and *text. */
+static enum lc_err ask_operations(char **text, const char **names, size_t *n) {
+    struct lc_strbuf program = {0};
+    *text = NULL;
+    *n = 0;
+    if (!lc_mpi_program_find("bench", LC_FLAVOUR_IS_OPENMPI, &program) &&
+        !lc_mpi_program_find("bench", LC_FLAVOUR_IS_MPICH, &program)) {
+        lc_strbuf_free(&program);
+        return lc_fail(LC_ERR_NOT_FOUND, "bench: its programs are not there: the build or "
+                                         "installation is incomplete");
+    }
+    lc_strbuf_puts(&program, " list=1");
+    FILE *in = popen(lc_strbuf_get(&program), "re");
+    struct lc_strbuf all = {0};
+    char line[128];
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        lc_strbuf_puts(&all, line);
+    if (in != NULL)
+        pclose(in);
+    lc_strbuf_free(&program);
+    *text = lc_strbuf_take(&all);
+    for (char *rest = *text, *name; rest != NULL && (name = strsep(&rest, "\n")) != NULL;)
+        if (*name != '\0' && *n < OPERATIONS_MOST)
+            names[(*n)++] = name;
+    return LC_OK;
+}
+
+enum lc_err lc_bench_list(void) {
+    const char *names[OPERATIONS_MOST];
+    char *text;
+    size_t n;
+    LC_TRY(ask_operations(&text, names, &n));
+    for (size_t i = 0; i < n; i++)
+        puts(names[i]);
+    puts("Behind those that do not block, +overlap computes beside them: MPI_Ibcast+overlap");
+    free(text);
+    return LC_OK;
+}
+
+static enum lc_err check_one(const char *word, const char *const *names, size_t n) {
+    size_t length = strcspn(word, "+");
+    bool overlap = strcmp(word + length, "+overlap") == 0 && strncmp(word, "MPI_I", 5) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], word, length) == 0 &&
+            (word[length] == '\0' || overlap))
+            return LC_OK;
+    const char *better = lc_cli_suggest(word, names, n);
+    if (better != NULL)
+        return lc_fail(LC_ERR_USAGE, "bench: %.60s: no such operation: did you mean %s?", word,
+                       better);
+    return lc_fail(LC_ERR_USAGE, "bench: %.60s: no such operation: see `latecomer bench list`",
+                   word);
+}
+
+static enum lc_err check_operations(const char *list) {
+    const char *names[OPERATIONS_MOST];
+    char *text, *copy = strdup(list), *rest = copy;
+    size_t n;
+    enum lc_err err = ask_operations(&text, names, &n);
+    for (char *word; err == LC_OK && rest != NULL && (word = strsep(&rest, ",")) != NULL;)
+        err = check_one(word, names, n);
+    free(copy);
+    free(text);
+    return err;
+}
+
+/* The blocks of all ranks, counted by an int. */
+static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
+    char *copy = strdup(w->bytes), *rest = copy;
+    enum lc_err err = LC_OK;
+    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;)
+        if (strtoull(word, NULL, 10) >
+            (unsigned long long)(INT_MAX / (w->ranks > 2 ? w->ranks : 2)))
+            err = lc_fail(LC_ERR_USAGE,
+                          "bench: --bytes %s: too much for %ld ranks: blocks of all "
+                          "ranks must fit into 2 GiB",
+                          word, w->ranks);
+    free(copy);
+    return err;
+}
+
+static json_t *settings_json(const struct lc_bench_wishes *w) {
+    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s}", "tool",
+                     "latecomer " LC_VERSION, "sync_wanted", w->sync, "repetitions_wanted",
+                     (json_int_t)w->reps, "time_s", w->seconds, "precision", w->precision, "seed",
+                     (json_int_t)w->seed, "comm", w->comm, "in_place", w->in_place,
+                     "counters_wanted", w->counters);
+}
+
+static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
+    char stamp[32];
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+    lc_strbuf_printf(name, "latecomer-bench-%.*s-%ld-%s", (int)strcspn(w->operations, ",+"),
+                     w->operations, ranks, stamp);
+}
+
+/* The directory, parts/ in it, and in there what the command knows. */
+static enum lc_err make_directory(const struct lc_bench_wishes *w, long ranks,
+                                  struct lc_strbuf *directory, json_t *settings) {
+    struct lc_strbuf name = {0}, parts = {0};
+    default_name(w, ranks, &name);
+    enum lc_err err =
+        lc_bench_directory(w->output != NULL ? w->output : lc_strbuf_get(&name), directory);
+    if (err == LC_OK) {
+        lc_strbuf_printf(&parts, "%s/parts", lc_strbuf_get(directory));
+        if (mkdir(lc_strbuf_get(&parts), 0777) != 0)
+            err = lc_fail_errno(LC_ERR_IO, "bench: %s", lc_strbuf_get(&parts));
+        lc_strbuf_puts(&parts, "/settings.json");
+    }
+    if (err == LC_OK)
+        err = lc_bench_write_json(settings, lc_strbuf_get(&parts));
+    lc_strbuf_free(&name);
+    lc_strbuf_free(&parts);
+    return err;
+}
+
+static void remove_parts(const char *directory) {
+    struct lc_strbuf parts = {0}, file = {0};
+    lc_strbuf_printf(&parts, "%s/parts", directory);
+    DIR *dir = opendir(lc_strbuf_get(&parts));
+    for (const struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        lc_strbuf_clear(&file);
+        lc_strbuf_printf(&file, "%s/%s", lc_strbuf_get(&parts), e->d_name);
+        (void)unlink(lc_strbuf_get(&file));
+    }
+    if (dir != NULL)
+        closedir(dir);
+    (void)rmdir(lc_strbuf_get(&parts));
+    lc_strbuf_free(&parts);
+    lc_strbuf_free(&file);
+}
+
+/* What lc_bench_collect() has begun. */
+static void remove_table(const char *directory) {
+    struct lc_strbuf file = {0};
+    lc_strbuf_printf(&file, "%s/runs.csv.zst", directory);
+    (void)unlink(lc_strbuf_get(&file));
+    lc_strbuf_free(&file);
+}
+
+/* Fingerprints, list and table from the parts, which are not needed any more then. */
+static enum lc_err finish(const char *directory, json_t *settings, struct lc_collected *result) {
+    json_t *jobs = NULL;
+    LC_TRY(lc_bench_collect(directory, settings, result));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < result->n && err == LC_OK; i++)
+        err = lc_bench_add_job(directory, result->all[i], &jobs);
+    if (err != LC_OK) {
+        json_decref(jobs);
+        return err;
+    }
+    LC_TRY(lc_bench_end(directory, jobs, result->complete));
+    remove_parts(directory);
+    return LC_OK;
+}
+
+enum lc_err lc_bench_recover(const char *directory) {
+    struct lc_strbuf file = {0};
+    struct lc_collected result = {0};
+    lc_strbuf_printf(&file, "%s/parts/settings.json", directory);
+    json_t *settings = json_load_file(lc_strbuf_get(&file), 0, NULL);
+    lc_strbuf_free(&file);
+    if (!json_is_object(settings)) {
+        json_decref(settings);
+        return LC_OK; /* no such directory: what is wrong with it is found by who reads it */
+    }
+    enum lc_err err = finish(directory, settings, &result);
+    lc_collected_free(&result);
+    json_decref(settings);
+    return err;
+}
+
+static void add_number(struct lc_words *words, const char *key, double value) {
+    char text[64];
+    snprintf(text, sizeof text, "%.17g", value);
+    lc_words_add(words, key, text);
+}
+
+static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
+                       const char *directory) {
+    struct lc_strbuf parts = {0};
+    if (directory != NULL)
+        lc_strbuf_printf(&parts, "%s/parts", directory);
+    lc_words_add(words, "parts", lc_strbuf_get(&parts));
+    lc_words_add(words, "operations", w->operations);
+    lc_words_add(words, "bytes", w->bytes);
+    lc_words_add(words, "sync", w->sync);
+    lc_words_add(words, "comm", w->comm);
+    lc_words_add(words, "counters", w->counters);
+    lc_words_add(words, "in-place", w->in_place ? "1" : "0");
+    lc_words_add(words, "progress", isatty(STDERR_FILENO) && !lc_log_is_quiet() ? "1" : "0");
+    lc_words_add(words, "truth", getenv("LATECOMER_TEST_CLOCK") != NULL ? "1" : "0");
+    add_number(words, "reps", (double)w->reps);
+    add_number(words, "time", w->seconds);
+    add_number(words, "precision", w->precision);
+    add_number(words, "root", (double)w->root);
+    lc_strbuf_free(&parts);
+}
+
+/* ^C is for the job; this command stays to collect what it has measured. */
+static void on_interrupt(int number) {
+    (void)number;
+}
+
+/* The first rank of a job that a launcher has started. */
+static int run_beside(struct lc_words *words) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(lc_words_become(words, "bench"));
+    for (int i = 0; i < words->n; i++)
+        free(words->word[i]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LC_EXIT_ERROR;
+}
+
+static enum lc_err run_and_collect(struct lc_words *words, bool launched, const char *directory,
+                                   json_t *settings, struct lc_collected *result, int *code) {
+    struct lc_strbuf held = {0};
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    *code = launched ? run_beside(words) : lc_words_run(words, "bench", &held);
+    enum lc_err err = finish(directory, settings, result);
+    if (err != LC_OK) { /* then what the launcher said is all there is to know */
+        fputs(lc_strbuf_get(&held), stderr);
+        remove_parts(directory);
+        remove_table(directory);
+        (void)rmdir(directory);
+    } else if (*code != LC_EXIT_OK || !result->complete) {
+        *code = LC_EXIT_ERROR;
+        lc_complain("bench: ended before its time: what was measured is in %s", directory);
+    } else {
+        lc_say("result: %s", directory);
+    }
+    lc_strbuf_free(&held);
+    return err;
+}
+
+static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *launch) {
+    w->sync = w->sync != NULL ? w->sync : "roundtime";
+    w->comm = w->comm != NULL ? w->comm : "world";
+    w->counters = w->counters != NULL ? w->counters : "rusage,perf,gap,probes";
+    w->reps = w->reps != 0 ? w->reps : w->precision > 0 ? 100000 : 1000;
+    w->seconds = w->seconds > 0 ? w->seconds : 10;
+    w->seed = w->seed != 0 ? w->seed : 1;
+    if (launch->kind != LC_LAUNCHER_NONE)
+        w->ranks = launch->size;
+    else if (w->ranks == 0)
+        w->ranks = 2;
+}
+
+enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
+                           int *code) {
+    struct lc_bench_wishes w = *wishes;
+    struct lc_launch launch;
+    struct lc_words words = {.n = 0};
+    struct lc_strbuf directory = {0};
+    *result = (struct lc_collected){0};
+    lc_launch_detect_place(&launch);
+    bool launched = launch.kind != LC_LAUNCHER_NONE &&
+                    !(launch.kind == LC_LAUNCHER_SLURM && launch.size == 1 && w.ranks);
+    if (launched && w.ranks)
+        return lc_fail(LC_ERR_USAGE, "bench: -n %ld: a launcher has started this: leave -n out",
+                       w.ranks);
+    fill_defaults(&w, &launch);
+    if (w.root >= w.ranks)
+        return lc_fail(LC_ERR_USAGE, "bench: --root %ld: there are %ld ranks", w.root, w.ranks);
+    LC_TRY(check_sizes(&w));
+    LC_TRY(check_operations(w.operations));
+    LC_TRY(lc_words_begin(&words, "bench", launched ? &launch : NULL, w.flavour, w.ranks));
+    if (launched && launch.rank != 0) {
+        add_wishes(&words, &w, NULL);
+        exit(lc_words_become(&words, "bench"));
+    }
+    json_t *settings = settings_json(&w);
+    enum lc_err err = make_directory(&w, w.ranks, &directory, settings);
+    if (err == LC_OK) {
+        add_wishes(&words, &w, lc_strbuf_get(&directory));
+        err = run_and_collect(&words, launched, lc_strbuf_get(&directory), settings, result, code);
+    }
+    json_decref(settings);
+    lc_strbuf_free(&directory);
+    return err;
+}

@@ -1,0 +1,33 @@
+/* `latecomer bench OP`: starts the harness, collects what its ranks wrote. */
+#ifndef LC_CLI_BENCH_START_H
+#define LC_CLI_BENCH_START_H
+
+#include "base/launcher.h"
+#include "bench/bench_collect.h"
+
+struct lc_bench_wishes {
+    const char *operations, *bytes; /* lists with commas; bytes are plain numbers */
+    const char *output;             /* DIR, or NULL */
+    const char *sync, *comm, *counters;
+    enum lc_flavour flavour; /* unknown: the first that is there */
+    uint64_t reps, seed;     /* 0: default */
+    double seconds, precision;
+    long ranks, root;
+    bool in_place;
+};
+
+/* Measures, writes the directory of the result and gives its fingerprints. Under a launcher all
+ * ranks call this; those but the first do not come back. lc_collected_free(). An interrupted or
+ * broken job leaves what was measured: LC_OK with *code 1 after a line that says so. LC_ERR_USAGE:
+ * an unknown operation. */
+enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
+                           int *code);
+
+/* Prints the operations. LC_ERR_NOT_FOUND. */
+enum lc_err lc_bench_list(void);
+
+/* Makes the result of a directory in which only parts are (a job that was killed). LC_ERR_IO,
+ * LC_ERR_FORMAT. */
+enum lc_err lc_bench_recover(const char *directory);
+
+#endif
