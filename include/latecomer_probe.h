@@ -20,10 +20,10 @@
  *   latecomer_probe_value(&latecomer_probe_table, i, m);   over all threads; timers: ticks
  *
  * `latecomer bench` does so where it finds the table in the process, and correlates each probe
- * with the run time. Before the first repetition nothing is recorded. A stop without a start, and a
- * start of a timer that runs, are counted as unbalanced and change nothing else. Each thread has its
- * own memory; threads beyond LATECOMER_PROBE_THREADS are counted as lost. A disabled probe costs one
- * predictable branch. */
+ * with the run time. Before the first repetition nothing is recorded. A stop without a start, and
+ * a start of a timer that runs, are counted as unbalanced and change nothing else. Each thread
+ * has its own memory; threads beyond LATECOMER_PROBE_THREADS are counted as lost. A disabled
+ * probe costs one predictable branch. */
 #ifndef LATECOMER_PROBE_H
 #define LATECOMER_PROBE_H
 
