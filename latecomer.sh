@@ -14,7 +14,7 @@ build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 pyth
   libjansson-dev libzstd-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
 demo_packages="lammps"
 test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
-  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev"
+  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd"
 app_packages="abinit abinit-data cp2k freefem++ gpaw gromacs nwchem-mpich nwchem-openmpi openfoam python3-dolfinx python3-meep-openmpi quantum-espresso"
 lint_packages="clang-format clang-tidy cppcheck"
 

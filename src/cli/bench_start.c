@@ -2,11 +2,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -178,6 +180,20 @@ static enum lc_err finish(const char *directory, json_t *settings, struct lc_col
     return LC_OK;
 }
 
+/* Who measures, or makes the result, holds the lock of the parts; a descriptor, or -1: somebody
+ * else does. */
+static int lock_parts(const char *directory) {
+    struct lc_strbuf file = {0};
+    lc_strbuf_printf(&file, "%s/parts/settings.json", directory);
+    int fd = open(lc_strbuf_get(&file), O_RDONLY | O_CLOEXEC);
+    lc_strbuf_free(&file);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 enum lc_err lc_bench_recover(const char *directory) {
     struct lc_strbuf file = {0};
     struct lc_collected result = {0};
@@ -188,9 +204,15 @@ enum lc_err lc_bench_recover(const char *directory) {
         json_decref(settings);
         return LC_OK; /* no such directory: what is wrong with it is found by who reads it */
     }
-    enum lc_err err = finish(directory, settings, &result);
+    int lock = lock_parts(directory);
+    enum lc_err err =
+        lock >= 0
+            ? finish(directory, settings, &result)
+            : lc_fail(LC_ERR_EXISTS, "bench: %s: is being measured: wait for its end", directory);
     lc_collected_free(&result);
     json_decref(settings);
+    if (lock >= 0)
+        close(lock);
     return err;
 }
 
@@ -243,6 +265,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched, const 
                                    json_t *settings, struct lc_collected *result, int *code) {
     struct lc_strbuf held = {0};
     struct sigaction action = {.sa_handler = on_interrupt};
+    int lock = lock_parts(directory);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     *code = launched ? run_beside(words) : lc_words_run(words, "bench", &held);
@@ -258,6 +281,8 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched, const 
     } else {
         lc_say("result: %s", directory);
     }
+    if (lock >= 0)
+        close(lock);
     lc_strbuf_free(&held);
     return err;
 }
