@@ -53,8 +53,8 @@ def all_operations():
         check(KEYS <= one.keys(), f"{job['operation']}: no {KEYS - one.keys()}")
         check(len(one["runs_ns"]) == 60 and 1 <= one["median_ns"] < 5e7, f"{job['operation']}: {len(one['runs_ns'])} runs, median {one['median_ns']} ns")
         check(one["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], f"{job['operation']}: {one['mpi']['name']}")
-    empty, bcast = fingerprint("all", "empty-64"), fingerprint("all", "MPI_Allreduce-64")
-    check(empty["median_ns"] < bcast["median_ns"], f"empty takes {empty['median_ns']} ns, MPI_Allreduce {bcast['median_ns']}")
+    empty, allreduce = fingerprint("all", "empty-64"), fingerprint("all", "MPI_Allreduce-64")
+    check(empty["min_ns"] < allreduce["min_ns"], f"empty takes {empty['min_ns']} ns, MPI_Allreduce {allreduce['min_ns']}")
 
 
 def table_agrees():
