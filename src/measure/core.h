@@ -58,18 +58,19 @@ enum {
 };
 enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
 
-/* The names of enum lc_fn, "MPI_Send". */
+/* By enum lc_fn, generated: the name, "MPI_Send"; may calls only be counted (paths/reduced.h)? */
 extern const char *const lc_fn_names[];
+extern const unsigned char lc_fn_local[];
 
 /* Of the call-path cache of a thread; all words are sums. */
 struct lc_path_counts {
     uint64_t made, unwinds;
-    uint64_t by_libunwind; /* unwinds that remembered rules could not do */
-    uint64_t uncacheable;  /* paths that had to be unwound at each call */
-    uint64_t recycled;     /* paths that were forgotten for want of memory */
-    uint64_t remade;       /* those that came back */
-    uint64_t remade_ticks; /* what that cost */
-    uint64_t own_ticks;    /* of rare work between two calls: unwinding, new communicators */
+    uint64_t by_libunwind;   /* unwinds that remembered rules could not do */
+    uint64_t uncacheable;    /* paths that had to be unwound at each call */
+    uint64_t recycled;       /* paths that were forgotten for want of memory */
+    uint64_t remade;         /* those that came back */
+    uint64_t remade_ticks;   /* what that cost */
+    uint64_t own_ticks;      /* of rare work between two calls: unwinding, new communicators */
     uint64_t sampling_ticks; /* of which for samples of the code between events */
     uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */
     uint64_t counted; /* calls that were counted, not timed, of libraries that went away */

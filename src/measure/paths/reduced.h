@@ -56,9 +56,6 @@ struct lc_sites_reduced {
     uint32_t passes; /* over all entries */
 };
 
-/* All functions of MPI, in the order of enum lc_fn: may calls only be counted? Generated. */
-extern const unsigned char lc_fn_local[];
-
 /* NULL: not known. */
 static inline struct lc_site *lc_site_find(struct lc_sites_reduced *all, uint32_t fn, uint64_t ra) {
     uint32_t i = (uint32_t)(lc_hash_key(ra) >> 56) % LC_SITES_MOST;
