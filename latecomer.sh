@@ -11,10 +11,10 @@ cd "$(dirname "$0")"
 
 build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 python3-six xz-utils
   libopenmpi-dev openmpi-bin libmpich-dev mpich libotf2-trace-dev otf2-tools libunwind-dev libdw-dev
-  libjansson-dev libzstd-dev libsmartcols-dev libcmocka-dev libexpat1-dev"
+  libjansson-dev libzstd-dev libsmartcols-dev libcmocka-dev libexpat1-dev zlib1g-dev"
 demo_packages="lammps"
 test_packages="lammps hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py libgsl-dev numactl
-  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd"
+  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd chromium"
 app_packages="abinit abinit-data cp2k freefem++ gpaw gromacs nwchem-mpich nwchem-openmpi openfoam python3-dolfinx python3-meep-openmpi quantum-espresso"
 lint_packages="clang-format clang-tidy cppcheck"
 
@@ -63,11 +63,24 @@ build() { # PRESET
   fi
 }
 
+# The page of `latecomer report`, where its sources are newer than the copy that comes with them and Node is there.
+build_page() {
+  command -v npm >/dev/null || return 0
+  [ -z "$(find web/src web/build.mjs web/package-lock.json -newer web/dist/page.html -print -quit)" ] && return 0
+  say "building web/dist/page.html"
+  (cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build >/dev/null)
+}
+
 mpirun_openmpi() {
   local flags="--oversubscribe"
   [ "$(id -u)" -eq 0 ] && flags+=" --allow-run-as-root"
   # shellcheck disable=SC2086
   mpirun.openmpi $flags "$@"
+}
+
+# npm comes with Node of some makers, and from Debian only where there is none.
+node_packages() {
+  command -v npm >/dev/null || printf 'nodejs npm'
 }
 
 demo() {
@@ -79,20 +92,26 @@ demo() {
   need "the demo" $wanted
   build release
   local latecomer=$PWD/build/release/bin/latecomer out=build/demo
+  local pages=$out/imbalanced/report.html
   rm -rf "$out"
   mkdir -p "$out"
   say "1. a bundled imbalanced program on 4 ranks (Open MPI)"
-  mpirun_openmpi -n 4 "$latecomer" run -o "$out/imbalanced" -- build/release/bin/latecomer-demo-openmpi
+  mpirun_openmpi -n 4 "$latecomer" run --trace -o "$out/imbalanced" -- build/release/bin/latecomer-demo-openmpi
+  "$latecomer" -q analyze "$out/imbalanced"
   "$latecomer" show "$out/imbalanced"
+  "$latecomer" -q report "$out/imbalanced"
   # shellcheck disable=SC2086
   if command -v lmp >/dev/null || need "the LAMMPS part of the demo" $demo_packages; then
     say "2. LAMMPS (melt) on 4 ranks, unchanged"
     mpirun_openmpi -n 4 "$latecomer" run -o "$out/lammps" -- lmp -in tests/system/real/melt.in -log none -screen none
     "$latecomer" show "$out/lammps"
+    "$latecomer" -q report "$out/lammps"
+    pages+=", $out/lammps/report.html"
   else
     say "2. LAMMPS cannot be installed here: skipped"
   fi
   say "results: $out/imbalanced, $out/lammps; next: build/release/bin/latecomer help"
+  say "open in a browser: $pages"
 }
 
 # Reads "N tests failed out of M" from a log of ctest into bad and all; false if there is no such line.
@@ -145,7 +164,7 @@ ctest_run() { # PRESET ARGS..
 
 run_tests() {
   # shellcheck disable=SC2086
-  need "the tests" $build_packages $test_packages $lint_packages
+  need "the tests" $build_packages $test_packages $lint_packages $(node_packages)
   build release
   if [ "${1:-}" = --apps ]; then
     # shellcheck disable=SC2086
@@ -190,6 +209,7 @@ case "${1:-}" in
   build)
     # shellcheck disable=SC2086
     need "the build" $build_packages
+    build_page
     build release
     ;;
   test) run_tests "${2:-}" ;;

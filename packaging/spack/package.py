@@ -26,6 +26,7 @@ class Latecomer(CMakePackage):
     depends_on("jansson")
     depends_on("util-linux")  # libsmartcols
     depends_on("zstd")
+    depends_on("zlib-api")
     depends_on("expat")
     depends_on("cmocka", when="+tests")
 

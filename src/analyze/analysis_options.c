@@ -18,6 +18,10 @@ enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int arg
             options->output = value;
         else if ((value = value_of(argv[i], "timeline")) != NULL)
             options->timeline = value;
+        else if ((value = value_of(argv[i], "page")) != NULL)
+            options->page = value;
+        else if ((value = value_of(argv[i], "windows")) != NULL)
+            options->windows = value;
         else if ((value = value_of(argv[i], "most-bytes")) != NULL)
             options->most_bytes = strtoull(value, NULL, 10);
         else if ((value = value_of(argv[i], "partition")) != NULL)
@@ -42,7 +46,7 @@ enum lc_err lc_analyze_options_parse(struct lc_analyze_options *options, int arg
                            "analyze`",
                            argv[i]);
     }
-    if (!options->archive || !(options->output || options->timeline))
+    if (!options->archive || !(options->output || options->timeline || options->page))
         return lc_fail(LC_ERR_USAGE, "archive and output are missing: this program is started by "
                                      "`latecomer analyze`");
     return LC_OK;

@@ -13,8 +13,10 @@ enum lc_time_correct_mode { LC_TIME_CORRECT_OFF, LC_TIME_CORRECT_ON, LC_TIME_COR
 
 struct lc_analyze_options {
     const char *archive;  /* traces.otf2 */
-    const char *output;   /* analysis.cubex; with a timeline: not written */
+    const char *output;   /* analysis.cubex; with a timeline or page: not written */
     const char *timeline; /* write this file for Perfetto (perfetto.h) instead; NULL: analyse */
+    const char *page;     /* write this file for the page of `latecomer report` instead */
+    const char *windows;  /* of detail in it, besides those it has anyway; NULL: none */
     uint64_t most_bytes;  /* of the timeline; 0: any */
     bool quiet, mpi_only;
     bool progress; /* a terminal is behind standard error */

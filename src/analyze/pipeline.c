@@ -8,6 +8,7 @@
 #include "analyze/crash.h"
 #include "analyze/health.h"
 #include "analyze/analysis_meta.h"
+#include "analyze/page_timeline.h"
 #include "analyze/perfetto.h"
 #include "analyze/read.h"
 #include "analyze/results.h"
@@ -90,7 +91,8 @@ static enum lc_err show_timeline(struct lc_trace *trace, const struct lc_analyze
         return lc_fail(LC_ERR_USAGE, "a timeline is written by one rank: start it without mpirun");
     trace->keep_matches = true;
     LC_TRY(find_waits(trace, options, &correction));
-    return lc_perfetto_write(trace, options->timeline, options->most_bytes);
+    return options->page != NULL ? lc_page_timeline_write(trace, options->windows, options->page)
+                                 : lc_perfetto_write(trace, options->timeline, options->most_bytes);
 }
 
 enum lc_err lc_analyze_run(const struct lc_transport *comm,
@@ -112,8 +114,8 @@ enum lc_err lc_analyze_run(const struct lc_transport *comm,
     facts.read_ns = lc_monotonic_raw_ns();
     if (err == LC_OK) {
         trace->results = results;
-        err = options->timeline != NULL ? show_timeline(trace, options)
-                                        : analyse(trace, options, &facts);
+        err = options->timeline != NULL || options->page != NULL ? show_timeline(trace, options)
+                                                                 : analyse(trace, options, &facts);
     }
     lc_trace_free(trace);
     lc_results_free(results);

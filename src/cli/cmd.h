@@ -3,6 +3,7 @@
 #ifndef LC_CLI_CMD_H
 #define LC_CLI_CMD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { LC_EXIT_OK = 0, LC_EXIT_ERROR = 1, LC_EXIT_USAGE = 2, LC_EXIT_SLOWER = 3 };
@@ -19,6 +20,7 @@ int lc_cmd_show(int argc, char **argv);
 int lc_cmd_analyze(int argc, char **argv);
 int lc_cmd_compare(int argc, char **argv);
 int lc_cmd_export(int argc, char **argv);
+int lc_cmd_report(int argc, char **argv);
 int lc_cmd_scaling(int argc, char **argv);
 int lc_cmd_top(int argc, char **argv);
 int lc_cmd_dump(int argc, char **argv);
@@ -30,5 +32,11 @@ int lc_cmd_bench(int argc, char **argv);
  * for as in `analyze`, to `file`; at most `most_bytes`, 0: any. Returns the exit status; what went
  * wrong is said. */
 int lc_export_timeline(const char *operand, const char *file, uint64_t most_bytes);
+
+/* `report`, by the analysis program: what the page shows of the trace of `operand`, to `file`;
+ * `windows` as in lc_page_timeline_write. Returns the exit status; what went wrong is said. */
+int lc_report_timeline(const char *operand, const char *windows, const char *file);
+/* Is there an archive that `operand` stands for? */
+bool lc_report_has_trace(const char *operand);
 
 #endif

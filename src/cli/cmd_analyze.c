@@ -23,6 +23,7 @@ struct settings {
     long ranks; /* 0: as many as cores */
     const char *output, *operand, *time_correct, *partition, *what_if;
     const char *timeline, *most_bytes; /* of `export` */
+    const char *page, *windows;        /* of `report` */
     bool mpi_only;
 };
 
@@ -165,6 +166,8 @@ static void add_options(struct lc_words *words, const struct settings *s, const 
     lc_words_add(words, "output", output);
     lc_words_add(words, "timeline", s->timeline);
     lc_words_add(words, "most-bytes", s->most_bytes);
+    lc_words_add(words, "page", s->page);
+    lc_words_add(words, "windows", s->windows);
     lc_words_add(words, "quiet", lc_log_is_quiet() ? "1" : "0");
     lc_words_add(words, "progress", isatty(STDERR_FILENO) ? "1" : "0");
     lc_words_add(words, "mpi-only", s->mpi_only ? "1" : "0");
@@ -180,7 +183,7 @@ static int start(const struct settings *s, const char *archive, const char *outp
     /* One task of Slurm may be a shell (srun --pty bash): then -n is a wish like any other. */
     bool launched = launch.kind != LC_LAUNCHER_NONE &&
                     !(launch.kind == LC_LAUNCHER_SLURM && launch.size == 1 && s->ranks) &&
-                    s->timeline == NULL;
+                    s->timeline == NULL && s->page == NULL;
     if (launched && s->ranks)
         lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n out", s->ranks);
     long ranks = launched ? 1 : s->ranks ? s->ranks : cores();
@@ -211,6 +214,25 @@ int lc_export_timeline(const char *operand, const char *file, uint64_t most_byte
     else
         lc_complain("%s", lc_err_text());
     free(newest);
+    lc_strbuf_free(&archive);
+    return code;
+}
+
+bool lc_report_has_trace(const char *operand) {
+    struct lc_strbuf archive = {0};
+    bool found = find_archive("report", operand, &archive) == LC_OK;
+    lc_strbuf_free(&archive);
+    return found;
+}
+
+int lc_report_timeline(const char *operand, const char *windows, const char *file) {
+    struct settings s = {.ranks = 1, .page = file, .windows = windows};
+    struct lc_strbuf archive = {0};
+    int code = LC_EXIT_ERROR;
+    if (find_archive("report", operand, &archive) == LC_OK)
+        code = start(&s, lc_strbuf_get(&archive), NULL);
+    else
+        lc_complain("%s", lc_err_text());
     lc_strbuf_free(&archive);
     return code;
 }

@@ -14,6 +14,7 @@ static const struct lc_command commands[] = {
     {"run", "measure a program", lc_cmd_run},
     {"analyze", "wait states, root causes, critical path of an OTF2 trace", lc_cmd_analyze},
     {"show", "terminal view or JSON of a result: who waits for whom", lc_cmd_show},
+    {"report", "one page of HTML: findings, call tree, timeline, causes", lc_cmd_report},
     {"compare", "did it get slower, is that more than chance, and where", lc_cmd_compare},
     {"scaling", "POP efficiency factors of several runs side by side", lc_cmd_scaling},
     {"export", "a result for speedscope, flame graphs, tables, hatchet", lc_cmd_export},

@@ -1,0 +1,217 @@
+/* Blocks of a page: "page.json" lists the results; of the k-th are "k/profile.json" and
+ * "k/profile.rows", the same of its analysis with the members of that file which hold JSON, and
+ * "k/timeline"; of all together "scaling.json", "compare.json". */
+#include "report/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "report/compare.h"
+#include "report/delay_models.h"
+#include "report/page_data.h"
+#include "report/page_pack.h"
+#include "report/page_rows.h"
+#include "report/scaling.h"
+
+extern const char lc_page_template[], lc_page_template_end[];
+
+/* Where the data goes: web/build.mjs puts it once into the template. */
+static const char data_mark[] = "<!--data-->";
+
+struct named_block {
+    char name[64];
+    struct lc_page_block *block;
+    FILE *stream;
+};
+
+/* A block of text; what is written to b->stream becomes its content. */
+static enum lc_err begin_text(struct named_block *b, FILE *out) {
+    LC_TRY(lc_page_block_begin(&b->block, b->name, out));
+    b->stream = lc_page_block_stream(b->block);
+    return b->stream != NULL ? LC_OK : lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
+}
+
+static enum lc_err end_text(struct named_block *b, enum lc_err err) {
+    if (b->stream != NULL)
+        fclose(b->stream);
+    enum lc_err ended = lc_page_block_end(b->block);
+    return err != LC_OK ? err : ended;
+}
+
+static enum lc_err put_bytes(const char *name, const char *data, size_t bytes, FILE *out) {
+    struct lc_page_block *block;
+    LC_TRY(lc_page_block_begin(&block, name, out));
+    lc_page_block_put(block, data, bytes);
+    return lc_page_block_end(block);
+}
+
+static enum lc_err put_rows(struct lc_view *view, const char *name, FILE *out) {
+    struct lc_page_block *block;
+    LC_TRY(lc_page_block_begin(&block, name, out));
+    enum lc_err err = lc_page_rows(view, block), ended = lc_page_block_end(block);
+    return err != LC_OK ? err : ended;
+}
+
+static enum lc_err put_result(struct lc_view *view, size_t k, const char *role, FILE *out) {
+    struct named_block b = {.stream = NULL};
+    snprintf(b.name, sizeof b.name, "%zu/%s.json", k, role);
+    enum lc_err err = begin_text(&b, out);
+    if (err == LC_OK)
+        err = lc_page_data(view, b.stream);
+    LC_TRY(end_text(&b, err));
+    snprintf(b.name, sizeof b.name, "%zu/%s.rows", k, role);
+    return put_rows(view, b.name, out);
+}
+
+/* Members of the file that hold JSON or a table, as they are. */
+static enum lc_err put_members(struct lc_view *view, size_t k, const char *role, FILE *out) {
+    static const char *const members[] = {"root_causes.json",     "critical_path.json",
+                                          "wait_statistics.json", "timeline.json",
+                                          "size_classes.tsv",     "blame.tsv"};
+    char name[64];
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const char *data;
+        size_t bytes;
+        if (lc_cubex_misc(view->cube, members[i], &data, &bytes) != LC_OK)
+            continue;
+        snprintf(name, sizeof name, "%zu/%s/%s", k, role, members[i]);
+        LC_TRY(put_bytes(name, data, bytes, out));
+    }
+    return LC_OK;
+}
+
+/* Only analyses have both models. */
+static enum lc_err put_models(struct lc_view *view, size_t k, const char *role, FILE *out) {
+    struct named_block b = {.stream = NULL};
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (memory == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
+    enum lc_err err = lc_delay_models_write(view, true, memory);
+    fclose(memory);
+    snprintf(b.name, sizeof b.name, "%zu/%s/delay_models.json", k, role);
+    err = err == LC_OK ? put_bytes(b.name, text, bytes, out) : LC_OK;
+    free(text);
+    return err;
+}
+
+static enum lc_err put_file(const char *file, size_t k, const char *role, FILE *out) {
+    struct lc_view *view;
+    LC_TRY(lc_view_open(&view, file));
+    enum lc_err err = put_result(view, k, role, out);
+    if (err == LC_OK)
+        err = put_members(view, k, role, out);
+    if (err == LC_OK)
+        err = put_models(view, k, role, out);
+    lc_view_close(view);
+    return err;
+}
+
+static enum lc_err put_timeline(const char *file, size_t k, FILE *out) {
+    char name[64], bytes[1 << 16];
+    struct lc_page_block *block;
+    FILE *in = fopen(file, "rb");
+    if (in == NULL)
+        return lc_fail_errno(LC_ERR_IO, "%s", file);
+    snprintf(name, sizeof name, "%zu/timeline", k);
+    enum lc_err err = lc_page_block_begin(&block, name, out);
+    for (size_t n; err == LC_OK && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        lc_page_block_put(block, bytes, n);
+    if (err == LC_OK)
+        err = lc_page_block_end(block);
+    fclose(in);
+    return err;
+}
+
+static void put_quoted(FILE *out, const char *key, const char *text) {
+    struct lc_strbuf quoted = {0};
+    lc_json_put(&quoted, text != NULL ? text : "");
+    fprintf(out, "\"%s\": %s", key, lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "\"\"");
+    lc_strbuf_free(&quoted);
+}
+
+static enum lc_err put_list(const struct lc_page_result *results, size_t n, FILE *out) {
+    struct named_block b = {.name = "page.json"};
+    LC_TRY(begin_text(&b, out));
+    fputs("{\"format\": \"latecomer-page\", \"version\": 1, ", b.stream);
+    put_quoted(b.stream, "creator", "latecomer " LC_VERSION);
+    fputs(", \"results\": [", b.stream);
+    for (size_t k = 0; k < n; k++) {
+        fputs(k > 0 ? ",\n{" : "\n{", b.stream);
+        put_quoted(b.stream, "name", results[k].name);
+        fputs(", ", b.stream);
+        put_quoted(b.stream, "why_no_timeline", results[k].why);
+        fprintf(b.stream, ", \"analysis\": %s, \"timeline\": %s}",
+                results[k].analysis != NULL ? "true" : "false",
+                results[k].timeline != NULL ? "true" : "false");
+    }
+    fputs("]}\n", b.stream);
+    return end_text(&b, LC_OK);
+}
+
+static enum lc_err put_why(FILE *out) {
+    fputs("{", out);
+    put_quoted(out, "why", lc_err_text());
+    fputs("}\n", out);
+    return LC_OK;
+}
+
+static enum lc_err put_scaling(const struct lc_page_result *results, size_t n, FILE *out) {
+    struct named_block b = {.name = "scaling.json"};
+    struct lc_scaling *scaling;
+    LC_TRY(lc_scaling_new(&scaling));
+    enum lc_err err = LC_OK, made = LC_OK;
+    for (size_t k = 0; made == LC_OK && k < n; k++)
+        made = lc_scaling_add(scaling, results[k].file);
+    err = begin_text(&b, out);
+    if (err == LC_OK)
+        err = made == LC_OK ? lc_scaling_write(scaling, false, true, b.stream) : put_why(b.stream);
+    err = end_text(&b, err);
+    lc_scaling_free(scaling);
+    return err;
+}
+
+/* The first result with the last one; 5 % is what counts where no significance can be given. */
+static enum lc_err put_comparison(const struct lc_page_result *results, size_t n, FILE *out) {
+    struct named_block b = {.name = "compare.json"};
+    struct lc_comparison *comparison;
+    LC_TRY(lc_comparison_new(&comparison));
+    enum lc_err err, made = lc_comparison_add(comparison, 0, results[0].file);
+    if (made == LC_OK)
+        made = lc_comparison_add(comparison, 1, results[n - 1].file);
+    if (made == LC_OK)
+        made = lc_comparison_make(comparison, 0.05);
+    err = begin_text(&b, out);
+    if (err == LC_OK)
+        err = made == LC_OK ? lc_comparison_write(comparison, LC_COMPARE_JSON, b.stream)
+                            : put_why(b.stream);
+    err = end_text(&b, err);
+    lc_comparison_free(comparison);
+    return err;
+}
+
+static enum lc_err put_one(const struct lc_page_result *result, size_t k, FILE *out) {
+    LC_TRY(put_file(result->file, k, "profile", out));
+    if (result->analysis != NULL)
+        LC_TRY(put_file(result->analysis, k, "analysis", out));
+    return result->timeline != NULL ? put_timeline(result->timeline, k, out) : LC_OK;
+}
+
+enum lc_err lc_page_write(const struct lc_page_result *results, size_t n, FILE *out) {
+    const char *mark = strstr(lc_page_template, data_mark);
+    if (mark == NULL)
+        return lc_fail(LC_ERR_FORMAT, "the page: its template is damaged: build it again");
+    fwrite(lc_page_template, 1, (size_t)(mark - lc_page_template), out);
+    LC_TRY(put_list(results, n, out));
+    for (size_t k = 0; k < n; k++)
+        LC_TRY(put_one(&results[k], k, out));
+    if (n > 1) {
+        LC_TRY(put_scaling(results, n, out));
+        LC_TRY(put_comparison(results, n, out));
+    }
+    mark += sizeof data_mark - 1;
+    fwrite(mark, 1, (size_t)(lc_page_template_end - mark), out);
+    return ferror(out) ? lc_fail_errno(LC_ERR_IO, "the page: cannot be written") : LC_OK;
+}

@@ -1,0 +1,84 @@
+#include "report/page_data.h"
+
+#include "base/json_text.h"
+#include "report/json.h"
+#include "report/text_parts.h"
+
+static void put_string(FILE *out, const char *text) {
+    struct lc_strbuf quoted = {0};
+    lc_json_put(&quoted, text != NULL ? text : "");
+    fputs(lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "\"\"", out);
+    lc_strbuf_free(&quoted);
+}
+
+static const char *kind_of(const struct lc_metric *metric) {
+    if (metric->dtype == LC_DTYPE_MIN_DOUBLE)
+        return "minimum";
+    if (metric->dtype == LC_DTYPE_MAX_DOUBLE)
+        return "maximum";
+    return metric->kind == LC_METRIC_INCLUSIVE ? "inclusive"
+           : metric->kind == LC_METRIC_DERIVED ? "derived"
+                                               : "exclusive";
+}
+
+static void put_metrics(const struct lc_model *model, FILE *out) {
+    fputs(",\n\"metrics\": [", out);
+    for (size_t m = 0; m < model->n_metrics; m++) {
+        const struct lc_metric *metric = &model->metrics[m];
+        fprintf(out, "%s\n{\"parent\": %ld, \"kind\": \"%s\", \"name\": ", m > 0 ? "," : "",
+                metric->parent != LC_NONE ? (long)metric->parent : -1L, kind_of(metric));
+        put_string(out, metric->name);
+        fputs(", \"display\": ", out);
+        put_string(out, metric->display);
+        fputs(", \"unit\": ", out);
+        put_string(out, metric->unit);
+        fputs(", \"descr\": ", out);
+        put_string(out, metric->descr);
+        putc('}', out);
+    }
+    fputs("\n]", out);
+}
+
+/* [parent, name, MPI, source file or library, line] */
+static void put_paths(const struct lc_view *view, FILE *out) {
+    fputs(",\n\"paths\": [", out);
+    for (size_t p = 0; p < view->n_paths; p++) {
+        const struct lc_merged_path *path = &view->paths[p];
+        const struct lc_region *region =
+            &view->model->regions[view->model->cnodes[path->first_cnode].region];
+        fprintf(out, "%s\n[%ld,", p > 0 ? "," : "",
+                path->parent != LC_NONE ? (long)path->parent : -1L);
+        put_string(out, path->name);
+        fprintf(out, ",%d,", path->mpi);
+        put_string(out, region->module);
+        fprintf(out, ",%lld]", (long long)region->begin_line);
+    }
+    fputs("\n]", out);
+}
+
+static void put_factor(void *context, const struct lc_text_factor *factor) {
+    FILE *out = context;
+    fprintf(out, "\n{\"depth\": %d, \"key\": ", factor->depth);
+    put_string(out, factor->key);
+    fputs(", \"name\": ", out);
+    put_string(out, factor->name);
+    fputs(", \"formula\": ", out);
+    put_string(out, factor->formula);
+    fputs(", \"advice\": ", out);
+    put_string(out, factor->advice);
+    fputs("},", out);
+}
+
+enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
+    const struct lc_json_options options = {.by = LC_JSON_BY_LOCATION};
+    fputs("{\"file\": ", out);
+    put_string(out, view->file);
+    fputs(",\n\"result\": ", out);
+    LC_TRY(lc_json_write(view, &options, out));
+    put_metrics(view->model, out);
+    put_paths(view, out);
+    fputs(",\n\"factors\": [", out);
+    lc_text_each_factor(put_factor, out);
+    fputs("null]}\n", out);
+    return LC_OK;
+}

@@ -1,0 +1,275 @@
+// Clicks through every view of every page in headless Chromium. Structure is compared, not pixels. Usage: browser.mjs PAGES.json
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const require = createRequire(`${plan.modules}/node_modules/`);
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath: plan.chromium, args: ["--no-sandbox"] });
+
+// Anything on the console, any error and any request beside the page itself is a failure. The check of accessibility is put into the page
+// by the debugger, which no policy of the page governs.
+async function open(file, colorScheme = "light") {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("console", (message) => wrong.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+  page.on("request", (request) => { if (request.url().split("#")[0] !== pathToFileURL(file).href && !request.url().startsWith("blob:")) wrong.push(`request: ${request.url()}`); });
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForSelector("html[data-ready='1']");
+  return { context, page, wrong };
+}
+
+async function accessible(page, what) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.map((v) => `${what}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html} (${n.failureSummary})`).join(" | ")}`);
+}
+
+const viewOf = (page) => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("view") ?? "overview");
+
+async function everyView({ page }, about) {
+  const links = page.locator("nav a");
+  const names = await links.evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")));
+  for (const view of ["overview", "explorer", "timeline", "causes", "matrix", ...(about.views ?? []), "about"]) assert.ok(names.includes(view), `${about.name}: has the view ${view}`);
+  for (let i = 0; i < names.length; i++) {
+    await links.nth(i).click();
+    await page.waitForFunction((view) => document.querySelector("nav a[aria-current=page]")?.hash.includes(`view=${view}`), names[i]);
+    assert.ok((await page.locator("main").innerText()).trim().length > 20, `${about.name}: ${names[i]} shows something`);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${about.name}: ${names[i]} is no wider than the window`);
+  }
+  return names;
+}
+
+// A second page that opens on the link of a state shows the same.
+async function linksRestore({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=explorer&metric=visits`);
+  await page.waitForSelector("[role=option][aria-selected=true], .empty");
+  if (await page.locator(".empty").count()) return;
+  const first = page.locator("[role=treeitem]").first();
+  await first.click();
+  await page.locator("button", { hasText: "histogram" }).click();
+  const link = page.url();
+  const selected = async () => [await page.locator("[role=treeitem][aria-selected=true] .name").innerText(), await page.locator("[role=option][aria-selected=true]").innerText(), await page.locator("button[aria-pressed=true]").allInnerTexts()];
+  const before = await selected();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.waitForSelector("[role=treeitem][aria-selected=true]");
+  assert.deepEqual(await selected(), before, `${about.name}: a link restores its state`);
+  await page.locator("nav a", { hasText: "About" }).click();
+  await page.goBack();
+  await page.waitForSelector("[role=treeitem][aria-selected=true]");
+  assert.deepEqual(await selected(), before, `${about.name}: back restores the state`);
+  await page.goForward();
+  assert.equal(await viewOf(page), "about");
+}
+
+async function timeline({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline`);
+  const canvas = page.locator("canvas");
+  await canvas.waitFor();
+  const label = () => canvas.getAttribute("aria-label");
+  const whole = await label();
+  await canvas.focus();
+  await page.keyboard.press("+");
+  await page.waitForFunction((old) => document.querySelector("canvas").getAttribute("aria-label") !== old, whole);
+  await page.waitForFunction(() => location.hash.includes("from="));
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("0");
+  await page.waitForFunction((old) => document.querySelector("canvas").getAttribute("aria-label") === old, whole);
+  const colours = await page.evaluate(() => {
+    const c = document.querySelector("canvas");
+    const data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  assert.ok(colours > 4, `${about.name}: the timeline is drawn (${colours} colours)`);
+  if (await page.locator("[role=region][aria-label=windows] a").count()) {
+    await page.locator("[role=region][aria-label=windows] a").first().click();
+    await page.waitForSelector(".card");
+    assert.match(await page.locator(".card").innerText(), /waits/, `${about.name}: who waits`);
+    await page.locator("canvas").focus();
+    await page.keyboard.press("n");
+    await page.waitForFunction(() => location.hash.includes("wait="));
+    await page.locator(".card button").click();
+  }
+}
+
+// How often one must click from opening the page to the cause (not at all), and to its place in the timeline (once).
+async function newcomer({ page }, about) {
+  await page.goto("about:blank");
+  await page.goto(pathToFileURL(about.file).href);
+  const first = page.locator(".finding").first();
+  await first.waitFor();
+  const box = await first.boundingBox();
+  assert.ok(box.y + box.height < 800, `${about.name}: the first finding is on the first screen`);
+  assert.ok((await first.innerText()).includes(about.cause), `${about.name}: the first finding names ${about.cause}`);
+  await first.locator("a", { hasText: "in the timeline" }).click();
+  await page.waitForSelector("canvas");
+  await page.waitForSelector(".card");
+}
+
+async function keyboardOnly({ page }, about) {
+  await page.goto("about:blank");
+  await page.goto(pathToFileURL(about.file).href);
+  await page.waitForSelector("nav a");
+  const seen = new Set();
+  for (let i = 0; i < 12 && !(await page.evaluate(() => document.activeElement?.textContent === "Explorer")); i++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("[role=tree]");
+  for (let i = 0; i < 40 && seen.size < 3; i++) {
+    await page.keyboard.press("Tab");
+    const role = await page.evaluate(() => document.activeElement?.getAttribute("role"));
+    if (role === "tree") {
+      seen.add(role);
+      for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]) await page.keyboard.press(key);
+      assert.equal(await page.locator("[role=treeitem][aria-selected=true]").count(), 1, "a call path is chosen by keys");
+    }
+    if (role === "listbox") { seen.add(role); await page.keyboard.press("ArrowDown"); assert.notEqual(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("metric")), null); }
+    if (role === "region") seen.add(role);
+  }
+  assert.ok(seen.has("tree") && seen.has("listbox"), `tree and metrics are reached by Tab: ${[...seen]}`);
+  await page.keyboard.press("/");
+  await page.keyboard.type("MPI_");
+  await page.waitForFunction(() => location.hash.includes("search=MPI_"));
+  await page.locator("body").press("Escape");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  await page.waitForSelector("[role=dialog]");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("[role=dialog]").count(), 0);
+  await page.keyboard.press("1");
+  await page.waitForSelector(".findings");
+}
+
+async function policyHolds({ page }) {
+  const results = await page.evaluate(async () => {
+    const out = { script: false, request: "" };
+    globalThis.ran = false;
+    const script = document.createElement("script");
+    script.textContent = "globalThis.ran = true";
+    document.body.append(script);
+    out.script = globalThis.ran;
+    try { await fetch("data:text/plain,x"); out.request = "allowed"; } catch { out.request = "refused"; }
+    return out;
+  });
+  assert.deepEqual(results, { script: false, request: "refused" }, "the policy is in force");
+}
+
+async function files({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=overview`);
+  await page.waitForSelector(".table button");
+  const [table] = await Promise.all([page.waitForEvent("download"), page.locator(".table button").first().click()]);
+  assert.match(readFileSync(await table.path(), "utf8"), /^[^\n]+,[^\n]+\n/, "a table as CSV");
+  const [figure] = await Promise.all([page.waitForEvent("download"), page.locator("figure button").first().click()]);
+  assert.match(readFileSync(await figure.path(), "utf8"), /^<svg[^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/, "a figure as SVG");
+}
+
+async function pictures(about) {
+  const views = { overview: "", timeline: "#view=timeline&window=0", explorer: "#view=explorer", causes: "#view=causes", matrix: "#view=matrix" };
+  for (const theme of ["light", "dark"]) {
+    const { page, context } = await open(about.file, theme);
+    for (const [view, hash] of Object.entries(views)) {
+      await page.goto("about:blank");
+      await page.goto(pathToFileURL(about.file).href + hash);
+      await page.waitForSelector("main section");
+      await page.waitForTimeout(250);
+      await page.screenshot({ path: `${plan.pictures}/page-${view}-${theme}.png` });
+    }
+    await context.close();
+  }
+}
+
+// What needs no mouse, no clock and no data is checked on each page; the rest where it makes a difference.
+for (const about of plan.pages) {
+  const tab = await open(about.file);
+  await everyView(tab, about);
+  await tab.page.locator("nav a").first().click();
+  const text = await tab.page.locator("body").innerText();
+  if (about.title) assert.ok(text.includes(about.title), `${about.name}: names the program`);
+  if (about.text) assert.ok(text.includes(about.text), `${about.name}: says "${about.text}"`);
+  if (about.findings) assert.ok((await tab.page.locator(".finding").count()) > 0, `${about.name}: has findings`);
+  for (const name of about.hostile ?? []) {
+    await tab.page.goto(`${pathToFileURL(about.file).href}#view=explorer`);
+    await tab.page.waitForSelector("[role=treeitem]");
+    const titles = await tab.page.locator("[role=treeitem] .name").evaluateAll((all) => all.map((e) => e.getAttribute("title")));
+    assert.ok(titles.includes(name), `${about.name}: ${name} is shown as it is: ${titles}`);
+  }
+  assert.notEqual(await tab.page.title(), "taken");
+  assert.equal(await tab.page.locator("img, b:text('bold')").count(), 0, `${about.name}: no name became an element`);
+  if (about.timeline) await timeline(tab, about);
+  if (about.causes) { await tab.page.goto(`${pathToFileURL(about.file).href}#view=causes`); await tab.page.waitForSelector("section"); }
+  await linksRestore(tab, about);
+  if (about.one_click) await newcomer(tab, about);
+  if (about.name === "demo") { await keyboardOnly(tab, about); await files(tab, about); }
+  assert.deepEqual(tab.wrong, [], `${about.name}: nothing on the console, no request`);
+  if (about.name === "demo") await policyHolds(tab);
+  await tab.context.close();
+  console.log(`${about.name}: ok`);
+}
+
+// Accessibility: every view of a page that has all of them, dark and light.
+const violations = [];
+for (const [name, theme] of [["demo", "light"], ["demo", "dark"], ["scaling", "light"]]) {
+  const about = plan.pages.find((page) => page.name === name);
+  const { page, context } = await open(about.file, theme);
+  for (const view of await page.locator("nav a").evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")))) {
+    await page.goto(`${pathToFileURL(about.file).href}#view=${view}`);
+    await page.waitForFunction((v) => document.querySelector("nav a[aria-current=page]")?.hash.includes(`view=${v}`), view);
+    violations.push(...await accessible(page, `${name} ${view} ${theme}`));
+  }
+  await context.close();
+}
+
+assert.deepEqual(violations, [], "accessibility");
+
+// The components alone, and the colours of what must be told apart, as people with the three deficiencies see them
+// (matrices of Machado, Oliveira, Fernandes 2009, severity 1).
+const deficiencies = {
+  none: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+  deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+  tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+};
+const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+function lab(hex, matrix) {
+  const rgb = [1, 3, 5].map((i) => linear(parseInt(hex.slice(i, i + 2), 16) / 255));
+  const seen = [0, 1, 2].map((r) => Math.min(1, Math.max(0, matrix[3 * r] * rgb[0] + matrix[3 * r + 1] * rgb[1] + matrix[3 * r + 2] * rgb[2])));
+  const xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]].map((row) => row.reduce((s, k, i) => s + k * seen[i], 0));
+  const f = xyz.map((v, i) => { const t = v / [0.9505, 1, 1.089][i]; return t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116; });
+  return [116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])];
+}
+const alike = [];
+for (const theme of ["light", "dark"]) {
+  const { page, context, wrong } = await open(plan.pages[0].file, theme);
+  const names = ["--useful", "--p2p", "--collective", "--mpi-other", "--openmp", "--late"];
+  const colours = await page.evaluate((all) => all.map((name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()), names);
+  for (const [deficiency, matrix] of Object.entries(deficiencies))
+    for (let a = 0; a < names.length; a++)
+      for (let b = a + 1; b < names.length; b++) {
+        const [x, y] = [lab(colours[a], matrix), lab(colours[b], matrix)];
+        const distance = Math.hypot(...x.map((v, i) => v - y[i]));
+        if (distance < 14) alike.push(`${theme}, ${deficiency}: ${names[a]} and ${names[b]} differ by ${distance.toFixed(1)} only`);
+      }
+  assert.deepEqual(wrong, []);
+  await context.close();
+}
+assert.deepEqual(alike, [], "colours that look alike");
+{
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("console", (message) => wrong.push(message.text()));
+  page.on("pageerror", (error) => wrong.push(error.message));
+  await page.goto(pathToFileURL(plan.design).href);
+  await page.waitForSelector("section");
+  assert.ok((await page.locator("section").count()) > 8, "the page of components");
+  assert.deepEqual(wrong, []);
+  await context.close();
+}
+if (plan.pictures) await pictures(plan.pages.find((page) => page.name === "lammps-trace"));
+await browser.close();
+console.log("all pages: ok");

@@ -1,0 +1,29 @@
+"""The page in web/dist is what its sources give: types check, a fresh build is the same byte by byte, and small enough.
+Usage: page_built.py WEB_DIR MODULES_DIR. 77: npm is not here."""
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WEB, MODULES = map(os.path.abspath, sys.argv[1:3])
+MOST_BYTES = 300 * 1024  # code and styles, compressed
+if not os.path.isdir(f"{MODULES}/node_modules"):
+    print("skipped: npm is not installed")
+    sys.exit(77)
+with tempfile.TemporaryDirectory(dir=MODULES) as scratch:
+    for name in ("src", "build.mjs", "tsconfig.json", "package.json"):
+        (shutil.copytree if os.path.isdir(f"{WEB}/{name}") else shutil.copy)(f"{WEB}/{name}", f"{scratch}/{name}")
+    for command in (["node", f"{MODULES}/node_modules/typescript/bin/tsc", "--noEmit"], ["node", "build.mjs"]):
+        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=200, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{command}: {done.stdout}{done.stderr}")
+    for name in ("dist/page.html", "design.html"):
+        fresh = open(f"{scratch}/{name}", "rb").read()
+        if fresh != open(f"{WEB}/{name}", "rb").read():
+            sys.exit(f"web/{name} is not what web/src gives: run `npm ci && npm run build` in web/")
+    size = len(gzip.compress(open(f"{WEB}/dist/page.html", "rb").read()))
+    if size > MOST_BYTES:
+        sys.exit(f"the page without data has {size} bytes compressed, more than {MOST_BYTES}")
+    print(f"{size} bytes compressed")

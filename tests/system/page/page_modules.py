@@ -1,0 +1,22 @@
+"""Installs what the page is built and tested with, by the lock file: page_modules.py WEB_DIR TARGET_DIR. 77: npm is not here."""
+import os
+import shutil
+import subprocess
+import sys
+
+WEB, TARGET = sys.argv[1:3]
+if not shutil.which("npm"):
+    print("skipped: npm is not installed")
+    sys.exit(77)
+os.makedirs(TARGET, exist_ok=True)
+stamp = os.path.join(TARGET, "node_modules", ".package-lock.json")
+lock = os.path.join(TARGET, "package-lock.json")
+same = os.path.exists(stamp) and os.path.exists(lock) and open(lock).read() == open(f"{WEB}/package-lock.json").read()
+if not same:
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(os.path.join(WEB, name), TARGET)
+    done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], cwd=TARGET, capture_output=True, text=True,
+                          timeout=200, check=False)
+    if done.returncode != 0:
+        os.path.exists(lock) and os.unlink(lock)
+        sys.exit(f"npm ci: {done.stderr[-2000:]}")

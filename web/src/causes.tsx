@@ -1,0 +1,126 @@
+/** Root causes: which delay costs how much, by two models; chains of waiting that one can follow into the timeline. */
+import type { JSX } from "preact";
+import { percent, seconds, visible } from "./format";
+import { Bar, Figure, Legend, Lines, PathText, Section, Table } from "./parts";
+import type { Result } from "./result";
+import { numberKey, type Navigation } from "./state";
+import type { DelayModels, Late, RootCause } from "./types";
+
+/** A chain in time: every victim a bar in the row of its rank, from who it waited for. */
+function Chain(props: { cause: RootCause; nav: Navigation; hasTimeline: boolean }): JSX.Element {
+  const { cause, nav } = props;
+  const links = cause.chain.slice(0, 12);
+  const from = Math.min(...links.map((l) => l.start_s));
+  const to = Math.max(...links.map((l) => l.start_s + l.waiting_s));
+  const names = [...new Set([`${cause.rank}.${cause.thread}`, ...links.map((l) => `${l.rank}.${l.thread}`)])];
+  const x = (t: number): number => 70 + (540 * (t - from)) / Math.max(to - from, 1e-12);
+  const y = (name: string): number => 12 + names.indexOf(name) * 30;
+  const look = (start: number, length: number): string => nav.link("timeline", { from: Math.max(0, start - length), to: start + 2 * length });
+  return (
+    <div class="chain">
+      <Figure name="chain" width={640} height={names.length * 30 + 24} label={`Chain of ${links.length} waits caused by rank ${cause.rank}`}>
+        {names.map((name) => <text class="tick" x="60" y={y(name) + 9} text-anchor="end">rank {name.replace(/\.0$/, "")}</text>)}
+        {names.map((name) => <line class="grid" x1="70" x2="620" y1={y(name) + 5} y2={y(name) + 5} />)}
+        {links.map((link, i) => {
+          const before = i === 0 ? `${cause.rank}.${cause.thread}` : `${links[i - 1].rank}.${links[i - 1].thread}`;
+          const name = `${link.rank}.${link.thread}`;
+          const end = x(link.start_s + link.waiting_s);
+          return (
+            <g>
+              <rect class="late" x={x(link.start_s)} y={y(name)} width={Math.max(2, end - x(link.start_s))} height="10"><title>{`rank ${name} waits ${seconds(link.waiting_s)} (${visible(link.kind)})`}</title></rect>
+              <line class="axis strong" x1={end} x2={end} y1={y(before) + 5} y2={y(name) + 5} />
+              <circle class="dot s0" cx={end} cy={y(before) + 5} r="3" />
+            </g>
+          );
+        })}
+        <text class="tick" x="70" y={names.length * 30 + 18}>{seconds(from)}</text><text class="tick" x="620" y={names.length * 30 + 18} text-anchor="end">{seconds(to)}</text>
+      </Figure>
+      <ol class="links-list">
+        {links.map((link) => (
+          <li>rank {link.rank}{link.thread > 0 && `.${link.thread}`} waits {seconds(link.waiting_s)}{link.cost_s !== undefined && link.cost_s < 0.995 * link.waiting_s && ` (${seconds(link.cost_s)} of it for this cause)`} in <PathText path={link.callpath} keep={1} />{" "}
+            {props.hasTimeline && <a href={look(link.start_s, link.waiting_s)}>in the timeline</a>}</li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Causes(props: { result: Result; nav: Navigation }): JSX.Element {
+  const { result, nav } = props;
+  const causes = result.rootCauses.slice(0, 50);
+  const chosen = Math.min(numberKey(nav.state, "cause", 0), causes.length - 1);
+  const most = causes[0]?.cost_s ?? 1;
+  const rows = causes.map((cause, i) => ({ cause, i }));
+  type R = { cause: RootCause; i: number };
+  return (
+    <Section title="Root causes" note="what others waited because of it, directly and further along">
+      <Table<R> name="root-causes" rows={rows} most={20} selected={(r) => r.i === chosen} columns={[
+        { title: "costs", cell: (r) => <a href={nav.link("causes", { cause: r.i })}>{seconds(r.cause.cost_s)}</a>, value: (r) => r.cause.cost_s, number: true },
+        { title: "directly, further", cell: (r) => <Bar parts={[{ share: r.cause.short_term_s / most, class: "late", title: "directly" }, { share: r.cause.long_term_s / most, class: "late2", title: "further along" }]} />, value: () => "" },
+        { title: "rank", cell: (r) => r.cause.rank, value: (r) => r.cause.rank, number: true },
+        { title: "where", cell: (r) => <PathText path={r.cause.callpath} />, value: (r) => r.cause.callpath },
+        { title: "waits", cell: (r) => r.cause.wait_states, value: (r) => r.cause.wait_states, number: true },
+      ]} />
+      <Legend items={[{ class: "late", text: "waiting caused directly" }, { class: "late2", text: "and further along" }]} />
+      {causes[chosen] && <><h3>The most expensive wait of the chosen cause, and whom it made wait in turn</h3><Chain cause={causes[chosen]} nav={nav} hasTimeline={result.timeline !== null} /></>}
+    </Section>
+  );
+}
+
+const sum = (pair: { short_term: number; long_term: number } | undefined): number => (pair ? (pair.short_term || 0) + (pair.long_term || 0) : 0);
+
+function Models(props: { models: DelayModels }): JSX.Element {
+  const rows = (props.models.callpaths ?? []).filter((r) => sum(r.proportional) + sum(r.waitfirst) > 0);
+  const all = (key: "proportional" | "waitfirst"): number => rows.reduce((s, r) => s + sum(r[key]), 0) || 1;
+  const [a, b] = [all("proportional"), all("waitfirst")];
+  type R = (typeof rows)[number];
+  return (
+    <Section title="Two models of who pays" note="proportional: excess time shares the costs; wait-first: what was late because of waiting pays last">
+      <Table<R> name="delay-models" rows={rows} most={25} columns={[
+        { title: "call path", cell: (r) => <PathText path={r.callpath} />, value: (r) => r.callpath },
+        { title: "proportional", cell: (r) => seconds(sum(r.proportional)), value: (r) => sum(r.proportional), number: true },
+        { title: "share", cell: (r) => percent(sum(r.proportional) / a), value: (r) => sum(r.proportional) / a, number: true },
+        { title: "wait-first", cell: (r) => seconds(sum(r.waitfirst)), value: (r) => sum(r.waitfirst), number: true },
+        { title: "share", cell: (r) => percent(sum(r.waitfirst) / b), value: (r) => sum(r.waitfirst) / b, number: true },
+      ]} />
+      {Object.entries(props.models.pareto ?? {}).map(([what, curves]) => (
+        <div><h3>Costs covered by the first {what === "callpaths" ? "call paths" : "locations"}</h3>
+          <Legend items={[{ class: "s0fill", text: "proportional" }, { class: "s1fill", text: "wait-first" }]} />
+          <Lines name={`pareto-${what === "callpaths" ? "callpaths" : "locations"}`} label="Pareto curves of both models" top={1} yText={percent} xText={(i) => String(i + 1)}
+            series={[{ class: "s0", values: normal(curves.proportional), text: "proportional" }, { class: "s1", values: normal(curves.waitfirst), text: "wait-first" }]} /></div>
+      ))}
+    </Section>
+  );
+}
+
+function normal(values: number[] | undefined): number[] {
+  const list = (values ?? []).slice(0, 200);
+  const top = Math.max(...(values ?? []), 1e-300);
+  return top <= 1.0001 ? list : list.map((v) => v / top);
+}
+
+function Blame(props: { late: Late[] }): JSX.Element {
+  return (
+    <Section title="Who was late" note="measured during the run: seconds that others waited">
+      <Table<Late> name="late" rows={props.late} columns={[
+        { title: "seconds", cell: (l) => seconds(l.seconds), value: (l) => l.seconds, number: true },
+        { title: "of waiting", cell: (l) => percent(l.share), value: (l) => l.share, number: true },
+        { title: "rank", cell: (l) => l.rank, value: (l) => l.rank, number: true },
+        { title: "was in", cell: (l) => <PathText path={l.callpath} />, value: (l) => l.callpath },
+        { title: "others waited in", cell: (l) => <PathText path={l.waiting_callpath} />, value: (l) => l.waiting_callpath },
+      ]} />
+    </Section>
+  );
+}
+
+export function RootCauses(props: { result: Result; nav: Navigation }): JSX.Element {
+  const { result } = props;
+  const late = result.profile.json.result.late ?? [];
+  return (
+    <div>
+      {result.rootCauses.length > 0 ? <Causes result={result} nav={props.nav} /> : <p class="empty">Costs of delays come from the analysis of a trace: latecomer run --trace, then latecomer analyze.</p>}
+      {result.models && <Models models={result.models} />}
+      {late.length > 0 && <Blame late={late} />}
+    </div>
+  );
+}

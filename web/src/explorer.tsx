@@ -1,0 +1,282 @@
+/** Three linked panels: which metric, where in the call tree, who. */
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { inUnit, percent, shortName, visible } from "./format";
+import { Choice, Figure, PathText, Section, Table } from "./parts";
+import type { Result, ResultFile } from "./result";
+import { fiveNumbers, type Rows, type Spread } from "./rows";
+import { numberKey, type Navigation } from "./state";
+
+const LINE = 22;
+
+interface Line {
+  path: number;
+  depth: number;
+  open: boolean;
+  leaf: boolean;
+}
+
+/** The lines of the tree that are open; with a search those that match and what is around them. */
+function visibleLines(rows: Rows, open: Set<number>, matches: Set<number> | null): Line[] {
+  const lines: Line[] = [];
+  const add = (path: number, depth: number): void => {
+    if (matches && !matches.has(path)) return;
+    const isOpen = matches !== null || open.has(path);
+    lines.push({ path, depth, open: isOpen, leaf: rows.children[path].length === 0 });
+    if (isOpen) for (const child of rows.children[path]) add(child, depth + 1);
+  };
+  for (const root of rows.roots) add(root, 0);
+  return lines;
+}
+
+function search(rows: Rows, text: string): Set<number> | null {
+  if (text === "") return null;
+  const found = new Set<number>();
+  const wanted = text.toLowerCase();
+  rows.paths.forEach((path, id) => {
+    if (path[1].toLowerCase().includes(wanted)) for (let at = id; at >= 0; at = rows.paths[at][0]) found.add(at);
+  });
+  return found;
+}
+
+/** From the root down, while one child has most of it. */
+function hotPath(rows: Rows, metric: number): number[] {
+  const path: number[] = [];
+  let list = rows.roots;
+  while (list.length > 0 && path.length < 64) {
+    const best = list.reduce((a, b) => (rows.sum(metric, b, true) > rows.sum(metric, a, true) ? b : a));
+    path.push(best);
+    const children = rows.children[best];
+    const sums = children.map((c) => rows.sum(metric, c, true));
+    if (Math.max(0, ...sums) < 0.5 * rows.sum(metric, best, true)) break;
+    list = children;
+  }
+  return path;
+}
+
+function ancestors(rows: Rows, path: number): number[] {
+  const list: number[] = [];
+  for (let at = path; at >= 0; at = rows.paths[at][0]) list.push(at);
+  return list;
+}
+
+function Metrics(props: { file: ResultFile; metric: number; path: number; nav: Navigation }): JSX.Element {
+  const { file, nav } = props;
+  const metrics = file.json.metrics;
+  const depth = (m: number): number => (metrics[m].parent >= 0 ? 1 + depth(metrics[m].parent) : 0);
+  const order: number[] = [];
+  const add = (parent: number): void => metrics.forEach((m, id) => { if (m.parent === parent) { order.push(id); add(id); } });
+  add(-1);
+  const shown = order.filter((m) => metrics[m].kind !== "derived" && (file.rows.total(m) !== 0 || m === props.metric));
+  return (
+    <Section title="Metrics" note={`${metrics.length - shown.length} that are zero are left out`} class="panel">
+      <ul class="list" role="listbox" aria-label="Metrics" tabIndex={0} onKeyDown={(e) => {
+        const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+        const next = shown[shown.indexOf(props.metric) + step];
+        if (step !== 0 && next !== undefined) { e.preventDefault(); nav.set({ metric: metrics[next].name }); }
+      }}>
+        {shown.map((m) => (
+          <li role="option" aria-selected={m === props.metric} class={m === props.metric ? "selected" : ""} title={visible(metrics[m].descr)} onClick={() => nav.set({ metric: metrics[m].name })}>
+            <span class={`depth${Math.min(3, depth(m))}`}>{visible(metrics[m].display || metrics[m].name)}</span>
+            <span class="n">{inUnit(file.rows.total(m), metrics[m].unit)}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Tree(props: { file: ResultFile; metric: number; selected: number; nav: Navigation }): JSX.Element {
+  const { file, metric, selected, nav } = props;
+  const { rows } = file;
+  const text = nav.state.keys.search ?? "";
+  const mode = nav.state.keys.show ?? "absolute";
+  const key = `${file.json.file}:${metric}`;
+  const [open, setOpen] = useState<{ key: string; set: Set<number> }>({ key: "", set: new Set() });
+  const set = open.key === key ? open.set : new Set([...hotPath(rows, metric), ...ancestors(rows, selected).slice(1), ...open.set]);
+  const lines = useMemo(() => visibleLines(rows, set, search(rows, text)), [rows, set, set.size, text]);
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const height = 480;
+  const first = Math.max(0, Math.floor(top / LINE) - 5);
+  const shown = lines.slice(first, first + Math.ceil(height / LINE) + 10);
+  const at = lines.findIndex((l) => l.path === selected);
+  useEffect(() => {
+    const element = box.current;
+    if (element && at >= 0 && (at * LINE < element.scrollTop || (at + 1) * LINE > element.scrollTop + element.clientHeight)) element.scrollTop = at * LINE - element.clientHeight / 2;
+  }, [at]);
+  const unit = file.json.metrics[metric].unit;
+  const total = rows.total(metric);
+  const base = mode === "selection" && selected >= 0 ? rows.sum(metric, selected, true) : total;
+  const value = (line: Line): number => rows.sum(metric, line.path, !line.open || line.leaf);
+  const show = (v: number): string => (mode === "absolute" ? inUnit(v, unit) : percent(base !== 0 ? v / base : null));
+  const toggle = (line: Line, want?: boolean): void => {
+    const next = new Set(set);
+    if (want ?? !next.has(line.path)) next.add(line.path); else next.delete(line.path);
+    setOpen({ key, set: next });
+  };
+  const onKey = (e: KeyboardEvent): void => {
+    const line = lines[at];
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) nav.set({ path: lines[Math.max(0, Math.min(lines.length - 1, at + step))]?.path ?? -1 }, true);
+    else if (line && e.key === "ArrowRight") toggle(line, true);
+    else if (line && e.key === "ArrowLeft") { if (line.open && !line.leaf) toggle(line, false); else if (rows.paths[line.path][0] >= 0) nav.set({ path: rows.paths[line.path][0] }, true); }
+    else return;
+    e.preventDefault();
+  };
+  return (
+    <Section title="Call tree" note="with what is called where folded, own values where open" class="panel tree">
+      <p class="tools left">
+        <input type="search" aria-label="Search the call tree" placeholder="search  ( / )" value={text} onInput={(e) => nav.set({ search: e.currentTarget.value }, true)} />
+        <Choice label="Show" value={mode} options={[["absolute", "absolute"], ["root", "% of root"], ["selection", "% of selection"]]} onChange={(v) => nav.set({ show: v })} />
+      </p>
+      <div class="scroll" ref={box} role="tree" aria-label="Call tree" tabIndex={0} onKeyDown={onKey} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
+        <div role="none" style={{ height: `${lines.length * LINE}px`, position: "relative" }}>
+          {shown.map((line, i) => {
+            const v = value(line);
+            const share = total !== 0 ? Math.min(1, Math.abs(v / total)) : 0;
+            return (
+              <div role="treeitem" aria-level={line.depth + 1} aria-selected={line.path === selected} {...(line.leaf ? {} : { "aria-expanded": line.open })} class={`node ${line.path === selected ? "selected" : ""}`} style={{ top: `${(first + i) * LINE}px`, paddingLeft: `${Math.min(line.depth, 24) * 14 + 4}px` }}
+                onClick={() => nav.set({ path: line.path })} onDblClick={() => toggle(line)}>
+                <span class="twist" aria-hidden="true" onClick={(e) => { e.stopPropagation(); if (!line.leaf) toggle(line); }}>{line.leaf ? "" : line.open ? "▾" : "▸"}</span>
+                <span class={`name ${rows.paths[line.path][2] ? "mpi" : ""}`} title={visible(rows.paths[line.path][1])}>{visible(shortName(rows.paths[line.path][1]))}</span>
+                <span class="amount"><svg viewBox="0 0 60 10" preserveAspectRatio="none" aria-hidden="true"><rect class="meter" x={60 - 60 * share} width={60 * share} height="10" /></svg><span class="n">{v === 0 ? "" : show(v)}</span></span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+function quantileNote(spread: Spread): string {
+  return spread.reduced ? "17 quantiles of all locations; the location of the largest is named" : "";
+}
+
+/** A box plot: smallest, quarters, largest; the mean of the values is not in it. */
+export function BoxPlot(props: { spread: Spread; unit: string; name: string }): JSX.Element {
+  const [low, q1, median, q3, high] = fiveNumbers(props.spread);
+  const top = high > 0 ? high : 1;
+  const x = (v: number): number => 10 + (400 * v) / top;
+  return (
+    <Figure name={props.name} width={420} height={70} label={`From ${inUnit(low, props.unit)} to ${inUnit(high, props.unit)}, median ${inUnit(median, props.unit)}`}>
+      <line class="axis" x1={x(low)} x2={x(high)} y1="25" y2="25" />
+      <rect class="meter" x={x(q1)} y="12" width={Math.max(1, x(q3) - x(q1))} height="26" />
+      <line class="axis strong" x1={x(median)} x2={x(median)} y1="8" y2="42" />
+      {[low, median, high].map((v, i) => <text class="tick" x={Math.max(10, Math.min(410, x(v)))} y={i === 1 ? 66 : 55} text-anchor={i === 0 ? "start" : i === 2 ? "end" : "middle"}>{inUnit(v, props.unit)}</text>)}
+    </Figure>
+  );
+}
+
+export function Histogram(props: { spread: Spread; unit: string }): JSX.Element {
+  const values = Array.from(props.spread.values).filter((v) => !Number.isNaN(v));
+  const low = Math.min(...values, 0);
+  const high = Math.max(...values, low + 1e-300);
+  const bins = Math.max(4, Math.min(24, Math.ceil(Math.sqrt(values.length) * 2)));
+  const counts = new Array<number>(bins).fill(0);
+  for (const v of values) counts[Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins))]++;
+  const most = Math.max(...counts, 1);
+  return (
+    <Figure name="histogram" width={420} height={150} label={`Histogram of ${values.length} values in ${bins} classes`}>
+      {counts.map((n, i) => <rect class="meter" x={10 + (400 * i) / bins} width={400 / bins - 1} y={120 - (110 * n) / most} height={(110 * n) / most}><title>{`${n} between ${inUnit(low + ((high - low) * i) / bins, props.unit)} and ${inUnit(low + ((high - low) * (i + 1)) / bins, props.unit)}`}</title></rect>)}
+      <line class="axis" x1="10" x2="410" y1="120" y2="120" />
+      <text class="tick" x="10" y="140">{inUnit(low, props.unit)}</text><text class="tick" x="410" y="140" text-anchor="end">{inUnit(high, props.unit)}</text>
+    </Figure>
+  );
+}
+
+/** A field of cells, one per location; rows are nodes, or those of a Cartesian grid. */
+function Cells(props: { values: ArrayLike<number>; rows: number[][]; labels: string[]; unit: string; name: string }): JSX.Element {
+  const columns = Math.max(...props.rows.map((r) => r.length), 1);
+  const size = Math.max(4, Math.min(26, 370 / columns));
+  let top = 1e-300;
+  for (let i = 0; i < props.values.length; i++) top = Math.max(top, props.values[i] || 0);
+  return (
+    <Figure name={props.name} width={420} height={Math.max(20, props.rows.length * size + 4)} label={`${props.values.length} locations as cells, darker is more`}>
+      {props.rows.map((row, y) => row.map((l, x) => (
+        <rect class="heat" x={40 + x * size} y={y * size} width={size - 1} height={size - 1} fill-opacity={0.06 + 0.94 * Math.max(0, (props.values[l] || 0) / top)}><title>{`${props.labels[l]}: ${inUnit(props.values[l], props.unit)}`}</title></rect>
+      )))}
+      {size >= 10 && props.rows.map((_, y) => <text class="tick" x="34" y={y * size + size - 4} text-anchor="end">{y}</text>)}
+    </Figure>
+  );
+}
+
+function System(props: { result: Result; file: ResultFile; metric: number; path: number; nav: Navigation }): JSX.Element {
+  const { file, nav, result } = props;
+  const { locations } = file.json.result;
+  const unit = file.json.metrics[props.metric].unit;
+  const inclusive = nav.state.keys.own !== "1";
+  const form = nav.state.keys.system ?? (locations.length > 16 ? "box" : "list");
+  const spread = file.rows.spread(props.metric, props.path, inclusive);
+  const labels = locations.map((l) => `rank ${l.rank}${l.thread > 0 ? ` thread ${l.thread}` : ""} on ${visible(l.node)}`);
+  const nodes = new Map<string, number[]>();
+  locations.forEach((l, i) => nodes.set(l.node, [...(nodes.get(l.node) ?? []), i]));
+  const topology = result.timeline?.head.topologies.find((t) => t.members.length > 0);
+  const grid = topology && locations.every((l) => l.thread === 0) ? gridRows(topology) : null;
+  const most = Math.max(...Array.from(spread.values).filter((v) => !Number.isNaN(v)), 1e-300);
+  const forms: [string, string][] = [["list", "list"], ["box", "box plot"], ["histogram", "histogram"], ["cells", "node × rank"]];
+  if (grid) forms.push(["grid", "grid"]);
+  const where = spread.largestAt >= 0 ? labels[spread.largestAt] : "";
+  return (
+    <Section title="System" note={quantileNote(spread)} class="panel system">
+      <p class="place"><PathText path={props.path >= 0 ? file.rows.pathName(props.path) : null} /></p>
+      <p class="tools left">
+        <Choice label="Form" value={form} options={forms} onChange={(v) => nav.set({ system: v })} />
+        <Choice label="Values" value={inclusive ? "0" : "1"} options={[["0", "with callees"], ["1", "own"]]} onChange={(v) => nav.set({ own: v })} />
+      </p>
+      {where && <p class="dim">largest: {where}, {inUnit(most, unit)}</p>}
+      {form === "list" && !spread.reduced && (
+        <Table<number> name="locations" rows={locations.map((_, i) => i)} columns={[
+          { title: "location", cell: (l) => labels[l], value: (l) => labels[l] },
+          { title: "of the largest", cell: (l) => <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="meter" width={Math.max(0, (100 * (spread.values[l] || 0)) / most)} height="10" /></svg>, value: () => "" },
+          { title: visible(file.json.metrics[props.metric].display), cell: (l) => (Number.isNaN(spread.values[l]) ? "unknown" : inUnit(spread.values[l], unit)), value: (l) => (Number.isNaN(spread.values[l]) ? null : spread.values[l]), number: true },
+        ]} />
+      )}
+      {form === "list" && spread.reduced && (
+        <Table<number> name="quantiles" rows={Array.from(spread.values.keys())} columns={[
+          { title: "quantile", cell: (q) => percent(q / 16), value: (q) => q / 16, number: true },
+          { title: visible(file.json.metrics[props.metric].display), cell: (q) => inUnit(spread.values[q], unit), value: (q) => spread.values[q], number: true },
+        ]} />
+      )}
+      {form === "box" && <BoxPlot spread={spread} unit={unit} name="box-plot" />}
+      {form === "histogram" && <Histogram spread={spread} unit={unit} />}
+      {form === "cells" && (spread.reduced ? <p class="empty">Of more than 256 locations only quantiles are kept for each call path.</p> : <Cells values={spread.values} rows={[...nodes.values()]} labels={labels} unit={unit} name="node-rank" />)}
+      {form === "grid" && grid && !spread.reduced && <Cells values={spread.values} rows={grid} labels={labels} unit={unit} name="grid" />}
+    </Section>
+  );
+}
+
+/** Rows of the last dimension; the planes of the others one below the other. */
+function gridRows(topology: { dims: number[]; members: number[] }): number[][] {
+  const width = topology.dims[topology.dims.length - 1] || 1;
+  const rows: number[][] = [];
+  for (let i = 0; i < topology.members.length; i += width) rows.push(topology.members.slice(i, i + width));
+  return rows;
+}
+
+function Source(props: { file: ResultFile; path: number }): JSX.Element | null {
+  const path = props.file.json.paths[props.path];
+  if (!path || path[3] === "") return null;
+  return <p class="source">{visible(path[1])}: {visible(path[3])}{path[4] > 0 && `:${path[4]}`}</p>;
+}
+
+export function Explorer(props: { result: Result; nav: Navigation }): JSX.Element {
+  const { result, nav } = props;
+  const wanted = nav.state.keys.metric ?? "time";
+  const inAnalysis = result.analysis !== null && (nav.state.keys.data === "analysis" || (nav.state.keys.data !== "profile" && result.profile.rows.metric(wanted) < 0));
+  const file = inAnalysis && result.analysis ? result.analysis : result.profile;
+  const metric = Math.max(0, file.rows.metric(wanted));
+  const path = Math.min(numberKey(nav.state, "path", -1), file.rows.paths.length - 1);
+  if (file.json.metrics.length === 0 || file.rows.roots.length === 0) return <p class="empty">This result holds no call paths.</p>;
+  return (
+    <div>
+      {result.analysis && <p class="tools left"><Choice label="Result" value={inAnalysis ? "analysis" : "profile"} options={[["profile", "profile"], ["analysis", "analysis of the trace"]]} onChange={(v) => nav.set({ data: v, path: -1 })} /></p>}
+      <div class="explorer">
+        <Metrics file={file} metric={metric} path={path} nav={nav} />
+        <div><Tree file={file} metric={metric} selected={path} nav={nav} /><Source file={file} path={path} /></div>
+        <System result={result} file={file} metric={metric} path={path} nav={nav} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+/** Numbers as people read them: three significant digits and a unit. */
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 99.95) return value.toFixed(0);
+  if (size >= 9.995) return value.toFixed(1);
+  return value.toFixed(2);
+}
+
+function scaled(value: number, units: [number, string][]): string {
+  const size = Math.abs(value);
+  for (const [unit, name] of units) if (size >= unit * 0.9995) return `${digits(value / unit)} ${name}`;
+  const [unit, name] = units[units.length - 1];
+  return `${digits(value / unit)} ${name}`;
+}
+
+const TIMES: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+const BYTES: [number, string][] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+
+export function seconds(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "unknown";
+  if (value === 0) return "0 s";
+  return scaled(value, TIMES);
+}
+
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return "–";
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+/** A plain number: thousands are separated, fractions have three significant digits. */
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (Number.isInteger(value)) return value.toLocaleString("en-US").replace(/,/g, " ");
+  return Number(value.toPrecision(3)).toString();
+}
+
+export function inUnit(value: number, unit: string): string {
+  if (unit === "sec") return seconds(value);
+  if (unit === "bytes") return value === 0 ? "0 B" : scaled(value, BYTES);
+  return count(value);
+}
+
+/** The short name of a function: of C++ without parameters. */
+export function shortName(name: string): string {
+  const open = name.indexOf("(");
+  return open > 0 && name.endsWith(")") && !name.startsWith("operator") ? name.slice(0, open) : name;
+}
+
+/** Characters that a browser would not show are shown as escapes. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => {
+    const known: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+    return known[c] ?? `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+}
+
+/** The components of a call path of the JSON form; '/' in a name is %2F. */
+export function components(path: string): string[] {
+  return path.split("/").map((part) => part.replace(/%2F/g, "/"));
+}
+
+/** The end of a call path, with its caller. */
+export function shortPath(path: string, keep = 2): string {
+  const parts = components(path).map((part) => visible(shortName(part)));
+  return (parts.length > keep ? "… / " : "") + parts.slice(-keep).join(" / ");
+}
+
+export function ranksText(ranks: number[], n: number): string {
+  if (n === 0) return "";
+  const shown = ranks.slice(0, 8).join(", ");
+  return `rank${n > 1 ? "s" : ""} ${shown}${n > ranks.length ? ` and ${n - ranks.length} more` : ""}`;
+}

@@ -1,0 +1,140 @@
+/** The page: reads its data, shows the view that the address names. */
+import { render, type JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { About } from "./about";
+import { Blocks } from "./blocks";
+import { RootCauses } from "./causes";
+import { Explorer } from "./explorer";
+import { seconds, visible } from "./format";
+import { Matrix } from "./matrix";
+import { Overview } from "./overview";
+import { readPage, type PageData, type Result } from "./result";
+import { CompareView, ScalingView } from "./sets";
+import { formatState, parseState, withKeys, type Navigation, type State, type View } from "./state";
+import { Timeline } from "./timeline";
+
+const TITLES: Record<View, string> = {
+  overview: "Overview", explorer: "Explorer", timeline: "Timeline", causes: "Root causes", matrix: "Who waits for whom", scaling: "Scaling", compare: "Compare", about: "About",
+};
+
+function viewsOf(data: PageData): View[] {
+  const views: View[] = ["overview", "explorer", "timeline", "causes", "matrix"];
+  if (data.scaling) views.push("scaling");
+  if (data.comparison) views.push("compare");
+  return [...views, "about"];
+}
+
+function Header(props: { data: PageData; result: Result; nav: Navigation }): JSX.Element {
+  const { data, result, nav } = props;
+  const { meta, locations, metrics } = result.profile.json.result;
+  const nodes = new Set(locations.map((l) => l.node)).size;
+  const ranks = new Set(locations.map((l) => l.rank)).size;
+  const threads = locations.length > ranks ? `, ${locations.length} threads` : "";
+  const facts = [`${ranks} rank${ranks === 1 ? "" : "s"}${threads} on ${nodes} node${nodes === 1 ? "" : "s"}`, `wall time ${seconds(meta.wall_time_s ?? metrics.time?.total)}`, meta.mpi].filter((f) => f);
+  return (
+    <header>
+      <div class="title">
+        <h1>{visible(meta.program ?? result.name)}</h1>
+        <p>{visible(facts.join(" · "))}</p>
+        {data.results.length > 1 && (
+          <label class="results">result <select value={nav.state.result} onChange={(e) => { location.hash = formatState({ ...nav.state, result: Number(e.currentTarget.value), keys: {} }); }}>
+            {data.results.map((r, k) => <option value={k}>{visible(r.name)}</option>)}
+          </select></label>
+        )}
+        <button type="button" class="quiet theme" onClick={() => {
+          const root = document.documentElement;
+          const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+          root.dataset.theme = dark ? "light" : "dark";
+        }}>dark / light</button>
+      </div>
+      <nav aria-label="Views">
+        {viewsOf(data).map((view) => <a href={nav.link(view)} aria-current={view === nav.state.view ? "page" : "false"}>{TITLES[view]}</a>)}
+      </nav>
+    </header>
+  );
+}
+
+function Help(props: { close: () => void }): JSX.Element {
+  const keys: [string, string][] = [["?", "this help"], ["1 – 8", "views, from left to right"], ["/", "search"], ["arrows", "in the call tree: up, down, fold, unfold; in the timeline: move"], ["+  −  0", "timeline: zoom in, out, all"], ["n  p", "timeline: next, previous wait"], ["Esc", "close"]];
+  return (
+    <div class="help" role="dialog" aria-modal="true" aria-label="Keyboard">
+      <h2>Keyboard</h2>
+      <dl>{keys.map(([key, text]) => <div><dt><kbd>{key}</kbd></dt><dd>{text}</dd></div>)}</dl>
+      <button type="button" autofocus onClick={props.close}>close</button>
+    </div>
+  );
+}
+
+function CurrentView(props: { data: PageData; result: Result; nav: Navigation }): JSX.Element {
+  const { data, result, nav } = props;
+  switch (nav.state.view) {
+    case "explorer": return <Explorer result={result} nav={nav} />;
+    case "timeline": return <Timeline result={result} nav={nav} />;
+    case "causes": return <RootCauses result={result} nav={nav} />;
+    case "matrix": return <Matrix result={result} nav={nav} />;
+    case "about": return <About result={result} creator={data.page.creator} />;
+    case "scaling": if (data.scaling) return <ScalingView scaling={data.scaling} factors={result.profile.factors} />; break;
+    case "compare": if (data.comparison) return <CompareView comparison={data.comparison} names={[data.results[0].name, data.results[data.results.length - 1].name]} factors={result.profile.factors} />; break;
+    default:
+  }
+  return <Overview result={result} nav={nav} />;
+}
+
+function App(props: { data: PageData }): JSX.Element {
+  const { data } = props;
+  const [state, setState] = useState<State>(parseState(location.hash));
+  const [help, setHelp] = useState(false);
+  useEffect(() => {
+    const read = (): void => setState(parseState(location.hash));
+    const onKey = (e: KeyboardEvent): void => {
+      const typing = e.target instanceof HTMLInputElement && e.target.type === "search";
+      if (e.key === "Escape") setHelp(false);
+      if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
+      const view = viewsOf(data)[Number(e.key) - 1];
+      const field = document.querySelector<HTMLInputElement>("input[type=search]");
+      if (e.key === "?") setHelp((h) => !h);
+      else if (e.key === "/" && field) { e.preventDefault(); field.focus(); }
+      else if (view) location.hash = formatState({ ...parseState(location.hash), view, keys: {} });
+    };
+    addEventListener("popstate", read);
+    addEventListener("hashchange", read);
+    addEventListener("keydown", onKey);
+    return () => { removeEventListener("popstate", read); removeEventListener("hashchange", read); removeEventListener("keydown", onKey); };
+  }, [data]);
+  const nav: Navigation = {
+    state,
+    set: (keys, replace) => {
+      const next = withKeys(parseState(location.hash), keys);
+      if (replace) history.replaceState(null, "", formatState(next));
+      else history.pushState(null, "", formatState(next));
+      setState(next);
+    },
+    link: (view, keys) => formatState(withKeys({ view, result: state.result, keys: {} }, keys ?? {})),
+  };
+  const result = data.results[Math.min(state.result, data.results.length - 1)];
+  document.title = `${visible(result.profile.json.result.meta.program ?? result.name)}: ${TITLES[state.view]} – Latecomer`;
+  return (
+    <>
+      <Header data={data} result={result} nav={nav} />
+      <main key={`${state.view} ${state.result}`}><CurrentView data={data} result={result} nav={nav} /></main>
+      <footer><span>{visible(data.page.creator)}; <kbd>?</kbd> for the keys; everything on this page is in this file</span></footer>
+      {help && <Help close={() => setHelp(false)} />}
+    </>
+  );
+}
+
+async function start(): Promise<void> {
+  const root = document.getElementById("app");
+  if (!root) return;
+  try {
+    const data = await readPage(new Blocks(document));
+    root.textContent = "";
+    render(<App data={data} />, root);
+    document.documentElement.dataset.ready = "1";
+  } catch (error) {
+    root.textContent = `This page cannot be shown: ${error instanceof Error ? error.message : String(error)}`;
+    document.documentElement.dataset.ready = "failed";
+  }
+}
+
+void start();

@@ -1,0 +1,177 @@
+/** Components that more than one view uses. */
+import type { ComponentChildren, JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { components, shortName, visible } from "./format";
+
+function download(name: string, type: string, content: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** A section with a heading, and what one can take away from it. */
+export function Section(props: { title: string; note?: string; class?: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class={props.class ?? ""} aria-label={props.title}>
+      <h2>{props.title}{props.note && <span class="note"> {props.note}</span>}</h2>
+      {props.children}
+    </section>
+  );
+}
+
+export interface Column<T> {
+  title: string;
+  /** What is shown, and what stands in the file of the table. */
+  cell: (row: T) => ComponentChildren;
+  value: (row: T) => string | number | null | undefined;
+  number?: boolean;
+  hint?: string;
+}
+
+const quoted = (value: string | number | null | undefined): string => {
+  const text = value === null || value === undefined ? "" : String(value);
+  // A cell that begins like a formula must stay text in a spreadsheet.
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+};
+
+export function csv<T>(columns: Column<T>[], rows: T[]): string {
+  return [columns.map((c) => quoted(c.title)).join(","), ...rows.map((row) => columns.map((c) => quoted(c.value(row))).join(","))].join("\n") + "\n";
+}
+
+export function Table<T>(props: { name: string; columns: Column<T>[]; rows: T[]; selected?: (row: T) => boolean; most?: number }): JSX.Element {
+  const most = props.most ?? 200;
+  const shown = props.rows.slice(0, most);
+  return (
+    <div class="table" role="region" aria-label={props.name} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>{props.columns.map((c) => <th scope="col" class={c.number ? "n" : ""} title={c.hint ?? ""}>{c.title}</th>)}</tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr class={props.selected?.(row) ? "selected" : ""}>{props.columns.map((c) => <td class={c.number ? "n" : ""}>{c.cell(row)}</td>)}</tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="tools">
+        {props.rows.length > most && <span>{most} of {props.rows.length} lines; all are in the file. </span>}
+        <button type="button" class="quiet" onClick={() => download(`${props.name}.csv`, "text/csv", csv(props.columns, props.rows))}>CSV</button>
+      </p>
+    </div>
+  );
+}
+
+/** A drawing that can be saved: its colours are written into the file. */
+export function Figure(props: { name: string; width: number; height: number; label: string; children: ComponentChildren; class?: string }): JSX.Element {
+  const svg = useRef<SVGSVGElement>(null);
+  const save = (): void => {
+    if (!svg.current) return;
+    const copy = svg.current.cloneNode(true) as SVGSVGElement;
+    const from = svg.current.querySelectorAll("*");
+    copy.querySelectorAll("*").forEach((element, i) => {
+      const style = getComputedStyle(from[i]);
+      for (const key of ["fill", "stroke", "stroke-width", "font-size", "font-family", "opacity", "text-anchor"]) element.setAttribute(key, style.getPropertyValue(key));
+      element.removeAttribute("class");
+    });
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    download(`${props.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
+  };
+  return (
+    <figure class={props.class ?? ""}>
+      <svg ref={svg} style={{ maxWidth: `${Math.round(1.15 * props.width)}px` }} viewBox={`0 0 ${props.width} ${props.height}`} role="img" aria-label={props.label}>{props.children}</svg>
+      <p class="tools"><button type="button" class="quiet" onClick={save}>SVG</button></p>
+    </figure>
+  );
+}
+
+/** A picture on a canvas, inside of a file of SVG. */
+export function saveCanvas(canvas: HTMLCanvasElement, name: string): void {
+  const { width, height } = canvas;
+  const image = `<image width="${width}" height="${height}" href="${canvas.toDataURL("image/png")}"/>`;
+  download(`${name}.svg`, "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${image}</svg>`);
+}
+
+export interface BarPart {
+  share: number;
+  class: string;
+  title: string;
+}
+
+/** A horizontal bar of shares of 1. */
+export function Bar(props: { parts: BarPart[] }): JSX.Element {
+  let x = 0;
+  return (
+    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={props.parts.map((p) => `${p.title} ${(100 * p.share).toFixed(1)} %`).join(", ")}>
+      <rect class="track" x="0" y="0" width="100" height="10" />
+      {props.parts.map((part) => {
+        const width = Math.max(0, Math.min(100 * part.share, 100 - x));
+        const rect = <rect class={part.class} x={x} y="0" width={width} height="10"><title>{part.title}</title></rect>;
+        x += width;
+        return rect;
+      })}
+    </svg>
+  );
+}
+
+export function Legend(props: { items: { class: string; text: string }[] }): JSX.Element {
+  return (
+    <p class="legend">
+      {props.items.map((item) => <span><svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class={item.class} width="10" height="10" /></svg> {item.text}</span>)}
+    </p>
+  );
+}
+
+/** A call path: its end in full, the rest on hover; what is hostile in it is text. */
+export function PathText(props: { path: string | null; keep?: number }): JSX.Element {
+  if (props.path === null || props.path === "") return <span class="whole">the whole run</span>;
+  const parts = components(props.path);
+  const keep = props.keep ?? 2;
+  return (
+    <span class="path" title={visible(parts.join(" / "))}>
+      {parts.length > keep && <span class="dim">… / </span>}
+      {parts.slice(-keep).map((part, i, all) => [i > 0 && <span class="dim"> / </span>, <span class={i === all.length - 1 ? "last" : "dim"}>{visible(shortName(part))}</span>])}
+    </span>
+  );
+}
+
+/** Buttons of which one is pressed. */
+export function Choice(props: { label: string; value: string; options: [string, string][]; onChange: (value: string) => void }): JSX.Element {
+  return (
+    <span class="choice" role="group" aria-label={props.label}>
+      {props.options.map(([value, text]) => (
+        <button type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>{text}</button>
+      ))}
+    </span>
+  );
+}
+
+/** Lines of the same scale, small. */
+export function Lines(props: { name: string; label: string; series: { class: string; values: number[]; text: string }[]; x?: (i: number) => number; xText: (i: number) => string; yText: (v: number) => string; top?: number; width?: number; height?: number; marks?: { at: number; text: string }[] }): JSX.Element {
+  const w = props.width ?? 640;
+  const h = props.height ?? 150;
+  const [left, bottom, right, up] = [58, 22, 12, 8];
+  const n = Math.max(...props.series.map((s) => s.values.length), 1);
+  const position = props.x ?? ((i: number) => (n > 1 ? i / (n - 1) : 0.5));
+  const top = props.top ?? Math.max(...props.series.flatMap((s) => s.values.filter(Number.isFinite)), 1e-300) * 1.05;
+  const X = (i: number): number => left + position(i) * (w - left - right);
+  const Y = (v: number): number => up + (1 - v / top) * (h - up - bottom);
+  return (
+    <Figure name={props.name} width={w} height={h} label={props.label} class="lines">
+      {[0, 0.5, 1].map((q) => [
+        <line class="grid" x1={left} x2={w - right} y1={Y(q * top)} y2={Y(q * top)} />,
+        <text class="tick" x={left - 6} y={Y(q * top) + 4} text-anchor="end">{props.yText(q * top)}</text>,
+      ])}
+      {[0, Math.floor((n - 1) / 2), n - 1].filter((i, k, all) => all.indexOf(i) === k).map((i, k) => (
+        <text class="tick" x={X(i)} y={h - 6} text-anchor={k === 0 ? "start" : i === n - 1 ? "end" : "middle"}>{props.xText(i)}</text>
+      ))}
+      {props.series.map((s) => (
+        <polyline class={`line ${s.class}`} points={s.values.map((v, i) => `${X(i).toFixed(1)},${Y(v).toFixed(1)}`).join(" ")}><title>{s.text}</title></polyline>
+      ))}
+      {n <= 32 && props.series.map((s) => s.values.map((v, i) => <circle class={`dot ${s.class}`} cx={X(i)} cy={Y(v)} r="3"><title>{`${s.text}: ${props.yText(v)}`}</title></circle>))}
+      {props.marks?.map((mark) => <circle class="mark" cx={X(mark.at)} cy={Y(Math.max(...props.series.map((s) => s.values[mark.at] ?? 0)))} r="4"><title>{mark.text}</title></circle>)}
+    </Figure>
+  );
+}

@@ -1,0 +1,83 @@
+/** One result of the page with everything that belongs to it, read once. */
+import type { Blocks } from "./blocks";
+import { Rows } from "./rows";
+import { TimelineData } from "./timeline_data";
+import type { Comparison, DelayModels, FactorText, FileJson, PageJson, RootCause, Scaling, Segment } from "./types";
+
+/** A .cubex file. */
+export interface ResultFile {
+  json: FileJson;
+  rows: Rows;
+  factors: FactorText[];
+}
+
+export interface Result {
+  name: string;
+  profile: ResultFile;
+  analysis: ResultFile | null;
+  timeline: TimelineData | null;
+  whyNoTimeline: string;
+  rootCauses: RootCause[];
+  criticalPath: Segment[];
+  models: DelayModels | null;
+  blame: { columns: string[]; rows: string[][] } | null;
+}
+
+export interface PageData {
+  page: PageJson;
+  results: Result[];
+  scaling: Scaling | null;
+  comparison: Comparison | null;
+}
+
+async function readFile(blocks: Blocks, prefix: string): Promise<ResultFile | null> {
+  const [json, bytes] = await Promise.all([blocks.json<FileJson>(`${prefix}.json`), blocks.bytes(`${prefix}.rows`)]);
+  if (!json || !bytes) return null;
+  return { json, rows: new Rows(bytes, json.metrics, json.paths), factors: json.factors.filter((f) => f !== null) };
+}
+
+function parseTable(text: string | null): Result["blame"] {
+  if (!text) return null;
+  const [columns, ...rows] = text.split("\n").filter((line) => line !== "").map((line) => line.split("\t"));
+  return columns ? { columns, rows } : null;
+}
+
+async function readResult(blocks: Blocks, k: number, about: PageJson["results"][number]): Promise<Result> {
+  const profile = await readFile(blocks, `${k}/profile`);
+  if (!profile) throw new Error(`the data of ${about.name} is damaged`);
+  const analysis = about.analysis ? await readFile(blocks, `${k}/analysis`) : null;
+  const role = about.analysis ? "analysis" : "profile";
+  const [causes, path, models, blame, bytes] = await Promise.all([
+    blocks.json<{ root_causes?: RootCause[] }>(`${k}/${role}/root_causes.json`),
+    blocks.json<{ segments?: Segment[] }>(`${k}/${role}/critical_path.json`),
+    blocks.json<DelayModels>(`${k}/${role}/delay_models.json`),
+    blocks.text(`${k}/profile/blame.tsv`),
+    blocks.bytes(`${k}/timeline`),
+  ]);
+  return {
+    name: about.name, profile, analysis, timeline: bytes && new TimelineData(bytes), whyNoTimeline: about.why_no_timeline,
+    rootCauses: causes?.root_causes ?? [], criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
+  };
+}
+
+export async function readPage(blocks: Blocks): Promise<PageData> {
+  const page = await blocks.json<PageJson>("page.json");
+  if (!page || page.format !== "latecomer-page") throw new Error("this page holds no data of Latecomer");
+  const results = await Promise.all(page.results.map((about, k) => readResult(blocks, k, about)));
+  const [scaling, comparison] = await Promise.all([blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json")]);
+  return { page, results, scaling, comparison };
+}
+
+const WAITS = /^(mpi_(late|wait|early|barrier_wait|neighbor_wait|mgmt_comm_wait|io_collective_wait|rma_(wait|early|sync))|omp_(ebarrier_wait|ibarrier_wait|lock|idle_threads|taskwait))/;
+
+/** Metrics of waiting: measured or exact ones, and estimates where there is no better. Sums of no other waits are in them. */
+export function waitMetrics(file: ResultFile): number[] {
+  const metrics = file.json.metrics;
+  const names = new Set(metrics.map((m) => m.name));
+  return metrics.flatMap((m, id) => {
+    const plain = m.name.replace(/_estimated$/, "");
+    const isWait = WAITS.test(plain) && !/_(longterm|waitfirst)$/.test(plain) && !/^mpi_wait_(direct|indirect|propagating|terminal)/.test(plain);
+    const isPart = metrics.some((other) => other.parent === id && WAITS.test(other.name));
+    return m.unit === "sec" && isWait && !isPart && (plain === m.name || !names.has(plain)) ? [id] : [];
+  });
+}

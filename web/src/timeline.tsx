@@ -1,0 +1,276 @@
+/** Who did what when; windows of full detail around the severest waits; the critical path. */
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { count, inUnit, percent, seconds, shortPath, visible } from "./format";
+import { Legend, PathText, Section, saveCanvas, Table } from "./parts";
+import { Iterations } from "./overview";
+import type { Result } from "./result";
+import { numberKey, type Navigation } from "./state";
+import { draw, LEFT, rowHeight, sameWait, timeAt, TOP, type Colours, type Span } from "./timeline_draw";
+import type { Detail, TimelineData, Wait, WindowJson } from "./timeline_data";
+
+const TEXTS: Record<string, string> = {
+  useful: "outside MPI", mpi_p2p: "point-to-point", mpi_collective: "collective", mpi_other: "other MPI", openmp: "OpenMP", waiting: "waiting",
+};
+
+function readColours(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const get = (name: string): string => style.getPropertyValue(name).trim();
+  const rgb = (name: string): [number, number, number] => {
+    const value = parseInt(get(name).replace("#", ""), 16) || 0;
+    return [value >> 16, (value >> 8) & 255, value & 255];
+  };
+  return {
+    activities: ["--useful", "--p2p", "--collective", "--mpi-other", "--openmp", "--late"].map(rgb), background: rgb("--empty"),
+    text: get("--text"), line: get("--text"), late: get("--late"),
+    regions: ["--region-0", "--region-1", "--region-2", "--region-3", "--region-4"].map(get),
+  };
+}
+
+function spanOf(data: TimelineData, nav: Navigation): Span {
+  const window = data.head.windows[numberKey(nav.state, "window", -1)];
+  const from = numberKey(nav.state, "from", window ? window.from_s : 0);
+  const to = numberKey(nav.state, "to", window ? window.to_s : data.head.duration_s);
+  const least = Math.max(data.head.duration_s * 1e-7, 1e-9);
+  return to - from >= least ? { from, to } : { from: 0, to: data.head.duration_s };
+}
+
+function clampSpan(data: TimelineData, span: Span): Span {
+  const whole = data.head.duration_s;
+  const length = Math.min(whole, Math.max(span.to - span.from, Math.max(whole * 1e-7, 1e-9)));
+  const from = Math.min(Math.max(0, span.from), whole - length);
+  return { from, to: from + length };
+}
+
+export function zoomed(span: Span, factor: number, at: number): Span {
+  return { from: at - (at - span.from) * factor, to: at + (span.to - at) * factor };
+}
+
+/** Details are drawn where they are at least a fifth of what is seen. */
+function detailsFor(data: TimelineData, span: Span): Detail[] {
+  const found: Detail[] = [];
+  data.head.windows.forEach((w, i) => {
+    const overlap = Math.min(w.to_s, span.to) - Math.max(w.from_s, span.from);
+    if (overlap > 0 && w.to_s - w.from_s > 0.2 * (span.to - span.from) && !found.some((f) => f.json.from_s < w.to_s && f.json.to_s > w.from_s && f.json !== w)) found.push(data.detail(i));
+  });
+  return found;
+}
+
+function waitAt(details: Detail[], location: number, time: number, slack: number): Wait | null {
+  for (const detail of details)
+    for (const wait of detail.waits) if (wait.location === location && time >= wait.from - slack && time <= wait.to + slack) return wait;
+  return null;
+}
+
+function regionAt(details: Detail[], location: number, time: number): number {
+  let best = -1;
+  let depth = -1;
+  for (const detail of details)
+    for (const slice of detail.slices) if (slice.location === location && time >= slice.from && time < slice.to && slice.depth > depth) { depth = slice.depth; best = slice.cnode; }
+  return best;
+}
+
+function WaitCard(props: { data: TimelineData; wait: Wait; nav: Navigation; go: (span: Span) => void }): JSX.Element {
+  const { data, wait } = props;
+  const length = wait.to - wait.from;
+  return (
+    <div class="card" role="status">
+      <p class="sentence"><b>{data.who(wait.location)}</b> waits <b class="late-text">{seconds(length)}</b>{wait.cause >= 0 && <> for <b>{data.who(wait.cause)}</b></>}</p>
+      <p class="place"><span class="label">waits in</span> <PathText path={data.pathOf(wait.cnode)} /></p>
+      {wait.causeCnode >= 0 && <p class="place"><span class="label">until it comes to</span> <PathText path={data.pathOf(wait.causeCnode)} /></p>}
+      <p class="links"><span class="dim">{data.head.wait_metrics[wait.kind]}, {seconds(wait.from)} after the first event</span>
+        <button type="button" onClick={() => props.go({ from: wait.from - length, to: wait.to + length })}>show its cause</button></p>
+    </div>
+  );
+}
+
+function Windows(props: { data: TimelineData; nav: Navigation }): JSX.Element {
+  const { data, nav } = props;
+  const rows = data.head.windows.map((w, i) => ({ w, i }));
+  type R = { w: WindowJson; i: number };
+  const current = numberKey(nav.state, "window", -1);
+  return (
+    <Section title="Severest waits" note="one window of full detail for each kind and call path">
+      {rows.length === 0 ? <p class="empty">Nobody waited in this trace.</p> :
+        <Table<R> name="windows" rows={rows} selected={(r) => r.i === current} columns={[
+          { title: "waiting in all", cell: (r) => (r.w.sum_s === undefined ? "" : seconds(r.w.sum_s)), value: (r) => r.w.sum_s, number: true },
+          { title: "the severest", cell: (r) => <a href={nav.link("timeline", { window: r.i })}>{r.w.begin_s === undefined ? "as asked for" : seconds((r.w.end_s ?? 0) - r.w.begin_s)}</a>, value: (r) => (r.w.begin_s === undefined ? null : (r.w.end_s ?? 0) - r.w.begin_s), number: true },
+          { title: "at", cell: (r) => seconds(r.w.begin_s ?? r.w.from_s), value: (r) => r.w.begin_s ?? r.w.from_s, number: true },
+          { title: "kind", cell: (r) => r.w.metric ?? "", value: (r) => r.w.metric ?? "" },
+          { title: "who", cell: (r) => (r.w.location === undefined ? "" : data.who(r.w.location)), value: (r) => (r.w.location === undefined ? "" : data.who(r.w.location)) },
+          { title: "where", cell: (r) => (r.w.cnode === undefined ? "" : <PathText path={data.pathOf(r.w.cnode)} />), value: (r) => (r.w.cnode === undefined ? "" : data.pathOf(r.w.cnode)) },
+          { title: "for", cell: (r) => (r.w.cause === undefined || r.w.cause < 0 ? "" : data.who(r.w.cause)), value: (r) => (r.w.cause === undefined || r.w.cause < 0 ? "" : data.who(r.w.cause)) },
+        ]} />}
+    </Section>
+  );
+}
+
+function hoverText(data: TimelineData, details: Detail[], row: number, time: number, step: number): string {
+  const location = data.head.pyramid.row_of.indexOf(row);
+  if (location < 0) return "";
+  const region = regionAt(details, location, time);
+  const wait = waitAt(details, location, time, 0);
+  if (wait) return `${data.who(location)}: waits ${seconds(wait.to - wait.from)}${wait.cause >= 0 ? ` for ${data.who(wait.cause)}` : ""}, in ${shortPath(data.pathOf(wait.cnode))}`;
+  if (region >= 0) return `${data.who(location)}: ${shortPath(data.pathOf(region))}`;
+  const shares = new Float64Array(data.nActivities);
+  data.shares(row, time - step, time + step, shares);
+  const parts = data.head.pyramid.activities.map((a, i) => ({ a, s: shares[i] })).filter((p) => p.s > 0.005).sort((x, y) => y.s - x.s).map((p) => `${TEXTS[p.a] ?? p.a} ${percent(p.s)}`);
+  return `${data.who(location)}: ${parts.join(", ") || "nothing recorded"}`;
+}
+
+function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): JSX.Element {
+  const { data, nav, result } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [size, setSize] = useState({ width: 0, version: 0 });
+  const [hover, setHover] = useState("");
+  const drag = useRef<{ x: number; span: Span; moved: boolean } | null>(null);
+  const span = spanOf(data, nav);
+  const [live, setLive] = useState<Span | null>(null);
+  const seen = live ?? span;
+  const height = Math.max(160, Math.min(560, TOP + data.head.pyramid.rows * (data.head.pyramid.rows <= 8 ? 78 : data.head.pyramid.rows <= 64 ? 14 : 4)));
+  const details = useMemo(() => detailsFor(data, seen), [data, seen.from, seen.to]);
+  const selected = useMemo(() => {
+    const about = data.head.windows[numberKey(nav.state, "window", -1)];
+    if (nav.state.keys.wait === undefined && about?.begin_s !== undefined)
+      return details.flatMap((d) => d.waits).find((w) => w.location === about.location && w.from === about.begin_s) ?? null;
+    const [location, from, kind] = (nav.state.keys.wait ?? "").split(",").map(Number);
+    return details.flatMap((d) => d.waits).find((w) => w.location === location && Math.abs(w.from - from) < 1e-9 && w.kind === kind) ?? null;
+  }, [details, nav.state.keys.wait, nav.state.keys.window]);
+  const showPath = nav.state.keys.path !== "0";
+  const highlight = (nav.state.keys.search ?? "").toLowerCase();
+
+  useLayoutEffect(() => {
+    const element = canvas.current?.parentElement;
+    if (!element) return undefined;
+    const measure = (): void => setSize((s) => ({ width: element.clientWidth, version: s.version + 1 }));
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", measure);
+    const theme = new MutationObserver(measure);
+    theme.observe(document.documentElement, { attributes: true });
+    return () => { observer.disconnect(); theme.disconnect(); dark.removeEventListener("change", measure); };
+  }, []);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || size.width === 0) return undefined;
+    const frame = requestAnimationFrame(() => draw(element, { data, span: seen, details, path: result.criticalPath, showPath, selected, highlight }, readColours(element), size.width, height));
+    return () => cancelAnimationFrame(frame);
+  });
+
+  const settle = useRef(0);
+  const go = (next: Span, wait = 250): void => {
+    const to = clampSpan(data, next);
+    setLive(to);
+    clearTimeout(settle.current);
+    settle.current = setTimeout(() => { setLive(null); nav.set({ from: to.from, to: to.to, window: "" }, wait > 0); }, wait) as unknown as number;
+  };
+  // Who has gone elsewhere meanwhile stays there.
+  useEffect(() => {
+    setLive(null);
+    return () => clearTimeout(settle.current);
+  }, [span.from, span.to, nav.state.keys.window]);
+  const place = (e: MouseEvent): { row: number; time: number; step: number } => {
+    const box = (e.currentTarget as Element).getBoundingClientRect();
+    return { row: Math.floor((e.clientY - box.top - TOP) / rowHeight(data, height)), time: timeAt(seen, e.clientX - box.left, size.width), step: (seen.to - seen.from) / Math.max(1, size.width - LEFT) };
+  };
+  const onKey = (e: KeyboardEvent): void => {
+    const length = seen.to - seen.from;
+    const middle = (seen.from + seen.to) / 2;
+    const moves: Record<string, () => void> = {
+      ArrowLeft: () => go({ from: seen.from - length / 5, to: seen.to - length / 5 }),
+      ArrowRight: () => go({ from: seen.from + length / 5, to: seen.to + length / 5 }),
+      "+": () => go(zoomed(seen, 0.5, middle)), "=": () => go(zoomed(seen, 0.5, middle)), "-": () => go(zoomed(seen, 2, middle)), "0": () => go({ from: 0, to: data.head.duration_s }),
+    };
+    const waits = details.flatMap((d) => d.waits).sort((a, b) => a.from - b.from);
+    const step = e.key === "n" ? 1 : e.key === "p" ? -1 : 0;
+    if (step !== 0 && waits.length > 0) {
+      const at = selected ? waits.findIndex((w) => sameWait(w, selected)) : step > 0 ? -1 : 0;
+      const next = waits[(at + step + waits.length) % waits.length];
+      nav.set({ wait: `${next.location},${next.from},${next.kind}` }, true);
+    } else if (moves[e.key]) moves[e.key]();
+    else return;
+    e.preventDefault();
+  };
+  const showCause = (wait: Span): void => {
+    if (!selected || selected.cause < 0) return go(wait, 0);
+    const cause = details.flatMap((d) => d.waits).find((w) => w.location === selected.cause && w.to >= selected.from && w.from <= selected.to && !sameWait(w, selected));
+    if (cause) nav.set({ wait: `${cause.location},${cause.from},${cause.kind}` });
+    else go(wait, 0);
+  };
+  return (
+    <div>
+      <p class="tools left">
+        <span class="choice"><button type="button" aria-label="zoom in" onClick={() => go(zoomed(seen, 0.5, (seen.from + seen.to) / 2), 0)}>+</button>
+          <button type="button" aria-label="zoom out" onClick={() => go(zoomed(seen, 2, (seen.from + seen.to) / 2), 0)}>−</button>
+          <button type="button" onClick={() => go({ from: 0, to: data.head.duration_s }, 0)}>all</button></span>
+        <label><input type="checkbox" checked={showPath} disabled={result.criticalPath.length === 0} onChange={(e) => nav.set({ path: e.currentTarget.checked ? "" : "0" })} /> critical path{result.criticalPath.length === 0 && " (after latecomer analyze)"}</label>
+        <input type="search" aria-label="Highlight regions" placeholder="highlight  ( / )" value={nav.state.keys.search ?? ""} onInput={(e) => nav.set({ search: e.currentTarget.value }, true)} />
+        <button type="button" class="quiet" onClick={() => canvas.current && saveCanvas(canvas.current, "timeline")}>SVG</button>
+      </p>
+      <Legend items={data.head.pyramid.activities.map((a) => ({ class: a === "waiting" ? "late" : a, text: TEXTS[a] ?? a }))} />
+      <div class="canvas">
+        <canvas ref={canvas} tabIndex={0} role="img" style={{ height: `${height}px` }}
+          aria-label={`Timeline of ${data.head.locations.length} locations from ${seconds(seen.from)} to ${seconds(seen.to)}. Arrows move, plus and minus zoom, n and p go through the waits; the table below has the severest of them.`}
+          onKeyDown={onKey}
+          onWheel={(e) => { e.preventDefault(); const p = place(e); go(zoomed(seen, e.deltaY > 0 ? 1.25 : 0.8, p.time)); }}
+          onMouseDown={(e) => { drag.current = { x: e.clientX, span: seen, moved: false }; }}
+          onMouseMove={(e) => {
+            const d = drag.current;
+            if (d && Math.abs(e.clientX - d.x) > 3) {
+              d.moved = true;
+              const shift = ((e.clientX - d.x) / Math.max(1, size.width - LEFT)) * (d.span.to - d.span.from);
+              go({ from: d.span.from - shift, to: d.span.to - shift });
+            } else { const p = place(e); setHover(p.row >= 0 && p.time >= seen.from ? `${seconds(p.time)}  ${hoverText(data, details, p.row, p.time, p.step)}` : ""); }
+          }}
+          onMouseLeave={() => { setHover(""); drag.current = null; }}
+          onMouseUp={(e) => {
+            const moved = drag.current?.moved;
+            drag.current = null;
+            if (moved) return;
+            const p = place(e);
+            const wait = waitAt(details, data.head.pyramid.row_of.indexOf(p.row), p.time, 2 * p.step);
+            nav.set({ wait: wait ? `${wait.location},${wait.from},${wait.kind}` : "" });
+          }} />
+      </div>
+      <p class="hover" aria-live="off">{hover || (details.length > 0 ? "Full detail: click a hatched wait to see who, why and how long." : "Shares of time; zoom in on a window below for regions and messages.")}</p>
+      {selected && <WaitCard data={data} wait={selected} nav={nav} go={showCause} />}
+    </div>
+  );
+}
+
+export function Timeline(props: { result: Result; nav: Navigation }): JSX.Element {
+  const { result, nav } = props;
+  const data = result.timeline;
+  if (!data) return (
+    <div>
+      <p class="empty">{result.whyNoTimeline !== "" ? `There is no timeline: ${visible(result.whyNoTimeline)}.` : "This result has no trace. Measure with latecomer run --trace for a timeline; here is the run by its iterations and ranks."}</p>
+      <Iterations json={result.profile.json.result} />
+      <RankDurations result={result} />
+    </div>
+  );
+  const { pyramid } = data.head;
+  return (
+    <div>
+      <p class="dim">{count(data.head.events)} events of {data.head.locations.length} locations in {seconds(data.head.duration_s)}; {pyramid.bins} bins a row, shares to 1/255; {data.head.windows.length} windows of full detail.
+        {pyramid.rows < data.head.locations.length && ` Locations that wait alike are one row: ${pyramid.rows} rows.`}</p>
+      <Chart result={result} data={data} nav={nav} />
+      <Windows data={data} nav={nav} />
+    </div>
+  );
+}
+
+/** Without a trace: per rank the time of the run and what of it was waiting. */
+function RankDurations(props: { result: Result }): JSX.Element {
+  const { json } = props.result.profile;
+  const time = json.result.metrics["time"]?.locations ?? [];
+  return (
+    <Section title="Time per rank">
+      <Table name="time-per-rank" rows={json.result.locations.map((l, i) => ({ l, i }))} columns={[
+        { title: "rank", cell: (r) => r.l.rank, value: (r) => r.l.rank, number: true },
+        { title: "thread", cell: (r) => r.l.thread, value: (r) => r.l.thread, number: true },
+        { title: "time", cell: (r) => inUnit(time[r.i] ?? NaN, "sec"), value: (r) => time[r.i], number: true },
+      ]} />
+    </Section>
+  );
+}

@@ -1,0 +1,206 @@
+/** The JSON of `latecomer show --json` (docs/result-format.md), as far as the page uses it; what may be missing is optional. */
+export interface Factors {
+  parallel_efficiency?: number;
+  load_balance?: number;
+  communication_efficiency?: number;
+  serialisation_efficiency?: number;
+  transfer_efficiency?: number;
+  [other: string]: unknown;
+}
+
+export interface Phase {
+  name?: string;
+  found_by?: string;
+  callpath?: string;
+  count?: number;
+  kept?: number;
+  warm_up?: number;
+  start_s?: number;
+  elapsed_s?: number;
+  factors?: Factors;
+  each?: { block?: number; elapsed_s?: number[] };
+  outliers?: { from: number; to: number; times_median: number; excess_s: number; rank: number | null }[];
+}
+
+export interface Pop extends Factors {
+  dialect?: string;
+  elapsed_s?: number;
+  mpi?: Factors;
+  omp?: Factors;
+  dialects?: Record<string, Factors>;
+  phases?: Phase[];
+  iterations?: Phase[];
+  critical_path_s?: number;
+}
+
+export interface Finding {
+  kind: string;
+  severity_s: number | null;
+  share: number | null;
+  certainty: string;
+  callpath: string | null;
+  ranks: number[];
+  n_ranks: number;
+  between?: string[];
+  because: { callpath?: string; rank?: number; ranks?: number[] } | null;
+  gain_s: number | null;
+  gain_low_s: number | null;
+  gain_high_s: number | null;
+  gain_by?: string;
+  evidence: { metric: string; callpath: string | null } | null;
+  text: string;
+  advice: string;
+}
+
+export interface Late {
+  rank: number;
+  thread: number | null;
+  callpath: string;
+  waiting_callpath: string;
+  seconds: number;
+  share: number;
+}
+
+export interface Location {
+  rank: number;
+  thread: number;
+  node: string;
+  name: string;
+  unknown?: boolean;
+}
+
+export interface Meta {
+  program?: string;
+  command?: string[];
+  ranks?: number;
+  threads?: number[];
+  wall_time_s?: number;
+  mpi?: string;
+  complete?: boolean;
+  ending?: string;
+  oversubscribed?: boolean;
+  hosts?: string[];
+  [other: string]: unknown;
+}
+
+export interface ResultJson {
+  meta: Meta;
+  pop?: Pop;
+  findings: Finding[];
+  late?: Late[];
+  locations: Location[];
+  metrics: Record<string, { unit: string; kind: string; total: number | null; locations?: (number | null)[] }>;
+}
+
+export interface Metric {
+  parent: number;
+  kind: "inclusive" | "exclusive" | "minimum" | "maximum" | "derived";
+  name: string;
+  display: string;
+  unit: string;
+  descr: string;
+}
+
+export interface FactorText {
+  depth: number;
+  key: string;
+  name: string;
+  formula: string;
+  advice: string;
+}
+
+/** [parent, name, MPI, source file or library, line] */
+export type PathRow = [number, string, 0 | 1, string, number];
+
+export interface FileJson {
+  file: string;
+  result: ResultJson;
+  metrics: Metric[];
+  paths: PathRow[];
+  factors: (FactorText | null)[];
+}
+
+export interface PageJson {
+  format: string;
+  creator: string;
+  results: { name: string; why_no_timeline: string; analysis: boolean; timeline: boolean }[];
+}
+
+export interface ChainLink {
+  rank: number;
+  thread: number;
+  callpath: string;
+  start_s: number;
+  waiting_s: number;
+  cost_s?: number;
+  kind: string;
+}
+
+export interface RootCause {
+  rank: number;
+  thread: number;
+  callpath: string;
+  cost_s: number;
+  short_term_s: number;
+  long_term_s: number;
+  wait_states: number;
+  from_s: number;
+  to_s: number;
+  chain_cost_s?: number;
+  chain: ChainLink[];
+}
+
+export interface Segment {
+  rank: number;
+  thread: number;
+  from_s: number;
+  to_s: number;
+}
+
+export interface Pair {
+  short_term: number;
+  long_term: number;
+}
+
+export interface DelayModels {
+  callpaths?: { callpath: string; proportional: Pair; waitfirst: Pair }[];
+  locations?: { rank: number; thread: number; proportional: Pair; waitfirst: Pair }[];
+  pareto?: Record<string, { proportional: number[]; waitfirst: number[] }>;
+}
+
+export interface Scaling {
+  why?: string;
+  runs?: {
+    file: string;
+    ranks: number;
+    threads: number;
+    wall_time_s: number;
+    useful_s: number;
+    pop: Factors;
+    computational_scalability: number;
+    global_efficiency: number;
+  }[];
+}
+
+export interface Comparison {
+  why?: string | null;
+  verdict?: string;
+  ratio?: number;
+  ratio_low?: number | null;
+  ratio_high?: number | null;
+  significance?: string;
+  threshold?: number;
+  a_s?: number;
+  b_s?: number;
+  pop?: { a?: Factors; b?: Factors };
+  parts?: Record<string, number>;
+  callpaths?: {
+    path: string;
+    path_a?: string;
+    a_s: number;
+    b_s: number;
+    delta_s: number;
+    low_s: number | null;
+    high_s: number | null;
+  }[];
+}
