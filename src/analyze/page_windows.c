@@ -1,6 +1,6 @@
 /* Windows of full detail: every region, message and wait state between two instants. The page has
- * one around the severest wait state of every kind at every call path, largest sums first, and those
- * that were asked for. */
+ * one around the severest wait state of every kind at every call path, largest sums first, and
+ * those that were asked for. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
