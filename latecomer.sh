@@ -68,7 +68,8 @@ build_page() {
   command -v npm >/dev/null || return 0
   [ -z "$(find web/src web/build.mjs web/package-lock.json -newer web/dist/page.html -print -quit)" ] && return 0
   say "building web/dist/page.html"
-  (cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build >/dev/null)
+  (cd web && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build >/dev/null) ||
+    say "web/ cannot be built here: the copy in web/dist is used"
 }
 
 mpirun_openmpi() {
@@ -163,8 +164,10 @@ ctest_run() { # PRESET ARGS..
 }
 
 run_tests() {
+  local node
+  node=$(node_packages)
   # shellcheck disable=SC2086
-  need "the tests" $build_packages $test_packages $lint_packages $(node_packages)
+  need "the tests" $build_packages $test_packages $lint_packages $node
   build release
   if [ "${1:-}" = --apps ]; then
     # shellcheck disable=SC2086
