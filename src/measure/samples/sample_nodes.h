@@ -14,8 +14,8 @@ struct lc_perf_record;
 struct lc_thread;
 
 /* The node of a sample in the time of node `at`: `at` itself where it was in the innermost function
- * of that node, in the MPI library or in this one, or where the tree is full. *cut: a larger copy of
- * the stack would have told more. With lc_core.lock held. */
+ * of that node, in the MPI library or in this one, or where the tree is full. *cut: a larger copy
+ * of the stack would have told more. With lc_core.lock held. */
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
                         bool *cut);
 
