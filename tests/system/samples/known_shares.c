@@ -38,9 +38,9 @@ __attribute__((noinline)) static void timed(int which, void (*kernel)(long), lon
     spent[which] += cpu_s() - begin;
 }
 
-/* A large frame between main and the call that sleeps. */
+/* A frame between main and the call that sleeps. */
 __attribute__((noinline)) static void doze(useconds_t us) {
-    volatile char room[3000];
+    volatile char room[1000];
     room[us % sizeof room] = 1;
     usleep(us);
     sink += room[0];

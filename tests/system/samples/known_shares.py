@@ -106,7 +106,7 @@ by_kernel = {name: sum(e["seconds"] for e in late if in_kernel(e["callpath"], na
 lost = sum(e["seconds"] for e in late if e["callpath"].endswith(("/(preempted)", "/(off CPU)")))
 print(f"waiting for rank 1 by its kernels: {by_kernel}, without its core {lost:.3f} s of {sum(e['seconds'] for e in late):.3f} s")
 known = sum(by_kernel.values()) + lost
-assert known > 0.9 * sum(e["seconds"] for e in late), late # somebody is named
+assert known > 0.8 * sum(e["seconds"] for e in late), late # the rest: calibration, and intervals without a sample
 for finding in result["findings"]:
     print("finding:", finding["kind"], finding["callpath"], finding["ranks"])
 assert any(e.get("sampled") is True for e in late), late
