@@ -1,7 +1,7 @@
 /* Who waits for whom, and who sends to whom, by pairs of ranks: exact sums over the trace. */
 #include <stdlib.h>
 
-#include "analyze/page_parts.h"
+#include "analyze/page_matrices.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-/* Between page_timeline.c and the parts of its file. Each part appends a member to the JSON, and
+/* What the parts of page_timeline.c's file share. Each part appends a member to the JSON, and
  * numbers to the data; a table is described as {"at": byte offset in the data, "rows": N}. */
 #ifndef LC_ANALYZE_PAGE_PARTS_H
 #define LC_ANALYZE_PAGE_PARTS_H
@@ -19,10 +19,5 @@ bool lc_page_wait(const struct lc_wait *wait, int64_t *begin, int64_t *end);
 void lc_page_put(struct lc_page_file *page, const double *values, size_t n);
 /* Pads the data to a multiple of 8 bytes; where the next table begins. */
 size_t lc_page_align(struct lc_page_file *page);
-
-/* "windows": slices, messages, waits. LC_ERR_USAGE: `more` is no list of T0:T1. LC_ERR_NOMEM. */
-enum lc_err lc_page_windows(struct lc_page_file *page, const char *more);
-/* "matrices": waiting, messages, bytes by pairs of ranks; "topologies". LC_ERR_NOMEM. */
-enum lc_err lc_page_matrices(struct lc_page_file *page);
 
 #endif

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/page_matrices.h"
 #include "analyze/page_parts.h"
+#include "analyze/page_windows.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 
@@ -27,26 +29,6 @@ struct rows {
     uint32_t *row_of;  /* per location */
     uint32_t *members; /* per row: locations */
 };
-
-double lc_page_seconds(const struct lc_trace *trace, int64_t ticks) {
-    return (double)(ticks - trace->t0) / (double)trace->ticks_per_second;
-}
-
-bool lc_page_wait(const struct lc_wait *wait, int64_t *begin, int64_t *end) {
-    *begin = wait->start;
-    *end = wait->release < wait->end ? wait->release : wait->end;
-    return (wait->flags & LC_WAIT_STATE) && *end > *begin;
-}
-
-void lc_page_put(struct lc_page_file *page, const double *values, size_t n) {
-    lc_strbuf_add(&page->data, (const char *)values, n * sizeof *values);
-}
-
-size_t lc_page_align(struct lc_page_file *page) {
-    while (page->data.length % 8 != 0)
-        lc_strbuf_putc(&page->data, 0);
-    return page->data.length;
-}
 
 static bool is_synchronisation(uint8_t fn) {
     return fn == LC_FN_OMP_BARRIER || fn == LC_FN_OMP_IBARRIER || fn == LC_FN_OMP_CRITICAL ||

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/page_parts.h"
+#include "analyze/page_windows.h"
 #include "analyze/waits.h"
 #include "base/json_text.h"
 #include "base/mem.h"

@@ -302,7 +302,7 @@ static enum lc_err read_parts(struct collector *c, const char *directory) {
         if (err == LC_OK && r == 0)
             size = c->parts[0].hello.size;
         if (err == LC_OK && (c->parts[r].hello.rank != r || c->parts[r].hello.size != size))
-            err = lc_fail(LC_ERR_FORMAT, "bench: %s: is of another rank or job",
+            err = lc_fail(LC_ERR_FORMAT, "bench: %s: belongs to another rank or job",
                           lc_strbuf_get(&file));
     }
     lc_strbuf_free(&file);

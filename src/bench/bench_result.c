@@ -31,7 +31,8 @@ enum lc_err lc_bench_directory(const char *wanted, struct lc_strbuf *directory) 
             (errno == EEXIST && is_empty(lc_strbuf_get(directory))))
             return LC_OK;
         if (errno != EEXIST && !is_empty(lc_strbuf_get(directory)))
-            return lc_fail_errno(LC_ERR_IO, "bench: %s: cannot be made", lc_strbuf_get(directory));
+            return lc_fail_errno(LC_ERR_IO, "bench: %s: cannot be created",
+                                 lc_strbuf_get(directory));
     }
     return lc_fail(LC_ERR_EXISTS, "bench: %s: there are too many of these: give another -o",
                    wanted);

@@ -277,7 +277,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched, const 
         (void)rmdir(directory);
     } else if (*code != LC_EXIT_OK || !result->complete) {
         *code = LC_EXIT_ERROR;
-        lc_complain("bench: ended before its time: what was measured is in %s", directory);
+        lc_complain("bench: stopped early: what was measured is in %s", directory);
     } else {
         lc_say("result: %s", directory);
     }

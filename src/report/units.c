@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 const char *lc_text_seconds(double seconds, char buffer[32]) {
-    double size = fabs(seconds);
-    if (size >= 1000.0)
+    double size = fabs(seconds); /* limits: what three digits round up to the next unit */
+    if (size >= 999.5)
         snprintf(buffer, 32, "%.0f s", seconds);
-    else if (size >= 1.0)
+    else if (size >= 0.9995)
         snprintf(buffer, 32, "%.3g s", seconds);
-    else if (size >= 1e-3)
+    else if (size >= 0.9995e-3)
         snprintf(buffer, 32, "%.3g ms", seconds * 1e3);
     else if (size > 0.0)
         snprintf(buffer, 32, "%.3g us", seconds * 1e6);

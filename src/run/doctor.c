@@ -169,10 +169,10 @@ static enum lc_err look_at_sampling(struct lc_checkup *f) {
     int error = lc_perf_sampler_try();
     if (error == 0)
         return add(f, LC_VERDICT_OK, "sampling",
-                   "the code between MPI calls is sampled, so that functions without MPI calls "
-                   "have names (--sample=off: not)%s",
+                   "the code between MPI calls is sampled, so that functions that call no MPI "
+                   "have names (--sample=off turns this off)%s",
                    lc_perf_sees_switches() ? ""
-                                           : "; those that sleep have none (that takes "
+                                           : "; functions that sleep are not named (needs "
                                              "kernel.perf_event_paranoid of 1 or less)");
     return add(f, LC_VERDICT_NOTE, "sampling", "functions without MPI calls cannot be seen: %s",
                lc_perf_why(error));

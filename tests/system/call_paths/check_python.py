@@ -14,19 +14,18 @@ PROGRAM = pathlib.Path(__file__).with_name("python_stacks.py")
 FUNCTION = re.compile(r"\.py:[^/]*$")
 
 
-def launch(flavour, ranks, words):
+def launch(flavour, ranks, words, **env):
     launcher = ["mpirun.mpich"] if flavour == "mpich" else ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
     if flavour == "openmpi" and os.geteuid() == 0:
         launcher.append("--allow-run-as-root")
     done = subprocess.run([*launcher, "-n", str(ranks), *words], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
-                          env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+                          env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **env})
     assert done.returncode == 0, done
     return done.stdout
 
 
 def measured(latecomer, flavour, ranks, words, out, *options, **env):
-    os.environ.update(env)
-    printed = launch(flavour, ranks, [latecomer, "run", *options, "-o", out, "--", *words])
+    printed = launch(flavour, ranks, [latecomer, "run", *options, "-o", out, "--", *words], **env)
     shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, encoding="utf-8", check=True)
     return printed, json.loads(shown.stdout)
 
@@ -66,8 +65,7 @@ def check_stacks(latecomer, flavour, words, scratch):
 
 
 def check_late(latecomer, flavour, words, scratch):
-    _, result = measured(latecomer, flavour, 2, [*words, "late"], f"{scratch}/late", "--what-if", "Late.work=0",
-                         LATECOMER_CHECK_PATHS="0")
+    _, result = measured(latecomer, flavour, 2, [*words, "late"], f"{scratch}/late", "--what-if", "Late.work=0")
     lines = PROGRAM.read_text(encoding="utf-8").splitlines()
     begin = next(i for i, text in enumerate(lines, 1) if "def work" in text)
     late = result["late"][0]
@@ -75,8 +73,9 @@ def check_late(latecomer, flavour, words, scratch):
     assert 0.3 < late["seconds"] < 0.8, late
     scenario, = result["pop"]["what_if"]
     assert 0.3 < (result["pop"]["critical_path_s"] - scenario["critical_path_s"]) < 0.8, scenario
-    finding = next(f for f in result["findings"] if f["callpath"] == late["callpath"])
-    assert finding["between"] == [f"python_stacks.py:{begin + 1}", f"python_stacks.py:{begin + 3}"], finding
+    # what samples find in a method stands below it: "(off CPU)", time.sleep
+    lines = [f["between"] for f in result["findings"] if f"python_stacks.py:Late.work:{begin}" in f["callpath"] and "between" in f]
+    assert [f"python_stacks.py:{begin + 1}", f"python_stacks.py:{begin + 3}"] in lines, result["findings"]
 
 
 def main():
