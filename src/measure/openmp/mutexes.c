@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "base/timer.h"
@@ -28,7 +29,14 @@ struct lock {
     struct lc_omp_joint last;  /* release; stamp.enter: when */
 };
 
-enum { BUCKETS = 4096, TRIES = 2000, SILENT_MAX = 3 };
+enum {
+    BUCKETS = 4096,
+    TRIES = 1000,
+    NAPS = 100,
+    NAP_NS = 50 * 1000,
+    SILENT_MAX = 3,     /* releases of one lock that were not reported */
+    ALL_SILENT_MAX = 16 /* of all */
+};
 static _Atomic(struct lock *) buckets[BUCKETS];
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t n_locks; /* with `adding` */
@@ -114,16 +122,23 @@ void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
     lc_omp_push(o, construct_of(kind), code, now);
 }
 
+/* The report of the last release is on its way, unless the runtime makes none: its thread may just
+ * have lost its core, even to this one, which then has to sleep (sched_yield need not let it run). */
 static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
+    static _Atomic uint32_t all_silent;
     uint32_t tries = 0;
     while (atomic_load_explicit(&lock->held, memory_order_acquire) != 0 && /* partner: released */
            lock->silent < SILENT_MAX) {
-        if (++tries == TRIES) {
+        bool patient = atomic_load_explicit(&all_silent, memory_order_relaxed) < ALL_SILENT_MAX;
+        if (++tries >= TRIES + (patient ? NAPS : 0)) {
             lock->silent++;
+            atomic_fetch_add_explicit(&all_silent, 1, memory_order_relaxed);
             o->edges_lost++;
             return;
         }
-        if (tries % 16 == 0)
+        if (tries >= TRIES)
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        else if (tries % 16 == 0)
             sched_yield();
     }
 }
