@@ -123,7 +123,8 @@ void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
 }
 
 /* The report of the last release is on its way, unless the runtime makes none: its thread may just
- * have lost its core, even to this one, which then has to sleep (sched_yield need not let it run). */
+ * have lost its core, even to this one, which then has to sleep (sched_yield need not let that one
+ * run). */
 static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
     static _Atomic uint32_t all_silent;
     uint32_t tries = 0;
