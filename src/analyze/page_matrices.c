@@ -24,7 +24,7 @@ struct pairs {
 static enum lc_err pair_of(struct pairs *pairs, uint32_t from, uint32_t to, struct pair **pair) {
     uint64_t key = (uint64_t)from << 32 | to;
     uint32_t id = lc_idmap_get(&pairs->ids, key);
-    if (id == LC_NONE) {
+    if (id >= pairs->n) { /* LC_NONE */
         LC_TRY(lc_grow(&pairs->list, &pairs->cap, pairs->n + 1, sizeof *pairs->list));
         id = (uint32_t)pairs->n++;
         pairs->list[id] = (struct pair){.from = from, .to = to};

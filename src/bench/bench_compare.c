@@ -120,7 +120,8 @@ static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed,
             largest[d] = fmax(largest[d], fabs(draws[d][q] - mean[q]) / error[q]);
     lc_stats_sort(largest, DRAWS);
     /* few blocks make errors of their own; both numbers: calibrated on pairs of equals (tests) */
-    double blocks = (double)(a->n / a->block + b->n / b->block);
+    size_t whole = a->n / a->block + b->n / b->block;
+    double blocks = (double)whole;
     double width = lc_stats_quantile_sorted(largest, DRAWS, 0.97) * (1 + 10 / blocks);
     for (int q = 0; q < LC_COMPARED; q++) {
         double shift = log(pair->b[q] / pair->a[q]);

@@ -65,7 +65,9 @@ static double step_for(double span) {
 static void x_axis(struct lc_strbuf *out, const struct frame *p, bool times) {
     char text[32];
     double step = step_for(p->x_high - p->x_low);
-    for (double x = ceil(p->x_low / step) * step; x <= p->x_high; x += step) {
+    double first = ceil(p->x_low / step);
+    for (int i = 0; (first + i) * step <= p->x_high; i++) {
+        double x = (first + i) * step;
         line(out, at_x(p, x), p->y, at_x(p, x), p->y + p->height, "grid");
         if (times)
             lc_bench_time(x, text);
@@ -276,20 +278,20 @@ static double put_head(struct lc_strbuf *out, const struct lc_fingerprint *f) {
 static void put_numbers(struct lc_strbuf *out, const struct lc_fingerprint *f, double y) {
     char text[128], time[32];
     double column = (WIDTH - 2.0 * MARGIN) / (LC_FINGERPRINT_QUANTILES + 3);
-    for (int i = 0; i < LC_FINGERPRINT_QUANTILES + 3; i++) {
-        int q = i - 1;
-        bool quantile = q >= 0 && q < LC_FINGERPRINT_QUANTILES;
-        snprintf(text, sizeof text, "%d %%", quantile ? lc_fingerprint_percent[q] : 0);
-        label(out, MARGIN + column * i, y, "small",
-              i == 0                          ? "min"
-              : quantile                      ? text
-              : q == LC_FINGERPRINT_QUANTILES ? "max"
-                                              : "mean");
-        double value = i == 0                          ? f->ascending[0]
-                       : quantile                      ? f->quantiles[q]
-                       : q == LC_FINGERPRINT_QUANTILES ? f->ascending[f->n - 1]
-                                                       : f->mean;
-        label(out, MARGIN + column * i, y + 14, "number", lc_bench_time(value, time));
+    const struct {
+        const char *name;
+        double value;
+    } others[] = {{"min", f->ascending[0]}, {"max", f->ascending[f->n - 1]}, {"mean", f->mean}};
+    for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++) {
+        double left = MARGIN + column * (q + 1); /* behind the least */
+        snprintf(text, sizeof text, "%d %%", lc_fingerprint_percent[q]);
+        label(out, left, y, "small", text);
+        label(out, left, y + 14, "number", lc_bench_time(f->quantiles[q], time));
+    }
+    for (int i = 0; i < 3; i++) {
+        double left = MARGIN + column * (i == 0 ? 0 : LC_FINGERPRINT_QUANTILES + i);
+        label(out, left, y, "small", others[i].name);
+        label(out, left, y + 14, "number", lc_bench_time(others[i].value, time));
     }
     double x = MARGIN;
     for (int c = 0; c < LC_CATEGORIES; c++) {

@@ -52,7 +52,7 @@ static enum lc_err read_names(struct reader *r, char **cells, size_t n) {
         for (size_t i = 0; i < n; i++)
             if (strcmp(cells[i], names[c]) == 0)
                 r->place[c] = (int)i;
-        if (r->place[c] < 0 && c <= VALUE)
+        if (c <= VALUE && r->place[c] < 0)
             return bad(r, "neither a number nor a line of names with the column", names[c]);
     }
     return LC_OK;

@@ -10,8 +10,6 @@
 #include "base/mpi_flavour.h"
 #include "base/timer.h"
 
-extern char **environ;
-
 /* Control variables that choose how collectives and messages work; all of them are a thousand. */
 static bool is_wanted(const char *name) {
     static const char *const parts[] = {"algorithm", "coll_tuned", "coll_base", "eager", "intra_"};
