@@ -70,9 +70,7 @@ endforeach()
 list(GET LC_FLAVOURS 0 LC_FLAVOUR_FIRST) # for what needs one MPI, whichever
 
 # Debian's names first: both MPIs may be installed beside each other.
-foreach(kind MPIEXEC MPICC MPIFORT)
-  set(openmpi_MPIEXEC mpirun.openmpi orterun mpirun)
-  set(mpich_MPIEXEC mpirun.mpich mpiexec.hydra mpirun)
+foreach(kind MPICC MPIFORT)
   set(openmpi_MPICC mpicc.openmpi mpicc)
   set(mpich_MPICC mpicc.mpich mpicc)
   set(openmpi_MPIFORT mpifort.openmpi mpifort)

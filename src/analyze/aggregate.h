@@ -25,9 +25,9 @@ struct lc_aggregate {
     uint32_t first_location;
 };
 
-/* Nobody yet. */
+/* No member yet: what lc_aggregate_add begins with. */
 void lc_aggregate_init(struct lc_aggregate *a);
-/* Adds one member and its record. */
+/* Adds one member of a collective operation and its record. */
 void lc_aggregate_add(struct lc_aggregate *a, const struct lc_coll_part *coll,
                       const struct lc_who *member);
 /* Adds what another rank has aggregated of the same instance. */

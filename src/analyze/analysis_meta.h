@@ -12,7 +12,7 @@ struct lc_run_facts {
 };
 
 /* Collective (sums up memory); *meta on rank 0 (the caller frees it). invariants: JSON object or
- * "". The health of the trace must have been reduced. */
+ * "". The health of the trace must have been reduced. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options *options,
                          const struct lc_run_facts *facts, const struct lc_correction *correction,
                          const char *invariants, char **meta);

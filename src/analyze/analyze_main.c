@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
     enum lc_err err = lc_analyze_options_parse(&options, argc, argv);
     if (err == LC_OK) {
         lc_log_quiet(options.quiet);
-        lc_crash_guard(options.archive, options.status);
+        lc_crash_guard(options.archive, options.status, options.page != NULL && comm.size > 1);
         err = lc_analyze_run(&comm, &options);
     }
     int code = err == LC_OK ? 0 : err == LC_ERR_USAGE ? 2 : 1;

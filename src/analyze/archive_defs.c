@@ -103,7 +103,7 @@ static int by_location_id(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Ranks of processes: the position of their locations in MPI's list; others behind them. */
+/* Ranks of processes: the position of their locations in MPI's list; others after them. */
 static enum lc_err order_processes(struct lc_def_raw *raw) {
     struct lc_idmap group_of_location = {0}, group_index = {0};
     enum lc_err err = LC_OK;

@@ -9,7 +9,7 @@
 #include "analyze/definition_ids.h"
 
 /* Fills trace->regions, comms, processes, locations, system_nodes, ticks_per_second, global_offset.
- */
+ * Errors: LC_ERR_NOMEM, LC_ERR_FORMAT. */
 enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_trace *trace);
 
 #endif

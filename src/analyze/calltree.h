@@ -28,7 +28,7 @@ enum lc_err lc_tree_init(struct lc_call_tree *tree);
 /* Frees the nodes, not the struct. */
 void lc_tree_free(struct lc_call_tree *tree);
 
-/* LC_NONE without memory. */
+/* The child of `parent` with this region, added where there is none; LC_NONE without memory. */
 uint32_t lc_tree_child_slow(struct lc_call_tree *tree, uint32_t parent, uint32_t region);
 
 static inline uint32_t lc_tree_child(struct lc_call_tree *tree, uint32_t parent, uint32_t region) {
@@ -38,7 +38,7 @@ static inline uint32_t lc_tree_child(struct lc_call_tree *tree, uint32_t parent,
 }
 
 /* Collective. Merges the trees of all ranks into trace->cnodes; (*map)[node] is the cnode of a node
- * of this rank, map[0] = LC_NONE (the caller frees it). */
+ * of this rank, map[0] = LC_NONE (the caller frees it). Errors: LC_ERR_NOMEM. */
 enum lc_err lc_tree_unify(const struct lc_call_tree *tree, struct lc_trace *trace, uint32_t **map);
 
 #endif

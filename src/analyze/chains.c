@@ -115,7 +115,7 @@ static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_lo
     return LC_OK;
 }
 
-/* States of the chain of each cause, first victim first; -1 behind the last. shares[]: how much of
+/* States of the chain of each cause, first victim first; -1 after the last. shares[]: how much of
  * the waiting of each is due to the cause. What a wait state carries is its own waiting and what
  * was handed to it; the cause has the share largest / carried of the first one, and that of each
  * further one as much smaller as the part of its costs that it handed on. So the parts of a chain

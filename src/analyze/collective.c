@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/aggregate.h"
+#include "analyze/event_store.h"
 #include "analyze/health.h"
 #include "analyze/instances.h"
 #include "analyze/ranked.h"
@@ -52,7 +53,7 @@ static struct lc_who member(const struct lc_trace *trace, const struct lc_part *
                            lc_transport_group(&trace->comms[coll->comm], rank)};
 }
 
-/* Calls fn for every part of this rank in the window; `advance`: the cursors move behind it. */
+/* Calls fn for every part of this rank in the window; `advance`: the cursors move after it. */
 typedef enum lc_err part_fn(struct window *w, const struct lc_part *part, uint64_t instance,
                             uint32_t rank);
 
@@ -329,7 +330,9 @@ static enum lc_err run_window(struct window *w) {
     LC_TRY(lc_transport_agree(comm, for_parts(w, false, judge_member)));
     LC_TRY(judge_ranked(w));
     LC_TRY(merge_values(w, w->sync_end, sizeof *w->sync_end, merge_end));
-    return lc_transport_agree(comm, for_parts(w, true, add_sync));
+    enum lc_err err = lc_transport_agree(comm, for_parts(w, true, add_sync));
+    lc_event_store_rest(w->trace->store);
+    return err;
 }
 
 static enum lc_err window_init(struct window *w) {

@@ -19,7 +19,7 @@ enum lc_cost_kind {
     LC_COST_SCAN,
     LC_COST_MGMT,
     /* the kinds before have a classification (docs/definitions/wait-states.md#34-classification),
-     * those behind only costs */
+     * those after only costs */
     LC_COST_MPI_KINDS,
     LC_COST_OMPBARRIER = LC_COST_MPI_KINDS,
     LC_COST_OMPIDLE,
@@ -92,9 +92,9 @@ static inline size_t lc_cost_row(enum lc_cost_metric metric, enum lc_delay_model
     return ((size_t)metric * LC_MODELS + model) * LC_COST_KINDS + kind;
 }
 
-/* Declares all metrics: collective in that all ranks declare the same. */
+/* Declares all metrics: collective in that all ranks declare the same. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_costs_declare(struct lc_costs *costs, struct lc_results *results);
-/* Moves the rows of a location into the results. */
+/* Moves the rows of a location into the results. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_costs_publish(struct lc_costs *costs, size_t loc, struct lc_results *results);
 
 #endif

@@ -1,6 +1,7 @@
 #include "analyze/crash.h"
 
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,22 @@ static uint64_t seen;
 static int patience = PATIENCE, idle; /* seconds */
 static int status_fd = -1;
 
-/* The first rank that fails tells; async-signal-safe. */
-static bool first_to_tell(char code) {
+/* Where a process that has to stay goes on. */
+static sigjmp_buf after_reading;
+static bool has_to_stay;
+static volatile sig_atomic_t may_leave; /* after_reading is set */
+static const char *volatile why;        /* the line of what happened */
+
+static void leave_reader(const char *line) {
+    if (!may_leave)
+        return;
+    may_leave = false;
+    why = line;
+    siglongjmp(after_reading, 1);
+}
+
+/* The first rank that fails reports it; async-signal-safe. */
+static bool is_first_report(char code) {
     struct stat info;
     if (status_fd < 0)
         return true;
@@ -52,7 +67,10 @@ static bool first_to_tell(char code) {
 
 static void on_deadly(int signal) {
     for (int i = 0; i < N_DEADLY; i++)
-        if (deadly[i].signal == signal && first_to_tell(1)) {
+        if (deadly[i].signal == signal)
+            leave_reader(lines[1][i]);
+    for (int i = 0; i < N_DEADLY; i++)
+        if (deadly[i].signal == signal && is_first_report(1)) {
             const char *line = lines[in_reader ? 1 : 0][i];
             ssize_t written = write(STDERR_FILENO, line, strlen(line));
             (void)written;
@@ -69,14 +87,15 @@ static void on_second(int signal) {
     seen = *watched;
     if (idle < patience)
         return;
-    if (first_to_tell(1)) {
+    leave_reader(hanging);
+    if (is_first_report(1)) {
         ssize_t written = write(STDERR_FILENO, hanging, strlen(hanging));
         (void)written;
     }
     _exit(1);
 }
 
-static void be_patient(const char *archive) {
+static void watch_reader(const char *archive) {
     const char *seconds = getenv("LATECOMER_READER_PATIENCE");
     if (seconds && atoi(seconds) > 0)
         patience = atoi(seconds);
@@ -88,10 +107,11 @@ static void be_patient(const char *archive) {
     sigaction(SIGPROF, &action, NULL);
 }
 
-void lc_crash_guard(const char *archive, const char *status) {
+void lc_crash_guard(const char *archive, const char *status, bool stay) {
+    has_to_stay = stay;
     if (status)
         status_fd = open(status, O_RDWR | O_CLOEXEC);
-    be_patient(archive);
+    watch_reader(archive);
     if (!GUARDED)
         return;
     static char stack[STACK_BYTES]; /* what overflows is the other one */
@@ -105,9 +125,33 @@ void lc_crash_guard(const char *archive, const char *status) {
             lines[1][i], LINE_BYTES,
             "latecomer: %.800s: libotf2 ended by %s while reading it: the archive is damaged\n",
             archive, deadly[i].name);
-        struct sigaction action = {.sa_handler = on_deadly, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+        struct sigaction action = {.sa_handler = on_deadly, .sa_flags = SA_ONSTACK};
         sigaction(deadly[i].signal, &action, NULL);
     }
+}
+
+/* A crash inside malloc may have left its lock taken: then nothing can go on. */
+static void try_memory(void) {
+    alarm(2); /* ends the process */
+    for (size_t bytes = 16; bytes <= 1 << 20; bytes *= 4) {
+        void *volatile block = malloc(bytes);
+        free(block);
+    }
+    alarm(0);
+}
+
+bool lc_crash_read(enum lc_err (*read)(void *user), void *user, enum lc_err *err) {
+    if (sigsetjmp(after_reading, 1) == 0) {
+        may_leave = has_to_stay;
+        *err = read(user);
+        may_leave = false;
+        return true;
+    }
+    lc_crash_watch(NULL);
+    try_memory();
+    const char *line = why + sizeof "latecomer: " - 1;
+    *err = lc_fail(LC_ERR_FORMAT, "%.*s", (int)strcspn(line, "\n"), line);
+    return false;
 }
 
 void lc_crash_reading(bool reading) {
@@ -129,6 +173,6 @@ void lc_crash_watch(const uint64_t *records) {
 int lc_crash_tell(int code) {
     if (status_fd < 0)
         return code;
-    first_to_tell((char)code);
+    is_first_report((char)code);
     return 0;
 }

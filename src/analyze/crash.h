@@ -1,15 +1,24 @@
 /* libotf2 can crash on archives that were tampered with, or read on without an end. Both are told
  * as what they are: one line and exit code 1. (After a crash nothing can be trusted, so nothing is
- * saved.) Called by analyze_main.c; pipeline.c says when libotf2 is reading. */
+ * saved; a process that has to stay only agrees with the others on that.) Called by
+ * analyze_main.c; pipeline.c says when libotf2 is reading. */
 #ifndef LC_ANALYZE_CRASH_H
 #define LC_ANALYZE_CRASH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 /* From now on deadly signals are told; `archive` is named. status: file of the exit code, or NULL.
- * Does nothing in sanitizer builds, which have a report of their own. */
-void lc_crash_guard(const char *archive, const char *status);
+ * stay: a process that ended would take its whole job with it, so one in which libotf2 fails goes
+ * on, as lc_crash_read says. Does nothing in sanitizer builds, which have a report of their own. */
+void lc_crash_guard(const char *archive, const char *status, bool stay);
+
+/* Calls read(user), which uses libotf2. *err is what it returns; false: libotf2 has failed in it:
+ * *err is LC_ERR_FORMAT, its text says how, and what read() used may neither be used nor freed.
+ * Does not return where libotf2 failed and the process need not stay, or cannot. */
+bool lc_crash_read(enum lc_err (*read)(void *user), void *user, enum lc_err *err);
 
 /* Whether libotf2 is reading: then it, and the archive, is what failed. */
 void lc_crash_reading(bool reading);

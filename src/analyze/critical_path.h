@@ -37,8 +37,12 @@ struct lc_critical_path {
     int64_t *last_event; /* per location of the trace; INT64_MIN without events */
 };
 
+/* Fills `path` on every rank; mpi_only: between MPI_Init and MPI_Finalize. Collective; errors are
+ * the same on all ranks: LC_ERR_NOMEM; LC_ERR_RANGE: more blockings or segments than can be
+ * gathered. */
 enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timelines *lines,
-                         bool mpi_only); /* collective */
+                         bool mpi_only);
+/* Frees what it holds, not the struct. */
 void lc_path_free(struct lc_critical_path *path);
 
 #endif

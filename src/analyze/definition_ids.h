@@ -38,10 +38,10 @@ struct lc_defs {
 /* Frees what it holds, not the trace. */
 void lc_defs_free(struct lc_defs *defs);
 
-/* Text of an OTF2 string; "" if undefined. */
+/* Text of an OTF2 string, which belongs to `defs`; "" if undefined. */
 const char *lc_defs_text(const struct lc_defs *defs, uint64_t id);
 
-/* Finds or adds the region of that name (program names, <unknown>). */
+/* Finds or adds the region of that name (program names, <unknown>). Errors: LC_ERR_NOMEM. */
 enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id);
 
 #endif

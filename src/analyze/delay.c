@@ -239,7 +239,7 @@ static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line,
 }
 
 /* What was handed to whole blocks goes to each of their states. */
-static void settle_handed(const struct measuring *m) {
+static void apply_handed(const struct measuring *m) {
     const struct lc_timelines *lines = m->delay->lines;
     for (size_t node = 2; node < 2 * m->n_blocks; node++)
         for (int model = 0; model < LC_MODELS; model++)
@@ -423,7 +423,7 @@ static enum lc_err measure_all(struct measuring *m) {
         LC_TRY(measure_batch(m, first, last));
         first = last;
     }
-    settle_handed(m);
+    apply_handed(m);
     return LC_OK;
 }
 

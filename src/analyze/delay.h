@@ -43,9 +43,10 @@ struct lc_delay {
     } * blame;
 };
 
-/* Intervals and short-term costs. Collective. */
+/* Intervals and short-term costs. Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines,
                          struct lc_costs *costs);
+/* Frees what it holds, not the struct. */
 void lc_delay_free(struct lc_delay *delay);
 /* Frees what only costs and chains need; the blame per state stays. */
 void lc_delay_free_intervals(struct lc_delay *delay);
@@ -68,7 +69,8 @@ static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int
     }
 }
 
-/* Books `ticks` on the code of the cause, each call path by its part of the excess. */
+/* Books `ticks` on the code of the cause, each call path by its part of the excess. Errors:
+ * LC_ERR_NOMEM, in which case some of the call paths have got their part. */
 enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_sync_interval *interval,
                           enum lc_cost_metric metric, enum lc_delay_model model,
                           enum lc_cost_kind kind, double ticks);

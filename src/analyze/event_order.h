@@ -4,7 +4,9 @@
 
 #include "analyze/trace.h"
 
-enum lc_err lc_order_waits(struct lc_loc *loc); /* by start, end, kind, flags */
-enum lc_err lc_order_syncs(struct lc_loc *loc); /* by time, instance, group */
+/* Waits by start, end, kind, flags. Errors: LC_ERR_NOMEM, with the order as it was. */
+enum lc_err lc_order_waits(struct lc_loc *loc);
+/* Synchronisations by time, instance, group. Errors: LC_ERR_NOMEM, with the order as it was. */
+enum lc_err lc_order_syncs(struct lc_loc *loc);
 
 #endif

@@ -85,7 +85,7 @@ struct lc_coll_part {
 struct lc_team_event {
     int64_t begin, end; /* fork and join; workers: begin and end of their part */
     uint64_t team;      /* communicator of the archive */
-    uint32_t cnode;     /* call path of the fork */
+    uint32_t cnode;     /* call path of the fork; workers: LC_NONE where it was not known */
     uint32_t first_transition, end_transition; /* of the location's part */
     uint32_t first_call, end_call; /* calls (barriers among them) of the location's part */
     uint32_t fork_location, fork;  /* workers: the fork, as index into teams of that location */

@@ -19,7 +19,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Number behind `key` at the begin of a line of a file ("": its first number); UINT64_MAX without
+/* Number after `key` at the begin of a line of a file ("": its first number); UINT64_MAX without
  * one ("max"). */
 static uint64_t read_number(const char *path, const char *key) {
     FILE *file = fopen(path, "r");
@@ -95,15 +95,19 @@ static uint64_t left_of_address_space(void) {
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
-/* Events of this rank: as announced, but not more than its files can hold. */
+/* Events of this rank: as announced, but not more than its files can hold. Where they do not stay
+ * in memory those of the largest location, which does while it is read. */
 static uint64_t own_events(const struct lc_trace *trace, const char *archive) {
-    uint64_t sum = 0;
+    uint64_t sum = 0, most = 0;
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_an_location *location = &trace->locations[trace->locs[i].id];
         int64_t bytes = lc_archive_file_bytes(archive, location->otf2_id, "evt");
-        sum += min_u64(location->n_events, bytes > 0 ? (uint64_t)bytes / LEAST_FILE_BYTES : 0);
+        uint64_t n =
+            min_u64(location->n_events, bytes > 0 ? (uint64_t)bytes / LEAST_FILE_BYTES : 0);
+        sum += n;
+        most = n > most ? n : most;
     }
-    return sum;
+    return trace->store != NULL ? most : sum;
 }
 
 struct need {

@@ -30,6 +30,7 @@ struct lc_graph_spans {
 
 /* spans: zeroed. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_graph_spans_new(struct lc_graph_spans *spans, const struct lc_wait_graph *graph);
+/* Frees what it holds, not the struct. */
 void lc_graph_spans_free(struct lc_graph_spans *spans);
 
 /* Whether the wait state lies in a long run. */

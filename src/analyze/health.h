@@ -9,7 +9,7 @@
 #include "analyze/transport.h"
 #include "base/strbuf.h"
 
-/* kind, what it means for people (behind "1 ", behind any other count), what was done */
+/* kind, what it means for people (after "1 ", after any other count), what was done */
 #define LC_HEALTH_TABLE(X)                                                                         \
     X(NOT_CPU, "location that is not a CPU thread", "locations that are not CPU threads",          \
       "skipped")                                                                                   \
@@ -96,9 +96,11 @@ void lc_health_note(struct lc_health *health, enum lc_health_kind kind, uint32_t
 /* `count` at once; location LC_NONE: none in particular. */
 void lc_health_add(struct lc_health *health, enum lc_health_kind kind, uint32_t location,
                    int64_t count);
+/* Sums over all ranks, on every rank; of locations the lowest. Collective. */
 void lc_health_reduce(struct lc_health *health, const struct lc_transport *comm);
-/* What follows the count in words. */
+/* What follows the count in words, for people; static. */
 const char *lc_health_text(enum lc_health_kind kind, int64_t count);
+/* What was done about it, in words; static text. */
 const char *lc_health_done(enum lc_health_kind kind);
 const char *lc_health_name(enum lc_health_kind kind); /* "not_cpu" */
 

@@ -16,7 +16,7 @@ struct lc_indicator_sums {
 };
 
 /* partition[location], dense from 0, or NULL. Publishes all metrics of sections 4 and 5.
- * Collective. */
+ * Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_indicators_run(const struct lc_critical_path *path, const uint32_t *partition,
                               struct lc_results *results, struct lc_indicator_sums *sums);
 

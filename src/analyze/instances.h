@@ -6,8 +6,10 @@
 
 #include "analyze/instance_parts.h"
 
-/* Collective. */
+/* Numbers the instances of all collective records. Collective; errors are the same on all ranks:
+ * LC_ERR_NOMEM. Freed with lc_instances_free, also after a failure. */
 enum lc_err lc_instances_build(struct lc_instances *instances, struct lc_trace *trace);
+/* Frees what it holds, not the struct. */
 void lc_instances_free(struct lc_instances *instances);
 
 #endif

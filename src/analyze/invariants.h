@@ -8,7 +8,7 @@
 #include "analyze/indicators.h"
 #include "base/strbuf.h"
 
-/* JSON and lines for people on rank 0. Collective. */
+/* JSON and lines for people on rank 0. Collective. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_critical_path *path,
                                 const struct lc_indicator_sums *sums, struct lc_strbuf *json,
                                 struct lc_strbuf *lines);

@@ -27,7 +27,10 @@ struct lc_long_term {
     uint64_t n_states;
 };
 
-enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay); /* collective */
+/* Hands costs on and books what arrives. Collective; errors are the same on all ranks:
+ * LC_ERR_NOMEM; LC_ERR_RANGE: more wait states than 32 bits number. */
+enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay);
+/* Frees what it holds, not the struct. */
 void lc_long_term_free(struct lc_long_term *result);
 
 #endif

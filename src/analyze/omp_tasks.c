@@ -109,9 +109,9 @@ static bool awaited(const struct lc_omp_tasks *t, const struct lc_task_event *wa
 /* The last task that ended in (from, until], and `wait` waits for, NULL: any; not on a location. */
 static const struct task *last_ended(const struct lc_omp_tasks *t, const struct lc_task_event *wait,
                                      int64_t from, int64_t until, uint32_t not_on) {
-    size_t behind = LC_FIRST_WHERE(i, 0, t->n_ends, t->all[t->ends[i]].ended > until);
-    while (behind-- > 0) {
-        const struct task *task = &t->all[t->ends[behind]];
+    size_t i = LC_FIRST_WHERE(later, 0, t->n_ends, t->all[t->ends[later]].ended > until);
+    while (i-- > 0) {
+        const struct task *task = &t->all[t->ends[i]];
         if (task->ended <= from)
             break;
         if (task->on != not_on && (wait == NULL || awaited(t, wait, task)))
@@ -120,8 +120,9 @@ static const struct task *last_ended(const struct lc_omp_tasks *t, const struct 
     return NULL;
 }
 
-static enum lc_err meet(const struct lc_omp_tasks *t, struct lc_loc *loc, uint32_t other,
-                        int64_t time) {
+/* The location and `other` synchronise at this time. */
+static enum lc_err add_sync_point(const struct lc_omp_tasks *t, struct lc_loc *loc, uint32_t other,
+                                  int64_t time) {
     uint64_t point = (*t->next_point)++;
     LC_TRY(lc_sync_add(loc, time, point, 0));
     return lc_sync_add(&t->locs[other - t->locs[0].id], time, point, 0);
@@ -186,7 +187,7 @@ static enum lc_err add_part(const struct lc_omp_tasks *t, struct lc_loc *loc,
     part->flags = LC_WAIT_STATE;
     if (part->cause != LC_NONE) {
         part->flags |= LC_WAIT_BLOCKS;
-        LC_TRY(meet(t, loc, part->cause, part->release));
+        LC_TRY(add_sync_point(t, loc, part->cause, part->release));
     }
     return lc_wait_add(loc, part);
 }
@@ -245,7 +246,7 @@ static enum lc_err judge(struct lc_omp_tasks *t, struct lc_loc *loc,
         wait.cause_cnode = last->cnode;
         wait.cause_end = last->ended;
         wait.flags |= LC_WAIT_BLOCKS;
-        LC_TRY(meet(t, loc, wait.cause, last->ended));
+        LC_TRY(add_sync_point(t, loc, wait.cause, last->ended));
     }
     return lc_omp_wait_add(t, loc, &wait);
 }

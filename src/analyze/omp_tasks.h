@@ -13,9 +13,11 @@
 
 struct lc_omp_tasks; /* of a process */
 
-/* Points at which locations synchronise are numbered from *next_point. LC_ERR_NOMEM. */
+/* Points at which locations synchronise are numbered from *next_point. Freed with
+ * lc_omp_tasks_free. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_omp_tasks_new(struct lc_omp_tasks **tasks, struct lc_loc *locs, uint32_t n_locs,
                              uint64_t *next_point);
+/* Frees them; NULL is allowed. */
 void lc_omp_tasks_free(struct lc_omp_tasks *tasks);
 
 /* Appends a wait, and those into which tasks divide it; nothing if there was none. LC_ERR_NOMEM. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/event_store.h"
 #include "analyze/events.h"
 #include "analyze/health.h"
 #include "base/hash.h"
@@ -113,6 +114,9 @@ static int by_start(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* What a visit touches: an operation, its call, the times of that, and of the other half. */
+enum { VISITED_BYTES = 192 };
+
 typedef enum lc_err visit_fn(struct matcher *m, struct lc_loc *loc, uint32_t index);
 
 /* Visits the operations of a process in the order of their start; several threads are merged by
@@ -126,8 +130,10 @@ static enum lc_err visit_process(struct matcher *m, struct lc_loc *locs, uint32_
     }
     if (active <= 1) {
         for (uint32_t i = 0; i < n_locs; i++)
-            for (size_t k = 0; k < locs[i].n_p2p; k++)
+            for (size_t k = 0; k < locs[i].n_p2p; k++) {
                 LC_TRY(visit(m, &locs[i], (uint32_t)k));
+                lc_event_store_touched(m->trace->store, VISITED_BYTES);
+            }
         return LC_OK;
     }
     struct started *all;
@@ -314,6 +320,16 @@ static enum lc_err number_operations(struct matcher *m) {
                                      (unsigned long long)total);
 }
 
+/* Room for the matches of all receives; where there is none in the store they grow on the heap. */
+static void make_room(struct lc_trace *trace, struct lc_loc *loc) {
+    size_t n = 0;
+    for (size_t k = 0; k < loc->n_p2p; k++)
+        n += loc->p2p[k].flags & LC_P2P_RECV && loc->p2p[k].flags & LC_P2P_KNOWN;
+    loc->matches = lc_event_store_take(trace->store, n * sizeof *loc->matches);
+    loc->cap_matches = loc->matches != NULL ? n : 0;
+    lc_event_store_rest(trace->store);
+}
+
 static void count_unmatched(struct lc_trace *trace) {
     for (size_t i = 0; i < trace->n_locs; i++) {
         int64_t n = 0;
@@ -322,12 +338,15 @@ static void count_unmatched(struct lc_trace *trace) {
             n += flags & LC_P2P_RECV && flags & LC_P2P_KNOWN && !(flags & LC_P2P_MATCHED);
         }
         lc_health_add(trace->health, LC_HEALTH_RECV_UNMATCHED, trace->locs[i].id, n);
+        lc_event_store_rest(trace->store);
     }
 }
 
 enum lc_err lc_p2p_match(struct lc_trace *trace) {
     struct outbox box = {.m = {.trace = trace}};
     enum lc_err err = number_operations(&box.m);
+    for (size_t i = 0; i < trace->n_locs; i++)
+        make_room(trace, &trace->locs[i]);
     size_t room = trace->comm->size > 1 ? PIECE : 1;
     if (err == LC_OK)
         err = lc_alloc(&box.messages, room, sizeof *box.messages);

@@ -1,6 +1,7 @@
 /* Who waits for whom, and who sends to whom, by pairs of ranks: exact sums over the trace. */
 #include <stdlib.h>
 
+#include "analyze/event_store.h"
 #include "analyze/page_matrices.h"
 #include "base/idmap.h"
 #include "base/mem.h"
@@ -85,7 +86,7 @@ static void put_pairs(struct lc_page_file *page, struct pairs *pairs) {
         const struct pair *p = &pairs->list[i];
         const double row[] = {p->from, p->to, p->sums[WAITING], p->sums[MESSAGES], p->sums[BYTES]};
         if (i < shown)
-            lc_page_put(page, row, 5);
+            lc_page_put(&page->data, row, 5);
         for (int sum = 0; sum < SUMS && i >= shown; sum++)
             left_out[sum] += p->sums[sum];
     }
@@ -94,6 +95,18 @@ static void put_pairs(struct lc_page_file *page, struct pairs *pairs) {
                      "\"pairs\":%zu,\"waiting_s\":%.17g,\"messages\":%.17g,\"bytes\":%.17g}}",
                      at, shown, page->trace->n_processes, pairs->n - shown, left_out[WAITING],
                      left_out[MESSAGES], left_out[BYTES]);
+}
+
+/* Waits and sends of a process are on the rank that owns it: nothing has to be added up. */
+static enum lc_err gather(struct pairs *pairs, const struct lc_transport *comm) {
+    struct pair *all = NULL;
+    size_t bytes = 0;
+    enum lc_err err = lc_transport_gather(comm, pairs->list, pairs->n * sizeof *pairs->list,
+                                          (void **)&all, &bytes, NULL);
+    free(pairs->list);
+    pairs->list = all;
+    pairs->n = bytes / sizeof *all;
+    return lc_transport_agree(comm, err);
 }
 
 static void put_topology(struct lc_page_file *page, const struct lc_an_comm *comm) {
@@ -138,7 +151,11 @@ enum lc_err lc_page_matrices(struct lc_page_file *page) {
         err = add_waits(&pairs, trace, &trace->locs[l]);
         if (err == LC_OK)
             err = add_messages(&pairs, trace, &trace->locs[l]);
+        lc_event_store_rest(trace->store);
     }
+    err = lc_transport_agree(trace->comm, err);
+    if (err == LC_OK)
+        err = gather(&pairs, trace->comm);
     if (err == LC_OK) {
         put_pairs(page, &pairs);
         put_topologies(page);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/event_store.h"
 #include "analyze/page_matrices.h"
 #include "analyze/page_parts.h"
 #include "analyze/page_windows.h"
+#include "analyze/region_class.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 
@@ -20,26 +22,31 @@ static const char activity_names[] = "[\"useful\",\"mpi_p2p\",\"mpi_collective\"
 /* Cells (row x bin) of the whole timeline, and rows of it. */
 enum { MOST_CELLS = 1 << 20, MOST_BINS = 8192, LEAST_BINS = 256, MOST_ROWS = 512 };
 
+/* Of the rows of single locations where those of the timeline are groups of them. */
+enum { MEMBER_CELLS = 1 << 19, LEAST_MEMBER_BINS = 16 };
+
+/* Of these so many are in memory at once. */
+enum { CELLS_AT_ONCE = 1 << 18 };
+
+/* Times within a bin are whole numbers, so that sums do not depend on how ranks share locations. */
+enum { BIN_PARTS = 1 << 30 };
+
 struct rows {
     const struct lc_trace *trace;
     size_t n_bins, n_rows;
     double bin_ticks;
-    double *ticks;     /* [n_bins][ACTIVITIES] of the row at hand */
+    size_t at_once;    /* rows */
+    int64_t *parts;    /* [at_once][n_bins][ACTIVITIES], in BIN_PARTS of a bin */
     uint8_t *activity; /* per call path */
     uint32_t *row_of;  /* per location */
     uint32_t *members; /* per row: locations */
 };
 
-static bool is_synchronisation(uint8_t fn) {
-    return fn == LC_FN_OMP_BARRIER || fn == LC_FN_OMP_IBARRIER || fn == LC_FN_OMP_CRITICAL ||
-           fn == LC_FN_OMP_LOCK_API || fn == LC_FN_OMP_TASKWAIT;
-}
-
 /* Code that MPI calls back belongs to the MPI call. */
 static uint8_t activity_of(const struct lc_an_region *region, uint8_t parent) {
     if (parent != USEFUL && parent != OPENMP)
         return parent;
-    if (is_synchronisation(region->fn))
+    if (lc_region_omp_synchronises(region->fn))
         return OPENMP;
     if (!region->mpi)
         return USEFUL;
@@ -64,21 +71,24 @@ static enum lc_err classify(struct rows *rows) {
     return LC_OK;
 }
 
-static void add_span(struct rows *rows, int64_t begin, int64_t end, int activity, double sign) {
+static void add_span(const struct rows *rows, int64_t *parts, int64_t begin, int64_t end,
+                     int activity, int sign) {
     double from = (double)(begin - rows->trace->t0) / rows->bin_ticks;
     double to = (double)(end - rows->trace->t0) / rows->bin_ticks;
     size_t last = rows->n_bins - 1, bin = from > 0.0 ? (size_t)from : 0;
     for (; bin < last && to > (double)(bin + 1); bin++) {
-        rows->ticks[bin * ACTIVITIES + activity] += sign * ((double)(bin + 1) - from);
+        parts[bin * ACTIVITIES + activity] +=
+            sign * (int64_t)(((double)(bin + 1) - from) * BIN_PARTS);
         from = (double)(bin + 1);
     }
-    rows->ticks[(bin < last ? bin : last) * ACTIVITIES + activity] += sign * (to - from);
+    parts[(bin < last ? bin : last) * ACTIVITIES + activity] +=
+        sign * (int64_t)((to - from) * BIN_PARTS);
 }
 
-static void add_location(struct rows *rows, const struct lc_loc *loc) {
+static void add_location(const struct rows *rows, int64_t *parts, const struct lc_loc *loc) {
     for (uint32_t i = 0; i + 1 < loc->n_transitions; i++)
         if (loc->cnode[i] != LC_NONE && loc->time[i + 1] > loc->time[i])
-            add_span(rows, loc->time[i], loc->time[i + 1], rows->activity[loc->cnode[i]], 1.0);
+            add_span(rows, parts, loc->time[i], loc->time[i + 1], rows->activity[loc->cnode[i]], 1);
     int64_t free_from = INT64_MIN;
     for (size_t i = 0; i < loc->n_waits; i++) {
         int64_t begin, end;
@@ -87,16 +97,16 @@ static void add_location(struct rows *rows, const struct lc_loc *loc) {
         begin = begin > free_from ? begin : free_from;
         if (end <= begin)
             continue;
-        add_span(rows, begin, end, rows->activity[loc->waits[i].cnode], -1.0);
-        add_span(rows, begin, end, WAITING, 1.0);
+        add_span(rows, parts, begin, end, rows->activity[loc->waits[i].cnode], -1);
+        add_span(rows, parts, begin, end, WAITING, 1);
         free_from = end;
     }
 }
 
-/* Locations that do alike in like shares are a row where there are too many: sorted by the share of
- * their waiting, then of their time outside of MPI, neighbours in that order. */
+/* Where there are too many locations, those that wait for about the same time share a row:
+ * neighbours in the order of their waiting. */
 struct likeness {
-    double waiting;
+    int64_t waiting; /* ticks */
     uint32_t location;
 };
 
@@ -107,54 +117,97 @@ static int compare_likeness(const void *a, const void *b) {
     return x->location < y->location ? -1 : x->location > y->location;
 }
 
+/* Collective: ticks[] of all locations. */
+static void sum_waiting(const struct lc_trace *trace, int64_t *ticks) {
+    for (size_t l = 0; l < trace->n_locs; l++) {
+        const struct lc_loc *loc = &trace->locs[l];
+        for (size_t i = 0; i < loc->n_waits; i++)
+            if (loc->waits[i].flags & LC_WAIT_STATE)
+                ticks[loc->id] += lc_wait_ticks(&loc->waits[i]);
+    }
+    lc_transport_allreduce_i64(trace->comm, ticks, trace->n_locations, LC_OP_SUM);
+}
+
 static enum lc_err group(struct rows *rows) {
     const struct lc_trace *trace = rows->trace;
-    size_t n = trace->n_locs;
+    size_t n = trace->n_locations;
+    struct likeness *order = NULL;
+    int64_t *ticks = NULL;
     rows->n_rows = n < MOST_ROWS ? n : MOST_ROWS;
-    LC_TRY(lc_alloc(&rows->row_of, n + 1, sizeof *rows->row_of));
-    LC_TRY(lc_alloc(&rows->members, rows->n_rows + 1, sizeof *rows->members));
-    struct likeness *order;
-    LC_TRY(lc_alloc(&order, n + 1, sizeof *order));
-    for (size_t l = 0; l < n; l++) {
-        order[l] = (struct likeness){0.0, (uint32_t)l};
-        for (size_t i = 0; n > MOST_ROWS && i < trace->locs[l].n_waits; i++)
-            if (trace->locs[l].waits[i].flags & LC_WAIT_STATE)
-                order[l].waiting += (double)lc_wait_ticks(&trace->locs[l].waits[i]);
-    }
-    if (n > MOST_ROWS)
+    enum lc_err err = lc_alloc(&rows->row_of, n + 1, sizeof *rows->row_of);
+    if (err == LC_OK)
+        err = lc_alloc(&rows->members, rows->n_rows + 1, sizeof *rows->members);
+    if (err == LC_OK)
+        err = lc_alloc(&order, n + 1, sizeof *order);
+    if (err == LC_OK)
+        err = lc_alloc(&ticks, n + 1, sizeof *ticks);
+    err = lc_transport_agree(trace->comm, err);
+    if (err == LC_OK && n > MOST_ROWS)
+        sum_waiting(trace, ticks);
+    for (size_t l = 0; err == LC_OK && l < n; l++)
+        order[l] = (struct likeness){ticks[l], (uint32_t)l};
+    if (err == LC_OK && n > MOST_ROWS)
         qsort(order, n, sizeof *order, compare_likeness);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; err == LC_OK && i < n; i++) {
         uint32_t row = (uint32_t)(i * rows->n_rows / n);
         rows->row_of[order[i].location] = row;
         rows->members[row]++;
     }
     free(order);
-    return LC_OK;
+    free(ticks);
+    return err;
 }
 
 /* Shares of one row, of its members' time. */
-static void put_row(struct rows *rows, uint32_t members, struct lc_strbuf *data) {
+static void put_row(const struct rows *rows, size_t row, const int64_t *parts,
+                    struct lc_strbuf *data) {
     for (size_t i = 0; i < rows->n_bins * ACTIVITIES; i++) {
-        double share = rows->ticks[i] / (double)members;
+        double share = (double)parts[i] / BIN_PARTS / (double)rows->members[row];
         share = share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
         lc_strbuf_putc(data, (char)(unsigned char)(share * 255.0 + 0.5));
     }
 }
 
-static void put_rows(struct rows *rows, struct lc_page_file *page) {
+/* Collective: rows of [first, end), which are summed over the ranks at once. */
+static void put_some(struct rows *rows, size_t first, size_t end, struct lc_page_file *page) {
     const struct lc_trace *trace = rows->trace;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        memset(rows->ticks, 0, rows->n_bins * ACTIVITIES * sizeof *rows->ticks);
-        for (size_t l = 0; l < trace->n_locs; l++)
-            if (rows->row_of[l] == r)
-                add_location(rows, &trace->locs[l]);
-        put_row(rows, rows->members[r], &page->data);
+    size_t n = rows->n_bins * ACTIVITIES;
+    memset(rows->parts, 0, (end - first) * n * sizeof *rows->parts);
+    for (size_t l = 0; l < trace->n_locs; l++) {
+        size_t row = rows->row_of[trace->locs[l].id];
+        if (row < first || row >= end)
+            continue;
+        add_location(rows, rows->parts + (row - first) * n, &trace->locs[l]);
+        lc_event_store_rest(trace->store);
     }
-    lc_strbuf_printf(&page->json,
-                     ",\"pyramid\":{\"at\":0,\"rows\":%zu,\"bins\":%zu,\"activities\":%s,"
-                     "\"row_of\":[",
-                     rows->n_rows, rows->n_bins, activity_names);
-    for (size_t l = 0; l < trace->n_locs; l++)
+    lc_transport_allreduce_i64(trace->comm, rows->parts, (end - first) * n, LC_OP_SUM);
+    for (size_t r = first; trace->comm->rank == 0 && r < end; r++)
+        put_row(rows, r, rows->parts + (r - first) * n, &page->data);
+}
+
+/* Collective: all rows of at most n_bins bins, as the member `name`, whose object stays open. */
+static enum lc_err put_rows(struct rows *rows, const char *name, struct lc_page_file *page) {
+    const struct lc_trace *trace = rows->trace;
+    int64_t length = trace->t1 - trace->t0;
+    rows->bin_ticks = length > 0 ? (double)length / (double)rows->n_bins : 1.0;
+    rows->at_once = CELLS_AT_ONCE / rows->n_bins;
+    enum lc_err err =
+        lc_alloc(&rows->parts, rows->at_once * rows->n_bins * ACTIVITIES, sizeof *rows->parts);
+    err = lc_transport_agree(trace->comm, err);
+    lc_strbuf_printf(&page->json, ",\"%s\":{\"at\":%zu,\"rows\":%zu,\"bins\":%zu", name,
+                     page->data.length, rows->n_rows, rows->n_bins);
+    for (size_t r = 0; err == LC_OK && r < rows->n_rows; r += rows->at_once)
+        put_some(rows, r, r + rows->at_once < rows->n_rows ? r + rows->at_once : rows->n_rows,
+                 page);
+    free(rows->parts);
+    rows->parts = NULL;
+    return err;
+}
+
+static void put_pyramid_members(const struct rows *rows, struct lc_page_file *page) {
+    const struct lc_trace *trace = rows->trace;
+    lc_strbuf_printf(&page->json, ",\"activities\":%s,\"row_of\":[", activity_names);
+    for (size_t l = 0; l < trace->n_locations; l++)
         lc_strbuf_printf(&page->json, l > 0 ? ",%u" : "%u", rows->row_of[l]);
     lc_strbuf_puts(&page->json, "],\"activity_of\":[");
     for (size_t c = 0; c < trace->n_cnodes; c++)
@@ -162,22 +215,45 @@ static void put_rows(struct rows *rows, struct lc_page_file *page) {
     lc_strbuf_puts(&page->json, "]}");
 }
 
+/* Collective: where rows are groups, coarser rows of the locations themselves, by number; of more
+ * locations than there is room for: none. */
+static enum lc_err put_locations(struct rows *rows, struct lc_page_file *page) {
+    size_t n = rows->trace->n_locations;
+    if (n <= MOST_ROWS || n > MEMBER_CELLS / LEAST_MEMBER_BINS)
+        return LC_OK;
+    uint32_t *members = realloc(rows->members, n * sizeof *members);
+    rows->members = members != NULL ? members : rows->members;
+    enum lc_err err = members != NULL ? LC_OK : lc_fail(LC_ERR_NOMEM, "memory: cannot hold rows");
+    err = lc_transport_agree(rows->trace->comm, err);
+    if (err != LC_OK)
+        return err;
+    for (size_t l = 0; l < n; l++) {
+        rows->row_of[l] = (uint32_t)l;
+        rows->members[l] = 1;
+    }
+    rows->n_rows = n;
+    rows->n_bins = MEMBER_CELLS / n;
+    err = put_rows(rows, "single", page);
+    lc_strbuf_putc(&page->json, '}');
+    return err;
+}
+
 static enum lc_err put_pyramid(struct lc_page_file *page) {
     struct rows rows = {.trace = page->trace};
-    LC_TRY(classify(&rows));
-    enum lc_err err = group(&rows);
+    enum lc_err err = lc_transport_agree(page->trace->comm, classify(&rows));
+    if (err == LC_OK)
+        err = group(&rows);
     size_t n = rows.n_rows > 0 ? MOST_CELLS / rows.n_rows : LEAST_BINS;
     rows.n_bins = n > MOST_BINS ? MOST_BINS : n < LEAST_BINS ? LEAST_BINS : n;
-    int64_t length = page->trace->t1 - page->trace->t0;
-    rows.bin_ticks = length > 0 ? (double)length / (double)rows.n_bins : 1.0;
     if (err == LC_OK)
-        err = lc_alloc(&rows.ticks, rows.n_bins * ACTIVITIES, sizeof *rows.ticks);
-    if (err == LC_OK)
-        put_rows(&rows, page);
+        err = put_rows(&rows, "pyramid", page);
+    if (err == LC_OK) {
+        put_pyramid_members(&rows, page);
+        err = put_locations(&rows, page);
+    }
     free(rows.activity);
     free(rows.row_of);
     free(rows.members);
-    free(rows.ticks);
     return err;
 }
 
@@ -234,7 +310,7 @@ enum lc_err lc_page_timeline_write(const struct lc_trace *trace, const char *win
         err = lc_page_matrices(&page);
     lc_strbuf_putc(&page.json, '}');
     if (err == LC_OK)
-        err = save(&page, file);
+        err = lc_transport_agree(trace->comm, trace->comm->rank == 0 ? save(&page, file) : LC_OK);
     lc_strbuf_free(&page.json);
     lc_strbuf_free(&page.data);
     return err;

@@ -7,10 +7,10 @@
 
 #include "analyze/trace.h"
 
-/* Writes the file, after lc_waits_find with trace->keep_matches; one analysis rank only. `windows`:
- * more windows of detail, as seconds since the first event, "T0:T1,T0:T1,.."; NULL: none.
- * LC_ERR_USAGE: these are no windows; LC_ERR_IO, LC_ERR_NOMEM; what there is of the file then
- * stays. */
+/* Collective: rank 0 writes the file, after lc_waits_find with trace->keep_matches; it is the same
+ * for any number of ranks. `windows`: more windows of detail, as seconds since the first event,
+ * "T0:T1,T0:T1,.."; NULL: none. LC_ERR_USAGE: these are no windows; LC_ERR_IO, LC_ERR_NOMEM; what
+ * there is of the file then stays. */
 enum lc_err lc_page_timeline_write(const struct lc_trace *trace, const char *windows,
                                    const char *file);
 

@@ -5,25 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/event_store.h"
 #include "analyze/page_windows.h"
 #include "analyze/waits.h"
 #include "base/json_text.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 /* Slices of a window at most; one that would have more is made narrower around its middle. */
 enum { MOST_WINDOWS = 16, MOST_ASKED = 8, MOST_SLICES = 12000, MOST_DEPTH = 64 };
 
 struct place { /* wait states of one kind at one call path */
-    int64_t sum, worst;
-    uint32_t cnode;
-    uint8_t kind;
-    const struct lc_wait *wait; /* the severest */
-    uint32_t location;
+    int64_t sum;
+    uint32_t cnode, kind;
+    uint32_t location, cause, cause_cnode; /* of the severest; the cause may be LC_NONE */
+    int64_t begin, end;
 };
 
 struct window {
     int64_t from, to;
     const struct place *place; /* NULL: asked for */
+};
+
+struct severest { /* at one place, of this rank */
+    const struct lc_wait *wait;
+    uint32_t location;
+};
+
+struct search {
+    const struct lc_trace *trace;
+    size_t n;             /* places: call paths x kinds */
+    int64_t *sums;        /* [n] ticks */
+    struct severest *own; /* [n] */
 };
 
 static int compare_places(const void *a, const void *b) {
@@ -32,59 +45,98 @@ static int compare_places(const void *a, const void *b) {
         return x->sum < y->sum ? 1 : -1;
     if (x->cnode != y->cnode)
         return x->cnode < y->cnode ? -1 : 1;
-    return x->kind - y->kind;
+    return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static void add_wait(struct place *places, uint32_t location, const struct lc_wait *wait) {
-    struct place *place = &places[(size_t)wait->cnode * LC_WAIT_KINDS + wait->kind];
+static void add_wait(struct search *search, uint32_t location, const struct lc_wait *wait) {
+    size_t at = (size_t)wait->cnode * LC_WAIT_KINDS + wait->kind;
+    struct severest *severest = &search->own[at];
     int64_t ticks = lc_wait_ticks(wait);
-    place->sum += ticks;
-    if (place->wait != NULL && ticks <= place->worst)
-        return;
-    *place = (struct place){place->sum, ticks, wait->cnode, wait->kind, wait, location};
+    search->sums[at] += ticks;
+    if (severest->wait == NULL || ticks > lc_wait_ticks(severest->wait))
+        *severest = (struct severest){wait, location};
 }
 
-/* The places with the largest sums, largest first; *n of them. */
-static enum lc_err choose(const struct lc_trace *trace, struct place chosen[MOST_WINDOWS],
-                          size_t *n) {
-    struct place *places;
-    size_t room = trace->n_cnodes * LC_WAIT_KINDS, used = 0;
-    LC_TRY(lc_alloc(&places, room + 1, sizeof *places));
-    for (size_t l = 0; l < trace->n_locs; l++)
-        for (size_t i = 0; i < trace->locs[l].n_waits; i++) {
-            const struct lc_wait *wait = &trace->locs[l].waits[i];
+static void add_waits(struct search *search) {
+    const struct lc_trace *trace = search->trace;
+    for (size_t l = 0; l < trace->n_locs; l++) {
+        const struct lc_loc *loc = &trace->locs[l];
+        for (size_t i = 0; i < loc->n_waits; i++) {
             int64_t begin, end;
-            if (lc_page_wait(wait, &begin, &end) && wait->cnode < trace->n_cnodes &&
-                lc_wait_metric(wait->kind) != NULL)
-                add_wait(places, trace->locs[l].id, wait);
+            if (lc_page_wait(&loc->waits[i], &begin, &end) &&
+                loc->waits[i].cnode < trace->n_cnodes && lc_wait_metric(loc->waits[i].kind) != NULL)
+                add_wait(search, loc->id, &loc->waits[i]);
         }
-    for (size_t i = 0; i < room; i++)
-        if (places[i].wait != NULL)
-            places[used++] = places[i];
+        lc_event_store_rest(trace->store);
+    }
+}
+
+/* Collective: the severest wait of all ranks at a place, that of the lowest location of equals. */
+static void find_severest(const struct search *search, struct place *place) {
+    const struct lc_trace *trace = search->trace;
+    const struct severest *own = &search->own[(size_t)place->cnode * LC_WAIT_KINDS + place->kind];
+    int64_t mine = own->wait != NULL ? lc_wait_ticks(own->wait) : INT64_MIN, most = mine;
+    lc_transport_allreduce_i64(trace->comm, &most, 1, LC_OP_MAX);
+    int64_t location = mine == most ? (int64_t)own->location : INT64_MAX;
+    lc_transport_allreduce_i64(trace->comm, &location, 1, LC_OP_MIN);
+    place->location = (uint32_t)location;
+    if (own->wait != NULL && mine == most && own->location == place->location) {
+        place->cause = own->wait->cause;
+        place->cause_cnode = own->wait->cause_cnode;
+        lc_page_wait(own->wait, &place->begin, &place->end);
+    }
+    lc_transport_bcast(trace->comm, place, sizeof *place, lc_trace_owner(trace, place->location));
+}
+
+/* Collective: those with the largest sums, largest first; *n of them. */
+static enum lc_err choose_of(struct search *search, struct place chosen[MOST_WINDOWS], size_t *n) {
+    struct place *places;
+    size_t used = 0;
+    LC_TRY(
+        lc_transport_agree(search->trace->comm, lc_alloc(&places, search->n + 1, sizeof *places)));
+    lc_transport_allreduce_i64(search->trace->comm, search->sums, search->n, LC_OP_SUM);
+    for (size_t i = 0; i < search->n; i++)
+        if (search->sums[i] > 0)
+            places[used++] = (struct place){.sum = search->sums[i],
+                                            .cnode = (uint32_t)(i / LC_WAIT_KINDS),
+                                            .kind = (uint32_t)(i % LC_WAIT_KINDS)};
     qsort(places, used, sizeof *places, compare_places);
     *n = used < MOST_WINDOWS ? used : MOST_WINDOWS;
-    memcpy(chosen, places, *n * sizeof *places);
+    for (size_t i = 0; i < *n; i++) {
+        chosen[i] = places[i];
+        find_severest(search, &chosen[i]);
+    }
     free(places);
     return LC_OK;
 }
 
-/* The first transition at or after `time`. */
-static uint32_t transition_at(const struct lc_loc *loc, int64_t time) {
-    uint32_t low = 0, high = loc->n_transitions;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (loc->time[middle] < time)
-            low = middle + 1;
-        else
-            high = middle;
+static enum lc_err choose(const struct lc_trace *trace, struct place chosen[MOST_WINDOWS],
+                          size_t *n) {
+    struct search search = {.trace = trace, .n = trace->n_cnodes * LC_WAIT_KINDS};
+    enum lc_err err = lc_alloc(&search.sums, search.n + 1, sizeof *search.sums);
+    if (err == LC_OK)
+        err = lc_alloc(&search.own, search.n + 1, sizeof *search.own);
+    err = lc_transport_agree(trace->comm, err);
+    if (err == LC_OK) {
+        add_waits(&search);
+        err = choose_of(&search, chosen, n);
     }
-    return low;
+    free(search.sums);
+    free(search.own);
+    return err;
 }
 
-static size_t transitions_within(const struct lc_trace *trace, int64_t from, int64_t to) {
-    size_t n = 0;
+/* The first transition at or after `time`. */
+static uint32_t transition_at(const struct lc_loc *loc, int64_t time) {
+    return (uint32_t)LC_FIRST_WHERE(i, 0, loc->n_transitions, loc->time[i] >= time);
+}
+
+/* Collective. */
+static int64_t transitions_within(const struct lc_trace *trace, int64_t from, int64_t to) {
+    int64_t n = 0;
     for (size_t l = 0; l < trace->n_locs; l++)
         n += transition_at(&trace->locs[l], to) - transition_at(&trace->locs[l], from);
+    lc_transport_allreduce_i64(trace->comm, &n, 1, LC_OP_SUM);
     return n;
 }
 
@@ -126,12 +178,10 @@ static void enter_down(const struct lc_trace *trace, struct stack *stack, uint32
         stack->open[stack->depth++] = (struct open){path[n], time};
 }
 
-static size_t put_slices(struct lc_page_file *page, const struct lc_loc *loc,
-                         const struct window *window) {
-    const struct lc_trace *trace = page->trace;
+static void put_slices(const struct lc_trace *trace, struct lc_strbuf *rows,
+                       const struct lc_loc *loc, const struct window *window) {
     struct stack stack = {.depth = 0};
     uint32_t first = transition_at(loc, window->from);
-    size_t rows = 0;
     first -= first > 0;
     for (uint32_t i = first; i < loc->n_transitions; i++) {
         int64_t time = loc->time[i] < window->to ? loc->time[i] : window->to;
@@ -143,8 +193,7 @@ static size_t put_slices(struct lc_page_file *page, const struct lc_loc *loc,
             const double row[] = {loc->id, lc_page_seconds(trace, begin),
                                   lc_page_seconds(trace, time), top->cnode, (double)stack.depth};
             if (time > begin) {
-                lc_page_put(page, row, 5);
-                rows++;
+                lc_page_put(rows, row, 5);
             }
         }
         if (past)
@@ -152,12 +201,10 @@ static size_t put_slices(struct lc_page_file *page, const struct lc_loc *loc,
         if (next != LC_NONE)
             enter_down(trace, &stack, next, time);
     }
-    return rows;
 }
 
-static size_t put_messages(struct lc_page_file *page, const struct lc_loc *loc,
-                           const struct window *window) {
-    size_t rows = 0;
+static void put_messages(const struct lc_trace *trace, struct lc_strbuf *rows,
+                         const struct lc_loc *loc, const struct window *window) {
     for (size_t i = 0; i < loc->n_p2p; i++) {
         const struct lc_p2p *p2p = &loc->p2p[i];
         if (!(p2p->flags & LC_P2P_RECV) || !(p2p->flags & LC_P2P_MATCHED) || p2p->done == LC_NONE)
@@ -166,21 +213,18 @@ static size_t put_messages(struct lc_page_file *page, const struct lc_loc *loc,
         int64_t end = loc->time[loc->calls[p2p->done].leave];
         if (end < window->from || send->enter > window->to || end < send->enter)
             continue;
-        const double row[] = {send->location, lc_page_seconds(page->trace, send->enter), loc->id,
-                              lc_page_seconds(page->trace, end), (double)p2p->bytes};
-        lc_page_put(page, row, 5);
-        rows++;
+        const double row[] = {send->location, lc_page_seconds(trace, send->enter), loc->id,
+                              lc_page_seconds(trace, end), (double)p2p->bytes};
+        lc_page_put(rows, row, 5);
     }
-    return rows;
 }
 
 static double or_none(uint32_t id) {
     return id == LC_NONE ? -1.0 : (double)id;
 }
 
-static size_t put_waits(struct lc_page_file *page, const struct lc_loc *loc,
-                        const struct window *window) {
-    size_t rows = 0;
+static void put_waits(const struct lc_trace *trace, struct lc_strbuf *rows,
+                      const struct lc_loc *loc, const struct window *window) {
     for (size_t i = 0; i < loc->n_waits; i++) {
         const struct lc_wait *wait = &loc->waits[i];
         int64_t begin, end;
@@ -188,49 +232,49 @@ static size_t put_waits(struct lc_page_file *page, const struct lc_loc *loc,
             lc_wait_metric(wait->kind) == NULL)
             continue;
         const double row[] = {loc->id,
-                              lc_page_seconds(page->trace, begin),
-                              lc_page_seconds(page->trace, end),
+                              lc_page_seconds(trace, begin),
+                              lc_page_seconds(trace, end),
                               wait->kind,
                               or_none(wait->cause),
                               or_none(wait->cause_cnode),
                               or_none(wait->cnode)};
-        lc_page_put(page, row, 7);
-        rows++;
+        lc_page_put(rows, row, 7);
     }
-    return rows;
 }
 
-typedef size_t put_rows(struct lc_page_file *page, const struct lc_loc *loc,
-                        const struct window *window);
+typedef void put_rows(const struct lc_trace *trace, struct lc_strbuf *rows,
+                      const struct lc_loc *loc, const struct window *window);
 
-static void put_table(struct lc_page_file *page, const char *name, put_rows *put,
-                      const struct window *window) {
-    size_t at = lc_page_align(page), rows = 0;
-    for (size_t l = 0; l < page->trace->n_locs; l++)
-        rows += put(page, &page->trace->locs[l], window);
-    lc_strbuf_printf(&page->json, ",\"%s\":{\"at\":%zu,\"rows\":%zu}", name, at, rows);
+/* Rows of so many numbers, of which that of the location is number `by`. */
+static enum lc_err put_table(struct lc_page_file *page, const char *name, put_rows *put,
+                             const struct window *window, size_t columns, size_t by) {
+    struct lc_strbuf rows = {0};
+    for (size_t l = 0; l < page->trace->n_locs; l++) {
+        put(page->trace, &rows, &page->trace->locs[l], window);
+        lc_event_store_rest(page->trace->store);
+    }
+    return lc_page_table(page, name, &rows, columns, by);
 }
 
-static void put_window(struct lc_page_file *page, const struct window *window) {
+static enum lc_err put_window(struct lc_page_file *page, const struct window *window) {
     const struct lc_trace *trace = page->trace;
     lc_strbuf_printf(&page->json, "{\"from_s\":%.17g,\"to_s\":%.17g",
                      lc_page_seconds(trace, window->from), lc_page_seconds(trace, window->to));
     if (window->place != NULL) {
         const struct place *place = window->place;
-        int64_t begin, end;
-        lc_page_wait(place->wait, &begin, &end);
         lc_strbuf_printf(&page->json,
                          ",\"metric\":\"%s\",\"cnode\":%u,\"location\":%u,\"cause\":%.0f,"
                          "\"cause_cnode\":%.0f,\"begin_s\":%.17g,\"end_s\":%.17g,\"sum_s\":%.17g",
                          lc_wait_metric(place->kind), place->cnode, place->location,
-                         or_none(place->wait->cause), or_none(place->wait->cause_cnode),
-                         lc_page_seconds(trace, begin), lc_page_seconds(trace, end),
+                         or_none(place->cause), or_none(place->cause_cnode),
+                         lc_page_seconds(trace, place->begin), lc_page_seconds(trace, place->end),
                          (double)place->sum / (double)trace->ticks_per_second);
     }
-    put_table(page, "slices", put_slices, window);
-    put_table(page, "messages", put_messages, window);
-    put_table(page, "waits", put_waits, window);
+    LC_TRY(put_table(page, "slices", put_slices, window, 5, 0));
+    LC_TRY(put_table(page, "messages", put_messages, window, 5, 2));
+    LC_TRY(put_table(page, "waits", put_waits, window, 7, 0));
     lc_strbuf_putc(&page->json, '}');
+    return LC_OK;
 }
 
 static enum lc_err bad_window(const char *text) {
@@ -264,10 +308,8 @@ static enum lc_err parse(const struct lc_trace *trace, const char *text, struct 
 
 /* From before the cause began to a while after the end. */
 static struct window around(const struct lc_trace *trace, const struct place *place) {
-    int64_t begin, end;
-    lc_page_wait(place->wait, &begin, &end);
-    int64_t margin = (end - begin) / 2 + 1;
-    struct window window = {begin - margin, end + margin, place};
+    int64_t margin = (place->end - place->begin) / 2 + 1;
+    struct window window = {place->begin - margin, place->end + margin, place};
     window.from = window.from > trace->t0 ? window.from : trace->t0;
     window.to = window.to < trace->t1 ? window.to : trace->t1;
     return window;
@@ -292,7 +334,7 @@ enum lc_err lc_page_windows(struct lc_page_file *page, const char *more) {
     for (size_t i = 0; i < n; i++) {
         lc_strbuf_puts(&page->json, i > 0 ? "," : "");
         narrow(trace, &windows[i]);
-        put_window(page, &windows[i]);
+        LC_TRY(put_window(page, &windows[i]));
     }
     lc_strbuf_putc(&page->json, ']');
     return LC_OK;

@@ -382,11 +382,11 @@ enum lc_err lc_perfetto_write(const struct lc_trace *trace, const char *file, ui
     if (fclose(w.file) != 0 && err == LC_OK)
         err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
     if (err == LC_OK && w.n_backward > 0)
-        lc_say("%zu messages were received before they were sent, by the clocks of the trace, and "
-               "have no arrow",
+        lc_say("%zu messages were received before they were sent, according to the clocks of the "
+               "trace: they have no arrow",
                w.n_backward);
     if (err == LC_OK && w.n_missed > 0)
-        lc_say("%zu ends of messages have no call of their time, and no arrow", w.n_missed);
+        lc_say("%zu ends of messages lie in no call: they have no arrow", w.n_missed);
     free(w.sends);
     free(w.receives);
     lc_strbuf_free(&w.packet);

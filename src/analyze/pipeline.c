@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analyze/crash.h"
+#include "analyze/event_store.h"
 #include "analyze/health.h"
 #include "analyze/analysis_meta.h"
 #include "analyze/page_timeline.h"
@@ -84,10 +85,10 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     return err;
 }
 
-/* Matches lie where the receiver's events are, so that one rank must have all. */
+/* For Perfetto one rank must have all. */
 static enum lc_err show_timeline(struct lc_trace *trace, const struct lc_analyze_options *options) {
     struct lc_correction correction = {0};
-    if (trace->comm->size != 1)
+    if (options->page == NULL && trace->comm->size != 1)
         return lc_fail(LC_ERR_USAGE, "a timeline is written by one rank: start it without mpirun");
     trace->keep_matches = true;
     LC_TRY(find_waits(trace, options, &correction));
@@ -104,11 +105,15 @@ enum lc_err lc_analyze_run(const struct lc_transport *comm,
     struct bar bar = {.shown = comm->rank == 0 && !options->quiet &&
                                (options->progress || isatty(STDERR_FILENO)),
                       .percent = -1};
+    struct lc_read_how how = {.progress = show_progress, .user = &bar};
     lc_health_init(&health);
     enum lc_err err = lc_transport_agree(comm, lc_results_new(&results));
+    /* Root causes go through all events again and again: they are not for a file. */
+    if (options->page != NULL && lc_event_store_open(&how.store, options->page) != LC_OK)
+        how.store = NULL; /* then in memory */
     lc_crash_reading(true);
     if (err == LC_OK)
-        err = lc_trace_read(&trace, comm, options->archive, &health, show_progress, &bar);
+        err = lc_trace_read(&trace, comm, options->archive, &health, &how);
     lc_crash_reading(false);
     end_progress(&bar);
     facts.read_ns = lc_monotonic_raw_ns();
@@ -118,6 +123,7 @@ enum lc_err lc_analyze_run(const struct lc_transport *comm,
                                                                  : analyse(trace, options, &facts);
     }
     lc_trace_free(trace);
+    lc_event_store_close(how.store);
     lc_results_free(results);
     return err;
 }

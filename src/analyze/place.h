@@ -16,7 +16,7 @@ void lc_place_set(json_t *object, const struct lc_trace *trace, uint32_t locatio
 
 /* Ticks as seconds, a new reference; NULL: no memory. */
 json_t *lc_place_seconds(const struct lc_trace *trace, double ticks);
-/* A time as seconds since the first event, the same. */
+/* A time of the trace as seconds since its first event; a new reference. */
 json_t *lc_place_time(const struct lc_trace *trace, int64_t time);
 
 /* Moves the text of a JSON value to `out`; takes the reference. Errors: LC_ERR_NOMEM. */

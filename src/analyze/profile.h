@@ -55,10 +55,13 @@ struct lc_profile {
     uint8_t *is_touched;
 };
 
-enum lc_err lc_timelines_new(struct lc_timelines **lines, struct lc_trace *trace); /* collective */
+/* The timelines of this rank's locations, freed with lc_timelines_free. Collective; errors are the
+ * same on all ranks: LC_ERR_NOMEM. */
+enum lc_err lc_timelines_new(struct lc_timelines **lines, struct lc_trace *trace);
+/* Frees them, not the trace. NULL is allowed. */
 void lc_timelines_free(struct lc_timelines *lines);
 
-/* The timeline of a location of this rank. */
+/* The timeline of a location of this rank; it belongs to `lines`. */
 struct lc_timeline *lc_timeline_of(const struct lc_timelines *lines, uint32_t location);
 
 /* All zeros; lc_profile_free frees it. LC_ERR_NOMEM. */

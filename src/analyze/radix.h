@@ -18,11 +18,12 @@ static inline uint64_t lc_key_signed(int64_t value) {
 }
 
 /* *order (the caller frees it): indices of the records in ascending order; equal ones keep theirs.
- */
+ * Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_order_by(uint32_t **order, const void *records, size_t n, lc_key_fn *key,
                         int n_levels);
 
-/* Sorts the records themselves. */
+/* Sorts the records themselves. On errors they lie as before: LC_ERR_NOMEM; LC_ERR_RANGE: more
+ * than 32 bits number, or longer than 256 bytes each. */
 enum lc_err lc_sort_by(void *records, size_t n, size_t record_bytes, lc_key_fn *key, int n_levels);
 
 #endif

@@ -26,7 +26,7 @@ static const struct lc_ranked *later(const struct lc_ranked *a, const struct lc_
     return b->who.rank < a->who.rank ? b : a;
 }
 
-/* Of those that the trace names; else along each dimension the one before and the one behind: ranks
+/* Of those that the trace names; else along each dimension the one before and the one after: ranks
  * are in row-major order. */
 static const struct lc_ranked *last_neighbour(const struct lc_an_comm *comm,
                                               const struct lc_ranked *members, size_t n,

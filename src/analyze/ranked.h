@@ -21,7 +21,8 @@ struct lc_ranked_cause { /* who ends the waiting of a member of this rank */
     uint32_t location, coll;
 };
 
-/* Collective. *causes (the caller frees it) holds those of the members of this rank. */
+/* Collective. *causes (the caller frees it) holds those of the members of this rank.
+ * Errors are the same on all ranks: LC_ERR_NOMEM. */
 enum lc_err lc_ranked_causes(const struct lc_trace *trace, const struct lc_ranked *members,
                              size_t n_members, struct lc_ranked_cause **causes, size_t *n_causes);
 

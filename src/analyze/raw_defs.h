@@ -10,7 +10,7 @@
 struct raw_group { /* location group */
     uint64_t id, system_node;
     const char *name;
-    uint32_t order;   /* rank, or behind all ranks */
+    uint32_t order;   /* rank, or after all ranks */
     uint32_t process; /* in the trace; LC_NONE: no process */
     uint32_t n_locations;
 };

@@ -9,6 +9,7 @@
 #include "analyze/archive_file.h"
 #include "analyze/crash.h"
 #include "analyze/distribute.h"
+#include "analyze/event_store.h"
 #include "analyze/forecast.h"
 #include "analyze/reader.h"
 #include "base/mem.h"
@@ -27,6 +28,16 @@ static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const 
     return code;
 }
 
+static struct lc_loc unread(const struct lc_trace *trace, uint32_t location) {
+    return (struct lc_loc){.id = location,
+                           .process = trace->locations[location].process,
+                           .root = LC_NONE,
+                           .init_enter = INT64_MIN,
+                           .init_leave = INT64_MIN,
+                           .finalize_enter = INT64_MIN,
+                           .finalize_leave = INT64_MIN};
+}
+
 static enum lc_err take_locations(struct lc_trace *trace) {
     for (size_t p = 0; p < trace->n_processes; p++)
         if (trace->processes[p].owner == trace->comm->rank)
@@ -39,13 +50,7 @@ static enum lc_err take_locations(struct lc_trace *trace) {
         if (lc_trace_owner(trace, (uint32_t)i) != trace->comm->rank)
             continue;
         trace->own[i] = (uint32_t)n;
-        trace->locs[n++] = (struct lc_loc){.id = (uint32_t)i,
-                                           .process = trace->locations[i].process,
-                                           .root = LC_NONE,
-                                           .init_enter = INT64_MIN,
-                                           .init_leave = INT64_MIN,
-                                           .finalize_enter = INT64_MIN,
-                                           .finalize_leave = INT64_MIN};
+        trace->locs[n++] = unread(trace, (uint32_t)i);
     }
     return LC_OK;
 }
@@ -126,6 +131,17 @@ static enum lc_err collect(struct lc_reader *reader) {
     return LC_OK;
 }
 
+/* Nothing is added to these from now on. */
+static void keep(struct lc_event_store *store, struct lc_loc *loc) {
+    lc_event_store_move(store, &loc->time, loc->n_transitions * sizeof *loc->time);
+    lc_event_store_move(store, &loc->cnode, loc->n_transitions * sizeof *loc->cnode);
+    lc_event_store_move(store, &loc->calls, loc->n_calls * sizeof *loc->calls);
+    lc_event_store_move(store, &loc->done, loc->n_done * sizeof *loc->done);
+    lc_event_store_move(store, &loc->p2p, loc->n_p2p * sizeof *loc->p2p);
+    lc_event_store_move(store, &loc->colls, loc->n_colls * sizeof *loc->colls);
+    lc_event_store_rest(store);
+}
+
 /* Closes what is open, and gives back memory that is not needed. */
 static enum lc_err end_location(struct lc_reader *reader) {
     struct lc_loc *loc = reader->loc;
@@ -155,6 +171,7 @@ static enum lc_err end_location(struct lc_reader *reader) {
     lc_shrink(&loc->p2p, &loc->cap_p2p, loc->n_p2p, sizeof *loc->p2p);
     lc_shrink(&loc->colls, &loc->cap_colls, loc->n_colls, sizeof *loc->colls);
     lc_shrink(&loc->cells, &loc->cap_cells, loc->n_cells, sizeof *loc->cells);
+    keep(reader->trace->store, loc);
     reader->before.events = reader->n_events;
     reader->before.calls = loc->n_calls;
     reader->before.done = loc->n_done;
@@ -204,7 +221,6 @@ static enum lc_err read_location(struct lc_reader *reader, struct archive *archi
                                  struct lc_loc *loc) {
     const struct lc_an_location *location = &reader->trace->locations[loc->id];
     LC_TRY(begin_location(reader, loc));
-    read_local_definitions(archive, location->otf2_id);
     OTF2_EvtReader *events = OTF2_Reader_GetEvtReader(archive->otf2, location->otf2_id);
     bool damaged = !events;
     if (events) {
@@ -228,6 +244,44 @@ static enum lc_err read_location(struct lc_reader *reader, struct archive *archi
     return end_location(reader);
 }
 
+/* As if it had not been read before. */
+static enum lc_err read_location_again(struct lc_reader *reader, struct archive *archive,
+                                       struct lc_loc *loc) {
+    struct lc_health noted, *health = reader->health;
+    uint64_t n_events = reader->trace->n_events, done = archive->done;
+    lc_health_init(&noted); /* it was noted the first time */
+    lc_loc_free(reader->trace, loc);
+    *loc = unread(reader->trace, loc->id);
+    reader->health = &noted;
+    enum lc_err err = read_location(reader, archive, loc);
+    reader->health = health;
+    reader->trace->n_events = n_events;
+    archive->done = done;
+    return err;
+}
+
+/* Threads are read in the order of their numbers, so that a team is mostly read after its fork.
+ * What a thread does in teams of later ones hangs below the call path of the fork, too, once that
+ * is known: it is read again. Teams inside of each other may need that several times. */
+static enum lc_err read_process_again(struct lc_reader *reader, struct archive *archive,
+                                      struct lc_loc *locs, size_t n) {
+    enum { MOST_TIMES = 8 };
+    bool any = reader->forks_missing;
+    for (int times = 0; any && times < MOST_TIMES; times++) {
+        any = false;
+        for (size_t l = 0; l < n; l++) {
+            if (!lc_read_threads_outdated(reader, &locs[l]))
+                continue;
+            any = true;
+            LC_TRY(read_location_again(reader, archive, &locs[l]));
+        }
+    }
+    if (reader->forks_missing)
+        lc_read_threads_end(reader, locs, n);
+    reader->forks_missing = false;
+    return LC_OK;
+}
+
 static enum lc_err read_events(struct lc_reader *reader, struct archive *archive) {
     struct lc_trace *trace = reader->trace;
     for (size_t i = 0; i < trace->n_locs; i++) {
@@ -237,8 +291,15 @@ static enum lc_err read_events(struct lc_reader *reader, struct archive *archive
     }
     OTF2_Reader_OpenDefFiles(archive->otf2);
     OTF2_Reader_OpenEvtFiles(archive->otf2);
-    for (size_t i = 0; i < trace->n_locs; i++)
-        LC_TRY(read_location(reader, archive, &trace->locs[i]));
+    for (size_t i = 0; i < trace->n_locs;) {
+        size_t n = trace->processes[trace->locs[i].process].n_locations;
+        for (size_t l = i; l < i + n; l++) {
+            read_local_definitions(archive, trace->locations[trace->locs[l].id].otf2_id);
+            LC_TRY(read_location(reader, archive, &trace->locs[l]));
+        }
+        LC_TRY(read_process_again(reader, archive, &trace->locs[i], n));
+        i += n;
+    }
     return LC_OK;
 }
 
@@ -352,8 +413,10 @@ static enum lc_err unify(struct lc_reader *reader) {
     uint32_t *map = NULL;
     LC_TRY(lc_transport_agree(trace->comm, unify_programs(reader)));
     LC_TRY(lc_tree_unify(&reader->tree, trace, &map));
-    for (size_t i = 0; i < trace->n_locs; i++)
+    for (size_t i = 0; i < trace->n_locs; i++) {
         map_location(&trace->locs[i], map);
+        lc_event_store_rest(trace->store);
+    }
     free(map);
     return LC_OK;
 }
@@ -378,48 +441,81 @@ static enum lc_err open_all(struct lc_trace *trace, const char *path, struct lc_
     return LC_OK;
 }
 
-enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_transport *comm, const char *path,
-                          struct lc_health *health, lc_progress_fn *progress, void *user) {
+struct reading { /* what the steps of lc_trace_read share */
     struct lc_trace *trace;
-    struct lc_defs defs = {0};
-    struct lc_reader reader = {.health = health};
-    struct archive archive = {.path = path, .progress = progress, .user = user};
-    enum lc_err err = lc_alloc(&trace, 1, sizeof *trace);
-    LC_TRY(lc_transport_agree(comm, err));
-    trace->comm = comm;
-    trace->health = health;
-    lc_crash_watch(&reader.n_events);
-    err = open_all(trace, path, &reader, &defs, &archive);
+    struct lc_defs defs;
+    struct lc_reader reader;
+    struct archive archive;
+};
+
+static enum lc_err open_step(void *user) {
+    struct reading *r = user;
+    lc_crash_watch(&r->reader.n_events);
+    enum lc_err err = open_all(r->trace, r->archive.path, &r->reader, &r->defs, &r->archive);
     lc_crash_watch(NULL);
-    err = lc_transport_agree(comm, err);
-    if (err == LC_OK)
-        err = lc_forecast_check(trace, path);
-    if (err == LC_OK) {
-        lc_crash_watch(&reader.n_events);
-        err = read_events(&reader, &archive);
-        lc_crash_watch(NULL);
-        err = lc_transport_agree(comm, err);
+    return err;
+}
+
+static enum lc_err events_step(void *user) {
+    struct reading *r = user;
+    lc_crash_watch(&r->reader.n_events);
+    enum lc_err err = read_events(&r->reader, &r->archive);
+    lc_crash_watch(NULL);
+    return err;
+}
+
+/* Collective. False: libotf2 has failed here. */
+static bool read_all(struct reading *r, enum lc_err *err) {
+    const struct lc_transport *comm = r->trace->comm;
+    bool good = lc_crash_read(open_step, r, err);
+    *err = lc_transport_agree(comm, *err);
+    if (*err == LC_OK)
+        *err = lc_forecast_check(r->trace, r->archive.path);
+    if (*err != LC_OK)
+        return good;
+    good = lc_crash_read(events_step, r, err);
+    *err = lc_transport_agree(comm, *err);
+    return good;
+}
+
+/* Collective. What all ranks have read becomes one trace. */
+static enum lc_err bring_together(struct reading *r) {
+    struct lc_trace *trace = r->trace;
+    LC_TRY(unify(&r->reader));
+    int64_t n_events = (int64_t)trace->n_events;
+    lc_transport_allreduce_i64(trace->comm, &n_events, 1, LC_OP_SUM);
+    trace->n_events = (uint64_t)n_events;
+    return lc_trace_bounds(trace);
+}
+
+enum lc_err lc_trace_read(struct lc_trace **out, const struct lc_transport *comm, const char *path,
+                          struct lc_health *health, const struct lc_read_how *how) {
+    struct reading r = {.reader = {.health = health}, .archive = {.path = path}};
+    *out = NULL;
+    if (how != NULL) {
+        r.archive.progress = how->progress;
+        r.archive.user = how->user;
     }
-    if (archive.callbacks)
-        OTF2_EvtReaderCallbacks_Delete(archive.callbacks);
-    if (archive.otf2)
-        OTF2_Reader_Close(archive.otf2);
+    enum lc_err err = lc_alloc(&r.trace, 1, sizeof *r.trace);
+    LC_TRY(lc_transport_agree(comm, err));
+    r.trace->comm = comm;
+    r.trace->health = health;
+    r.trace->store = how != NULL ? how->store : NULL;
+    if (!read_all(&r, &err))
+        return err;
+    if (r.archive.callbacks)
+        OTF2_EvtReaderCallbacks_Delete(r.archive.callbacks);
+    if (r.archive.otf2)
+        OTF2_Reader_Close(r.archive.otf2);
     if (comm->rank == 0)
-        lc_health_add(health, LC_HEALTH_NOT_CPU, LC_NONE, defs.skipped_locations);
+        lc_health_add(health, LC_HEALTH_NOT_CPU, LC_NONE, r.defs.skipped_locations);
     if (err == LC_OK)
-        err = unify(&reader);
-    if (err == LC_OK) {
-        int64_t n_events = (int64_t)trace->n_events;
-        lc_transport_allreduce_i64(comm, &n_events, 1, LC_OP_SUM);
-        trace->n_events = (uint64_t)n_events;
-        err = lc_trace_bounds(trace);
-    }
-    reader_free(&reader);
-    lc_defs_free(&defs);
-    if (err != LC_OK) {
-        lc_trace_free(trace);
-        trace = NULL;
-    }
-    *out = trace;
+        err = bring_together(&r);
+    reader_free(&r.reader);
+    lc_defs_free(&r.defs);
+    if (err == LC_OK)
+        *out = r.trace;
+    else
+        lc_trace_free(r.trace);
     return err;
 }

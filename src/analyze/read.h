@@ -10,11 +10,18 @@
  * this rank. NULL: nobody. */
 typedef void lc_progress_fn(void *user, uint64_t done, uint64_t all);
 
-/* Collective. Opens the archive (traces.otf2), reads this rank's part. Damage in events is counted
- * in health; damaged definitions, a missing archive or too little memory are errors, the same on
- * all ranks. */
+struct lc_read_how {
+    lc_progress_fn *progress;
+    void *user; /* of progress */
+    /* where the events of this rank are kept; NULL: on the heap. The trace does not own it. */
+    struct lc_event_store *store;
+};
+
+/* Collective. Opens the archive (traces.otf2), reads this rank's part; how: NULL is allowed; freed
+ * with lc_trace_free. Damage in events is counted in health. Errors are the same on all ranks:
+ * LC_ERR_FORMAT: a missing archive or damaged definitions; LC_ERR_NOMEM. */
 enum lc_err lc_trace_read(struct lc_trace **trace, const struct lc_transport *comm,
-                          const char *path, struct lc_health *health, lc_progress_fn *progress,
-                          void *user);
+                          const char *path, struct lc_health *health,
+                          const struct lc_read_how *how);
 
 #endif

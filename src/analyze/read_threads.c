@@ -77,14 +77,18 @@ static uint32_t fork_around(const struct lc_loc_extra *extra, uint64_t team, int
     return LC_NONE;
 }
 
-/* The fork of the same process whose life contains t. Masters have lower thread numbers and were
- * read before. */
-static const struct lc_team_event *find_fork(const struct lc_reader *reader, uint64_t team,
-                                             int64_t t, uint32_t *location, uint32_t *index) {
-    const struct lc_trace *trace = reader->trace;
-    for (const struct lc_loc *loc = reader->loc; loc-- > trace->locs;) {
-        if (loc->process != reader->loc->process)
-            break;
+/* The fork of the same process whose life contains t: mostly of a thread with a lower number, which
+ * was read before; else of any other that was. */
+static const struct lc_team_event *find_fork(const struct lc_trace *trace, const struct lc_loc *of,
+                                             uint64_t team, int64_t t, uint32_t *location,
+                                             uint32_t *index) {
+    const struct lc_loc *first = of, *end = of;
+    while (first > trace->locs && first[-1].process == of->process)
+        first--;
+    while (end < trace->locs + trace->n_locs && end->process == of->process)
+        end++;
+    for (size_t i = 1; i < (size_t)(end - first); i++) {
+        const struct lc_loc *loc = of - i >= first ? of - i : first + i;
         *index = loc->extra ? fork_around(loc->extra, team, t) : LC_NONE;
         if (*index != LC_NONE) {
             *location = loc->id;
@@ -92,6 +96,30 @@ static const struct lc_team_event *find_fork(const struct lc_reader *reader, uin
         }
     }
     return NULL;
+}
+
+bool lc_read_threads_outdated(const struct lc_reader *reader, const struct lc_loc *loc) {
+    const struct lc_trace *trace = reader->trace;
+    for (size_t t = 0; loc->extra && t < loc->extra->n_teams; t++) {
+        const struct lc_team_event *part = &loc->extra->teams[t], *fork;
+        uint32_t location, index;
+        if (part->forked)
+            continue;
+        if (part->fork_location != LC_NONE)
+            fork = &lc_trace_loc(trace, part->fork_location)->extra->teams[part->fork];
+        else
+            fork = find_fork(trace, loc, part->team, part->begin, &location, &index);
+        if (fork != NULL && fork->cnode != part->cnode)
+            return true;
+    }
+    return false;
+}
+
+void lc_read_threads_end(struct lc_reader *reader, const struct lc_loc *locs, size_t n) {
+    for (const struct lc_loc *loc = locs; loc < locs + n; loc++)
+        for (size_t t = 0; loc->extra && t < loc->extra->n_teams; t++)
+            if (!loc->extra->teams[t].forked && loc->extra->teams[t].fork_location == LC_NONE)
+                lc_health_note(reader->health, LC_HEALTH_TEAM_UNKNOWN, loc->id);
 }
 
 static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
@@ -106,17 +134,20 @@ static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp
     struct lc_team_event *event = extra->n_teams ? &extra->teams[extra->n_teams - 1] : NULL;
     if (!event || !event->forked || event->begun || event->end != INT64_MAX) {
         uint32_t fork_location = LC_NONE, fork = LC_NONE;
-        const struct lc_team_event *of = find_fork(reader, team, t, &fork_location, &fork);
-        if (!of)
-            lc_health_note(reader->health, LC_HEALTH_TEAM_UNKNOWN, reader->loc->id);
+        const struct lc_team_event *of =
+            find_fork(reader->trace, reader->loc, team, t, &fork_location, &fork);
+        uint32_t below = of ? of->cnode : LC_NONE;
+        if (of)
+            lc_reader_set_base(reader, t, below);
         else
-            lc_reader_set_base(reader, t, of->cnode);
+            reader->forks_missing = true;
         event = add_team(reader);
         if (!event)
             return OTF2_CALLBACK_INTERRUPT;
         event->begin = t;
         event->fork_location = fork_location;
         event->fork = fork;
+        event->cnode = below;
     }
     event->team = team;
     event->begun = true;

@@ -37,7 +37,7 @@ struct lc_reader {
     uint32_t *region_of;      /* OTF2 region -> region, dense for small ids */
     size_t n_region_of;
     uint32_t unknown_region;
-    size_t n_defined;   /* regions that all ranks have; behind them: programs */
+    size_t n_defined;   /* regions that all ranks have; after them: programs */
     uint64_t *programs; /* OTF2 strings */
     size_t n_programs, cap_programs;
     enum lc_err err; /* of a callback; ends reading */
@@ -78,6 +78,7 @@ struct lc_reader {
         size_t calls, done, p2p, colls;
     } before;
     uint32_t open_fork, open_part;   /* innermost, in extra->teams; LC_NONE: none */
+    bool forks_missing;              /* of some teams of the process, as far as it was read */
     struct lc_idmap lock_ids, locks; /* lock -> number; (number, order) -> extra->locks */
     /* (window, target) -> number; (number, lock) -> extra->rma_locks */
     struct lc_idmap rma_targets, rma_windows;
@@ -115,27 +116,41 @@ void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node);
 uint32_t lc_reader_call(struct lc_reader *reader);
 /* Adds a blocking collective operation that the call around the record completes. */
 void lc_reader_add_coll(struct lc_reader *reader, const struct lc_coll_part *coll);
+/* Counts something that the result tells (enum lc_count). */
 void lc_reader_count(struct lc_reader *reader, enum lc_count count, int64_t value);
+/* What the location's seldom records are kept in, made when first asked for; NULL: no memory. */
 struct lc_loc_extra *lc_reader_extra(struct lc_reader *reader);
 
-/* Appends the region of a program that has none in the archive. */
+/* Appends the region of a program that has none in the archive. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_program_region_add(struct lc_defs *defs, uint64_t string);
 
 /* The implicit task of the innermost team that the location is in. */
 static inline uint64_t lc_reader_implicit_task(const struct lc_reader *reader) {
     return (uint64_t)1 << 63 | (uint64_t)reader->loc->id << 32 | reader->open_part;
 }
+/* Adds an event of a task. LC_ERR_NOMEM. */
 enum lc_err lc_reader_task_event(struct lc_reader *reader, const struct lc_task_event *event);
 
-/* Callbacks by subject. */
+/* Sets those of regions and threads' own call paths. */
 void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+/* Sets those of messages, requests and collectives. */
 void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+/* Sets those of teams, forks and locks. */
 void lc_read_thread_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+/* Sets the callbacks of tasks (OpenMP). */
 void lc_read_task_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+/* Whether the location came to teams whose forks, or their call paths, were not known when it was
+ * read, and are now. */
+bool lc_read_threads_outdated(const struct lc_reader *reader, const struct lc_loc *loc);
+/* All locations of the process of `locs` have been read: notes teams without a fork. */
+void lc_read_threads_end(struct lc_reader *reader, const struct lc_loc *locs, size_t n);
+/* Sets those of windows and one-sided operations. */
 void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks);
+/* Sets the callbacks of all records that have no file of their own. */
 void lc_read_other_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 
-/* Begin and end of a location for the subjects. */
+/* Notes begin and end of a location for the subjects. Errors: what the first of them that
+ * fails returns, LC_ERR_NOMEM or LC_ERR_IO (a file of kept events). */
 enum lc_err lc_read_mpi_end(struct lc_reader *reader);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "analyze/instance_parts.h"
 
-/* Collective. Sets lc_run.slots where the number of a record is not its place. */
+/* Sets lc_run.slots where the number of a record is not its place. Collective; errors are the
+ * same on all ranks: LC_ERR_NOMEM. */
 enum lc_err lc_realign(struct lc_instances *instances, struct lc_trace *trace);
 
 #endif

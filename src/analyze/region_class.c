@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lower-case names behind "mpi_", as lc_region_matches takes them. The first match counts. */
+/* Lower-case names after "mpi_", as lc_region_matches takes them. The first match counts. */
 static const struct {
     const char *name;
     uint8_t fn;
@@ -118,6 +118,11 @@ static uint8_t omp_fn(const char *name, OTF2_RegionRole role) {
         return strncasecmp(name, "omp_set_", 8) == 0 && strstr(name, "lock") ? LC_FN_OMP_LOCK_API
                                                                              : LC_FN_OMP_OTHER;
     }
+}
+
+bool lc_region_omp_synchronises(uint8_t fn) {
+    return fn == LC_FN_OMP_BARRIER || fn == LC_FN_OMP_IBARRIER || fn == LC_FN_OMP_CRITICAL ||
+           fn == LC_FN_OMP_LOCK_API || fn == LC_FN_OMP_TASKWAIT;
 }
 
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role) {

@@ -14,6 +14,9 @@ void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF
  * is no such name. */
 bool lc_region_mpi_name(const char *name, char *out, size_t size);
 
+/* Barriers, locks and waiting for tasks: time in OpenMP's runtime. fn: of a region. */
+bool lc_region_omp_synchronises(uint8_t fn);
+
 /* '*' at the begin or the end of the pattern stands for anything. */
 bool lc_region_matches(const char *pattern, const char *name);
 

@@ -19,7 +19,7 @@ enum lc_replay_step_kind { LC_REPLAY_BLOCKED, LC_REPLAY_ARRIVED, LC_REPLAY_MEMBE
 
 /* Where an instant lies among the transitions of its location. */
 struct lc_replay_place {
-    uint32_t after; /* the first transition behind it */
+    uint32_t after; /* the first transition after it */
 };
 
 struct lc_replay_release { /* of the step with this number in the gathered list */

@@ -16,12 +16,13 @@ enum lc_err lc_results_new(struct lc_results **results);
 void lc_results_free(struct lc_results *results);
 
 /* A metric of model/metrics.h that this analysis computes, even if it is zero everywhere; the same
- * order on all ranks. Returns a dense handle. */
+ * order on all ranks. Returns a dense handle. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint32_t *handle);
 /* Integer unit of the metric: ticks (written as seconds) or counts, by the unit in the table. A
- * metric takes either ints or reals, never both. */
+ * metric takes either ints or reals, never both. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_results_add_int(struct lc_results *results, uint32_t handle, uint32_t cnode,
                                uint32_t location, int64_t value);
+/* The same with a fraction of a tick; real metrics only. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_results_add_ticks_real(struct lc_results *results, uint32_t handle, uint32_t cnode,
                                       uint32_t location, double ticks);
 

@@ -8,7 +8,7 @@
 
 #include "analyze/trace.h"
 
-/* Collective. Adds the waits (LC_WAIT_RMA_LOCK) to their locations. */
+/* Collective. Adds the waits (LC_WAIT_RMA_LOCK) to their locations. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_rma_lock_waits(struct lc_trace *trace);
 
 #endif

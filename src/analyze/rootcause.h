@@ -29,6 +29,7 @@ struct lc_rootcause_output {
  * LC_ERR_RANGE. */
 enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options,
                              struct lc_rootcause_output *output);
+/* Frees what it holds, not the struct. */
 void lc_rootcause_output_free(struct lc_rootcause_output *output);
 
 #endif

@@ -15,7 +15,7 @@ enum lc_err lc_select_i64(const struct lc_transport *comm, const int64_t *values
                           const int64_t *at, size_t n_at, int64_t *found) {
     int64_t rest[MAX_AT], tally[MAX_AT][256], max = 0;
     if (n_at > MAX_AT)
-        return lc_fail(LC_ERR_RANGE, "statistics: %zu order statistics at once", n_at);
+        return lc_fail(LC_ERR_RANGE, "statistics: too many quantiles at once: %zu", n_at);
     for (size_t i = 0; i < count; i++)
         max = values[i] > max ? values[i] : max;
     lc_transport_allreduce_i64(comm, &max, 1, LC_OP_MAX);

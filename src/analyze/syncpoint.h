@@ -13,7 +13,7 @@
 #include "analyze/profile.h"
 
 /* Fills starts[i] = T* for each state of this rank (in the order of lines->states; INT64_MIN for
- * states without cause). Collective. */
+ * states without cause). Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_sync_starts(const struct lc_timelines *lines, int64_t *starts);
 
 #endif

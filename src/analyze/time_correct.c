@@ -46,7 +46,7 @@ static void forget(struct corrector *c) {
             loc->colls[i].flags &= (uint8_t)~LC_COLL_JUDGED;
         }
         loc->n_syncs = 0;
-        lc_loc_forget_matches(loc);
+        lc_loc_forget_matches(c->trace, loc);
     }
 }
 

@@ -19,7 +19,7 @@ struct lc_correction {
 };
 
 /* Collective. off: nothing; on and auto: corrects if there are violations. Before the waits are
- * found and times are booked. */
+ * found and times are booked. Errors: LC_ERR_NOMEM, LC_ERR_FORMAT, LC_ERR_UNSUPPORTED. */
 enum lc_err lc_time_correct(struct lc_trace *trace, enum lc_time_correct_mode mode,
                             struct lc_correction *correction);
 

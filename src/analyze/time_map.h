@@ -13,7 +13,7 @@ struct lc_jump {
     uint32_t from_index;
 };
 
-/* Applies jumps (any order) to all times of the locations of a process. */
+/* Applies jumps (any order) to all times of the locations of a process. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_time_map_apply(struct lc_jump *jumps, size_t n_jumps, struct lc_loc *locs,
                               uint32_t n_locs);
 

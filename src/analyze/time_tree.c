@@ -29,7 +29,7 @@ const char *const lc_time_tree[] = {"execution",
                                     "omp_taskwait",
                                     NULL};
 
-/* Lower-case names behind "mpi_" as in region_class.c; the first match counts. */
+/* Lower-case names after "mpi_" as in region_class.c; the first match counts. */
 static const struct {
     const char *name, *metric;
 } mpi[] = {

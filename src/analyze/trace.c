@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/event_store.h"
 #include "analyze/events.h"
 #include "analyze/health.h"
 #include "base/mem.h"
@@ -99,17 +100,23 @@ enum lc_err lc_trace_bounds(struct lc_trace *trace) {
     return lc_transport_agree(trace->comm, find_ends(trace));
 }
 
-static void free_location(struct lc_loc *loc) {
-    free(loc->time);
-    free(loc->cnode);
-    free(loc->calls);
-    free(loc->done);
-    free(loc->p2p);
-    free(loc->colls);
-    free(loc->waits);
+/* What lies in the store goes with it. */
+static void free_array(const struct lc_trace *trace, void *array) {
+    if (!lc_event_store_has(trace->store, array))
+        free(array);
+}
+
+void lc_loc_free(const struct lc_trace *trace, struct lc_loc *loc) {
+    free_array(trace, loc->time);
+    free_array(trace, loc->cnode);
+    free_array(trace, loc->calls);
+    free_array(trace, loc->done);
+    free_array(trace, loc->p2p);
+    free_array(trace, loc->colls);
+    free_array(trace, loc->waits);
     free(loc->arrivals);
     free(loc->syncs);
-    lc_loc_forget_matches(loc);
+    lc_loc_forget_matches(trace, loc);
     free(loc->cells);
     free(loc->visited);
     if (loc->extra) {
@@ -130,7 +137,7 @@ void lc_trace_free(struct lc_trace *trace) {
     if (!trace)
         return;
     for (size_t i = 0; i < trace->n_locs; i++)
-        free_location(&trace->locs[i]);
+        lc_loc_free(trace, &trace->locs[i]);
     free(trace->locs);
     free(trace->own);
     free(trace->regions);
@@ -143,8 +150,8 @@ void lc_trace_free(struct lc_trace *trace) {
     free(trace);
 }
 
-void lc_loc_forget_matches(struct lc_loc *loc) {
-    free(loc->matches);
+void lc_loc_forget_matches(const struct lc_trace *trace, struct lc_loc *loc) {
+    free_array(trace, loc->matches);
     free(loc->lates);
     free(loc->causes);
     loc->matches = loc->lates = NULL;

@@ -30,6 +30,7 @@
 #include "base/arena.h"
 #include "model/model.h"
 
+struct lc_event_store;
 struct lc_health;
 struct lc_results;
 
@@ -71,7 +72,7 @@ struct lc_loc {
     struct lc_match *lates; /* late receivers of sends */
     size_t n_lates, cap_lates;
     /* of waiting in collectives; n21: a second one, for
-     * docs/definitions/wait-states.md#4-critical-path, behind it */
+     * docs/definitions/wait-states.md#4-critical-path, after it */
     struct lc_coll_cause *causes;
     size_t n_causes, cap_causes;
     struct lc_coll_part *colls;
@@ -124,6 +125,9 @@ struct lc_trace {
     } some;
     bool omp;          /* has teams */
     bool keep_matches; /* of receives, after the waits are found: for a timeline */
+    /* where events lie once they have been read; NULL: on the heap. With one arrays of locations
+     * do not grow after they were moved there, and must be freed as trace.c does it. */
+    struct lc_event_store *store;
     struct lc_health *health;
     struct lc_results *results;
 };
@@ -145,10 +149,13 @@ uint32_t lc_transport_rank(const struct lc_an_comm *comm, uint32_t process);
 /* Frees all that the trace holds, and the trace; NULL: nothing. */
 void lc_trace_free(struct lc_trace *trace);
 
+/* Frees all that a location holds. */
+void lc_loc_free(const struct lc_trace *trace, struct lc_loc *loc);
 /* Frees what the matching left in a location. */
-void lc_loc_forget_matches(struct lc_loc *loc);
+void lc_loc_forget_matches(const struct lc_trace *trace, struct lc_loc *loc);
 
-/* Collective. First and last event, MPI_Init and MPI_Finalize; again after times were changed. */
+/* Collective. First and last event, MPI_Init and MPI_Finalize; again after times were changed.
+ * Errors are the same on all ranks: LC_ERR_FORMAT: no event at all; LC_ERR_NOMEM. */
 enum lc_err lc_trace_bounds(struct lc_trace *trace);
 
 #endif

@@ -216,8 +216,12 @@ enum lc_err lc_transport_exchange_grouped(const struct lc_transport *comm, const
         err = LC_ERR_NOMEM;
     }
     err = lc_transport_agree(comm, err);
-    if (err == LC_OK)
+    if (err == LC_OK) {
         exchange_pairs(comm, records, out_bytes, out_at, *in, in_bytes, in_at);
+    } else {
+        free(*in);
+        *in = NULL;
+    }
     free(table);
     return err;
 }

@@ -21,10 +21,13 @@ struct lc_transport {
 /* False: the launcher started several processes that do not find each other, and another one of
  * them does the work; this one is to end well. */
 bool lc_transport_init(struct lc_transport *comm, int *argc, char ***argv);
+/* Ends the transport. Collective. */
 void lc_transport_finalize(struct lc_transport *comm);
+/* Ends all processes with this exit status. */
 _Noreturn void lc_transport_abort(int code);
 
-/* The first rank's error (by rank) is everybody's: returns it on all ranks, with its text. */
+/* The first rank's error (by rank) is everybody's: returns it on all ranks, with its text.
+ * Collective. Errors: none of its own. */
 enum lc_err lc_transport_first_error(const struct lc_transport *comm, enum lc_err err);
 static inline enum lc_err lc_transport_agree(const struct lc_transport *comm, enum lc_err err) {
     enum lc_err first = comm->size == 1 ? err : lc_transport_first_error(comm, err);
@@ -40,20 +43,24 @@ void lc_transport_bcast(const struct lc_transport *comm, void *data, size_t byte
 
 /* Bulk exchange of fixed-size records: records[i] goes to rank dest[i]. *in (malloc'ed, the caller
  * frees it) holds what arrived, ordered by source rank and then by the order at the source.
- * `records` may be any order of destinations and stays unchanged. */
+ * `records` may be any order of destinations and stays unchanged. Collective; errors are the same
+ * on all ranks: LC_ERR_NOMEM, with nothing to free. */
 enum lc_err lc_transport_exchange(const struct lc_transport *comm, const void *records,
                                   const uint32_t *dest, size_t count, size_t record_bytes,
                                   void **in, size_t *n_in);
-/* The same; in_counts (size entries, may be NULL) tells how many came from each rank. */
+/* The same; in_counts (size entries, may be NULL) tells how many came from each rank. Errors:
+ * those of lc_transport_exchange. */
 enum lc_err lc_transport_exchange_from(const struct lc_transport *comm, const void *records,
                                        const uint32_t *dest, size_t count, size_t record_bytes,
                                        void **in, size_t *n_in, uint64_t *in_counts);
 /* The same where records already lie grouped by destination: counts[rank] records for each;
- * in_counts (size entries, may be NULL) tells how many came from each. */
+ * in_counts (size entries, may be NULL) tells how many came from each. Errors: those of
+ * lc_transport_exchange. */
 enum lc_err lc_transport_exchange_grouped(const struct lc_transport *comm, const void *records,
                                           const uint64_t *counts, size_t record_bytes, void **in,
                                           size_t *n_in, uint64_t *in_counts);
-/* Everybody's bytes on rank 0, in rank order (elsewhere *in = NULL, *n_in = 0). */
+/* Everybody's bytes on rank 0, in rank order (elsewhere *in = NULL, *n_in = 0). Errors: those of
+ * lc_transport_exchange. */
 enum lc_err lc_transport_gather(const struct lc_transport *comm, const void *data, size_t bytes,
                                 void **in, size_t *n_in, uint64_t *in_bytes);
 

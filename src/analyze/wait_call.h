@@ -26,7 +26,8 @@ enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *tra
 /* Frees what it holds, not the struct. */
 void lc_wait_judge_free(struct lc_wait_judge *judge);
 
-/* Appends the waits of all calls of a location whose messages and collectives were matched. */
+/* Appends the waits of all calls of a location whose messages and collectives were matched.
+ * Errors: LC_ERR_NOMEM; the waits appended before stay. */
 enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *loc);
 
 #endif

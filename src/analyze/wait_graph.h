@@ -34,6 +34,7 @@ struct lc_wait_graph {
  * graphs: zeroed. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_wait_graphs_gather(struct lc_wait_graph *graphs, uint32_t n_graphs,
                                   const struct lc_delay *delay);
+/* Frees what it holds; zero afterwards. */
 void lc_wait_graph_free(struct lc_wait_graph *graph);
 
 /* The rank that a link came from. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/collective.h"
+#include "analyze/event_store.h"
 #include "analyze/health.h"
 #include "analyze/omp.h"
 #include "analyze/event_order.h"
@@ -159,8 +160,9 @@ static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
             err = judge_ends(trace, h, loc);
         lc_shrink(&loc->waits, &loc->cap_waits, loc->n_waits, sizeof *loc->waits);
         lc_shrink(&loc->arrivals, &loc->cap_arrivals, loc->n_arrivals, sizeof *loc->arrivals);
+        lc_event_store_rest(trace->store);
         if (!trace->keep_matches)
-            lc_loc_forget_matches(loc);
+            lc_loc_forget_matches(trace, loc);
     }
     lc_wait_judge_free(&judge);
     return err;
@@ -176,8 +178,12 @@ enum lc_err lc_waits_find(struct lc_trace *trace) {
     LC_TRY(lc_rma_waits(trace));
     LC_TRY(lc_rma_lock_waits(trace));
     enum lc_err err = LC_OK;
-    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
-        err = finish_location(trace, &h, &trace->locs[i]);
+    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++) {
+        struct lc_loc *loc = &trace->locs[i];
+        err = finish_location(trace, &h, loc);
+        lc_event_store_move(trace->store, &loc->waits, loc->n_waits * sizeof *loc->waits);
+    }
+    lc_event_store_rest(trace->store);
     LC_TRY(lc_transport_agree(trace->comm, err));
     return lc_syncs_find(trace);
 }

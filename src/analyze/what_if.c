@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/region_class.h"
 #include "analyze/replay.h"
 #include "base/mem.h"
 #include "base/what_if_spec.h"
@@ -10,7 +11,7 @@ static bool apply(const struct lc_trace *trace, const struct lc_what_if_term *te
     bool found = false;
     for (uint32_t c = 0; c < trace->n_cnodes; c++) {
         const struct lc_an_region *region = &trace->regions[trace->cnodes[c].region];
-        if (term->mpi || !lc_what_if_means(term, region->name, region->mangled))
+        if (!lc_what_if_means(term, region->name, region->mangled))
             continue;
         found = true;
         for (uint32_t i = c; i <= trace->cnodes[c].last;
@@ -21,12 +22,46 @@ static bool apply(const struct lc_trace *trace, const struct lc_what_if_term *te
     return found;
 }
 
-/* A network that takes no time: of MPI calls only their waiting is left, which the replay finds
- * anew. */
-static void apply_mpi(const struct lc_trace *trace, double *gain) {
+static bool is_mpi(const struct lc_an_region *region) {
+    return region->mpi;
+}
+
+/* Constructs that hold the program's code are not. */
+static bool is_omp(const struct lc_an_region *region) {
+    return lc_region_omp_synchronises(region->fn);
+}
+
+/* A network or an OpenMP runtime that takes no time: of these calls only their waiting is left,
+ * which the replay finds anew. */
+static void make_free(const struct lc_trace *trace, bool (*is)(const struct lc_an_region *region),
+                      double *gain) {
     for (uint32_t c = 0; c < trace->n_cnodes; c++)
-        if (trace->regions[trace->cnodes[c].region].mpi)
+        if (is(&trace->regions[trace->cnodes[c].region]))
             gain[c] = 1;
+}
+
+static enum lc_err apply_term(const struct lc_trace *trace, const char *spec,
+                              const struct lc_what_if_term *term, double *gain) {
+    switch (term->part) {
+    case LC_WHAT_IF_MPI:
+        make_free(trace, is_mpi, gain);
+        return LC_OK;
+    case LC_WHAT_IF_OMP:
+        make_free(trace, is_omp, gain);
+        return LC_OK;
+    case LC_WHAT_IF_TASKS:
+        return lc_fail(LC_ERR_USAGE,
+                       "--what-if=%s: a trace does not hold what tasks depend on: measure with "
+                       "`latecomer run --what-if tasks=infinite`",
+                       spec);
+    default:
+        return apply(trace, term, gain)
+                   ? LC_OK
+                   : lc_fail(LC_ERR_USAGE,
+                             "--what-if=%s: the trace has no region %s: use a name that "
+                             "`latecomer show` prints",
+                             spec, term->name);
+    }
 }
 
 /* gain[cnode]: the share of its time that goes. */
@@ -39,13 +74,8 @@ static enum lc_err parse(const struct lc_trace *trace, const char *spec, double 
         if (found && term.scenario > 0)
             return lc_fail(LC_ERR_USAGE, "--what-if=%s: several scenarios: give one at a time",
                            spec);
-        if (found && term.mpi)
-            apply_mpi(trace, gain);
-        else if (found && !apply(trace, &term, gain))
-            return lc_fail(LC_ERR_USAGE,
-                           "--what-if=%s: the trace has no region %s: use a name that `latecomer "
-                           "show` prints",
-                           spec, term.name);
+        if (found)
+            LC_TRY(apply_term(trace, spec, &term, gain));
     }
     return LC_OK;
 }

@@ -14,7 +14,9 @@ struct lc_arena {
 
 /* NULL (and lc_fail's text) if there is no memory. */
 void *lc_arena_take(struct lc_arena *arena, size_t bytes);
+/* A copy of the text in the arena. NULL as lc_arena_take. */
 char *lc_arena_strdup(struct lc_arena *arena, const char *text);
+/* Everything that was taken from the arena; it is empty then, and may be used again. */
 void lc_arena_free(struct lc_arena *arena);
 
 #endif

@@ -1,6 +1,8 @@
 /* Errors: functions that can fail return enum lc_err; the first failure also stores one line of
  * text, "<what>: <why>: <what to do>", for this thread. Nothing below main prints or exits.
- * Invariant: a function that returns other than LC_OK has set the text, and has freed what it took.
+ * Invariant: a function that returns other than LC_OK has set the text, and has freed what it took;
+ * its results are not to be used then, but for what its comment says of them. The comment of each
+ * prototype names its errors (tests/structure/prototypes.py).
  */
 #ifndef LC_BASE_ERR_H
 #define LC_BASE_ERR_H
@@ -24,10 +26,10 @@ enum lc_err {
 };
 
 /* Stores the line for this thread (at most 1023 bytes) and returns err, so that `return
- * lc_fail(...)` works. */
+ * lc_fail(...)` works. Errors: none of its own. */
 enum lc_err lc_fail(enum lc_err err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, with ": " and the text of errno behind it. */
+/* The same, with ": " and the text of errno after it. Errors: none of its own. */
 enum lc_err lc_fail_errno(enum lc_err err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -33,4 +33,9 @@ static inline uint64_t lc_hash_key(uint64_t key) {
     return key * 0x9e3779b97f4a7c15ull;
 }
 
+/* The same over 32 bits. */
+static inline uint32_t lc_hash_key32(uint32_t key) {
+    return key * 2654435761u;
+}
+
 #endif

@@ -56,7 +56,7 @@ struct lc_launch_source {
 
 /* Which launcher started this process, as which rank of which job; no launcher: rank 0 of 1. */
 void lc_launch_detect(struct lc_launch *launch);
-/* The same from captured facts. */
+/* The same from captured facts instead of this process's environment. */
 void lc_launch_detect_from(struct lc_launch *launch, const struct lc_launch_source *source);
 /* The same without `job`: nothing but the environment is read. */
 void lc_launch_detect_place(struct lc_launch *launch);
@@ -87,6 +87,7 @@ struct lc_starter {
  * that says it belongs to the flavour (unknown: any). LC_ERR_NOT_FOUND says what is missing. */
 enum lc_err lc_starter_find(struct lc_starter *starter, enum lc_flavour flavour,
                             const char *library, const char *wanted);
+/* Frees what lc_starter_find filled in, not the struct. */
 void lc_starter_free(struct lc_starter *starter);
 
 /* What `launcher --version` says it is. */

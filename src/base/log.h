@@ -8,12 +8,13 @@
 
 /* -q: from now on lc_say prints nothing; lc_complain still does. */
 void lc_log_quiet(bool quiet);
+/* Whether lc_log_quiet was asked for (-q). */
 bool lc_log_is_quiet(void);
 
-/* One line of information. */
+/* Prints one line of information to standard error, unless -q. */
 void lc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* One line that tells an error. */
+/* Prints one line that tells an error to standard error, also with -q. */
 void lc_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -48,7 +48,7 @@ static inline uint32_t lc_lookup_fold(uint64_t hash) {
     return (uint32_t)(lc_hash_key(hash) >> 32);
 }
 
-/* The next index under this hash, from slot *at on, which is set behind it; LC_NONE: no more. */
+/* The next index under this hash, from slot *at on, which is set after it; LC_NONE: no more. */
 static inline uint32_t lc_lookup_next(const struct lc_lookup *table, uint32_t fold, size_t *at) {
     while (table->n_slots != 0) {
         const struct lc_lookup_slot *slot = &table->slots[*at & (table->n_slots - 1)];
@@ -79,7 +79,7 @@ static inline uint32_t lc_lookup_next(const struct lc_lookup *table, uint32_t fo
 enum lc_err lc_lookup_reserve(struct lc_lookup *table, size_t n);
 
 /* Puts an index (not LC_NONE) under its hash; it must not be there yet. Cannot fail after
- * lc_lookup_reserve. */
+ * lc_lookup_reserve; else the errors of lc_lookup_reserve. */
 enum lc_err lc_lookup_add(struct lc_lookup *table, uint64_t hash, uint32_t index);
 
 /* The table is empty afterwards, and can be used again. */

@@ -13,16 +13,16 @@
 enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
 /* The same, but new room is left as it is: for large arrays of which each element is written as a
- * whole. */
+ * whole. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_reserve(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
 /* Gives back what is not needed: the capacity becomes `count`, where the memory can be had. */
 void lc_shrink(void *array, size_t *capacity, size_t count, size_t elem_bytes);
 
-/* calloc that reports; *out is NULL for count 0. */
+/* *out: count elements of zeros, which the caller frees; NULL for count 0. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_alloc(void *out, size_t count, size_t elem_bytes);
 
-/* strdup that reports. */
+/* Copies a text into *out, which the caller frees. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_strdup(char **out, const char *text);
 
 #endif

@@ -14,9 +14,9 @@ static const struct {
     const char *pattern;
     enum lc_flavour flavour;
 } files[] = {
-    {"libmpi.so.40", LC_FLAVOUR_IS_OPENMPI}, /* Open MPI 3 to 5 */
-    {"libmpi.so.12", LC_FLAVOUR_IS_MPICH},   /* MPICH as released, Intel, MVAPICH, ParaStation */
-    {"libmpich.so.12", LC_FLAVOUR_IS_MPICH}, /* Debian */
+    {LC_OPENMPI_SONAME, LC_FLAVOUR_IS_OPENMPI}, /* Open MPI 3 to 5 */
+    {"libmpi.so.12", LC_FLAVOUR_IS_MPICH},      /* MPICH as released, Intel, MVAPICH, ParaStation */
+    {"libmpich.so.12", LC_FLAVOUR_IS_MPICH},    /* Debian */
     {"libmpi_cray*.so.12", LC_FLAVOUR_IS_MPICH},
     {"libmpi_gnu*.so.12", LC_FLAVOUR_IS_MPICH}, /* the others are Cray's, one per compiler */
     {"libmpi_intel*.so.12", LC_FLAVOUR_IS_MPICH},
@@ -28,7 +28,7 @@ static const struct {
     {"libmpich_intel*.so.3", LC_FLAVOUR_IS_MPICH},
 };
 
-/* The first entry whose words stand in the text decides; its version is the first number behind
+/* The first entry whose words stand in the text decides; its version is the first number after
  * them. */
 static const struct {
     const char *words, *product;
@@ -69,7 +69,7 @@ enum lc_flavour lc_flavour_of_file(const char *path) {
     return LC_FLAVOUR_UNKNOWN;
 }
 
-/* The number behind the words of texts[i] in the text; NULL if it has none, or not these words. */
+/* The number after the words of texts[i] in the text; NULL if it has none, or not these words. */
 static const char *find_product(const char *text, int i) {
     const char *at = strstr(text, texts[i].words);
     if (at == NULL)

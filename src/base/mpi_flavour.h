@@ -15,6 +15,8 @@ enum lc_flavour { LC_FLAVOUR_UNKNOWN, LC_FLAVOUR_IS_OPENMPI, LC_FLAVOUR_IS_MPICH
 
 /* Open MPI's handles are addresses of objects, this is one of them. MPICH's handles are numbers. */
 #define LC_OPENMPI_SYMBOL "ompi_mpi_comm_world"
+/* What Open MPI's library calls itself, since 3.0. */
+#define LC_OPENMPI_SONAME "libmpi.so.40"
 /* What every MPI library exports, and nothing else: languages' bindings and tools do not. */
 #define LC_MPI_SYMBOL "PMPI_Init"
 

@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include <asm/perf_regs.h>
 #endif
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,6 +65,31 @@ int lc_perf_sampler_open(const struct lc_perf_wanted *wanted) {
     }
     errno = saved;
     return fd;
+}
+
+bool lc_sample_choose(const char *text, struct lc_sample_choice *choice) {
+    static const char timer[] = "timer";
+    const size_t length = sizeof timer - 1;
+    *choice = (struct lc_sample_choice){.rate = LC_PERF_RATE};
+    if (text == NULL || *text == '\0')
+        return true;
+    if (strcmp(text, "off") == 0) {
+        choice->rate = 0;
+        return true;
+    }
+    if (strncmp(text, timer, length) == 0) {
+        choice->timer = true;
+        if (text[length] == '\0')
+            return true;
+        if (text[length] != ':')
+            return false;
+        text += length + 1;
+    }
+    char *end;
+    double rate = strtod(text, &end);
+    bool good = end != text && *end == '\0' && rate >= 1 && rate <= LC_PERF_MOST;
+    choice->rate = good ? rate : 0;
+    return good;
 }
 
 uint64_t lc_perf_period_ns(double per_second) {

@@ -19,7 +19,16 @@ struct lc_perf_wanted {
     uint64_t period_ns;
     uint32_t stack_bytes; /* of the stack, from its pointer outwards, copied into each sample */
     bool switches;        /* note also when the thread leaves the processor and comes back */
+    bool timer;           /* not by the kernel's events (measure/samples/timer_ring.h) */
 };
+
+/* What --sample asks for: RATE, timer, timer:RATE, or off. */
+struct lc_sample_choice {
+    double rate; /* per second; 0: off */
+    bool timer;  /* by timers and signals */
+};
+/* NULL or "": the default. false: it is none of these. */
+bool lc_sample_choose(const char *text, struct lc_sample_choice *choice);
 
 /* For the calling thread, running at once; the descriptor is closed on exec. Where the kernel
  * allows it, samples are taken inside of system calls, too; without that there are none of a thread

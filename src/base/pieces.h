@@ -29,7 +29,7 @@ struct lc_pieces {
     void *user;
 };
 
-/* Nothing put yet. */
+/* Nothing put yet; `send` is called with `user` for each piece that is full. */
 void lc_pieces_begin(struct lc_pieces *pieces, void (*send)(void *, const struct lc_piece *),
                      void *user);
 /* Bytes of this rank, or of a piece that came in. Sends what is full. */

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* 0 of none. */
+/* The arithmetic mean; 0 of no values. */
 double lc_stats_mean(const double *values, size_t count);
 /* Quantile q in [0,1] of ascending values, linear between neighbours (type 7 of Hyndman and Fan); 0
  * for no values. */

@@ -25,8 +25,9 @@ void lc_timer_init(void);
  * time). */
 void lc_timer_calibrate(void);
 
-/* CLOCK_MONOTONIC_RAW and CLOCK_REALTIME, ns. */
+/* Time that nobody adjusts (CLOCK_MONOTONIC_RAW), ns. */
 uint64_t lc_monotonic_raw_ns(void);
+/* Wall-clock time (CLOCK_REALTIME), ns since 1970. */
 uint64_t lc_realtime_ns(void);
 
 /* A clock that a test makes a process believe in: its time is ns * (1 + drift + curve * ns / 2) +

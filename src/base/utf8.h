@@ -17,8 +17,9 @@
 /* Bytes of the character at `text` if clean text may hold it, else 0; `code` may be NULL. */
 int lc_utf8_length(const char *text, uint32_t *code);
 
-/* Appends `text` cleaned, or made printable. */
+/* Appends `text` cleaned. */
 void lc_put_clean(struct lc_strbuf *out, const char *text);
+/* Appends `text` made printable. */
 void lc_put_printable(struct lc_strbuf *out, const char *text);
 
 /* A clean copy that the caller frees; NULL without memory. */

@@ -22,6 +22,14 @@ static void encode(const char *name, char *code, size_t room) {
     }
 }
 
+/* A function may be called `tasks`; `mpi` and `omp` are what they are. */
+static enum lc_what_if_part part_of(const char *name, const char *value) {
+    return strcmp(name, "mpi") == 0                                       ? LC_WHAT_IF_MPI
+           : strcmp(name, "omp") == 0                                     ? LC_WHAT_IF_OMP
+           : strcmp(name, "tasks") == 0 && strcmp(value, "infinite") == 0 ? LC_WHAT_IF_TASKS
+                                                                          : LC_WHAT_IF_CODE;
+}
+
 static bool parse_term(const char *text, size_t length, struct lc_what_if_term *term) {
     char copy[LC_WHAT_IF_SCENARIO], *end;
     if (length >= sizeof copy)
@@ -32,13 +40,15 @@ static bool parse_term(const char *text, size_t length, struct lc_what_if_term *
     size_t name = equals != NULL ? (size_t)(equals - copy) : 0;
     if (name == 0 || name >= sizeof term->name || equals[1] == '\0')
         return false;
-    term->factor = strtod(equals + 1, &end);
     memcpy(term->name, copy, name);
     term->name[name] = '\0';
-    term->mpi = strcmp(term->name, "mpi") == 0;
+    term->part = part_of(term->name, equals + 1);
+    if (term->part == LC_WHAT_IF_TASKS)
+        return true;
+    term->factor = strtod(equals + 1, &end);
     encode(term->name, term->code, sizeof term->code);
     return *end == '\0' && isfinite(term->factor) && term->factor >= 0 &&
-           (!term->mpi || term->factor == 0);
+           (term->part == LC_WHAT_IF_CODE || term->factor == 0);
 }
 
 enum lc_err lc_what_if_next(const char **at, unsigned *scenario, struct lc_what_if_term *term,
@@ -48,9 +58,11 @@ enum lc_err lc_what_if_next(const char **at, unsigned *scenario, struct lc_what_
         return LC_OK;
     size_t length = strcspn(*at, ",;");
     if (!parse_term(*at, length, term))
-        return lc_fail(LC_ERR_USAGE,
-                       "--what-if: '%.*s' is not allowed: give NAME=FACTOR, as solve=0.5, or mpi=0",
-                       (int)(length < 200 ? length : 200), *at);
+        return lc_fail(
+            LC_ERR_USAGE,
+            "--what-if: '%.*s' is not allowed: give NAME=FACTOR such as solve=0.5, mpi=0, "
+            "omp=0, or tasks=infinite",
+            (int)(length < 200 ? length : 200), *at);
     term->scenario = *scenario;
     *at += length;
     *scenario += **at == ';';

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/strbuf.h"
+#include "bench/bench_audit.h"
 #include "bench/correlation.h"
 #include "bench/runs_csv.h"
 
@@ -87,14 +88,16 @@ static void add_truth(const struct collector *c, json_t *clock) {
 
 static json_t *clock_json(const struct collector *c, const struct one_job *job, double *error) {
     json_t *clock = facts_of(c, "clock");
-    double residual = 0;
+    double residual = 0, model_error = 0;
     *error = 0;
     for (uint32_t r = 0; r < job->ranks; r++) {
         *error = fmax(*error, job->part[r]->end.error_ns);
         residual = fmax(residual, fabs(job->part[r]->end.residual_ns));
+        model_error = fmax(model_error, job->part[r]->end.model_error_ns);
     }
     json_object_set_new(clock, "error_ns", json_real(*error));
     json_object_set_new(clock, "residual_ns", json_real(residual));
+    json_object_set_new(clock, "model_error_ns", json_real(model_error));
     add_truth(c, clock);
     return clock;
 }
@@ -120,7 +123,8 @@ static json_t *benchmark_json(const struct collector *c, const struct one_job *j
 }
 
 /* Each rank's own run times, and how often it left last. */
-static enum lc_err per_rank_json(const struct one_job *job, json_t *list) {
+static enum lc_err per_rank_json(const struct collector *c, const struct one_job *job,
+                                 json_t *list) {
     double *own;
     LC_TRY(lc_alloc(&own, job->n, sizeof own[0]));
     for (uint32_t r = 0; r < job->ranks; r++) {
@@ -134,10 +138,11 @@ static enum lc_err per_rank_json(const struct one_job *job, json_t *list) {
         }
         lc_stats_sort(own, job->n);
         json_array_append_new(
-            list, json_pack("{s:f, s:f, s:f, s:f, s:f}", "median_ns",
-                            lc_stats_quantile_sorted(own, job->n, 0.5), "min_ns", own[0], "q95_ns",
-                            lc_stats_quantile_sorted(own, job->n, 0.95), "max_ns", own[job->n - 1],
-                            "last_share", (double)last / (double)job->n));
+            list,
+            json_pack("{s:f, s:f, s:f, s:f, s:f, s:s}", "median_ns",
+                      lc_stats_quantile_sorted(own, job->n, 0.5), "min_ns", own[0], "q95_ns",
+                      lc_stats_quantile_sorted(own, job->n, 0.95), "max_ns", own[job->n - 1],
+                      "last_share", (double)last / (double)job->n, "cpus", c->parts[r].hello.cpus));
     }
     free(own);
     return LC_OK;
@@ -147,9 +152,40 @@ static json_t *number_or_null(double value) {
     return isnan(value) ? json_null() : json_real(value);
 }
 
-/* Of one counter (values per repetition), over all repetitions and per category. */
-static enum lc_err correlate(const struct lc_fingerprint *f, const double *values, double *x,
-                             double *y, json_t *counter) {
+/* The place of the counter that numbers blocks, or UINT32_MAX. */
+static uint32_t audit_place(const struct one_job *job) {
+    const struct lc_part_job *head = &job->part[0]->head;
+    for (uint32_t c = 0; c < head->n_counters; c++)
+        if (strcmp(head->counter[c], LC_AUDIT_COUNTER) == 0)
+            return c;
+    return UINT32_MAX;
+}
+
+static bool was_counted(const struct one_job *job, uint32_t audit, size_t i) {
+    return audit == UINT32_MAX || lc_audit_counted(row(job->part[0], i)[2 + audit]);
+}
+
+static enum lc_err add_audit(const struct one_job *job, json_t *benchmark) {
+    uint32_t place = audit_place(job);
+    int64_t *blocks;
+    json_t *audit;
+    if (place == UINT32_MAX)
+        return LC_OK;
+    LC_TRY(lc_alloc(&blocks, job->n, sizeof blocks[0]));
+    for (size_t i = 0; i < job->n; i++)
+        blocks[i] = row(job->part[0], i)[2 + place];
+    enum lc_err err = lc_bench_audit(job->runs, blocks, job->n, &audit);
+    free(blocks);
+    if (err == LC_OK)
+        json_object_set_new(benchmark, "audit", audit);
+    return err;
+}
+
+/* Of one counter (values per repetition), over all repetitions that it was read in, and per
+ * category. */
+static enum lc_err correlate(const struct one_job *job, const struct lc_fingerprint *f,
+                             const double *values, double *x, double *y, json_t *counter) {
+    uint32_t audit = audit_place(job);
     json_t *pearson = json_object(), *spearman = json_object();
     json_object_set_new(counter, "pearson", pearson);
     json_object_set_new(counter, "spearman", spearman);
@@ -157,7 +193,7 @@ static enum lc_err correlate(const struct lc_fingerprint *f, const double *value
         struct lc_correlation result;
         size_t n = 0;
         for (size_t i = 0; i < f->n; i++)
-            if (category < 0 || f->category[i] == category) {
+            if ((category < 0 || f->category[i] == category) && was_counted(job, audit, i)) {
                 x[n] = values[i];
                 y[n++] = f->runs[i];
             }
@@ -176,6 +212,8 @@ static enum lc_err counters_json(const struct one_job *job, const struct lc_fing
     enum lc_err err = LC_OK;
     for (uint32_t c = 0; c < job->part[0]->head.n_counters && err == LC_OK; c++) {
         const char *name = job->part[0]->head.counter[c];
+        if (c == audit_place(job)) /* is no counter */
+            continue;
         bool largest = strstr(name, "gap") != NULL; /* others are added up over ranks */
         double total = 0;
         json_t *counter = json_object(), *list = json_array();
@@ -192,7 +230,7 @@ static enum lc_err counters_json(const struct one_job *job, const struct lc_fing
         json_object_set_new(counter, "total", json_real(total));
         json_object_set_new(counter, "over_ranks", json_string(largest ? "largest" : "sum"));
         json_object_set_new(counter, "values", list);
-        err = correlate(f, memory, memory + job->n, memory + 2 * job->n, counter);
+        err = correlate(job, f, memory, memory + job->n, memory + 2 * job->n, counter);
         json_object_set_new(counters, name, counter);
     }
     free(memory);
@@ -209,7 +247,7 @@ static void add_warnings(const struct collector *c, const struct one_job *job, d
     json_decref(facts);
     if (wanted != NULL && strcmp(wanted, job->part[0]->head.sync) != 0)
         json_array_append_new(warnings,
-                              json_sprintf("%s was hopeless (nearly all repetitions began late): "
+                              json_sprintf("%s did not work (nearly all repetitions began late): "
                                            "synchronised by %s",
                                            wanted, job->part[0]->head.sync));
     if (clock_error > LC_CLOCK_SHARE * f->median.value && job->part[0]->head.global)
@@ -241,7 +279,8 @@ static enum lc_err make_job(struct collector *c, struct one_job *job) {
     }
     c->out->all[c->out->n++] = f;
     add_warnings(c, job, clock_error, f, warnings);
-    LC_TRY(per_rank_json(job, ranks));
+    LC_TRY(add_audit(job, json_object_get(f->about, "benchmark")));
+    LC_TRY(per_rank_json(c, job, ranks));
     LC_TRY(counters_json(job, f, counters));
     return lc_runs_csv_job(c->table, f, job->part);
 }

@@ -16,6 +16,7 @@ struct lc_collected {
  * command's settings, part of each fingerprint. lc_collected_free(), also after a failure.
  * LC_ERR_IO, LC_ERR_FORMAT, LC_ERR_NOT_FOUND: no run times; LC_ERR_NOMEM. */
 enum lc_err lc_bench_collect(const char *directory, json_t *benchmark, struct lc_collected *c);
+/* Frees what it holds, not the struct. */
 void lc_collected_free(struct lc_collected *c);
 
 #endif

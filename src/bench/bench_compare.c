@@ -141,19 +141,38 @@ static bool differs(const struct lc_bench_pair *p, int q) {
 /* Modes that are no part of a tail. */
 #define LC_HEAVY 0.15
 
-static size_t heavy_modes(const struct lc_modes *modes, double weights[LC_MODES_MOST]) {
+/* Weights of those that lie `apart` (of logarithms) at least: nearer ones are one. */
+static size_t heavy_modes(const struct lc_modes *modes, double apart,
+                          double weights[LC_MODES_MOST]) {
+    double sum = 0;
     size_t n = 0;
-    for (size_t i = 0; i < modes->n; i++)
-        if (modes->mode[i].weight >= LC_HEAVY)
-            weights[n++] = modes->mode[i].weight;
+    for (size_t i = 0; i < modes->n; i++) {
+        sum += modes->mode[i].weight;
+        if (i + 1 < modes->n &&
+            log(modes->mode[i + 1].location_ns / modes->mode[i].location_ns) < apart)
+            continue;
+        if (sum >= LC_HEAVY)
+            weights[n++] = sum;
+        sum = 0;
+    }
     return n;
 }
 
+/* What moves quantiles this far: run times that change from one mode to another move by as much as
+ * the modes lie apart. Fine levels within one mode come and go from launch to launch. */
+static double modes_apart(const struct lc_bench_pair *p) {
+    double largest = 0;
+    for (int q = 0; q < LC_COMPARED; q++)
+        if (differs(p, q))
+            largest = fmax(largest, fabs(log1p(p->shift[q])));
+    return largest / 2;
+}
+
 /* As many, each with about the weight that it had; where they are is a shift. */
-static bool same_modes(const struct lc_modes *a, const struct lc_modes *b) {
+static bool same_modes(const struct lc_modes *a, const struct lc_modes *b, double apart) {
     double in_a[LC_MODES_MOST], in_b[LC_MODES_MOST];
-    size_t n = heavy_modes(a, in_a);
-    if (heavy_modes(b, in_b) != n)
+    size_t n = heavy_modes(a, apart, in_a);
+    if (heavy_modes(b, apart, in_b) != n)
         return false;
     for (size_t i = 0; i < n; i++)
         if (fabs(in_a[i] - in_b[i]) > 0.15)
@@ -164,8 +183,8 @@ static bool same_modes(const struct lc_modes *a, const struct lc_modes *b) {
 /* The last quantiles moved this much more than the median: the body stood still beside them. */
 enum { TAIL_FIRST = 7, TAIL_TIMES = 4 };
 
-static enum lc_bench_verdict judge(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
-                                   const struct lc_bench_pair *p) {
+enum lc_bench_verdict lc_bench_judge(const struct lc_modes *a, const struct lc_modes *b,
+                                     const struct lc_bench_pair *p) {
     bool any = false, tail = false;
     int body = 0;
     for (int q = 0; q < LC_COMPARED; q++) {
@@ -176,13 +195,13 @@ static enum lc_bench_verdict judge(const struct lc_fingerprint *a, const struct 
     }
     if (!any)
         return LC_BENCH_SAME;
-    if (!same_modes(&a->modes, &b->modes))
+    if (!same_modes(a, b, modes_apart(p)))
         return LC_BENCH_MODES;
     bool shifted = differs(p, MEDIAN) || body >= 2;
     return shifted && !tail ? LC_BENCH_SHIFTED : LC_BENCH_TAIL;
 }
 
-static const char *why_not(const struct lc_fingerprint *a, const struct lc_fingerprint *b) {
+const char *lc_bench_why_not(const struct lc_fingerprint *a, const struct lc_fingerprint *b) {
     return strcmp(a->operation, b->operation) != 0 ? "different operations"
            : a->bytes != b->bytes                  ? "different sizes"
            : a->ranks != b->ranks                  ? "different numbers of ranks"
@@ -194,7 +213,10 @@ static const char *why_not(const struct lc_fingerprint *a, const struct lc_finge
 enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
                              uint64_t seed, struct lc_bench_pair *pair) {
     struct side sides[2] = {{0}, {0}};
-    *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE, .why = why_not(a, b)};
+    *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE,
+                                   .verdict_within = LC_BENCH_NOT_COMPARABLE,
+                                   .why = lc_bench_why_not(a, b),
+                                   .launches = {1, 1}};
     if (pair->why != NULL)
         return LC_OK;
     enum lc_err err = side_new(&sides[0], a);
@@ -209,7 +231,7 @@ enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fin
     if (err == LC_OK)
         err = make_band(&sides[0], &sides[1], seed, pair);
     if (err == LC_OK)
-        pair->verdict = judge(a, b, pair);
+        pair->verdict = pair->verdict_within = lc_bench_judge(&a->modes, &b->modes, pair);
     side_free(&sides[0]);
     side_free(&sides[1]);
     return err;

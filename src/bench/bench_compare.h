@@ -15,7 +15,7 @@ enum lc_bench_verdict {
     LC_BENCH_NOT_COMPARABLE,
     LC_BENCH_VERDICTS
 };
-/* "same", "tail differs", "shifted", "modes differ", "not comparable". */
+/* "same", "tail differs", "shifted", "modes differ" or "not comparable"; static. */
 const char *lc_bench_verdict_name(enum lc_bench_verdict verdict);
 
 enum { LC_COMPARED = 9 }; /* quantiles 5 10 25 40 50 60 75 90 95 % */
@@ -27,11 +27,22 @@ struct lc_bench_pair {
     double a[LC_COMPARED], b[LC_COMPARED];      /* ns; first and warm-up left out */
     double shift[LC_COMPARED];                  /* b / a - 1 */
     double low[LC_COMPARED], high[LC_COMPARED]; /* simultaneous 95 % band of the shifts */
+    size_t launches[2];                         /* of A and B */
+    bool launches_guessed;                      /* too few to know how much launches differ */
+    bool one_after_other;                       /* several each, all of one side came first */
+    enum lc_bench_verdict verdict_within;       /* one each: if launches did not differ at all */
 };
 
-/* `seed`: of the draws. LC_ERR_NOMEM. */
+/* Of one series each, as if there were no other launches. `seed`: of the draws. LC_ERR_NOMEM. */
 enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
                              uint64_t seed, struct lc_bench_pair *pair);
+
+/* The part of it that compare_launches.c shares: the verdict that follows from shifts and their
+ * band. */
+enum lc_bench_verdict lc_bench_judge(const struct lc_modes *a, const struct lc_modes *b,
+                                     const struct lc_bench_pair *pair);
+/* Why these two cannot be compared (a constant), or NULL. */
+const char *lc_bench_why_not(const struct lc_fingerprint *a, const struct lc_fingerprint *b);
 
 /* Metadata that differ: an array of {key, a, b}; a new reference. */
 json_t *lc_bench_differences(const struct lc_fingerprint *a, const struct lc_fingerprint *b);

@@ -15,8 +15,9 @@ struct lc_canvas {
     unsigned char *cells;
 };
 
-/* lc_canvas_free(). LC_ERR_NOMEM. */
+/* An empty drawing of columns x rows characters; lc_canvas_free frees it. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_canvas_new(struct lc_canvas *canvas, size_t columns, size_t rows, bool utf8);
+/* Frees what it holds, not the struct. */
 void lc_canvas_free(struct lc_canvas *canvas);
 
 /* Sets the point at x and y of [0, 1], y upwards; what lies outside is moved to the edge. */

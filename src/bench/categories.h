@@ -31,7 +31,7 @@ struct lc_warmup {
     double step;          /* fall of the level at w, in medians */
 };
 
-/* "first", "warmup", "outlier", "good". */
+/* "first", "warmup", "outlier" or "good"; static. */
 const char *lc_category_name(enum lc_category category);
 
 /* The smallest w >= LC_WARMUP_LEAST at which the cumulative minimum falls by a tenth of the median

@@ -7,35 +7,83 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bench/bench_result.h"
+#include "bench/compare_launches.h"
 
-/* The job of B with the same operation and size; one job on each side is a pair anyway. */
-static size_t partner(const struct lc_bench_comparison *c, size_t i) {
-    for (size_t k = 0; k < c->n_b; k++)
-        if (strcmp(c->a[i]->operation, c->b[k]->operation) == 0 && c->a[i]->bytes == c->b[k]->bytes)
-            return k;
-    return c->n_a == 1 && c->n_b == 1 ? 0 : SIZE_MAX;
-}
-
-enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, const char *a, const char *b,
-                                    uint64_t seed) {
-    *c = (struct lc_bench_comparison){.verdict = LC_BENCH_NOT_COMPARABLE};
-    LC_TRY(lc_bench_read_all(a, &c->a, &c->n_a));
-    LC_TRY(lc_bench_read_all(b, &c->b, &c->n_b));
-    LC_TRY(lc_alloc(&c->pairs, c->n_a, sizeof c->pairs[0]));
-    LC_TRY(lc_alloc(&c->in_a, c->n_a, sizeof c->in_a[0]));
-    LC_TRY(lc_alloc(&c->in_b, c->n_a, sizeof c->in_b[0]));
-    for (size_t i = 0; i < c->n_a; i++) {
-        size_t k = partner(c, i);
-        if (k == SIZE_MAX)
-            continue;
-        c->in_a[c->n] = i;
-        c->in_b[c->n] = k;
-        struct lc_bench_pair *pair = &c->pairs[c->n++];
-        LC_TRY(lc_bench_compare(c->a[i], c->b[k], seed + i, pair));
-        if (c->n == 1 || pair->verdict > c->verdict)
-            c->verdict = pair->verdict;
+static enum lc_err read_side(char *const *operands, size_t n, struct lc_fingerprint ***all,
+                             size_t *count) {
+    size_t room = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct lc_fingerprint **some;
+        size_t more;
+        LC_TRY(lc_bench_read_all(operands[i], &some, &more));
+        enum lc_err err = lc_grow(all, &room, *count + more, sizeof(*all)[0]);
+        for (size_t k = 0; k < more; k++)
+            if (err == LC_OK)
+                (*all)[(*count)++] = some[k];
+            else
+                lc_fingerprint_free(some[k]);
+        free(some);
+        LC_TRY(err);
     }
     return LC_OK;
+}
+
+static bool is_same_job(const struct lc_fingerprint *a, const struct lc_fingerprint *b) {
+    return strcmp(a->operation, b->operation) == 0 && a->bytes == b->bytes;
+}
+
+/* Launches of the job `of` in a list, which gets all that are like it. */
+static size_t launches_of(const struct lc_fingerprint *of, struct lc_fingerprint **list, size_t n,
+                          const struct lc_fingerprint **launches) {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_same_job(of, list[i]))
+            launches[found++] = list[i];
+    return found;
+}
+
+static bool is_first(const struct lc_bench_comparison *c, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (is_same_job(c->a[k], c->a[i]))
+            return false;
+    return true;
+}
+
+/* A job of A, in all its launches, against those of B; one job on each side is a pair anyway. */
+static enum lc_err add_pair(struct lc_bench_comparison *c, size_t i, uint64_t seed,
+                            const struct lc_fingerprint **in_a,
+                            const struct lc_fingerprint **in_b) {
+    size_t n_a = launches_of(c->a[i], c->a, c->n_a, in_a);
+    size_t n_b = launches_of(c->a[i], c->b, c->n_b, in_b);
+    if (n_b == 0 && c->n_a == 1 && c->n_b == 1)
+        in_b[n_b++] = c->b[0];
+    if (n_b == 0)
+        return LC_OK;
+    c->in_a[c->n] = in_a[0];
+    c->in_b[c->n] = in_b[0];
+    struct lc_bench_pair *pair = &c->pairs[c->n++];
+    LC_TRY(lc_bench_compare_launches(in_a, n_a, in_b, n_b, seed, pair));
+    if (c->n == 1 || pair->verdict > c->verdict)
+        c->verdict = pair->verdict;
+    return LC_OK;
+}
+
+enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, char *const *a, size_t n_a,
+                                    char *const *b, size_t n_b, uint64_t seed) {
+    const struct lc_fingerprint **launches;
+    *c = (struct lc_bench_comparison){.verdict = LC_BENCH_NOT_COMPARABLE};
+    LC_TRY(read_side(a, n_a, &c->a, &c->n_a));
+    LC_TRY(read_side(b, n_b, &c->b, &c->n_b));
+    LC_TRY(lc_alloc(&c->pairs, c->n_a, sizeof c->pairs[0]));
+    LC_TRY(lc_alloc(&c->in_a, c->n_a, sizeof(void *)));
+    LC_TRY(lc_alloc(&c->in_b, c->n_a, sizeof(void *)));
+    LC_TRY(lc_alloc(&launches, c->n_a + c->n_b, sizeof(void *)));
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < c->n_a && err == LC_OK; i++)
+        if (is_first(c, i))
+            err = add_pair(c, i, seed + i, launches, launches + c->n_a);
+    free(launches);
+    return err;
 }
 
 void lc_bench_comparison_free(struct lc_bench_comparison *c) {
@@ -54,24 +102,29 @@ enum { MEDIAN = 4 };
 
 static json_t *pair_json(const struct lc_bench_comparison *c, size_t i) {
     const struct lc_bench_pair *p = &c->pairs[i];
-    const struct lc_fingerprint *a = c->a[c->in_a[i]];
+    const struct lc_fingerprint *a = c->in_a[i];
     json_t *quantiles = json_array();
     for (int q = 0; p->why == NULL && q < LC_COMPARED; q++)
         json_array_append_new(quantiles, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "percent",
                                                    100 * lc_compared_quantiles[q], "a_ns", p->a[q],
                                                    "b_ns", p->b[q], "shift", p->shift[q], "low",
                                                    p->low[q], "high", p->high[q]));
-    return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o}", "operation", a->operation, "bytes",
-                     (json_int_t)a->bytes, "verdict", lc_bench_verdict_name(p->verdict), "why",
-                     p->why != NULL ? json_string(p->why) : json_null(), "shift",
-                     p->why != NULL ? json_null() : json_real(p->shift[MEDIAN]), "quantiles",
-                     quantiles);
+    return json_pack(
+        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:[I, I], s:b, s:b}", "operation", a->operation,
+        "bytes", (json_int_t)a->bytes, "verdict", lc_bench_verdict_name(p->verdict),
+        "verdict_within", lc_bench_verdict_name(p->verdict_within), "why",
+        p->why != NULL ? json_string(p->why) : json_null(), "shift",
+        p->why != NULL ? json_null() : json_real(p->shift[MEDIAN]), "quantiles", quantiles,
+        "launches", (json_int_t)p->launches[0], (json_int_t)p->launches[1], "launches_guessed",
+        p->launches_guessed, "one_after_other", p->one_after_other);
 }
 
 json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
     json_t *pairs = json_array(), *metadata = json_array(), *shift = json_null();
     double largest = -1;
+    bool guessed = false;
     for (size_t i = 0; i < c->n; i++) {
+        guessed |= c->pairs[i].launches_guessed;
         json_array_append_new(pairs, pair_json(c, i));
         if (c->pairs[i].why == NULL && fabs(c->pairs[i].shift[MEDIAN]) > largest) {
             largest = fabs(c->pairs[i].shift[MEDIAN]);
@@ -81,16 +134,17 @@ json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
     }
     if (c->n > 0) {
         json_decref(metadata);
-        metadata = lc_bench_differences(c->a[c->in_a[0]], c->b[c->in_b[0]]);
+        metadata = lc_bench_differences(c->in_a[0], c->in_b[0]);
     }
-    return json_pack("{s:s, s:o, s:o, s:o}", "verdict", lc_bench_verdict_name(c->verdict), "shift",
-                     shift, "pairs", pairs, "metadata", metadata);
+    return json_pack("{s:s, s:o, s:o, s:o, s:b}", "verdict", lc_bench_verdict_name(c->verdict),
+                     "shift", shift, "pairs", pairs, "metadata", metadata, "launches_guessed",
+                     guessed);
 }
 
 static void print_pair(const struct lc_bench_comparison *c, size_t i,
                        const struct lc_bench_page *page) {
     const struct lc_bench_pair *p = &c->pairs[i];
-    const struct lc_fingerprint *a = c->a[c->in_a[i]];
+    const struct lc_fingerprint *a = c->in_a[i];
     struct lc_strbuf name = {0};
     char from[32], to[32];
     lc_put_printable(&name, a->operation);
@@ -109,7 +163,25 @@ static void print_pair(const struct lc_bench_comparison *c, size_t i,
                 100 * lc_compared_quantiles[q], lc_bench_time(p->a[q], from),
                 lc_bench_time(p->b[q], to), 100 * p->shift[q], 100 * p->low[q], 100 * p->high[q],
                 p->low[q] > 0 || p->high[q] < 0 ? "  *" : "");
-    const struct lc_modes *modes[] = {&a->modes, &c->b[c->in_b[i]]->modes};
+    if (p->launches_guessed)
+        fprintf(
+            page->out,
+            "  With %zu and %zu launches, the band allows for launches that differ by a factor "
+            "of %.0f,\n  as on shared machines; three on each side show how much they really do: "
+            "A.. -- B..\n",
+            p->launches[0], p->launches[1], LC_LAUNCHES_DIFFER);
+    if (p->launches_guessed && p->verdict_within != p->verdict)
+        fprintf(page->out, "  If all launches were alike: %s\n",
+                lc_bench_verdict_name(p->verdict_within));
+    if (!p->launches_guessed && p->launches[0] + p->launches[1] > 2)
+        fprintf(page->out, "  %zu and %zu launches; the band includes how much they differ\n",
+                p->launches[0], p->launches[1]);
+    if (p->one_after_other)
+        fputs(
+            "  All launches of one side came first: what changed on the machine since counts as a "
+            "difference;\n  launch A and B in turn\n",
+            page->out);
+    const struct lc_modes *modes[] = {&a->modes, &c->in_b[i]->modes};
     for (int side = 0; side < 2; side++) {
         fprintf(page->out, "  modes of %c:", 'A' + side);
         for (size_t m = 0; m < modes[side]->n; m++)
@@ -128,7 +200,7 @@ void lc_bench_comparison_text(const struct lc_bench_comparison *c,
         fputs("not comparable: no operation and size is in both\n", page->out);
         return;
     }
-    json_t *list = lc_bench_differences(c->a[c->in_a[0]], c->b[c->in_b[0]]), *one;
+    json_t *list = lc_bench_differences(c->in_a[0], c->in_b[0]), *one;
     for (size_t i = 0; i < MOST && (one = json_array_get(list, i)) != NULL; i++) {
         struct lc_strbuf line = {0};
         char *a = json_dumps(json_object_get(one, "a"), JSON_ENCODE_ANY);

@@ -8,16 +8,17 @@
 struct lc_bench_comparison {
     struct lc_fingerprint **a, **b;
     size_t n_a, n_b;
-    struct lc_bench_pair *pairs; /* jobs of A with their partners in B */
-    size_t *in_a, *in_b;         /* [n] */
+    struct lc_bench_pair *pairs;                /* jobs of A with their partners in B */
+    const struct lc_fingerprint **in_a, **in_b; /* [n] their first launches */
     size_t n;
     enum lc_bench_verdict verdict; /* the gravest; not comparable if there is no pair */
 };
 
-/* FILE or DIR each; lc_bench_comparison_free(), also after a failure. Errors: as of
- * lc_bench_read_all(). */
-enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, const char *a, const char *b,
-                                    uint64_t seed);
+/* Operands of each side: FILE or DIR, several launches of the same jobs;
+ * lc_bench_comparison_free(), also after a failure. Errors: those of lc_bench_read_all. */
+enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, char *const *a, size_t n_a,
+                                    char *const *b, size_t n_b, uint64_t seed);
+/* Frees what it holds, not the struct. */
 void lc_bench_comparison_free(struct lc_bench_comparison *c);
 
 /* The JSON object, a new reference. */

@@ -10,7 +10,7 @@ struct lc_correlation {
     double pearson, spearman; /* NAN where one of both is constant, or of fewer than 3 pairs */
 };
 
-/* LC_ERR_NOMEM. */
+/* Correlation of x and y, n values each, with its significance. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_correlate(const double *x, const double *y, size_t n, struct lc_correlation *result);
 
 #endif

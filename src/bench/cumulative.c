@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "base/stats.h"
 
@@ -21,16 +22,9 @@ static enum lc_err cumulative_median(const double *runs, size_t n, double *out) 
     double *sorted;
     LC_TRY(lc_alloc(&sorted, n, sizeof sorted[0]));
     for (size_t i = 0; i < n; i++) {
-        size_t low = 0, high = i;
-        while (low < high) {
-            size_t middle = (low + high) / 2;
-            if (sorted[middle] <= runs[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        memmove(sorted + low + 1, sorted + low, (i - low) * sizeof sorted[0]);
-        sorted[low] = runs[i];
+        size_t place = LC_FIRST_WHERE(k, 0, i, sorted[k] > runs[i]);
+        memmove(sorted + place + 1, sorted + place, (i - place) * sizeof sorted[0]);
+        sorted[place] = runs[i];
         out[i] = lc_stats_quantile_sorted(sorted, i + 1, 0.5);
     }
     free(sorted);

@@ -63,6 +63,11 @@ static enum lc_err fill_categories(struct lc_fingerprint *f) {
     enum lc_err err = LC_OK;
     if (count > 0)
         err = lc_modes_find(chosen, count, &f->modes);
+    count = 0; /* again, in the order of time */
+    for (size_t i = 0; i < f->n; i++)
+        if (f->category[i] > LC_CATEGORY_WARMUP)
+            chosen[count++] = f->runs[i];
+    lc_modes_dwell(&f->modes, chosen, count);
     free(chosen);
     return err;
 }

@@ -56,12 +56,14 @@ struct lc_fingerprint {
  * if it fails; copies `operation`. lc_fingerprint_free(). LC_ERR_NOMEM, LC_ERR_FORMAT. */
 enum lc_err lc_fingerprint_new(struct lc_fingerprint **made, const char *operation, uint64_t bytes,
                                uint32_t ranks, double *runs, size_t n, json_t *about);
+/* Frees it with all it holds; NULL is allowed. */
 void lc_fingerprint_free(struct lc_fingerprint *f);
 
 /* The JSON object (a new reference); NULL without memory. */
 json_t *lc_fingerprint_json(const struct lc_fingerprint *f);
 
-/* From a file of that format, or a directory with just one in it. LC_ERR_IO, LC_ERR_FORMAT. */
+/* From a file of that format, or a directory with just one in it; lc_fingerprint_free(). Errors:
+ * LC_ERR_IO, LC_ERR_FORMAT. */
 enum lc_err lc_fingerprint_read(const char *file, struct lc_fingerprint **made);
 
 /* Writes an object to a file, first under another name; LC_ERR_IO. */

@@ -59,9 +59,11 @@ static json_t *categories_json(const struct lc_fingerprint *f) {
 static json_t *modes_json(const struct lc_fingerprint *f) {
     json_t *modes = json_array();
     for (size_t i = 0; i < f->modes.n; i++)
-        json_array_append_new(modes,
-                              json_pack("{s:f, s:f}", "location_ns", f->modes.mode[i].location_ns,
-                                        "weight", f->modes.mode[i].weight));
+        json_array_append_new(
+            modes, json_pack("{s:f, s:f, s:{s:I, s:I, s:f}}", "location_ns",
+                             f->modes.mode[i].location_ns, "weight", f->modes.mode[i].weight,
+                             "dwell", "stays", (json_int_t)f->modes.mode[i].stays, "longest",
+                             (json_int_t)f->modes.mode[i].longest, "mean", f->modes.mode[i].dwell));
     return modes;
 }
 

@@ -283,7 +283,7 @@ static void put_numbers(struct lc_strbuf *out, const struct lc_fingerprint *f, d
         double value;
     } others[] = {{"min", f->ascending[0]}, {"max", f->ascending[f->n - 1]}, {"mean", f->mean}};
     for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++) {
-        double left = MARGIN + column * (q + 1); /* behind the least */
+        double left = MARGIN + column * (q + 1); /* after the least */
         snprintf(text, sizeof text, "%d %%", lc_fingerprint_percent[q]);
         label(out, left, y, "small", text);
         label(out, left, y + 14, "number", lc_bench_time(f->quantiles[q], time));

@@ -111,6 +111,9 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
     for (size_t i = 0; i < f->modes.n; i++)
         fprintf(page->out, "%s %s (%.0f %%)", i > 0 ? "," : "",
                 lc_bench_time(f->modes.mode[i].location_ns, text), 100 * f->modes.mode[i].weight);
+    for (size_t i = 0; i < f->modes.n && f->modes.n > 1; i++)
+        fprintf(page->out, "%s %.3g",
+                i > 0 ? "," : "\n  repetitions in succession in each:", f->modes.mode[i].dwell);
     fprintf(page->out, "\n  level changes at: ");
     for (size_t i = 0; i < f->n_change_points && i < 10; i++)
         fprintf(page->out, "%s%zu", i > 0 ? ", " : "", f->change_points[i]);
@@ -243,13 +246,35 @@ static void print_ranks(const struct lc_fingerprint *f, const struct lc_bench_pa
     if (json_array_size(ranks) < 2)
         return;
     heading(page, "Ranks", "(own run time; how often the last to leave)");
-    for (size_t i = 0; (rank = json_array_get(ranks, i)) != NULL && i < MOST; i++)
-        fprintf(page->out, "  rank %-4zu median %-9s 95 %% %-9s last %.0f %%\n", i,
+    for (size_t i = 0; (rank = json_array_get(ranks, i)) != NULL && i < MOST; i++) {
+        struct lc_strbuf cpus = {0};
+        const char *list = json_string_value(json_object_get(rank, "cpus"));
+        lc_put_printable(&cpus, list != NULL ? list : "");
+        fprintf(page->out, "  rank %-4zu median %-9s 95 %% %-9s last %3.0f %%%s%s\n", i,
                 lc_bench_time(json_number_value(json_object_get(rank, "median_ns")), text),
                 lc_bench_time(json_number_value(json_object_get(rank, "q95_ns")), late),
-                100 * json_number_value(json_object_get(rank, "last_share")));
+                100 * json_number_value(json_object_get(rank, "last_share")),
+                cpus.length > 0 ? "  CPUs " : "", lc_strbuf_get(&cpus));
+        lc_strbuf_free(&cpus);
+    }
     if (json_array_size(ranks) > MOST)
         fprintf(page->out, "  .. %zu more\n", json_array_size(ranks) - MOST);
+}
+
+/* What reading the counters does to the run time, if it was measured. */
+static void print_audit(const json_t *audit, const struct lc_bench_page *page) {
+    const json_t *ci = json_object_get(audit, "ci");
+    if (!json_is_number(json_object_get(audit, "perturbation")) ||
+        !json_is_number(json_array_get(ci, 0)) || !json_is_number(json_array_get(ci, 1)))
+        return;
+    fprintf(
+        page->out,
+        "  reading them changes the run time by %+.1f %%, 95 %% interval %+.1f to %+.1f %% (%lld "
+        "pairs of blocks)\n",
+        100 * json_number_value(json_object_get(audit, "perturbation")),
+        100 * json_number_value(json_array_get(ci, 0)),
+        100 * json_number_value(json_array_get(ci, 1)),
+        (long long)json_integer_value(json_object_get(audit, "pairs")));
 }
 
 static void print_counters(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
@@ -275,6 +300,18 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
         }
         fputs(any ? "\n" : " constant\n", page->out);
     }
+    print_audit(json_object_get(json_object_get(f->about, "benchmark"), "audit"), page);
+}
+
+/* What was asked for and is not available: a line each. */
+static void print_missing(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const char *line;
+    json_t *value, *missing = json_object_get(json_object_get(f->about, "benchmark"), "missing");
+    json_object_foreach(missing, line, value) {
+        fputs("  left out: ", page->out);
+        print_printable(page, line);
+        fputc('\n', page->out);
+    }
 }
 
 enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
@@ -292,6 +329,7 @@ enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_
     print_histogram(f, page, &f->zoom, "Histogram without outliers");
     print_ranks(f, page);
     print_counters(f, page);
+    print_missing(f, page);
     return LC_OK;
 }
 

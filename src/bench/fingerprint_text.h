@@ -13,7 +13,7 @@ struct lc_bench_page {
     const char *bold, *alarm, *plain; /* escape sequences, or "" */
 };
 
-/* A time as people read it, four digits: "12.34 us". */
+/* A time as people read it, four digits ("12.34 us"), in `buffer`, which is returned. */
 const char *lc_bench_time(double ns, char buffer[32]);
 
 /* All of it, about 50 lines. LC_ERR_NOMEM. */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "base/stats.h"
 
@@ -95,15 +96,7 @@ static size_t find_peaks(const struct density *d, struct peak *peaks) {
 }
 
 static size_t below(const double *ascending, size_t n, double limit) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (ascending[middle] < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LC_FIRST_WHERE(i, 0, n, ascending[i] >= limit);
 }
 
 enum lc_err lc_modes_find(const double *ascending, size_t n, struct lc_modes *modes) {
@@ -118,7 +111,35 @@ enum lc_err lc_modes_find(const double *ascending, size_t n, struct lc_modes *mo
         double weight = (double)(below(ascending, n, high) - below(ascending, n, low)) / (double)n;
         if (weight >= LC_LEAST_WEIGHT)
             modes->mode[modes->n++] =
-                (struct lc_mode){exp(d.low + peaks[i].top * d.step), low, high, weight};
+                (struct lc_mode){.location_ns = exp(d.low + peaks[i].top * d.step),
+                                 .low_ns = low,
+                                 .high_ns = high,
+                                 .weight = weight};
     }
     return LC_OK;
+}
+
+static struct lc_mode *mode_of(struct lc_modes *modes, double run) {
+    for (size_t i = 0; i < modes->n; i++)
+        if (run >= modes->mode[i].low_ns && run < modes->mode[i].high_ns)
+            return &modes->mode[i];
+    return NULL;
+}
+
+void lc_modes_dwell(struct lc_modes *modes, const double *runs, size_t n) {
+    const struct lc_mode *last = NULL;
+    size_t stay = 0, of[LC_MODES_MOST] = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct lc_mode *mode = mode_of(modes, runs[i]);
+        if (mode == NULL)
+            continue;
+        stay = mode == last ? stay + 1 : 1;
+        last = mode;
+        mode->stays += stay == 1;
+        mode->longest = stay > mode->longest ? stay : mode->longest;
+        of[mode - modes->mode]++;
+    }
+    for (size_t i = 0; i < modes->n; i++)
+        if (modes->mode[i].stays > 0)
+            modes->mode[i].dwell = (double)of[i] / (double)modes->mode[i].stays;
 }

@@ -26,7 +26,7 @@ struct lc_part_head {
 
 struct lc_part_hello {
     uint32_t magic, rank, size, node_ranks, cores; /* cores this rank may use */
-    char node[64];
+    char node[64], cpus[64];                       /* cpus: as "0-3,8" */
 };
 
 struct lc_part_job {
@@ -36,12 +36,20 @@ struct lc_part_job {
     char counter[LC_PART_COUNTERS][LC_PART_NAME];
 };
 
+/* An audit's counter: the number of the block that a repetition belongs to. Blocks are measured
+ * with, without, without, with counters, and so on. */
+#define LC_AUDIT_COUNTER "audit_block"
+static inline bool lc_audit_counted(int64_t block) {
+    return block % 4 == 0 || block % 4 == 3;
+}
+
 struct lc_part_end {
     uint64_t invalid, tried;
     char stopped[16]; /* repetitions, precision, time, interrupted */
-    /* the global clock of this rank, measured again after the job: it was `residual_ns` behind;
-     * correction grows from 0 at `fitted_ns` to that at `again_ns` */
-    double fitted_ns, again_ns, residual_ns, error_ns;
+    /* the global clock of this rank, measured before and after the job, was so far behind; between
+     * the two times that changes in proportion. error_ns: of either measurement, at most */
+    double begun_ns, begun_residual_ns, ended_ns, residual_ns, error_ns;
+    double model_error_ns;          /* what the clock's own model says at the end */
     double broadcast_ns, window_ns; /* own broadcast; 0 without windows */
 };
 

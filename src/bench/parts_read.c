@@ -15,7 +15,7 @@ static enum lc_err load(const char *file, char **data, size_t *size) {
         return lc_fail_errno(LC_ERR_IO, "bench: %s", file);
     enum lc_err err = LC_OK;
     if (fstat(fileno(in), &info) != 0 || !S_ISREG(info.st_mode))
-        err = lc_fail(LC_ERR_IO, "bench: %s: is no file", file);
+        err = lc_fail(LC_ERR_IO, "bench: %s: is not a file", file);
     else
         err = lc_alloc(data, (size_t)info.st_size + 1, 1);
     if (err == LC_OK)
@@ -67,15 +67,18 @@ static enum lc_err add_fact(struct lc_rank_part *p, const char *body, size_t byt
     return LC_OK;
 }
 
-/* What the global clock of the rank had drifted by the end of the job, taken back in proportion. */
+/* By how much the global clock of the rank was behind before and after the job, and in proportion
+ * between. */
 static void correct(struct lc_job_part *job) {
-    double span = job->end.again_ns - job->end.fitted_ns;
-    if (!(span > 0) || !isfinite(job->end.residual_ns) || job->end.residual_ns == 0)
+    const struct lc_part_end *end = &job->end;
+    double first = end->begun_residual_ns, span = end->ended_ns - end->begun_ns;
+    double slope = (end->residual_ns - first) / span;
+    if (!(span > 0) || !isfinite(slope) || (first == 0 && slope == 0))
         return;
     for (size_t i = 0; i < job->n; i++)
         for (int k = 0; k < 2; k++) {
             int64_t *time = &job->values[i * (2 + job->head.n_counters) + (size_t)k];
-            *time += llround(job->end.residual_ns * ((double)*time - job->end.fitted_ns) / span);
+            *time += llround(first + slope * ((double)*time - end->begun_ns));
         }
 }
 
@@ -121,6 +124,7 @@ enum lc_err lc_rank_part_read(const char *file, struct lc_rank_part *p) {
                 break;
             memcpy(&p->hello, body, sizeof p->hello);
             p->hello.node[sizeof p->hello.node - 1] = '\0';
+            p->hello.cpus[sizeof p->hello.cpus - 1] = '\0';
         } else {
             LC_TRY(take(p, head.kind, body, head.bytes));
         }

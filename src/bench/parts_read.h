@@ -29,6 +29,7 @@ struct lc_rank_part {
 /* One rank's file. lc_rank_part_free(), also after a failure. LC_ERR_IO, LC_ERR_FORMAT,
  * LC_ERR_NOMEM. */
 enum lc_err lc_rank_part_read(const char *file, struct lc_rank_part *part);
+/* Frees what it holds, not the struct. */
 void lc_rank_part_free(struct lc_rank_part *part);
 
 #endif

@@ -16,14 +16,18 @@
 
 #include "base/log.h"
 #include "bench/bench_result.h"
+#include "bench/rank_list.h"
 #include "cli/cmd.h"
 #include "cli/mpi_program.h"
 #include "cli/options.h"
 
-enum { OPERATIONS_MOST = 100 };
+static volatile sig_atomic_t interrupted;
 
-/* What the program itself knows; the caller frees *names[0] .. and *text. */
-static enum lc_err ask_operations(char **text, const char **names, size_t *n) {
+bool lc_bench_interrupted(void) {
+    return interrupted != 0;
+}
+
+enum lc_err lc_bench_ask(const char *list, char **text, const char **names, size_t *n) {
     struct lc_strbuf program = {0};
     *text = NULL;
     *n = 0;
@@ -33,30 +37,36 @@ static enum lc_err ask_operations(char **text, const char **names, size_t *n) {
         return lc_fail(LC_ERR_NOT_FOUND, "bench: its programs are not there: the build or "
                                          "installation is incomplete");
     }
-    lc_strbuf_puts(&program, " list=1");
+    lc_strbuf_printf(&program, " list=%s", list);
     FILE *in = popen(lc_strbuf_get(&program), "re");
     struct lc_strbuf all = {0};
     char line[128];
     while (in != NULL && fgets(line, sizeof line, in) != NULL)
         lc_strbuf_puts(&all, line);
-    if (in != NULL)
-        pclose(in);
+    int status = in != NULL ? pclose(in) : -1;
     lc_strbuf_free(&program);
+    if (status != 0) { /* ^C meets it, too */
+        lc_strbuf_free(&all);
+        return lc_fail(LC_ERR_NOT_FOUND, lc_bench_interrupted()
+                                             ? "bench: stopped early: nothing was measured yet"
+                                             : "bench: its operations cannot be listed: the build "
+                                               "or installation is incomplete");
+    }
     *text = lc_strbuf_take(&all);
     for (char *rest = *text, *name; rest != NULL && (name = strsep(&rest, "\n")) != NULL;)
-        if (*name != '\0' && *n < OPERATIONS_MOST)
+        if (*name != '\0' && *n < LC_BENCH_NAMES_MOST)
             names[(*n)++] = name;
     return LC_OK;
 }
 
 enum lc_err lc_bench_list(void) {
-    const char *names[OPERATIONS_MOST];
+    const char *names[LC_BENCH_NAMES_MOST];
     char *text;
     size_t n;
-    LC_TRY(ask_operations(&text, names, &n));
+    LC_TRY(lc_bench_ask("operations", &text, names, &n));
     for (size_t i = 0; i < n; i++)
         puts(names[i]);
-    puts("Behind those that do not block, +overlap computes beside them: MPI_Ibcast+overlap");
+    puts("With +overlap, ranks compute while a nonblocking operation runs: MPI_Ibcast+overlap");
     free(text);
     return LC_OK;
 }
@@ -76,15 +86,18 @@ static enum lc_err check_one(const char *word, const char *const *names, size_t 
                    word);
 }
 
-static enum lc_err check_operations(const char *list) {
-    const char *names[OPERATIONS_MOST];
-    char *text, *copy = strdup(list), *rest = copy;
-    size_t n;
-    enum lc_err err = ask_operations(&text, names, &n);
+enum lc_err lc_bench_check_operations(const char *list) {
+    const char *names[2 * LC_BENCH_NAMES_MOST];
+    char *text, *more = NULL, *copy = strdup(list), *rest = copy;
+    size_t n, n_more = 0;
+    enum lc_err err = lc_bench_ask("operations", &text, names, &n);
+    if (err == LC_OK && strchr(list, '~') != NULL)
+        err = lc_bench_ask("mock-ups", &more, names + n, &n_more);
     for (char *word; err == LC_OK && rest != NULL && (word = strsep(&rest, ",")) != NULL;)
-        err = check_one(word, names, n);
+        err = check_one(word, names, n + n_more);
     free(copy);
     free(text);
+    free(more);
     return err;
 }
 
@@ -104,11 +117,12 @@ static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
 }
 
 static json_t *settings_json(const struct lc_bench_wishes *w) {
-    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s}", "tool",
-                     "latecomer " LC_VERSION, "sync_wanted", w->sync, "repetitions_wanted",
-                     (json_int_t)w->reps, "time_s", w->seconds, "precision", w->precision, "seed",
-                     (json_int_t)w->seed, "comm", w->comm, "in_place", w->in_place,
-                     "counters_wanted", w->counters);
+    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s, s:s*, s:s*}", "tool",
+                     "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted",
+                     w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s", w->seconds,
+                     "precision", w->precision, "seed", (json_int_t)w->seed, "comm", w->comm,
+                     "in_place", w->in_place, "counters_wanted", w->counters, "papi_wanted",
+                     w->papi, "ranks_wanted", w->of_ranks);
 }
 
 static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
@@ -206,9 +220,9 @@ enum lc_err lc_bench_recover(const char *directory) {
     }
     int lock = lock_parts(directory);
     enum lc_err err =
-        lock >= 0
-            ? finish(directory, settings, &result)
-            : lc_fail(LC_ERR_EXISTS, "bench: %s: is being measured: wait for its end", directory);
+        lock >= 0 ? finish(directory, settings, &result)
+                  : lc_fail(LC_ERR_EXISTS,
+                            "bench: %s: is being measured: wait until that has ended", directory);
     lc_collected_free(&result);
     json_decref(settings);
     if (lock >= 0)
@@ -224,7 +238,7 @@ static void add_number(struct lc_words *words, const char *key, double value) {
 
 static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
                        const char *directory) {
-    struct lc_strbuf parts = {0};
+    struct lc_strbuf parts = {0}, counters = {0};
     if (directory != NULL)
         lc_strbuf_printf(&parts, "%s/parts", directory);
     lc_words_add(words, "parts", lc_strbuf_get(&parts));
@@ -232,9 +246,14 @@ static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
     lc_words_add(words, "bytes", w->bytes);
     lc_words_add(words, "sync", w->sync);
     lc_words_add(words, "comm", w->comm);
-    lc_words_add(words, "counters", w->counters);
+    lc_words_add(words, "ranks", w->of_ranks != NULL ? w->of_ranks : "");
+    lc_strbuf_printf(&counters, "%s%s", w->counters, w->audit ? ",audit" : "");
+    lc_words_add(words, "counters", lc_strbuf_get(&counters));
+    lc_strbuf_free(&counters);
     lc_words_add(words, "in-place", w->in_place ? "1" : "0");
-    lc_words_add(words, "progress", isatty(STDERR_FILENO) && !lc_log_is_quiet() ? "1" : "0");
+    lc_words_add(words, "papi", w->papi);
+    bool shown = isatty(STDERR_FILENO) && !lc_log_is_quiet() && !w->one_of_many;
+    lc_words_add(words, "progress", shown ? "1" : "0");
     lc_words_add(words, "truth", getenv("LATECOMER_TEST_CLOCK") != NULL ? "1" : "0");
     add_number(words, "reps", (double)w->reps);
     add_number(words, "time", w->seconds);
@@ -246,6 +265,7 @@ static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
 /* ^C is for the job; this command stays to collect what it has measured. */
 static void on_interrupt(int number) {
     (void)number;
+    interrupted = 1;
 }
 
 /* The first rank of a job that a launcher has started. */
@@ -261,24 +281,31 @@ static int run_beside(struct lc_words *words) {
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LC_EXIT_ERROR;
 }
 
-static enum lc_err run_and_collect(struct lc_words *words, bool launched, const char *directory,
+static enum lc_err run_and_collect(struct lc_words *words, bool launched,
+                                   const struct lc_bench_wishes *w, char *directory,
                                    json_t *settings, struct lc_collected *result, int *code) {
     struct lc_strbuf held = {0};
     struct sigaction action = {.sa_handler = on_interrupt};
     int lock = lock_parts(directory);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    *code = launched ? run_beside(words) : lc_words_run(words, "bench", &held);
+    *code = launched ? run_beside(words) : lc_words_run(words, "bench", &held, &interrupted);
     enum lc_err err = finish(directory, settings, result);
+    if (err == LC_OK && w->page && lc_report_benchmark(directory) != LC_OK)
+        lc_complain("bench: no page: %s", lc_err_text());
+    if (err != LC_OK && interrupted)
+        err = lc_fail(LC_ERR_NOT_FOUND, "bench: stopped early: nothing was measured yet");
     if (err != LC_OK) { /* then what the launcher said is all there is to know */
-        fputs(lc_strbuf_get(&held), stderr);
+        if (!w->one_of_many && !interrupted)
+            fputs(lc_strbuf_get(&held), stderr);
         remove_parts(directory);
         remove_table(directory);
         (void)rmdir(directory);
     } else if (*code != LC_EXIT_OK || !result->complete) {
         *code = LC_EXIT_ERROR;
-        lc_complain("bench: stopped early: what was measured is in %s", directory);
-    } else {
+        if (!w->one_of_many)
+            lc_complain("bench: stopped early: what was measured is in %s", directory);
+    } else if (!w->one_of_many) {
         lc_say("result: %s", directory);
     }
     if (lock >= 0)
@@ -290,7 +317,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched, const 
 static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *launch) {
     w->sync = w->sync != NULL ? w->sync : "roundtime";
     w->comm = w->comm != NULL ? w->comm : "world";
-    w->counters = w->counters != NULL ? w->counters : "rusage,perf,gap,probes";
+    w->counters = w->counters != NULL ? w->counters : "rusage,perf,mpi,gap,probes";
     w->reps = w->reps != 0 ? w->reps : w->precision > 0 ? 100000 : 1000;
     w->seconds = w->seconds > 0 ? w->seconds : 10;
     w->seed = w->seed != 0 ? w->seed : 1;
@@ -314,10 +341,14 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
         return lc_fail(LC_ERR_USAGE, "bench: -n %ld: a launcher has started this: leave -n out",
                        w.ranks);
     fill_defaults(&w, &launch);
-    if (w.root >= w.ranks)
-        return lc_fail(LC_ERR_USAGE, "bench: --root %ld: there are %ld ranks", w.root, w.ranks);
+    long measuring = w.of_ranks != NULL ? lc_rank_list_count(w.of_ranks, w.ranks) : w.ranks;
+    if (measuring == 0)
+        return lc_fail(LC_ERR_USAGE, "bench: --ranks %.60s: give some of 0 to %ld, as 0,2-3",
+                       w.of_ranks, w.ranks - 1);
+    if (w.root >= measuring)
+        return lc_fail(LC_ERR_USAGE, "bench: --root %ld: there are %ld ranks", w.root, measuring);
     LC_TRY(check_sizes(&w));
-    LC_TRY(check_operations(w.operations));
+    LC_TRY(lc_bench_check_operations(w.operations));
     LC_TRY(lc_words_begin(&words, "bench", launched ? &launch : NULL, w.flavour, w.ranks));
     if (launched && launch.rank != 0) {
         add_wishes(&words, &w, NULL);
@@ -327,7 +358,7 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
     enum lc_err err = make_directory(&w, w.ranks, &directory, settings);
     if (err == LC_OK) {
         add_wishes(&words, &w, lc_strbuf_get(&directory));
-        err = run_and_collect(&words, launched, lc_strbuf_get(&directory), settings, result, code);
+        err = run_and_collect(&words, launched, &w, directory.text, settings, result, code);
     }
     json_decref(settings);
     lc_strbuf_free(&directory);

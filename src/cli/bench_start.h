@@ -6,14 +6,16 @@
 #include "bench/bench_collect.h"
 
 struct lc_bench_wishes {
-    const char *operations, *bytes; /* lists with commas; bytes are plain numbers */
-    const char *output;             /* DIR, or NULL */
-    const char *sync, *comm, *counters;
-    enum lc_flavour flavour; /* unknown: the first that is there */
-    uint64_t reps, seed;     /* 0: default */
+    const char *operations, *bytes;                /* lists with commas; bytes are plain numbers */
+    const char *output;                            /* DIR, or NULL */
+    const char *sync, *comm, *counters, *of_ranks; /* of_ranks: bench/rank_list.h, or NULL: all */
+    const char *papi;                              /* events with commas, or NULL */
+    enum lc_flavour flavour;                       /* unknown: the first that is there */
+    uint64_t reps, seed;                           /* 0: default */
     double seconds, precision;
     long ranks, root;
-    bool in_place;
+    bool in_place, audit, page; /* page: report.html in the result */
+    bool one_of_many; /* launches: what is to be said of them is said by who starts them */
 };
 
 /* Measures, writes the directory of the result and gives its fingerprints. Under a launcher all
@@ -22,6 +24,18 @@ struct lc_bench_wishes {
  * an unknown operation. */
 enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
                            int *code);
+
+/* Has ^C, or a request to end, come since the first launch? */
+bool lc_bench_interrupted(void);
+
+enum { LC_BENCH_NAMES_MOST = 100 };
+/* What the harness knows: names[LC_BENCH_NAMES_MOST] of its "operations" or "mock-ups", in *text,
+ * which the caller frees. LC_ERR_NOT_FOUND. */
+enum lc_err lc_bench_ask(const char *list, char **text, const char **names, size_t *n);
+
+/* Are these, with commas, operations or mock-ups the harness knows? LC_ERR_USAGE: not all;
+ * LC_ERR_NOT_FOUND: there is no harness. */
+enum lc_err lc_bench_check_operations(const char *list);
 
 /* Prints the operations. LC_ERR_NOT_FOUND. */
 enum lc_err lc_bench_list(void);

@@ -88,7 +88,7 @@ static const struct argp argp = {
     options,
     parse,
     "DIR|TRACES.OTF2",
-    "Finds the wait states of an OTF2 trace (own or Score-P's), their root causes and the "
+    "Finds the wait states of an OTF2 trace (Latecomer's or Score-P's), their root causes and the "
     "critical path, and writes analysis.cubex. Also under mpirun or srun, with the ranks found "
     "there.",
     NULL,
@@ -183,8 +183,8 @@ static int start(const struct settings *s, const char *archive, const char *outp
     /* One task of Slurm may be a shell (srun --pty bash): then -n is a wish like any other. */
     bool launched = launch.kind != LC_LAUNCHER_NONE &&
                     !(launch.kind == LC_LAUNCHER_SLURM && launch.size == 1 && s->ranks) &&
-                    s->timeline == NULL && s->page == NULL;
-    if (launched && s->ranks)
+                    s->timeline == NULL;
+    if (launched && s->ranks && s->page == NULL)
         lc_cli_usage("analyze: -n %ld: a launcher has started this: leave -n out", s->ranks);
     long ranks = launched ? 1 : s->ranks ? s->ranks : cores();
     if (lc_words_begin(&words, "analyze", launched ? &launch : NULL, LC_FLAVOUR_UNKNOWN, ranks) !=
@@ -193,7 +193,14 @@ static int start(const struct settings *s, const char *archive, const char *outp
         return LC_EXIT_ERROR;
     }
     add_options(&words, s, archive, output);
-    return launched ? lc_words_become(&words, "analyze") : lc_words_run(&words, "analyze", NULL);
+    if (launched && s->page == NULL)
+        return lc_words_become(&words, "analyze");
+    if (!launched || launch.rank == 0)
+        return lc_words_run(&words, "analyze", NULL, NULL);
+    struct lc_strbuf held = {0}; /* rank 0 says what there is to say */
+    lc_words_run(&words, "analyze", &held, NULL);
+    lc_strbuf_free(&held);
+    return LC_EXIT_OK;
 }
 
 int lc_export_timeline(const char *operand, const char *file, uint64_t most_bytes) {

@@ -2,13 +2,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "bench/bench_result.h"
 #include "bench/compare_text.h"
 #include "bench/fingerprint_text.h"
 #include "bench/runs_import.h"
+#include "cli/bench_beside.h"
+#include "cli/bench_guidelines.h"
+#include "cli/bench_jobs.h"
 #include "cli/bench_start.h"
+#include "cli/bench_sweep.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/text_parts.h"
@@ -16,6 +22,8 @@
 struct settings {
     bool json, gate;
     const char *output, *operation, *bytes;
+    size_t n_after; /* lc_cli_after_dashes */
+    struct lc_sweep_wishes sweep;
     struct lc_bench_wishes wishes;
     struct lc_operands operands;
 };
@@ -33,8 +41,13 @@ enum {
     KEY_PRECISION,
     KEY_SEED,
     KEY_COUNTERS,
+    KEY_PAPI,
     KEY_IN_PLACE,
-    KEY_GATE
+    KEY_GATE,
+    KEY_VARY,
+    KEY_ROUNDS,
+    KEY_AUDIT,
+    KEY_RANKS
 };
 
 static const struct argp_option options[] = {
@@ -51,13 +64,19 @@ static const struct argp_option options[] = {
     {"root", KEY_ROOT, "R", 0, "Root of rooted operations (default 0)", 0},
     {"comm", KEY_COMM, "world|node|reverse", 0,
      "Communicator: all ranks, each node by itself, ranks in the other order", 0},
+    {"ranks", KEY_RANKS, "LIST", 0, "Only these measure, the others wait: 0,2-3", 0},
     {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
-    {"counters", KEY_COUNTERS, "rusage,perf,gap,probes", 0,
-     "Counters of each repetition (default all of these), or none", 0},
+    {"counters", KEY_COUNTERS, "rusage,perf,mpi,gap,probes,hardware", 0,
+     "Counters of each repetition (default all but hardware), or none", 0},
+    {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
+    {"audit", KEY_AUDIT, NULL, 0, "Tell what reading counters does to the run time", 0},
     {"seed", KEY_SEED, "N", 0, "Of random choices (default 1)", 0},
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
+    {"vary", KEY_VARY, "NAME=A,B,..", 0,
+     "sweep: mpi, n, comm, sync, bind, a parameter of Open MPI or a variable like MPIR_CVAR_..", 0},
+    {"rounds", KEY_ROUNDS, "N", 0, "sweep, guidelines: launches of each (default 7, 10)", 0},
     {"gate", KEY_GATE, NULL, 0, "compare: exit with 3 unless both are the same", 0},
     {0}};
 
@@ -97,10 +116,16 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->root = (long)parse_number("root", arg, 0, 1e6);
     else if (key == KEY_COMM)
         w->comm = one_of("comm", arg, comms);
+    else if (key == KEY_RANKS)
+        w->of_ranks = arg;
     else if (key == KEY_SEED)
         w->seed = (uint64_t)parse_number("seed", arg, 0, 1e15);
     else if (key == KEY_COUNTERS)
         w->counters = arg;
+    else if (key == KEY_PAPI)
+        w->papi = arg;
+    else if (key == KEY_AUDIT)
+        w->audit = true;
     else if (key == KEY_IN_PLACE)
         w->in_place = true;
     else
@@ -120,6 +145,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         s->bytes = arg;
     else if (key == 'o')
         s->output = arg;
+    else if (key == KEY_VARY && s->sweep.n_vary == LC_SWEEP_VARIED)
+        lc_cli_usage("bench: --vary: given more than %d times", LC_SWEEP_VARIED);
+    else if (key == KEY_VARY)
+        s->sweep.vary[s->sweep.n_vary++] = arg;
+    else if (key == KEY_ROUNDS)
+        s->sweep.rounds = (size_t)parse_number("rounds", arg, 1, 1000);
     else if (key == ARGP_KEY_ARG)
         return lc_cli_operand_add(&s->operands, arg);
     else
@@ -130,10 +161,18 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     options,
     parse,
-    "OP\nlist\nimport FILE.csv\nshow DIR|FILE\ncompare A B",
+    "OP\nlist\njobs FILE\nsweep OP\nguidelines [OP]\nbeside EXPERIMENT [RESULT..]\nimport "
+    "FILE.csv\nshow "
+    "DIR|FILE\ncompare A B\ncompare A.. "
+    "-- B..",
     "Measures an MPI operation, many repetitions with all ranks starting together, and shows its "
-    "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, several with commas; "
-    "list: all of them. import: the fingerprint of run times measured elsewhere. show: a result on "
+    "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, several separated by "
+    "commas; "
+    "list: all of them. jobs: those of a file, one OP and its options per line. sweep: variants of "
+    "it, "
+    "ranked. guidelines: is it slower than others that "
+    "do the same. import: the fingerprint of run times "
+    "measured elsewhere. show: a result on "
     "the terminal. compare: are two results the same. Also under a launcher: mpirun -n 4 latecomer "
     "bench MPI_Allreduce.",
     NULL,
@@ -151,13 +190,18 @@ static void begin_page(struct lc_bench_page *page) {
                                    .plain = lc_text_plain(&text)};
 }
 
-static enum lc_err print_json(const struct lc_fingerprint *f) {
-    json_t *object = lc_fingerprint_json(f);
+static enum lc_err print_object(const json_t *object) {
     int failed =
         object == NULL || json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0;
-    json_decref(object);
     putchar('\n');
     return failed ? lc_fail(LC_ERR_NOMEM, "bench: not enough memory for the JSON") : LC_OK;
+}
+
+static enum lc_err print_json(const struct lc_fingerprint *f) {
+    json_t *object = lc_fingerprint_json(f);
+    enum lc_err err = print_object(object);
+    json_decref(object);
+    return err;
 }
 
 static enum lc_err print_one(const struct lc_fingerprint *f, bool json) {
@@ -198,6 +242,8 @@ static enum lc_err write_result(const struct lc_fingerprint *f, const char *want
         err = lc_bench_end(lc_strbuf_get(&directory), jobs, true);
     else
         json_decref(jobs);
+    if (err == LC_OK)
+        err = lc_report_benchmark(directory.text);
     if (err == LC_OK)
         lc_say("result: %s", lc_strbuf_get(&directory));
     lc_strbuf_free(&directory);
@@ -264,22 +310,22 @@ static char *sizes_of(const char *list) {
     return lc_strbuf_take(&out);
 }
 
-static enum lc_err bench_measure(const struct settings *s, int *code) {
+/* One launch, printed; of one of many a line for each fingerprint. */
+static enum lc_err measure(const struct settings *s, const char *operations, int *code) {
     struct lc_bench_wishes wishes = s->wishes;
     struct lc_collected result;
-    if (s->operands.n > 1)
-        lc_cli_usage("bench: more than one operation: with commas: %s,%s", s->operands.items[0],
-                     s->operands.items[1]);
     char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8");
-    wishes.operations = s->operands.items[0];
+    wishes.operations = operations;
     wishes.bytes = sizes;
     wishes.output = s->output;
+    wishes.page = true;
     enum lc_err err = lc_bench_start(&wishes, &result, code);
+    bool whole = result.n == 1 && !wishes.one_of_many;
     struct lc_bench_page page;
     begin_page(&page);
-    if (err == LC_OK && result.n == 1)
+    if (err == LC_OK && whole)
         err = print_one(result.all[0], s->json);
-    for (size_t i = 0; err == LC_OK && result.n > 1 && i < result.n; i++)
+    for (size_t i = 0; err == LC_OK && !whole && i < result.n; i++)
         if (s->json)
             err = print_json(result.all[i]);
         else
@@ -289,22 +335,187 @@ static enum lc_err bench_measure(const struct settings *s, int *code) {
     return err;
 }
 
+static enum lc_err bench_measure(const struct settings *s, int *code) {
+    if (s->operands.n > 1)
+        lc_cli_usage("bench: more than one operation: separate them with commas: %s,%s",
+                     s->operands.items[0], s->operands.items[1]);
+    return measure(s, s->operands.items[0], code);
+}
+
+/* A line of a job file: what it does not say is as on the command line. operands: to be freed. */
+static enum lc_err parse_job(const struct settings *s, const char *file, struct lc_bench_job *job,
+                             struct settings *wanted) {
+    *wanted = *s;
+    wanted->operands = (struct lc_operands){.items = NULL};
+    wanted->output = NULL;
+    wanted->wishes.one_of_many = true;
+    if (lc_cli_parse(&argp, 0, job->n, job->word, wanted) != LC_EXIT_OK)
+        exit(LC_EXIT_USAGE);
+    if (wanted->operands.n == 1 && wanted->output == NULL)
+        return LC_OK;
+    free(wanted->operands.items);
+    lc_fail(LC_ERR_USAGE, "bench: %s: line %zu: give one OP and its options, and no -o", file,
+            job->line);
+    return LC_ERR_USAGE; /* so that the analyser of clang sees that it fails */
+}
+
+/* The result of each line is a directory in that of all. */
+static enum lc_err run_job(const struct settings *s, const char *directory, size_t line,
+                           int *code) {
+    struct settings one = *s;
+    struct lc_strbuf output = {0};
+    int job_code = LC_EXIT_OK;
+    lc_strbuf_printf(&output, "%s/line-%zu", directory, line);
+    one.output = lc_strbuf_get(&output);
+    enum lc_err err = measure(&one, s->operands.items[0], &job_code);
+    fflush(stdout);
+    if (err != LC_OK && err != LC_ERR_USAGE && !lc_bench_interrupted()) {
+        lc_complain("bench: line %zu: %s: left out: nothing was measured: run it by itself to see "
+                    "why",
+                    line, s->operands.items[0]);
+        err = LC_OK;
+        job_code = LC_EXIT_ERROR;
+    }
+    if (job_code != LC_EXIT_OK)
+        *code = LC_EXIT_ERROR;
+    lc_strbuf_free(&output);
+    return lc_bench_interrupted() ? LC_OK : err;
+}
+
+/* All lines, before the first is measured. */
+static enum lc_err parse_jobs(const struct settings *s, const char *file,
+                              struct lc_bench_jobs *jobs, struct settings *all, size_t *n) {
+    for (*n = 0; *n < jobs->n; (*n)++) {
+        LC_TRY(parse_job(s, file, &jobs->all[*n], &all[*n]));
+        enum lc_err err = lc_bench_check_operations(all[*n].operands.items[0]);
+        if (err != LC_OK) {
+            free(all[*n].operands.items);
+            return err;
+        }
+    }
+    return LC_OK;
+}
+
+static enum lc_err run_jobs(const struct settings *all, const struct lc_bench_jobs *jobs,
+                            const char *wanted, int *code) {
+    struct lc_strbuf directory = {0};
+    enum lc_err err = lc_bench_directory(wanted, &directory);
+    for (size_t i = 0; err == LC_OK && i < jobs->n && !lc_bench_interrupted(); i++)
+        err = run_job(&all[i], lc_strbuf_get(&directory), jobs->all[i].line, code);
+    (void)rmdir(lc_strbuf_get(&directory)); /* where nothing was measured */
+    if (err == LC_OK && lc_bench_interrupted()) {
+        *code = LC_EXIT_ERROR;
+        lc_complain("bench: stopped early: what was measured is in %s", lc_strbuf_get(&directory));
+    } else if (err == LC_OK) {
+        lc_say("result: %s", lc_strbuf_get(&directory));
+    }
+    lc_strbuf_free(&directory);
+    return err;
+}
+
+static enum lc_err bench_jobs(const struct settings *s, int *code) {
+    const char *file = one_operand(s, "FILE");
+    struct lc_bench_jobs jobs;
+    struct settings *all = NULL;
+    struct lc_launch here;
+    size_t n = 0;
+    lc_launch_detect_place(&here);
+    if (here.kind != LC_LAUNCHER_NONE)
+        return lc_fail(LC_ERR_USAGE, "bench: jobs: starts launchers itself: run it without one");
+    enum lc_err err = lc_bench_jobs_read(file, &jobs);
+    if (err == LC_OK)
+        err = lc_alloc(&all, jobs.n, sizeof *all);
+    if (err == LC_OK)
+        err = parse_jobs(s, file, &jobs, all, &n);
+    if (err == LC_OK)
+        err = run_jobs(all, &jobs, s->output != NULL ? s->output : "latecomer-bench-jobs", code);
+    for (size_t i = 0; i < n; i++)
+        free(all[i].operands.items);
+    free(all);
+    lc_bench_jobs_free(&jobs);
+    return err;
+}
+
+static enum lc_err bench_sweep(const struct settings *s, int *code) {
+    struct lc_sweep_wishes wishes = s->sweep;
+    json_t *result;
+    wishes.each = s->wishes;
+    wishes.each.operations = one_operand(s, "OP");
+    char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8");
+    wishes.each.bytes = sizes;
+    wishes.each.output = s->output;
+    enum lc_err err = lc_bench_sweep(&wishes, &result, code);
+    struct lc_bench_page page;
+    begin_page(&page);
+    if (err == LC_OK && s->json)
+        err = print_object(result);
+    else if (err == LC_OK)
+        lc_bench_sweep_text(result, &page);
+    json_decref(result);
+    free(sizes);
+    return err;
+}
+
+static enum lc_err bench_guidelines(const struct settings *s, int *code) {
+    struct lc_bench_wishes each = s->wishes;
+    json_t *result;
+    if (s->operands.n > 2)
+        lc_cli_usage("bench: guidelines: more than one operand: separate operations with commas");
+    each.operations = s->operands.n == 2 ? s->operands.items[1] : NULL;
+    char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8,8k");
+    each.bytes = sizes;
+    each.output = s->output;
+    enum lc_err err = lc_bench_guidelines(&each, s->sweep.rounds, &result, code);
+    struct lc_bench_page page;
+    begin_page(&page);
+    if (err == LC_OK && s->json)
+        err = print_object(result);
+    else if (err == LC_OK)
+        lc_bench_guidelines_text(result, &page);
+    json_decref(result);
+    free(sizes);
+    return err;
+}
+
+static enum lc_err bench_beside(const struct settings *s, int *code) {
+    struct lc_bench_wishes each = s->wishes;
+    json_t *table;
+    if (s->operands.n < 2)
+        lc_cli_usage(
+            "bench: beside: give the result of a program, and results of bench if there are any");
+    each.output = s->output;
+    LC_TRY(lc_bench_beside(s->operands.items[1], s->operands.items + 2, s->operands.n - 2, &each,
+                           &table, code));
+    struct lc_bench_page page;
+    begin_page(&page);
+    enum lc_err err = LC_OK;
+    if (s->json)
+        err = print_object(table);
+    else
+        lc_bench_beside_text(table, &page);
+    json_decref(table);
+    return err;
+}
+
 static enum lc_err bench_compare(const struct settings *s, int *code) {
     struct lc_bench_comparison c;
     struct lc_bench_page page;
-    if (s->operands.n != 3)
-        lc_cli_usage("bench: compare: give two results: latecomer bench compare A B");
+    char **results = s->operands.items + 1; /* after "compare" */
+    size_t n = s->operands.n - 1, n_b = s->n_after == SIZE_MAX ? 1 : s->n_after;
+    if (s->n_after == SIZE_MAX && n != 2)
+        lc_cli_usage("bench: compare: give two results, or launches of two: A1 A2 -- B1 B2");
+    if (n_b == 0 || n_b >= n)
+        lc_cli_usage("bench: compare: one side is empty: give results before and after --");
     enum lc_err err = LC_OK;
-    for (size_t i = 1; i < 3 && err == LC_OK; i++)
-        err = lc_bench_recover(s->operands.items[i]);
+    for (size_t i = 0; i < n && err == LC_OK; i++)
+        err = lc_bench_recover(results[i]);
     if (err != LC_OK)
         return err;
-    err = lc_bench_comparison_new(&c, s->operands.items[1], s->operands.items[2],
+    err = lc_bench_comparison_new(&c, results, n - n_b, results + n - n_b, n_b,
                                   s->wishes.seed != 0 ? s->wishes.seed : 1);
     if (err == LC_OK && s->json) {
         json_t *object = lc_bench_comparison_json(&c);
-        json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-        putchar('\n');
+        err = print_object(object);
         json_decref(object);
     } else if (err == LC_OK) {
         begin_page(&page);
@@ -319,10 +530,9 @@ static enum lc_err bench_compare(const struct settings *s, int *code) {
 static const struct {
     const char *word;
     enum lc_err (*run)(const struct settings *s, int *code);
-} words[] = {{"import", bench_import},
-             {"show", bench_show},
-             {"list", bench_list},
-             {"compare", bench_compare}};
+} words[] = {{"import", bench_import}, {"show", bench_show},      {"list", bench_list},
+             {"jobs", bench_jobs},     {"sweep", bench_sweep},    {"guidelines", bench_guidelines},
+             {"beside", bench_beside}, {"compare", bench_compare}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static int run_word(const struct settings *s) {
@@ -339,7 +549,7 @@ static int run_word(const struct settings *s) {
 }
 
 int lc_cmd_bench(int argc, char **argv) {
-    struct settings settings = {0};
+    struct settings settings = {.n_after = lc_cli_after_dashes(argc, argv)};
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
     if (code == LC_EXIT_OK && settings.operands.n == 0)
         lc_cli_usage("bench: nothing to do: see `latecomer help bench`");

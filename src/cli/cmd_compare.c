@@ -15,12 +15,12 @@ enum { KEY_JSON = 256, KEY_MODELS, KEY_GATE, KEY_MARKDOWN, KEY_THRESHOLD };
 struct settings {
     bool json, models, gate, markdown;
     double threshold; /* 0.05: 5 % */
-    size_t n_behind;  /* operands behind "--"; SIZE_MAX: there is none */
+    size_t n_after;   /* lc_cli_after_dashes */
     struct lc_operands operands;
 };
 
 static const struct argp_option options[] = {
-    {"gate", KEY_GATE, NULL, 0, "Exit with 3 if B is slower by more than chance", 0},
+    {"gate", KEY_GATE, NULL, 0, "Exit with status 3 if B is slower by more than chance", 0},
     {"threshold", KEY_THRESHOLD, "PERCENT", 0,
      "What counts as slower where no significance can be given (default 5)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
@@ -40,14 +40,14 @@ static double parse_threshold(const char *text) {
 
 /* Two results, or two sets with "--" between them. */
 static void check_operands(const struct settings *settings) {
-    size_t n = settings->operands.n, behind = settings->n_behind;
+    size_t n = settings->operands.n, after = settings->n_after;
     if (settings->models && n > 1)
         lc_cli_usage("compare: --delay-models: more than one operand: give one FILE or DIR");
     if (settings->models)
         return;
-    if (behind == SIZE_MAX && n != 2)
+    if (after == SIZE_MAX && n != 2)
         lc_cli_usage("compare: %zu results given: give two, or two sets: A1 A2 -- B1 B2", n);
-    if (behind != SIZE_MAX && (behind == 0 || behind >= n))
+    if (after != SIZE_MAX && (after == 0 || after >= n))
         lc_cli_usage("compare: one set is empty: give results before and after --");
     if (settings->json && settings->markdown)
         lc_cli_usage("compare: give --json or --markdown, not both");
@@ -79,19 +79,20 @@ static const struct argp argp = {
     parse,
     "A B\nA.. -- B..\n--delay-models [FILE|DIR]",
     "Compares two results, or two sets of runs: whether B takes longer than A by more than chance, "
-    "what changed (work, balance, serialisation, MPI), and in which call paths. Chance is known "
-    "from several runs on each side, else from the iterations of a phase. With --delay-models: "
+    "what changed (work, balance, serialisation, MPI), and in which call paths. Chance is "
+    "estimated from several runs on each side, or else from the iterations of a phase. With "
+    "--delay-models: "
     "both delay-cost models of one analysis.",
     NULL,
     NULL,
     NULL};
 
 static enum lc_err add_runs(const struct settings *settings, struct lc_comparison *comparison) {
-    size_t behind = settings->n_behind == SIZE_MAX ? 1 : settings->n_behind;
+    size_t after = settings->n_after == SIZE_MAX ? 1 : settings->n_after;
     for (size_t i = 0; i < settings->operands.n; i++) {
         char *file;
         LC_TRY(lc_locate(settings->operands.items[i], false, &file));
-        enum lc_err err = lc_comparison_add(comparison, i + behind >= settings->operands.n, file);
+        enum lc_err err = lc_comparison_add(comparison, i + after >= settings->operands.n, file);
         free(file);
         LC_TRY(err);
     }
@@ -129,10 +130,7 @@ static enum lc_err compare_models(const struct settings *settings) {
 }
 
 int lc_cmd_compare(int argc, char **argv) {
-    struct settings settings = {.n_behind = SIZE_MAX, .threshold = 0.05};
-    for (int i = 1; i < argc && settings.n_behind == SIZE_MAX; i++)
-        if (strcmp(argv[i], "--") == 0)
-            settings.n_behind = (size_t)(argc - i - 1);
+    struct settings settings = {.n_after = lc_cli_after_dashes(argc, argv), .threshold = 0.05};
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
     if (code == LC_EXIT_OK) {
         enum lc_err err = settings.models ? compare_models(&settings) : compare(&settings, &code);

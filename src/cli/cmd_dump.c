@@ -16,7 +16,7 @@ static const struct argp argp = {
     parse,
     "DIR",
     "Asks the run that writes DIR for a snapshot: DIR/profile.cubex then holds what is known so "
-    "far of all its nodes, marked incomplete. The program continues.",
+    "far about all its nodes, marked incomplete. The program continues.",
     NULL,
     NULL,
     NULL};
@@ -27,7 +27,7 @@ int lc_cmd_dump(int argc, char **argv) {
     if (code != LC_EXIT_OK)
         return code;
     if (dir == NULL)
-        lc_cli_usage("dump: no directory given: name that of a running experiment");
+        lc_cli_usage("dump: no directory given: give that of a running experiment");
     struct lc_snapshot snapshot;
     if (lc_control_ask(dir, &snapshot) != LC_OK) {
         lc_complain("%s", lc_err_text());

@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
     {NULL, 'o', "OUT", 0, "File to write (default: standard output; perfetto needs one)", 0},
     {"metric", KEY_METRIC, "M", 0,
      "Metric (speedscope, folded: default time; csv, hatchet: default all)", 0},
-    {"max-size", KEY_MAX_SIZE, "SIZE", 0, "Largest file, as in 20M (default); 0: any", 0},
+    {"max-size", KEY_MAX_SIZE, "SIZE", 0, "Size limit of the file, e.g. 20M (default); 0: none", 0},
     {"analysis", KEY_ANALYSIS, NULL, 0, "DIR stands for its analysis.cubex, not its profile.cubex",
      0},
     {0}};
@@ -39,7 +39,7 @@ static uint64_t parse_size(const char *text) {
     unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == text || text[0] == '-' || errno != 0 || (*end != '\0' && unit == NULL) ||
         (unit != NULL && end[1] != '\0') || value > UINT64_MAX >> shift)
-        lc_cli_usage("export: --max-size %s: give a size as 500k, 20M or 1G", text);
+        lc_cli_usage("export: --max-size %s: give a size such as 500k, 20M or 1G", text);
     return value << shift;
 }
 

@@ -14,7 +14,7 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
-    {"filter", KEY_FILTER, "FILE", 0, "Names to leave out of the trace, as of `latecomer run`", 0},
+    {"filter", KEY_FILTER, "FILE", 0, "Names to leave out of the trace, as in `latecomer run`", 0},
     {"trace-callpath", KEY_CALLPATH, "HOW", 0, "Callers in the trace: enter, context or none", 0},
     {"trace-handles", KEY_HANDLES, NULL, 0,
      "In the trace: creating and freeing handles as collectives", 0},
@@ -91,7 +91,7 @@ int lc_cmd_recover(int argc, char **argv) {
     if (code != LC_EXIT_OK)
         return code;
     if (settings.dir == NULL)
-        lc_cli_usage("recover: no directory given: name that of a killed experiment");
+        lc_cli_usage("recover: no directory given: give that of a killed experiment");
     if (lc_control_is_running(settings.dir)) {
         lc_complain("%s: the run is still in progress: use `latecomer dump %s` for a snapshot",
                     settings.dir, settings.dir);

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/launcher.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "bench/bench_result.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/locate.h"
@@ -25,7 +27,7 @@ struct settings {
 static const struct argp_option options[] = {
     {NULL, 'o', "FILE", 0, "Page to write (default: report.html in the first directory)", 0},
     {"window", KEY_WINDOW, "T0:T1", 0,
-     "Show this time of the trace in full detail, too (seconds since its first event)", 0},
+     "Also show this part of the trace in full detail (seconds since its first event)", 0},
     {0}};
 
 static void check_window(const char *text) {
@@ -58,9 +60,10 @@ static const struct argp argp = {
     options,
     parse,
     "[FILE|DIR..]",
-    "Writes one page of HTML that needs nothing else to be looked at: findings with their causes, "
+    "Writes one self-contained page of HTML: findings with their causes, "
     "efficiency, call tree, timeline, who waits for whom; of several results also how they scale "
-    "and what changed. Without FILE or DIR: the newest experiment directory here.",
+    "and what changed; of fingerprints of `latecomer bench`. Without FILE or DIR: the newest "
+    "experiment directory here.",
     NULL,
     NULL,
     NULL};
@@ -96,14 +99,18 @@ static enum lc_err add_timeline(struct lc_page_result *result, const char *trace
     return lc_strdup(&result->why, "the trace could not be read");
 }
 
+/* A file alone is shown without what lies beside it. */
+static bool is_whole(const char *operand) {
+    struct stat status;
+    return operand == NULL || (stat(operand, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
 static enum lc_err add_result(struct lc_page_result *result, const struct settings *settings,
                               const char *operand, const char *page, size_t k) {
     char *directory = NULL;
-    struct stat status;
     LC_TRY(lc_locate(operand, false, &result->file));
     result->name = operand != NULL ? operand : result->file;
-    bool whole = operand == NULL || (stat(operand, &status) == 0 && S_ISDIR(status.st_mode));
-    if (!whole)
+    if (!is_whole(operand))
         return LC_OK;
     LC_TRY(beside(&result->analysis, result->file, "analysis.cubex"));
     if (strcmp(result->analysis, result->file) == 0 || !is_there(result->analysis)) {
@@ -117,36 +124,97 @@ static enum lc_err add_result(struct lc_page_result *result, const struct settin
 }
 
 static void free_result(struct lc_page_result *result) {
-    if (result->timeline != NULL)
-        unlink(result->timeline);
     free(result->file);
     free(result->analysis);
     free(result->timeline);
     free(result->why);
 }
 
-static enum lc_err write_page(const struct lc_page_result *results, size_t n, const char *file) {
+/* Results of `latecomer bench`: a directory of it, or a fingerprint. */
+static bool is_benchmark(const char *operand) {
+    static const char end[] = ".fingerprint.json";
+    size_t length = operand != NULL ? strlen(operand) : 0;
+    char *list;
+    if (length >= sizeof end && strcmp(operand + length - (sizeof end - 1), end) == 0)
+        return true;
+    if (operand == NULL || asprintf(&list, "%s/bench.json", operand) < 0)
+        return false;
+    bool is = is_there(list);
+    free(list);
+    return is;
+}
+
+static void free_fingerprints(struct lc_page_content *content) {
+    for (size_t i = 0; i < content->n_fingerprints; i++)
+        free(content->fingerprints[i]);
+    free(content->fingerprints);
+}
+
+static enum lc_err add_fingerprint(struct lc_page_content *content,
+                                   const struct lc_fingerprint *fingerprint) {
+    json_t *object = lc_fingerprint_json(fingerprint);
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    json_decref(object);
+    if (text == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write a fingerprint");
+    char **more = realloc(content->fingerprints,
+                          (content->n_fingerprints + 1) * sizeof *content->fingerprints);
+    if (more == NULL) {
+        free(text);
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write a fingerprint");
+    }
+    content->fingerprints = more;
+    content->fingerprints[content->n_fingerprints++] = text;
+    return LC_OK;
+}
+
+static enum lc_err add_fingerprints(struct lc_page_content *content, const char *operand) {
+    struct lc_fingerprint **all = NULL;
+    size_t n = 0;
+    enum lc_err err = lc_bench_read_all(operand, &all, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (err == LC_OK)
+            err = add_fingerprint(content, all[i]);
+        lc_fingerprint_free(all[i]);
+    }
+    free(all);
+    return err;
+}
+
+static enum lc_err write_page(const struct lc_page_content *content, const char *file) {
     FILE *out = fopen(file, "wb");
     if (out == NULL)
         return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
-    enum lc_err err = lc_page_write(results, n, out);
+    enum lc_err err = lc_page_write(content, out);
     if (fclose(out) != 0 && err == LC_OK)
         err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
     return err;
 }
 
+static const char *operand_of(const struct settings *settings, size_t i) {
+    return settings->operands.n > 0 ? settings->operands.items[i] : NULL;
+}
+
+/* One operand: a result, or fingerprints. */
+static enum lc_err add_operand(struct lc_page_content *content, const struct settings *settings,
+                               const char *operand, const char *page) {
+    if (is_benchmark(operand))
+        return add_fingerprints(content, operand);
+    size_t k = content->n_results++;
+    return add_result(&content->results[k], settings, operand, page, k);
+}
+
 /* Under another name until it is whole. */
-static enum lc_err make(const struct settings *settings, struct lc_page_result *results, size_t n,
+static enum lc_err make(const struct settings *settings, struct lc_page_content *content, size_t n,
                         const char *page) {
     char *partial;
     if (asprintf(&partial, "%s.partial", page) < 0)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot build a file name");
     enum lc_err err = LC_OK;
-    for (size_t k = 0; err == LC_OK && k < n; k++)
-        err = add_result(&results[k], settings,
-                         settings->operands.n > 0 ? settings->operands.items[k] : NULL, partial, k);
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        err = add_operand(content, settings, operand_of(settings, i), partial);
     if (err == LC_OK)
-        err = write_page(results, n, partial);
+        err = write_page(content, partial);
     if (err == LC_OK && rename(partial, page) != 0)
         err = lc_fail_errno(LC_ERR_IO, "%s", page);
     if (err != LC_OK)
@@ -157,36 +225,94 @@ static enum lc_err make(const struct settings *settings, struct lc_page_result *
 
 /* report.html in the directory of the first result. */
 static enum lc_err default_page(const struct settings *settings, char **page) {
+    const char *first = operand_of(settings, 0);
+    struct stat status;
     char *file;
-    LC_TRY(lc_locate(settings->operands.n > 0 ? settings->operands.items[0] : NULL, false, &file));
+    if (is_benchmark(first)) {
+        bool directory = stat(first, &status) == 0 && S_ISDIR(status.st_mode);
+        if (!directory)
+            return beside(page, first, "report.html");
+        return asprintf(page, "%s/report.html", first) >= 0
+                   ? LC_OK
+                   : lc_fail(LC_ERR_NOMEM, "memory: cannot build a file name");
+    }
+    LC_TRY(lc_locate(first, false, &file));
     enum lc_err err = beside(page, file, "report.html");
     free(file);
     return err;
 }
 
-int lc_cmd_report(int argc, char **argv) {
-    struct settings settings = {.out = NULL};
-    struct lc_page_result *results = NULL;
-    char *page = NULL;
-    int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
-    if (code != LC_EXIT_OK)
-        return code;
-    size_t n = settings.operands.n > 0 ? settings.operands.n : 1;
-    enum lc_err err =
-        settings.out != NULL ? lc_strdup(&page, settings.out) : default_page(&settings, &page);
+/* Under a launcher the ranks but the first only take part in the analysis of traces, which shares
+ * the locations among them; what fails for them fails for the first, too, which says so. */
+static void take_part(const struct settings *settings, const char *page) {
+    size_t n = settings->operands.n > 0 ? settings->operands.n : 1;
+    char *partial;
+    if (asprintf(&partial, "%s.partial", page) < 0)
+        return;
+    enum lc_err err = LC_OK;
+    for (size_t i = 0, k = 0; err == LC_OK && i < n; i++) {
+        struct lc_page_result result = {.name = NULL};
+        if (is_benchmark(operand_of(settings, i)))
+            continue;
+        err = add_result(&result, settings, operand_of(settings, i), partial, k++);
+        free_result(&result);
+    }
+    free(partial);
+}
+
+static int report(const struct settings *settings, const char *page) {
+    struct lc_page_content content = {.n_results = 0};
+    size_t n = settings->operands.n > 0 ? settings->operands.n : 1;
+    enum lc_err err = lc_alloc(&content.results, n, sizeof *content.results);
     if (err == LC_OK)
-        err = lc_alloc(&results, n, sizeof *results);
-    if (err == LC_OK)
-        err = make(&settings, results, n, page);
+        err = make(settings, &content, n, page);
     if (err == LC_OK)
         lc_say("page: %s", page);
     else
         lc_complain("%s", lc_err_text());
-    for (size_t k = 0; results != NULL && k < n; k++)
-        free_result(&results[k]);
-    free(results);
+    for (size_t k = 0; k < content.n_results; k++) {
+        if (content.results[k].timeline != NULL)
+            unlink(content.results[k].timeline);
+        free_result(&content.results[k]);
+    }
+    free(content.results);
+    free_fingerprints(&content);
+    return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
+}
+
+enum lc_err lc_report_benchmark(char *directory) {
+    struct settings settings = {.operands = {.items = &directory, .n = 1}};
+    struct lc_page_content content = {.n_results = 0};
+    char *page = NULL;
+    enum lc_err err = default_page(&settings, &page);
+    if (err == LC_OK)
+        err = make(&settings, &content, 1, page);
+    free_fingerprints(&content);
+    free(page);
+    return err;
+}
+
+int lc_cmd_report(int argc, char **argv) {
+    struct settings settings = {.out = NULL};
+    struct lc_launch launch;
+    char *page = NULL;
+    int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
+    if (code != LC_EXIT_OK)
+        return code;
+    lc_launch_detect_place(&launch);
+    enum lc_err err =
+        settings.out != NULL ? lc_strdup(&page, settings.out) : default_page(&settings, &page);
+    if (launch.rank > 0) {
+        if (err == LC_OK)
+            take_part(&settings, page);
+    } else if (err == LC_OK) {
+        code = report(&settings, page);
+    } else {
+        lc_complain("%s", lc_err_text());
+        code = LC_EXIT_ERROR;
+    }
     free(page);
     lc_strbuf_free(&settings.windows);
     free(settings.operands.items);
-    return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
+    return code;
 }

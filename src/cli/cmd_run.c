@@ -42,7 +42,8 @@ static const struct argp argp = {
     "[--] PROGRAM [ARGUMENTS]",
     "Measures PROGRAM and writes an experiment directory. Goes right before the program, after "
     "any launcher: mpirun -n 4 latecomer run ./app; or starts the launcher itself: latecomer run "
-    "-n 4 ./app. Exits as the program does. Every option can also be set by a variable: "
+    "-n 4 ./app. Exits as the program does. Every option can also be set by an environment "
+    "variable: "
     "--dump-every "
     "by LATECOMER_DUMP_EVERY.",
     NULL,

@@ -40,7 +40,7 @@ static const struct argp argp = {
     parse,
     "DIR..",
     "Prints the POP efficiency factors of several runs side by side, one column per run, the "
-    "smallest first, and the computational scalability against that one.",
+    "smallest first, and the computational scalability relative to that one.",
     NULL,
     NULL,
     NULL};

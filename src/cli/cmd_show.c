@@ -31,8 +31,8 @@ static const struct argp_option options[] = {
     {"full", KEY_FULL, NULL, 0,
      "Everything, names and call paths whole, with parameters and template arguments", 0},
     {"only", KEY_ONLY, "SECTION,..", 0,
-     "These sections at length: run, findings, late, waits, causes, path, tree, ranks, efficiency, "
-     "estimates, audit, next; or all",
+     "Only these sections, in full: run, findings, late, waits, causes, path, tree, ranks, "
+     "efficiency, tasks, estimates, audit, next; or all",
      0},
     {"color", KEY_COLOUR, "auto|always|never", 0,
      "Colour: on a terminal (default; not with NO_COLOR), always or never", 0},
@@ -126,8 +126,8 @@ static void complain_metric(const struct lc_view *view, const char *word) {
     if (better != NULL)
         lc_complain("show: metric %s: not in %s: did you mean %s?", word, view->file, better);
     else
-        lc_complain("show: metric %s: not in %s: `latecomer show --json` lists those that are",
-                    word, view->file);
+        lc_complain("show: metric %s: not in %s: `latecomer show --json` lists those it has", word,
+                    view->file);
     free(names);
 }
 
@@ -176,7 +176,7 @@ static int show(const struct settings *settings, struct lc_view *view) {
 
 /* What the nodes of a run have saved since its result was made (dumps, a lost node) is joined. */
 static void bring_up_to_date(const char *operand) {
-    if (operand == NULL || !lc_experiment_is_behind(operand))
+    if (operand == NULL || !lc_experiment_is_stale(operand))
         return;
     if (lc_experiment_finish(operand, NULL, true) != LC_OK && lc_experiment_has_result(operand))
         lc_say("%s: nodes have saved newer data than this result: %s", operand, lc_err_text());
@@ -194,7 +194,7 @@ int lc_cmd_show(int argc, char **argv) {
         return LC_EXIT_ERROR;
     }
     if (lc_cubex_derived(view->cube) > 0)
-        lc_say("%s: %zu metrics defined by expressions are skipped", view->file,
+        lc_say("%s: %zu metrics defined by expressions were skipped", view->file,
                lc_cubex_derived(view->cube));
     code = show(&settings, view);
     lc_view_close(view);

@@ -91,9 +91,10 @@ int lc_words_become(struct lc_words *words, const char *command) {
     return LC_EXIT_ERROR;
 }
 
-int lc_words_run(struct lc_words *words, const char *command, struct lc_strbuf *held) {
+int lc_words_run(struct lc_words *words, const char *command, struct lc_strbuf *held,
+                 const volatile sig_atomic_t *interrupted) {
     words->word[words->n] = NULL;
-    int code = lc_relay_run(command, words->word, words->n, held);
+    int code = lc_relay_run(command, words->word, words->n, held, interrupted);
     free_words(words);
     return code;
 }

@@ -3,6 +3,8 @@
 #ifndef LC_CLI_MPI_PROGRAM_H
 #define LC_CLI_MPI_PROGRAM_H
 
+#include <signal.h>
+
 #include "base/err.h"
 #include "base/launcher.h"
 #include "base/strbuf.h"
@@ -27,9 +29,11 @@ enum lc_err lc_words_begin(struct lc_words *words, const char *command,
 /* Adds "key=value", or the value alone if the key is empty; nothing if it is NULL. */
 void lc_words_add(struct lc_words *words, const char *key, const char *value);
 
-/* These free the words and return an exit status. The first replaces this process, and returns only
- * if that fails; the second relays what the program says (relay.h; `held` as there). */
+/* Replaces this process; returns an exit status only if that fails, the words are freed. */
 int lc_words_become(struct lc_words *words, const char *command);
-int lc_words_run(struct lc_words *words, const char *command, struct lc_strbuf *held);
+/* Starts them and relays what the program says (relay.h; `held` and `interrupted` as there).
+ * Frees the words, returns the exit status. */
+int lc_words_run(struct lc_words *words, const char *command, struct lc_strbuf *held,
+                 const volatile sig_atomic_t *interrupted);
 
 #endif

@@ -59,6 +59,13 @@ static unsigned distance(const char *a, const char *b) {
     return table[n][m];
 }
 
+size_t lc_cli_after_dashes(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return (size_t)(argc - i - 1);
+    return SIZE_MAX;
+}
+
 const char *lc_cli_suggest(const char *word, const char *const *names, size_t count) {
     const char *best = NULL;
     unsigned best_distance = strlen(word) <= 4 ? 2 : 3; /* this or more is another word */

@@ -29,7 +29,11 @@ struct lc_operands {
     char **items;
     size_t n, cap;
 };
+/* Adds an operand where there may be several; the caller frees the array. ENOMEM. */
 error_t lc_cli_operand_add(struct lc_operands *operands, char *arg);
+
+/* How many words follow the first "--" of argv; SIZE_MAX: there is none. */
+size_t lc_cli_after_dashes(int argc, char **argv);
 
 /* The entry of `names` that `word` most likely was meant to be, or NULL. */
 const char *lc_cli_suggest(const char *word, const char *const *names, size_t count);

@@ -13,15 +13,23 @@
 
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "base/timer.h"
 #include "cli/cmd.h"
 
 static const char prefix[] = "latecomer: ";
-enum { PREFIX_BYTES = sizeof prefix - 1, AFTER_END_MS = 100 };
+enum { PREFIX_BYTES = sizeof prefix - 1, AFTER_END_MS = 100, LOOK_MS = 5 };
+/* From an interruption on: until the launcher is asked to end, and until it is killed. */
+#define LC_ASK_NS  3000000000u
+#define LC_KILL_NS 12000000000u
 
 struct relay {
     struct lc_strbuf line; /* begin of a line, not yet known to be ours */
     struct lc_strbuf held; /* lines that are not */
     bool ours;             /* the rest of the line passes */
+    pid_t child;
+    const volatile sig_atomic_t *interrupted; /* or NULL */
+    uint64_t since_ns;                        /* first seen to be interrupted; 0: not yet */
+    int sent;                                 /* the signal sent last; 0: none */
 };
 
 /* Lines end with \n, those of the progress bar with \r. */
@@ -48,17 +56,33 @@ static void relay_byte(struct relay *r, char c) {
     }
 }
 
-static int ended(pid_t child) {
+static bool ended(const struct relay *r) {
     siginfo_t info = {.si_pid = 0};
-    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+    return waitid(P_PID, (id_t)r->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+}
+
+/* Launchers have their ranks in process groups of their own, where ^C does not come, and pass no
+ * signal on that meets them before all ranks have started (Hydra). */
+static void hurry(struct relay *r) {
+    if (r->interrupted == NULL || !*r->interrupted)
+        return;
+    uint64_t now = lc_monotonic_raw_ns();
+    r->since_ns = r->since_ns != 0 ? r->since_ns : now;
+    uint64_t passed = now - r->since_ns;
+    int wanted = passed > LC_KILL_NS ? SIGKILL : passed > LC_ASK_NS ? SIGTERM : 0;
+    if (wanted != r->sent)
+        (void)kill(r->child, wanted);
+    r->sent = wanted;
 }
 
 /* Until the pipe is closed; what outlives the child (a launcher's helpers) is not waited for. */
-static void relay_all(struct relay *r, int fd, pid_t child) {
+static void relay_all(struct relay *r, int fd) {
     char bytes[4096];
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        int last = ended(child);
+        bool last = ended(r);
+        hurry(r);
         int ready = poll(&wait, 1, AFTER_END_MS);
         if (ready == 0 && last)
             break;
@@ -72,6 +96,8 @@ static void relay_all(struct relay *r, int fd, pid_t child) {
         fflush(stderr);
     }
     lc_strbuf_puts(&r->held, lc_strbuf_get(&r->line));
+    for (; !ended(r); hurry(r))
+        (void)poll(NULL, 0, LOOK_MS);
 }
 
 _Noreturn static void become(const char *command, char **words, const int *pipe_fds) {
@@ -84,10 +110,11 @@ _Noreturn static void become(const char *command, char **words, const int *pipe_
     _exit(LC_EXIT_ERROR);
 }
 
-int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *held) {
+int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *held,
+                 const volatile sig_atomic_t *interrupted) {
     int fd = memfd_create("latecomer-status", MFD_CLOEXEC), status = 0, pipe_fds[2];
     char path[80], code = LC_EXIT_ERROR;
-    struct relay relay = {.ours = false};
+    struct relay relay = {.interrupted = interrupted};
     if (fd < 0 || pipe(pipe_fds) != 0) {
         lc_complain("%s: %s: %s", command, words[0], strerror(errno));
         return LC_EXIT_ERROR;
@@ -95,12 +122,12 @@ int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *
     snprintf(path, sizeof path, "status=/proc/%d/fd/%d", (int)getpid(), fd);
     words[slot] = path;
     fflush(stderr);
-    pid_t child = fork();
+    pid_t child = relay.child = fork();
     if (child == 0)
         become(command, words, pipe_fds);
     close(pipe_fds[1]);
     if (child > 0)
-        relay_all(&relay, pipe_fds[0], child);
+        relay_all(&relay, pipe_fds[0]);
     close(pipe_fds[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;

@@ -11,7 +11,11 @@
  * up does not add up. On a busy machine sleeping still takes longer than asked. So the program
  * looks at the clock around each of these calls, and with the argument "expect" rank 0 prints what
  * waiting there really was, as "metric callpath rank built_in_s waited_s estimated_s": waited from
- * the times of entering on all ranks, estimated from the durations and their minimum. */
+ * the times of entering on all ranks, estimated from the durations and their minimum.
+ *
+ * The argument "even=STEP" takes the imbalance of one step away: what a predicted gain is compared
+ * with. In step_barrier the last rank works as the others do, in the other two all ranks work the
+ * mean. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +24,8 @@
 
 enum { ROUNDS = 10, CALM_ROUNDS = 5 };
 enum { BARRIER, ALLREDUCE, MESSAGE, STEPS };
+static const char *const step_names[STEPS] = {"step_barrier", "step_allreduce", "step_message"};
+static int even[STEPS];
 static double unit_s = 0.02;
 static int rank, ranks;
 
@@ -47,7 +53,8 @@ __attribute__((noinline)) static void work(double units) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
 }
 
-/* Starts a step together, so that what follows does not depend on earlier lateness. */
+/* Starts a step together, so that what follows does not depend on earlier lateness: called by the
+ * step, whose work then lies between two calls of its own. */
 __attribute__((noinline)) static void align(void) {
     for (int i = 0; i < 2; i++) {
         double enter = now_s();
@@ -64,15 +71,18 @@ __attribute__((noinline)) static void align(void) {
 }
 
 __attribute__((noinline)) static void step_barrier(int imbalanced, struct call *call) {
-    work(imbalanced && rank == ranks - 1 ? 2 : 1);
+    align();
+    work(imbalanced && rank == ranks - 1 && !even[BARRIER] ? 2 : 1);
     call->enter = now_s();
     MPI_Barrier(MPI_COMM_WORLD);
     call->leave = now_s();
 }
 
 __attribute__((noinline)) static void step_allreduce(int imbalanced, struct call *call) {
-    double mine = rank, sum = 0;
-    work(imbalanced && rank % 2 == 0 ? 3 : 1);
+    int longer = (ranks + 1) / 2; /* even ranks */
+    double mine = rank, sum = 0, mean = 1 + 2.0 * longer / ranks;
+    align();
+    work(!imbalanced ? 1 : even[ALLREDUCE] ? mean : rank % 2 == 0 ? 3 : 1);
     call->enter = now_s();
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     call->leave = now_s();
@@ -83,14 +93,16 @@ __attribute__((noinline)) static void step_allreduce(int imbalanced, struct call
 __attribute__((noinline)) static void step_message(int imbalanced, struct call *call) {
     int partner = rank ^ 1;
     int value = rank;
+    double mean = imbalanced ? 2 : 1.5;
+    align();
     if (partner >= ranks) {
         work(1);
     } else if (rank % 2 == 0) {
-        work(imbalanced ? 3 : 1);
+        work(even[MESSAGE] ? mean : imbalanced ? 3 : 1);
         call->enter = now_s();
         MPI_Send(&value, 1, MPI_INT, partner, 7, MPI_COMM_WORLD);
     } else {
-        work(imbalanced ? 1 : 2);
+        work(even[MESSAGE] ? mean : imbalanced ? 1 : 2);
         call->enter = now_s();
         MPI_Recv(&value, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         call->leave = now_s();
@@ -100,11 +112,8 @@ __attribute__((noinline)) static void step_message(int imbalanced, struct call *
 static void solve(void) {
     for (int i = 0; i < ROUNDS + CALM_ROUNDS; i++) {
         int imbalanced = i % 3 != 2; /* every third round is calm */
-        align();
         step_barrier(imbalanced, &calls[BARRIER][i]);
-        align();
         step_allreduce(imbalanced, &calls[ALLREDUCE][i]);
-        align();
         step_message(imbalanced, &calls[MESSAGE][i]);
     }
 }
@@ -170,7 +179,13 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int expect = 0;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "expect") == 0)
+        int step = 0;
+        while (step < STEPS &&
+               (strncmp(argv[i], "even=", 5) != 0 || strcmp(argv[i] + 5, step_names[step]) != 0))
+            step++;
+        if (step < STEPS)
+            even[step] = 1;
+        else if (strcmp(argv[i], "expect") == 0)
             expect = 1;
         else
             unit_s = atof(argv[i]) / 1000;

@@ -91,6 +91,7 @@ bool lc_pop_compute(const struct lc_pop_sums *sums, struct lc_pop *pop) {
     talp_dialect(sums, &pop->talp);
     pop->critical_path_s = sums->critical_path;
     pop->task_critical_path_s = sums->task_critical_path;
+    pop->task_work_s = sums->tasks ? sums->useful_sum : 0;
     pop->identity_error = identities(sums, pop);
     return true;
 }
@@ -111,6 +112,16 @@ void lc_pop_factors_json(const char *name, const struct lc_pop_factors *factors,
     lc_strbuf_putc(out, '}');
 }
 
+/* p threads need at least the longest chain of tasks, and all work divided by p. */
+static void curve(const struct lc_pop *pop, struct lc_strbuf *out) {
+    enum { MOST_THREADS = 1024 };
+    lc_strbuf_printf(out, ", \"task_work_s\": %.17g, \"task_curve\": [", pop->task_work_s);
+    for (int threads = 1; threads <= MOST_THREADS; threads *= 2)
+        lc_strbuf_printf(out, "%s{\"threads\": %d, \"at_least_s\": %.17g}", threads > 1 ? ", " : "",
+                         threads, fmax(pop->task_critical_path_s, pop->task_work_s / threads));
+    lc_strbuf_putc(out, ']');
+}
+
 void lc_pop_json(const struct lc_pop *pop, struct lc_strbuf *out) {
     lc_strbuf_puts(out, "\"dialect\": \"clocks\", ");
     members(&pop->all, out);
@@ -129,4 +140,6 @@ void lc_pop_json(const struct lc_pop *pop, struct lc_strbuf *out) {
                      ", \"critical_path_s\": %.17g, \"task_critical_path_s\": %.17g, "
                      "\"identity_error\": %.17g",
                      pop->critical_path_s, pop->task_critical_path_s, pop->identity_error);
+    if (pop->task_work_s > 0)
+        curve(pop, out);
 }

@@ -35,6 +35,7 @@ struct lc_pop_sums {
     double mpi_node_min;       /* min over nodes of the mean M_p of the node */
     double mpi_mean;           /* mean M_p */
     bool threads;              /* some process has several threads; else all OpenMP factors are 1 */
+    bool tasks;                /* one process, and it ran explicit tasks */
 };
 
 struct lc_pop_factors {
@@ -51,6 +52,7 @@ struct lc_pop {
     struct lc_pop_factors additive;
     struct lc_pop_talp talp;
     double critical_path_s, task_critical_path_s;
+    double task_work_s; /* of all threads, where tasks could be spread over more; else 0 */
     /* largest relative deviation of the identities; avg U / T is computed on its own */
     double identity_error;
 };

@@ -32,9 +32,13 @@ const char *const lc_raw_measured[LC_RAW_MEASURED] = {
     "omp_idle_threads",
     "omp_management",
     "omp_fork",
+    "omp_limited_parallelism",
     "omp_task_wait",
+    "omp_task_work",
+    "omp_task_span",
     "omp_tasks_created",
     "omp_tasks_stolen",
+    "omp_tasks_at_once",
     "critical_path_useful",
 };
 

@@ -90,7 +90,7 @@ struct lc_raw_location {
 
 /* Names of the values that logical clocks measure: LC_RAW_WAITS wait states, other times, counts
  * (from LC_RAW_COUNTS on), and as the last one critical_path_useful. */
-enum { LC_RAW_WAITS = 21, LC_RAW_COUNTS = 24, LC_RAW_MEASURED = 27 };
+enum { LC_RAW_WAITS = 21, LC_RAW_COUNTS = 27, LC_RAW_MEASURED = 31 };
 extern const char *const lc_raw_measured[LC_RAW_MEASURED];
 static inline bool lc_raw_is_count(uint32_t measured) {
     return measured >= LC_RAW_COUNTS && measured < LC_RAW_MEASURED - 1;
@@ -110,8 +110,11 @@ enum {
     /* Not a message size: samples that fell into the node's own time. count: samples; sum_ns: the
      * time they stand for; max_ns: sum of the squares of these, in (us)^2; of nodes
      * LC_RAW_OFF_CPU and LC_RAW_PREEMPTED: count of times, sum_ns measured. In the state all of
-     * this is in ns already. */
-    LC_RAW_CLASS_SAMPLES = 253
+     * this is in ns already. With u what the node's samples of one time between two events stand
+     * for, and v those of all nodes then, in LC_RAW_SAMPLE_UNIT_NS: min_ns: sum of u u; bytes_sent:
+     * sum of u v. */
+    LC_RAW_CLASS_SAMPLES = 253,
+    LC_RAW_SAMPLE_UNIT_NS = 1 << 14
 };
 
 struct lc_raw_row {
@@ -149,52 +152,36 @@ struct lc_raw {
     char *pop; /* JSON text of "pop" (or NULL) */
 };
 
-/* An empty profile; lc_raw_free frees it. LC_ERR_NOMEM. */
+/* An empty profile; lc_raw_free frees it. Errors: LC_ERR_NOMEM. What is added below is copied; its
+ * number comes back through *id; on errors the profile is as before. */
 enum lc_err lc_raw_new(struct lc_raw **raw);
-/* With all that it holds; NULL is allowed. */
-void lc_raw_free(struct lc_raw *raw);
-enum lc_err lc_raw_add_name(struct lc_raw *raw, const char *name, uint32_t *id); /* finds or adds */
+void lc_raw_free(struct lc_raw *raw); /* with all that it holds; NULL is allowed */
+/* Finds or adds. Errors: LC_ERR_NOMEM; LC_ERR_RANGE: 4 billion names. */
+enum lc_err lc_raw_add_name(struct lc_raw *raw, const char *name, uint32_t *id);
+/* Finds or adds. Errors: LC_ERR_NOMEM; LC_ERR_RANGE: 4 billion modules. */
 enum lc_err lc_raw_add_module(struct lc_raw *raw, const char *path, const char *build_id,
-                              uint32_t *id); /* finds or adds */
-enum lc_err lc_raw_add_node(struct lc_raw *raw, const struct lc_raw_node *node,
-                            uint32_t *id); /* finds an equal one under the parent or adds */
+                              uint32_t *id);
+/* Finds an equal one under the parent, or adds. Errors: LC_ERR_NOMEM; LC_ERR_RANGE: the parent is
+ * not there yet, or 4 billion nodes. */
+enum lc_err lc_raw_add_node(struct lc_raw *raw, const struct lc_raw_node *node, uint32_t *id);
+/* Adds one. Errors: LC_ERR_NOMEM; LC_ERR_RANGE: 4 billion locations. */
 enum lc_err lc_raw_add_location(struct lc_raw *raw, const struct lc_raw_location *location,
                                 uint32_t *id);
+/* Adds one; what it refers to is not checked (lc_raw_check). Errors: LC_ERR_NOMEM. */
 enum lc_err lc_raw_add_row(struct lc_raw *raw, const struct lc_raw_row *row);
+/* The same of a value. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_raw_add_value(struct lc_raw *raw, const struct lc_raw_value *value);
 
 /* Adds modules, names and nodes of `other` to `raw`; map[i] is the node of `raw` for node i of
  * `other` (the caller frees *map). The step of the tree in MPI_Finalize, and of joining ranks
- * salvaged from shared memory. */
+ * salvaged from shared memory. Errors: those of lc_raw_add_node; LC_ERR_FORMAT: `other` refers to
+ * what it does not hold. `raw` may have got a part by then. */
 enum lc_err lc_raw_merge_nodes(struct lc_raw *raw, const struct lc_raw *other, uint32_t **map);
-/* All of `other`: nodes, locations, rows, values. */
+/* All of `other`: nodes, locations, rows, values. Errors: those of lc_raw_merge_nodes. */
 enum lc_err lc_raw_merge(struct lc_raw *raw, const struct lc_raw *other);
 
 /* All references of nodes, locations, rows and values are in range, parents come before children.
  * LC_ERR_FORMAT if not. */
 enum lc_err lc_raw_check(const struct lc_raw *raw);
-
-/* Definitions (modules, names, nodes) and, with all != 0, everything, as one block of bytes and
- * back; the receiver checks every length. A block without nodes is a slice: its rows and values
- * refer to the definitions of another block, and whoever joins them checks. */
-enum lc_err lc_raw_pack(const struct lc_raw *raw, int all, void **bytes, size_t *n_bytes);
-enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes);
-
-/* The file: a sequence of packed blocks (one with definitions and locations first, then slices:
- * rows, values, and `meta` or `pop` that replace earlier ones). */
-enum lc_err lc_raw_read_file(struct lc_raw **raw, const char *path);
-
-/* The same without taking the rows into memory: they stay in the mapped file. Parts are numbered 0
- * .. n_parts - 1 (the blocks of the file); rows and values of a part are checked against the
- * definitions when the file is opened. */
-struct lc_raw_file;
-enum lc_err lc_raw_file_open(struct lc_raw_file **file, const char *path);
-void lc_raw_file_close(struct lc_raw_file *file);
-const struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file); /* rows and values: none */
-size_t lc_raw_file_parts(const struct lc_raw_file *file);
-const struct lc_raw_row *lc_raw_file_rows(const struct lc_raw_file *file, size_t part,
-                                          size_t *n_rows);
-const struct lc_raw_value *lc_raw_file_values(const struct lc_raw_file *file, size_t part,
-                                              size_t *n_values);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "format/raw.h"
+#include "format/raw_pack.h"
 
 static const char MAGIC[8] = "LCRAW01\n";
 

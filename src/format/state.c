@@ -218,7 +218,7 @@ static enum lc_err add_value(struct reader *r, const struct lc_state_wait *w, co
     return lc_raw_add_value(r->out, &out);
 }
 
-/* NAME.from and NAME.to, where `name` is cut behind the dot. */
+/* NAME.from and NAME.to, where `name` is cut after the dot. */
 static enum lc_err add_sites(struct reader *r, const struct lc_state_wait *w, char *name,
                              size_t end) {
     if (w->sites[1] == 0)
@@ -227,6 +227,31 @@ static enum lc_err add_sites(struct reader *r, const struct lc_state_wait *w, ch
     LC_TRY(add_value(r, w, name, (double)w->sites[0]));
     memcpy(name + end, "to", sizeof "to");
     return add_value(r, w, name, (double)w->sites[1]);
+}
+
+/* TABLE.<index>.late, with the thread and the call sites. */
+static enum lc_err add_late(struct reader *r, const struct lc_state_wait *w, const char *table,
+                            double value) {
+    char name[48];
+    int end = snprintf(name, sizeof name, "%s.%u.", table, (uint32_t)w->index);
+    memcpy(name + end, "late", sizeof "late");
+    LC_TRY(add_value(r, w, name, value));
+    if (w->late_thread != 0) {
+        memcpy(name + end, "thread", sizeof "thread");
+        LC_TRY(add_value(r, w, name, (double)w->late_thread));
+    }
+    return add_sites(r, w, name, (size_t)end);
+}
+
+/* gain.<index>.<part> */
+static enum lc_err add_gain(struct reader *r, const struct lc_state_wait *w) {
+    static const char *const parts[] = {"saved", "least", "most", "excess"};
+    char name[48];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        snprintf(name, sizeof name, "gain.%u.%s", (uint32_t)w->index, parts[i]);
+        LC_TRY(add_value(r, w, name, (double)w->ticks[i] * r->ns_per_tick * 1e-9));
+    }
+    return LC_OK;
 }
 
 static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
@@ -245,17 +270,23 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
         snprintf(blame, sizeof blame, "blame.%u.wait", (uint32_t)w->index);
         return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_LATE:
-        snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
-        LC_TRY(add_value(r, w, blame, (double)w->index + 1));
-        if (w->late_thread != 0) {
-            snprintf(blame, sizeof blame, "blame.%u.thread", (uint32_t)w->index);
-            LC_TRY(add_value(r, w, blame, (double)w->late_thread));
-            snprintf(blame, sizeof blame, "blame.%u.late", (uint32_t)w->index);
-        }
-        return add_sites(r, w, blame, strlen(blame) - strlen("late"));
+        return add_late(r, w, "blame", (double)w->index + 1);
+    case LC_STATE_WAIT_COST:
+        return add_late(r, w, "cost", (double)w->ticks[0] * r->ns_per_tick * 1e-9);
+    case LC_STATE_WAIT_PASSED:
+        snprintf(blame, sizeof blame, "cost.%u.passed", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
+    case LC_STATE_WAIT_SPREAD:
+        snprintf(blame, sizeof blame, "cost.%u.spread", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_LOOP:
         snprintf(blame, sizeof blame, "loop.%u", (uint32_t)w->index);
         return add_value(r, w, blame, (double)w->index + 1);
+    case LC_STATE_WAIT_SLOW:
+        snprintf(blame, sizeof blame, "loop.%u.%u", (uint32_t)w->index / 8, (uint32_t)w->index % 8);
+        return add_value(r, w, blame, (double)w->index + 1);
+    case LC_STATE_WAIT_GAIN:
+        return add_gain(r, w);
     default:
         return LC_OK;
     }

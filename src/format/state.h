@@ -142,7 +142,18 @@ enum lc_state_wait_what { /* of a struct lc_state_wait */
                           /* row `index` of the blame table: node waited ticks[0] ... */
                           LC_STATE_WAIT_BLAME,
                           LC_STATE_WAIT_LATE, /* ... for this node of this rank */
-                          LC_STATE_WAIT_LOOP  /* loop `index` of pop.iterations is in this node */
+                          LC_STATE_WAIT_LOOP, /* loop `index` of pop.iterations is in this node */
+                          /* row `index` of the costs: this node costs others ticks[0] directly, */
+                          LC_STATE_WAIT_COST,
+                          LC_STATE_WAIT_PASSED, /* and so much indirectly */
+                          /* outlier `index` % 8 of loop `index` / 8: what took longer */
+                          LC_STATE_WAIT_SLOW,
+                          /* what the run gains without this node as a cause, of scenario `index`:
+                             ticks[0], at least ticks[1], at most ticks[2], of the excess ticks[3];
+                             index % 2: late rank, or all ranks even */
+                          LC_STATE_WAIT_GAIN,
+                          /* row `index` of the costs: root of the sum of squares of its waits */
+                          LC_STATE_WAIT_SPREAD
 };
 enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
 
@@ -153,10 +164,10 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     uint32_t late_thread; /* LATE: 1 + the thread that was late; 0: the rank as a whole */
     uint64_t index;
     uint64_t ticks[LC_STATE_WAIT_KINDS];
-    /* LATE, critical path: the call sites (ELF addresses, 0 unknown) between which most of the
-     * node's time was spent */
+    /* LATE, COST, critical path: the call sites (ELF addresses, 0 unknown) between which most of
+     * the node's time was spent */
     uint64_t sites[2];
-    uint64_t unused_too[7]; /* a multiple of 64 bytes */
+    uint64_t unused_too[3]; /* a multiple of 64 bytes */
 };
 _Static_assert(sizeof(struct lc_state_wait) % 64 == 0, "records begin at multiples of 64 bytes");
 

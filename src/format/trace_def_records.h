@@ -31,6 +31,7 @@ enum lc_def_type {
     LC_DEF_MAP,  /* u32 enum lc_union_type, u32 n, u32 global numbers */
     LC_DEF_NEIGHBOURS, /* u32 comm, u32 n, i32 ranks of the communicator that this one receives from
                           in neighbourhood operations, MPI_PROC_NULL among them */
+    LC_DEF_GRID,       /* struct lc_def_grid: the Cartesian topology of a communicator */
     LC_DEF_TYPES
 };
 
@@ -64,6 +65,13 @@ struct lc_def_comm {
     uint32_t flags, unused;
     uint32_t n_local, n_remote;
     uint64_t uid; /* same on all members, 0: none agreed */
+};
+
+enum { LC_GRID_DIMS = 8 };
+
+struct lc_def_grid {
+    uint32_t comm, n_dims; /* n_dims 0: none */
+    int32_t dims[LC_GRID_DIMS], periodic[LC_GRID_DIMS];
 };
 
 struct lc_def_tree {

@@ -79,6 +79,16 @@ static enum lc_err parse_comm(struct lc_trace_defs *d, struct lc_byte_reader *c)
     return LC_OK;
 }
 
+/* Comes after its communicator. */
+static enum lc_err parse_grid(struct lc_trace_defs *d, struct lc_byte_reader *c) {
+    struct lc_def_grid grid;
+    if (!lc_take_copy(c, &grid, sizeof grid) || grid.n_dims > LC_GRID_DIMS)
+        return damaged("a grid");
+    if (grid.comm < d->n_comms)
+        d->comms[grid.comm].grid = grid;
+    return LC_OK;
+}
+
 static enum lc_err parse_win(struct lc_trace_defs *d, struct lc_byte_reader *c) {
     uint32_t head[2] = {0, 0};
     if (!lc_take_copy(c, head, sizeof(head)) || !sane_number(d, head[0]))
@@ -324,6 +334,7 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
         [LC_DEF_BEND] = parse_bend,
         [LC_DEF_SITE] = parse_site,
         [LC_DEF_NEIGHBOURS] = parse_neighbours,
+        [LC_DEF_GRID] = parse_grid,
     };
     struct lc_byte_reader all = {bytes, n_bytes, false};
     uint64_t word;

@@ -54,6 +54,7 @@ struct lc_trace_comm {
     struct lc_def_comm head;
     const int32_t *world; /* n_local + n_remote */
     const char *name;
+    struct lc_def_grid grid;
     bool known;
 };
 
@@ -156,13 +157,16 @@ static inline uint64_t lc_trace_bent(const struct lc_trace_defs *d, uint64_t tic
 /* `defs` zeroed or empty; parses the definition stream. LC_ERR_FORMAT if it is damaged. Freed with
  * lc_trace_defs_free. */
 enum lc_err lc_trace_defs_parse(struct lc_trace_defs *defs, const void *bytes, size_t n_bytes);
+/* Frees what lc_trace_defs_parse filled in; empty afterwards. */
 void lc_trace_defs_free(struct lc_trace_defs *defs);
 
-/* Adds the call tree that the state holds; nothing if the stream had one. */
+/* Adds the call tree that the state holds; nothing if the stream had one. Errors: those of
+ * lc_trace_tree_pack. */
 enum lc_err lc_trace_defs_tree_from_state(struct lc_trace_defs *defs, const void *state,
                                           size_t n_bytes);
 
-/* Appends an LC_DEF_TREE record of the state's call tree, as bytes of the definition stream. */
+/* Appends an LC_DEF_TREE record of the state's call tree, as bytes of the definition stream.
+ * Errors: LC_ERR_FORMAT: the program has not written its state; LC_ERR_NOMEM. */
 enum lc_err lc_trace_tree_pack(const void *state, size_t n_bytes, struct lc_strbuf *out);
 
 /* Appends one definition record. */

@@ -11,7 +11,7 @@
  *   node     a node of the library's call tree (state.h): the call path of a call is the chain of
  *            nodes up to the root
  *
- * Invariants: a record never lies in two chunks; `next` moves only behind complete records, so a
+ * Invariants: a record never lies in two chunks; `next` moves only after complete records, so a
  * stream can be read at any time, also after kill -9; times are ticks since the area's base and
  * never decrease within a stream; no pointer of the program is followed by a reader. Records
  * without a time happen at the time of the last timed record before them. */
@@ -181,7 +181,7 @@ static inline uint32_t lc_rec_peer(uint64_t word) {
 /* Words of a record, 0 for an unknown kind. */
 static inline unsigned lc_rec_words(enum lc_rec_kind kind) {
     static const uint8_t more[LC_REC_KINDS] = {
-        /* behind the first */
+        /* after the first */
         [LC_REC_CALL] = 1,        [LC_REC_REGION_IN] = 1,   [LC_REC_SEND] = 2,
         [LC_REC_ISEND] = 3,       [LC_REC_RECV] = 2,        [LC_REC_IRECV] = 3,
         [LC_REC_COLL] = 2,        [LC_REC_ICOLL] = 3,       [LC_REC_RMA_COLL] = 1,

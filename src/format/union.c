@@ -167,6 +167,9 @@ static void comm_payload(const struct lc_trace_defs *d, uint32_t id, struct lc_s
     put(payload, &parent_bytes, 4);
     put(payload, lc_strbuf_get(&parent), parent.length);
     put_text(payload, c->name);
+    put(payload, &c->grid.n_dims, 4);
+    put(payload, c->grid.dims, c->grid.n_dims * sizeof *c->grid.dims);
+    put(payload, c->grid.periodic, c->grid.n_dims * sizeof *c->grid.periodic);
     lc_strbuf_free(&parent);
 }
 

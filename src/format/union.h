@@ -28,14 +28,19 @@ struct lc_union {
     size_t first[LC_UNION_TYPES + 1]; /* entries of a type: [first[t], first[t + 1]) */
 };
 
-/* What one rank knows; with `contexts` its call paths, too. */
+/* What one rank knows; with `contexts` its call paths, too. Errors: LC_ERR_NOMEM; lc_union_free
+ * frees what is there, then, too. */
 enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts);
-enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other); /* into u */
+/* Puts copies of the other's entries into u. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other);
+/* Appends all records to `out`, for lc_union_unpack. LC_ERR_NOMEM. */
 enum lc_err lc_union_pack(const struct lc_union *u, struct lc_strbuf *out);
+/* Fills an empty union with copies; lc_union_free frees it. LC_ERR_FORMAT, LC_ERR_NOMEM. */
 enum lc_err lc_union_unpack(struct lc_union *u, const void *bytes, size_t n_bytes);
+/* Frees what it holds, not the struct. */
 void lc_union_free(struct lc_union *u);
 
-/* Fills defs->maps. */
+/* Fills defs->maps. Errors: LC_ERR_NOMEM; lc_trace_defs_free frees the maps in any case. */
 enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts);
 
 /* The global number of an entry, LC_NONE if there is none. */
@@ -53,6 +58,8 @@ struct lc_union_comm {
     uint32_t n_local, n_remote;
     const int32_t *world;
     const char *name;
+    uint32_t n_dims; /* Cartesian topology; 0: none */
+    int32_t dims[LC_GRID_DIMS], periodic[LC_GRID_DIMS];
 };
 struct lc_union_win {
     uint32_t comm; /* global number */
@@ -78,18 +85,27 @@ struct lc_union_context {
     const char *build_id;
     uint64_t call_site;
 };
+/* A region; its pointers, and those of all readers, last as `u`. Errors: LC_ERR_RANGE: there is no
+ * such number; LC_ERR_FORMAT: the payload is damaged. */
 enum lc_err lc_union_read_region(const struct lc_union *u, size_t number,
                                  struct lc_union_region *out);
+/* A communicator. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_read_comm(const struct lc_union *u, size_t number, struct lc_union_comm *out);
+/* A window. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_read_win(const struct lc_union *u, size_t number, struct lc_union_win *out);
+/* The ranks in MPI_COMM_WORLD of a group. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_group(const struct lc_union *u, size_t number, const int32_t **world,
                            uint32_t *n);
+/* A call path. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_read_context(const struct lc_union *u, size_t number,
                                   struct lc_union_context *out);
+/* An open file. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_read_handle(const struct lc_union *u, size_t number,
                                  struct lc_union_handle *out);
+/* The neighbours of one rank. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_read_neighbours(const struct lc_union *u, size_t number,
                                      struct lc_union_neighbours *out);
+/* A call site. Errors: those of lc_union_read_region. */
 enum lc_err lc_union_read_site(const struct lc_union *u, size_t number, struct lc_union_site *out);
 /* Of the types LC_UNION_STRING and LC_UNION_FILE. */
 const char *lc_union_string(const struct lc_union *u, enum lc_union_type type, size_t number);

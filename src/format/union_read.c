@@ -59,6 +59,12 @@ enum lc_err lc_union_read_comm(const struct lc_union *u, size_t number, struct l
     out->world = lc_take(&payload, ((size_t)out->n_local + out->n_remote) * 4);
     out->parent = take_reference(u, LC_UNION_COMM, &payload);
     out->name = lc_take_text(&payload);
+    out->n_dims = lc_take_u32(&payload);
+    payload.bad |= out->n_dims > LC_GRID_DIMS;
+    if (!payload.bad) {
+        lc_take_copy(&payload, out->dims, out->n_dims * sizeof *out->dims);
+        lc_take_copy(&payload, out->periodic, out->n_dims * sizeof *out->periodic);
+    }
     return check(&key, &payload);
 }
 

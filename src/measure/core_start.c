@@ -15,6 +15,7 @@
 #include "measure/core.h"
 #include "measure/core_options.h"
 #include "measure/mode.h"
+#include "measure/openmp/doacross.h"
 #include "measure/openmp/tool.h"
 #include "measure/paths/budget.h"
 #include "measure/paths/modules.h"
@@ -124,6 +125,7 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     lc_trace_start();
     stub->on_dlclose = library_closed;
     stub->openmp_tool = lc_omp_start_tool;
+    stub->openmp_sink = lc_omp_sink;
     return true;
 }
 

@@ -23,9 +23,12 @@ struct lc_anchor_parser;
 /* A parser that fills model and ids; lc_anchor_parser_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_anchor_parser_new(struct lc_anchor_parser **parser, struct lc_model *model,
                                  struct lc_anchor_ids *ids);
-/* The next piece of text; `last` after the end. */
+/* The next piece of text; `last` after the end. Errors: LC_ERR_FORMAT: not well-formed, or not what
+ * a .cubex holds; LC_ERR_RANGE: a piece of 2 GB and more, a parent that is not there;
+ * LC_ERR_NOMEM. The parser is of no use then, the model is the caller's to free. */
 enum lc_err lc_anchor_parse(struct lc_anchor_parser *parser, const char *text, size_t bytes,
                             bool last);
+/* Frees the parser, neither model nor ids. NULL is allowed. */
 void lc_anchor_parser_free(struct lc_anchor_parser *parser);
 
 /* The whole text of anchor.xml; lc_strbuf_ok tells whether memory sufficed. */

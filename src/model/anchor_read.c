@@ -60,7 +60,7 @@ static enum lc_err parse_id(const struct lc_anchor_parser *parser, const char *e
     unsigned long value =
         text != NULL && *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
     if (end == NULL || *end != '\0' || errno != 0 || value >= parser->bytes || value >= LC_NONE)
-        return lc_fail(LC_ERR_FORMAT, "anchor.xml: a %s has the id \"%.20s\", which cannot be",
+        return lc_fail(LC_ERR_FORMAT, "anchor.xml: a %s has the id \"%.20s\", which is not allowed",
                        element, text != NULL ? text : "");
     *id = (uint32_t)value;
     return LC_OK;
@@ -424,6 +424,14 @@ static enum lc_err finish(struct lc_anchor_parser *parser) {
     return sort_locations(model, parser->ids);
 }
 
+static unsigned long line_of(XML_Parser xml) {
+#if XML_MAJOR_VERSION > 2 || (XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION >= 9)
+    return (unsigned long)XML_GetCurrentLineNumber64(xml);
+#else
+    return (unsigned long)XML_GetCurrentLineNumber(xml);
+#endif
+}
+
 enum lc_err lc_anchor_parse(struct lc_anchor_parser *parser, const char *text, size_t bytes,
                             bool last) {
     if (bytes > INT_MAX)
@@ -432,8 +440,7 @@ enum lc_err lc_anchor_parse(struct lc_anchor_parser *parser, const char *text, s
     if (XML_Parse(parser->xml, text, (int)bytes, last) != XML_STATUS_OK) {
         if (parser->err != LC_OK)
             return parser->err;
-        return lc_fail(LC_ERR_FORMAT, "anchor.xml line %lu: %s",
-                       (unsigned long)XML_GetCurrentLineNumber(parser->xml),
+        return lc_fail(LC_ERR_FORMAT, "anchor.xml line %lu: %s", line_of(parser->xml),
                        XML_ErrorString(XML_GetErrorCode(parser->xml)));
     }
     return last ? finish(parser) : LC_OK;

@@ -15,7 +15,9 @@ void lc_cubex_close(struct lc_cubex *cube);
 /* owned by the cube; cnode ids as in the file */
 const struct lc_model *lc_cubex_model(const struct lc_cubex *cube);
 /* Values of one metric at one cnode: n_locations doubles into `values`, zeros where nothing is
- * stored. As stored: inclusive along the call tree for INCLUSIVE metrics. */
+ * stored. As stored: inclusive along the call tree for INCLUSIVE metrics. Errors: LC_ERR_RANGE:
+ * there is no such metric or cnode; LC_ERR_IO; LC_ERR_FORMAT, LC_ERR_UNSUPPORTED: the metric's data
+ * are damaged or of a kind that is not read; LC_ERR_NOMEM. The cube can be used on. */
 enum lc_err lc_cubex_row(struct lc_cubex *cube, uint32_t metric, uint32_t cnode, double *values);
 /* How many metrics were skipped since they are derived by expressions. */
 size_t lc_cubex_derived(const struct lc_cubex *cube);

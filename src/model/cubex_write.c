@@ -250,9 +250,13 @@ static enum lc_err write_member(struct lc_cubex_writer *writer, const char *name
 
 enum lc_err lc_cubex_writer_misc(struct lc_cubex_writer *writer, const char *name, const void *data,
                                  size_t bytes) {
+    const char *text = data;
     if (name[0] == '\0' || strlen(name) >= LC_TAR_NAME_MAX)
         return lc_fail(LC_ERR_RANGE, "%s: member name \"%.40s\" is empty or too long", writer->path,
                        name);
+    /* A table may end without a newline; one more would be an empty row. */
+    if (bytes > 0 && bytes % LC_TAR_BLOCK == 0 && text[bytes - 1] == '\n')
+        bytes--;
     return write_member(writer, name, data, bytes, '\n');
 }
 

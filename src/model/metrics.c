@@ -156,9 +156,16 @@ static const struct entry table[] = {
      "Time from a fork to the first event of each thread of the team."},
     {"omp_task_wait", NULL, SECONDS, "Ready tasks",
      "Time in which tasks were ready, but no thread ran them."},
+    {"omp_task_work", NULL, SECONDS, "Work of tasks",
+     "Useful time of the tasks of a construct, on the threads that ended them."},
+    {"omp_task_span", NULL, SECONDS, "Span of tasks",
+     "Longest chain of the useful time of a construct's tasks, with a clock per task; once per "
+     "process."},
     {"omp_tasks_created", NULL, COUNT, "Tasks created", "Tasks that this thread created."},
     {"omp_tasks_stolen", NULL, COUNT, "Tasks of other threads",
      "Tasks that this thread ran, and another one had created."},
+    {"omp_tasks_at_once", NULL, COUNT, "Tasks at once",
+     "The most tasks of a construct that ran at the same time; once per process."},
 
     /* Beginning, end, completion (2.5) */
     {"mpi_init_completion", NULL, SECONDS, "MPI_Init completion",
@@ -184,7 +191,7 @@ static const struct entry table[] = {
     {"mpi_barrier_wait_estimated", NULL, SECONDS, "Wait at Barrier, estimated",
      "Time in barriers above the shortest barrier on any process."},
     {"mpi_latebroadcast_estimated", NULL, SECONDS, "Late Broadcast, estimated",
-     "Time of other processes than the root in broadcasts and scatters above the shortest such "
+     "Time of processes other than the root in broadcasts and scatters above the shortest such "
      "call on any process."},
     {"mpi_earlyreduce_estimated", NULL, SECONDS, "Early Reduce, estimated",
      "Time of the root in reductions and gathers above the shortest such call on any process."},

@@ -107,21 +107,29 @@ struct lc_model {
 /* All strings are copied. Ids come back through *id (may be NULL). Errors: LC_ERR_NOMEM,
  * LC_ERR_RANGE (bad parent). */
 enum lc_err lc_model_new(struct lc_model **model); /* freed with lc_model_free */
+/* With all that it holds. NULL is allowed. */
 void lc_model_free(struct lc_model *model);
+/* Adds a metric; a parent must be there already. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_model_add_metric(struct lc_model *model, const struct lc_metric *metric,
                                 uint32_t *id);
+/* Adds a copy of a region; *id: its number. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_model_add_region(struct lc_model *model, const struct lc_region *region,
                                 uint32_t *id);
+/* Adds a call path; parent LC_NONE: a root. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_model_add_cnode(struct lc_model *model, uint32_t parent, uint32_t region,
                                uint32_t *id);
+/* Adds a machine or node; parent LC_NONE: the root. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_model_add_system_node(struct lc_model *model, uint32_t parent, const char *name,
                                      const char *class_name, uint32_t *id);
+/* Adds a process on a node. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_model_add_process(struct lc_model *model, uint32_t system_node, int32_t rank,
                                  const char *name, uint32_t *id);
+/* Adds a thread of a process; thread 0 is the first. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_model_add_location(struct lc_model *model, uint32_t process, int32_t thread,
                                   const char *name, uint32_t *id);
-enum lc_err lc_model_set_attr(struct lc_model *model, const char *key,
-                              const char *value);                         /* replaces */
+/* Adds an attribute, or replaces its value. Errors: LC_ERR_NOMEM, with the old value in place;
+ * LC_ERR_RANGE: 4 billion attributes. */
+enum lc_err lc_model_set_attr(struct lc_model *model, const char *key, const char *value);
 const char *lc_model_attr(const struct lc_model *model, const char *key); /* NULL if absent */
 uint32_t lc_model_find_metric(const struct lc_model *model,
                               const char *name); /* LC_NONE if absent */

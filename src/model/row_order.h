@@ -9,7 +9,8 @@
 /* LC_ERR_RANGE if the cnodes are not numbered in depth-first pre-order. */
 enum lc_err lc_order_check(const struct lc_model *model);
 
-/* position[cnode] in the INCLUSIVE enumeration. Needs pre-order; the caller frees it. */
+/* position[cnode] in the INCLUSIVE enumeration. Needs pre-order; the caller frees it.
+ * Errors: LC_ERR_NOMEM. */
 enum lc_err lc_order_inclusive(const struct lc_model *model, uint32_t **position);
 
 #endif

@@ -31,9 +31,11 @@ struct lc_area_head {
     _Atomic uint64_t magic; /* stored last, when the head is valid */
     uint64_t bytes;
     _Atomic uint64_t used;
-    uint64_t rings; /* offset of uint64_t[n_ranks]: headers of outgoing rings */
-    uint64_t posts; /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
-    uint64_t outer; /* offset of uint32_t[LC_AREA_NODES]: see lc_area_outer; 0: no room */
+    uint64_t rings;        /* offset of uint64_t[n_ranks]: headers of outgoing rings */
+    uint64_t posts;        /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
+    uint64_t outer;        /* offset of uint32_t[LC_AREA_NODES]: see lc_area_outer; 0: no room */
+    _Atomic uint64_t past; /* offset of a struct lc_past (past.h); 0: none */
+    _Atomic uint64_t met;  /* offset of uint64_t[n_ranks]: when the owner last waited for each */
     uint32_t n_ranks, rank;
     /* offsets of the threads' versions of vectors (cpvec.h) */
     _Atomic uint64_t vectors[LC_AREA_THREADS];
@@ -71,12 +73,13 @@ static inline uint32_t lc_area_outer(const struct lc_area *area, uint32_t node) 
     return atomic_load_explicit((_Atomic uint32_t *)lc_area_at(area, at) + node,
                                 memory_order_relaxed);
 }
-/* Owner only. */
+/* Tells the other ranks which node stands for `node` further out. By the owner of the area only. */
 void lc_area_set_outer(struct lc_area *area, uint32_t node, uint32_t outer);
 
 /* Registers (offset > 0) or removes (offset 0) a log. Returns 0 if the table is full. Owner only.
  */
 int lc_area_set_log(struct lc_area *area, uint64_t id, uint64_t offset);
+/* The offset of a log in another's area; 0: not there. */
 uint64_t lc_area_find_log(const struct lc_area *area, uint64_t id);
 
 #endif

@@ -21,7 +21,12 @@ struct lc_blame_row {
     uint32_t rank,
         node; /* one who waited, and its node for the waiting call path (merged tables) */
     uint64_t ticks;
-    uint64_t error; /* at most this much of ticks belongs to rows that had to go */
+    uint64_t error;    /* at most this much of ticks belongs to rows that had to go */
+    uint64_t indirect; /* of ticks, in tables of costs (past.h) */
+    uint64_t traced; /* of ticks: booked as costs already, of those to whom they were traced back */
+    /* Sum of the squares of what was added to the row itself; of several processes, as if they had
+     * all waited for the same work: the standard error of rows that samples found. */
+    double squares;
 };
 
 struct lc_blame {
@@ -52,18 +57,22 @@ static inline void lc_blame_add_own(struct lc_blame *blame, uint32_t rank, uint3
                                     uint32_t late_rank, uint32_t late_node, uint64_t ticks) {
     uint16_t *hash;
     struct lc_blame_row *row = lc_blame_at(blame, node, late_rank, late_node, 0, &hash);
-    if (__builtin_expect(row != NULL, 1))
+    double square = (double)ticks * (double)ticks;
+    if (__builtin_expect(row != NULL, 1)) {
         row->ticks += ticks;
-    else
+        row->squares += square;
+    } else {
         lc_blame_add(blame, &(struct lc_blame_row){.wait_key = node,
                                                    .late_rank = late_rank,
                                                    .late_node = late_node,
                                                    .rank = rank,
                                                    .node = node,
-                                                   .ticks = ticks});
+                                                   .ticks = ticks,
+                                                   .squares = square});
+    }
 }
 
-/* Adds all rows of another table. */
+/* Adds all rows of another process' table. */
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from);
 /* Rows in descending order of what is certain (the table can then no longer be added to). */
 void lc_blame_sort(struct lc_blame *blame);

@@ -57,7 +57,7 @@ struct lc_colllog {
 };
 
 /* `reuse`: offset of the shared part of a freed log of the same number of entries, 0: none. It is
- * cleared: entries do not say whose they are. */
+ * cleared: entries do not say whose they are. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_colllog_init(struct lc_colllog *log, struct lc_area *mine, uint64_t id, uint32_t n,
                             uint32_t me, uint32_t entries, uint64_t reuse);
 struct lc_freed_log {    /* the shared part of a freed log, still in the table of logs */
@@ -130,6 +130,7 @@ static inline const struct lc_log_entry *lc_colllog_read(struct lc_colllog *log,
 
 /* A nonblocking operation stays open until lc_colllog_close; blocking ones call end only. */
 void lc_colllog_keep_open(struct lc_colllog *log, uint64_t op);
+/* The operation that was kept open is over. */
 void lc_colllog_close(struct lc_colllog *log, uint64_t op);
 /* Shows the others what this rank has read, so that they may overwrite it. */
 void lc_colllog_publish(struct lc_colllog *log);

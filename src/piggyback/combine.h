@@ -41,6 +41,7 @@ struct lc_combine {
 /* Makes the groups whose first member this is. Off if there are fewer than two groups, or no
  * memory. All members of the log must be on this node. */
 void lc_combine_init(struct lc_combine *combine, struct lc_colllog *log, struct lc_area *mine);
+/* Gives the groups back; all members have freed the communicator. */
 void lc_combine_free(struct lc_combine *combine, struct lc_colllog *log, struct lc_area *mine);
 
 /* This member has written its entry of operation `op`. */

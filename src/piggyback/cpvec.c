@@ -31,6 +31,18 @@ void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, 
         atomic_store_explicit(&mine->head->vectors[thread], at, memory_order_release);
 }
 
+bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine) {
+    if (vec->circle != NULL && vec->published == NULL)
+        make_whatif(vec, mine);
+    return vec->published != NULL;
+}
+
+void lc_cpvec_whatif_begin(struct lc_cpvec *vec, uint32_t n) {
+    vec->n_whatif = n;
+    /* relaxed: who waited for this rank since then sees it */
+    atomic_store_explicit(&vec->circle->whatif_since, vec->next & 0x7fffff, memory_order_relaxed);
+}
+
 void lc_cpvec_clear(struct lc_cpvec *vec) {
     vec->n = vec->n_recent = 0;
     vec->tagged = false;
@@ -172,7 +184,16 @@ void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
     vec->recent[vec->n_recent++] = (struct lc_cp_item){key, ticks};
 }
 
+/* Numbers are compared as those of a circle: half of it is before a number. */
+static bool is_before(uint32_t number, uint32_t since) {
+    return ((number - since) & 0x7fffff) >= 0x400000;
+}
+
 static void publish_whatif(struct lc_cpvec *vec, uint32_t number, uint32_t version) {
+    uint32_t since = atomic_load_explicit(&vec->circle->whatif_since, memory_order_relaxed);
+    if (((number - since) & 0x7fffff) > 0x200000) /* stays within half of the circle */
+        atomic_store_explicit(&vec->circle->whatif_since, (number - 0x100000) & 0x7fffff,
+                              memory_order_relaxed);
     struct lc_whatif_version *v = &vec->published[number % vec->circle->n_whatif];
     atomic_store_explicit(&v->version, 0, memory_order_relaxed);
     /* as below: who reads new clocks reads version 0 or the new one after them */
@@ -191,15 +212,17 @@ uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     uint32_t number = vec->next++ & 0x7fffff;
     struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
     uint32_t version = vec->thread << 24 | number | 0x800000;
-    if (vec->published)
+    if (vec->published && vec->n_whatif > 0)
         publish_whatif(vec, number, version);
     atomic_store_explicit(&v->version, 0, memory_order_relaxed);
     /* readers that see new items see version 0 or the new one */
     atomic_thread_fence(memory_order_release);
-    v->n = vec->n;
-    v->other = vec->other;
-    for (uint32_t i = 0; i < vec->n; i++)
-        v->items[i] = vec->items[i];
+    __atomic_store_n(&v->n, vec->n, __ATOMIC_RELAXED);
+    __atomic_store_n(&v->other, vec->other, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < vec->n; i++) {
+        __atomic_store_n(&v->items[i].key, vec->items[i].key, __ATOMIC_RELAXED);
+        __atomic_store_n(&v->items[i].ticks, vec->items[i].ticks, __ATOMIC_RELAXED);
+    }
     /* release: who sees the version sees the items (lc_cpvec_adopt_slow) */
     atomic_store_explicit(&v->version, version, memory_order_release);
     atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
@@ -226,8 +249,10 @@ static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *
     uint32_t count = __atomic_load_n(&v->n, __ATOMIC_RELAXED);
     if (count > LC_CP_ITEMS)
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        items[i] = v->items[i];
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].key = __atomic_load_n(&v->items[i].key, __ATOMIC_RELAXED);
+        items[i].ticks = __atomic_load_n(&v->items[i].ticks, __ATOMIC_RELAXED);
+    }
     /* the items are read before the version is read again */
     atomic_thread_fence(memory_order_acquire);
     *n = count;
@@ -310,7 +335,10 @@ bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
     uint64_t clocks[LC_WHATIF_MAX];
     struct lc_cp_circle *circle = NULL;
-    if (!version_at(theirs, version, &circle) || !circle->whatif ||
+    if (version_at(theirs, version, &circle) &&
+        is_before(version, atomic_load_explicit(&circle->whatif_since, memory_order_relaxed)))
+        return;
+    if (!circle || !circle->whatif ||
         !copy_whatif(lc_area_at(theirs, circle->whatif), circle->n_whatif, version, clocks,
                      vec->n_whatif)) {
         vec->n_whatif_lost++;

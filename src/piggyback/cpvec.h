@@ -59,9 +59,10 @@ struct lc_whatif_version {
 
 struct lc_cp_circle { /* of one thread, in the area */
     _Atomic uint32_t latest;
-    uint32_t n_whatif; /* versions of what-if clocks, a power of two */
-    uint64_t whatif;   /* their offset in the area; 0: none */
-    uint32_t unused[12];
+    uint32_t n_whatif;             /* versions of what-if clocks, a power of two */
+    uint64_t whatif;               /* their offset in the area; 0: none */
+    _Atomic uint32_t whatif_since; /* versions before have none that count */
+    uint32_t unused[11];
     struct lc_cp_version versions[LC_CP_VERSIONS];
 };
 
@@ -92,6 +93,12 @@ struct lc_cpvec {
 /* thread < LC_AREA_THREADS; others publish nothing. mine NULL: nobody reads what is published, but
  * what-if clocks are kept (lc_cpvec_whatif_then). */
 void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif);
+/* Room for what-if clocks that begin later; false: no memory. */
+bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine);
+/* n what-if clocks (0: none) from now on: edges of earlier versions do not count in them. All ranks
+ * do so at the same point, when they have waited for each other. */
+void lc_cpvec_whatif_begin(struct lc_cpvec *vec, uint32_t n);
+/* Forgets all items and what-if clocks. */
 void lc_cpvec_clear(struct lc_cpvec *vec);
 /* Items that have to leave are added to the node further out that stands for them, as the areas of
  * their ranks say (lc_area_outer). */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now) {
-    l->useful = l->own = l->process = l->phase_useful = l->phase_own = 0;
+    l->useful = l->own = l->process = l->phase_useful = l->phase_own = l->phase_process = 0;
     l->in_mpi = l->in_omp = 0;
     l->origin = l->last = l->begin = now;
     l->skipped = 0;

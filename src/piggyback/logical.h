@@ -9,7 +9,7 @@
  *   process       `useful_process`: edges inside the process
  *   outside_omp   `outside_omp_global`: all time of the interval but that in the OpenMP runtime;
  *                 kept as the tick at which it would have been 0
- *   phase_useful  as useful, from the begin of the current phase
+ *   phase_useful  as useful, from the begin of the current phase; phase_process as process
  *   interval      measured interval, numbered alike on all ranks; clocks of other intervals make no
  *                 edge
  *
@@ -21,7 +21,7 @@
 
 struct lc_logical {
     uint64_t last; /* end of the last event: useful time runs from here */
-    uint64_t useful, own, process, phase_useful, phase_own;
+    uint64_t useful, own, process, phase_useful, phase_own, phase_process;
     uint64_t origin;         /* outside_omp = now - origin */
     uint64_t in_mpi, in_omp; /* sums of the time in calls, and in the OpenMP runtime */
     uint64_t begin, skipped; /* of the interval; of our own work in it */
@@ -53,6 +53,7 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
     l->process += ticks;
     l->phase_useful += ticks;
     l->phase_own += ticks;
+    l->phase_process += ticks;
     l->stale = true;
     lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | node, ticks);
 }
@@ -80,13 +81,14 @@ static inline void lc_logical_mark(const struct lc_logical *l, struct lc_logical
 
 /* Back to the mark, whose place `since` takes, for an edge that came in then; the vector stays. */
 void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since);
-/* And forward again; won: the edge brought another vector, to which what was done since is to be
- * added (done, n: where, with the plain sum `own` at its end, in order; more than that: last node).
- */
+/* Useful work since an edge came in: where, and the plain sum at its end. */
 struct lc_logical_done {
     uint32_t node;
     uint64_t own;
 };
+/* Forward again, to where lc_logical_rewind was called; won: the edge brought another vector, to
+ * which what was done since is to be added (done, n: where, with the plain sum `own` at its end,
+ * in order; more than that: last node). */
 void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
                         const struct lc_logical_done *done, uint32_t n);
 

@@ -1,8 +1,12 @@
+#include "piggyback/match.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "piggyback/match_private.h"
+#include "piggyback/arrivals.h"
+#include "piggyback/open_receives.h"
+#include "piggyback/streams.h"
 
 enum { LC_MATCH_PASSES = 8, LC_MATCH_LOOKS = 64, LC_MATCH_VOID_KEYS = 4096 };
 
@@ -86,7 +90,7 @@ static void drop_void(struct lc_matcher *match, struct lc_source *s, struct lc_s
     match->counts.void_entries++;
 }
 
-/* The next entry of the stream behind `before` (NULL: the first) in the stash, which grows from the
+/* The next entry of the stream after `before` (NULL: the first) in the stash, which grows from the
  * ring. */
 static struct lc_stashed *next_of(struct lc_matcher *match, uint32_t source, uint32_t context,
                                   int32_t tag, struct lc_stashed *before, int looks) {
@@ -172,8 +176,8 @@ static void add_void_key(struct lc_matcher *match, struct lc_source *s, uint32_t
     s->void_keys[s->n_void_keys++] = (uint64_t)context << 32 | (uint32_t)tag;
 }
 
-/* Sizes differ: takes the next one of the stream that fits. What is passed over too often is a
- * ghost. */
+/* Sizes differ: takes the next one of the stream that fits. What is passed over too often
+ * belongs to no receive. */
 struct lc_stashed *lc_match_fitting(struct lc_matcher *match, uint32_t source,
                                     struct lc_stashed *item, uint32_t bytes) {
     struct lc_source *s = &match->sources[source];

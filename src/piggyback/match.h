@@ -2,6 +2,13 @@
  * which receives are posted, but they complete in any order; so an entry is found by position: the
  * number of open receives posted earlier that belong to the same stream. Nouns: match_types.h.
  *
+ * Parts, each using those below it only
+ *   pending_entries  claims the place of an entry that has not arrived
+ *   match            takes the entry of a receive
+ *   arrivals         an entry that is read: to its pending place, or to the stash
+ *   open_receives    which receives are open, and how many of a stream were posted before one
+ *   streams          the stash: entries that were passed over, by stream
+ *
  * Invariants: the stash plus the unread ring is the source's stream of entries in order, each at
  * most once. Never waits. Used by one process for all its receives, by several threads in turn (the
  * caller holds a lock). */
@@ -17,53 +24,6 @@ enum lc_err lc_match_init(struct lc_matcher *match, uint32_t n_sources,
 /* What it holds itself; receives that are still open stay the caller's. */
 void lc_match_free(struct lc_matcher *match);
 
-/* A receive becomes open (after it was posted) and leaves the list (completed, cancelled, freed).
- */
-static inline bool lc_recv_has_wildcard(const struct lc_recv *recv) {
-    return recv->source == LC_ANY || recv->tag == LC_ANY;
-}
-
-/* Cold halves: with a wildcard; where the streams of the source keep theirs, or shall. */
-void lc_match_open_wildcard(struct lc_matcher *match, struct lc_recv *recv);
-void lc_match_close_wildcard(struct lc_matcher *match, struct lc_recv *recv);
-void lc_match_opened(struct lc_matcher *match, struct lc_source *s, struct lc_recv *recv);
-void lc_match_closed(struct lc_matcher *match, struct lc_source *s, struct lc_recv *recv);
-
-static inline void lc_match_open(struct lc_matcher *match, struct lc_recv *recv) {
-    if (__builtin_expect(lc_recv_has_wildcard(recv), 0)) {
-        lc_match_open_wildcard(match, recv);
-        return;
-    }
-    struct lc_source *s = &match->sources[recv->source];
-    recv->next = NULL;
-    recv->previous = s->last;
-    *(s->last ? &s->last->next : &s->first) = recv;
-    s->last = recv;
-    s->n_open++;
-    recv->open = true;
-    recv->place.count = 0;
-    if (__builtin_expect(s->n_open > LC_MATCH_OPEN_SCAN || s->counted, 0))
-        lc_match_opened(match, s, recv);
-}
-
-/* Of a receive whose wildcard is known by now (lc_match_take), `source` and `tag` are those of its
- * message. */
-static inline void lc_match_close(struct lc_matcher *match, struct lc_recv *recv) {
-    if (!recv->open)
-        return;
-    if (__builtin_expect(lc_recv_has_wildcard(recv), 0)) {
-        lc_match_close_wildcard(match, recv);
-        return;
-    }
-    struct lc_source *s = &match->sources[recv->source];
-    *(recv->previous ? &recv->previous->next : &s->first) = recv->next;
-    *(recv->next ? &recv->next->previous : &s->last) = recv->previous;
-    s->n_open--;
-    recv->open = false;
-    if (__builtin_expect(s->counted, 0))
-        lc_match_closed(match, s, recv);
-}
-
 /* An entry that came as message, in order per source. */
 void lc_match_add(struct lc_matcher *match, uint32_t source, const struct lc_ring_entry *entry,
                   const uint64_t *extra, uint32_t n_extra);
@@ -72,24 +32,28 @@ void lc_match_add(struct lc_matcher *match, uint32_t source, const struct lc_rin
  * open already; LC_POSTS_UNSURE: not known, or as many. */
 uint32_t lc_match_ahead(struct lc_matcher *match, uint32_t source, uint32_t context, int32_t tag);
 
-/* Cold halves. */
+/* The cold half of lc_match_take: everything but the next entry of a ring that nobody else can
+ * have. NULL: absent; the entry is valid until the next call for this source. */
 const struct lc_ring_entry *lc_match_take_slow(struct lc_matcher *match, uint32_t source,
                                                uint32_t context, int32_t tag, uint64_t order,
                                                uint32_t bytes);
+/* The cold half of lc_match_look. NULL: not there, or not certain. */
 const struct lc_ring_entry *lc_match_look_slow(struct lc_matcher *match, uint32_t source,
                                                uint32_t context, int32_t tag);
-
-/* As lc_match_take, where entries may come after their messages: the place is taken now, the entry
- * is there when `pending` is false. To be released; NULL: no memory. */
-struct lc_stashed *lc_match_claim(struct lc_matcher *match, uint32_t source, uint32_t context,
-                                  int32_t tag, uint64_t order, uint32_t bytes);
-/* Releases an item; one that is still pending is given up. NULL: nothing. */
-void lc_match_release(struct lc_matcher *match, struct lc_stashed *item);
 
 /* The first entry of a stream that has no receives of the program's own (context of a window), for
  * this source's next call; NULL: not there within `looks` looks (-1: only what was read before). */
 const struct lc_stashed *lc_match_take_from(struct lc_matcher *match, uint32_t source,
                                             uint32_t context, int32_t tag, int looks);
+
+/* The k-th entry (from 0) of the stream, after so many looks (0: of what is there); it stays there.
+ * NULL: not there. */
+struct lc_stashed *lc_match_nth(struct lc_matcher *match, uint32_t source, uint32_t context,
+                                int32_t tag, uint32_t k, int looks);
+/* The next one of its stream from `item` on that has so many bytes; counts a mispairing, and drops
+ * what was passed over too often. NULL: not there. */
+struct lc_stashed *lc_match_fitting(struct lc_matcher *match, uint32_t source,
+                                    struct lc_stashed *item, uint32_t bytes);
 
 /* Reads everything that is there of this source: replies go to `reply`, entries to the stash. */
 void lc_match_drain(struct lc_matcher *match, uint32_t source);

@@ -23,6 +23,8 @@
 #define LC_ANY INT32_MIN          /* any tag; any source */
 enum { LC_MATCH_OPEN_SCAN = 32 }; /* receives, or entries, that are looked at one by one */
 enum { LC_ANY_BYTES = -1 };       /* of a message whose size is not known */
+enum { LC_STASH_ROOM = 128 };     /* words that a pending entry may bring */
+#define LC_GIVEN_UP UINT32_MAX    /* `passed` of a pending place that nobody wants any more */
 
 struct lc_recv {
     struct lc_recv *next, *previous;

@@ -5,11 +5,13 @@
  * receive of a stream is completed, all earlier ones that fit its message are matched already, else
  * they would have got it: each is asked once with what, and belongs to that stream from then on. So
  * no completion looks at what another has looked at, in whatever order they come. */
+#include "piggyback/open_receives.h"
+
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "piggyback/match_private.h"
+#include "piggyback/streams.h"
 
 /* ---- streams that keep their receives */
 
@@ -108,7 +110,7 @@ static struct lc_pattern *make_pattern(struct lc_matcher *match, const struct lc
 
 void lc_match_open_wildcard(struct lc_matcher *match, struct lc_recv *recv) {
     struct lc_pattern *p = make_pattern(match, recv);
-    if (!p) { /* no memory: those behind it take its place */
+    if (!p) { /* no memory: those after it take its place */
         match->counts.unsure++;
         return;
     }
@@ -123,6 +125,8 @@ void lc_match_open_wildcard(struct lc_matcher *match, struct lc_recv *recv) {
 
 void lc_match_close_wildcard(struct lc_matcher *match, struct lc_recv *recv) {
     struct lc_pattern **at = place_of(match, recv->context, recv->source, recv->tag), *p = *at;
+    if (!p)
+        return;
     *(recv->previous ? &recv->previous->next : &p->first) = recv->next;
     *(recv->next ? &recv->next->previous : &p->last) = recv->previous;
     recv->open = false;

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "base/hash.h"
+
 static uint32_t count_of(const struct lc_order_node *node) {
     return node != NULL ? node->count : 0;
 }
@@ -41,7 +43,7 @@ static struct lc_order_node *merge(struct lc_order_node *low, struct lc_order_no
 }
 
 void lc_order_add(struct lc_order_node **root, struct lc_order_node *node, uint64_t key) {
-    uint64_t mix = (key + 1) * 0x9e3779b97f4a7c15ull;
+    uint64_t mix = lc_hash_key(key + 1);
     mix = (mix ^ mix >> 29) * 0xbf58476d1ce4e5b9ull;
     node->key = key;
     node->priority = (uint32_t)(mix >> 32);

@@ -16,11 +16,11 @@ struct lc_order_node {
     uint32_t priority;
 };
 
-/* The key must not be there yet. */
+/* Adds a node of the caller's; the key must not be there yet. */
 void lc_order_add(struct lc_order_node **root, struct lc_order_node *node, uint64_t key);
 /* Takes out a node that is in the tree. */
 void lc_order_remove(struct lc_order_node **root, struct lc_order_node *node);
-/* Number of keys below `key`. */
+/* The number of keys in the tree that are smaller than `key`. */
 uint32_t lc_order_below(const struct lc_order_node *root, uint64_t key);
 /* The k-th from 0; NULL: there are not so many. */
 struct lc_order_node *lc_order_at(struct lc_order_node *root, uint32_t k);

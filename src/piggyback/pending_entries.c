@@ -2,12 +2,11 @@
  * in the stream. A stream is thus a list of entries that have arrived, followed by a list of
  * pending places: the next entry of the stream belongs to the first of them. A place before a
  * claimed one belongs to an earlier receive that is still open. */
-#include <stdlib.h>
-#include <string.h>
+#include "piggyback/pending_entries.h"
 
-#include "piggyback/match_private.h"
-
-#define GIVEN_UP UINT32_MAX /* `passed` of a place that nobody wants any more */
+#include "piggyback/match.h"
+#include "piggyback/open_receives.h"
+#include "piggyback/streams.h"
 
 static struct lc_stashed *append(struct lc_matcher *match, struct lc_stream *stream) {
     struct lc_stashed *item = lc_stash_roomy(match);
@@ -33,7 +32,7 @@ static struct lc_stashed *claim_pending(struct lc_matcher *match, struct lc_sour
     struct lc_stream *stream = lc_stream_make(match, s, context, tag);
     struct lc_stashed *item = stream && stream->n_unclaimed > 0 ? stream->pending : NULL;
     while (stream) {
-        for (; item && (item->claimed || item->passed == GIVEN_UP); item = item->next) {
+        for (; item && (item->claimed || item->passed == LC_GIVEN_UP); item = item->next) {
         }
         if (!item)
             item = append(match, stream);
@@ -75,66 +74,15 @@ struct lc_stashed *lc_match_claim(struct lc_matcher *match, uint32_t source, uin
     return item;
 }
 
-static void unlink_pending(struct lc_stream *stream, struct lc_stashed *item) {
-    struct lc_stashed **at = &stream->pending, *before = NULL;
-    while (*at && *at != item) {
-        before = *at;
-        at = &before->next;
-    }
-    if (!*at)
-        return;
-    *at = item->next;
-    if (stream->last_pending == item)
-        stream->last_pending = before;
-}
-
 void lc_match_release(struct lc_matcher *match, struct lc_stashed *item) {
     if (!item)
         return;
     if (item->pending) { /* given up: what comes is nobody's */
         match->counts.absent++;
         item->claimed = false;
-        item->passed = GIVEN_UP;
+        item->passed = LC_GIVEN_UP;
         item->wanted = (uint32_t)LC_ANY_BYTES;
         return;
     }
     lc_stash_release(match, item);
-}
-
-bool lc_pending_arrived(struct lc_matcher *match, struct lc_source *s, struct lc_stream *stream,
-                        struct lc_ring_entry *origin, const struct lc_ring_entry *entry,
-                        const uint64_t *extra, uint32_t n_extra) {
-    struct lc_stashed *item = stream->pending;
-    bool given_up = item->passed == GIVEN_UP;
-    if (item->claimed && item->wanted != entry->bytes && item->wanted != (uint32_t)LC_ANY_BYTES) {
-        match->counts.mispaired++;
-        return false;
-    }
-    unlink_pending(stream, item);
-    stream->n_unclaimed -= !item->claimed && !given_up;
-    memcpy(&item->entry, entry, sizeof *entry);
-    item->origin = origin;
-    item->pending = false;
-    item->passed = 0;
-    item->n_extra = n_extra;
-    if (n_extra)
-        memcpy(item->extra, extra, n_extra * sizeof *extra);
-    if (given_up) {
-        match->counts.late++;
-        lc_stash_release(match, item);
-    } else if (item->claimed) {
-        match->counts.taken++;
-    } else {
-        lc_stash_link(s, stream, item);
-    }
-    lc_stream_drop(match, s, stream);
-    return true;
-}
-
-void lc_pending_free(struct lc_stream *stream) {
-    while (stream->pending) {
-        struct lc_stashed *next = stream->pending->next;
-        free(stream->pending);
-        stream->pending = next;
-    }
 }

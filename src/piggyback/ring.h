@@ -96,11 +96,12 @@ struct lc_ring_in {
 
 /* Cold: next segment of the sender; false: off. */
 bool lc_ring_grow(struct lc_ring_out *out);
+/* The sending end of the ring to a process; no memory is taken yet. */
 void lc_ring_out_init(struct lc_ring_out *out, struct lc_area *mine, uint32_t to);
-void lc_ring_out_free(struct lc_ring_out *out);
+void lc_ring_out_free(struct lc_ring_out *out); /* what the sender keeps; the ring stays */
 /* An entry that was written, by its number; NULL: its segment is in use again, or was never. */
 const struct lc_ring_entry *lc_ring_sent(const struct lc_ring_out *out, uint32_t seq);
-void lc_ring_in_init(struct lc_ring_in *in, const struct lc_area *theirs, uint32_t me);
+void lc_ring_in_init(struct lc_ring_in *in, const struct lc_area *theirs, uint32_t me); /* to me */
 /* Cold: first or next segment of the receiver; NULL: not there yet. */
 struct lc_ring_entry *lc_ring_turn(struct lc_ring_in *in);
 

@@ -1,13 +1,13 @@
 /* The stash: entries that were read from a source before their receive asked for them, by stream.
- * A stream is a list; where one has many entries and a receive far behind the first is completed,
+ * A stream is a list; where one has many entries and a receive far after the first is completed,
  * they get an index besides (order_tree.h), until the stream is empty. */
+#include "piggyback/streams.h"
+
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "piggyback/match_private.h"
 
 static struct lc_stream **place_of(struct lc_source *s, uint32_t context, int32_t tag) {
     uint64_t mix = lc_hash_key((uint64_t)context << 32 | (uint32_t)tag);
@@ -73,34 +73,6 @@ void lc_stream_drop(struct lc_matcher *match, struct lc_source *s, struct lc_str
 
 static void index_item(struct lc_stream *stream, struct lc_stashed *item) {
     lc_order_add(&stream->items, &item->place, stream->arrived++);
-}
-
-void lc_stash_add(struct lc_matcher *match, struct lc_source *s, struct lc_ring_entry *origin,
-                  const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra) {
-    struct lc_stream *stream = lc_stream_make(match, s, entry->context, entry->tag);
-    if (n_extra > LC_STASH_ROOM)
-        n_extra = 0;
-    if (stream && stream->pending &&
-        lc_pending_arrived(match, s, stream, origin, entry, extra, n_extra))
-        return;
-    struct lc_stashed *item = !stream ? NULL : n_extra ? lc_stash_roomy(match) : match->spare;
-    if (item && !n_extra)
-        match->spare = item->next;
-    else if (!item && stream && !n_extra)
-        item = malloc(sizeof *item);
-    if (!item) {
-        match->counts.absent++;
-        return;
-    }
-    item->origin = origin;
-    memcpy(&item->entry, entry, sizeof *entry);
-    item->passed = 0;
-    item->pending = item->claimed = false;
-    item->roomy = n_extra > 0;
-    item->n_extra = n_extra;
-    if (n_extra)
-        memcpy(item->extra, extra, n_extra * sizeof *extra);
-    lc_stash_link(s, stream, item);
 }
 
 struct lc_stashed *lc_stash_roomy(struct lc_matcher *match) {
@@ -198,7 +170,7 @@ static void free_streams(struct lc_stream *stream) {
     while (stream) {
         struct lc_stream *next = stream->next;
         free_list(stream->first);
-        lc_pending_free(stream);
+        free_list(stream->pending);
         free(stream);
         stream = next;
     }

@@ -7,7 +7,7 @@
 #include "report/view.h"
 
 /* to[p]: the path of b that p of a is, LC_NONE: it has none. `to` has a->n_paths elements and
- * belongs to the caller; no path of b is there twice. */
+ * belongs to the caller; no path of b is there twice. Errors: those of lc_view_row. */
 enum lc_err lc_align_paths(struct lc_view *a, struct lc_view *b, uint32_t *to);
 
 #endif

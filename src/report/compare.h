@@ -15,19 +15,25 @@ struct lc_comparison;
 
 enum lc_compare_format { LC_COMPARE_TEXT, LC_COMPARE_JSON, LC_COMPARE_MARKDOWN };
 
-enum lc_err lc_comparison_new(struct lc_comparison **comparison); /* freed with .._free */
+/* A comparison without runs; lc_comparison_free frees it. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_comparison_new(struct lc_comparison **comparison);
+/* With all runs; NULL is allowed. */
 void lc_comparison_free(struct lc_comparison *comparison);
 
-/* Adds a run to side 0 (A) or 1 (B); A first. The file is not needed any longer. */
+/* Adds a run to side 0 (A) or 1 (B); A first. The file is not needed any longer. Errors:
+ * those of lc_view_open and lc_view_row. */
 enum lc_err lc_comparison_add(struct lc_comparison *comparison, int side, const char *file);
 
-/* Computes; `threshold` (0.05: 5 %) is what counts where no significance can be given. */
+/* Computes; `threshold` (0.05: 5 %) is what counts where no significance can be given.
+ * Errors: LC_ERR_NOMEM. */
 enum lc_err lc_comparison_make(struct lc_comparison *comparison, double threshold);
+/* Writes the verdict and its reasons. LC_ERR_NOMEM, LC_ERR_IO. */
 enum lc_err lc_comparison_write(const struct lc_comparison *comparison,
                                 enum lc_compare_format format, FILE *out);
 
-/* After make. Slower: by more than chance, or by more than the threshold without significance. */
+/* After make: slower by more than chance, or by more than the threshold without significance. */
 bool lc_comparison_is_slower(const struct lc_comparison *comparison);
+/* After make: false: the runs have no time in common to compare. */
 bool lc_comparison_is_possible(const struct lc_comparison *comparison);
 
 #endif

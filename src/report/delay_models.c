@@ -338,7 +338,7 @@ static enum lc_err write_text(const struct comparison *comparison, FILE *out) {
     LC_TRY(print_items(&text, comparison, comparison->locations, comparison->n_locations, false));
     LC_TRY(print_items(&text, comparison, comparison->paths, comparison->n_paths, true));
     lc_text_heading(&text, "Concentration",
-                    "how many of the most expensive hold 50, 80, 90, 99 % of all costs");
+                    "how many of the most expensive account for 50, 80, 90, 99 % of all costs");
     LC_TRY(
         print_pareto(&text, comparison, comparison->locations, comparison->n_locations, "ranks"));
     return print_pareto(&text, comparison, comparison->paths, comparison->n_paths, "call paths");

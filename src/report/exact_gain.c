@@ -43,9 +43,3 @@ bool lc_exact_gain(const struct lc_search *search, const char *kind, struct lc_f
     }
     return false;
 }
-
-bool lc_exact_is_no_single_rank(const struct lc_search *search, uint32_t path, int32_t rank) {
-    struct lc_finding one = {.path = path, .ranks = {rank}, .n_ranks = 1}, all = one;
-    return lc_exact_gain(search, "late_rank", &one) && lc_exact_gain(search, "imbalance", &all) &&
-           one.gain_s < 0.5 * all.gain_s;
-}

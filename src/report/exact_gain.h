@@ -3,16 +3,12 @@
 #ifndef LC_REPORT_EXACT_GAIN_H
 #define LC_REPORT_EXACT_GAIN_H
 
-#include "report/findings_private.h"
+#include "report/finding_search.h"
 
 /* Takes the gain of the same kind, call path and rank from the analysis, with the error of the
  * measurement as bounds. `kind`: "late_rank", "imbalance", "serialisation_chain", "mpi_cost".
  * False: there is none, the finding stays as it is. */
 bool lc_exact_gain(const struct lc_search *search, const char *kind, struct lc_finding *finding);
-
-/* The replays say that another rank is as late: this one as fast as the others would gain less than
- * half of what evening out does. False where one of them is not known. */
-bool lc_exact_is_no_single_rank(const struct lc_search *search, uint32_t path, int32_t rank);
 
 /* The gains of an analysis: the caller gives them back; NULL: it has none. */
 json_t *lc_exact_gains_read(struct lc_view *analysis);

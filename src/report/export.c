@@ -1,6 +1,7 @@
-#include "report/export_private.h"
+#include "report/export.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,12 +10,22 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "report/export_html.h"
 
 enum { MOST_GROUPS = 16, LONGEST_STACK = 4096 };
 
 /* ---- output with a limit */
 
-enum lc_err lc_export_put(struct lc_export *e, const char *text, size_t length) {
+struct export {
+    struct lc_view *view;
+    FILE *out;
+    uint32_t metric;     /* LC_NONE: time; csv and hatchet: all */
+    uint64_t most_bytes; /* 0: no limit */
+    uint64_t bytes;      /* written so far */
+    double *row;         /* one value per location */
+};
+
+static enum lc_err put(struct export *e, const char *text, size_t length) {
     e->bytes += length;
     if (e->most_bytes > 0 && e->bytes > e->most_bytes)
         return lc_fail(LC_ERR_RANGE,
@@ -26,37 +37,35 @@ enum lc_err lc_export_put(struct lc_export *e, const char *text, size_t length) 
     return LC_OK;
 }
 
-static enum lc_err put_text(struct lc_export *e, const char *text) {
-    return lc_export_put(e, text, strlen(text));
+static enum lc_err put_text(struct export *e, const char *text) {
+    return put(e, text, strlen(text));
 }
 
-static enum lc_err print(struct lc_export *e, const char *format, ...)
+static enum lc_err print(struct export *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static enum lc_err print(struct lc_export *e, const char *format, ...) {
+static enum lc_err print(struct export *e, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return length > 0
-               ? lc_export_put(e, text,
-                               (size_t)length < sizeof text ? (size_t)length : sizeof text - 1)
+               ? put(e, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1)
                : LC_OK;
 }
 
-static enum lc_err put_json(struct lc_export *e, const char *text) {
+static enum lc_err put_json(struct export *e, const char *text) {
     struct lc_strbuf quoted = {0};
     lc_json_put(&quoted, text);
-    enum lc_err err = lc_strbuf_ok(&quoted)
-                          ? lc_export_put(e, lc_strbuf_get(&quoted), quoted.length)
-                          : lc_fail(LC_ERR_NOMEM, "memory: cannot write a name");
+    enum lc_err err = lc_strbuf_ok(&quoted) ? put(e, lc_strbuf_get(&quoted), quoted.length)
+                                            : lc_fail(LC_ERR_NOMEM, "memory: cannot write a name");
     lc_strbuf_free(&quoted);
     return err;
 }
 
 /* A number as JSON knows it. */
-static enum lc_err put_number(struct lc_export *e, double value) {
+static enum lc_err put_number(struct export *e, double value) {
     return isfinite(value) ? print(e, "%.17g", value) : put_text(e, "0");
 }
 
@@ -80,7 +89,7 @@ static bool is_time(const struct lc_metric *metric) {
 }
 
 /* Values of one path without its children; rounding may leave a little less than nothing. */
-static enum lc_err own_row(struct lc_export *e, uint32_t metric, uint32_t path) {
+static enum lc_err own_row(struct export *e, uint32_t metric, uint32_t path) {
     LC_TRY(lc_view_exclusive_row(e->view, metric, path, e->row));
     bool time = e->view->model->metrics[metric].kind == LC_METRIC_INCLUSIVE;
     for (size_t l = 0; time && l < e->view->model->n_locations; l++)
@@ -88,7 +97,7 @@ static enum lc_err own_row(struct lc_export *e, uint32_t metric, uint32_t path) 
     return LC_OK;
 }
 
-static double join(const struct lc_export *e, uint32_t metric) {
+static double join(const struct export *e, uint32_t metric) {
     double sum = 0.0;
     for (size_t l = 0; l < e->view->model->n_locations; l++)
         if (!e->view->unknown[l])
@@ -107,7 +116,7 @@ static void put_frame(struct lc_strbuf *out, const char *name) {
     lc_strbuf_free(&printable);
 }
 
-static enum lc_err write_folded(struct lc_export *e) {
+static enum lc_err write_folded(struct export *e) {
     const struct lc_metric *metric = &e->view->model->metrics[e->metric];
     uint32_t stack[LONGEST_STACK];
     for (uint32_t p = 0; p < e->view->n_paths; p++) {
@@ -122,7 +131,7 @@ static enum lc_err write_folded(struct lc_export *e) {
             lc_strbuf_putc(&line, i + 1 < n ? ';' : ' ');
         }
         lc_strbuf_printf(&line, "%.0f\n", value);
-        enum lc_err err = lc_strbuf_ok(&line) ? lc_export_put(e, lc_strbuf_get(&line), line.length)
+        enum lc_err err = lc_strbuf_ok(&line) ? put(e, lc_strbuf_get(&line), line.length)
                                               : lc_fail(LC_ERR_NOMEM, "memory: a stack");
         lc_strbuf_free(&line);
         LC_TRY(err);
@@ -132,18 +141,19 @@ static enum lc_err write_folded(struct lc_export *e) {
 
 /* ---- csv, long form (RFC 4180): one line per value that is not 0 */
 
-static enum lc_err put_cell(struct lc_export *e, const char *text) {
-    LC_TRY(lc_export_put(e, "\"", 1));
+static enum lc_err put_cell(struct export *e, const char *text) {
+    LC_TRY(put(e, "\"", 1));
     for (; *text != '\0'; text++)
-        LC_TRY(lc_export_put(e, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1));
-    return lc_export_put(e, "\"", 1);
+        LC_TRY(put(e, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1));
+    return put(e, "\"", 1);
 }
 
-static enum lc_err write_csv_path(struct lc_export *e, uint32_t metric, uint32_t path) {
+static enum lc_err write_csv_path(struct export *e, uint32_t metric, uint32_t path) {
     const struct lc_model *model = e->view->model;
     char *name = lc_view_path(e->view, path);
-    enum lc_err err = name != NULL ? lc_view_row(e->view, metric, path, e->row)
-                                   : lc_fail(LC_ERR_NOMEM, "memory: a call path");
+    if (name == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write a call path");
+    enum lc_err err = lc_view_row(e->view, metric, path, e->row);
     for (uint32_t l = 0; err == LC_OK && l < model->n_locations; l++) {
         if (e->row[l] == 0.0 || e->view->unknown[l])
             continue;
@@ -156,12 +166,12 @@ static enum lc_err write_csv_path(struct lc_export *e, uint32_t metric, uint32_t
     return err;
 }
 
-static bool is_wanted(const struct lc_export *e, uint32_t metric) {
+static bool is_wanted(const struct export *e, uint32_t metric) {
     return e->view->model->metrics[metric].kind != LC_METRIC_DERIVED &&
            (e->metric == LC_NONE || e->metric == metric);
 }
 
-static enum lc_err write_csv(struct lc_export *e) {
+static enum lc_err write_csv(struct export *e) {
     LC_TRY(put_text(e, "callpath,metric,rank,thread,value\r\n"));
     for (uint32_t m = 0; m < e->view->model->n_metrics; m++)
         for (uint32_t p = 0; is_wanted(e, m) && p < e->view->n_paths; p++)
@@ -169,9 +179,11 @@ static enum lc_err write_csv(struct lc_export *e) {
     return LC_OK;
 }
 
-/* ---- speedscope: a sampled profile for all ranks together, and one per rank or group of ranks */
+/* ---- speedscope: a sampled profile for all ranks together, and one per rank or group of ranks; of
+ * an analysis the critical path as an evented one, whose frames are the ranks that it goes through
+ */
 
-static enum lc_err put_frames(struct lc_export *e) {
+static enum lc_err put_frames(struct export *e) {
     const struct lc_model *model = e->view->model;
     for (uint32_t p = 0; p < e->view->n_paths; p++) {
         const struct lc_region *region =
@@ -189,15 +201,68 @@ static enum lc_err put_frames(struct lc_export *e) {
     return LC_OK;
 }
 
+/* NULL: the result has none. The caller gives it back. */
+static json_t *segments_of(const struct export *e) {
+    const char *data;
+    size_t bytes;
+    if (lc_cubex_misc(e->view->cube, "critical_path.json", &data, &bytes) != LC_OK)
+        return NULL;
+    json_t *root = json_loadb(data, bytes, 0, NULL);
+    json_t *segments = json_incref(json_object_get(root, "segments"));
+    json_decref(root);
+    return segments;
+}
+
+static size_t location_of(const struct export *e, const json_t *segment) {
+    const struct lc_model *model = e->view->model;
+    json_int_t rank = json_integer_value(json_object_get(segment, "rank"));
+    json_int_t thread = json_integer_value(json_object_get(segment, "thread"));
+    size_t l = 0;
+    while (l < model->n_locations &&
+           (lc_view_rank(e->view, (uint32_t)l) != rank || model->locations[l].thread != thread))
+        l++;
+    return l;
+}
+
+/* The frames of locations come after those of call paths. */
+static enum lc_err put_critical_path(struct export *e, const json_t *segments) {
+    double begin = 0.0, end = 0.0;
+    size_t i, n = e->view->model->n_locations;
+    json_t *segment;
+    json_array_foreach(segments, i, segment) {
+        begin = i == 0 ? json_number_value(json_object_get(segment, "from_s")) : begin;
+        end = fmax(end, json_number_value(json_object_get(segment, "to_s")));
+    }
+    LC_TRY(print(e,
+                 ",\n{\"type\": \"evented\", \"name\": \"critical path\", \"unit\": \"seconds\", "
+                 "\"startValue\": %.17g, \"endValue\": %.17g,\n\"events\": [",
+                 begin, end));
+    const char *separator = "";
+    json_array_foreach(segments, i, segment) {
+        double from = json_number_value(json_object_get(segment, "from_s"));
+        double to = json_number_value(json_object_get(segment, "to_s"));
+        size_t l = location_of(e, segment);
+        if (l == n || from < begin || to < from)
+            continue;
+        LC_TRY(print(e, "%s{\"type\": \"O\", \"at\": %.17g, \"frame\": %zu}", separator, from,
+                     e->view->n_paths + l));
+        LC_TRY(print(e, ", {\"type\": \"C\", \"at\": %.17g, \"frame\": %zu}", to,
+                     e->view->n_paths + l));
+        separator = ",\n";
+        begin = to;
+    }
+    return put_text(e, "]}");
+}
+
 /* Mean over the locations first, .. , last - 1. */
-static double mean_of(const struct lc_export *e, size_t first, size_t last) {
+static double mean_of(const struct export *e, size_t first, size_t last) {
     double sum = 0.0;
     for (size_t l = first; l < last; l++)
         sum += e->row[l];
     return sum / (double)(last - first);
 }
 
-static enum lc_err put_profile(struct lc_export *e, const char *name, size_t first, size_t last) {
+static enum lc_err put_profile(struct export *e, const char *name, size_t first, size_t last) {
     double *weights, all = 0.0;
     uint32_t stack[LONGEST_STACK];
     LC_TRY(lc_alloc(&weights, e->view->n_paths, sizeof weights[0]));
@@ -251,7 +316,16 @@ static void name_group(const struct lc_view *view, size_t first, size_t last, ch
         snprintf(name, 96, "ranks %d to %d, mean", lc_view_rank(view, a), lc_view_rank(view, b));
 }
 
-static enum lc_err write_speedscope(struct lc_export *e) {
+static enum lc_err put_location_frames(struct export *e) {
+    char name[96];
+    for (size_t l = 0; l < e->view->model->n_locations; l++) {
+        name_group(e->view, l, l + 1, name);
+        LC_TRY(print(e, ",\n{\"name\": \"%s\"}", name));
+    }
+    return LC_OK;
+}
+
+static enum lc_err put_speedscope(struct export *e, const json_t *segments) {
     size_t n = e->view->model->n_locations, groups = n < MOST_GROUPS ? n : MOST_GROUPS;
     char name[96];
     LC_TRY(put_text(e, "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
@@ -260,6 +334,7 @@ static enum lc_err write_speedscope(struct lc_export *e) {
     LC_TRY(put_json(e, e->view->file));
     LC_TRY(put_text(e, ",\n\"shared\": {\"frames\": [\n"));
     LC_TRY(put_frames(e));
+    LC_TRY(segments != NULL ? put_location_frames(e) : LC_OK);
     LC_TRY(put_text(e, "]},\n\"profiles\": [\n"));
     LC_TRY(put_profile(e, "all ranks, mean", 0, n));
     for (size_t g = 0; g < groups; g++) {
@@ -267,12 +342,20 @@ static enum lc_err write_speedscope(struct lc_export *e) {
         LC_TRY(put_text(e, ",\n"));
         LC_TRY(put_profile(e, name, g * n / groups, (g + 1) * n / groups));
     }
+    LC_TRY(segments != NULL ? put_critical_path(e, segments) : LC_OK);
     return put_text(e, "\n]}\n");
+}
+
+static enum lc_err write_speedscope(struct export *e) {
+    json_t *segments = segments_of(e);
+    enum lc_err err = put_speedscope(e, segments);
+    json_decref(segments);
+    return err;
 }
 
 /* ---- hatchet: [{"frame": .., "metrics": .., "children": [..]}], sums over ranks and threads */
 
-static enum lc_err put_metrics(struct lc_export *e, uint32_t path) {
+static enum lc_err put_metrics(struct export *e, uint32_t path) {
     const struct lc_model *model = e->view->model;
     const char *separator = "";
     for (uint32_t m = 0; m < model->n_metrics; m++) {
@@ -293,7 +376,7 @@ static enum lc_err put_metrics(struct lc_export *e, uint32_t path) {
 }
 
 /* Recursion is bounded by the depth of the call tree, which the reader bounds. */
-static enum lc_err put_node(struct lc_export *e, uint32_t path) {
+static enum lc_err put_node(struct export *e, uint32_t path) {
     const struct lc_merged_path *own = &e->view->paths[path];
     LC_TRY(put_text(e, "{\"frame\": {\"name\": "));
     LC_TRY(put_json(e, own->name));
@@ -307,7 +390,7 @@ static enum lc_err put_node(struct lc_export *e, uint32_t path) {
     return put_text(e, "]}");
 }
 
-static enum lc_err write_hatchet(struct lc_export *e) {
+static enum lc_err write_hatchet(struct export *e) {
     const char *separator = "[";
     for (uint32_t p = 0; p < e->view->n_paths; p++) {
         if (e->view->paths[p].parent != LC_NONE)
@@ -319,16 +402,25 @@ static enum lc_err write_hatchet(struct lc_export *e) {
     return put_text(e, e->view->n_paths > 0 ? "]\n" : "[]\n");
 }
 
+static enum lc_err write_html(struct export *e) {
+    struct lc_strbuf page = {0};
+    enum lc_err err = lc_export_html(e->view, &page);
+    if (err == LC_OK)
+        err = put(e, lc_strbuf_get(&page), page.length);
+    lc_strbuf_free(&page);
+    return err;
+}
+
 static const struct format {
     const char *name;
-    enum lc_err (*write)(struct lc_export *e);
+    enum lc_err (*write)(struct export *e);
     bool one_metric;
 } formats[] = {
     {"speedscope", write_speedscope, true},
     {"folded", write_folded, true},
     {"csv", write_csv, false},
     {"hatchet", write_hatchet, false},
-    {"html-summary", lc_export_html, false},
+    {"html-summary", write_html, false},
 };
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -343,7 +435,7 @@ const char *const *lc_export_formats(size_t *n) {
 enum lc_err lc_export_write(struct lc_view *view, const char *format, const char *metric,
                             uint64_t most_bytes, FILE *out) {
     const struct format *chosen = NULL;
-    struct lc_export e = {.view = view, .out = out, .metric = LC_NONE, .most_bytes = most_bytes};
+    struct export e = {.view = view, .out = out, .metric = LC_NONE, .most_bytes = most_bytes};
     for (size_t i = 0; i < N_FORMATS; i++)
         if (strcmp(formats[i].name, format) == 0)
             chosen = &formats[i];

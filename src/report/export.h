@@ -8,15 +8,6 @@
 
 #include "report/view.h"
 
-struct lc_export {
-    struct lc_view *view;
-    FILE *out;
-    uint32_t metric;     /* LC_NONE: time; csv and hatchet: all */
-    uint64_t most_bytes; /* 0: no limit */
-    uint64_t bytes;      /* written so far */
-    double *row;         /* one value per location */
-};
-
 /* The names of the formats; `n`: how many. */
 const char *const *lc_export_formats(size_t *n);
 

@@ -1,6 +1,8 @@
 /* The result as one page of HTML that needs nothing else: the run, findings, efficiency, heaviest
  * waits, ranks. Names come from programs: they are text, whatever is in them, and the page may load
  * and run nothing. */
+#include "report/export_html.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +10,7 @@
 
 #include "base/mem.h"
 #include "base/plural.h"
-#include "base/strbuf.h"
 #include "base/utf8.h"
-#include "report/export_private.h"
 #include "report/findings.h"
 #include "report/run_info.h"
 #include "report/sums.h"
@@ -109,7 +109,7 @@ static void put_run(struct page *page) {
                      lc_text_share(page->sums->total_waiting, page->sums->total_time),
                      page->sums->estimated ? " (estimated)" : "");
     if (page->view->n_unknown > 0)
-        lc_strbuf_printf(&page->out, "<p>Nothing is known of %zu thread%s.</p>\n",
+        lc_strbuf_printf(&page->out, "<p>Nothing is known about %zu thread%s.</p>\n",
                          page->view->n_unknown, lc_plural((double)page->view->n_unknown));
     if (json_is_false(json_object_get(page->meta, "complete")))
         lc_strbuf_puts(&page->out, "<p>The run was not measured to its end.</p>\n");
@@ -143,7 +143,7 @@ static enum lc_err put_findings(struct page *page) {
     LC_TRY(lc_findings_of(&findings, page->view, page->sums));
     lc_strbuf_puts(&page->out, "<h2>Findings</h2>\n");
     if (findings->n == 0)
-        lc_strbuf_puts(&page->out, "<p>Nothing above the accuracy of this measurement.</p>\n");
+        lc_strbuf_puts(&page->out, "<p>Nothing exceeds the accuracy of this measurement.</p>\n");
     else
         lc_strbuf_puts(&page->out, "<table><tr><th class=\"n\">gain</th><th>what</th></tr>\n");
     for (size_t i = 0; i < findings->n && i < MOST_FINDINGS; i++)
@@ -257,13 +257,13 @@ static void put_ranks(struct page *page) {
         lc_strbuf_printf(&page->out, "<p>.. and %zu more.</p>\n", n - MOST_RANKS);
 }
 
-enum lc_err lc_export_html(struct lc_export *e) {
-    struct page page = {.view = e->view};
-    enum lc_err err = lc_json_meta(e->view, &page.meta);
+enum lc_err lc_export_html(struct lc_view *view, struct lc_strbuf *out) {
+    struct page page = {.view = view};
+    enum lc_err err = lc_json_meta(view, &page.meta);
     if (err == LC_OK)
-        err = lc_json_pop(e->view, &page.pop);
+        err = lc_json_pop(view, &page.pop);
     if (err == LC_OK)
-        err = lc_sums_new(&page.sums, e->view);
+        err = lc_sums_new(&page.sums, view);
     if (err == LC_OK) {
         put_head(&page);
         put_run(&page);
@@ -274,12 +274,12 @@ enum lc_err lc_export_html(struct lc_export *e) {
         put_waits(&page);
         put_ranks(&page);
         lc_strbuf_puts(&page.out, "</body></html>\n");
-        err = lc_strbuf_ok(&page.out) ? lc_export_put(e, lc_strbuf_get(&page.out), page.out.length)
-                                      : lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
+        if (!lc_strbuf_ok(&page.out))
+            err = lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
     }
-    lc_strbuf_free(&page.out);
     lc_sums_free(page.sums);
     json_decref(page.meta);
     json_decref(page.pop);
+    *out = page.out;
     return err;
 }

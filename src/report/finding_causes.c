@@ -11,7 +11,8 @@
  *                          those who wait for it wait
  *                 at most  min over s of M_s + D_s, with M_s all time of s in MPI
  *
- * Where the analysis replayed the trace without the cause, that is the gain (exact_gain.h).
+ * Where the analysis replayed the trace without the cause, that is the gain (exact_gain.h), else
+ * what a clock of the run without it says (clocked_gain.h).
  *
  * The bound holds because a run takes at least as long as any rank works. Without a core for each
  * rank, what is no waiting in MPI is mostly waiting for a core: then M stands for W. */
@@ -20,15 +21,16 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/clocked_gain.h"
 #include "report/delay_costs.h"
 #include "report/exact_gain.h"
-#include "report/findings_private.h"
+#include "report/finding_kinds.h"
 #include "report/late.h"
 #include "report/units.h"
 
 struct cause {
     uint32_t path;
-    double total;
+    double total, indirect;   /* indirect: measured, of the total */
     double *cost;             /* per process: waiting of others */
     const struct lc_late *by; /* the largest measured part; NULL: none */
     bool exact;               /* costs are from the trace */
@@ -38,6 +40,7 @@ struct causes {
     struct cause *list;
     size_t n, capacity;
     struct lc_late_list late;
+    struct lc_tsv gains;    /* by clocks */
     double *own, *critical; /* per process, of the path that is looked at */
 };
 
@@ -97,6 +100,7 @@ static enum lc_err add_measured(struct lc_search *search, struct causes *causes)
         if (!cause->exact) {
             cause->cost[process] += late->seconds;
             cause->total += late->seconds;
+            cause->indirect += late->indirect;
         }
     }
     return LC_OK;
@@ -208,6 +212,38 @@ static void name_ranks(const struct lc_search *search, const struct cause *cause
     }
 }
 
+/* Own time above which a rank is as late as the longest: nearer to it than to the mean. */
+static double as_late(const struct lc_search *search, const struct causes *causes) {
+    double most = 0.0;
+    for (size_t p = 0; p < search->view->model->n_processes; p++)
+        most = fmax(most, causes->own[p]);
+    return (most + sum(causes->own, search->view->model->n_processes) / (double)search->n_ranks) /
+           2;
+}
+
+/* Where the costs name one of several ranks that are as late: all of these, the longest first. */
+static void name_as_late(const struct lc_search *search, const struct causes *causes,
+                         struct lc_finding *finding) {
+    const struct lc_model *model = search->view->model;
+    double least = as_late(search, causes), below = INFINITY;
+    while (finding->n_ranks < model->n_processes) {
+        double next = least; /* the largest below those told */
+        for (size_t p = 0; p < model->n_processes; p++)
+            if (causes->own[p] < below)
+                next = fmax(next, causes->own[p]);
+        if (next <= least)
+            return;
+        for (size_t p = 0; p < model->n_processes; p++) {
+            if (causes->own[p] != next)
+                continue;
+            if (finding->n_ranks < LC_FINDING_RANKS)
+                finding->ranks[finding->n_ranks] = model->processes[p].rank;
+            finding->n_ranks++;
+        }
+        below = next;
+    }
+}
+
 static uint32_t most_costly(const struct cause *cause, size_t n) {
     uint32_t best = 0;
     for (uint32_t p = 1; p < n; p++)
@@ -225,20 +261,21 @@ static bool is_known(const struct lc_search *search, size_t process) {
 }
 
 /* See the head of the file. `late`: the rank that is to be as fast as the others, LC_NONE: all as
- * fast as the mean. */
-static void predict(const struct lc_search *search, const struct causes *causes, uint32_t late,
+ * fast as the mean. True: by replay of the trace, or by a clock. */
+static bool predict(const struct lc_search *search, const struct causes *causes, uint32_t late,
                     struct lc_finding *finding) {
     size_t n = search->view->model->n_processes;
-    double all = sum(causes->own, n), mean, high = INFINITY, gain;
+    double all = sum(causes->own, n), mean, high = INFINITY, gain, excess;
     double critical = sum(causes->critical, n);
+    const char *kind = finding->kind->id;
     if (critical <= 0.0 || search->n_ranks < 2)
-        return;
+        return lc_exact_gain(search, kind, finding);
     if (late == LC_NONE) {
         mean = all / (double)search->n_ranks;
-        gain = critical - mean;
+        gain = excess = critical - mean;
     } else {
         mean = (all - causes->own[late]) / (double)(search->n_ranks - 1);
-        double excess = causes->own[late] - mean;
+        excess = causes->own[late] - mean;
         gain = excess > 0.0 ? excess / causes->own[late] * causes->critical[late] : 0.0;
         gain = fmin(gain, excess);
     }
@@ -257,6 +294,8 @@ static void predict(const struct lc_search *search, const struct causes *causes,
     finding->gain_by = late == LC_NONE ? "critical path of the code less the mean of all ranks"
                                        : "excess over the mean of the other ranks, where it is on "
                                          "the critical path";
+    return lc_exact_gain(search, kind, finding) ||
+           lc_clocked_gain(search, &causes->gains, kind, excess, finding);
 }
 
 static void copy_sites(const struct cause *cause, struct lc_finding *finding) {
@@ -276,6 +315,25 @@ static bool is_chain(const struct lc_search *search, const struct causes *causes
     return search->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
 }
 
+/* To make this rank as fast as the others gains less than half of what evening out gains; of
+ * estimates that is also said where another one has nearly as much own time. */
+static bool another_is_as_late(const struct lc_search *search, const struct causes *causes,
+                               const struct cause *cause, uint32_t late) {
+    struct lc_finding one = lc_finding_begin(LC_LATE_RANK), all = lc_finding_begin(LC_IMBALANCE);
+    one.path = all.path = cause->path;
+    one.severity_s = all.severity_s = cause->total;
+    one.certainty = all.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
+    one.ranks[0] = search->view->model->processes[late].rank;
+    one.n_ranks = 1;
+    bool exact = predict(search, causes, late, &one);
+    bool all_exact = predict(search, causes, LC_NONE, &all);
+    double least = as_late(search, causes);
+    for (size_t p = 0; !exact && p < search->view->model->n_processes; p++)
+        if (p != late && causes->own[late] > least && causes->own[p] > least)
+            return true;
+    return all_exact == exact && one.gain_s < 0.5 * all.gain_s;
+}
+
 static enum lc_err judge(struct lc_search *search, const struct causes *causes,
                          const struct cause *cause) {
     size_t n = search->view->model->n_processes;
@@ -283,17 +341,20 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
     bool one = cause->cost[late] >= 0.6 * cause->total && search->n_ranks > 1;
     bool chain = is_chain(search, causes);
     int32_t rank = search->view->model->processes[late].rank;
-    if (one && !chain && lc_exact_is_no_single_rank(search, cause->path, rank))
-        one = false;
+    bool several = one && !chain && another_is_as_late(search, causes, cause, late);
+    one = one && !several;
     struct lc_finding finding = lc_finding_begin(chain ? LC_SERIALISATION_CHAIN
                                                  : one ? LC_LATE_RANK
                                                        : LC_IMBALANCE);
     finding.path = cause->path;
     finding.severity_s = cause->total;
+    finding.indirect_s = cause->exact ? NAN : cause->indirect;
     finding.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
     if (one) {
         finding.ranks[0] = rank;
         finding.n_ranks = 1;
+    } else if (several) {
+        name_as_late(search, causes, &finding);
     } else {
         name_ranks(search, cause, &finding);
     }
@@ -303,11 +364,10 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
         for (size_t p = 0; p < n; p++)
             own = fmax(own, causes->own[p]);
         snprintf(finding.detail, sizeof finding.detail,
-                 "the chain of it takes %s, no rank more than %s",
+                 "the chain takes %s, no single rank more than %s",
                  lc_text_seconds(sum(causes->critical, n), longest), lc_text_seconds(own, most));
     }
     predict(search, causes, one && !chain ? late : LC_NONE, &finding);
-    lc_exact_gain(search, finding.kind->id, &finding);
     copy_sites(cause, &finding);
     if (cause->by != NULL && cause->by->victim != NULL)
         finding.evidence_path = lc_view_find(search->view, cause->by->victim);
@@ -364,6 +424,8 @@ enum lc_err lc_find_causes(struct lc_search *search) {
         err = lc_alloc(&causes.critical, n, sizeof(double));
     if (err == LC_OK)
         err = lc_late_read(&causes.late, search->view);
+    if (err == LC_OK)
+        err = lc_clocked_gains_read(search->view, &causes.gains);
     struct lc_view *analysis = search->is_analysis ? search->view : search->analysis;
     if (err == LC_OK && analysis != NULL)
         err = add_exact(search, &causes, analysis);
@@ -382,5 +444,6 @@ enum lc_err lc_find_causes(struct lc_search *search) {
     free(causes.own);
     free(causes.critical);
     lc_late_free(&causes.late);
+    lc_tsv_free(&causes.gains);
     return err;
 }

@@ -1,10 +1,11 @@
 /* One row per kind: what is said, what to do about it, from when on it is worth saying. */
+#include "report/finding_kinds.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/findings_private.h"
 #include "report/units.h"
 
 static const struct lc_finding_kind kinds[] = {
@@ -15,7 +16,7 @@ static const struct lc_finding_kind kinds[] = {
                       0.01},
     [LC_IMBALANCE] = {"imbalance", "{ranks}: others wait {severity} ({share} of all time)",
                       "Spread the work of this code evenly, in each iteration and not only in "
-                      "sum, or let ranks continue without waiting for the last.",
+                      "total, or let ranks continue without waiting for the last one.",
                       0.01},
     [LC_SERIALISATION_CHAIN] = {"serialisation_chain", "ranks run this one after another: {detail}",
                                 "Let ranks start on parts of the work before the one ahead is done "
@@ -39,13 +40,13 @@ static const struct lc_finding_kind kinds[] = {
                              "smaller tasks), or let them continue without a barrier (nowait).",
                              0.01},
     [LC_SERIAL_PART] = {"serial_part",
-                        "threads are idle for {severity} ({share} of all time), while {detail} "
-                        "is outside of regions",
-                        "Run it in a parallel region, too, or let the other threads do something "
-                        "else meanwhile.",
+                        "threads are idle for {severity} ({share} of all time), while {detail} is "
+                        "outside parallel regions",
+                        "Run it in a parallel region as well, or give the other threads something "
+                        "else to do meanwhile.",
                         0.01},
     [LC_LIMITED_PARALLELISM] = {"limited_parallelism",
-                                "threads are idle for {severity} ({share} of all time), while "
+                                "threads are idle for {severity} ({share} of all time), while some "
                                 "regions have fewer threads than others",
                                 "Give these regions as many threads as the others (num_threads, "
                                 "if clauses).",
@@ -57,8 +58,8 @@ static const struct lc_finding_kind kinds[] = {
     [LC_TASK_SCHEDULING] = {"task_scheduling", "tasks wait for threads: {detail}",
                             "Create long chains of tasks first, or make tasks smaller.", 0.01},
     [LC_VARIABILITY] = {"variability", "iterations differ: {detail}",
-                        "Look at what the slow iterations do besides (output, remapping), or at "
-                        "what else ran on the machine.",
+                        "Look at what else the slow iterations do (output, remapping), or what "
+                        "else ran on the machine.",
                         0.0},
     [LC_BOUND_NARROWLY] = {"bound_narrowly", "{ranks} has too few cores: {detail}",
                            "Give each rank a core per thread (Open MPI: --map-by slot:PE=N; Slurm: "
@@ -69,7 +70,7 @@ static const struct lc_finding_kind kinds[] = {
          "{detail}: {severity} in MPI ({share} of all time) may be waiting for a core",
          "Run on as many cores as there are ranks and threads, and measure again.", 0.02},
     [LC_CLOCK_VIOLATIONS] = {"clock_violations", "clocks disagree: {detail}",
-                             "Waits shorter than that are not certain; `analyze "
+                             "Waits shorter than that are uncertain; `analyze "
                              "--time-correct=on` corrects traces.",
                              0.0},
     [LC_INCOMPLETE] = {"incomplete", "the measurement is incomplete: {detail}",
@@ -80,6 +81,7 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
     return (struct lc_finding){.kind = &kinds[id],
                                .severity_s = NAN,
                                .share = NAN,
+                               .indirect_s = NAN,
                                .gain_s = NAN,
                                .gain_low_s = NAN,
                                .gain_high_s = NAN,

@@ -8,7 +8,7 @@
 #include "base/plural.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
-#include "report/findings_private.h"
+#include "report/finding_kinds.h"
 #include "report/units.h"
 
 enum { MOST_COSTS = 3, SMALL_MESSAGE = 1024, MANY = 1000 };
@@ -265,8 +265,8 @@ static enum lc_err find_losses(struct lc_search *search) {
     struct lc_finding finding = lc_finding_begin(LC_INCOMPLETE);
     size_t unknown = json_array_size(json_object_get(search->meta, "unknown_ranks"));
     if (unknown > 0)
-        snprintf(finding.detail, sizeof finding.detail, "nothing is known of %zu rank%s", unknown,
-                 lc_plural((double)unknown));
+        snprintf(finding.detail, sizeof finding.detail, "nothing is known about %zu rank%s",
+                 unknown, lc_plural((double)unknown));
     else if (json_is_false(json_object_get(search->meta, "complete")))
         snprintf(finding.detail, sizeof finding.detail, "the program did not end by itself");
     else if (number(coverage, "calls_lost") > 0)

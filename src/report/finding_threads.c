@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/findings_private.h"
+#include "report/finding_kinds.h"
 #include "report/late.h"
 
 #define IDLE "!$omp idle"
@@ -124,24 +124,20 @@ static enum lc_err find_most(struct lc_view *view, uint32_t metric, uint32_t *mo
     return err;
 }
 
-/* Idle threads while the master was in a region of a smaller team, which only traces tell: part of
- * what serial_part counts. */
+/* Idle threads while the master was in a region of a smaller team: part of what serial_part counts.
+ */
 static enum lc_err find_limited(struct lc_search *search) {
-    struct lc_view *view = search->is_analysis ? search->view : search->analysis;
-    uint32_t metric =
-        view != NULL ? lc_model_find_metric(view->model, "omp_limited_parallelism") : LC_NONE;
+    struct lc_view *view = search->view;
+    uint32_t metric = lc_model_find_metric(view->model, "omp_limited_parallelism");
     struct lc_finding finding = lc_finding_begin(LC_LIMITED_PARALLELISM);
-    uint32_t most = LC_NONE;
     if (metric == LC_NONE)
         return LC_OK;
     LC_TRY(lc_view_total(view, metric, &finding.severity_s));
     if (!(finding.severity_s > 0.0))
         return LC_OK;
-    LC_TRY(find_most(view, metric, &most));
-    if (view == search->view)
-        finding.evidence_path = most;
+    LC_TRY(find_most(view, metric, &finding.evidence_path));
     finding.metric = "omp_limited_parallelism";
-    finding.certainty = LC_EXACT_FROM_TRACE;
+    finding.certainty = search->is_analysis ? LC_EXACT_FROM_TRACE : LC_MEASURED;
     if (search->n_ranks == 1) {
         finding.gain_low_s = 0.0;
         finding.gain_s = finding.gain_high_s = finding.severity_s / threads_of(view, 0);

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
-#include "report/findings_private.h"
+#include "report/finding_kinds.h"
+#include "report/finding_search.h"
 #include "report/run_info.h"
 
 /* Causes before costs where both are worth the same; unknown gains last. */
@@ -171,6 +172,8 @@ static json_t *finding_json(const struct lc_finding *finding, const struct lc_vi
     json_t *object = json_object(), *because = NULL, *evidence = NULL;
     json_object_set_new(object, "kind", json_string(finding->kind->id));
     json_object_set_new(object, "severity_s", number_or_null(finding->severity_s));
+    if (!isnan(finding->indirect_s))
+        json_object_set_new(object, "indirect_s", number_or_null(finding->indirect_s));
     json_object_set_new(object, "share", number_or_null(finding->share));
     json_object_set_new(object, "certainty", json_string(lc_certainty_name(finding->certainty)));
     json_object_set_new(object, "callpath", path_or_null(view, finding->path));

@@ -2,71 +2,28 @@
  * an analysis, or a profile sharpened by the analysis of the same run); `show`, JSON and every
  * other output render this list.
  *
- * Nouns
- *   severity   seconds of all locations that are lost; share: of the time of all locations
- *   gain       seconds of run time that removing the cause would save, with bounds
- *   because    the code that causes it, where that is not the place of the finding itself
- *   evidence   where to look: a metric at a call path
- *
- * Invariants: sorted by gain, findings whose gain is not known behind those with one, by severity;
+ * Invariants: sorted by gain, findings whose gain is not known after those with one, by severity;
  * waits that a finding causes are its evidence and no findings of their own; nothing is listed that
  * is below the threshold of its kind or below what the measurement can tell.
  * docs/definitions/findings.md has the formulas. */
 #ifndef LC_REPORT_FINDINGS_H
 #define LC_REPORT_FINDINGS_H
 
-#include "base/strbuf.h"
+#include "report/finding.h"
 #include "report/sums.h"
 
 struct json_t;
 
-enum lc_certainty { LC_MEASURED, LC_EXACT_FROM_TRACE, LC_ESTIMATED };
-
-struct lc_finding_kind {
-    const char *id;
-    const char *text;   /* one sentence; {ranks}, {severity}, {share}, {detail} */
-    const char *advice; /* one sentence */
-    double least_share; /* of the time of all locations; smaller ones are not listed */
-};
-
-enum { LC_FINDING_RANKS = 8 };
-
-struct lc_finding {
-    const struct lc_finding_kind *kind;
-    double severity_s, share;               /* NAN: cannot be told */
-    double gain_s, gain_low_s, gain_high_s; /* NAN: not predicted */
-    const char *gain_by;                    /* how it was computed; NULL: not predicted */
-    enum lc_certainty certainty;            /* of the severity */
-    uint32_t path;                          /* of the view; LC_NONE: the whole run */
-    int32_t ranks[LC_FINDING_RANKS];        /* those that stand out, the first ones */
-    size_t n_ranks;                         /* all of them; 0: no rank stands out */
-    char from[64], to[64];                  /* call sites between which it is; "" if unknown */
-    uint32_t because_path;                  /* LC_NONE: the place itself, or unknown */
-    int32_t because_rank;                   /* -1: no single one */
-    const char *metric;                     /* evidence; NULL: none */
-    uint32_t evidence_path;
-    char detail[160];
-    char *text; /* the sentence: printable */
-};
-
-struct lc_findings {
-    struct lc_finding *list;
-    size_t n, capacity;
-    double elapsed_s; /* run time that gains refer to */
-    bool from_trace;  /* an analysis took part */
-};
-
 /* Of a result that is shown; opens the analysis that lies beside a profile. Freed with
- * lc_findings_free. */
+ * lc_findings_free. Errors: LC_ERR_NOMEM, those of lc_view_open (of the analysis), lc_view_row,
+ * lc_late_read. */
 enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
                            const struct lc_sums *sums);
+/* Frees them; NULL is allowed. */
 void lc_findings_free(struct lc_findings *findings);
 
 /* An array of objects as docs/result-format.md describes them; the caller gives it back. NULL
  * without memory. */
 struct json_t *lc_findings_json(const struct lc_findings *findings, const struct lc_view *view);
-
-/* How sure a finding is, as it stands in JSON; static text. */
-const char *lc_certainty_name(enum lc_certainty certainty);
 
 #endif

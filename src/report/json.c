@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/findings.h"
 #include "report/late.h"
+#include "report/task_constructs.h"
 #include "report/run_info.h"
 #include "report/tsv.h"
 
@@ -216,12 +217,47 @@ static enum lc_err put_late(struct lc_view *view, const struct lc_tsv *samples, 
         put_string(out, l->victim != NULL ? l->victim : "");
         fputs(", \"seconds\": ", out);
         put_number(out, l->seconds);
+        fputs(", \"indirect_seconds\": ", out);
+        put_number(out, l->indirect);
         fputs(", \"share\": ", out);
         put_number(out, l->share / 100.0);
-        fputs(is_sampled(samples, l->path) ? ", \"sampled\": true}" : "}", out);
+        if (is_sampled(samples, l->path))
+            fputs(", \"sampled\": true", out);
+        if (l->error > 0) {
+            fputs(", \"error_s\": ", out);
+            put_number(out, l->error);
+        }
+        putc('}', out);
     }
     fputs("],\n", out);
     lc_late_free(&late);
+    return LC_OK;
+}
+
+/* The tasks of each construct. */
+static enum lc_err put_tasks(struct lc_view *view, FILE *out) {
+    static const char *const keys[LC_TASK_FIGURES] = {
+        [LC_TASK_WORK] = "work_s",     [LC_TASK_SPAN] = "span_s",   [LC_TASK_READY] = "ready_s",
+        [LC_TASK_CREATED] = "created", [LC_TASK_STOLEN] = "stolen", [LC_TASK_AT_ONCE] = "at_once"};
+    struct lc_task_construct *list = NULL;
+    size_t n = 0;
+    LC_TRY(lc_task_constructs(view, &list, &n));
+    fputs(" \"task_constructs\": [", out);
+    for (size_t i = 0; i < n; i++) {
+        char *path = lc_view_path(view, list[i].path);
+        fprintf(out, "%s\n  {\"callpath\": ", i > 0 ? "," : "");
+        put_string(out, path != NULL ? path : "");
+        free(path);
+        for (size_t f = 0; f < LC_TASK_FIGURES; f++) {
+            fprintf(out, ", \"%s\": ", keys[f]);
+            put_number(out, list[i].figures[f]);
+        }
+        fputs(", \"parallelism\": ", out);
+        put_number(out, lc_task_parallelism(&list[i]));
+        putc('}', out);
+    }
+    fputs("],\n", out);
+    free(list);
     return LC_OK;
 }
 
@@ -230,7 +266,12 @@ static enum lc_err put_late(struct lc_view *view, const struct lc_tsv *samples, 
 static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
     const char *separator = "\n";
     int path = lc_tsv_column(tsv, "callpath"), samples = lc_tsv_column(tsv, "samples"),
-        seconds = lc_tsv_column(tsv, "seconds"), error = lc_tsv_column(tsv, "error");
+        seconds = lc_tsv_column(tsv, "seconds"), error = lc_tsv_column(tsv, "error"),
+        source = lc_tsv_column(tsv, "source"), /* -1: older results */
+        critical = lc_tsv_column(tsv, "critical_path"),
+        critical_error = lc_tsv_column(tsv, "critical_path_error"),
+        imbalance = lc_tsv_column(tsv, "imbalance"),
+        imbalance_error = lc_tsv_column(tsv, "imbalance_error");
     if (path < 0)
         return;
     fputs(" \"sampled\": {", out);
@@ -242,6 +283,22 @@ static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
         put_number(out, lc_tsv_number(tsv, r, seconds));
         fputs(", \"error_s\": ", out);
         put_number(out, lc_tsv_number(tsv, r, error));
+        if (critical >= 0 && critical_error >= 0 && lc_tsv_number(tsv, r, critical) > 0) {
+            fputs(", \"critical_path_s\": ", out);
+            put_number(out, lc_tsv_number(tsv, r, critical));
+            fputs(", \"critical_path_error_s\": ", out);
+            put_number(out, lc_tsv_number(tsv, r, critical_error));
+        }
+        if (imbalance >= 0 && imbalance_error >= 0 && lc_tsv_number(tsv, r, imbalance) > 0) {
+            fputs(", \"imbalance_s\": ", out);
+            put_number(out, lc_tsv_number(tsv, r, imbalance));
+            fputs(", \"imbalance_error_s\": ", out);
+            put_number(out, lc_tsv_number(tsv, r, imbalance_error));
+        }
+        if (source >= 0 && *lc_tsv_cell(tsv, r, source) != '\0') {
+            fputs(", \"source\": ", out);
+            put_string(out, lc_tsv_cell(tsv, r, source));
+        }
         putc('}', out);
         separator = ",\n";
     }
@@ -265,6 +322,8 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
     }
     if (err == LC_OK)
         err = put_late(view, &samples, out);
+    if (err == LC_OK)
+        err = put_tasks(view, out);
     if (err == LC_OK) {
         put_sampled(&samples, out);
         put_locations(out, view);

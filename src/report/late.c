@@ -1,5 +1,6 @@
 #include "report/late.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/mem.h"
 
 struct columns {
-    int late_rank, late_thread, late_path, waiting_path, seconds, from, to, share;
+    int late_rank, late_thread, late_path, waiting_path, seconds, indirect, error, from, to, share;
 };
 
 static int either(const struct lc_tsv *tsv, const char *name, const char *other) {
@@ -16,34 +17,56 @@ static int either(const struct lc_tsv *tsv, const char *name, const char *other)
     return column >= 0 ? column : lc_tsv_column(tsv, other);
 }
 
-/* Adds up lines of the same late rank and code. The list is short: it was bounded when it was made.
- */
-static void add_up(struct lc_late_list *late, const struct columns *at) {
-    const struct lc_tsv *tsv = &late->tsv;
+static struct columns columns_of(const struct lc_tsv *tsv) {
+    return (struct columns){.late_rank = lc_tsv_column(tsv, "late_rank"),
+                            .late_thread = lc_tsv_column(tsv, "late_thread"),
+                            .late_path = lc_tsv_column(tsv, "late_callpath"),
+                            .waiting_path = lc_tsv_column(tsv, "waiting_callpath"),
+                            .seconds = lc_tsv_column(tsv, "seconds"),
+                            .indirect = lc_tsv_column(tsv, "indirect_seconds"),
+                            .error = lc_tsv_column(tsv, "error"),
+                            .from = either(tsv, "late_call_site_begin", "late_from"),
+                            .to = either(tsv, "late_call_site_end", "late_to"),
+                            .share = lc_tsv_column(tsv, "share")};
+}
+
+/* The line of this rank and code; a new one if there is none. */
+static struct lc_late *find_or_add(struct lc_late_list *late, const char *rank, const char *path,
+                                   const char *thread, bool add) {
+    for (size_t i = 0; i < late->n; i++)
+        if (strcmp(late->list[i].rank, rank) == 0 && strcmp(late->list[i].path, path) == 0 &&
+            strcmp(late->list[i].thread, thread) == 0)
+            return &late->list[i];
+    if (!add)
+        return NULL;
+    late->list[late->n] =
+        (struct lc_late){.rank = rank, .path = path, .thread = thread, .from = "", .to = ""};
+    return &late->list[late->n++];
+}
+
+/* Adds up lines of the same late rank and code; victims: only who waited for it. The list is short:
+ * it was bounded when it was made. */
+static void add_up(struct lc_late_list *late, const struct lc_tsv *tsv, bool victims) {
+    const struct columns at = columns_of(tsv);
     for (size_t r = 0; r < tsv->n_rows; r++) {
-        const char *rank = lc_tsv_cell(tsv, r, at->late_rank);
-        const char *path = lc_tsv_cell(tsv, r, at->late_path);
-        const char *thread = at->late_thread >= 0 ? lc_tsv_cell(tsv, r, at->late_thread) : "";
-        double seconds = lc_tsv_number(tsv, r, at->seconds);
-        size_t i = 0;
-        while (i < late->n &&
-               (strcmp(late->list[i].rank, rank) != 0 || strcmp(late->list[i].path, path) != 0 ||
-                strcmp(late->list[i].thread, thread) != 0))
-            i++;
-        struct lc_late *own = &late->list[i];
-        if (i == late->n) {
-            *own = (struct lc_late){
-                .rank = rank, .path = path, .thread = thread, .from = "", .to = ""};
-            late->n++;
+        const char *thread = at.late_thread >= 0 ? lc_tsv_cell(tsv, r, at.late_thread) : "";
+        struct lc_late *own = find_or_add(late, lc_tsv_cell(tsv, r, at.late_rank),
+                                          lc_tsv_cell(tsv, r, at.late_path), thread, !victims);
+        double seconds = lc_tsv_number(tsv, r, at.seconds);
+        if (own == NULL)
+            continue;
+        if (!victims) {
+            own->seconds += seconds;
+            own->indirect += at.indirect >= 0 ? lc_tsv_number(tsv, r, at.indirect) : 0.0;
+            own->error = hypot(own->error, at.error >= 0 ? lc_tsv_number(tsv, r, at.error) : 0.0);
+            own->share += 100.0 * lc_tsv_number(tsv, r, at.share);
         }
-        own->seconds += seconds;
-        own->share += 100.0 * lc_tsv_number(tsv, r, at->share);
-        if (seconds > own->victim_seconds) {
-            own->victim_seconds = seconds;
-            own->victim = lc_tsv_cell(tsv, r, at->waiting_path);
-            own->from = lc_tsv_cell(tsv, r, at->from);
-            own->to = lc_tsv_cell(tsv, r, at->to);
-        }
+        if (seconds <= own->victim_seconds)
+            continue;
+        own->victim_seconds = seconds;
+        own->victim = at.waiting_path >= 0 ? lc_tsv_cell(tsv, r, at.waiting_path) : NULL;
+        own->from = lc_tsv_cell(tsv, r, at.from);
+        own->to = lc_tsv_cell(tsv, r, at.to);
     }
 }
 
@@ -52,27 +75,31 @@ static int compare(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-enum lc_err lc_late_read(struct lc_late_list *late, const struct lc_view *view) {
+static enum lc_err parse(const struct lc_view *view, const char *member, struct lc_tsv *tsv) {
     const char *data;
     size_t bytes;
-    *late = (struct lc_late_list){0};
-    if (lc_cubex_misc(view->cube, "blame.tsv", &data, &bytes) != LC_OK)
+    if (lc_cubex_misc(view->cube, member, &data, &bytes) != LC_OK)
         return LC_OK;
-    LC_TRY(lc_tsv_parse(&late->tsv, data, bytes));
-    const struct columns at = {.late_rank = lc_tsv_column(&late->tsv, "late_rank"),
-                               .late_thread = lc_tsv_column(&late->tsv, "late_thread"),
-                               .late_path = lc_tsv_column(&late->tsv, "late_callpath"),
-                               .waiting_path = lc_tsv_column(&late->tsv, "waiting_callpath"),
-                               .seconds = lc_tsv_column(&late->tsv, "seconds"),
-                               .from = either(&late->tsv, "late_call_site_begin", "late_from"),
-                               .to = either(&late->tsv, "late_call_site_end", "late_to"),
-                               .share = lc_tsv_column(&late->tsv, "share")};
-    enum lc_err err = lc_alloc(&late->list, late->tsv.n_rows, sizeof late->list[0]);
+    return lc_tsv_parse(tsv, data, bytes);
+}
+
+enum lc_err lc_late_read(struct lc_late_list *late, const struct lc_view *view) {
+    *late = (struct lc_late_list){0};
+    enum lc_err err = parse(view, "blame.tsv", &late->blame);
+    if (err == LC_OK)
+        err = parse(view, "costs.tsv", &late->costs);
+    const struct lc_tsv *from = late->costs.n_rows > 0 ? &late->costs : &late->blame;
+    if (err == LC_OK && from->n_rows > 0)
+        err = lc_alloc(&late->list, from->n_rows, sizeof late->list[0]);
     if (err != LC_OK) {
         lc_late_free(late);
         return err;
     }
-    add_up(late, &at);
+    add_up(late, from, false);
+    for (size_t i = 0; from == &late->costs && i < late->n; i++)
+        late->list[i].victim_seconds = 0.0;
+    if (from == &late->costs)
+        add_up(late, &late->blame, true);
     if (late->n > 0)
         qsort(late->list, late->n, sizeof late->list[0], compare);
     return LC_OK;
@@ -96,7 +123,8 @@ void lc_late_number(const struct lc_late *late, const struct lc_view *view, char
 }
 
 void lc_late_free(struct lc_late_list *late) {
-    lc_tsv_free(&late->tsv);
+    lc_tsv_free(&late->blame);
+    lc_tsv_free(&late->costs);
     free(late->list);
     *late = (struct lc_late_list){0};
 }

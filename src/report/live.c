@@ -239,7 +239,7 @@ void lc_live_print(const struct lc_live *now, const struct lc_live *since, size_
             100.0 * efficiency_of(now), lc_text_seconds(since->elapsed, last),
             100.0 * efficiency_of(since));
     if (now->n_unknown > 0)
-        fprintf(out, "nothing is known yet of %zu thread%s of other ranks\n", now->n_unknown,
+        fprintf(out, "nothing is known yet about %zu thread%s of other ranks\n", now->n_unknown,
                 lc_plural((double)now->n_unknown));
     fprintf(out, "%6s  %-*s  %8s  %8s\n", "rank", BAR,
             text.utf8 ? "█ outside MPI ▒ in MPI ░ waiting       "

@@ -27,14 +27,15 @@ struct lc_live {
     size_t n_late;
 };
 
-/* Takes the view. Freed with lc_live_free, also after a failure. Errors: those of reading rows,
- * LC_ERR_NOMEM. */
+/* Takes the view. Freed with lc_live_free, also after a failure. Errors: LC_ERR_NOMEM, and
+ * those of lc_view_row. */
 enum lc_err lc_live_read(struct lc_live *live, struct lc_view *view);
 /* now - before; ranks that were not there before count from 0. Time in a call in progress is
- * counted, a wait when its call has ended: in an interval at most the time in MPI. Errors: as
- * above. */
+ * counted, a wait when its call has ended: in an interval at most the time in MPI. Errors:
+ * those of lc_live_read. */
 enum lc_err lc_live_since(struct lc_live *since, const struct lc_live *now,
                           const struct lc_live *before);
+/* Closes the view and frees what it holds, not the struct. */
 void lc_live_free(struct lc_live *live);
 
 /* About `lines` lines of text: the ranks as bars (useful, in MPI, waiting), those that wait least

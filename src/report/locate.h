@@ -11,7 +11,8 @@
  * *file. LC_ERR_NOT_FOUND if there is none. */
 enum lc_err lc_locate(const char *operand, bool analysis, char **file);
 
-/* The same, opened; *view is NULL after a failure. */
+/* The same, opened; lc_view_close closes it. *view is NULL after a failure. Errors: those of
+ * lc_locate and lc_view_open. */
 enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **view);
 
 /* Does the directory hold what ranks recorded for a trace (DIR/traces/r0.t0.raw and the like) and

@@ -1,6 +1,7 @@
 /* Blocks of a page: "page.json" lists the results; of the k-th are "k/profile.json" and
  * "k/profile.rows", the same of its analysis with the members of that file which hold JSON, and
- * "k/timeline"; of all together "scaling.json", "compare.json". */
+ * "k/timeline"; of all together "scaling.json", "compare.json"; of the i-th fingerprint
+ * "fingerprint/i.json". */
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -66,9 +67,10 @@ static enum lc_err put_result(struct lc_view *view, size_t k, const char *role, 
 
 /* Members of the file that hold JSON or a table, as they are. */
 static enum lc_err put_members(struct lc_view *view, size_t k, const char *role, FILE *out) {
-    static const char *const members[] = {"root_causes.json",     "critical_path.json",
-                                          "wait_statistics.json", "timeline.json",
-                                          "size_classes.tsv",     "blame.tsv"};
+    static const char *const members[] = {
+        "root_causes.json", "critical_path.json", "wait_statistics.json",
+        "timeline.json",    "size_classes.tsv",   "blame.tsv",
+        "pairs.json"};
     char name[64];
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const char *data;
@@ -132,13 +134,14 @@ static void put_quoted(FILE *out, const char *key, const char *text) {
     lc_strbuf_free(&quoted);
 }
 
-static enum lc_err put_list(const struct lc_page_result *results, size_t n, FILE *out) {
+static enum lc_err put_list(const struct lc_page_content *content, FILE *out) {
+    const struct lc_page_result *results = content->results;
     struct named_block b = {.name = "page.json"};
     LC_TRY(begin_text(&b, out));
     fputs("{\"format\": \"latecomer-page\", \"version\": 1, ", b.stream);
     put_quoted(b.stream, "creator", "latecomer " LC_VERSION);
-    fputs(", \"results\": [", b.stream);
-    for (size_t k = 0; k < n; k++) {
+    fprintf(b.stream, ", \"fingerprints\": %zu, \"results\": [", content->n_fingerprints);
+    for (size_t k = 0; k < content->n_results; k++) {
         fputs(k > 0 ? ",\n{" : "\n{", b.stream);
         put_quoted(b.stream, "name", results[k].name);
         fputs(", ", b.stream);
@@ -199,18 +202,31 @@ static enum lc_err put_one(const struct lc_page_result *result, size_t k, FILE *
     return result->timeline != NULL ? put_timeline(result->timeline, k, out) : LC_OK;
 }
 
-enum lc_err lc_page_write(const struct lc_page_result *results, size_t n, FILE *out) {
+static enum lc_err put_fingerprints(const struct lc_page_content *content, FILE *out) {
+    char name[64];
+    for (size_t i = 0; i < content->n_fingerprints; i++) {
+        const char *text = content->fingerprints[i];
+        snprintf(name, sizeof name, "fingerprint/%zu.json", i);
+        LC_TRY(put_bytes(name, text, strlen(text), out));
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_page_write(const struct lc_page_content *content, FILE *out) {
+    const struct lc_page_result *results = content->results;
+    size_t n = content->n_results;
     const char *mark = strstr(lc_page_template, data_mark);
     if (mark == NULL)
         return lc_fail(LC_ERR_FORMAT, "the page: its template is damaged: build it again");
     fwrite(lc_page_template, 1, (size_t)(mark - lc_page_template), out);
-    LC_TRY(put_list(results, n, out));
+    LC_TRY(put_list(content, out));
     for (size_t k = 0; k < n; k++)
         LC_TRY(put_one(&results[k], k, out));
     if (n > 1) {
         LC_TRY(put_scaling(results, n, out));
         LC_TRY(put_comparison(results, n, out));
     }
+    LC_TRY(put_fingerprints(content, out));
     mark += sizeof data_mark - 1;
     fwrite(mark, 1, (size_t)(lc_page_template_end - mark), out);
     return ferror(out) ? lc_fail_errno(LC_ERR_IO, "the page: cannot be written") : LC_OK;

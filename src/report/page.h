@@ -15,8 +15,16 @@ struct lc_page_result {
     char *why;        /* there is no timeline although there is a trace; NULL: no reason */
 };
 
-/* Writes the page of so many results. Errors: those of reading them, LC_ERR_IO, LC_ERR_NOMEM. A
- * comparison or table of several runs that cannot be made is left out, and the page says why. */
-enum lc_err lc_page_write(const struct lc_page_result *results, size_t n, FILE *out);
+struct lc_page_content {
+    struct lc_page_result *results;
+    size_t n_results;
+    char **fingerprints; /* JSON texts (docs/definitions/micro-benchmark.md) */
+    size_t n_fingerprints;
+};
+
+/* Writes the page of so many results and fingerprints, of one at least. Errors: those of reading
+ * them, LC_ERR_IO, LC_ERR_NOMEM. A comparison or table of several runs that cannot be made is left
+ * out, and the page says why. */
+enum lc_err lc_page_write(const struct lc_page_content *content, FILE *out);
 
 #endif

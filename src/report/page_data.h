@@ -8,7 +8,7 @@
 #include "report/view.h"
 
 /* One object: "file", "result" (as `show --json --by=location`), "metrics", "paths", "factors".
- * Errors: those of the JSON. */
+ * Errors: those of lc_json_write; what was written by then stays written. */
 enum lc_err lc_page_data(struct lc_view *view, FILE *out);
 
 #endif

@@ -7,9 +7,10 @@
 struct json_t;
 
 /* The attribute `latecomer.meta` as an object; what is missing there is taken from the definitions
- * (files of other tools). The caller gives it back with json_decref. */
+ * (files of other tools). The caller gives it back with json_decref. Errors: LC_ERR_FORMAT. */
 enum lc_err lc_json_meta(const struct lc_view *view, struct json_t **meta);
-/* The attribute `latecomer.pop`, or NULL where there is none. */
+/* The attribute `latecomer.pop`, or NULL where there is none; to be given back as well. Errors:
+ * LC_ERR_FORMAT. */
 enum lc_err lc_json_pop(const struct lc_view *view, struct json_t **pop);
 
 #endif

@@ -19,7 +19,7 @@ enum lc_err lc_scaling_new(struct lc_scaling **scaling);
 void lc_scaling_free(struct lc_scaling *scaling);
 /* Reads one result. LC_ERR_NOT_FOUND if it has no POP factors. */
 enum lc_err lc_scaling_add(struct lc_scaling *scaling, const char *file);
-/* After the last one. */
+/* Writes the table of all runs, after the last was added. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_scaling_write(struct lc_scaling *scaling, bool weak, bool json, FILE *out);
 
 #endif

@@ -186,7 +186,7 @@ static void print_path_heading(const struct lc_text *text, const char *remark) {
                 100.0 * outer);
 }
 
-/* Start and end of MPI are apart, as everywhere: the profile's path begins behind MPI_Init, the
+/* Start and end of MPI are apart, as everywhere: the profile's path begins after MPI_Init, the
  * trace's with the program. */
 static enum lc_err print_critical_path(const struct lc_text *text, const char *name,
                                        const char *remark, double *row) {

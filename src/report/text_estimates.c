@@ -149,9 +149,9 @@ static enum lc_err print_beside(const struct lc_text *text) {
 static void print_gaps(const struct lc_text *text, const struct gap *gaps, size_t n) {
     if (unseen(&gaps[0]) <= 0.0)
         return;
-    lc_text_heading(
-        text, "What the estimates cannot see",
-        "how far the minimum on a rank lies above the smallest on any rank, times calls");
+    lc_text_heading(text, "What the estimates cannot see",
+                    "how far the minimum on a rank lies above the smallest on any rank, times the "
+                    "number of calls");
     for (size_t i = 0; i < n && i < MOST_GAPS; i++) {
         const struct gap *gap = &gaps[i];
         char least[32], smallest[32], all[32], size[64];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "report/finding_kinds.h"
 #include "report/findings.h"
 #include "report/text_parts.h"
 
@@ -72,7 +73,7 @@ static void print_at_length(const struct lc_text *text, const struct lc_findings
         lc_strbuf_printf(&line, "; gain between %s and %s: %s",
                          lc_text_seconds(finding->gain_low_s, low),
                          lc_text_seconds(finding->gain_high_s, high), finding->gain_by);
-    fputs("    told  ", text->out);
+    fputs("    basis ", text->out);
     lc_text_wrapped(text, 10, 10, lc_strbuf_get(&line));
     fputs("    do    ", text->out);
     lc_text_wrapped(text, 10, 10, finding->kind->advice);
@@ -110,7 +111,7 @@ static void say_nothing_found(const struct lc_text *text) {
     if (sums->estimated)
         fprintf(text->out, "  waits are estimated only: who was late was not measured\n");
     else
-        fprintf(text->out, "  nothing above the accuracy of this measurement\n");
+        fprintf(text->out, "  nothing exceeds the accuracy of this measurement\n");
 }
 
 static enum lc_err print_findings(const struct lc_text *text, size_t most, bool at_length) {

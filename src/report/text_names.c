@@ -186,8 +186,10 @@ enum lc_err lc_text_paths(const struct lc_text *text, const uint32_t *list, size
             fit(text, &all[i], width, &out);
             free((*printed)[i]);
             (*printed)[i] = lc_strbuf_take(&out);
-            if ((*printed)[i] == NULL)
-                err = lc_fail(LC_ERR_NOMEM, "memory: cannot print a call path");
+            if ((*printed)[i] == NULL) {
+                lc_fail(LC_ERR_NOMEM, "memory: cannot print a call path");
+                err = LC_ERR_NOMEM; /* also for analysers to see */
+            }
         }
         for (size_t i = 0; err == LC_OK && i < n; i++)
             for (size_t k = 0; k < i; k++)

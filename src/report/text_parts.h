@@ -25,8 +25,9 @@ struct lc_text {
 /* How to print to `out`: width, colour, characters; nothing of a result. */
 void lc_text_begin(struct lc_text *text, FILE *out);
 
-/* Typography */
+/* Prints the heading of a section; remark: in brackets behind it, or NULL. */
 void lc_text_heading(const struct lc_text *text, const char *title, const char *remark);
+/* The terminal's sequence for bold, "" without colour; static. */
 const char *lc_text_bold(const struct lc_text *text);
 const char *lc_text_alarm(const struct lc_text *text); /* for what is bad */
 const char *lc_text_plain(const struct lc_text *text); /* ends both */
@@ -41,9 +42,10 @@ void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
                       struct lc_strbuf *out);
 /* The paths of a list as they are printed, at most `width` columns each: ".../solve/MPI_Recv", and
  * where two would look alike, with the first function that differs. "" for LC_NONE. The caller
- * frees the list with lc_text_paths_free. */
+ * frees the list with lc_text_paths_free. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_text_paths(const struct lc_text *text, const uint32_t *list, size_t n, size_t width,
                           char ***printed);
+/* Frees a list of lc_text_paths. */
 void lc_text_paths_free(char **printed, size_t n);
 /* What is no name of this result, printable and cut. The caller frees it. */
 char *lc_text_outside(const char *from_outside, size_t width);
@@ -51,6 +53,7 @@ char *lc_text_outside(const char *from_outside, size_t width);
 const char *lc_text_source(const struct lc_text *text, uint32_t path, char buffer[160]);
 /* Who carries the values: "rank 3 (80 %), rank 1 (12 %)" or "all ranks alike". */
 void lc_text_carriers(const struct lc_text *text, const double *values, char *buffer, size_t room);
+/* "rank 3", or "rank 3 thread 1" where there are several. */
 void lc_text_location(const struct lc_text *text, uint32_t location, char *buffer, size_t room);
 /* A bar of `width` columns: the first part as full blocks, the second as shaded ones, then the
  * third; parts of 1. Appends; characters of ASCII where the terminal knows no others. */
@@ -64,27 +67,48 @@ struct lc_text_factor {
     const char *formula;
     const char *advice; /* where the factor is low; NULL: a product of those below */
 };
+/* Calls `each` for every factor, parents first. */
 void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor *factor),
                          void *context);
 
-/* Sections */
+/* Prints what was run, where and when, and what must be known before the figures are believed. */
 void lc_text_header(const struct lc_text *text);
 void lc_text_short_header(const struct lc_text *text); /* without what seldom matters */
-enum lc_err lc_text_findings(const struct lc_text *text, size_t most); /* two lines each */
-enum lc_err lc_text_all_findings(const struct lc_text *text); /* with advice and evidence */
+/* At most so many findings, two lines each. Errors: those of lc_findings_of. */
+enum lc_err lc_text_findings(const struct lc_text *text, size_t most);
+/* All findings, with advice and evidence. Errors: those of lc_findings_of. */
+enum lc_err lc_text_all_findings(const struct lc_text *text);
+/* Who was late, and where. LC_ERR_NOMEM. */
 enum lc_err lc_text_blame(const struct lc_text *text);
+/* The heaviest waits by call path. LC_ERR_NOMEM. */
 enum lc_err lc_text_waits(const struct lc_text *text);
+/* The causes of waiting that an analysis found. LC_ERR_NOMEM. */
 enum lc_err lc_text_causes(const struct lc_text *text);
+/* Chains of causes of an analysis. LC_ERR_NOMEM. */
 enum lc_err lc_text_chains(const struct lc_text *text);
-enum lc_err lc_text_useful_path(const struct lc_text *text); /* profiles */
+/* The critical path of useful work, of profiles. Errors: LC_ERR_NOMEM, those of lc_view_row and
+ * lc_late_read. */
+enum lc_err lc_text_useful_path(const struct lc_text *text);
+/* The call tree with its times. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_text_tree(const struct lc_text *text);
+/* The metrics that are set in `metrics`, as a tree. Errors: LC_ERR_NOMEM, and those of
+ * lc_view_row. */
 enum lc_err lc_text_metric_tree(const struct lc_text *text, const bool *metrics);
+/* Time, MPI and waiting per rank. */
 void lc_text_ranks(const struct lc_text *text);
+/* The tasks of each OpenMP construct; nothing without tasks. Errors: LC_ERR_NOMEM, and
+ * those of lc_view_row. */
+enum lc_err lc_text_tasks(const struct lc_text *text);
+/* Efficiency factors as a table. */
 void lc_text_pop(const struct lc_text *text);
 void lc_text_pop_bars(const struct lc_text *text); /* one tree, a line per factor */
 void lc_text_next(const struct lc_text *text);     /* names the other result, says how to get it */
+/* The first screen of `show`: all that is above, in short. Errors: LC_ERR_NOMEM, and
+ * those of lc_findings_of. */
 enum lc_err lc_text_screen(const struct lc_text *text);
+/* Waiting estimated from minima. LC_ERR_NOMEM. */
 enum lc_err lc_text_estimates(const struct lc_text *text);
+/* What was not measured, and why. */
 void lc_text_audit(const struct lc_text *text);
 
 #endif

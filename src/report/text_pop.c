@@ -33,7 +33,7 @@ static const struct lc_text_factor talp[] = {
     {"load_balance_out", "Balance between nodes", 1, "(T - avg M) / (T - min node M)",
      "some nodes have more work than others: move ranks or work between nodes"},
     {"communication_efficiency", "Communication efficiency", 1, "(T - min M) / T",
-     "even the process that spends least time in MPI spends much there: see serialisation and "
+     "even the process that spends the least time in MPI spends a lot there: see serialisation and "
      "transfer"},
 };
 
@@ -80,29 +80,42 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     return worst;
 }
 
+static bool is_without_mpi(const struct lc_text *text) {
+    return json_object_get(text->meta, "mpi") == NULL &&
+           json_object_get(text->meta, "mpi_calls") != NULL;
+}
+
 /* A low transfer has other reasons than messages where threads lack cores. */
 static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
     double cores;
+    bool threads = is_without_mpi(text);
+    if (threads && strcmp(factor->key, "load_balance") == 0)
+        return "some threads have more work than others: see who is late";
+    if (threads && strcmp(factor->key, "serialisation_efficiency") == 0)
+        return "threads work at different times and wait in turn: see the largest wait states";
     if (strcmp(factor->key, "transfer_efficiency") != 0)
         return factor->advice;
     if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
         return "threads share cores: give each rank a core per thread before anything else";
     if (lc_cores_oversubscribed(text->view, text->meta, &cores))
         return "more ranks or threads than cores: this includes waiting for a core";
-    return factor->advice;
+    return threads ? "time in the OpenMP runtime itself: fewer or larger regions and tasks"
+                   : factor->advice;
 }
 
 /* The same in few words. */
 static const char *short_advice_of(const struct lc_text *text,
                                    const struct lc_text_factor *factor) {
     double cores;
+    bool threads = is_without_mpi(text);
     if (strcmp(factor->key, "load_balance") == 0)
-        return "some ranks have more work";
+        return threads ? "some threads have more work" : "some ranks have more work";
     if (strcmp(factor->key, "serialisation_efficiency") == 0)
-        return "ranks wait in turn";
+        return threads ? "threads wait in turn" : "ranks wait in turn";
     if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
         return "threads share cores";
     return lc_cores_oversubscribed(text->view, text->meta, &cores) ? "more ranks than cores"
+           : threads                                               ? "the OpenMP runtime itself"
                                                                    : "MPI itself";
 }
 
@@ -179,6 +192,26 @@ static void print_path_error(const struct lc_text *text, const json_t *object, c
                 lost, lc_plural(lost));
 }
 
+/* How long the tasks take at least on more and more threads, as far as that helps. */
+static void print_curve(const struct lc_text *text) {
+    char time[32];
+    double span = get(text->pop, "task_critical_path_s"), work = get(text->pop, "task_work_s");
+    const json_t *curve = json_object_get(text->pop, "task_curve"), *at;
+    size_t i;
+    if (!json_is_array(curve) || !(span > 0))
+        return;
+    fprintf(text->out, "  work %s, %.1f times the chain of tasks; at least",
+            lc_text_seconds(work, time), work / span);
+    json_array_foreach(curve, i, at) {
+        double least = get(at, "at_least_s");
+        fprintf(text->out, "%s %s on %.0f", i > 0 ? "," : "", lc_text_seconds(least, time),
+                get(at, "threads"));
+        if (!(least > span))
+            break;
+    }
+    fputs(" threads\n", text->out);
+}
+
 static void print_length(const struct lc_text *text) {
     char length[32];
     const json_t *critical = json_object_get(text->pop, "critical_path_s");
@@ -195,6 +228,7 @@ static void print_length(const struct lc_text *text) {
         fprintf(text->out, "; %.1f %% of it has no call path", 100.0 * lost);
     fputc('\n', text->out);
     print_path_error(text, text->pop, "critical_path_error_s", json_number_value(critical));
+    print_curve(text);
 }
 
 /* Names that no call path has: the scenario says nothing about them. */
@@ -235,6 +269,10 @@ static void print_what_if(const struct lc_text *text) {
             fprintf(text->out, " (%+.1f %%)", change);
         fputc('\n', text->out);
         print_path_error(text, item, "error_s", get(item, "critical_path_s"));
+        double error = json_number_value(json_object_get(item, "sampling_error_s"));
+        if (error > 0)
+            fprintf(text->out, "      found by samples: standard error %s\n",
+                    lc_text_seconds(error, path));
         print_unknown(text, json_object_get(item, "unknown"));
     }
 }
@@ -286,6 +324,22 @@ static void print_iterations(const struct lc_text *text, const json_t *phase) {
             lc_text_seconds(get(time, "worst"), worst), get(time, "worst_at"));
 }
 
+/* Of a phase with threads, and with tasks. */
+static void print_paradigms(const struct lc_text *text, const json_t *phase) {
+    char chain[32], tasks[32];
+    if (get(json_object_get(phase, "omp"), "parallel_efficiency") < 0.9995) {
+        fputs("      MPI: ", text->out);
+        print_factors(text, json_object_get(phase, "mpi"));
+        fputs("      OpenMP: ", text->out);
+        print_factors(text, json_object_get(phase, "omp"));
+    }
+    double of_tasks = get(phase, "task_critical_path_s");
+    if (of_tasks > 0 && of_tasks < 0.999 * get(phase, "critical_path_s"))
+        fprintf(text->out, "      critical path %s; with a clock per task %s\n",
+                lc_text_seconds(get(phase, "critical_path_s"), chain),
+                lc_text_seconds(of_tasks, tasks));
+}
+
 static void print_phase(const struct lc_text *text, const json_t *phase) {
     const char *name = json_string_value(json_object_get(phase, "name"));
     double count = get(phase, "count"), kept = get(phase, "kept");
@@ -294,6 +348,7 @@ static void print_phase(const struct lc_text *text, const json_t *phase) {
             name != NULL ? name : "?", lc_text_plain(text),
             lc_text_seconds(get(phase, "elapsed_s"), elapsed), kept, kept > 1 ? "s" : "");
     print_factors(text, json_object_get(phase, "factors"));
+    print_paradigms(text, phase);
     if (kept < count)
         fprintf(text->out,
                 "      there were %.0f iterations in all; only the first ones are kept\n", count);
@@ -352,6 +407,12 @@ static void print_outliers(const struct lc_text *text, const json_t *loop) {
                 lc_text_seconds(get(one, "excess_s"), excess));
         if (json_is_integer(rank))
             fprintf(text->out, "; rank %.0f worked longest", get(one, "rank"));
+        const char *path = json_string_value(json_object_get(one, "callpath"));
+        if (path != NULL) {
+            char *where = lc_text_outside(path, text->width > 20 ? text->width - 10 : 10);
+            fprintf(text->out, ", longer than usual in\n        %s", where != NULL ? where : "?");
+            free(where);
+        }
         fputc('\n', text->out);
     }
     if (json_array_size(all) > MOST_OUTLIERS)
@@ -359,20 +420,29 @@ static void print_outliers(const struct lc_text *text, const json_t *loop) {
                 json_array_size(all) - MOST_OUTLIERS);
 }
 
+static void print_three_factors(const struct lc_text *text, const json_t *factors) {
+    fprintf(text->out, "efficiency %.1f %%, balance %.1f %%, communication %.1f %%\n",
+            100.0 * get(factors, "parallel_efficiency"), 100.0 * get(factors, "load_balance"),
+            100.0 * get(factors, "communication_efficiency"));
+}
+
 static void print_loop(const struct lc_text *text, const json_t *loop) {
-    const json_t *factors = json_object_get(loop, "factors");
     const char *path = json_string_value(json_object_get(loop, "callpath"));
     double ranks = get(loop, "ranks"), warm = get(loop, "warm_up");
     char elapsed[32], start[32];
     fprintf(text->out, "  loop in %s%s%s, found by recurring calls: %.0f iterations in %s",
             lc_text_bold(text), path != NULL ? path : "?", lc_text_plain(text), get(loop, "count"),
             lc_text_seconds(get(loop, "elapsed_s"), elapsed));
-    fprintf(text->out, ", from %s on: efficiency %.1f %%, balance %.1f %%, communication %.1f %%\n",
-            lc_text_seconds(get(loop, "start_s"), start),
-            100.0 * get(factors, "parallel_efficiency"), 100.0 * get(factors, "load_balance"),
-            100.0 * get(factors, "communication_efficiency"));
+    fprintf(text->out, ", from %s on: ", lc_text_seconds(get(loop, "start_s"), start));
+    print_three_factors(text, json_object_get(loop, "factors"));
     if (ranks < get(text->meta, "ranks"))
         fprintf(text->out, "      only %.0f ranks have it\n", ranks);
+    if (get(json_object_get(loop, "omp"), "parallel_efficiency") < 0.9995) {
+        fputs("      MPI: ", text->out);
+        print_three_factors(text, json_object_get(loop, "mpi"));
+        fputs("      OpenMP: ", text->out);
+        print_three_factors(text, json_object_get(loop, "omp"));
+    }
     print_iterations(text, loop);
     if (warm > 0)
         fprintf(text->out, "      warm-up: the first %.0f iteration%s longer\n", warm,
@@ -394,11 +464,6 @@ static void print_loops(const struct lc_text *text) {
     }
     if (n > MOST_LOOPS)
         fprintf(text->out, "  (%zu more loops: in show --json)\n", n - MOST_LOOPS);
-}
-
-static bool is_without_mpi(const struct lc_text *text) {
-    return json_object_get(text->meta, "mpi") == NULL &&
-           json_object_get(text->meta, "mpi_calls") != NULL;
 }
 
 void lc_text_pop(const struct lc_text *text) {

@@ -9,7 +9,7 @@
 #include "report/text_parts.h"
 
 enum { MOST_LINES = 36, NUMBERS_WIDTH = 34, WIDEST = 65536 };
-enum { NAME = 4 }; /* the column of names, behind those of numbers */
+enum { NAME = 4 }; /* the column of names, after those of numbers */
 
 struct tree {
     const struct lc_text *text;

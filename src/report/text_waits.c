@@ -1,5 +1,6 @@
 /* Who makes whom wait: blame in words, and the largest wait states with the ranks that carry them.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@ enum { MOST_BLAMED = 6, MOST_PLACES = 8 };
 struct blamed {
     struct lc_late late;
     double seconds, share; /* of all that are joined here; percent of all waiting */
+    double indirect;       /* of the seconds */
+    double error;          /* standard error of the seconds, of code that samples found */
     char *ranks;           /* several that are alike, instead of `late.rank`; NULL: one */
     bool joined;           /* was looked at */
 };
@@ -28,13 +31,15 @@ enum { MOST_ALIKE = 8 };
  * joined unless one rank has most of its seconds. The list is in descending order, and stays so. */
 static void join_alike(struct blamed *list, size_t n, const struct lc_view *view) {
     for (size_t i = 0; i < n; i++) {
-        double all = 0.0, share = 0.0;
+        double all = 0.0, share = 0.0, indirect = 0.0, error = 0.0;
         size_t alike = 0;
         struct lc_strbuf ranks = {0};
         for (size_t j = i; j < n && !list[i].joined; j++)
             if (strcmp(list[j].late.path, list[i].late.path) == 0) {
                 all += list[j].seconds;
                 share += list[j].share;
+                indirect += list[j].indirect;
+                error = hypot(error, list[j].error);
                 if (++alike <= MOST_ALIKE) {
                     char number[64];
                     lc_late_number(&list[j].late, view, number);
@@ -59,6 +64,8 @@ static void join_alike(struct blamed *list, size_t n, const struct lc_view *view
         list[i].ranks = lc_strbuf_take(&ranks);
         list[i].seconds = all;
         list[i].share = share;
+        list[i].indirect = indirect;
+        list[i].error = error;
     }
 }
 
@@ -84,6 +91,13 @@ static void print_blamed(const struct lc_text *text, const struct blamed *blamed
         free(from);
         free(to);
     }
+    if (blamed->error > 0)
+        fprintf(text->out, "      found by samples: standard error %s\n",
+                lc_text_seconds(blamed->error, seconds));
+    if (blamed->indirect >= 0.05 * blamed->seconds)
+        fprintf(text->out,
+                "      %s of it passed on: those who waited for it were late for others\n",
+                lc_text_seconds(blamed->indirect, seconds));
     if (late->victim != NULL)
         fprintf(text->out, "      others wait most in %s\n", victim);
 }
@@ -125,6 +139,19 @@ static enum lc_err print_list(const struct lc_text *text, const struct blamed *l
     return err;
 }
 
+/* Both sums, and what they are of. */
+static void print_costs(const struct lc_text *text) {
+    const json_t *costs = json_object_get(text->meta, "waiting_costs");
+    static const char *const names[] = {"waits_s", "costs_s", "direct_s", "indirect_s", "small_s"};
+    char seconds[5][32];
+    if (costs == NULL)
+        return;
+    for (int i = 0; i < 5; i++)
+        lc_text_seconds(json_number_value(json_object_get(costs, names[i])), seconds[i]);
+    fprintf(text->out, "  in all: waits %s, their costs %s: %s direct, %s passed on, %s small\n",
+            seconds[0], seconds[1], seconds[2], seconds[3], seconds[4]);
+}
+
 enum lc_err lc_text_blame(const struct lc_text *text) {
     struct lc_late_list late;
     struct blamed *list = NULL;
@@ -132,19 +159,24 @@ enum lc_err lc_text_blame(const struct lc_text *text) {
     size_t n = late.n;
     enum lc_err err = lc_alloc(&list, n, sizeof list[0]);
     for (size_t i = 0; err == LC_OK && i < n; i++)
-        list[i] = (struct blamed){
-            .late = late.list[i], .seconds = late.list[i].seconds, .share = late.list[i].share};
+        list[i] = (struct blamed){.late = late.list[i],
+                                  .seconds = late.list[i].seconds,
+                                  .share = late.list[i].share,
+                                  .indirect = late.list[i].indirect,
+                                  .error = late.list[i].error};
     if (err == LC_OK && n > 0) {
         join_alike(list, n, text->view);
         qsort(list, n, sizeof list[0], compare_blamed);
         lc_text_heading(
             text, "Who is late",
-            "measured: the ranks and code that others waited for; share of all waiting");
+            "measured: the ranks and code with which waiting began; share of all waiting");
         double waiting = lc_text_share(text->sums->total_waiting, text->sums->total_time);
         if (waiting < 0.1)
             fprintf(text->out, "  nobody: waiting is only %.2f %% of the time\n", waiting);
         else
             err = print_list(text, list, n);
+        if (err == LC_OK)
+            print_costs(text);
     }
     for (size_t i = 0; list != NULL && i < n; i++)
         free(list[i].ranks);

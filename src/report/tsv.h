@@ -20,6 +20,7 @@ void lc_tsv_free(struct lc_tsv *tsv);
 int lc_tsv_column(const struct lc_tsv *tsv, const char *name); /* -1: none */
 const char *lc_tsv_cell(const struct lc_tsv *tsv, size_t row,
                         int column); /* "" where there is none */
+/* The number in a cell; 0 where there is none. */
 double lc_tsv_number(const struct lc_tsv *tsv, size_t row, int column);
 
 #endif

@@ -34,14 +34,16 @@ enum lc_err lc_view_open(struct lc_view **view, const char *file);
 void lc_view_close(struct lc_view *view);
 
 /* One value per location; minimum (of values other than 0) and maximum instead of sums where the
- * metric is one. */
+ * metric is one. Errors: those of lc_cubex_row. */
 enum lc_err lc_view_row(struct lc_view *view, uint32_t metric, uint32_t path, double *values);
 
-/* The same without children, also of an INCLUSIVE metric. */
+/* The same without children, also of an INCLUSIVE metric. Errors: those of lc_cubex_row, and
+ * LC_ERR_NOMEM. */
 enum lc_err lc_view_exclusive_row(struct lc_view *view, uint32_t metric, uint32_t path,
                                   double *values);
 
-/* INCLUSIVE: sum over roots; else over all call paths (or minimum, maximum); over all locations. */
+/* INCLUSIVE: sum over roots; else over all call paths (or minimum, maximum); over all locations.
+ * Errors: those of lc_cubex_row. */
 enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total);
 
 /* Joins b into a as the metric's values are joined: sum, minimum of what is not 0, or maximum. */
@@ -53,8 +55,9 @@ char *lc_view_path(const struct lc_view *view, uint32_t path);
 /* The path of this name, LC_NONE if there is none. */
 uint32_t lc_view_find(const struct lc_view *view, const char *name);
 
-/* The node (host) of a location. */
+/* The name of the node (host) of a location; it belongs to the view. */
 const char *lc_view_node(const struct lc_view *view, uint32_t location);
+/* The rank of a location; -1 if it has none. */
 int32_t lc_view_rank(const struct lc_view *view, uint32_t location);
 
 #endif

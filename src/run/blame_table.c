@@ -1,23 +1,41 @@
 #include "run/blame_table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/table_text.h"
+#include "run/sampled.h"
 
 enum { MOST_ROWS = 65536 }; /* the library keeps far fewer: what is beyond is not from it */
+
+/* Tables of rows: who waits for whom; what code costs others. */
+enum table { BLAME, COSTS, N_TABLES };
+static const char *const table_names[N_TABLES] = {"blame.", "cost."};
 
 struct blame {
     uint32_t wait_cnode, late_cnode; /* LC_NONE: has not come */
     int32_t late_rank, late_thread;  /* -1: the rank as a whole */
     uint32_t late_node;
-    double seconds;
+    double seconds;  /* COSTS: direct */
+    double passed;   /* indirect */
+    double spread;   /* root of the sum of the squares of its waits */
+    double error;    /* standard error of the sum; 0: not found by samples */
     double sites[2]; /* addresses; 0: unknown */
 };
 
-enum part { PART_WAIT, PART_LATE, PART_FROM, PART_TO, PART_THREAD, N_PARTS };
+enum part {
+    PART_WAIT,
+    PART_LATE,
+    PART_FROM,
+    PART_TO,
+    PART_THREAD,
+    PART_PASSED,
+    PART_SPREAD,
+    N_PARTS
+};
 
 static bool is_wait_metric(const char *name) {
     for (size_t i = 0; i < LC_RAW_WAITS; i++)
@@ -27,12 +45,14 @@ static bool is_wait_metric(const char *name) {
 }
 
 /* "blame.<k>.wait" and so on. */
-static bool parse_name(const char *name, size_t *k, enum part *part) {
-    static const char *const ends[N_PARTS] = {".wait", ".late", ".from", ".to", ".thread"};
+static bool parse_name(const char *name, enum table of, size_t *k, enum part *part) {
+    static const char *const ends[N_PARTS] = {".wait",   ".late",   ".from",  ".to",
+                                              ".thread", ".passed", ".spread"};
     char *end;
-    if (strncmp(name, "blame.", 6) != 0 || name[6] < '0' || name[6] > '9')
+    size_t length = strlen(table_names[of]);
+    if (strncmp(name, table_names[of], length) != 0 || name[length] < '0' || name[length] > '9')
         return false;
-    *k = strtoul(name + 6, &end, 10);
+    *k = strtoul(name + length, &end, 10);
     int i = 0;
     while (i < N_PARTS && strcmp(end, ends[i]) != 0)
         i++;
@@ -40,7 +60,8 @@ static bool parse_name(const char *name, size_t *k, enum part *part) {
     return *k < MOST_ROWS && i < N_PARTS;
 }
 
-static void take(const struct lc_blame_table *table, size_t i, enum part part, struct blame *row) {
+static void take(const struct lc_blame_table *table, enum table of, size_t i, enum part part,
+                 struct blame *row) {
     const struct lc_raw_value *value = table->values[i];
     switch (part) {
     case PART_WAIT:
@@ -51,6 +72,13 @@ static void take(const struct lc_blame_table *table, size_t i, enum part part, s
         row->late_cnode = table->cnodes[i];
         row->late_node = value->node;
         row->late_rank = table->defs->locations[value->location].rank;
+        row->seconds += of == COSTS ? value->value : 0.0;
+        break;
+    case PART_PASSED:
+        row->passed = value->value;
+        break;
+    case PART_SPREAD:
+        row->spread = value->value;
         break;
     case PART_THREAD:
         row->late_thread = table->defs->locations[value->location].thread;
@@ -60,8 +88,8 @@ static void take(const struct lc_blame_table *table, size_t i, enum part part, s
     }
 }
 
-static enum lc_err collect(const struct lc_blame_table *table, struct blame **rows, size_t *n_rows,
-                           double *all) {
+static enum lc_err collect(const struct lc_blame_table *table, enum table of, struct blame **rows,
+                           size_t *n_rows, double *all) {
     size_t capacity = 0;
     for (size_t i = 0; i < table->n_values; i++) {
         const struct lc_raw_value *value = table->values[i];
@@ -70,21 +98,46 @@ static enum lc_err collect(const struct lc_blame_table *table, struct blame **ro
         enum part part;
         if (is_wait_metric(name))
             *all += value->value;
-        if (!parse_name(name, &k, &part))
+        if (!parse_name(name, of, &k, &part))
             continue;
         LC_TRY(lc_grow(rows, &capacity, k + 1, sizeof **rows));
         for (; *n_rows <= k; ++*n_rows)
             (*rows)[*n_rows] =
                 (struct blame){.wait_cnode = LC_NONE, .late_cnode = LC_NONE, .late_thread = -1};
-        take(table, i, part, &(*rows)[k]);
+        take(table, of, i, part, &(*rows)[k]);
     }
     return LC_OK;
 }
 
+static bool is_sampled_row(const struct lc_raw *defs, const struct blame *row) {
+    return row->late_cnode != LC_NONE && row->spread > 0 && row->late_node < defs->n_nodes &&
+           defs->nodes[row->late_node].kind == LC_RAW_SAMPLED;
+}
+
+/* Waits for the time of one exact node went to what samples found there: each row of it is a share
+ * of them, and waits of very different lengths tell as much as fewer of equal ones. */
+static void find_errors(const struct lc_raw *defs, struct blame *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double all = 0, squares = 0;
+        if (!is_sampled_row(defs, &rows[i]))
+            continue;
+        uint32_t exact = lc_sampled_exact(defs, rows[i].late_node);
+        for (size_t k = 0; k < n; k++)
+            if (is_sampled_row(defs, &rows[k]) && rows[k].late_rank == rows[i].late_rank &&
+                lc_sampled_exact(defs, rows[k].late_node) == exact) {
+                all += rows[k].seconds + rows[k].passed;
+                squares += rows[k].spread * rows[k].spread;
+            }
+        double mine = rows[i].seconds + rows[i].passed;
+        rows[i].error = lc_sampled_error(all, all > 0 ? mine / all : 0, all * all / squares);
+    }
+}
+
 static int compare_rows(const void *a, const void *b) {
     const struct blame *x = a, *y = b;
-    if (x->seconds != y->seconds)
-        return x->seconds < y->seconds ? 1 : -1;
+    double a_s = x->seconds + x->passed, b_s = y->seconds + y->passed;
+    if (a_s != b_s)
+        return a_s < b_s ? 1 : -1;
     return (x->late_rank > y->late_rank) - (x->late_rank < y->late_rank);
 }
 
@@ -128,27 +181,34 @@ static enum lc_err print_site(const struct lc_blame_table *table, uint32_t node,
     return LC_OK;
 }
 
-static enum lc_err print_row(const struct lc_blame_table *table, const struct blame *row,
-                             double all, struct lc_strbuf *text) {
-    char *wait = lc_model_callpath(table->model, row->wait_cnode);
-    char *late = lc_model_callpath(table->model, row->late_cnode);
-    enum lc_err err = wait != NULL && late != NULL ? LC_OK : LC_ERR_NOMEM;
-    if (err == LC_OK) {
-        lc_table_put(text, wait);
-        lc_strbuf_printf(text, "\t%d\t", row->late_rank);
-        lc_table_put(text, late);
+static enum lc_err print_path(const struct lc_blame_table *table, uint32_t cnode,
+                              struct lc_strbuf *text) {
+    char *path = lc_model_callpath(table->model, cnode);
+    if (path == NULL)
+        return LC_ERR_NOMEM;
+    lc_table_put(text, path);
+    free(path);
+    return LC_OK;
+}
+
+static enum lc_err print_row(const struct lc_blame_table *table, enum table of,
+                             const struct blame *row, double all, struct lc_strbuf *text) {
+    double seconds = row->seconds + row->passed;
+    if (of == BLAME) {
+        LC_TRY(print_path(table, row->wait_cnode, text));
+        lc_strbuf_putc(text, '\t');
     }
-    for (int i = 0; err == LC_OK && i < 2; i++)
-        err = print_site(table, row->late_node, row->sites[i], text);
-    if (err == LC_OK)
-        lc_strbuf_printf(text, "\t%.9f\t%.9f\t", row->seconds,
-                         all > 0.0 ? row->seconds / all : 0.0);
-    if (err == LC_OK && row->late_thread >= 0)
+    lc_strbuf_printf(text, "%d\t", row->late_rank);
+    LC_TRY(print_path(table, row->late_cnode, text));
+    for (int i = 0; i < 2; i++)
+        LC_TRY(print_site(table, row->late_node, row->sites[i], text));
+    lc_strbuf_printf(text, "\t%.9f\t%.9f\t", seconds, all > 0.0 ? seconds / all : 0.0);
+    if (row->late_thread >= 0)
         lc_strbuf_printf(text, "%d", row->late_thread);
+    if (of == COSTS)
+        lc_strbuf_printf(text, "\t%.9f\t%.9f\t%.9f", row->seconds, row->passed, row->error);
     lc_strbuf_putc(text, '\n');
-    free(wait);
-    free(late);
-    return err;
+    return LC_OK;
 }
 
 static enum lc_err write_member(struct lc_cubex_writer *writer, const char *name,
@@ -158,26 +218,101 @@ static enum lc_err write_member(struct lc_cubex_writer *writer, const char *name
     return lc_cubex_writer_misc(writer, name, lc_strbuf_get(text), text->length);
 }
 
-enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
-                                 struct lc_cubex_writer *writer) {
+static enum lc_err write_table(const struct lc_blame_table *table, enum table of,
+                               const char *member, const char *head,
+                               struct lc_cubex_writer *writer) {
     struct blame *rows = NULL;
     size_t n_rows = 0;
     double all = 0.0;
     struct lc_strbuf text = {0};
-    enum lc_err err = collect(table, &rows, &n_rows, &all);
+    enum lc_err err = collect(table, of, &rows, &n_rows, &all);
+    if (err == LC_OK && of == COSTS)
+        find_errors(table->defs, rows, n_rows);
     if (n_rows > 0)
         qsort(rows, n_rows, sizeof rows[0], compare_rows);
-    lc_strbuf_puts(&text, "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
-                          "late_call_site_end\tseconds\tshare\tlate_thread\n");
+    lc_strbuf_puts(&text, head);
     size_t n_complete = 0;
     for (size_t i = 0; err == LC_OK && i < n_rows; i++)
-        if (rows[i].wait_cnode != LC_NONE && rows[i].late_cnode != LC_NONE &&
-            rows[i].seconds > 0.0) {
+        if ((of == COSTS || rows[i].wait_cnode != LC_NONE) && rows[i].late_cnode != LC_NONE &&
+            rows[i].seconds + rows[i].passed > 0.0) {
             n_complete++;
-            err = print_row(table, &rows[i], all, &text);
+            err = print_row(table, of, &rows[i], all, &text);
         }
     if (err == LC_OK && n_complete > 0)
-        err = write_member(writer, "blame.tsv", &text);
+        err = write_member(writer, member, &text);
+    lc_strbuf_free(&text);
+    free(rows);
+    return err;
+}
+
+enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
+                                 struct lc_cubex_writer *writer) {
+    LC_TRY(write_table(table, BLAME, "blame.tsv",
+                       "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
+                       "late_call_site_end\tseconds\tshare\tlate_thread\n",
+                       writer));
+    return write_table(table, COSTS, "costs.tsv",
+                       "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\t"
+                       "seconds\tshare\tlate_thread\tdirect_seconds\tindirect_seconds\terror\n",
+                       writer);
+}
+
+/* ---- gains of the scenarios that were carried in the run */
+
+enum { SAVED, LEAST, MOST, EXCESS, N_GAIN_PARTS };
+
+struct gain {
+    uint32_t cnode; /* LC_NONE: has not come */
+    int32_t rank;
+    double seconds[N_GAIN_PARTS];
+};
+
+static enum lc_err collect_gains(const struct lc_blame_table *table, struct gain **rows,
+                                 size_t *n_rows) {
+    static const char *const parts[N_GAIN_PARTS] = {".saved", ".least", ".most", ".excess"};
+    size_t capacity = 0;
+    for (size_t i = 0; i < table->n_values; i++) {
+        const struct lc_raw_value *value = table->values[i];
+        const char *name = table->defs->names[value->metric];
+        char *end;
+        if (strncmp(name, "gain.", 5) != 0 || name[5] < '0' || name[5] > '9')
+            continue;
+        size_t k = strtoul(name + 5, &end, 10);
+        int part = 0;
+        while (part < N_GAIN_PARTS && strcmp(end, parts[part]) != 0)
+            part++;
+        if (part == N_GAIN_PARTS || k >= MOST_ROWS)
+            continue;
+        LC_TRY(lc_grow(rows, &capacity, k + 1, sizeof **rows));
+        for (; *n_rows <= k; ++*n_rows)
+            (*rows)[*n_rows] = (struct gain){.cnode = LC_NONE};
+        (*rows)[k].cnode = table->cnodes[i];
+        (*rows)[k].rank = table->defs->locations[value->location].rank;
+        (*rows)[k].seconds[part] = value->value;
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_gain_table_write(const struct lc_blame_table *table,
+                                struct lc_cubex_writer *writer) {
+    struct gain *rows = NULL;
+    size_t n_rows = 0, n = 0;
+    struct lc_strbuf text = {0};
+    enum lc_err err = collect_gains(table, &rows, &n_rows);
+    lc_strbuf_puts(&text, "without\tlate_rank\tcallpath\tseconds\tleast_seconds\tmost_seconds\t"
+                          "excess_seconds\n");
+    for (size_t i = 0; err == LC_OK && i < n_rows; i++) {
+        if (rows[i].cnode == LC_NONE)
+            continue;
+        lc_strbuf_printf(&text, "%s\t%d\t", i % 2 == 0 ? "late_rank" : "imbalance", rows[i].rank);
+        err = print_path(table, rows[i].cnode, &text);
+        for (int part = 0; part < N_GAIN_PARTS; part++)
+            lc_strbuf_printf(&text, "\t%.9f", rows[i].seconds[part]);
+        lc_strbuf_putc(&text, '\n');
+        n++;
+    }
+    if (err == LC_OK && n > 0)
+        err = write_member(writer, "gains.tsv", &text);
     lc_strbuf_free(&text);
     free(rows);
     return err;

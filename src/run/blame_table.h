@@ -19,11 +19,17 @@ struct lc_blame_table {
 };
 
 /* critical_path.tsv: per call path on the critical path of useful work, the call sites
- * (`critical_path.from`, `.to`) between which most of it was spent. */
+ * (`critical_path.from`, `.to`) between which most of it was spent. Errors: LC_ERR_NOMEM, and those
+ * of lc_cubex_writer_misc. */
 enum lc_err lc_path_table_write(const struct lc_blame_table *table, struct lc_cubex_writer *writer);
 
-/* Writes nothing where there is no blame. */
+/* Writes nothing where there is no blame. Errors: LC_ERR_NOMEM, LC_ERR_IO, LC_ERR_RANGE. */
 enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
                                  struct lc_cubex_writer *writer);
+
+/* gains.tsv: what the run would gain without a late rank, or with the work of all ranks even, in a
+ * call path, by clocks that were carried in the run: values `gain.<k>.saved`, `.least`, `.most`,
+ * `.excess` (k % 2: 0 late rank, 1 even). Errors: those of lc_blame_table_write. */
+enum lc_err lc_gain_table_write(const struct lc_blame_table *table, struct lc_cubex_writer *writer);
 
 #endif

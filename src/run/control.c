@@ -189,24 +189,25 @@ static enum lc_err ask_all(const char *dir, struct parts *before, struct lc_snap
     if (snapshot->answered == 0)
         return lc_fail(LC_ERR_IO,
                        "%s: no node of the run has answered within %d s: it may be over: "
-                       "`latecomer recover %s` makes a result of what it saved",
+                       "`latecomer recover %s` makes a result from what it saved",
                        dir, snapshot->seconds, dir);
     return lc_experiment_finish(dir, NULL, true);
 }
 
 static enum lc_err nobody_listens(const char *dir) {
     if (lc_experiment_is_open(dir, NULL))
-        return lc_fail(LC_ERR_NOT_FOUND,
-                       "%s: the run here does not answer: it goes on on another machine (ask "
-                       "there), or died (`latecomer recover %s` makes a result of what it saved)",
-                       dir, dir);
+        return lc_fail(
+            LC_ERR_NOT_FOUND,
+            "%s: the run here does not answer: it is running on another machine (ask there), or "
+            "has died (`latecomer recover %s` makes a result from what it saved)",
+            dir, dir);
     if (lc_experiment_has_result(dir))
         return lc_fail(LC_ERR_NOT_FOUND,
                        "%s: the run here has ended: see it with `latecomer show %s`", dir, dir);
-    return lc_fail(LC_ERR_NOT_FOUND,
-                   "%s: no run is writing here, and no result is here: give the directory of a "
-                   "running one",
-                   dir);
+    return lc_fail(
+        LC_ERR_NOT_FOUND,
+        "%s: no run writes to this directory, and it holds no result: give that of a running one",
+        dir);
 }
 
 /* LC_ERR_NOT_FOUND: nobody listens on this machine. */

@@ -107,7 +107,7 @@ static enum lc_err look_at_clock(struct lc_checkup *f) {
     double ns = (double)(lc_monotonic_raw_ns() - begin) / READS;
     if (lc_timer.tsc)
         return add(f, LC_VERDICT_OK, "clock",
-                   "processor's counter with constant rate, %.0f ns per read", ns);
+                   "constant-rate counter of the processor, %.0f ns per read", ns);
     return add(f, LC_VERDICT_NOTE, "clock",
                "no invariant counter; the system clock is used instead, %.0f ns per read: "
                "measuring costs a "
@@ -174,7 +174,9 @@ static enum lc_err look_at_sampling(struct lc_checkup *f) {
                    lc_perf_sees_switches() ? ""
                                            : "; functions that sleep are not named (needs "
                                              "kernel.perf_event_paranoid of 1 or less)");
-    return add(f, LC_VERDICT_NOTE, "sampling", "functions without MPI calls cannot be seen: %s",
+    return add(f, LC_VERDICT_NOTE, "sampling",
+               "functions without MPI calls cannot be seen: %s; or --sample=timer, by signals: "
+               "these may interrupt system calls",
                lc_perf_why(error));
 }
 

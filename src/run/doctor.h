@@ -20,8 +20,11 @@ struct lc_checkup {
     size_t n_items, cap_items;
 };
 
-/* Looks at the machine, and at `program` unless NULL. */
+/* Looks at the machine, and at `program` unless NULL. What is wrong with these is a finding;
+ * errors: LC_ERR_NOMEM, and LC_ERR_IO, LC_ERR_NOT_FOUND where `program` cannot be read. Freed with
+ * lc_checkup_free, also after a failure. */
 enum lc_err lc_doctor_look(struct lc_checkup *findings, const char *program);
+/* Frees what lc_doctor_look filled in, not the struct. */
 void lc_checkup_free(struct lc_checkup *findings);
 
 #endif

@@ -26,7 +26,7 @@ extern const char *const lc_estimate_metrics[]; /* metric names, NULL at the end
 enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs);
 /* NULL is allowed. */
 void lc_minima_free(struct lc_minima *minima);
-/* First pass: every row of an MPI function once. */
+/* First pass: every row of an MPI function once. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_minima_see(struct lc_minima *minima, uint32_t mpi_name,
                           const struct lc_raw_row *row);
 /* Second pass: what the row contributes, in seconds; 0 if nothing applies. */

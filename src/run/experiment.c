@@ -349,20 +349,20 @@ static bool is_newer(const struct stat *a, const struct stat *b) {
                                                   : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-bool lc_experiment_is_behind(const char *dir) {
+bool lc_experiment_is_stale(const char *dir) {
     struct stat result, part;
     DIR *entries = opendir(dir);
     const struct dirent *entry;
-    bool behind = false;
+    bool stale = false;
     if (entries == NULL)
         return false;
     bool there = fstatat(dirfd(entries), "profile.cubex", &result, 0) == 0;
-    while (!behind && (entry = readdir(entries)) != NULL)
-        behind = (is_partial(entry->d_name) || strcmp(entry->d_name, ".profile.raw") == 0) &&
-                 fstatat(dirfd(entries), entry->d_name, &part, 0) == 0 &&
-                 (!there || is_newer(&part, &result));
+    while (!stale && (entry = readdir(entries)) != NULL)
+        stale = (is_partial(entry->d_name) || strcmp(entry->d_name, ".profile.raw") == 0) &&
+                fstatat(dirfd(entries), entry->d_name, &part, 0) == 0 &&
+                (!there || is_newer(&part, &result));
     closedir(entries);
-    return behind;
+    return stale;
 }
 
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {

@@ -27,7 +27,7 @@ enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep);
 
 /* Nodes have saved more than the result holds (or there is none yet): lc_experiment_finish would
  * bring it up to date. */
-bool lc_experiment_is_behind(const char *dir);
+bool lc_experiment_is_stale(const char *dir);
 
 /* Saves a profile of some ranks, under the name of the lowest. LC_ERR_IO, LC_ERR_NOMEM. */
 enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,

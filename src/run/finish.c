@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "format/state.h"
 #include "run/experiment.h"
+#include "run/openmp.h"
 #include "run/run_meta.h"
 #include "run/run.h"
 #include "run/write_traces.h"
@@ -61,7 +62,7 @@ static enum lc_err collect(struct lc_run *run, struct lc_raw **all) {
     lc_raw_free(*all);
     *all = NULL;
     return err != LC_OK ? err
-                        : lc_fail(LC_ERR_NOT_FOUND, "shared memory: nothing was measured yet");
+                        : lc_fail(LC_ERR_NOT_FOUND, "shared memory: nothing has been measured yet");
 }
 
 static const char *mpi_name(const struct lc_run *run) {
@@ -283,8 +284,9 @@ static bool finish_plain(struct lc_run *run) {
     }
     lc_rundir_unlink(&run->dir);
     lc_say("%s: %s: only its run time is in %s", run->argv[0],
-           run->program.uses_openmp ? "neither MPI nor OpenMP was seen"
-                                    : "uses neither MPI nor OpenMP",
+           lc_openmp_inside(&run->program)
+               ? "libgomp is linked into it and cannot be replaced: OpenMP is not measured"
+               : "neither MPI nor OpenMP was seen",
            run->dir.path);
     return true;
 }

@@ -36,7 +36,7 @@ struct lc_function_class {
 
 /* By C name; large-count forms (MPI_Send_c) are as the plain ones. */
 struct lc_function_class lc_function_classify(const char *name);
-/* Role of the region in the sense of OTF2: "barrier", "one2all", .. */
+/* Role of a region in the sense of OTF2, "barrier", "one2all", ..; static. */
 const char *lc_function_role(const char *name);
 
 #endif

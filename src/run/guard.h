@@ -11,6 +11,7 @@ struct lc_run;
 
 /* A new guard in place of the old one; run->peers are mapped. Never fails visibly. */
 void lc_guard_start(struct lc_run *run);
+/* Ends the guard, if there is one, and waits for it. */
 void lc_guard_stop(struct lc_guard *guard);
 
 #endif

@@ -26,6 +26,7 @@ struct lc_program {
 
 /* LC_ERR_NOT_FOUND if there is no such program, LC_ERR_IO if it cannot be executed. */
 enum lc_err lc_program_inspect(struct lc_program *program, const char *name);
+/* Frees what lc_program_inspect filled in, not the struct. */
 void lc_program_free(struct lc_program *program);
 
 #endif

@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 /* A JSON string of any text, cleaned (base/utf8.h): arguments and file names may hold any bytes.
- * NULL without memory. */
+ * A new reference; NULL without memory. */
 json_t *lc_meta_string(const char *text);
 
 #endif

@@ -6,12 +6,13 @@
 
 #include "base/err.h"
 
-/* Calls `visit` once for each library with its path. Libraries that are not found are left out. */
+/* Calls `visit` once for each library with its path. Libraries that are not found are left out.
+ * Errors: LC_ERR_NOMEM, and what `visit` returns, after which it is not called again. */
 enum lc_err lc_libsearch_walk(const char *program,
                               enum lc_err (*visit)(void *context, const char *path), void *context);
 
 /* Where the dynamic linker finds a library of this name that is preloaded; *path NULL: nowhere. The
- * caller frees it. */
+ * caller frees it. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_libsearch_find(const char *soname, char **path);
 
 #endif

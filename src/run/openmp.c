@@ -20,9 +20,10 @@ static bool is_openmp(const char *name) {
     return strncmp(name, "GOMP_", 5) == 0 || strncmp(name, "omp_", 4) == 0;
 }
 
-/* Calls `see` for each dynamic symbol of the file; it returns false to stop. */
-static void each_symbol(const char *path, bool (*see)(void *context, const char *name, bool own),
-                        void *context) {
+/* Calls `see` for each symbol of the file's table of this type (SHT_DYNSYM: what it shares with
+ * others); it returns false to stop. */
+static void each_symbol(const char *path, GElf_Word type,
+                        bool (*see)(void *context, const char *name, bool own), void *context) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
@@ -32,7 +33,7 @@ static void each_symbol(const char *path, bool (*see)(void *context, const char 
     for (Elf_Scn *section = NULL; more && (section = elf_nextscn(elf, section)) != NULL;) {
         GElf_Shdr header;
         GElf_Sym symbol;
-        if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_DYNSYM)
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type != type)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
         for (int i = 0; more && data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
@@ -45,6 +46,11 @@ static void each_symbol(const char *path, bool (*see)(void *context, const char 
     close(fd);
 }
 
+/* LLVM's runtimes before 19 free the dependences of a `taskwait depend` while other threads use
+ * them: one run in a hundred crashes, without a tool as well. A function that 19 is the first to
+ * have tells which it is. */
+static const char taskwait_depend[] = "GOMP_taskwait_depend", since_19[] = "__kmpc_dispatch_deinit";
+
 struct names {
     char **names;
     size_t n, cap;
@@ -53,7 +59,7 @@ struct names {
 
 static bool collect_own(void *context, const char *name, bool own) {
     struct names *all = context;
-    if (!own || !is_openmp(name))
+    if (!own || !(is_openmp(name) || strcmp(name, since_19) == 0))
         return true;
     all->err = lc_grow(&all->names, &all->cap, all->n + 1, sizeof all->names[0]);
     if (all->err == LC_OK)
@@ -66,25 +72,36 @@ static int compare(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool has_name(const struct names *all, const char *name) {
+    return bsearch(&name, all->names, all->n, sizeof(char *), compare) != NULL;
+}
+
 struct look {
     const struct names *has; /* LLVM's runtime, sorted */
     bool gomp, llvm, own;    /* libraries that are needed; functions that the file itself has */
+    bool llvm_first;         /* its functions are found before libgomp's */
+    bool tool;               /* a tool for OpenMP of the program's own */
     char missing[128];       /* a function that LLVM's runtime lacks */
-    /* A function with which it crashes, though it has it (14: ordered with depend, detached
-     * tasks, as GCC compiles them). */
-    char failing[128];
+    char failing[128];       /* a function with which it crashes, though it has it */
 };
+
+/* 14: ordered with depend, detached tasks, as GCC compiles them. */
+static bool fails(const struct look *look, const char *name) {
+    return strstr(name, "doacross") != NULL || strcmp(name, "omp_fulfill_event") == 0 ||
+           (strcmp(name, taskwait_depend) == 0 && !has_name(look->has, since_19));
+}
 
 static bool check_wanted(void *context, const char *name, bool own) {
     struct look *look = context;
+    look->tool = look->tool || (own && strcmp(name, "ompt_start_tool") == 0);
     if (!is_openmp(name))
         return true;
     look->own = look->own || (own && strncmp(name, "GOMP_", 5) == 0);
-    if (!own && (strstr(name, "doacross") != NULL || strcmp(name, "omp_fulfill_event") == 0)) {
+    if (!own && fails(look, name)) {
         snprintf(look->failing, sizeof look->failing, "%s", name);
         return false;
     }
-    if (!own && bsearch(&name, look->has->names, look->has->n, sizeof(char *), compare) == NULL) {
+    if (!own && !has_name(look->has, name)) {
         snprintf(look->missing, sizeof look->missing, "%s", name);
         return false;
     }
@@ -105,20 +122,22 @@ static enum lc_err look_at(void *context, const char *path) {
     }
     if (strncmp(base, "libomp.so", 9) == 0 || strncmp(base, "libiomp5.so", 11) == 0) {
         look->llvm = true;
+        look->llvm_first |= !look->gomp;
         return LC_OK;
     }
     if (look->has != NULL && look->missing[0] == '\0' && look->failing[0] == '\0')
-        each_symbol(path, check_wanted, look);
+        each_symbol(path, SHT_DYNSYM, check_wanted, look);
     return LC_OK;
 }
 
 static enum lc_err try_library(const struct lc_program *program, const char *library, char *why) {
     struct names has = {0};
     struct look look = {.has = &has};
-    each_symbol(library, collect_own, &has);
+    each_symbol(library, SHT_DYNSYM, collect_own, &has);
     enum lc_err err = has.err;
     if (err == LC_OK) {
-        qsort(has.names, has.n, sizeof has.names[0], compare);
+        if (has.n > 0)
+            qsort(has.names, has.n, sizeof has.names[0], compare);
         look_at(&look, program->path);
         err = lc_libsearch_walk(program->path, look_at, &look);
     }
@@ -126,9 +145,11 @@ static enum lc_err try_library(const struct lc_program *program, const char *lib
         snprintf(why, WHY, "it calls %.100s, which LLVM's OpenMP runtime does not have",
                  look.missing);
     else if (err == LC_OK && look.failing[0] != '\0')
-        snprintf(why, WHY, "it calls %.100s, at which LLVM's OpenMP runtime fails", look.failing);
+        snprintf(why, WHY, "it calls %.100s, on which LLVM's OpenMP runtime fails", look.failing);
     else if (err == LC_OK && look.own)
         snprintf(why, WHY, "libgomp is also linked into one of its files");
+    else if (err == LC_OK && look.tool)
+        snprintf(why, WHY, "it has a tool for OpenMP of its own (ompt_start_tool)");
     for (size_t i = 0; i < has.n; i++)
         free(has.names[i]);
     free(has.names);
@@ -147,7 +168,7 @@ enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, c
         snprintf(why, WHY, "OMP_TOOL=disabled");
         return LC_OK;
     }
-    if (!look.gomp)
+    if (!look.gomp || look.llvm_first)
         return LC_OK;
     if (option != NULL && strcmp(option, "native") == 0) {
         snprintf(why, WHY, "--openmp=native: libgomp does not report to tools");
@@ -170,4 +191,17 @@ enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, c
     free(*library);
     *library = NULL;
     return err;
+}
+
+static bool check_inside(void *context, const char *name, bool own) {
+    bool *inside = context;
+    *inside = own && strcmp(name, "GOMP_parallel") == 0;
+    return !*inside;
+}
+
+bool lc_openmp_inside(const struct lc_program *program) {
+    bool inside = false;
+    if (program->is_elf)
+        each_symbol(program->path, SHT_SYMTAB, check_inside, &inside);
+    return inside;
 }

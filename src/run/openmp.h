@@ -4,11 +4,16 @@
 #ifndef LC_RUN_OPENMP_H
 #define LC_RUN_OPENMP_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "run/inspect.h"
 
 /* What to preload so that OpenMP is seen, or NULL: nothing is needed, or it cannot be (--openmp;
- * *why then says so, else it is ""). `why` has room for 256 bytes. The caller frees the path. */
+ * *why then says so, else it is ""). `why` has room for 256 bytes. The caller frees the path.
+ * Errors: LC_ERR_NOMEM, with *library NULL. */
 enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, char *why);
+/* Whether libgomp is linked statically into the program, which is known unless it is stripped. */
+bool lc_openmp_inside(const struct lc_program *program);
 
 #endif

@@ -21,6 +21,7 @@
 #include "run/rules.h"
 #include "run/sample_table.h"
 #include "run/sampled.h"
+#include "run/what_if_errors.h"
 #include "symbols/symbols.h"
 #include "run/system.h"
 #include "run/tree.h"
@@ -42,6 +43,7 @@ struct converter {
     size_t n_values;
     double *columns;
     struct lc_cubex_writer *writer;
+    char *pairs; /* becomes pairs.json; NULL: none */
 };
 
 static uint32_t cnode_of_row(const struct converter *c, const struct lc_raw_row *row) {
@@ -86,7 +88,7 @@ static int compare_rows(const void *a, const void *b, void *context) {
     return (x->size_class > y->size_class) - (x->size_class < y->size_class);
 }
 
-/* The rows of part k of the file; behind the last one those that samples made of them. */
+/* The rows of part k of the file; after the last one those that samples made of them. */
 static const struct lc_raw_row *rows_of_part(const struct converter *c, size_t k, size_t *n) {
     if (k < lc_raw_file_parts(c->file))
         return lc_raw_file_rows(c->file, k, n);
@@ -300,7 +302,7 @@ static bool is_rule(const char *name) {
 }
 
 /* Metrics that the library measured itself. */
-static enum lc_err write_given(struct converter *c) {
+static enum lc_err write_measured_metrics(struct converter *c) {
     for (uint32_t m = 0; m < c->model->n_metrics; m++) {
         const char *name = c->model->metrics[m].name;
         struct value_range range = values_of_metric(c, name);
@@ -421,7 +423,8 @@ static enum lc_err set_json(struct converter *c, const char *key, const json_t *
     return err;
 }
 
-/* Loops of pop.iterations get the call paths that they are in: values `loop.<k>`. */
+/* Loops of pop.iterations get the call paths that they are in, values `loop.<k>`; their outliers
+ * those that took longer, `loop.<k>.<i>`. */
 static enum lc_err name_loops(const struct converter *c, json_t *pop) {
     json_t *loops = json_object_get(pop, "iterations"), *loop;
     for (size_t i = 0; i < c->n_values && json_array_size(loops) > 0; i++) {
@@ -435,10 +438,26 @@ static enum lc_err name_loops(const struct converter *c, json_t *pop) {
             char *path = lc_model_callpath(c->model, cnode_of_value(c, c->values[i]));
             if (path == NULL)
                 return lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
-            json_object_set_new(loop, "callpath", lc_meta_string(path));
+            const char *outlier = strchr(name + 5, '.');
+            json_t *of = outlier == NULL ? loop
+                                         : json_array_get(json_object_get(loop, "outliers"),
+                                                          (size_t)atoll(outlier + 1));
+            json_object_set_new(of, "callpath", lc_meta_string(path));
             free(path);
         }
     }
+    return LC_OK;
+}
+
+/* pop.pairs becomes a member of its own, pairs.json: it may be long. */
+static enum lc_err take_pairs(struct converter *c, json_t *pop) {
+    const json_t *pairs = json_object_get(pop, "pairs");
+    if (json_array_size(json_object_get(pairs, "rows")) > 0) {
+        c->pairs = json_dumps(pairs, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        if (c->pairs == NULL)
+            return lc_fail(LC_ERR_NOMEM, "memory: cannot write JSON");
+    }
+    json_object_del(pop, "pairs");
     return LC_OK;
 }
 
@@ -470,6 +489,12 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
     LC_TRY(set_json(c, "latecomer.meta", meta));
     json_t *pop = c->defs->pop == NULL ? NULL : json_loads(c->defs->pop, 0, NULL);
     enum lc_err err = pop == NULL ? LC_OK : name_loops(c, pop);
+    if (err == LC_OK && pop != NULL)
+        err = take_pairs(c, pop);
+    const struct lc_blame_table table = {
+        .defs = c->defs, .values = c->values, .n_values = c->n_values, .model = c->model};
+    if (err == LC_OK && pop != NULL)
+        err = lc_what_if_errors(pop, &c->sampled, &c->tree, &table);
     if (err == LC_OK && pop != NULL)
         err = set_json(c, "latecomer.pop", pop);
     json_decref(pop);
@@ -510,7 +535,7 @@ static enum lc_err prepare(struct converter *c, const struct lc_conversion *job)
     return add_metrics(c);
 }
 
-static enum lc_err write_blame(struct converter *c) {
+static enum lc_err write_tables(struct converter *c) {
     uint32_t *cnodes;
     LC_TRY(lc_alloc(&cnodes, c->n_values + 1, sizeof cnodes[0]));
     for (size_t i = 0; i < c->n_values; i++)
@@ -519,7 +544,11 @@ static enum lc_err write_blame(struct converter *c) {
                                          cnodes,  c->model,  c->symbols};
     enum lc_err err = lc_blame_table_write(&table, c->writer);
     if (err == LC_OK)
+        err = lc_gain_table_write(&table, c->writer);
+    if (err == LC_OK)
         err = lc_path_table_write(&table, c->writer);
+    if (err == LC_OK)
+        err = lc_sample_table_write(&c->sampled, &c->tree, &table, c->writer);
     free(cnodes);
     return err;
 }
@@ -532,9 +561,10 @@ static enum lc_err write_all(struct converter *c, const struct lc_conversion *jo
     for (size_t i = 0; lc_rules[i].metric != NULL; i++)
         LC_TRY(write_rule(c, &lc_rules[i]));
     LC_TRY(write_estimates(c));
-    LC_TRY(write_given(c));
-    LC_TRY(write_blame(c));
-    LC_TRY(lc_sample_table_write(&c->sampled, &c->tree, c->model, c->writer));
+    LC_TRY(write_measured_metrics(c));
+    LC_TRY(write_tables(c));
+    if (c->pairs != NULL)
+        LC_TRY(lc_cubex_writer_misc(c->writer, "pairs.json", c->pairs, strlen(c->pairs)));
     return write_size_table(c, job->path);
 }
 
@@ -553,6 +583,7 @@ enum lc_err lc_convert_profile(const struct lc_conversion *job) {
     free(c.values);
     free(c.columns);
     free(c.functions);
+    free(c.pairs);
     lc_minima_free(c.minima);
     lc_system_free(&c.system);
     lc_sampled_free(&c.sampled);

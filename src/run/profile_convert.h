@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "format/raw.h"
+#include "format/raw_pack.h"
 #include "run/system.h"
 
 struct lc_conversion {

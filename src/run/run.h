@@ -82,9 +82,10 @@ struct lc_run {
  * a signal. `argv` ends with NULL. */
 int lc_run_main(char **argv);
 
-/* Steps of it. */
-enum lc_err lc_run_find_library(char **path); /* liblatecomer.so beside this program's folder */
-/* starts the program; all signals are blocked here already */
+/* Steps of it. liblatecomer.so beside this program's folder; the caller frees the path. Errors:
+ * LC_ERR_NOT_FOUND, LC_ERR_SYSTEM, LC_ERR_UNSUPPORTED. */
+enum lc_err lc_run_find_library(char **path);
+/* starts the program; all signals are blocked here already. Errors: LC_ERR_SYSTEM. */
 enum lc_err lc_run_spawn(struct lc_run *run);
 void lc_run_watch(struct lc_run *run);             /* until the program has ended */
 void lc_run_write_start(const struct lc_run *run); /* .run.json: what is known before the run */
@@ -98,24 +99,34 @@ void lc_run_leave(struct lc_run *run);         /* waits for the own turn to end;
 /* What the library left in the state that nobody claimed: "#<why it measures nothing>", or, if MPI
  * was called past it, "!<name of the MPI library>" after MPI_Finalize, with '?' before it. */
 bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size);
-/* The result of a run that called MPI past the library. */
+/* The result of a run that called MPI past the library. Errors: LC_ERR_NOMEM, and those of
+ * lc_cubex_writer_close. */
 enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark);
-/* The result of one process in which nothing was there to be measured: its time. */
+/* The result of one process in which nothing was there to be measured: its time. Errors: those of
+ * lc_run_write_passed_by. */
 enum lc_err lc_run_write_plain(struct lc_run *run);
-enum lc_err lc_run_dump(struct lc_run *run); /* the result so far, as profile.cubex */
+/* The result so far, as profile.cubex. Errors: LC_ERR_NOT_FOUND: nothing was measured yet;
+ * LC_ERR_EXISTS: the final result is being written; LC_ERR_NOMEM, LC_ERR_IO, LC_ERR_FORMAT. */
+enum lc_err lc_run_dump(struct lc_run *run);
+/* The result so far, while the program waits in MPI_Abort. */
 void lc_run_save_before_abort(struct lc_run *run);
 enum { LC_FINALIZE_PATIENCE_S = 5 };
 void lc_run_save_in_finalize(struct lc_run *run); /* it takes longer than that */
+/* The socket for `dump` and `top` in the result's directory. Never fails visibly. */
 void lc_control_open(struct lc_run *run);
+/* Answers one request that waits on the socket. */
 void lc_control_serve(struct lc_run *run);
+/* Closes and removes the socket. */
 void lc_control_close(struct lc_run *run);
 void lc_control_watch(struct lc_run *run); /* from now on looks for requests, if it is its turn */
 /* When the next look is due, CLOCK_MONOTONIC_RAW; 0: never. */
 uint64_t lc_control_due_ns(const struct lc_run *run);
+/* Looks for requests that other nodes left as files. */
 void lc_control_look(struct lc_run *run);
 
 /* Maps the states of this node's ranks (again, if the own state knows more now). */
 void lc_peers_map(struct lc_run *run);
+/* Unmaps the states of the other ranks. */
 void lc_peers_free(struct lc_peers *peers);
 
 #endif

@@ -14,6 +14,7 @@
 #include "run/run_meta.h"
 #include "run/run_options.h"
 #include "run/run.h"
+#include "run/what_if_places.h"
 
 /* Descriptors 0 to 2 that are closed stay closed for the program, but must not become files of
  * ours. */
@@ -58,6 +59,7 @@ static void choose_openmp(struct lc_run *run) {
 
 /* Decides whether and where to measure; what stands in the way is said once, by rank 0. */
 static void prepare_measurement(struct lc_run *run) {
+    lc_run_set_places(run->program.path, lc_run_option_text("what-if"));
     const char *why = why_unmeasured(&run->program);
     if (why == NULL && lc_run_find_library(&run->library) != LC_OK)
         why = lc_err_text();

@@ -61,15 +61,18 @@ static json_t *environment(void) {
 static json_t *sampling(void) {
     json_t *object = json_object();
     const char *wanted = lc_run_option_text("sample"), *paths = lc_run_option_text("callpath");
-    bool off = wanted != NULL && strcmp(wanted, "off") == 0;
+    struct lc_sample_choice choice;
+    lc_sample_choose(wanted, &choice);
+    bool off = choice.rate <= 0;
     bool no_paths = paths != NULL && strcmp(paths, "none") == 0;
-    int error = off || no_paths ? 0 : lc_perf_sampler_try();
-    double rate = wanted == NULL ? LC_PERF_RATE : strtod(wanted, NULL); /* "off": 0 */
-    json_object_set_new(object, "rate", json_real(no_paths || error != 0 ? 0 : rate));
+    int error = off || no_paths || choice.timer ? 0 : lc_perf_sampler_try();
+    json_object_set_new(object, "rate", json_real(no_paths || error != 0 ? 0 : choice.rate));
     if (off || no_paths)
         json_object_set_new(object, "why", json_string(off ? "--sample=off" : "--callpath=none"));
     else if (error != 0)
         json_object_set_new(object, "why", json_string(lc_perf_why(error)));
+    else
+        json_object_set_new(object, "source", json_string(choice.timer ? "timer" : "kernel"));
     return object;
 }
 
@@ -120,7 +123,7 @@ static void ending_of(const struct lc_state_header *header, char *text, size_t s
     else if (ending == LC_ENDING_ABORT)
         snprintf(text, size, "MPI_Abort");
     else if (ending == LC_ENDING_FINALIZE && header->flavour == LC_FLAVOUR_UNKNOWN)
-        snprintf(text, size, "exit"); /* without MPI */
+        snprintf(text, size, "exit"); /* without MPI. NOLINT: the end without a state is last */
     else if (ending == LC_ENDING_FINALIZE || ending == LC_ENDING_ALONE)
         snprintf(text, size, "MPI_Finalize");
     else if (ending == LC_ENDING_SESSIONS)

@@ -6,7 +6,8 @@
 
 #include "run/run.h"
 
-/* At the start: program, command, versions, environment, machine. NULL without memory. */
+/* At the start: program, command, versions, environment, machine. A new reference;
+ * NULL without memory. */
 json_t *lc_meta_start(const struct lc_run *run);
 /* After the end (or now): begin, end, wall time, oversubscription, endings of the ranks of this
  * node. A new reference; NULL without memory. */

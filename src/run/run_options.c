@@ -20,7 +20,8 @@ const struct lc_run_option lc_run_options[] = {
     {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none"},
     {"sample", "RATE", 276,
      "Samples of the code between calls, per second of each thread's work: 500 (default) where the "
-     "kernel allows it, 1 to 10000, or off",
+     "kernel allows it, 1 to 10000, or off; timer or timer:RATE: by timers and signals, where it "
+     "does not",
      NULL},
     {"trace", NULL, 258, "Write an OTF2 archive beside the profile", NULL},
     {"trace-callpath", "HOW", 259, "Callers in the trace: enter (default), context or none",
@@ -30,7 +31,8 @@ const struct lc_run_option lc_run_options[] = {
     {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop"},
     {"trace-handles", NULL, 267, "In the trace: creating and freeing handles as collectives", NULL},
     {"start-stopped", NULL, 263, "Measure nothing until the program turns measurement on", NULL},
-    {"what-if", "SPEC", 264, "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; repeatable", NULL},
+    {"what-if", "SPEC", 264,
+     "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; omp=0; tasks=infinite; repeatable", NULL},
     {"transport", "HOW", 265, "How clocks travel between ranks: auto (default), shm or mpi",
      "auto|shm|mpi"},
     {"dump-every", "SECONDS", 266, "Save what is known so far every SECONDS", NULL},
@@ -89,14 +91,6 @@ static bool is_budget(const char *value) {
            (end != value && strcmp(end, "%") == 0 && number > 0 && number <= 100);
 }
 
-/* "500", or off. */
-static bool is_rate(const char *value) {
-    char *end;
-    double number = strtod(value, &end);
-    return strcmp(value, "off") == 0 ||
-           (end != value && *end == '\0' && number >= 1 && number <= LC_PERF_MOST);
-}
-
 static enum lc_err check_value(const struct lc_run_option *option, const char *value) {
     char *end;
     bool good = true;
@@ -119,8 +113,9 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
         good = is_budget(value);
         want = "a share such as 5%, or off";
     } else if (strcmp(option->name, "sample") == 0) {
-        good = is_rate(value);
-        want = "samples per second (1 to 10000), or off";
+        struct lc_sample_choice choice;
+        good = *value != '\0' && lc_sample_choose(value, &choice);
+        want = "samples per second (1 to 10000), timer, timer:RATE, or off";
     } else if (strcmp(option->name, "buffer") == 0) {
         good = is_size(value);
         want = "a size such as 64M";

@@ -22,12 +22,15 @@ extern const struct lc_run_option lc_run_options[]; /* ended by a NULL name */
  * allowed. */
 enum lc_err lc_run_option_set(const struct lc_run_option *option, const char *value);
 /* Sets a variable of the library's that is taken out of the program's environment again when it
- * makes its first MPI call (LATECOMER_GIVEN lists them). */
+ * makes its first MPI call (LATECOMER_GIVEN lists them). Errors: LC_ERR_NOMEM. */
 enum lc_err lc_run_option_give(const char *variable, const char *value);
-/* Checks all that the environment holds (the user may have set variables himself). */
+/* Checks all that the environment holds (the user may have set variables himself). Errors:
+ * LC_ERR_USAGE: a value that is not allowed; those of reading a filter file: LC_ERR_IO,
+ * LC_ERR_FORMAT, LC_ERR_NOMEM. */
 enum lc_err lc_run_options_check(void);
 
 const char *lc_run_option_text(const char *name); /* NULL if unset or empty */
+/* A switch that is set, and not to 0. */
 bool lc_run_option_on(const char *name);
 double lc_run_option_number(const char *name); /* 0 if unset */
 

@@ -21,10 +21,11 @@ struct lc_rundir {
 };
 
 /* `wanted`: -o or NULL for latecomer-<program>-<ranks>x<threads>-<time stamp> in the working
- * directory. */
+ * directory. Errors: LC_ERR_NOMEM, LC_ERR_EXISTS, LC_ERR_IO, LC_ERR_RANGE, LC_ERR_USAGE. */
 enum lc_err lc_rundir_agree(struct lc_rundir *dir, const struct lc_launch *launch,
                             const char *wanted, const char *program, int threads);
 void lc_rundir_unlink(struct lc_rundir *dir); /* the others do not need the link any more */
+/* Frees the names, not the struct; the directory stays. */
 void lc_rundir_free(struct lc_rundir *dir);
 
 #endif

@@ -4,18 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/mem.h"
 
+enum { LEAST_GAPS = 10 };       /* as many alike tell how much a part differs between them */
 enum { LEAST_OFF_PERCENT = 1 }; /* of a node's time: less of it off the processor is not shown */
 
-/* The exact node that a node belongs to: itself, or the first one outwards that is not sampled. */
-static uint32_t exact_node(const struct lc_raw *defs, uint32_t node) {
+uint32_t lc_sampled_exact(const struct lc_raw *defs, uint32_t node) {
     while (node != 0 && defs->nodes[node].kind == LC_RAW_SAMPLED)
         node = defs->nodes[node].parent;
     return node;
 }
 
-static bool is_off(const struct lc_raw_node *node) {
+bool lc_sampled_is_off(const struct lc_raw_node *node) {
     return node->kind == LC_RAW_SAMPLED && node->ref == LC_NONE &&
            (node->offset == LC_RAW_OFF_CPU || node->offset == LC_RAW_PREEMPTED);
 }
@@ -25,6 +26,15 @@ double lc_sampled_error(double whole, double share, double n_eff) {
         return 0.0;
     double p = (share * n_eff + 1) / (n_eff + 2);
     return whole * sqrt(p * (1 - p) / n_eff);
+}
+
+double lc_sampled_gap_error(double whole, double part, double all, const double sums[3],
+                            double one) {
+    double p = all > 0 ? part / all : 0, gaps = sums[2] > 0 ? all * all / sums[2] : 0;
+    if (gaps < LEAST_GAPS || part <= 0)
+        return whole;
+    double squares = fmax(sums[0] - 2 * p * sums[1] + p * p * sums[2], 0) * gaps / (gaps - 1);
+    return whole * sqrt(squares + one * one) / all;
 }
 
 struct remainder {
@@ -95,8 +105,8 @@ static enum lc_err take_row(struct readings *r, const struct lc_raw *defs, const
         r->time_ns[row->node] += row->sum_ns;
     if (row->size_class != LC_RAW_CLASS_SAMPLES)
         return LC_OK;
-    uint32_t node = exact_node(defs, row->node);
-    bool off = is_off(&defs->nodes[row->node]);
+    uint32_t node = lc_sampled_exact(defs, row->node);
+    bool off = lc_sampled_is_off(&defs->nodes[row->node]);
     if (!exact[node])
         return LC_OK;
     LC_TRY(lc_grow(&r->all, &r->cap, r->n + 1, sizeof r->all[0]));
@@ -107,6 +117,8 @@ static enum lc_err take_row(struct readings *r, const struct lc_raw *defs, const
                                       .part = {.node = row->node,
                                                .samples = off ? 0 : row->count,
                                                .weight_ns = row->sum_ns,
+                                               .own2 = off ? 0 : (double)row->min_ns,
+                                               .cross = off ? 0 : (double)row->bytes_sent,
                                                .measured = off},
                                       .squares = off ? 0 : (double)row->max_ns};
     return LC_OK;
@@ -136,9 +148,11 @@ static enum lc_err make_splits(struct lc_sampled *s, const struct readings *r,
         if (a->part.measured &&
             r->off_ns[a->part.node] * 100 < r->time_ns[a->node] * LEAST_OFF_PERCENT)
             continue;
-        struct lc_sample_split *split = s->n_splits > 0 ? &s->splits[s->n_splits - 1] : NULL;
-        if (split == NULL || split->node != a->node || split->location != a->location) {
-            split = &s->splits[s->n_splits++];
+        struct lc_sample_split *split = s->splits + s->n_splits;
+        if (s->n_splits > 0 && split[-1].node == a->node && split[-1].location == a->location) {
+            split--;
+        } else {
+            s->n_splits++;
             *split = (struct lc_sample_split){
                 .node = a->node, .location = a->location, .first = s->n_parts};
             weight = squares = 0;
@@ -150,6 +164,7 @@ static enum lc_err make_splits(struct lc_sampled *s, const struct readings *r,
             a->part.measured ? UINT32_MAX : a->part.samples; /* enough to be shown */
         weight += a->part.measured ? 0 : (double)a->part.weight_ns * 1e-3;
         squares += a->squares;
+        split->all2 += a->part.cross;
         split->effective = squares > 0 ? weight * weight / squares : 0;
     }
     return LC_OK;
@@ -217,17 +232,11 @@ static enum lc_err split_all(struct lc_sampled *s, const struct lc_raw_file *fil
 
 struct lc_sample_split *lc_sampled_find(const struct lc_sampled *s, uint32_t node,
                                         uint32_t location) {
-    size_t low = 0, high = s->n_splits;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct lc_sample_split *split = &s->splits[middle];
-        if (split->node == node && split->location == location)
-            return split;
-        if (split->node < node || (split->node == node && split->location < location))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t at = LC_FIRST_WHERE(i, 0, s->n_splits,
+                               s->splits[i].node > node || (s->splits[i].node == node &&
+                                                            s->splits[i].location >= location));
+    if (at < s->n_splits && s->splits[at].node == node && s->splits[at].location == location)
+        return &s->splits[at];
     return NULL;
 }
 

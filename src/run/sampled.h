@@ -16,13 +16,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "format/raw.h"
+#include "format/raw_pack.h"
 
 struct lc_sample_part {
     uint32_t node; /* raw node; the exact node itself: what is left to it */
     uint64_t samples;
     uint64_t weight_ns; /* what they stand for */
     uint64_t ns;        /* of the time */
+    double own2, cross; /* sums of u u and u v (LC_RAW_CLASS_SAMPLES) */
     bool measured;      /* time off the processor */
 };
 
@@ -34,6 +35,7 @@ struct lc_sample_split {
     uint64_t total_ns;               /* the row as it was measured */
     uint64_t on_ns;                  /* without time off the processor */
     double effective;                /* samples of equal weight that would tell as much */
+    double all2;                     /* sum of v v */
 };
 
 struct lc_sampled {
@@ -51,11 +53,19 @@ struct lc_sampled {
  * time of raw node i is not split. lc_sampled_free frees what it holds. LC_ERR_NOMEM. */
 enum lc_err lc_sampled_read(struct lc_sampled *sampled, const struct lc_raw_file *file,
                             const bool *exact);
+/* Frees what it holds, not the struct. */
 void lc_sampled_free(struct lc_sampled *sampled);
 
 /* The split of a row of time; NULL: it is not split. */
 struct lc_sample_split *lc_sampled_find(const struct lc_sampled *sampled, uint32_t node,
                                         uint32_t location);
+
+/* The exact node that a raw node belongs to: itself, or the first one outwards that is not
+ * sampled. */
+uint32_t lc_sampled_exact(const struct lc_raw *defs, uint32_t node);
+
+/* Time off the processor, which was measured. */
+bool lc_sampled_is_off(const struct lc_raw_node *node);
 
 /* Parts of `total` in proportion to weights, by largest remainder: they add up to it. All weights
  * 0: nothing is given, false. */
@@ -64,5 +74,11 @@ bool lc_sampled_divide(uint64_t total, const double *weights, size_t n, uint64_t
 /* Standard error of a part of `whole` that n_eff samples found with a share; by Laplace's estimate
  * of it, so that few samples that all agree are not certain. 0 for a share of 0. */
 double lc_sampled_error(double whole, double share, double n_eff);
+
+/* The same from how much the part differs between the times between two events, where samples at
+ * equal distances differ less than draws: units of the part and of all, sums of u u, u v and v v
+ * (LC_RAW_CLASS_SAMPLES), and the units of one sample. Too few of these times to tell: `whole`. */
+double lc_sampled_gap_error(double whole, double part, double all, const double sums[3],
+                            double one);
 
 #endif

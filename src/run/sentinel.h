@@ -18,6 +18,7 @@ struct lc_sentinel {
 void lc_sentinel_start(struct lc_sentinel *sentinel);
 /* True if `signo` came to the whole group since the last question. */
 bool lc_sentinel_got(struct lc_sentinel *sentinel, int signo);
+/* Ends the sentinel and waits for it. */
 void lc_sentinel_stop(struct lc_sentinel *sentinel);
 
 #endif

@@ -66,10 +66,12 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
         joined = NULL;
     setenv("LD_PRELOAD", joined != NULL ? joined : run->library, 1);
     free(joined);
-    if (run->openmp != NULL)
+    if (run->openmp != NULL) {
         setenv("LATECOMER_OPENMP_LIBRARY", run->openmp, 1);
-    else
+        setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
+    } else {
         unsetenv("LATECOMER_OPENMP_LIBRARY");
+    }
     if (prctl(PR_GET_SECCOMP) > 0) /* it is not the program's own */
         setenv("LATECOMER_SAMPLE_FILTERED", "1", 1);
     setenv("LATECOMER_PRELOADED", run->library, 1);

@@ -21,10 +21,12 @@ struct lc_rank_hosts {
 };
 
 /* Locations are ordered by rank, then thread; ranks below `ranks` that left nothing get one too.
- * Adds "hosts" and "threads" to meta, and "unknown_ranks", those that left nothing, if any. */
+ * Adds "hosts" and "threads" to meta, and "unknown_ranks", those that left nothing, if any. Errors:
+ * LC_ERR_NOMEM, and LC_ERR_RANGE of lc_model_add_process and the like. */
 enum lc_err lc_system_build(struct lc_system *system, const struct lc_raw *raw, int32_t ranks,
                             const struct lc_rank_hosts *hosts, struct lc_model *model,
                             json_t *meta);
+/* Frees what it holds, not the model. */
 void lc_system_free(struct lc_system *system);
 
 #endif

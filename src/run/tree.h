@@ -17,7 +17,7 @@
 
 struct lc_named_tree {
     uint32_t *cnode_of;    /* raw node -> cnode; [0], the root, is `main` */
-    uint32_t *subtree_end; /* cnode -> first cnode behind its subtree */
+    uint32_t *subtree_end; /* cnode -> first cnode after its subtree */
     uint32_t *top_of;      /* cnode -> its root */
     uint32_t *mpi_name; /* cnode -> name of the MPI function (index into raw names), or LC_NONE */
     bool *sampled;      /* cnode: found by samples, its values are estimates */
@@ -29,7 +29,7 @@ struct lc_named_tree {
 enum { LC_TREE_LEAST_SAMPLES = 4 }; /* fewer: joined to "(unresolved)"; standard error > 50 % */
 
 /* Adds regions and cnodes to `model`. samples: per raw node, those in the function itself; NULL:
- * none. */
+ * none. Errors: LC_ERR_NOMEM, LC_ERR_FORMAT, LC_ERR_RANGE. */
 enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
                           const uint64_t *samples, struct lc_symbols *symbols,
                           struct lc_model *model);

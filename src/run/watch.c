@@ -49,7 +49,7 @@ static void say_where(struct lc_run *run, int signo) {
     if (signo != SIGTERM || run->passed_signal == SIGTERM || !run->measure ||
         run->launch.rank != 0 || run->launch.kind == LC_LAUNCHER_NONE || run->peers.n_states == 0)
         return;
-    lc_say("SIGTERM: what is measured until the program ends is saved to %s", run->dir.path);
+    lc_say("SIGTERM: everything measured until the program ends is saved to %s", run->dir.path);
 }
 
 static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {

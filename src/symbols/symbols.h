@@ -27,11 +27,12 @@ enum lc_err lc_symbols_new(struct lc_symbols **symbols);
 /* NULL is allowed. */
 void lc_symbols_free(struct lc_symbols *symbols);
 
-/* The function that begins at `offset` or holds it. Never fails but for memory: what is unknown
- * gets a made-up name. */
+/* The function that begins at `offset` or holds it; what is unknown gets a made-up name. Errors:
+ * LC_ERR_NOMEM; LC_ERR_RANGE: more addresses than a look-up table holds. */
 enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *module,
                                 const char *build_id, uint64_t offset, struct lc_symbol *symbol);
-/* The source line of one address; *file is "" and *line -1 if unknown, or of the C library. */
+/* The source line of one address; *file is "" and *line -1 if unknown, or of the C library.
+ * Errors: LC_ERR_NOMEM. */
 enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *module, const char *build_id,
                             uint64_t offset, const char **file, int64_t *line);
 
@@ -43,7 +44,9 @@ enum lc_module_state {
     LC_MODULE_CHANGED,
     LC_MODULE_GONE
 };
+/* How many modules were asked about. */
 size_t lc_symbols_modules(const struct lc_symbols *symbols);
+/* The path of one of them, as long as `symbols` lives; what is missing there to *state. */
 const char *lc_symbols_module(const struct lc_symbols *symbols, size_t index,
                               enum lc_module_state *state);
 

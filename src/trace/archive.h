@@ -63,13 +63,13 @@ struct lc_trace_summary { /* of all ranks */
 
 /* After a good end (area->finalized): writes the event files of this rank; on rank 0 also the
  * definitions, when all ranks are done. `state` may be used by nobody else. The summary is filled
- * on rank 0. */
+ * on rank 0. Errors: LC_ERR_NOMEM, LC_ERR_FORMAT, LC_ERR_IO, LC_ERR_NOT_FOUND. */
 enum lc_err lc_trace_finish(const void *state, size_t bytes, const char *dir,
                             const struct lc_trace_options *options,
                             struct lc_trace_summary *summary);
 
 /* After a bad end: saves what one rank left in memory to its raw files, for lc_trace_recover. Any
- * process of the node may call it. */
+ * process of the node may call it. Errors: LC_ERR_NOMEM, LC_ERR_FORMAT, LC_ERR_IO. */
 enum lc_err lc_trace_salvage(const void *state, size_t bytes, const char *dir);
 
 struct lc_trace_recovered {

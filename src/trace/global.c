@@ -195,6 +195,36 @@ static void write_neighbours(struct lc_global *g) {
     }
 }
 
+/* Where each process is: ranks are in row-major order. */
+static void write_coordinates(struct lc_global *g, uint32_t topology,
+                              const struct lc_union_comm *c) {
+    for (uint32_t rank = 0; rank < c->n_local; rank++) {
+        uint32_t at[LC_GRID_DIMS], rest = rank;
+        for (uint32_t d = c->n_dims; d-- > 0; rest /= (uint32_t)c->dims[d])
+            at[d] = rest % (uint32_t)c->dims[d];
+        WRITE(g, CartCoordinate(g->w, topology, rank, (uint8_t)c->n_dims, at));
+    }
+}
+
+/* The Cartesian topology of a communicator; not where it is damaged. */
+static void write_topology(struct lc_global *g, uint32_t comm, const struct lc_union_comm *c) {
+    OTF2_CartDimensionRef dims[LC_GRID_DIMS];
+    uint64_t cells = 1;
+    for (uint32_t d = 0; d < c->n_dims; d++)
+        cells = c->dims[d] > 0 && cells <= c->n_local ? cells * (uint64_t)c->dims[d] : 0;
+    if (c->n_dims == 0 || cells != c->n_local || c->flags & LC_COMM_INTER)
+        return;
+    for (uint32_t d = 0; d < c->n_dims; d++) {
+        dims[d] = g->n_dimensions++;
+        WRITE(g,
+              CartDimension(g->w, dims[d], lc_global_string(g, ""), (uint32_t)c->dims[d],
+                            c->periodic[d] ? OTF2_CART_PERIODIC_TRUE : OTF2_CART_PERIODIC_FALSE));
+    }
+    WRITE(g, CartTopology(g->w, g->n_topologies, lc_global_string(g, c->name), comm,
+                          (uint8_t)c->n_dims, dims));
+    write_coordinates(g, g->n_topologies++, c);
+}
+
 /* Numbers are those of the union: parents first. */
 static void write_comms(struct lc_global *g) {
     g->n_comms = (uint32_t)lc_union_count(g->u, LC_UNION_COMM);
@@ -214,6 +244,7 @@ static void write_comms(struct lc_global *g) {
             uint32_t members = c.flags & LC_COMM_SELF ? 1 : group(g, c.world, c.n_local);
             WRITE(g, Comm(g->w, i, name, members, parent, OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
         }
+        write_topology(g, i, &c);
     }
     for (uint32_t i = 0; i < lc_union_count(g->u, LC_UNION_WIN); i++) {
         struct lc_union_win win;

@@ -31,7 +31,7 @@ struct lc_global {
     struct lc_lookup text_at;
     struct lc_group *groups;
     size_t n_written, cap_groups; /* of groups[] */
-    uint32_t n_groups, n_comms;
+    uint32_t n_groups, n_comms, n_dimensions, n_topologies;
     struct lc_lookup group_at;
     OTF2_ErrorCode code;
     bool no_memory;
@@ -53,10 +53,12 @@ void lc_global_group(struct lc_global *g, uint32_t number, OTF2_GroupType type,
 
 /* Threads that the program made, and teams of OpenMP: nothing where there are none. */
 bool lc_global_has_teams(const struct lc_global *g);
+/* Defines the paradigms of threads that occur. */
 void lc_global_thread_paradigms(struct lc_global *g);
+/* Defines the groups and communicators of threads and teams. */
 void lc_global_thread_comms(struct lc_global *g);
 
-/* Regions, call paths or call sites. */
+/* Writes regions, call paths and call sites. */
 void lc_global_code(struct lc_global *g);
 
 #endif

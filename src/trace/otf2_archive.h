@@ -16,8 +16,11 @@ struct lc_trace_archive {
     char *temporary; /* directory */
     char *dir;
 };
+/* Errors: LC_ERR_IO, LC_ERR_NOMEM; nothing to close then. */
 enum lc_err lc_trace_archive_open(struct lc_trace_archive *a, const char *dir, const char *name);
+/* Moves it to its place, also the anchor file if wanted. LC_ERR_IO; freed in any case. */
 enum lc_err lc_trace_archive_close(struct lc_trace_archive *a, bool anchor);
+/* Closes and removes what was written; nothing if it is closed already. */
 void lc_trace_archive_drop(struct lc_trace_archive *a);
 
 #endif

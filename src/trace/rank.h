@@ -24,12 +24,14 @@ struct lc_trace_rank {
     uint64_t lost_records, lost_threads, n_flushes;
 };
 
-/* From the area and, behind it, the files of flushed chunks. `state` stays mapped as long as the
- * rank is used. */
+/* From the area and, after it, the files of flushed chunks. `state` stays mapped as long as the
+ * rank is used. Errors: LC_ERR_NOMEM, LC_ERR_FORMAT, LC_ERR_IO, LC_ERR_NOT_FOUND. */
 enum lc_err lc_trace_rank_from_state(struct lc_trace_rank *rank, const void *state, size_t bytes,
                                      const char *dir);
-/* From the files of a salvaged rank. */
+/* From the files of a salvaged rank. Errors: LC_ERR_NOT_FOUND: it left no definitions;
+ * LC_ERR_FORMAT: these are damaged; LC_ERR_IO; LC_ERR_NOMEM. */
 enum lc_err lc_trace_rank_from_files(struct lc_trace_rank *rank, const char *dir, int number);
+/* Frees what it holds; `state` stays the caller's. */
 void lc_trace_rank_free(struct lc_trace_rank *rank);
 
 /* What the definitions of the archive need of each rank; the contents of its rank file. */
@@ -61,7 +63,7 @@ static inline uint32_t lc_trace_team_comm(uint32_t n_global_comms, uint32_t n_ra
     return n_global_comms + n_ranks + team * n_ranks + rank;
 }
 
-/* Appends what is in memory to the raw files, `more` to the definitions. */
+/* Appends what is in memory to the raw files, `more` to the definitions. Errors: LC_ERR_IO. */
 enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char *dir,
                                      const struct lc_strbuf *more);
 
@@ -69,17 +71,20 @@ enum lc_err lc_trace_salvage_streams(const void *state, size_t bytes, const char
 void lc_trace_tell(const struct lc_trace_options *options, const char *what, double fraction);
 
 /* Writes DIR/traces/<location>.evt and .def of all locations of the rank; defs.maps must be filled;
- * n_global_comms: communicators of all ranks together (those of threads are numbered behind them).
- */
+ * n_global_comms: communicators of all ranks together (those of threads are numbered after them).
+ * Errors: LC_ERR_NOMEM, LC_ERR_FORMAT, LC_ERR_IO. */
 enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
                                   const struct lc_trace_options *options, uint32_t n_global_comms,
                                   struct lc_trace_rank_info *info);
+/* Into a file of DIR/traces, for the process that joins all ranks. LC_ERR_IO. */
 enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char *dir);
+/* Reads it back; lc_trace_info_free. LC_ERR_IO, LC_ERR_FORMAT, LC_ERR_NOMEM. */
 enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir, int rank);
+/* Frees what it holds, not the struct. */
 void lc_trace_info_free(struct lc_trace_rank_info *info);
 
 /* Writes DIR/traces.def and, last, DIR/traces.otf2. infos[i] is of rank i; NULL entries of
- * locations: a rank without trace. */
+ * locations: a rank without trace. Errors: LC_ERR_NOMEM, LC_ERR_IO. */
 enum lc_err lc_trace_write_global(const char *dir, const struct lc_union *u,
                                   const struct lc_trace_rank_info *infos, int n_ranks,
                                   const struct lc_trace_defs *process,
@@ -90,8 +95,11 @@ struct lc_filtered {
     struct lc_filter *filter;
     unsigned char *regions, *comms; /* 1: left out */
 };
+/* Applies the options' filter to the definitions; lc_trace_filtered_free. LC_ERR_NOMEM, or that
+ * of reading the filter. */
 enum lc_err lc_trace_filtered(struct lc_filtered *out, const struct lc_trace_defs *defs,
                               const struct lc_trace_options *options);
+/* Frees what it holds, not the struct. */
 void lc_trace_filtered_free(struct lc_filtered *filtered);
 
 /* What OTF2 calls a function of MPI by its name: barrier, point-to-point, .. */

@@ -11,7 +11,7 @@ struct lc_trace_mapped {
     size_t bytes;
 };
 
-/* Whole file, read-only; an empty or missing one gives {0}. */
+/* Whole file, read-only; an empty or missing one gives {0}. Errors: LC_ERR_IO. */
 enum lc_err lc_trace_map_file(struct lc_trace_mapped *m, const char *path);
 /* Gives the mapping back; {0}: nothing. */
 void lc_trace_unmap(struct lc_trace_mapped *m);

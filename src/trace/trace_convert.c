@@ -32,7 +32,7 @@ static bool is_construct(const struct lc_trace_conversion *s, uint32_t node) {
 }
 
 /* Makes the open frames those of chain[0, n): the first `common` of them are the same activations
- * as before. Inside a team of OpenMP only what is called there: what is behind the path's last
+ * as before. Inside a team of OpenMP only what is called there: what is after the path's last
  * construct goes above the frames of OpenMP. */
 static enum lc_err change_frames(struct lc_trace_conversion *s, size_t n, size_t common,
                                  uint64_t time, size_t *entered) {
@@ -41,7 +41,7 @@ static enum lc_err change_frames(struct lc_trace_conversion *s, size_t n, size_t
         outer--;
     const struct lc_convert_frame *stack = s->stack != NULL ? s->stack + base : NULL;
     size_t same = 0;
-    while (outer + same < n && base + same < s->depth &&
+    while (outer + same < n && base + same < s->depth && stack != NULL &&
            stack[same].node == s->chain[outer + same] &&
            (outer + same < common || base + same == 0 || stack[same].kind != LC_FRAME_CALLER))
         same++;
@@ -237,7 +237,7 @@ static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) 
 
 enum { STEP_WORDS = 1 << 18 };
 
-/* Every few megabytes: what lies behind need not stay in memory. */
+/* Every few megabytes: what lies after need not stay in memory. */
 static void step(const struct lc_convert *c, const struct lc_trace_segment *segment, size_t *from,
                  size_t to) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -72,28 +72,30 @@ uint64_t lc_convert_time(struct lc_trace_conversion *s, uint64_t ticks);
 void lc_convert_move_to(struct lc_trace_conversion *s, uint64_t time);
 /* The life of a thread of the runtime begins. */
 void lc_convert_start(struct lc_trace_conversion *s, uint64_t time);
-/* Enter and Leave of a node, now. `distance`: as OTF2 wants it of calling contexts, 2: only the
+/* Enter of a node, now. `distance`: as OTF2 wants it of calling contexts, 2: only the
  * innermost region is new. */
 void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node, uint32_t distance);
+/* Writes the leave of a node at the current time. */
 void lc_convert_leave(struct lc_trace_conversion *s, uint32_t node);
 /* Callers get records of their own only in the mode "enter"; the root and regions of the user
  * always do. */
 bool lc_convert_is_recorded(const struct lc_trace_conversion *s, size_t level, bool region);
 /* A frame on top of the stack; LC_ERR_NOMEM. */
 enum lc_err lc_convert_push(struct lc_trace_conversion *s, struct lc_convert_frame frame);
-/* Ends the topmost frame, now. */
+/* Writes the leave of the topmost frame at the current time. */
 void lc_convert_pop(struct lc_trace_conversion *s);
 /* Frames up to the topmost of OpenMP; 0: none. */
 size_t lc_convert_omp_depth(const struct lc_trace_conversion *s);
 
-/* A record of OpenMP. */
+/* Converts one record of OpenMP. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_convert_omp(struct lc_trace_conversion *s, const uint64_t *words);
 
 /* Finds the requests that the filter leaves out: a receive is known by its size only when it is
- * complete, but its request comes first. */
+ * complete, but its request comes first. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_convert_find_dropped(struct lc_trace_conversion *s);
 
-/* A record of the open call: something that begins with it, or is complete at its end. */
+/* A record of the open call: something that begins with it, or is complete at its end. Errors:
+ * LC_ERR_NOMEM. */
 enum lc_err lc_convert_mpi(struct lc_trace_conversion *s, const uint64_t *words);
 
 /* At the end of the call: what it completed. */

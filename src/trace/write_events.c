@@ -178,7 +178,7 @@ static OTF2_ErrorCode write_clocks(OTF2_DefWriter *writer, struct lc_trace_defs 
     return OTF2_SUCCESS;
 }
 
-/* Communicators behind those of MPI: of the process's threads, and of its teams. */
+/* Communicators after those of MPI: of the process's threads, and of its teams. */
 static enum lc_err thread_comms(const struct lc_trace_rank_info *info, uint32_t n_global_comms,
                                 uint32_t **comms, size_t *n) {
     *n = 1;

@@ -20,15 +20,16 @@ from statistics import median
 
 import inputs
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from mpirun import mpirun  # noqa: E402
+
 
 class Wrong(Exception):
     """A check failed."""
 
 
 def launch(flavour, command, where):
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    launcher = ["mpirun.openmpi", *root, "--oversubscribe"] if flavour == "openmpi" else ["mpirun.mpich"]
-    line = [*launcher, "-n", "2", "bash", "-c", TIMED, "timed", *command]
+    line = [*mpirun(flavour, 2), "bash", "-c", TIMED, "timed", *command]
     done = subprocess.run(line, cwd=where, text=True, capture_output=True, timeout=600, check=False)
     if done.returncode != 0:
         raise Wrong(f"{' '.join(line)}: exit {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")

@@ -1,6 +1,6 @@
 """Circles of modules. A module is a source and its header (the same name without the ending), as a reader sees them. A reaches B if A includes
 a file of B or calls a function that B defines (a function's name that is mentioned counts as called). src/measure may have circles of at most
-10 modules, the other folders none but of sources that share a private header (NAME_private.h).
+10 modules, the other folders none.
 
 circles.py SOURCE_DIR [--show FOLDER]: --show: the circles of a folder and the calls and includes that close them"""
 import pathlib
@@ -73,14 +73,6 @@ def modules_of(graph):
     return modules
 
 
-def owners(graph):
-    """module -> the module whose private header one of its files includes, or itself"""
-    owner = {module_of(name): module_of(name) for name in graph}
-    for name, others in graph.items():
-        owner.update({module_of(name): module_of(other) for other in others if other.endswith("_private.h")})
-    return owner
-
-
 def circles(graph):
     """Strongly connected components of more than one module (Tarjan), largest first."""
     index, low, stack, on, found, count = {}, {}, [], set(), [], 0
@@ -120,9 +112,7 @@ def circles(graph):
 
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
-    files = graph_of(source)
-    owner = owners(files)
-    graph = modules_of(files)
+    graph = modules_of(graph_of(source))
     found = circles(graph)
     if "--show" in sys.argv:
         folder = sys.argv[sys.argv.index("--show") + 1]
@@ -137,7 +127,7 @@ def main():
     wrong = []
     for circle in found:
         folders = {name.split("/")[0] for name in circle}
-        if len({owner[name] for name in circle}) > 1 and len(circle) > (LARGEST.get(*folders, 1) if len(folders) == 1 else 1):
+        if len(circle) > (LARGEST.get(*folders, 1) if len(folders) == 1 else 1):
             wrong.append(f"a circle of {len(circle)} modules: {' '.join(circle)}")
     return verdict(f"{len(graph)} modules, {len(found)} circles, the largest of {max((len(c) for c in found), default=0)}", wrong)
 

@@ -41,7 +41,7 @@ def main():
     pages = {page: anchors(page) for page in (root / "docs").rglob("*.md")}
     for page in (root / "README.md", *(root / "tests").rglob("README.md")):
         pages[page] = anchors(page)
-    files = {path.name for top in ("src", "include", "tests") for path in (root / top).rglob("*") if path.is_file()}
+    files = {path.name for top in ("src", "include", "tests", "docs") for path in (root / top).rglob("*") if path.is_file()}
     publications = set(re.findall(r"^\| (\[[^]]+\]) \|", (root / "docs/references.md").read_text(encoding="utf-8"), re.M))
     wrong, cited = [], 0
 

@@ -1,16 +1,17 @@
 """One thing, one name: a struct, union or enum called lc_something is defined once in src, and no function is called the same; no two files of
-src have one name. Sources and the headers of the same name belong together. A function that no other file uses is static.
+the repository have one name, but those that a tool looks for under it. Sources and the headers of the same name belong together. A function that no other file uses is static.
 
 names.py SOURCE_DIR"""
 import pathlib
 import re
+import subprocess
 import sys
 from collections import defaultdict
 
 import circles
 from verdict import verdict
 
-OFTEN = {"CMakeLists.txt"}
+OFTEN = {"CMakeLists.txt", "README.md", "__init__.py", ".clang-tidy", ".gitignore"}
 # Named by pasting tokens together: in the table of calls (gen_calls.py), and by lc_hook_ (hooks.h).
 PASTED = re.compile(r"lc_(coll|wrap|clocks|trace)_")
 
@@ -26,23 +27,33 @@ def used_at_home_only(source):
             if not PASTED.match(name) and name not in mentioned and not any(name in used for other, used in users.items() if other != path)]
 
 
+def tracked(source):
+    """The files of the repository; of a copy without git, those of src, include and tests."""
+    listed = subprocess.run(["git", "-C", source, "ls-files", "-z"], capture_output=True, text=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        paths = [source / name for name in listed.stdout.split("\0") if name]
+    else:
+        paths = [path for folder in ("src", "include", "tests") for path in (source / folder).rglob("*")]
+    return sorted(path for path in paths if path.is_file() and "__pycache__" not in path.parts)
+
+
 def main():
     top = pathlib.Path(sys.argv[1]) / "src"
     files, types, functions = defaultdict(list), defaultdict(list), {}
-    for path in sorted(p for p in top.rglob("*") if p.is_file()):
+    for path in tracked(top.parent):
         if path.name not in OFTEN:
             files[path.name].append(path)
-        if path.suffix in (".c", ".h"):
+        if path.suffix in (".c", ".h") and top in path.parents:
             code = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
             for kind, name in re.findall(r"\b(struct|union|enum)\s+(lc_\w+)\s*\{", code):
                 types[name].append(f"{kind} in {path.relative_to(top)}")
             functions.update(dict.fromkeys(circles.definitions(path.name, circles.code_of(path.read_text(encoding="utf-8"))), path))
-    wrong = [f"{len(paths)} files are called {name}: {', '.join(str(p.relative_to(top).parent) for p in paths)}"
+    wrong = [f"{len(paths)} files are called {name}: {', '.join(str(p.relative_to(top.parent).parent) for p in paths)}"
              for name, paths in files.items() if len(paths) > 1]
     folders = defaultdict(set)
     for name, paths in files.items():
         if name.endswith((".c", ".h")):
-            folders[name[:-2]] |= {p.parent for p in paths}
+            folders[name[:-2]] |= {p.parent for p in paths if top in p.parents}
     wrong += [f"{stem}.c and {stem}.h lie in different folders" for stem, where in folders.items() if len(where) > 1]
     wrong += [f"{name} is defined {len(places)} times: {', '.join(places)}" for name, places in types.items()
               if len(places) > 1]

@@ -1,5 +1,6 @@
 """tests/README.md says of every test what it shows: every test stands in its table (without the MPI at the end), and every name in the
 table is a test, as is what pages of docs/ say to run with ctest -R (--some: not in this build, which has only one MPI or is made for sanitizers).
+Options of launchers stand in tests/mpirun.py, and those of several hosts in several_hosts.py.
 
 tests.py BUILD_DIR SOURCE_DIR [--some]"""
 import fnmatch
@@ -11,6 +12,7 @@ import sys
 
 from verdict import verdict
 
+LAUNCHING = ("mpirun.py", "system/nodes/several_hosts.py", "structure/tests.py")
 ELSEWHERE = {"left_out.*"}  # says that an MPI is not installed
 
 
@@ -22,6 +24,8 @@ def main():
     table = {name for row in rows for name in re.findall(r"`([^`]+)`", row) if "." in name}
     wrong = [f"{test} is not in the table" for test in sorted(tests)
              if not any(fnmatch.fnmatchcase(test, name) for name in table | ELSEWHERE)]
+    wrong += [f"tests/{path.relative_to(source / 'tests')} has options of a launcher: use mpirun.py" for path in sorted((source / "tests").rglob("*.py"))
+              if re.search(r"--allow-run-as-root|--oversubscribe", path.read_text(encoding="utf-8")) and not str(path).endswith(LAUNCHING)]
     if "--some" not in sys.argv:
         for page in sorted((source / "docs").rglob("*.md")):
             for name in re.findall(r"ctest[^`]*? -R \"?([^`\" ]+)", page.read_text(encoding="utf-8")):

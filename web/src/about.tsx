@@ -36,7 +36,7 @@ export function About(props: { result: Result; creator: string }): JSX.Element {
         <ul>
           <li>Sums are exact. Rows that are zero everywhere are left out.</li>
           <li>{rows.reduced ? "Values of more than 256 locations are kept as 17 quantiles for each metric and call path, with the location of the largest; totals of each location are complete." : "Values of each location are rounded to 1/32767 of the largest of their row."}</li>
-          {result.timeline && <li>The timeline has {result.timeline.head.pyramid.bins} bins a row, shares are rounded to 1/255; windows of detail hold every event in them, of at most 12,000 changes of call path each (a window with more is narrower).</li>}
+          {result.timeline && <li>The timeline has {result.timeline.head.pyramid.bins} bins a row{result.timeline.head.single && ` (${result.timeline.head.single.bins} for a single location of a group)`}, shares are rounded to 1/255; windows of detail hold every event in them, of at most 12,000 changes of call path each (a window with more is narrower).</li>}
           {result.timeline && <li>Matrices are exact sums over the trace; beyond 131,072 pairs the lightest are left out and their sums named.</li>}
         </ul>
       </Section>

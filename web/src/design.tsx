@@ -3,10 +3,11 @@ import { render, type JSX } from "preact";
 import { useState } from "preact/hooks";
 import { seconds } from "./format";
 import { BoxPlot, Histogram } from "./explorer";
-import { Efficiency } from "./overview";
+import { Sheet } from "./fingerprint";
+import { Efficiency, IterationField } from "./overview";
 import { Bar, Choice, Legend, Lines, PathText, Section, Table } from "./parts";
 import { CompareView, ScalingView } from "./sets";
-import type { FactorText } from "./types";
+import type { FactorText, Fingerprint } from "./types";
 
 const factors: FactorText[] = [
   { depth: 0, key: "parallel_efficiency", name: "Parallel efficiency", formula: "avg U / T", advice: "" },
@@ -16,6 +17,13 @@ const factors: FactorText[] = [
 const pop = { parallel_efficiency: 0.52, load_balance: 0.71, communication_efficiency: 0.93 };
 const spread = { values: Float64Array.from([0.1, 0.5, 0.52, 0.55, 0.6, 1.4]), reduced: false, largestAt: 5 };
 const run = (ranks: number, pe: number) => ({ file: `run-${ranks}`, ranks, threads: ranks, wall_time_s: 8 / ranks, useful_s: 8, pop: { ...pop, parallel_efficiency: pe }, computational_scalability: 1, global_efficiency: pe });
+const fingerprint: Fingerprint = {
+  format: "latecomer-fingerprint", operation: "MPI_Bcast", bytes: 8, ranks: 2, runs_ns: [900, 120, 110, 400, 115, 118], category: ["first", "good", "good", "outlier", "good", "good"], min_ns: 110, max_ns: 900, mean_ns: 294, median_ns: 119,
+  median_ci_ns: [110, 130], quantiles_ns: { "1": 110, "50": 119, "99": 880 }, categories: { first: { count: 1, share: 1 / 6, median_ns: 900 }, good: { count: 4, share: 4 / 6, median_ns: 117 }, outlier: { count: 1, share: 1 / 6, median_ns: 400 } },
+  modes: [{ location_ns: 117, weight: 1 }], change_points: [3], box: { low_ns: 110, q1_ns: 112, median_ns: 119, q3_ns: 300, high_ns: 400, outside: 1 }, ecdf: { ns: [110, 115, 118, 120, 400, 900], share: [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1] },
+  histogram: { all: { edges_ns: [100, 500, 900], counts: [5, 1] }, zoom: { edges_ns: [110, 115, 120], counts: [1, 3] } }, per_rank: [{ median_ns: 100, q95_ns: 200, last_share: 0.5 }],
+  counters: { involuntary_switches: { total: 2, values: [1, 0, 0, 1, 0, 0], pearson: { all: 0.9, good: null }, spearman: { all: 0.8, good: null } } }, warnings: ["oversubscribed"], mpi: { name: "Open MPI" },
+};
 
 function Design(): JSX.Element {
   const [choice, setChoice] = useState("a");
@@ -31,6 +39,9 @@ function Design(): JSX.Element {
       <Section title="Choice"><Choice label="Choice" value={choice} options={[["a", "pressed"], ["b", "not pressed"]]} onChange={setChoice} /> <button type="button">button</button> <button type="button" class="quiet">quiet</button></Section>
       <Section title="Spread"><BoxPlot spread={spread} unit="sec" name="box" /><Histogram spread={spread} unit="sec" /></Section>
       <Section title="Lines"><Lines name="lines" label="Two lines" series={[{ class: "s0", values: [1, 2, 1.5, 4], text: "first" }, { class: "s1", values: [2, 2, 3, 3], text: "second" }]} xText={(i) => String(i)} yText={seconds} marks={[{ at: 3, text: "outlier" }]} /></Section>
+      <Section title="Iterations by rank"><IterationField byRank={{ ranks: 1, block: 1, elapsed_s: [[1, 1.1, 2, null], [1, 1, 1, 1.2]], waiting_s: [[0, 0.1, 0, null], [0.1, 0, 1, 0]] }} what="waiting_s" /></Section>
+      <Section title="A table with pages"><Table name="pages" rows={[1, 2, 3, 4, 5]} most={2} columns={[{ title: "line", cell: (r) => r, value: (r) => r, number: true }]} /></Section>
+      <Sheet f={fingerprint} nav={{ state: { view: "fingerprint", result: 0, keys: {} }, set: () => undefined, link: () => "#" }} />
       <ScalingView scaling={{ runs: [run(1, 1), run(2, 0.9), run(4, 0.6)] }} factors={factors} />
       <CompareView comparison={{ verdict: "slower", ratio: 1.2, ratio_low: 1.1, ratio_high: 1.3, significance: "runs", a_s: 1, b_s: 1.2, parts: { useful: 0.15, balance: 0.07, transfer: -0.02 }, callpaths: [] }} names={["A", "B"]} factors={factors} />
     </main>

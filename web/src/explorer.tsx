@@ -2,9 +2,9 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { inUnit, percent, shortName, visible } from "./format";
-import { Choice, Figure, PathText, Section, Table } from "./parts";
-import type { Result, ResultFile } from "./result";
-import { fiveNumbers, type Rows, type Spread } from "./rows";
+import { Choice, csv, download, Figure, PathText, Section, Table, type Column } from "./parts";
+import { topologiesOf, type Result, type ResultFile } from "./result";
+import { fiveNumbers, largest, type Rows, type Spread } from "./rows";
 import { numberKey, type Navigation } from "./state";
 
 const LINE = 22;
@@ -68,8 +68,10 @@ function Metrics(props: { file: ResultFile; metric: number; path: number; nav: N
   const add = (parent: number): void => metrics.forEach((m, id) => { if (m.parent === parent) { order.push(id); add(id); } });
   add(-1);
   const shown = order.filter((m) => metrics[m].kind !== "derived" && (file.rows.total(m) !== 0 || m === props.metric));
+  const amount = (m: number): number => (props.path >= 0 ? file.rows.sum(m, props.path, true) : file.rows.total(m));
+  const columns: Column<number>[] = [{ title: "metric", cell: () => "", value: (m) => metrics[m].name }, { title: "value", cell: () => "", value: amount }, { title: "unit", cell: () => "", value: (m) => metrics[m].unit }];
   return (
-    <Section title="Metrics" note={`${metrics.length - shown.length} that are zero are left out`} class="panel">
+    <Section title="Metrics" note={props.path >= 0 ? "of the chosen call path, with callees" : `${metrics.length - shown.length} that are zero are left out`} class="panel">
       <ul class="list" role="listbox" aria-label="Metrics" tabIndex={0} onKeyDown={(e) => {
         const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
         const next = shown[shown.indexOf(props.metric) + step];
@@ -78,10 +80,11 @@ function Metrics(props: { file: ResultFile; metric: number; path: number; nav: N
         {shown.map((m) => (
           <li role="option" aria-selected={m === props.metric} class={m === props.metric ? "selected" : ""} title={visible(metrics[m].descr)} onClick={() => nav.set({ metric: metrics[m].name })}>
             <span class={`depth${Math.min(3, depth(m))}`}>{visible(metrics[m].display || metrics[m].name)}</span>
-            <span class="n">{inUnit(file.rows.total(m), metrics[m].unit)}</span>
+            <span class="n">{inUnit(amount(m), metrics[m].unit)}</span>
           </li>
         ))}
       </ul>
+      <p class="tools"><button type="button" class="quiet" onClick={() => download("metrics.csv", "text/csv", csv(columns, shown))}>CSV</button></p>
     </Section>
   );
 }
@@ -146,8 +149,17 @@ function Tree(props: { file: ResultFile; metric: number; selected: number; nav: 
           })}
         </div>
       </div>
+      <p class="tools"><button type="button" class="quiet" onClick={() => download("call-tree.csv", "text/csv", csv(treeColumns(rows, metric), rows.paths.map((_, path) => path)))}>CSV of all call paths</button></p>
     </Section>
   );
+}
+
+function treeColumns(rows: Rows, metric: number): Column<number>[] {
+  return [
+    { title: "call path", cell: () => "", value: (p) => rows.pathName(p) },
+    { title: `${rows.metrics[metric].name}, own`, cell: () => "", value: (p) => rows.sum(metric, p, false) },
+    { title: `${rows.metrics[metric].name}, with callees`, cell: () => "", value: (p) => rows.sum(metric, p, true) },
+  ];
 }
 
 function quantileNote(spread: Spread): string {
@@ -187,7 +199,7 @@ export function Histogram(props: { spread: Spread; unit: string }): JSX.Element 
 }
 
 /** A field of cells, one per location; rows are nodes, or those of a Cartesian grid. */
-function Cells(props: { values: ArrayLike<number>; rows: number[][]; labels: string[]; unit: string; name: string }): JSX.Element {
+export function Cells(props: { values: ArrayLike<number>; rows: number[][]; labels: string[]; unit: string; name: string }): JSX.Element {
   const columns = Math.max(...props.rows.map((r) => r.length), 1);
   const size = Math.max(4, Math.min(26, 370 / columns));
   let top = 1e-300;
@@ -202,17 +214,24 @@ function Cells(props: { values: ArrayLike<number>; rows: number[][]; labels: str
   );
 }
 
+function exactly(values: (number | null)[]): Spread {
+  const list = Float64Array.from(values, (v) => v ?? NaN);
+  return { values: list, reduced: false, largestAt: largest(list) };
+}
+
 function System(props: { result: Result; file: ResultFile; metric: number; path: number; nav: Navigation }): JSX.Element {
   const { file, nav, result } = props;
   const { locations } = file.json.result;
   const unit = file.json.metrics[props.metric].unit;
   const inclusive = nav.state.keys.own !== "1";
   const form = nav.state.keys.system ?? (locations.length > 16 ? "box" : "list");
-  const spread = file.rows.spread(props.metric, props.path, inclusive);
+  // Of the whole run every location is known, whatever their number.
+  const totals = props.path < 0 && file.rows.reduced ? file.json.result.metrics[file.json.metrics[props.metric].name]?.locations : undefined;
+  const spread = totals ? exactly(totals) : file.rows.spread(props.metric, props.path, inclusive);
   const labels = locations.map((l) => `rank ${l.rank}${l.thread > 0 ? ` thread ${l.thread}` : ""} on ${visible(l.node)}`);
   const nodes = new Map<string, number[]>();
   locations.forEach((l, i) => nodes.set(l.node, [...(nodes.get(l.node) ?? []), i]));
-  const topology = result.timeline?.head.topologies.find((t) => t.members.length > 0);
+  const topology = topologiesOf(result).find((t) => t.members.length > 0);
   const grid = topology && locations.every((l) => l.thread === 0) ? gridRows(topology) : null;
   const most = Math.max(...Array.from(spread.values).filter((v) => !Number.isNaN(v)), 1e-300);
   const forms: [string, string][] = [["list", "list"], ["box", "box plot"], ["histogram", "histogram"], ["cells", "node × rank"]];
@@ -248,7 +267,7 @@ function System(props: { result: Result; file: ResultFile; metric: number; path:
 }
 
 /** Rows of the last dimension; the planes of the others one below the other. */
-function gridRows(topology: { dims: number[]; members: number[] }): number[][] {
+export function gridRows(topology: { dims: number[]; members: number[] }): number[][] {
   const width = topology.dims[topology.dims.length - 1] || 1;
   const rows: number[][] = [];
   for (let i = 0; i < topology.members.length; i += width) rows.push(topology.members.slice(i, i + width));

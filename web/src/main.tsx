@@ -5,6 +5,7 @@ import { About } from "./about";
 import { Blocks } from "./blocks";
 import { RootCauses } from "./causes";
 import { Explorer } from "./explorer";
+import { Fingerprints, nameOf } from "./fingerprint";
 import { seconds, visible } from "./format";
 import { Matrix } from "./matrix";
 import { Overview } from "./overview";
@@ -14,28 +15,39 @@ import { formatState, parseState, withKeys, type Navigation, type State, type Vi
 import { Timeline } from "./timeline";
 
 const TITLES: Record<View, string> = {
-  overview: "Overview", explorer: "Explorer", timeline: "Timeline", causes: "Root causes", matrix: "Who waits for whom", scaling: "Scaling", compare: "Compare", about: "About",
+  overview: "Overview", explorer: "Explorer", timeline: "Timeline", causes: "Root causes", matrix: "Who waits for whom", scaling: "Scaling", compare: "Compare", fingerprint: "Fingerprints", about: "About",
 };
 
 function viewsOf(data: PageData): View[] {
-  const views: View[] = ["overview", "explorer", "timeline", "causes", "matrix"];
+  const views: View[] = data.results.length > 0 ? ["overview", "explorer", "timeline", "causes", "matrix"] : [];
   if (data.scaling) views.push("scaling");
   if (data.comparison) views.push("compare");
-  return [...views, "about"];
+  if (data.fingerprints.length > 0) views.push("fingerprint");
+  return data.results.length > 0 ? [...views, "about"] : views;
 }
 
-function Header(props: { data: PageData; result: Result; nav: Navigation }): JSX.Element {
-  const { data, result, nav } = props;
+/** Of a result, or of fingerprints alone. */
+function titleOf(data: PageData, result: Result | undefined): string {
+  if (result) return visible(result.profile.json.result.meta.program ?? result.name);
+  return data.fingerprints.length === 1 ? nameOf(data.fingerprints[0]) : `${data.fingerprints.length} fingerprints`;
+}
+
+function factsOf(result: Result): string {
   const { meta, locations, metrics } = result.profile.json.result;
   const nodes = new Set(locations.map((l) => l.node)).size;
   const ranks = new Set(locations.map((l) => l.rank)).size;
   const threads = locations.length > ranks ? `, ${locations.length} threads` : "";
   const facts = [`${ranks} rank${ranks === 1 ? "" : "s"}${threads} on ${nodes} node${nodes === 1 ? "" : "s"}`, `wall time ${seconds(meta.wall_time_s ?? metrics.time?.total)}`, meta.mpi].filter((f) => f);
+  return visible(facts.join(" · "));
+}
+
+function Header(props: { data: PageData; result: Result | undefined; nav: Navigation }): JSX.Element {
+  const { data, result, nav } = props;
   return (
     <header>
       <div class="title">
-        <h1>{visible(meta.program ?? result.name)}</h1>
-        <p>{visible(facts.join(" · "))}</p>
+        <h1>{titleOf(data, result)}</h1>
+        <p>{result ? factsOf(result) : "latecomer bench"}</p>
         {data.results.length > 1 && (
           <label class="results">result <select value={nav.state.result} onChange={(e) => { location.hash = formatState({ ...nav.state, result: Number(e.currentTarget.value), keys: {} }); }}>
             {data.results.map((r, k) => <option value={k}>{visible(r.name)}</option>)}
@@ -48,14 +60,14 @@ function Header(props: { data: PageData; result: Result; nav: Navigation }): JSX
         }}>dark / light</button>
       </div>
       <nav aria-label="Views">
-        {viewsOf(data).map((view) => <a href={nav.link(view)} aria-current={view === nav.state.view ? "page" : "false"}>{TITLES[view]}</a>)}
+        {viewsOf(data).map((view) => <a href={nav.link(view)} aria-current={view === shownView(data, nav.state) ? "page" : "false"}>{TITLES[view]}</a>)}
       </nav>
     </header>
   );
 }
 
 function Help(props: { close: () => void }): JSX.Element {
-  const keys: [string, string][] = [["?", "this help"], ["1 – 8", "views, from left to right"], ["/", "search"], ["arrows", "in the call tree: up, down, fold, unfold; in the timeline: move"], ["+  −  0", "timeline: zoom in, out, all"], ["n  p", "timeline: next, previous wait"], ["Esc", "close"]];
+  const keys: [string, string][] = [["?", "this help"], ["1 – 9", "views, from left to right"], ["/", "search"], ["arrows", "in the call tree: up, down, fold, unfold; in the timeline: move"], ["+  −  0", "timeline: zoom in, out, all"], ["n  p", "timeline: next, previous wait"], ["↑  ↓  Enter", "timeline: choose a row, open or close a group"], ["Esc", "close"]];
   return (
     <div class="help" role="dialog" aria-modal="true" aria-label="Keyboard">
       <h2>Keyboard</h2>
@@ -65,9 +77,17 @@ function Help(props: { close: () => void }): JSX.Element {
   );
 }
 
-function CurrentView(props: { data: PageData; result: Result; nav: Navigation }): JSX.Element {
+/** The view of the address where the page has it, else the first. */
+function shownView(data: PageData, state: State): View {
+  const views = viewsOf(data);
+  return views.includes(state.view) ? state.view : views[0];
+}
+
+function CurrentView(props: { data: PageData; result: Result | undefined; nav: Navigation }): JSX.Element {
   const { data, result, nav } = props;
-  switch (nav.state.view) {
+  const view = shownView(data, nav.state);
+  if (view === "fingerprint" || !result) return <Fingerprints all={data.fingerprints} nav={nav} />;
+  switch (view) {
     case "explorer": return <Explorer result={result} nav={nav} />;
     case "timeline": return <Timeline result={result} nav={nav} />;
     case "causes": return <RootCauses result={result} nav={nav} />;
@@ -111,8 +131,8 @@ function App(props: { data: PageData }): JSX.Element {
     },
     link: (view, keys) => formatState(withKeys({ view, result: state.result, keys: {} }, keys ?? {})),
   };
-  const result = data.results[Math.min(state.result, data.results.length - 1)];
-  document.title = `${visible(result.profile.json.result.meta.program ?? result.name)}: ${TITLES[state.view]} – Latecomer`;
+  const result = data.results[Math.min(state.result, data.results.length - 1)] as Result | undefined;
+  document.title = `${titleOf(data, result)}: ${TITLES[shownView(data, state)]} – Latecomer`;
   return (
     <>
       <Header data={data} result={result} nav={nav} />

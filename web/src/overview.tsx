@@ -1,10 +1,11 @@
 /** The first view: what is wrong, where, for what reason, and what it costs. */
 import type { JSX } from "preact";
-import { percent, ranksText, seconds, shortName, visible } from "./format";
-import { Bar, Figure, Legend, Lines, PathText, Section, Table } from "./parts";
+import { useEffect, useRef } from "preact/hooks";
+import { components, percent, ranksText, seconds, visible } from "./format";
+import { Bar, csv, download, Figure, Legend, Lines, Name, PathText, Section, Table, type Column } from "./parts";
 import { waitMetrics, type Result } from "./result";
 import type { Navigation } from "./state";
-import type { FactorText, Factors, Finding, Phase, ResultJson } from "./types";
+import type { ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
 
 /** Colours of the factors as in POP's tables: good, fair, poor. */
 export function grade(value: number): string {
@@ -18,6 +19,7 @@ function gainText(finding: Finding): { main: string; bounds: string } {
 }
 
 function timelineLink(finding: Finding, result: Result, nav: Navigation): JSX.Element | null {
+  if (finding.kind === "variability" && iterationsOf(result.profile.json.result).length > 0) return <a href={nav.link("timeline", { at: "iterations" })}>the iterations</a>;
   if (!result.timeline) return null;
   const index = result.timeline.windowFor(finding.evidence?.metric, finding.evidence?.callpath ?? finding.callpath);
   if (index < 0) return <a href={nav.link("timeline")}>timeline</a>;
@@ -71,7 +73,9 @@ export function Findings(props: { result: Result; nav: Navigation }): JSX.Elemen
 
 export function Efficiency(props: { factors: FactorText[]; pop: Factors; title?: string }): JSX.Element {
   const known = props.factors.filter((f) => typeof props.pop[f.key] === "number");
+  const columns: Column<FactorText>[] = [{ title: "factor", cell: (f) => f.name, value: (f) => f.name }, { title: "value", cell: () => "", value: (f) => props.pop[f.key] as number }, { title: "formula", cell: () => "", value: (f) => f.formula }];
   return (
+    <>
     <table class="pop">
       <caption class="hidden">{props.title ?? "Efficiency factors"}</caption>
       <tbody>
@@ -87,6 +91,8 @@ export function Efficiency(props: { factors: FactorText[]; pop: Factors; title?:
         })}
       </tbody>
     </table>
+    <p class="tools"><button type="button" class="quiet" onClick={() => download("efficiency.csv", "text/csv", csv(columns, known))}>CSV</button></p>
+    </>
   );
 }
 
@@ -185,11 +191,47 @@ function Heaviest(props: { result: Result; nav: Navigation }): JSX.Element {
   );
 }
 
-export function Iterations(props: { json: ResultJson }): JSX.Element | null {
-  const pop = props.json.pop;
-  const phases: Phase[] = [...(pop?.phases ?? []), ...(pop?.iterations ?? [])].filter((p) => (p.each?.elapsed_s?.length ?? 0) > 1);
+/** Iterations from left to right, ranks from top to bottom: darker took, or waited, longer. */
+export function IterationField(props: { byRank: ByRank; what: "elapsed_s" | "waiting_s" }): JSX.Element {
+  const { byRank, what } = props;
+  const rows = byRank[what];
+  const columns = Math.max(1, ...rows.map((r) => r.length));
+  const values = rows.flatMap((r) => r.filter((v) => v !== null));
+  const most = values.reduce((a, b) => Math.max(a, b), 1e-300);
+  // Durations differ little: from the shortest on.
+  const low = what === "elapsed_s" ? values.reduce((a, b) => Math.min(a, b), most) : 0;
+  const height = Math.max(3, Math.min(18, 300 / rows.length));
+  const width = 570 / columns;
+  const every = Math.max(1, Math.ceil(13 / height));
+  const name = (row: number): string => (byRank.ranks === 1 ? `${row}` : `${row * byRank.ranks} – ${(row + 1) * byRank.ranks - 1}`);
+  return (
+    <Figure name={`iterations-${what === "elapsed_s" ? "duration" : "waiting"}`} width={640} height={rows.length * height + 22} label={`${what === "elapsed_s" ? "Duration" : "Waiting"} of ${columns} iterations or blocks of them on ${rows.length} ranks or groups of them, from ${seconds(low)} to ${seconds(most)}`}>
+      {rows.map((row, y) => row.map((v, x) => v !== null && (
+        <rect class={what === "elapsed_s" ? "heat2" : "heat"} x={58 + x * width} y={y * height} width={Math.max(0.5, width - 0.5)} height={Math.max(0.5, height - 0.5)} fill-opacity={0.06 + 0.94 * Math.max(0, (v - low) / Math.max(most - low, 1e-300))}>
+          <title>{`rank ${name(y)}, no. ${x * byRank.block + 1}: ${seconds(v)}`}</title>
+        </rect>
+      )))}
+      {rows.map((_, y) => y % every === 0 && <text class="tick" x="52" y={y * height + Math.min(height, 13) - 2} text-anchor="end">{name(y)}</text>)}
+      <text class="tick" x="58" y={rows.length * height + 16}>no. 1</text>
+      <text class="tick" x="343" y={rows.length * height + 16} text-anchor="middle">{`${seconds(low)} to ${seconds(most)}`}</text>
+      <text class="tick" x="628" y={rows.length * height + 16} text-anchor="end">{`no. ${(columns - 1) * byRank.block + 1}`}</text>
+    </Figure>
+  );
+}
+
+/** Phases and loops with a time for each iteration. */
+function iterationsOf(json: ResultJson): Phase[] {
+  return [...(json.pop?.phases ?? []), ...(json.pop?.iterations ?? [])].filter((p) => (p.each?.elapsed_s?.length ?? 0) > 1);
+}
+
+/** `shown`: the view opens on them. */
+export function Iterations(props: { json: ResultJson; byRank?: boolean; shown?: boolean }): JSX.Element | null {
+  const phases = iterationsOf(props.json);
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => { if (props.shown) top.current?.scrollIntoView(); }, [props.shown]);
   if (phases.length === 0) return null;
   return (
+    <div ref={top}>
     <Section title="Iterations over time" note="run time of each, of the slowest rank">
       {phases.slice(0, 4).map((phase) => {
         const values = phase.each?.elapsed_s ?? [];
@@ -199,10 +241,15 @@ export function Iterations(props: { json: ResultJson }): JSX.Element | null {
           <div>
             <p class="place">{phase.name ? <b>{visible(phase.name)}</b> : <PathText path={phase.callpath ?? null} />} <span class="dim">{phase.kept ?? values.length} iterations{phase.found_by ? `, found by ${phase.found_by}` : ""}{block > 1 ? `, means of ${block}` : ""}</span></p>
             <Lines name="iterations" label={`Run time of ${values.length} iterations`} series={[{ class: "s0", values, text: "run time" }]} xText={(i) => `no. ${i * block + 1}`} yText={seconds} marks={marks} />
+            {props.byRank && phase.by_rank && <>
+              <h3>Duration by rank</h3><IterationField byRank={phase.by_rank} what="elapsed_s" />
+              <h3>Waiting by rank</h3><IterationField byRank={phase.by_rank} what="waiting_s" />
+            </>}
           </div>
         );
       })}
     </Section>
+    </div>
   );
 }
 
@@ -255,10 +302,27 @@ function Dialects(props: { result: Result }): JSX.Element | null {
   );
 }
 
+/** The last function of a call path; what the kernel does with its thread, "(off CPU)", is none. */
+function functionOf(path: string): string {
+  const parts = path.split("/");
+  return parts.reverse().find((part) => !/^\(.*\)$/.test(part)) ?? parts[0] ?? "";
+}
+
+/** One line for a rank and function: call paths that end in it are joined. */
+export function lateByFunction(late: Late[]): Late[] {
+  const joined = new Map<string, Late>();
+  for (const l of late) {
+    const key = `${l.rank}.${l.thread ?? ""} ${functionOf(l.callpath)}`;
+    const before = joined.get(key);
+    joined.set(key, before ? { ...before, seconds: before.seconds + l.seconds, share: before.share + l.share } : l);
+  }
+  return [...joined.values()].sort((a, b) => b.seconds - a.seconds);
+}
+
 export function Overview(props: { result: Result; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
   const { json, factors } = result.profile;
-  const late = (json.result.late ?? []).slice(0, 6);
+  const late = lateByFunction(json.result.late ?? []).slice(0, 6);
   return (
     <div class="overview">
       <div class="main">
@@ -276,7 +340,7 @@ export function Overview(props: { result: Result; nav: Navigation }): JSX.Elemen
           <Section title="Who was late" note="seconds that others waited for it">
             <Table name="late" rows={late} columns={[
               { title: "rank", cell: (l) => (l.thread === null ? l.rank : `${l.rank}.${l.thread}`), value: (l) => l.rank, number: true },
-              { title: "in", cell: (l) => <span title={visible(l.callpath)}>{visible(shortName(l.callpath.split("/").pop() ?? ""))}</span>, value: (l) => l.callpath },
+              { title: "in", cell: (l) => <span title={visible(components(l.callpath).join(" / "))}><Name text={components(functionOf(l.callpath))[0]} /></span>, value: (l) => l.callpath },
               { title: "seconds", cell: (l) => seconds(l.seconds), value: (l) => l.seconds, number: true },
               { title: "of waiting", cell: (l) => percent(l.share), value: (l) => l.share, number: true },
             ]} />

@@ -1,9 +1,10 @@
 /** Components that more than one view uses. */
-import type { ComponentChildren, JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { cloneElement, isValidElement, type ComponentChildren, type JSX, type VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
 import { components, shortName, visible } from "./format";
 
-function download(name: string, type: string, content: string): void {
+/** Gives the reader a file. */
+export function download(name: string, type: string, content: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;
@@ -41,9 +42,48 @@ export function csv<T>(columns: Column<T>[], rows: T[]): string {
   return [columns.map((c) => quoted(c.title)).join(","), ...rows.map((row) => columns.map((c) => quoted(c.value(row))).join(","))].join("\n") + "\n";
 }
 
+interface NumberParts {
+  whole: string;
+  part: string;
+  unit: string;
+}
+
+/** "12.3 ms" as 12, .3, ms; null: no such text. */
+export function partsOf(text: string): NumberParts | null {
+  const found = /^([+\-\u2212]?\d[\d \u202f]*?)(\.\d+)?( ?[^\d\s]\S*)?$/u.exec(text);
+  return found ? { whole: found[1], part: found[2] ?? "", unit: (found[3] ?? "").trim() } : null;
+}
+
+/** What stands in a cell as text, also inside of one element. */
+function textOf(cell: ComponentChildren): string | null {
+  const inner = isValidElement(cell) ? (cell as VNode<{ children?: ComponentChildren }>).props.children : cell;
+  return typeof inner === "string" || typeof inner === "number" ? String(inner) : null;
+}
+
+/** Numbers of a column with their decimal points below each other, whatever their digits and units. */
+function aligned(cells: ComponentChildren[]): ComponentChildren[] {
+  const numbers = cells.map((cell) => { const text = textOf(cell); return text === null ? null : partsOf(text); });
+  const digits = numbers.reduce((most, n) => Math.max(most, n ? n.part.length - 1 : 0), 0);
+  const unit = numbers.reduce((most, n) => Math.max(most, n ? n.unit.length : 0), 0);
+  return cells.map((cell, i) => {
+    const n = numbers[i];
+    if (!n) return cell;
+    const text = [n.whole, digits > 0 && <span class="fraction" style={{ width: `calc(${digits}ch + 0.32em)` }}>{n.part}</span>,
+      unit > 0 && " ", unit > 0 && <span class="unit" style={{ width: `${unit + 0.7}ch` }}>{n.unit}</span>];
+    return isValidElement(cell) ? cloneElement(cell as VNode<object>, {}, text) : text;
+  });
+}
+
+/** Long tables have pages; that of the selected line is open at first. */
 export function Table<T>(props: { name: string; columns: Column<T>[]; rows: T[]; selected?: (row: T) => boolean; most?: number }): JSX.Element {
   const most = props.most ?? 200;
-  const shown = props.rows.slice(0, most);
+  const { rows, selected } = props;
+  const [turned, setTurned] = useState<number | null>(null);
+  const pages = Math.max(1, Math.ceil(rows.length / most));
+  const page = Math.min(pages - 1, turned ?? (selected && rows.length > most ? Math.max(0, Math.floor(rows.findIndex(selected) / most)) : 0));
+  const first = page * most;
+  const shown = rows.slice(first, first + most);
+  const cells = props.columns.map((c) => { const list = shown.map((row) => c.cell(row)); return c.number ? aligned(list) : list; });
   return (
     <div class="table" role="region" aria-label={props.name} tabIndex={0}>
       <table>
@@ -51,14 +91,20 @@ export function Table<T>(props: { name: string; columns: Column<T>[]; rows: T[];
           <tr>{props.columns.map((c) => <th scope="col" class={c.number ? "n" : ""} title={c.hint ?? ""}>{c.title}</th>)}</tr>
         </thead>
         <tbody>
-          {shown.map((row) => (
-            <tr class={props.selected?.(row) ? "selected" : ""}>{props.columns.map((c) => <td class={c.number ? "n" : ""}>{c.cell(row)}</td>)}</tr>
+          {shown.map((row, i) => (
+            <tr class={props.selected?.(row) ? "selected" : ""}>{props.columns.map((c, k) => <td class={c.number ? "n" : ""}>{cells[k][i]}</td>)}</tr>
           ))}
         </tbody>
       </table>
       <p class="tools">
-        {props.rows.length > most && <span>{most} of {props.rows.length} lines; all are in the file. </span>}
-        <button type="button" class="quiet" onClick={() => download(`${props.name}.csv`, "text/csv", csv(props.columns, props.rows))}>CSV</button>
+        {pages > 1 && (
+          <span class="pages" role="group" aria-label={`Pages of ${props.name}`}>
+            <button type="button" class="quiet" disabled={page === 0} onClick={() => setTurned(page - 1)} aria-label="previous lines">‹</button>
+            <span aria-live="polite">{first + 1} – {first + shown.length} of {rows.length}</span>
+            <button type="button" class="quiet" disabled={page === pages - 1} onClick={() => setTurned(page + 1)} aria-label="next lines">›</button>
+          </span>
+        )}
+        <button type="button" class="quiet" onClick={() => download(`${props.name}.csv`, "text/csv", csv(props.columns, rows))}>CSV</button>
       </p>
     </div>
   );
@@ -80,18 +126,11 @@ export function Figure(props: { name: string; width: number; height: number; lab
     download(`${props.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
   };
   return (
-    <figure class={props.class ?? ""}>
-      <svg ref={svg} style={{ maxWidth: `${Math.round(1.15 * props.width)}px` }} viewBox={`0 0 ${props.width} ${props.height}`} role="img" aria-label={props.label}>{props.children}</svg>
+    <figure class={props.class ?? ""} style={{ maxWidth: `${Math.round(1.15 * props.width)}px` }}>
+      <svg ref={svg} viewBox={`0 0 ${props.width} ${props.height}`} role="img" aria-label={props.label}>{props.children}</svg>
       <p class="tools"><button type="button" class="quiet" onClick={save}>SVG</button></p>
     </figure>
   );
-}
-
-/** A picture on a canvas, inside of a file of SVG. */
-export function saveCanvas(canvas: HTMLCanvasElement, name: string): void {
-  const { width, height } = canvas;
-  const image = `<image width="${width}" height="${height}" href="${canvas.toDataURL("image/png")}"/>`;
-  download(`${name}.svg`, "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${image}</svg>`);
 }
 
 export interface BarPart {
@@ -124,6 +163,12 @@ export function Legend(props: { items: { class: string; text: string }[] }): JSX
   );
 }
 
+/** A name that may be broken after its parts, not inside of words; very long words anywhere. */
+export function Name(props: { text: string }): JSX.Element {
+  const pieces = visible(shortName(props.text)).split(/(?<=[_:.,(<])(?![_:])/).flatMap((piece) => piece.match(/.{1,32}/gsu) ?? []);
+  return <>{pieces.map((piece, i) => [i > 0 && <wbr />, piece])}</>;
+}
+
 /** A call path: its end in full, the rest on hover; what is hostile in it is text. */
 export function PathText(props: { path: string | null; keep?: number }): JSX.Element {
   if (props.path === null || props.path === "") return <span class="whole">the whole run</span>;
@@ -132,7 +177,7 @@ export function PathText(props: { path: string | null; keep?: number }): JSX.Ele
   return (
     <span class="path" title={visible(parts.join(" / "))}>
       {parts.length > keep && <span class="dim">… / </span>}
-      {parts.slice(-keep).map((part, i, all) => [i > 0 && <span class="dim"> / </span>, <span class={i === all.length - 1 ? "last" : "dim"}>{visible(shortName(part))}</span>])}
+      {parts.slice(-keep).map((part, i, all) => [i > 0 && <span class="dim"> / </span>, <span class={i === all.length - 1 ? "last" : "dim"}><Name text={part} /></span>])}
     </span>
   );
 }

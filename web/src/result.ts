@@ -2,7 +2,7 @@
 import type { Blocks } from "./blocks";
 import { Rows } from "./rows";
 import { TimelineData } from "./timeline_data";
-import type { Comparison, DelayModels, FactorText, FileJson, PageJson, RootCause, Scaling, Segment } from "./types";
+import type { Comparison, DelayModels, FactorText, FileJson, Fingerprint, PageJson, PairsJson, RootCause, Scaling, Segment, Topology } from "./types";
 
 /** A .cubex file. */
 export interface ResultFile {
@@ -21,6 +21,7 @@ export interface Result {
   criticalPath: Segment[];
   models: DelayModels | null;
   blame: { columns: string[]; rows: string[][] } | null;
+  pairs: PairsJson | null;
 }
 
 export interface PageData {
@@ -28,6 +29,7 @@ export interface PageData {
   results: Result[];
   scaling: Scaling | null;
   comparison: Comparison | null;
+  fingerprints: Fingerprint[];
 }
 
 async function readFile(blocks: Blocks, prefix: string): Promise<ResultFile | null> {
@@ -47,16 +49,18 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
   if (!profile) throw new Error(`the data of ${about.name} is damaged`);
   const analysis = about.analysis ? await readFile(blocks, `${k}/analysis`) : null;
   const role = about.analysis ? "analysis" : "profile";
-  const [causes, path, models, blame, bytes] = await Promise.all([
+  const [causes, path, models, blame, pairs, bytes] = await Promise.all([
     blocks.json<{ root_causes?: RootCause[] }>(`${k}/${role}/root_causes.json`),
     blocks.json<{ segments?: Segment[] }>(`${k}/${role}/critical_path.json`),
     blocks.json<DelayModels>(`${k}/${role}/delay_models.json`),
     blocks.text(`${k}/profile/blame.tsv`),
+    blocks.json<PairsJson>(`${k}/profile/pairs.json`),
     blocks.bytes(`${k}/timeline`),
   ]);
   return {
     name: about.name, profile, analysis, timeline: bytes && new TimelineData(bytes), whyNoTimeline: about.why_no_timeline,
     rootCauses: causes?.root_causes ?? [], criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
+    pairs: pairs && Array.isArray(pairs.rows) ? pairs : null,
   };
 }
 
@@ -65,7 +69,8 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   if (!page || page.format !== "latecomer-page") throw new Error("this page holds no data of Latecomer");
   const results = await Promise.all(page.results.map((about, k) => readResult(blocks, k, about)));
   const [scaling, comparison] = await Promise.all([blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json")]);
-  return { page, results, scaling, comparison };
+  const fingerprints = await Promise.all(Array.from({ length: page.fingerprints ?? 0 }, (_, i) => blocks.json<Fingerprint>(`fingerprint/${i}.json`)));
+  return { page, results, scaling, comparison, fingerprints: fingerprints.filter((f) => f !== null) };
 }
 
 const WAITS = /^(mpi_(late|wait|early|barrier_wait|neighbor_wait|mgmt_comm_wait|io_collective_wait|rma_(wait|early|sync))|omp_(ebarrier_wait|ibarrier_wait|lock|idle_threads|taskwait))/;
@@ -80,4 +85,10 @@ export function waitMetrics(file: ResultFile): number[] {
     const isPart = metrics.some((other) => other.parent === id && WAITS.test(other.name));
     return m.unit === "sec" && isWait && !isPart && (plain === m.name || !names.has(plain)) ? [id] : [];
   });
+}
+
+/** Cartesian grids of the trace, or of the profile. */
+export function topologiesOf(result: Result): Topology[] {
+  const ofTrace = result.timeline?.head.topologies ?? [];
+  return ofTrace.length > 0 ? ofTrace : (result.profile.json.result.meta.topologies ?? []);
 }

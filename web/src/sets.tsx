@@ -78,7 +78,7 @@ export function CompareView(props: { comparison: Comparison; names: [string, str
       )}
       <Section title="Call paths" note="own time, mean over ranks and threads; largest change first">
         <Table<P> name="changes" rows={c.callpaths ?? []} most={40} columns={[
-          { title: "call path", cell: (p) => <PathText path={p.path} />, value: (p) => p.path },
+          { title: "call path", cell: (p) => <><PathText path={p.path} />{p.path_a && p.path_a !== p.path && <span class="dim"> (in A: <PathText path={p.path_a} />)</span>}</>, value: (p) => p.path },
           { title: "A", cell: (p) => seconds(p.a_s), value: (p) => p.a_s, number: true },
           { title: "B", cell: (p) => seconds(p.b_s), value: (p) => p.b_s, number: true },
           { title: "change", cell: (p) => <span class={p.delta_s > 0 ? "late-text" : ""}>{p.delta_s > 0 ? "+" : ""}{seconds(p.delta_s)}</span>, value: (p) => p.delta_s, number: true },

@@ -2,12 +2,13 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, inUnit, percent, seconds, shortPath, visible } from "./format";
-import { Legend, PathText, Section, saveCanvas, Table } from "./parts";
+import { download, Legend, PathText, Section, Table } from "./parts";
 import { Iterations } from "./overview";
 import type { Result } from "./result";
 import { numberKey, type Navigation } from "./state";
-import { draw, LEFT, rowHeight, sameWait, timeAt, TOP, type Colours, type Span } from "./timeline_draw";
+import { draw, heightOf, labelOf, LEFT, sameWait, svg, timeAt, TOP, type Colours, type Scene, type Span } from "./timeline_draw";
 import type { Detail, TimelineData, Wait, WindowJson } from "./timeline_data";
+import { layOut, MOST_OPEN, parseOpen, rowAt, runs, toggled, type Row } from "./timeline_rows";
 
 const TEXTS: Record<string, string> = {
   useful: "outside MPI", mpi_p2p: "point-to-point", mpi_collective: "collective", mpi_other: "other MPI", openmp: "OpenMP", waiting: "waiting",
@@ -22,7 +23,7 @@ function readColours(element: Element): Colours {
   };
   return {
     activities: ["--useful", "--p2p", "--collective", "--mpi-other", "--openmp", "--late"].map(rgb), background: rgb("--empty"),
-    text: get("--text"), line: get("--text"), late: get("--late"),
+    text: get("--text"), late: get("--late"), page: get("--background"),
     regions: ["--region-0", "--region-1", "--region-2", "--region-3", "--region-4"].map(get),
   };
 }
@@ -31,29 +32,39 @@ function spanOf(data: TimelineData, nav: Navigation): Span {
   const window = data.head.windows[numberKey(nav.state, "window", -1)];
   const from = numberKey(nav.state, "from", window ? window.from_s : 0);
   const to = numberKey(nav.state, "to", window ? window.to_s : data.head.duration_s);
-  const least = Math.max(data.head.duration_s * 1e-7, 1e-9);
-  return to - from >= least ? { from, to } : { from: 0, to: data.head.duration_s };
+  return to > from ? clampSpan(data, { from, to }) : { from: 0, to: data.head.duration_s };
 }
 
-function clampSpan(data: TimelineData, span: Span): Span {
+/** Groups of locations that are open: by the state, else those that the window is about. */
+function openGroups(data: TimelineData, nav: Navigation): number[] {
+  const groups = data.head.pyramid.rows;
+  if (nav.state.keys.open !== undefined) return parseOpen(nav.state.keys.open, groups);
+  const window = data.head.windows[numberKey(nav.state, "window", -1)];
+  const about = [window?.location, window?.cause].filter((l) => l !== undefined && l >= 0) as number[];
+  return parseOpen(about.map((l) => data.head.pyramid.row_of[l]).join(","), groups);
+}
+
+function isGrouped(data: TimelineData): boolean {
+  return data.head.pyramid.rows < data.head.locations.length;
+}
+
+/** "ranks 0 – 3, 7"; where there are threads "0.0, 0.1, 1.0". */
+function membersText(data: TimelineData, group: number): string {
+  const names = data.members[group].map((l) => data.head.locations[l]);
+  if (!data.hasThreads) return `ranks ${runs(names.map(([rank]) => rank), 8)}`;
+  return names.slice(0, 8).map(([rank, thread]) => `${rank}.${thread}`).join(", ") + (names.length > 8 ? ", …" : "");
+}
+
+export function clampSpan(data: TimelineData, span: Span): Span {
   const whole = data.head.duration_s;
-  const length = Math.min(whole, Math.max(span.to - span.from, Math.max(whole * 1e-7, 1e-9)));
-  const from = Math.min(Math.max(0, span.from), whole - length);
+  const length = Math.min(whole, Math.max(span.to - span.from, whole * 1e-12, 1e-9));
+  const middle = (span.from + span.to) / 2;
+  const from = Math.min(Math.max(0, length > span.to - span.from ? middle - length / 2 : span.from), whole - length);
   return { from, to: from + length };
 }
 
 export function zoomed(span: Span, factor: number, at: number): Span {
   return { from: at - (at - span.from) * factor, to: at + (span.to - at) * factor };
-}
-
-/** Details are drawn where they are at least a fifth of what is seen. */
-function detailsFor(data: TimelineData, span: Span): Detail[] {
-  const found: Detail[] = [];
-  data.head.windows.forEach((w, i) => {
-    const overlap = Math.min(w.to_s, span.to) - Math.max(w.from_s, span.from);
-    if (overlap > 0 && w.to_s - w.from_s > 0.2 * (span.to - span.from) && !found.some((f) => f.json.from_s < w.to_s && f.json.to_s > w.from_s && f.json !== w)) found.push(data.detail(i));
-  });
-  return found;
 }
 
 function waitAt(details: Detail[], location: number, time: number, slack: number): Wait | null {
@@ -105,17 +116,42 @@ function Windows(props: { data: TimelineData; nav: Navigation }): JSX.Element {
   );
 }
 
-function hoverText(data: TimelineData, details: Detail[], row: number, time: number, step: number): string {
-  const location = data.head.pyramid.row_of.indexOf(row);
-  if (location < 0) return "";
+function Groups(props: { data: TimelineData; nav: Navigation }): JSX.Element {
+  const { data, nav } = props;
+  const open = openGroups(data, nav);
+  const waiting = data.head.pyramid.activities.indexOf("waiting");
+  const groups = data.members.map((_, group) => group).filter((group) => data.members[group].length > 1);
+  const share = (group: number): number => {
+    const out = new Float64Array(data.nActivities);
+    data.shares(data.groupShares(group), 0, data.head.duration_s, out);
+    return out[waiting];
+  };
+  return (
+    <Section title="Groups of locations" note={data.hasSingle ? `locations that wait for about the same time; at most ${MOST_OPEN} are open at once` : "locations that wait for about the same time; there are too many to show each"}>
+      <Table<number> name="groups" rows={groups} most={20} selected={(g) => open.includes(g)} columns={[
+        { title: "locations", cell: (g) => data.members[g].length, value: (g) => data.members[g].length, number: true },
+        { title: "waiting", cell: (g) => percent(share(g)), value: share, number: true, hint: "share of the time of the members" },
+        { title: "members", cell: (g) => data.hasSingle ? <a href={nav.link("timeline", { ...nav.state.keys, open: toggled(open, g) })} aria-expanded={open.includes(g)}>{open.includes(g) ? "▾" : "▸"} {membersText(data, g)}</a> : membersText(data, g), value: (g) => data.members[g].map((l) => data.who(l)).join("; ") },
+      ]} />
+    </Section>
+  );
+}
+
+function sharesText(data: TimelineData, row: Row, from: number, to: number): string {
+  const shares = new Float64Array(data.nActivities);
+  data.shares(row.shares, from, to, shares);
+  const parts = data.head.pyramid.activities.map((a, i) => ({ a, s: shares[i] })).filter((p) => p.s > 0.005).sort((x, y) => y.s - x.s).map((p) => `${TEXTS[p.a] ?? p.a} ${percent(p.s)}`);
+  const who = row.location >= 0 ? data.who(row.location) : `${row.members} locations (${membersText(data, row.group)})`;
+  return `${who}: ${parts.join(", ") || "nothing recorded"}`;
+}
+
+function hoverText(data: TimelineData, details: Detail[], row: Row, time: number, step: number): string {
+  const { location } = row;
   const region = regionAt(details, location, time);
   const wait = waitAt(details, location, time, 0);
   if (wait) return `${data.who(location)}: waits ${seconds(wait.to - wait.from)}${wait.cause >= 0 ? ` for ${data.who(wait.cause)}` : ""}, in ${shortPath(data.pathOf(wait.cnode))}`;
   if (region >= 0) return `${data.who(location)}: ${shortPath(data.pathOf(region))}`;
-  const shares = new Float64Array(data.nActivities);
-  data.shares(row, time - step, time + step, shares);
-  const parts = data.head.pyramid.activities.map((a, i) => ({ a, s: shares[i] })).filter((p) => p.s > 0.005).sort((x, y) => y.s - x.s).map((p) => `${TEXTS[p.a] ?? p.a} ${percent(p.s)}`);
-  return `${data.who(location)}: ${parts.join(", ") || "nothing recorded"}`;
+  return sharesText(data, row, time - step, time + step);
 }
 
 function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): JSX.Element {
@@ -123,21 +159,29 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 0, version: 0 });
   const [hover, setHover] = useState("");
+  const redraw = useRef((): void => undefined);
   const drag = useRef<{ x: number; span: Span; moved: boolean } | null>(null);
   const span = spanOf(data, nav);
   const [live, setLive] = useState<Span | null>(null);
   const seen = live ?? span;
-  const height = Math.max(160, Math.min(560, TOP + data.head.pyramid.rows * (data.head.pyramid.rows <= 8 ? 78 : data.head.pyramid.rows <= 64 ? 14 : 4)));
-  const details = useMemo(() => detailsFor(data, seen), [data, seen.from, seen.to]);
+  const open = openGroups(data, nav);
+  const layout = useMemo(() => layOut(data, open), [data, open.join(",")]);
+  const height = heightOf(layout);
+  const [cursor, setCursor] = useState(-1);
+  const grouped = isGrouped(data) && data.hasSingle;
+  const chosen = numberKey(nav.state, "window", -1);
+  const details = useMemo(() => data.detailsIn(seen.from, seen.to, chosen), [data, seen.from, seen.to, chosen]);
   const selected = useMemo(() => {
-    const about = data.head.windows[numberKey(nav.state, "window", -1)];
+    const about = data.head.windows[chosen];
     if (nav.state.keys.wait === undefined && about?.begin_s !== undefined)
       return details.flatMap((d) => d.waits).find((w) => w.location === about.location && w.from === about.begin_s) ?? null;
     const [location, from, kind] = (nav.state.keys.wait ?? "").split(",").map(Number);
     return details.flatMap((d) => d.waits).find((w) => w.location === location && Math.abs(w.from - from) < 1e-9 && w.kind === kind) ?? null;
-  }, [details, nav.state.keys.wait, nav.state.keys.window]);
+  }, [details, nav.state.keys.wait, chosen]);
   const showPath = nav.state.keys.path !== "0";
   const highlight = (nav.state.keys.search ?? "").toLowerCase();
+
+  const scene: Scene = { data, layout, span: seen, details, path: result.criticalPath, showPath, selected, highlight, cursor, moving: live !== null };
 
   useLayoutEffect(() => {
     const element = canvas.current?.parentElement;
@@ -147,23 +191,30 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
     observer.observe(element);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", measure);
+    // Paper is light: what is printed is drawn again before.
+    const paper = matchMedia("print");
+    const print = (): void => redraw.current();
+    paper.addEventListener("change", print);
     const theme = new MutationObserver(measure);
     theme.observe(document.documentElement, { attributes: true });
-    return () => { observer.disconnect(); theme.disconnect(); dark.removeEventListener("change", measure); };
+    return () => { observer.disconnect(); theme.disconnect(); dark.removeEventListener("change", measure); paper.removeEventListener("change", print); };
   }, []);
   useEffect(() => {
     const element = canvas.current;
     if (!element || size.width === 0) return undefined;
-    const frame = requestAnimationFrame(() => draw(element, { data, span: seen, details, path: result.criticalPath, showPath, selected, highlight }, readColours(element), size.width, height));
+    redraw.current = () => draw(element, scene, readColours(element), size.width);
+    const frame = requestAnimationFrame(redraw.current);
     return () => cancelAnimationFrame(frame);
   });
 
+  // What a window opened stays open when one goes on from there.
+  const keepOpen: Record<string, string> = open.length > 0 ? { open: open.join(",") } : {};
   const settle = useRef(0);
   const go = (next: Span, wait = 250): void => {
     const to = clampSpan(data, next);
     setLive(to);
     clearTimeout(settle.current);
-    settle.current = setTimeout(() => { setLive(null); nav.set({ from: to.from, to: to.to, window: "" }, wait > 0); }, wait) as unknown as number;
+    settle.current = setTimeout(() => { setLive(null); nav.set({ from: to.from, to: to.to, window: "", ...keepOpen }, wait > 0); }, wait) as unknown as number;
   };
   // Who has gone elsewhere meanwhile stays there.
   useEffect(() => {
@@ -172,7 +223,18 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
   }, [span.from, span.to, nav.state.keys.window]);
   const place = (e: MouseEvent): { row: number; time: number; step: number } => {
     const box = (e.currentTarget as Element).getBoundingClientRect();
-    return { row: Math.floor((e.clientY - box.top - TOP) / rowHeight(data, height)), time: timeAt(seen, e.clientX - box.left, size.width), step: (seen.to - seen.from) / Math.max(1, size.width - LEFT) };
+    return { row: rowAt(layout, e.clientY - box.top - TOP), time: timeAt(seen, e.clientX - box.left, size.width), step: (seen.to - seen.from) / Math.max(1, size.width - LEFT) };
+  };
+  const toggle = (index: number): void => {
+    const row = layout.rows[index];
+    if (!grouped || !row || (row.members === 1 && !row.member)) return;
+    nav.set({ open: toggled(open, row.group) });
+    if (row.member) setCursor(layout.rows.findIndex((r) => r.group === row.group));
+  };
+  const moveCursor = (step: number): void => {
+    const next = Math.max(0, Math.min(layout.rows.length - 1, cursor + step));
+    setCursor(next);
+    setHover(`${labelOf(data, layout.rows[next])}. ${sharesText(data, layout.rows[next], seen.from, seen.to)}`);
   };
   const onKey = (e: KeyboardEvent): void => {
     const length = seen.to - seen.from;
@@ -181,6 +243,7 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
       ArrowLeft: () => go({ from: seen.from - length / 5, to: seen.to - length / 5 }),
       ArrowRight: () => go({ from: seen.from + length / 5, to: seen.to + length / 5 }),
       "+": () => go(zoomed(seen, 0.5, middle)), "=": () => go(zoomed(seen, 0.5, middle)), "-": () => go(zoomed(seen, 2, middle)), "0": () => go({ from: 0, to: data.head.duration_s }),
+      ...(grouped && { ArrowUp: () => moveCursor(-1), ArrowDown: () => moveCursor(1), Enter: () => toggle(cursor), " ": () => toggle(cursor) }),
     };
     const waits = details.flatMap((d) => d.waits).sort((a, b) => a.from - b.from);
     const step = e.key === "n" ? 1 : e.key === "p" ? -1 : 0;
@@ -206,13 +269,13 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
           <button type="button" onClick={() => go({ from: 0, to: data.head.duration_s }, 0)}>all</button></span>
         <label><input type="checkbox" checked={showPath} disabled={result.criticalPath.length === 0} onChange={(e) => nav.set({ path: e.currentTarget.checked ? "" : "0" })} /> critical path{result.criticalPath.length === 0 && " (after latecomer analyze)"}</label>
         <input type="search" aria-label="Highlight regions" placeholder="highlight  ( / )" value={nav.state.keys.search ?? ""} onInput={(e) => nav.set({ search: e.currentTarget.value }, true)} />
-        <button type="button" class="quiet" onClick={() => canvas.current && saveCanvas(canvas.current, "timeline")}>SVG</button>
+        <button type="button" class="quiet" onClick={() => canvas.current && download("timeline.svg", "image/svg+xml", svg(scene, readColours(canvas.current), size.width))}>SVG</button>
       </p>
       <Legend items={data.head.pyramid.activities.map((a) => ({ class: a === "waiting" ? "late" : a, text: TEXTS[a] ?? a }))} />
       <div class="canvas">
         <canvas ref={canvas} tabIndex={0} role="img" style={{ height: `${height}px` }}
-          aria-label={`Timeline of ${data.head.locations.length} locations from ${seconds(seen.from)} to ${seconds(seen.to)}. Arrows move, plus and minus zoom, n and p go through the waits; the table below has the severest of them.`}
-          onKeyDown={onKey}
+          aria-label={`Timeline of ${data.head.locations.length} locations from ${seconds(seen.from)} to ${seconds(seen.to)}. Arrows move, plus and minus zoom, n and p go through the waits${grouped ? ", up and down choose a row, Enter opens and closes a group" : ""}; the table below has the severest of them.`}
+          onKeyDown={onKey} onBlur={() => setCursor(-1)}
           onWheel={(e) => { e.preventDefault(); const p = place(e); go(zoomed(seen, e.deltaY > 0 ? 1.25 : 0.8, p.time)); }}
           onMouseDown={(e) => { drag.current = { x: e.clientX, span: seen, moved: false }; }}
           onMouseMove={(e) => {
@@ -221,7 +284,7 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
               d.moved = true;
               const shift = ((e.clientX - d.x) / Math.max(1, size.width - LEFT)) * (d.span.to - d.span.from);
               go({ from: d.span.from - shift, to: d.span.to - shift });
-            } else { const p = place(e); setHover(p.row >= 0 && p.time >= seen.from ? `${seconds(p.time)}  ${hoverText(data, details, p.row, p.time, p.step)}` : ""); }
+            } else { const p = place(e); setHover(p.row >= 0 && p.time >= seen.from ? `${seconds(p.time)}  ${hoverText(data, details, layout.rows[p.row], p.time, p.step)}` : ""); }
           }}
           onMouseLeave={() => { setHover(""); drag.current = null; }}
           onMouseUp={(e) => {
@@ -229,11 +292,13 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
             drag.current = null;
             if (moved) return;
             const p = place(e);
-            const wait = waitAt(details, data.head.pyramid.row_of.indexOf(p.row), p.time, 2 * p.step);
-            nav.set({ wait: wait ? `${wait.location},${wait.from},${wait.kind}` : "" });
+            const row = layout.rows[p.row];
+            const wait = row && p.time >= seen.from ? waitAt(details, row.location, p.time, 2 * p.step) : null;
+            if (!wait && row && row.members > 1) toggle(p.row);
+            else nav.set({ wait: wait ? `${wait.location},${wait.from},${wait.kind}` : "" });
           }} />
       </div>
-      <p class="hover" aria-live="off">{hover || (details.length > 0 ? "Full detail: click a hatched wait to see who, why and how long." : "Shares of time; zoom in on a window below for regions and messages.")}</p>
+      <p class="hover" aria-live={cursor >= 0 ? "polite" : "off"}>{hover || (grouped && details.length === 0 ? "Each row is a location or a group of them; click a group to open it." : details.length > 0 ? "Full detail: click a hatched wait to see who, why and how long." : "Shares of time; zoom in on a window below for regions and messages.")}</p>
       {selected && <WaitCard data={data} wait={selected} nav={nav} go={showCause} />}
     </div>
   );
@@ -245,7 +310,7 @@ export function Timeline(props: { result: Result; nav: Navigation }): JSX.Elemen
   if (!data) return (
     <div>
       <p class="empty">{result.whyNoTimeline !== "" ? `There is no timeline: ${visible(result.whyNoTimeline)}.` : "This result has no trace. Measure with latecomer run --trace for a timeline; here is the run by its iterations and ranks."}</p>
-      <Iterations json={result.profile.json.result} />
+      <Iterations json={result.profile.json.result} byRank shown={nav.state.keys.at === "iterations"} />
       <RankDurations result={result} />
     </div>
   );
@@ -253,9 +318,11 @@ export function Timeline(props: { result: Result; nav: Navigation }): JSX.Elemen
   return (
     <div>
       <p class="dim">{count(data.head.events)} events of {data.head.locations.length} locations in {seconds(data.head.duration_s)}; {pyramid.bins} bins a row, shares to 1/255; {data.head.windows.length} windows of full detail.
-        {pyramid.rows < data.head.locations.length && ` Locations that wait alike are one row: ${pyramid.rows} rows.`}</p>
+        {isGrouped(data) && ` Locations that wait for about the same time share a row: ${pyramid.rows} rows${data.head.single ? `; opened, each member has a row of ${data.head.single.bins} bins, and its details` : ""}.`}</p>
       <Chart result={result} data={data} nav={nav} />
       <Windows data={data} nav={nav} />
+      {isGrouped(data) && <Groups data={data} nav={nav} />}
+      <Iterations json={result.profile.json.result} byRank shown={nav.state.keys.at === "iterations"} />
     </div>
   );
 }

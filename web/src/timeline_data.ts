@@ -1,4 +1,5 @@
 /** What the page has of a trace (src/analyze/page_timeline.h): a pyramid of shares, windows of detail, matrices. */
+import type { Shares } from "./timeline_rows";
 
 interface Table {
   at: number;
@@ -28,6 +29,8 @@ interface Header {
   cnodes: [number, number][];
   locations: [number, number][];
   pyramid: Table & { bins: number; activities: string[]; row_of: number[]; activity_of: number[] };
+  /** Coarser rows of the single locations, where the pyramid's are groups and there are not too many locations. */
+  single?: Table & { bins: number };
   wait_metrics: string[];
   windows: WindowJson[];
   matrices: Table & { ranks: number; left_out: { pairs: number; waiting_s: number; messages: number; bytes: number } };
@@ -79,8 +82,11 @@ export class TimelineData {
   readonly head: Header;
   readonly pairs: PairSums[];
   readonly nActivities: number;
-  /** Sums of shares over the bins before, per row, activity and bin: exact whole numbers. */
-  readonly prefix: Uint32Array;
+  readonly hasThreads: boolean;
+  /** Per row of the pyramid: its locations. */
+  readonly members: number[][];
+  private readonly prefix: Uint32Array;
+  private readonly singles = new Map<number, Shares>();
   private readonly data: DataView;
   private readonly details = new Map<number, Detail>();
 
@@ -90,12 +96,16 @@ export class TimelineData {
     this.head = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as Header;
     this.data = new DataView(bytes.buffer, bytes.byteOffset + 8 + length);
     this.nActivities = this.head.pyramid.activities.length;
-    this.prefix = this.sumUp();
+    this.hasThreads = this.head.locations.some(([, thread]) => thread > 0);
+    const { at, rows, bins, row_of: rowOf } = this.head.pyramid;
+    this.prefix = this.sumUp(at, rows, bins);
+    this.members = Array.from({ length: rows }, () => []);
+    rowOf.forEach((row, location) => this.members[row].push(location));
     this.pairs = this.table(this.head.matrices, 5).map(([from, to, waiting, messages, sum]) => ({ from, to, waiting, messages, bytes: sum }));
   }
 
-  private sumUp(): Uint32Array {
-    const { at, rows, bins } = this.head.pyramid;
+  /** Sums over the bins before, per row, bin and activity: exact whole numbers, so that any span costs two look-ups. */
+  private sumUp(at: number, rows: number, bins: number): Uint32Array {
     const n = this.nActivities;
     const prefix = new Uint32Array(rows * (bins + 1) * n);
     for (let r = 0; r < rows; r++) {
@@ -106,6 +116,27 @@ export class TimelineData {
     return prefix;
   }
 
+  /** Whether single locations of a group can be shown. */
+  get hasSingle(): boolean {
+    return this.head.single !== undefined;
+  }
+
+  groupShares(row: number): Shares {
+    const { bins } = this.head.pyramid;
+    return { sums: this.prefix, base: row * (bins + 1) * this.nActivities, bins };
+  }
+
+  /** Only where hasSingle. */
+  singleShares(location: number): Shares {
+    const { at, bins } = this.head.single ?? this.head.pyramid;
+    let shares = this.singles.get(location);
+    if (!shares) {
+      shares = { sums: this.sumUp(at + location * bins * this.nActivities, 1, bins), base: 0, bins };
+      this.singles.set(location, shares);
+    }
+    return shares;
+  }
+
   private table(table: Table, columns: number): number[][] {
     const rows: number[][] = [];
     for (let r = 0, at = table.at; r < table.rows; r++, at += 8 * columns)
@@ -114,16 +145,14 @@ export class TimelineData {
   }
 
   /** Shares of the activities of a row between two times, into `out`; parts of bins count in part. */
-  shares(row: number, from: number, to: number, out: Float64Array): void {
-    const { bins } = this.head.pyramid;
+  shares(of: Shares, from: number, to: number, out: Float64Array): void {
+    const { bins, base, sums: p } = of;
     const n = this.nActivities;
     const scale = bins / this.head.duration_s;
     const a = Math.min(bins, Math.max(0, from * scale));
     const b = Math.min(bins, Math.max(0, to * scale));
-    const base = row * (bins + 1) * n;
     const first = Math.min(Math.floor(a), bins - 1);
     const last = Math.min(Math.floor(b), bins - 1);
-    const p = this.prefix;
     const width = Math.max(b - a, 1e-12) * 255;
     for (let i = 0; i < n; i++) {
       const begin = p[base + first * n + i] + (a - first) * (p[base + (first + 1) * n + i] - p[base + first * n + i]);
@@ -147,6 +176,22 @@ export class TimelineData {
     return detail;
   }
 
+  /**
+   * The details to draw from `from` to `to`: of windows that are at least a fifth of it and do not overlap, as both hold the same
+   * there. The chosen one comes first, so that a link into it always shows what it is about; -1: none is.
+   */
+  detailsIn(from: number, to: number, chosen: number): Detail[] {
+    const found: number[] = [];
+    const order = this.head.windows.map((_, i) => i).sort((a, b) => Number(b === chosen) - Number(a === chosen));
+    for (const i of order) {
+      const w = this.head.windows[i];
+      const seen = Math.min(w.to_s, to) > Math.max(w.from_s, from) && w.to_s - w.from_s > 0.2 * (to - from);
+      const overlaps = found.some((f) => this.head.windows[f].from_s < w.to_s && this.head.windows[f].to_s > w.from_s);
+      if (seen && !overlaps) found.push(i);
+    }
+    return found.map((i) => this.detail(i));
+  }
+
   regionOf(cnode: number): string {
     const entry = this.head.cnodes[cnode];
     return entry ? this.head.regions[entry[1]] : "unknown";
@@ -162,8 +207,7 @@ export class TimelineData {
   who(location: number): string {
     const entry = this.head.locations[location];
     if (!entry) return "unknown";
-    const threads = this.head.locations.some(([, thread]) => thread > 0);
-    return threads ? `rank ${entry[0]} thread ${entry[1]}` : `rank ${entry[0]}`;
+    return this.hasThreads ? `rank ${entry[0]} thread ${entry[1]}` : `rank ${entry[0]}`;
   }
 
   /** The window that shows a finding: its metric at its call path, else its metric; -1: none. */

@@ -1,5 +1,7 @@
-/** Draws the timeline on a canvas: shares as stacked colour at any zoom; in windows of detail regions, messages, waits. */
+/** Draws the timeline: shares as stacked colour at any zoom; in windows of detail regions, messages, waits. */
 import { shortName, visible } from "./format";
+import { CanvasPen, LETTER, SvgPen, type Pen } from "./timeline_pen";
+import type { Layout, Row, Shares } from "./timeline_rows";
 import type { Detail, TimelineData, Wait } from "./timeline_data";
 import type { Segment } from "./types";
 
@@ -10,6 +12,7 @@ export interface Span {
 
 export interface Scene {
   data: TimelineData;
+  layout: Layout;
   span: Span;
   /** Windows of detail that overlap the span and are wide enough to be seen. */
   details: Detail[];
@@ -17,22 +20,32 @@ export interface Scene {
   showPath: boolean;
   selected: Wait | null;
   highlight: string;
+  /** Row with the cursor; -1: none. */
+  cursor: number;
+  /** Another picture follows at once: wider columns are enough. */
+  moving: boolean;
 }
 
 export interface Colours {
   activities: [number, number, number][];
   background: [number, number, number];
   text: string;
-  line: string;
   late: string;
+  page: string;
   regions: string[];
 }
 
-export const LEFT = 64;
+export const LEFT = 76;
 export const TOP = 22;
 
-export function rowHeight(data: TimelineData, height: number): number {
-  return (height - TOP) / Math.max(1, data.head.pyramid.rows);
+/** Cells (row x column) of a picture that moves: with many rows its columns are up to four pixels wide. */
+const MOST_MOVING_CELLS = 150000;
+
+/** Cells (row x column) of a file of SVG: its columns are wider than a pixel where there are many rows. */
+const MOST_SVG_CELLS = 60000;
+
+export function heightOf(layout: Layout): number {
+  return TOP + layout.height;
 }
 
 export function timeAt(span: Span, x: number, width: number): number {
@@ -43,37 +56,108 @@ function xOf(span: Span, width: number, time: number): number {
   return LEFT + ((time - span.from) / (span.to - span.from)) * (width - LEFT);
 }
 
-/** Every pixel of a row is a share of its height: what the location did in the time of that column. */
+const rgb = (c: [number, number, number]): string => `rgb(${c.join(",")})`;
+
+interface Edges {
+  bin: Int32Array;
+  part: Float64Array;
+  at: Float64Array;
+}
+
+/** Where the edges of w columns lie among the bins: the bin, and which part of it is before the edge. */
+function edgesOf(data: TimelineData, bins: number, span: Span, w: number): Edges {
+  const [bin, part, at] = [new Int32Array(w + 1), new Float64Array(w + 1), new Float64Array(w + 1)];
+  const scale = bins / data.head.duration_s;
+  for (let x = 0; x <= w; x++) {
+    at[x] = Math.min(bins, Math.max(0, (span.from + (x * (span.to - span.from)) / w) * scale));
+    bin[x] = Math.min(Math.floor(at[x]), bins - 1);
+    part[x] = at[x] - bin[x];
+  }
+  return { bin, part, at };
+}
+
+/** Edges by the number of bins a row has: groups and single locations differ. */
+function edgesBy(data: TimelineData, span: Span, w: number): (shares: Shares) => Edges {
+  const known = new Map<number, Edges>();
+  return ({ bins }) => {
+    let edges = known.get(bins);
+    if (!edges) known.set(bins, (edges = edgesOf(data, bins, span, w)));
+    return edges;
+  };
+}
+
+/** Every pixel of a row is a share of its height: what the location did in the time of that column. Columns share their edges, so that a column
+    costs one look at the sums; waiting lies on top, where rows are easiest to compare. */
 function drawShares(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, width: number, height: number, ratio: number): void {
   const w = Math.max(1, Math.round((width - LEFT) * ratio));
   const h = Math.max(1, Math.round((height - TOP) * ratio));
   const { data, span } = scene;
   const image = context.createImageData(w, h);
   const pixels = new Uint32Array(image.data.buffer);
-  const pack = (c: [number, number, number]): number => (255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0];
-  const palette = colours.activities.map(pack);
+  const pack = (c: [number, number, number]): number => ((255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0]) >>> 0;
+  const palette = Uint32Array.from(colours.activities.map(pack));
   const background = pack(colours.background);
-  const rows = data.head.pyramid.rows;
-  const shares = new Float64Array(data.nActivities);
-  const step = (span.to - span.from) / w;
-  // Waiting lies on top, where rows are easiest to compare.
-  const order = Array.from(palette.keys()).reverse();
-  for (let r = 0; r < rows; r++) {
-    const top = Math.round((r * h) / rows);
-    const bottom = Math.max(top + 1, Math.round(((r + 1) * h) / rows) - (h / rows >= 4 * ratio ? Math.ceil(ratio) : 0));
-    for (let x = 0; x < w; x++) {
-      data.shares(r, span.from + x * step, span.from + (x + 1) * step, shares);
+  const n = data.nActivities;
+  const step = scene.moving ? Math.max(1, Math.min(4, Math.ceil((w * scene.layout.rows.length) / MOST_MOVING_CELLS))) : 1;
+  const columns = Math.ceil(w / step);
+  const edges = edgesBy(data, { from: span.from, to: span.from + ((span.to - span.from) * columns * step) / w }, columns);
+  const before = new Float64Array(n);
+  for (const row of scene.layout.rows) {
+    const { sums, base } = row.shares;
+    const { bin, part, at } = edges(row.shares);
+    const top = Math.round(row.top * ratio);
+    const bottom = Math.min(h, Math.max(top + 1, Math.round((row.top + row.height) * ratio) - (row.height >= 4 ? Math.ceil(ratio) : 0)));
+    const tall = bottom - top;
+    for (let x = 0; x <= columns; x++) {
+      const from = base + bin[x] * n;
+      const share = part[x];
+      const column = (x - 1) * step;
+      const next = Math.min(column + step, w);
+      const scale = x > 0 ? tall / Math.max(255 * (at[x] - at[x - 1]), 1e-12) : 0;
       let y = top;
       let sum = 0;
-      for (const activity of order) {
-        sum += shares[activity];
-        const end = Math.min(bottom, top + Math.round(sum * (bottom - top)));
-        for (; y < end; y++) pixels[y * w + x] = palette[activity];
+      for (let i = n - 1; i >= 0; i--) {
+        const value = sums[from + i] + share * (sums[from + n + i] - sums[from + i]);
+        sum += value - before[i];
+        before[i] = value;
+        if (x === 0) continue;
+        const end = Math.min(bottom, top + Math.round(sum * scale));
+        for (; y < end; y++) for (let p = y * w + column; p < y * w + next; p++) pixels[p] = palette[i];
       }
-      for (; y < bottom; y++) pixels[y * w + x] = background;
+      if (x === 0) continue;
+      for (; y < bottom; y++) for (let p = y * w + column; p < y * w + next; p++) pixels[p] = background;
     }
   }
   context.putImageData(image, Math.round(LEFT * ratio), Math.round(TOP * ratio));
+}
+
+/** The same as shapes: per activity one path of rectangles; neighbours of the same height are one. */
+function svgShares(pen: SvgPen, scene: Scene, colours: Colours, width: number): void {
+  const { data, span, layout } = scene;
+  const w = Math.max(1, Math.min(Math.round(width - LEFT), Math.floor(MOST_SVG_CELLS / Math.max(1, layout.rows.length))));
+  const column = (width - LEFT) / w;
+  const n = data.nActivities;
+  const rects: number[][] = colours.activities.map(() => []);
+  const shares = new Float64Array(n);
+  for (const row of layout.rows) {
+    const tall = row.height - (row.height >= 4 ? 1 : 0);
+    pen.rect(LEFT, TOP + row.top, width - LEFT, tall, rgb(colours.background));
+    const last: number[] = Array.from({ length: n }, () => -1);
+    for (let x = 0; x < w; x++) {
+      data.shares(row.shares, span.from + (x * (span.to - span.from)) / w, span.from + ((x + 1) * (span.to - span.from)) / w, shares);
+      let sum = 0;
+      for (let i = n - 1; i >= 0; i--) {
+        const [y, end] = [sum, sum + shares[i]].map((v) => TOP + row.top + Math.round(v * tall * 10) / 10);
+        sum += shares[i];
+        const list = rects[i];
+        const at = last[i];
+        if (end <= y) last[i] = -1;
+        else if (at >= 0 && list[at + 1] === y && list[at + 3] === end - y) list[at + 2] += column;
+        else last[i] = list.push(LEFT + x * column, y, column, end - y) - 4;
+      }
+    }
+  }
+  rects.forEach((list, i) => pen.rects(list, rgb(colours.activities[i])));
 }
 
 function hash(text: string): number {
@@ -87,85 +171,81 @@ export function lanesOf(height: number): number {
   return height >= 34 ? Math.min(8, Math.floor(height / 17)) : 1;
 }
 
-function drawDetail(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, detail: Detail, width: number, height: number): void {
-  const { data, span } = scene;
-  const row = rowHeight(data, height);
-  const lanes = lanesOf(row - 2);
-  const laneHeight = (row - 2) / lanes;
-  const rowOf = data.head.pyramid.row_of;
-  if (data.head.pyramid.rows < data.head.locations.length) return;
-  const deepest = detail.slices.reduce((d, s) => Math.max(d, s.depth), 0);
-  const base = Math.max(0, deepest + 1 - lanes);
-  context.font = "11px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  const x0 = Math.max(LEFT, xOf(span, width, detail.json.from_s));
-  const x1 = Math.min(width, xOf(span, width, detail.json.to_s));
-  context.fillStyle = `rgb(${colours.background.join(",")})`;
-  context.fillRect(x0, TOP, x1 - x0, height - TOP);
-  const slices = detail.slices.slice().sort((a, b) => a.depth - b.depth);
-  for (const slice of slices) {
-    const a = Math.max(LEFT, xOf(span, width, slice.from));
-    const b = Math.min(width, xOf(span, width, slice.to));
-    if (b <= LEFT || a >= width || b - a < 0.3) continue;
-    const name = data.regionOf(slice.cnode);
-    const activity = data.head.pyramid.activity_of[slice.cnode] ?? 0;
-    const lane = lanes === 1 ? 0 : Math.min(lanes - 1, Math.max(0, slice.depth - base));
-    const y = TOP + rowOf[slice.location] * row + 1 + lane * laneHeight;
-    const tall = lanes === 1 ? row - 2 : laneHeight - 1;
-    context.fillStyle = activity > 0 ? `rgb(${colours.activities[activity].join(",")})` : colours.regions[hash(name) % colours.regions.length];
-    context.globalAlpha = scene.highlight !== "" && !name.toLowerCase().includes(scene.highlight) ? 0.25 : 1;
-    context.fillRect(a, y, Math.max(0.6, b - a - 0.5), tall);
-    context.globalAlpha = 1;
-    if (b - a > 34 && tall >= 11) {
-      context.save();
-      context.beginPath();
-      context.rect(a, y, b - a - 3, tall);
-      context.clip();
-      const [red, green, blue] = colours.activities[activity];
-      context.fillStyle = activity > 0 && 0.3 * red + 0.6 * green + 0.1 * blue < 110 ? "#ffffff" : "#15191d";
-      context.fillText(visible(shortName(name)), a + 3, y + tall / 2);
-      context.restore();
-    }
-  }
-  drawWaits(context, scene, colours, detail, width, row);
-  drawMessages(context, scene, colours, detail, width, row);
+/** Above and below what is drawn in a row. */
+function margin(row: Row): number {
+  return row.height >= 4 ? 1 : 0;
 }
 
-function drawWaits(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, detail: Detail, width: number, row: number): void {
-  const rowOf = scene.data.head.pyramid.row_of;
+/** The row of a location where it has one of its own. */
+function ownRow(scene: Scene, location: number): Row | undefined {
+  return scene.layout.rows[scene.layout.rowOf[location] ?? -1];
+}
+
+/** Returns what draws the names: they come after the waits, so that no hatching makes them unreadable. */
+function drawSlices(pen: Pen, scene: Scene, colours: Colours, detail: Detail, width: number): (() => void)[] {
+  const names: (() => void)[] = [];
+  const { data, span } = scene;
+  const deepest = detail.slices.reduce((d, s) => Math.max(d, s.depth), 0);
+  for (const slice of detail.slices.slice().sort((a, b) => a.depth - b.depth)) {
+    const row = ownRow(scene, slice.location);
+    const a = Math.max(LEFT, xOf(span, width, slice.from));
+    const b = Math.min(width, xOf(span, width, slice.to));
+    if (!row || b <= LEFT || a >= width || b - a < 0.3) continue;
+    const inner = row.height - 2 * margin(row);
+    const lanes = lanesOf(inner);
+    const laneHeight = inner / lanes;
+    const name = data.regionOf(slice.cnode);
+    const activity = data.head.pyramid.activity_of[slice.cnode] ?? 0;
+    const lane = lanes === 1 ? 0 : Math.min(lanes - 1, Math.max(0, slice.depth - Math.max(0, deepest + 1 - lanes)));
+    const y = TOP + row.top + margin(row) + lane * laneHeight;
+    const tall = lanes === 1 ? inner : laneHeight - 1;
+    const dimmed = scene.highlight !== "" && !name.toLowerCase().includes(scene.highlight);
+    const fill = activity > 0 ? rgb(colours.activities[activity]) : colours.regions[hash(name) % colours.regions.length];
+    pen.rect(a, y, Math.max(0.6, b - a - 0.5), tall, fill, dimmed ? 0.25 : 1);
+    if (b - a > 34 && tall >= 11) {
+      const [red, green, blue] = colours.activities[activity];
+      const text = visible(shortName(name));
+      names.push(() => {
+        if (!dimmed) pen.rect(a + 1, y + 1, Math.min(b - a - 4, LETTER * text.length + 4), tall - 5, fill);
+        pen.text(text, a + 3, y + tall / 2, "start", activity > 0 && 0.3 * red + 0.6 * green + 0.1 * blue < 110 ? "#ffffff" : "#15191d", b - a - 6);
+      });
+    }
+  }
+  return names;
+}
+
+function drawDetail(pen: Pen, scene: Scene, colours: Colours, detail: Detail, width: number): void {
+  const x0 = Math.max(LEFT, xOf(scene.span, width, detail.json.from_s));
+  const x1 = Math.min(width, xOf(scene.span, width, detail.json.to_s));
+  for (const row of scene.layout.rows)
+    if (row.location >= 0) pen.rect(x0, TOP + row.top, x1 - x0, row.height, rgb(colours.background));
+  const names = drawSlices(pen, scene, colours, detail, width);
+  drawWaits(pen, scene, colours, detail, width);
+  for (const name of names) name();
+  drawMessages(pen, scene, colours, detail, width);
+}
+
+/** Hatched where the row is high enough; of the selected wait a frame, and around the row of its cause. */
+function drawWaits(pen: Pen, scene: Scene, colours: Colours, detail: Detail, width: number): void {
   for (const wait of detail.waits) {
+    const row = ownRow(scene, wait.location);
     const a = Math.max(LEFT, xOf(scene.span, width, wait.from));
     const b = Math.min(width, xOf(scene.span, width, wait.to));
-    if (b <= LEFT || a >= width) continue;
-    const y = TOP + rowOf[wait.location] * row + 1;
-    const tall = Math.max(2, Math.min(row - 2, 14));
-    const bottom = y + row - 2 - tall;
-    context.save();
-    context.beginPath();
-    context.rect(a, bottom, Math.max(1, b - a), tall);
-    context.fillStyle = colours.late;
-    context.globalAlpha = 0.25;
-    context.fill();
-    context.globalAlpha = 1;
-    context.clip();
-    context.strokeStyle = colours.late;
-    context.lineWidth = 1.2;
-    context.beginPath();
-    for (let x = a - tall; x < b; x += 5) {
-      context.moveTo(x, bottom + tall);
-      context.lineTo(x + tall, bottom);
+    if (!row || b <= LEFT || a >= width) continue;
+    const tall = Math.min(row.height - 2 * margin(row), 14);
+    const y = TOP + row.top + row.height - margin(row) - tall;
+    const length = Math.max(1, b - a);
+    const hatch: number[][] = [];
+    for (let x = a - tall; x < b && tall > 4; x += 5) {
+      const [from, to] = [Math.max(x, a), Math.min(x + tall, a + length)];
+      hatch.push([from, y + tall - (from - x), to, y + tall - (to - x)]);
     }
-    context.stroke();
-    context.restore();
-    if (scene.selected && sameWait(scene.selected, wait)) {
-      context.strokeStyle = colours.text;
-      context.lineWidth = 2;
-      context.strokeRect(a, bottom, Math.max(2, b - a), tall);
-      if (wait.cause >= 0) {
-        context.strokeStyle = colours.late;
-        context.strokeRect(LEFT + 1, TOP + rowOf[wait.cause] * row + 1, width - LEFT - 2, row - 2);
-      }
-    }
+    pen.rect(a, y, length, tall, colours.late, hatch.length > 0 ? 0.25 : 0.7);
+    if (hatch.length > 0) pen.lines(hatch, colours.late, 1.2);
+    if (!scene.selected || !sameWait(scene.selected, wait)) continue;
+    pen.frame(a, y, Math.max(2, b - a), tall, colours.text, 2);
+    const cause = scene.layout.rows[scene.layout.inRow[wait.cause] ?? -1];
+    if (cause) pen.frame(LEFT + 1, TOP + cause.top + 1, width - LEFT - 2, Math.max(1, cause.height - 2), colours.late, 2);
   }
 }
 
@@ -173,42 +253,32 @@ export function sameWait(a: Wait, b: Wait): boolean {
   return a.location === b.location && a.from === b.from && a.kind === b.kind;
 }
 
-function drawMessages(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, detail: Detail, width: number, row: number): void {
-  const rowOf = scene.data.head.pyramid.row_of;
-  context.strokeStyle = colours.text;
-  context.lineWidth = 0.8;
-  context.globalAlpha = detail.messages.length > 400 ? 0.25 : 0.55;
-  context.beginPath();
-  for (const message of detail.messages) {
-    const x0 = xOf(scene.span, width, message.sent);
-    const x1 = xOf(scene.span, width, message.received);
-    if (x1 < LEFT || x0 > width) continue;
-    context.moveTo(Math.max(LEFT, x0), TOP + (rowOf[message.sender] + 0.5) * row);
-    context.lineTo(Math.min(width, x1), TOP + (rowOf[message.receiver] + 0.5) * row);
+/** Lines between rows; where both locations are in closed groups, nothing. */
+function drawMessages(pen: Pen, scene: Scene, colours: Colours, detail: Detail, width: number): void {
+  const { layout, span } = scene;
+  const middle = (location: number): number => TOP + layout.rows[layout.inRow[location]].top + layout.rows[layout.inRow[location]].height / 2;
+  const lines: number[][] = [];
+  for (const { sender, sent, receiver, received } of detail.messages) {
+    const x0 = xOf(span, width, sent);
+    const x1 = xOf(span, width, received);
+    if (x1 < LEFT || x0 > width || (!ownRow(scene, sender) && !ownRow(scene, receiver))) continue;
+    lines.push([Math.max(LEFT, x0), middle(sender), Math.min(width, x1), middle(receiver)]);
   }
-  context.stroke();
-  context.globalAlpha = 1;
+  pen.lines(lines, colours.text, 0.8, detail.messages.length > 400 ? 0.25 : 0.55);
 }
 
-function drawPath(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, width: number, row: number): void {
-  const { data, span } = scene;
+function drawPath(pen: Pen, scene: Scene, colours: Colours, width: number): void {
+  const { data, span, layout } = scene;
   const byName = new Map(data.head.locations.map(([rank, thread], l) => [`${rank}.${thread}`, l]));
   const segments = scene.path.filter((s) => s.to_s > span.from && s.from_s < span.to).sort((a, b) => a.from_s - b.from_s);
-  context.strokeStyle = colours.line;
-  context.lineWidth = 1.2;
-  context.beginPath();
-  let started = false;
+  const line: number[] = [];
   for (const segment of segments) {
-    const location = byName.get(`${segment.rank}.${segment.thread}`);
-    if (location === undefined) continue;
-    const y = TOP + (data.head.pyramid.row_of[location] + 0.5) * row;
-    const x0 = Math.max(LEFT, xOf(span, width, segment.from_s));
-    const x1 = Math.min(width, xOf(span, width, segment.to_s));
-    if (started) context.lineTo(x0, y); else context.moveTo(x0, y);
-    context.lineTo(x1, y);
-    started = true;
+    const row = layout.rows[layout.inRow[byName.get(`${segment.rank}.${segment.thread}`) ?? -1] ?? -1];
+    if (!row) continue;
+    const y = TOP + row.top + row.height / 2;
+    line.push(Math.max(LEFT, xOf(span, width, segment.from_s)), y, Math.min(width, xOf(span, width, segment.to_s)), y);
   }
-  context.stroke();
+  pen.lines([line], colours.text, 1.2);
 }
 
 /** Round times: about one label per 110 pixels. */
@@ -228,36 +298,51 @@ export function tickText(time: number, step: number): string {
   return `${(time / unit).toFixed(Math.min(3, places))} ${name}`;
 }
 
-function drawAxes(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, width: number, height: number): void {
-  const { data, span } = scene;
-  const row = rowHeight(data, height);
-  context.fillStyle = colours.text;
-  context.font = "11px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  const list = ticks(span, width);
-  const step = list.length > 1 ? list[1] - list[0] : span.to - span.from;
-  context.textAlign = "center";
-  for (const time of list) {
-    const x = xOf(span, width, time);
-    if (x > LEFT + 20 && x < width - 24) context.fillText(tickText(time, step), x, TOP / 2 - 2);
-    context.fillRect(x, TOP - 4, 1, 4);
-  }
-  context.textAlign = "right";
-  const every = Math.max(1, Math.ceil(13 / row));
-  const grouped = data.head.pyramid.rows < data.head.locations.length;
-  for (let r = 0; r < data.head.pyramid.rows; r += every) {
-    const location = data.head.pyramid.row_of.indexOf(r);
-    const members = grouped ? data.head.pyramid.row_of.filter((x) => x === r).length : 1;
-    const [rank, thread] = data.head.locations[location] ?? [r, 0];
-    const threads = data.head.locations.some(([, t]) => t > 0);
-    const text = members > 1 ? `${members} like ${rank}` : threads ? `${rank}.${thread}` : `rank ${rank}`;
-    context.fillText(text, LEFT - 8, TOP + (r + 0.5) * row);
-  }
-  context.textAlign = "left";
+/** "rank 3", "3.1" where there are threads, "▸ 8 like 3" of a closed group. */
+export function labelOf(data: TimelineData, row: Row): string {
+  const [rank, thread] = data.head.locations[row.location >= 0 ? row.location : data.members[row.group][0]] ?? [row.group, 0];
+  const name = data.hasThreads ? `${rank}.${thread}` : `rank ${rank}`;
+  return row.members > 1 ? `${row.open ? "▾" : "▸"} ${row.members} like ${data.hasThreads ? name : rank}` : name;
 }
 
-export function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Colours, width: number, height: number): void {
+function drawAxes(pen: Pen, scene: Scene, colours: Colours, width: number): void {
+  const { data, span, layout } = scene;
+  const list = ticks(span, width);
+  const step = list.length > 1 ? list[1] - list[0] : span.to - span.from;
+  for (const time of list) {
+    const x = xOf(span, width, time);
+    if (x > LEFT + 20 && x < width - 24) pen.text(tickText(time, step), x, TOP / 2 - 2, "middle", colours.text);
+    pen.rect(x, TOP - 4, 1, 4, colours.text);
+  }
+  // Rows that are open are labelled whatever is around them.
+  const labels = layout.rows.filter((row) => row.open || row.member);
+  const taken = labels.map((row) => row.top + row.height / 2);
+  let next = 0;
+  let free = -Infinity;
+  for (const row of layout.rows) {
+    const y = row.top + row.height / 2;
+    while (next < taken.length && taken[next] < y) free = Math.max(free, taken[next++] + 13);
+    if (row.open || row.member || y < free || (next < taken.length && taken[next] - y < 13)) continue;
+    labels.push(row);
+    free = y + 13;
+  }
+  for (const row of labels) pen.text(labelOf(data, row), LEFT - 8, TOP + row.top + row.height / 2, "end", colours.text);
+}
+
+/** Everything but the shares. */
+function drawShapes(pen: Pen, scene: Scene, colours: Colours, width: number): void {
+  pen.clip(LEFT, TOP, width - LEFT, scene.layout.height);
+  for (const detail of scene.details) drawDetail(pen, scene, colours, detail, width);
+  if (scene.showPath) drawPath(pen, scene, colours, width);
+  const cursor = scene.layout.rows[scene.cursor];
+  if (cursor) pen.frame(LEFT + 1, TOP + cursor.top, width - LEFT - 2, Math.max(2, cursor.height), colours.text, 1.5);
+  pen.unclip();
+  drawAxes(pen, scene, colours, width);
+}
+
+export function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Colours, width: number): void {
   const ratio = window.devicePixelRatio || 1;
+  const height = heightOf(scene.layout);
   const context = canvas.getContext("2d");
   if (!context || width <= LEFT) return;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -268,12 +353,13 @@ export function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Colours, 
   context.clearRect(0, 0, canvas.width, canvas.height);
   drawShares(context, scene, colours, width, height, ratio);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.save();
-  context.beginPath();
-  context.rect(LEFT, TOP, width - LEFT, height - TOP);
-  context.clip();
-  for (const detail of scene.details) drawDetail(context, scene, colours, detail, width, height);
-  if (scene.showPath) drawPath(context, scene, colours, width, rowHeight(scene.data, height));
-  context.restore();
-  drawAxes(context, scene, colours, width, height);
+  drawShapes(new CanvasPen(context), scene, colours, width);
+}
+
+/** The picture as a file of SVG, of shapes and text. */
+export function svg(scene: Scene, colours: Colours, width: number): string {
+  const pen = new SvgPen();
+  svgShares(pen, scene, colours, width);
+  drawShapes(pen, { ...scene, cursor: -1 }, colours, width);
+  return pen.file(width, heightOf(scene.layout), colours.page);
 }

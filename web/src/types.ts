@@ -8,6 +8,20 @@ export interface Factors {
   [other: string]: unknown;
 }
 
+/** Means over blocks of iterations; one list for every so many ranks. */
+export interface ByRank {
+  ranks: number;
+  block: number;
+  elapsed_s: (number | null)[][];
+  waiting_s: (number | null)[][];
+}
+
+/** What a profile knows of pairs of ranks: [from, to, waiting_s, messages, bytes] */
+export interface PairsJson {
+  rows: [number, number, number, number, number][];
+  left_out: { pairs: number; waiting_s: number; messages: number; bytes: number };
+}
+
 export interface Phase {
   name?: string;
   found_by?: string;
@@ -19,6 +33,7 @@ export interface Phase {
   elapsed_s?: number;
   factors?: Factors;
   each?: { block?: number; elapsed_s?: number[] };
+  by_rank?: ByRank;
   outliers?: { from: number; to: number; times_median: number; excess_s: number; rank: number | null }[];
 }
 
@@ -80,6 +95,7 @@ export interface Meta {
   ending?: string;
   oversubscribed?: boolean;
   hosts?: string[];
+  topologies?: Topology[];
   [other: string]: unknown;
 }
 
@@ -124,6 +140,7 @@ export interface PageJson {
   format: string;
   creator: string;
   results: { name: string; why_no_timeline: string; analysis: boolean; timeline: boolean }[];
+  fingerprints?: number;
 }
 
 export interface ChainLink {
@@ -203,4 +220,47 @@ export interface Comparison {
     low_s: number | null;
     high_s: number | null;
   }[];
+}
+
+/** What `latecomer bench` writes (OP-BYTES.fingerprint.json); what may be missing is optional. */
+export interface Fingerprint {
+  format: string;
+  operation: string;
+  bytes: number;
+  ranks: number;
+  mpi?: Record<string, unknown>;
+  machine?: Record<string, unknown>;
+  config?: Record<string, unknown>;
+  runs_ns: number[];
+  category?: string[];
+  quantiles_ns?: Record<string, number>;
+  min_ns: number;
+  max_ns: number;
+  mean_ns: number;
+  median_ns: number;
+  median_ci_ns?: [number, number];
+  effective_repetitions?: number;
+  warmup?: { end?: number | null; accepted?: boolean };
+  categories?: Record<string, { count: number; share: number; median_ns: number | null }>;
+  modes?: { location_ns: number; share?: number; weight?: number }[];
+  change_points?: number[];
+  box?: { low_ns: number; q1_ns: number; median_ns?: number; q3_ns: number; high_ns: number; outside: number };
+  ecdf?: { ns: number[]; share: number[] };
+  histogram?: { all?: HistogramJson; zoom?: HistogramJson };
+  counters?: Record<string, unknown>;
+  correlations?: Record<string, unknown>;
+  ranks_ns?: unknown;
+  [other: string]: unknown;
+}
+
+export interface HistogramJson {
+  edges_ns: number[];
+  counts: number[];
+}
+
+/** A Cartesian grid: members by position, the last dimension fastest; -1: not known. */
+export interface Topology {
+  dims: number[];
+  periodic: number[];
+  members: number[];
 }

@@ -103,22 +103,11 @@ const struct lc_operation lc_operations[] = {
     {"pingpong_nonblocking", run_pingpong_nonblocking, false},
     COLLECTIVES(ENTRIES){NULL, NULL, false}};
 
-const struct lc_operation *lc_operation_find(const char *name) {
-    const char *plus = strchr(name, '+');
-    size_t length = plus != NULL ? (size_t)(plus - name) : strlen(name);
-    bool overlap = plus != NULL && strcmp(plus, "+overlap") == 0;
-    if (plus != NULL && (!overlap || strncmp(name, "MPI_I", 5) != 0))
-        return NULL;
-    for (const struct lc_operation *op = lc_operations; op->name != NULL; op++)
-        if (strlen(op->name) == length && strncmp(op->name, name, length) == 0)
-            return op;
-    return NULL;
-}
-
 static enum lc_err allocate(struct lc_op_data *d) {
     size_t blocks = (size_t)(d->size > 2 ? d->size : 2);
     LC_TRY(lc_alloc(&d->send, blocks * (size_t)d->n + 64, 1));
     LC_TRY(lc_alloc(&d->receive, blocks * (size_t)d->n + 64, 1));
+    LC_TRY(lc_alloc(&d->extra, blocks * (size_t)d->n + 64, 1));
     LC_TRY(lc_alloc(&d->counts, blocks, sizeof d->counts[0]));
     LC_TRY(lc_alloc(&d->places, blocks, sizeof d->places[0]));
     LC_TRY(lc_alloc(&d->types, blocks, sizeof(MPI_Datatype)));
@@ -157,9 +146,10 @@ void lc_op_data_free(struct lc_op_data *d) {
         MPI_Comm_free(&d->ring);
     free(d->send);
     free(d->receive);
+    free(d->extra);
     free(d->counts);
     free(d->places);
     free(d->types);
     free(d->far_places);
-    d->send = d->receive = NULL;
+    d->send = d->receive = d->extra = NULL;
 }

@@ -14,8 +14,8 @@ struct lc_op_data {
     MPI_Comm comm, ring; /* ring: a periodic one-dimensional grid over comm, for neighbours */
     int rank, size, n, root;
     bool in_place;
-    char *send, *receive;
-    int *counts, *places; /* [size + 2], equal blocks */
+    char *send, *receive, *extra; /* room for a block of each rank; extra: of mock-ups */
+    int *counts, *places;         /* [size + 2], equal blocks */
     MPI_Datatype *types;
     MPI_Aint *far_places;
     double compute_ns; /* between start and completion of a nonblocking operation */
@@ -30,11 +30,9 @@ struct lc_operation {
 /* The last has no name. */
 extern const struct lc_operation lc_operations[];
 
-/* By name: as in the table, or with "+overlap" behind a nonblocking one; NULL. */
-const struct lc_operation *lc_operation_find(const char *name);
-
 /* Collective over comm. lc_op_data_free(). LC_ERR_NOMEM. */
 enum lc_err lc_op_data_new(struct lc_op_data *data, MPI_Comm comm, size_t bytes, int root);
+/* Frees buffers, types and the communicator, not the struct. Collective. */
 void lc_op_data_free(struct lc_op_data *data);
 
 #endif

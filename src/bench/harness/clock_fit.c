@@ -3,7 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { TAG = 0x6c63, POINTS = 24, PINGS = 12, CHECK_PINGS = 100, PAUSE_NS = 2000000 };
+#include "base/student.h"
+
+/* LEAST_PINGS: also where they take longer than ASK_NS together, because ranks share cores. */
+enum {
+    TAG = 0x6c63,
+    POINTS = 24,
+    PINGS = 12,
+    CHECK_PINGS = 100,
+    LEAST_PINGS = 6,
+    ASK_NS = 20000000,
+    PAUSE_NS = 2000000
+};
 
 struct point {
     double local, offset, trip;
@@ -13,10 +24,11 @@ static double now_local(const struct lc_harness_clock *c) {
     return lc_clock_local(c, lc_ticks());
 }
 
-/* The fastest of n ping-pongs, as the child sees it. */
+/* The fastest of n ping-pongs, as the child sees it; no number ends them. */
 static struct point ask(const struct lc_harness_clock *c, int parent, int n) {
     struct point best = {.trip = INFINITY};
-    for (int i = 0; i < n; i++) {
+    double begin = now_local(c), end = NAN;
+    for (int i = 0; i < n && (i < LEAST_PINGS || now_local(c) - begin < ASK_NS); i++) {
         double theirs, before = now_local(c);
         MPI_Send(&before, 1, MPI_DOUBLE, parent, TAG, c->leaders);
         MPI_Recv(&theirs, 1, MPI_DOUBLE, parent, TAG, c->leaders, MPI_STATUS_IGNORE);
@@ -24,13 +36,16 @@ static struct point ask(const struct lc_harness_clock *c, int parent, int n) {
         if (after - before < best.trip)
             best = (struct point){middle, theirs - middle, after - before};
     }
+    MPI_Send(&end, 1, MPI_DOUBLE, parent, TAG, c->leaders);
     return best;
 }
 
-static void answer(const struct lc_harness_clock *c, int child, int n) {
-    for (int i = 0; i < n; i++) {
+static void answer(const struct lc_harness_clock *c, int child) {
+    for (;;) {
         double theirs;
         MPI_Recv(&theirs, 1, MPI_DOUBLE, child, TAG, c->leaders, MPI_STATUS_IGNORE);
+        if (isnan(theirs))
+            break;
         double mine = lc_clock_global(c, lc_ticks());
         MPI_Send(&mine, 1, MPI_DOUBLE, child, TAG, c->leaders);
     }
@@ -64,35 +79,39 @@ static struct lc_clock_model fit_line(const struct point *points) {
     for (int i = 0; i < POINTS; i++)
         if (points[i].trip <= 2 * best)
             rest += pow(points[i].offset - m.offset - m.drift * (points[i].local - m.at), 2);
-    m.var_offset = rest / (n - 2) / n;
-    m.var_drift = rest / (n - 2) / tt;
+    /* few points tell little of their own scatter: Student's t takes the place of three sigma */
+    double wider = lc_student_quantile(0.9973, n - 2) / 3;
+    m.var_offset = wider * wider * rest / (n - 2) / n;
+    m.var_drift = wider * wider * rest / (n - 2) / tt;
     return m;
 }
 
 static void fit_child(struct lc_harness_clock *c, int parent) {
     struct point points[POINTS];
-    double theirs[3];
+    double theirs[4];
     for (int i = 0; i < POINTS; i++) {
         points[i] = ask(c, parent, PINGS);
         for (double until = now_local(c) + PAUSE_NS; now_local(c) < until;)
             ;
     }
-    MPI_Recv(theirs, 3, MPI_DOUBLE, parent, TAG, c->leaders, MPI_STATUS_IGNORE);
+    MPI_Recv(theirs, 4, MPI_DOUBLE, parent, TAG, c->leaders, MPI_STATUS_IGNORE);
     c->model = fit_line(points);
     c->model.half_trip += theirs[0];
     c->model.var_offset += theirs[1];
     c->model.var_drift += theirs[2];
+    c->model.oldest = theirs[3];
 }
 
 static void fit_parent(const struct lc_harness_clock *c, int child) {
-    double mine[3] = {c->model.half_trip, c->model.var_offset, c->model.var_drift};
+    double mine[4] = {c->model.half_trip, c->model.var_offset, c->model.var_drift, c->model.oldest};
     for (int i = 0; i < POINTS; i++)
-        answer(c, child, PINGS);
-    MPI_Send(mine, 3, MPI_DOUBLE, child, TAG, c->leaders);
+        answer(c, child);
+    MPI_Send(mine, 4, MPI_DOUBLE, child, TAG, c->leaders);
 }
 
 static void fit(struct lc_harness_clock *c) {
-    double shared[6] = {0};
+    double shared[7] = {0};
+    c->model.oldest = lc_clock_global(c, lc_ticks());
     if (c->leaders != MPI_COMM_NULL && c->n_leaders > 1) {
         int me;
         MPI_Comm_rank(c->leaders, &me);
@@ -104,13 +123,12 @@ static void fit(struct lc_harness_clock *c) {
         }
     }
     memcpy(shared, &c->model, sizeof shared);
-    MPI_Bcast(shared, 6, MPI_DOUBLE, 0, c->node);
+    MPI_Bcast(shared, 7, MPI_DOUBLE, 0, c->node);
     memcpy(&c->model, shared, sizeof shared);
 }
 
-void lc_clock_check(const struct lc_harness_clock *c, double *residual_ns, double *error_ns,
-                    double *at_ns) {
-    double shared[2] = {0, 0};
+void lc_clock_check(const struct lc_harness_clock *c, struct lc_clock_checked *checked) {
+    double shared[3] = {0, 0, now_local(c)}; /* residual, error, local time of the measurement */
     if (c->leaders != MPI_COMM_NULL && c->n_leaders > 1) {
         int me;
         MPI_Comm_rank(c->leaders, &me);
@@ -118,30 +136,27 @@ void lc_clock_check(const struct lc_harness_clock *c, double *residual_ns, doubl
             MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, c->leaders, MPI_STATUS_IGNORE);
         for (int child = 1; me == 0 && child < c->n_leaders; child++) {
             MPI_Send(NULL, 0, MPI_BYTE, child, TAG, c->leaders);
-            answer(c, child, CHECK_PINGS);
+            answer(c, child);
         }
         if (me > 0) {
             struct point p = ask(c, 0, CHECK_PINGS);
-            double told = p.local + c->model.offset + c->model.drift * (p.local - c->model.at);
-            shared[0] = p.local + p.offset - told;
+            shared[0] = p.local + p.offset - lc_clock_global_of(c, p.local);
             shared[1] = p.trip / 2;
+            shared[2] = p.local;
         }
     }
-    MPI_Bcast(shared, 2, MPI_DOUBLE, 0, c->node);
-    *residual_ns = shared[0];
-    *error_ns = shared[1];
-    *at_ns = lc_clock_global(c, lc_ticks());
+    MPI_Bcast(shared, 3, MPI_DOUBLE, 0, c->node);
+    double told = lc_clock_global_of(c, shared[2]);
+    double truth = lc_timer_bent(&c->bend_of_root, lc_timer_straight(&c->bend, shared[2]));
+    *checked = (struct lc_clock_checked){.at_ns = told,
+                                         .residual_ns = shared[0],
+                                         .error_ns = shared[1],
+                                         .truth_ns = told + shared[0] - truth};
 }
 
 double lc_clock_error(const struct lc_harness_clock *c, double global_ns) {
-    double since = global_ns - c->model.at - c->model.offset;
+    double since = global_ns - c->model.oldest;
     return c->model.half_trip + 3 * sqrt(c->model.var_offset + c->model.var_drift * since * since);
-}
-
-double lc_clock_truth(const struct lc_harness_clock *c) {
-    uint64_t now = lc_ticks();
-    double raw = (double)(int64_t)(now - c->base_ticks) * c->ns_per_tick;
-    return lc_clock_global(c, now) - lc_timer_bent(&c->bend_of_root, raw);
 }
 
 uint64_t lc_clock_ticks_at(const struct lc_harness_clock *c, double global_ns) {

@@ -4,7 +4,8 @@
  *
  * A fit: points (local time, offset) of the fastest of some ping-pongs each; those whose round trip
  * is more than twice the fastest are dropped; a line by least squares. Its error at a time: half
- * the largest round trip used, thrice the standard error of the line there, and the parent's. */
+ * the largest round trip used, thrice the standard error of the line there (Student's t for few
+ * points), and the parent's. */
 #ifndef LC_BENCH_HARNESS_CLOCK_FIT_H
 #define LC_BENCH_HARNESS_CLOCK_FIT_H
 
@@ -17,6 +18,8 @@ struct lc_clock_model { /* global = local + offset + drift * (local - at) */
     double at, offset, drift;
     double half_trip;             /* ns, parent's included */
     double var_offset, var_drift; /* of the line, parent's included */
+    double oldest;                /* global time from which on drift adds to the error: of all fits
+                                     up to rank 0 */
 };
 
 struct lc_harness_clock {
@@ -33,27 +36,35 @@ struct lc_harness_clock {
 /* Collective: counters, nodes, the first fit. Ranks whose clock a test has bent are nodes of their
  * own. */
 void lc_clock_begin(struct lc_harness_clock *clock, const struct lc_own *own);
+/* Frees what lc_clock_begin made. Collective. */
 void lc_clock_end(struct lc_harness_clock *clock);
 
-/* Collective: how far the global clock of this rank is behind now, by the fastest of some
- * ping-pongs; *error_ns: the bound of that. *at_ns: the global time of the measurement. */
-void lc_clock_check(const struct lc_harness_clock *clock, double *residual_ns, double *error_ns,
-                    double *at_ns);
+struct lc_clock_checked {
+    double at_ns;       /* global time of the measurement */
+    double residual_ns; /* how far the global clock of this rank was behind rank 0's then */
+    double error_ns;    /* at most: half a round trip */
+    double truth_ns;    /* true error of a time that the residual corrects: tests (bent clocks) */
+};
 
-/* The bound of the error of a global time here, ns; `global_ns`: when. */
+/* Collective: the global clock against rank 0's, by the fastest of some ping-pongs. */
+void lc_clock_check(const struct lc_harness_clock *clock, struct lc_clock_checked *checked);
+
+/* What the model says of its own error at a time, ns, thrice the standard error: how well ranks
+ * begin together. Recorded times are corrected by lc_clock_check() and have its bound. */
 double lc_clock_error(const struct lc_harness_clock *clock, double global_ns);
-
-/* The true error of this rank's global clock now, for tests with bent clocks on one machine, ns. */
-double lc_clock_truth(const struct lc_harness_clock *clock);
 
 static inline double lc_clock_local(const struct lc_harness_clock *c, uint64_t ticks) {
     return lc_timer_bent(&c->bend, (double)(int64_t)(ticks - c->base_ticks) * c->ns_per_tick);
 }
 
+/* The global time at a local one. */
+static inline double lc_clock_global_of(const struct lc_harness_clock *c, double local) {
+    return local + c->model.offset + c->model.drift * (local - c->model.at);
+}
+
 /* ns since the base of rank 0. */
 static inline double lc_clock_global(const struct lc_harness_clock *c, uint64_t ticks) {
-    double local = lc_clock_local(c, ticks);
-    return local + c->model.offset + c->model.drift * (local - c->model.at);
+    return lc_clock_global_of(c, lc_clock_local(c, ticks));
 }
 
 /* The ticks here at a global time. */

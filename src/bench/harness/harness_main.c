@@ -4,16 +4,60 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "bench/harness/measure_job.h"
+#include "bench/harness/mock_ups.h"
 #include "bench/harness/mpi_facts.h"
+#include "bench/rank_list.h"
 
 static volatile sig_atomic_t interrupted;
 
+enum { GRACE_S = 8, LOOK_S = 5 };
+
+/* Whom this rank must not outlive: who started it, and the command that waits for the job. Its
+ * status file (cli/relay.c) is there as long as it is; NULL: on another node, or under a launcher.
+ */
+static const char *status;
+static pid_t parent;
+
+static bool is_status(const char *path) {
+    static const char memory[] = "/memfd:latecomer-status";
+    char target[sizeof memory - 1];
+    return readlink(path, target, sizeof target) == (ssize_t)sizeof target &&
+           memcmp(target, memory, sizeof target) == 0;
+}
+
+/* A rank that waits in MPI for one that is gone never sees what is set here: SIGALRM ends it. */
 static void on_signal(int number) {
     (void)number;
+    if (!interrupted)
+        alarm(GRACE_S);
     interrupted = 1;
+}
+
+/* Every LOOK_S seconds, or the end of the grace. A launcher that is killed, or interrupted while it
+ * starts its ranks, may leave them behind. */
+static void on_alarm(int number) {
+    if (interrupted)
+        _exit(1);
+    if (getppid() != parent || (status != NULL && !is_status(status)))
+        on_signal(number);
+}
+
+static void keep_watch(const char *status_path) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct itimerval every = {.it_interval = {.tv_sec = LOOK_S}, .it_value = {.tv_sec = LOOK_S}};
+    parent = getppid();
+    status = is_status(status_path) ? status_path : NULL;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
 }
 
 struct words {
@@ -37,36 +81,54 @@ static enum lc_bench_sync sync_of(const char *name) {
 }
 
 /* world; node: each node by itself, all at the same time; reverse: ranks in the other order. */
-static MPI_Comm make_comm(const char *name) {
+static MPI_Comm make_comm(const struct lc_own *own, const char *name) {
     MPI_Comm comm;
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(name, "node") == 0)
-        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &comm);
+        MPI_Comm_split_type(own->comm, MPI_COMM_TYPE_SHARED, own->rank, MPI_INFO_NULL, &comm);
     else if (strcmp(name, "reverse") == 0)
-        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+        MPI_Comm_split(own->comm, 0, -own->rank, &comm);
     else
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_dup(own->comm, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return comm;
 }
 
-static void begin(struct lc_harness *h, const struct words *words) {
+/* The communicator of those that measure; false: this rank does not. */
+static bool take_ranks(struct lc_own *own, const char *list) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    bool measures = *list == '\0' || lc_rank_list_has(list, rank);
+    MPI_Comm_split(MPI_COMM_WORLD, measures ? 0 : MPI_UNDEFINED, rank, &own->comm);
+    return measures;
+}
+
+/* Those that do not measure sleep meanwhile: their cores are free. */
+static void wait_for_all(void) {
+    const struct timespec pause = {.tv_nsec = 5000000};
+    MPI_Request request;
+    int done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (;;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done)
+            break;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void begin(struct lc_harness *h, const struct words *words, const char *parts) {
     struct lc_strbuf missing = {0};
-    MPI_Comm_dup(MPI_COMM_WORLD, &h->own.comm);
     MPI_Comm_rank(h->own.comm, &h->own.rank);
     MPI_Comm_size(h->own.comm, &h->own.size);
     h->interrupted = &interrupted;
     h->status = word(words, "status");
-    char parts[4096]; /* the first rank knows where */
-    snprintf(parts, sizeof parts, "%s", word(words, "parts"));
-    MPI_Bcast(parts, sizeof parts, MPI_CHAR, 0, h->own.comm);
     if (lc_part_open(&h->part, parts, (uint32_t)h->own.rank) != LC_OK ||
-        lc_mpi_facts(&h->part, &h->crowded) != LC_OK)
+        lc_mpi_facts(&h->part, h->own.comm, &h->oversubscribed) != LC_OK)
         lc_harness_abort(h, lc_err_text());
-    h->comm = make_comm(word(words, "comm"));
+    h->comm = make_comm(&h->own, word(words, "comm"));
     lc_clock_begin(&h->clock, &h->own);
-    lc_rep_counters_open(&h->counters, word(words, "counters"), &missing);
+    lc_rep_counters_open(&h->counters, h->own.comm, word(words, "counters"), word(words, "papi"),
+                         &missing);
     for (char *rest = missing.text, *line; h->own.rank == 0 && rest != NULL;) {
         line = strsep(&rest, "\n");
         if (*line != '\0' && lc_part_fact(&h->part, "missing", line, "") != LC_OK)
@@ -75,15 +137,7 @@ static void begin(struct lc_harness *h, const struct words *words) {
     lc_strbuf_free(&missing);
 }
 
-static void end(struct lc_harness *h, bool truth) {
-    if (truth) {
-        char text[64];
-        snprintf(text, sizeof text, "%.1f %.1f", lc_clock_truth(&h->clock),
-                 lc_clock_error(&h->clock, lc_clock_global(&h->clock, lc_ticks())));
-        if (lc_part_fact(&h->part, "truth", "error_and_bound_ns", text) != LC_OK ||
-            lc_part_flush(&h->part) != LC_OK)
-            lc_harness_abort(h, lc_err_text());
-    }
+static void end(struct lc_harness *h) {
     lc_rep_counters_close(&h->counters);
     lc_part_close(&h->part);
     lc_clock_end(&h->clock);
@@ -99,7 +153,8 @@ static void measure_all(struct lc_harness *h, const struct words *words) {
                                    .precision = strtod(word(words, "precision"), NULL),
                                    .root = atoi(word(words, "root")),
                                    .in_place = word(words, "in-place")[0] == '1',
-                                   .progress = word(words, "progress")[0] == '1'};
+                                   .progress = word(words, "progress")[0] == '1',
+                                   .truth = word(words, "truth")[0] == '1'};
     char *operations = strdup(word(words, "operations")), *rest = operations, *name;
     bool stop = false;
     while (!stop && (name = strsep(&rest, ",")) != NULL) {
@@ -115,22 +170,32 @@ static void measure_all(struct lc_harness *h, const struct words *words) {
 int main(int argc, char **argv) {
     static struct lc_harness harness;
     struct words words = {argc, argv};
-    if (strcmp(word(&words, "list"), "1") == 0) {
-        for (const struct lc_operation *op = lc_operations; op->name != NULL; op++)
+    const char *list = word(&words, "list");
+    if (*list != '\0') {
+        const struct lc_operation *op = strcmp(list, "mock-ups") == 0 ? lc_mock_ups : lc_operations;
+        for (; op->name != NULL; op++)
             puts(op->name);
         return 0;
     }
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    keep_watch(word(&words, "status"));
     lc_timer_init();
     MPI_Init(&argc, &argv);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    /* once for all: MPICH 4.0 crashes where MPI_T begins again after its end */
+    int provided, variables = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     lc_log_quiet(true);
-    begin(&harness, &words);
-    measure_all(&harness, &words);
-    end(&harness, strcmp(word(&words, "truth"), "1") == 0);
-    if (harness.own.rank == 0)
-        lc_harness_tell(&harness, 0);
+    char parts[4096]; /* the first rank knows where */
+    snprintf(parts, sizeof parts, "%s", word(&words, "parts"));
+    MPI_Bcast(parts, sizeof parts, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (take_ranks(&harness.own, word(&words, "ranks"))) {
+        begin(&harness, &words, parts);
+        measure_all(&harness, &words);
+        end(&harness);
+        if (harness.own.rank == 0)
+            lc_harness_tell(&harness, 0);
+    }
+    wait_for_all();
+    if (variables == MPI_SUCCESS)
+        MPI_T_finalize();
     MPI_Finalize();
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "bench/harness/measure_job.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
@@ -11,12 +12,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stats.h"
+#include "bench/categories.h"
 #include "bench/dependent.h"
+#include "bench/harness/mock_ups.h"
 
 const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", "barrier", "none"};
 
-/* MOST_TRIES: repetitions tried per one wanted; TRIED: after so many, of which nearly all were
- * invalid, another way of synchronising is taken. */
+/* MOST_TRIES: repetitions tried per one wanted; TRIED: after so many, or a quarter of the time, of
+ * which nearly all were invalid, another way of synchronising is taken. */
 enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30, CHECK_FROM = 50 };
 #define LC_FLUSH_NS      250e6
 #define LC_SLACK_MOST_NS 2e6
@@ -39,7 +42,10 @@ struct job {
     double *runs; /* valid ones, ns: all ranks have them */
     size_t room;
     double begin, flushed, told; /* global time, ns */
+    struct lc_clock_checked checked;
     const char *stopped;
+    bool lacking;  /* this MPI says that it does not have the operation */
+    int64_t block; /* number of the batch */
     struct rep batch[BATCH];
 };
 
@@ -96,7 +102,7 @@ static bool spin_until(const struct lc_harness *h, int64_t start, int64_t *gap_n
         int64_t left = (int64_t)(target - now);
         if (left <= 0)
             break;
-        if (h->crowded && left > near) {
+        if (h->oversubscribed && left > near) {
             sched_yield();
             last = lc_ticks();
         }
@@ -107,8 +113,12 @@ static bool spin_until(const struct lc_harness *h, int64_t start, int64_t *gap_n
 
 static void check_mpi(struct job *j, int error) {
     char text[MPI_MAX_ERROR_STRING], line[MPI_MAX_ERROR_STRING + 160];
-    int length;
+    int length, class;
     if (error == MPI_SUCCESS)
+        return;
+    MPI_Error_class(error, &class);
+    j->lacking = class == MPI_ERR_UNSUPPORTED_OPERATION && j->valid == 0;
+    if (j->lacking) /* on all ranks alike */
         return;
     MPI_Error_string(error, text, &length);
     text[strcspn(text, "\n")] = '\0';
@@ -119,13 +129,18 @@ static void check_mpi(struct job *j, int error) {
 
 static void run_once(struct job *j, struct rep *r) {
     struct lc_harness *h = j->h;
-    lc_rep_counters_read(&h->counters, r->before);
-    lc_rep_probes_begin(&h->counters);
+    bool counted = !h->counters.audit || lc_audit_counted(j->block);
+    if (counted) {
+        lc_rep_counters_read(&h->counters, r->before);
+        lc_rep_probes_begin(&h->counters);
+    }
     uint64_t start = lc_ticks();
     int error = j->op->run(&j->data);
     uint64_t end = lc_ticks();
-    lc_rep_counters_read(&h->counters, r->after);
-    lc_rep_probes_end(&h->counters, r->after);
+    if (counted) {
+        lc_rep_counters_read(&h->counters, r->after);
+        lc_rep_probes_end(&h->counters, r->after);
+    }
     r->start = (int64_t)lc_clock_global(&h->clock, start);
     r->end = (int64_t)lc_clock_global(&h->clock, end);
     check_mpi(j, error);
@@ -171,6 +186,8 @@ static void put_rep(struct job *j, const struct rep *r) {
         values[2 + i] = r->after[i] - r->before[i];
     if (c->gap)
         values[2 + c->gap_place] = r->gap;
+    if (c->audit)
+        values[2 + c->audit_place] = j->block;
     if (lc_part_put(&j->h->part, LC_PART_REPS, values, (2 + c->n) * sizeof values[0]) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
 }
@@ -189,7 +206,7 @@ static bool agree(struct job *j) {
     all[BATCH * (PER_REP + 1)] = *j->h->interrupted != 0;
     lc_own_maximum(&j->h->own, all, BATCH * (PER_REP + 1) + 1);
     bool global = j->sync == LC_SYNC_ROUNDTIME || j->sync == LC_SYNC_WINDOW;
-    for (int k = 0; k < BATCH && j->valid < j->wishes->reps; k++) {
+    for (int k = 0; k < BATCH && !j->lacking && j->valid < j->wishes->reps; k++) {
         j->tried++;
         j->invalid += all[4 * k + 3] != 0;
         if (all[4 * k + 3] != 0)
@@ -224,7 +241,8 @@ static void adapt(struct job *j, uint64_t invalid_before, int64_t *words) {
         j->slack = fmin(2 * j->slack, fmax(1, LC_SLACK_MOST_NS / (3 * j->broadcast_ns)));
         j->window_ns *= 2;
     }
-    bool hopeless = j->tried >= TRIED && (double)j->invalid > 0.9 * (double)j->tried;
+    bool tried = j->tried >= TRIED || now_global(j->h) - j->begin > j->wishes->seconds * 0.25e9;
+    bool hopeless = tried && (double)j->invalid > 0.9 * (double)j->tried;
     words[WORD_SYNC] = hopeless ? LC_SYNC_BARRIER : (int64_t)j->sync;
     words[WORD_SLACK] = (int64_t)(j->slack * 1000);
     words[WORD_WINDOW] = (int64_t)j->window_ns;
@@ -240,6 +258,17 @@ static int64_t reason_to_stop(struct job *j, bool interrupted) {
                                                       : GO_ON;
 }
 
+/* As of what is known so far. */
+static void put_phase(const struct job *j, double median, struct lc_strbuf *out) {
+    struct lc_warmup warmup = {.end = LC_NO_END};
+    if (j->valid > LC_WARMUP_LEAST && lc_warmup_find(j->runs, j->valid, median, &warmup) != LC_OK)
+        return;
+    if (warmup.end != LC_NO_END)
+        lc_strbuf_printf(out, ", warm since repetition %lld", (long long)warmup.end);
+    else
+        lc_strbuf_puts(out, j->valid > LC_WARMUP_LEAST ? ", no warm-up seen" : ", first ones");
+}
+
 static void show_progress(struct job *j, bool last) {
     double now = now_global(j->h);
     if (!j->wishes->progress || j->h->own.rank != 0 || (!last && now - j->told < 2e8))
@@ -249,12 +278,16 @@ static void show_progress(struct job *j, bool last) {
     struct lc_quantile_interval q;
     if (j->valid > 0 && lc_dependent_quantile(j->runs, j->valid, 0.5, &q) == LC_OK)
         median = q.value;
+    struct lc_strbuf phase = {0};
+    put_phase(j, median, &phase);
     fprintf(stderr,
-            "latecomer: %s %d bytes: %llu repetitions, median %.4g us, %.0f %% invalid, %s%s%s%c",
+            "latecomer: %s %d bytes: %llu repetitions, median %.4g us, %.0f %% invalid%s, "
+            "%s%s%s%c",
             j->op->name, j->data.n, (unsigned long long)j->valid, median / 1e3,
             j->tried > 0 ? 100.0 * (double)j->invalid / (double)j->tried : 0.0,
-            lc_bench_sync_names[j->sync], last ? ", ended by " : "", j->stopped,
-            last ? '\n' : '\r');
+            lc_strbuf_get(&phase), lc_bench_sync_names[j->sync], last ? ", ended by " : "",
+            j->stopped, last ? '\n' : '\r');
+    lc_strbuf_free(&phase);
 }
 
 static void write_head(struct job *j, const char *name, const char *sync, bool global) {
@@ -298,6 +331,9 @@ static void measure(struct job *j, const char *name) {
         uint64_t before = j->invalid;
         run_batch(j, words);
         interrupted = agree(j);
+        if (j->lacking)
+            return;
+        j->block++;
         adapt(j, before, words);
         flush(j, false);
         show_progress(j, false);
@@ -305,17 +341,30 @@ static void measure(struct job *j, const char *name) {
     j->stopped = reasons[words[WORD_STOP]];
 }
 
+/* Tests with bent clocks: the true error of corrected times and its bound. */
+static void put_truth(struct job *j, double truth, double bound) {
+    char text[64];
+    snprintf(text, sizeof text, "%.1f %.1f", truth, bound);
+    if (lc_part_fact(&j->h->part, "truth", "error_and_bound_ns", text) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
 static void finish(struct job *j) {
     struct lc_part_end end = {.invalid = j->invalid,
                               .tried = j->tried,
                               .broadcast_ns = j->broadcast_ns,
                               .window_ns = j->sync == LC_SYNC_WINDOW ? j->window_ns : 0};
-    const struct lc_clock_model *m = &j->h->clock.model;
-    double error;
+    struct lc_clock_checked again;
     snprintf(end.stopped, sizeof end.stopped, "%s", j->stopped);
-    lc_clock_check(&j->h->clock, &end.residual_ns, &error, &end.again_ns);
-    end.fitted_ns = m->at + m->offset;
-    end.error_ns = fmax(error, m->half_trip);
+    lc_clock_check(&j->h->clock, &again);
+    end.begun_ns = j->checked.at_ns;
+    end.begun_residual_ns = j->checked.residual_ns;
+    end.ended_ns = again.at_ns;
+    end.residual_ns = again.residual_ns;
+    end.error_ns = fmax(again.error_ns, j->checked.error_ns);
+    end.model_error_ns = lc_clock_error(&j->h->clock, again.at_ns);
+    if (j->wishes->truth)
+        put_truth(j, fmax(fabs(j->checked.truth_ns), fabs(again.truth_ns)), end.error_ns);
     if (lc_part_put(&j->h->part, LC_PART_END, &end, sizeof end) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
     flush(j, true);
@@ -341,9 +390,28 @@ static void prepare_overlap(struct job *j) {
         lc_harness_abort(j->h, lc_err_text());
 }
 
+/* The library in this process may be another one than that of the build. Collective. */
+static bool is_there(const struct lc_harness *h, const char *operation) {
+    char name[LC_PART_NAME];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(operation, "+"), operation);
+    int64_t lacks = strncmp(name, "MPI_", 4) == 0 && strchr(name, '~') == NULL &&
+                    dlsym(RTLD_DEFAULT, name) == NULL;
+    lc_own_maximum(&h->own, &lacks, 1);
+    return lacks == 0;
+}
+
+static void leave_out(const struct lc_harness *h, const char *operation) {
+    if (h->own.rank == 0)
+        lc_complain("bench: %s: left out: this MPI does not have it", operation);
+}
+
 enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t bytes,
                            const struct lc_job_wishes *wishes, bool *stop) {
     struct job *j;
+    if (!is_there(h, operation)) {
+        leave_out(h, operation);
+        return LC_OK;
+    }
     LC_TRY(lc_alloc(&j, 1, sizeof *j));
     j->h = h;
     j->wishes = wishes;
@@ -358,14 +426,21 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
         return err;
     }
     j->data.in_place = wishes->in_place && j->op->in_place;
+    lc_clock_check(&h->clock, &j->checked);
     j->broadcast_ns = measure_broadcast(h);
     j->window_ns = 10 * j->broadcast_ns;
     j->begin = now_global(h);
+    size_t before = h->part.n;
     write_head(j, operation, lc_bench_sync_names[j->sync], j->sync < LC_SYNC_BARRIER);
     if (strchr(operation, '+') != NULL)
         prepare_overlap(j);
     measure(j, operation);
-    finish(j);
+    if (j->lacking) {
+        leave_out(h, operation);
+        h->part.n = before; /* nothing of it was written to the file yet */
+    } else {
+        finish(j);
+    }
     *stop = strcmp(j->stopped, "interrupted") == 0;
     lc_op_data_free(&j->data);
     free(j->runs);

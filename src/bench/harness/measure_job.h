@@ -24,6 +24,7 @@ struct lc_job_wishes {
     double seconds;   /* at most */
     double precision; /* 0: none */
     bool in_place, progress;
+    bool truth; /* tests: clocks are bent, and their true errors are told */
     int root;
 };
 
@@ -34,8 +35,8 @@ struct lc_harness {
     struct lc_harness_clock clock;
     struct lc_rep_counters counters;
     struct lc_part_writer part;
-    const char *status; /* file for the exit code, or "" */
-    bool crowded;       /* more ranks than cores on some node: waiting gives the core away */
+    const char *status;  /* file for the exit code, or "" */
+    bool oversubscribed; /* more ranks than cores on some node: waiting gives the core away */
     volatile sig_atomic_t *interrupted;
 };
 

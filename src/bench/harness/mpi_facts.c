@@ -7,6 +7,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/cpu_sets.h"
+#include "base/mem.h"
 #include "base/mpi_flavour.h"
 #include "base/timer.h"
 
@@ -163,33 +165,52 @@ static enum lc_err write_library(struct lc_part_writer *part) {
     return lc_part_fact(part, "mpi", "standard", product);
 }
 
-enum lc_err lc_mpi_facts(struct lc_part_writer *part, bool *crowded) {
+/* The ranks of this rank's node: how many; whether they are more than the CPUs that all of them
+ * may use; whether some have to share though others have more. */
+static int look_at_node(MPI_Comm comm, int rank, const cpu_set_t *set, int *oversubscribed,
+                        int *shared) {
+    MPI_Comm node;
+    cpu_set_t *sets, all;
+    int n;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &n);
+    MPI_Allreduce(set, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, node);
+    *oversubscribed = CPU_COUNT(&all) < n;
+    *shared = *oversubscribed;
+    int room = lc_alloc(&sets, (size_t)n, sizeof sets[0]) == LC_OK;
+    MPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, node);
+    if (room) {
+        MPI_Allgather(set, (int)sizeof *set, MPI_BYTE, sets, (int)sizeof *set, MPI_BYTE, node);
+        *shared = lc_cpu_sets_short(sets, n);
+    }
+    free(sets);
+    MPI_Comm_free(&node);
+    return n;
+}
+
+enum lc_err lc_mpi_facts(struct lc_part_writer *part, MPI_Comm comm, bool *oversubscribed) {
     struct lc_part_hello hello = {.magic = LC_PART_MAGIC};
     cpu_set_t set;
-    MPI_Comm node;
-    int rank, size, node_ranks;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &node_ranks);
-    hello.rank = (uint32_t)rank;
-    hello.size = (uint32_t)size;
-    hello.node_ranks = (uint32_t)node_ranks;
-    /* cores of the node that any of its ranks may use */
+    int rank, size, few[2]; /* oversubscribed, shared */
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     CPU_ZERO(&set);
     (void)sched_getaffinity(0, sizeof set, &set);
+    hello.rank = (uint32_t)rank;
+    hello.size = (uint32_t)size;
+    hello.node_ranks = (uint32_t)look_at_node(comm, rank, &set, &few[0], &few[1]);
     hello.cores = (uint32_t)CPU_COUNT(&set);
-    MPI_Allreduce(MPI_IN_PLACE, &set, (int)sizeof set, MPI_BYTE, MPI_BOR, node);
-    int shared = CPU_COUNT(&set) < node_ranks;
-    MPI_Comm_free(&node);
-    MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    *crowded = shared != 0;
+    MPI_Allreduce(MPI_IN_PLACE, few, 2, MPI_INT, MPI_MAX, comm);
+    *oversubscribed = few[0] != 0 || few[1] != 0;
     gethostname(hello.node, sizeof hello.node - 1);
+    lc_cpu_list(&set, hello.cpus, sizeof hello.cpus);
     LC_TRY(lc_part_put(part, LC_PART_HELLO, &hello, sizeof hello));
     if (rank != 0)
         return LC_OK;
-    if (shared)
+    if (few[0])
         LC_TRY(lc_part_fact(part, "warning", "oversubscribed", ""));
+    else if (few[1])
+        LC_TRY(lc_part_fact(part, "warning", "ranks are bound to the same cores", ""));
     LC_TRY(write_library(part));
     LC_TRY(write_machine(part));
     LC_TRY(write_environment(part));

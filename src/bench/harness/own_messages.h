@@ -14,8 +14,8 @@ struct lc_own {
 
 /* From rank 0 along a binomial tree. */
 void lc_own_broadcast(const struct lc_own *own, int64_t *values, int n);
-/* values[i] becomes the largest of all ranks; to rank 0 and back; n <= LC_OWN_MOST. */
 enum { LC_OWN_MOST = 512 };
+/* values[i] becomes the largest of all ranks; to rank 0 and back; n <= LC_OWN_MOST. Collective. */
 void lc_own_maximum(const struct lc_own *own, int64_t *values, int n);
 /* Dissemination barrier (Hensgen et al. 1988): ceil(log2 p) rounds. */
 void lc_own_barrier(const struct lc_own *own);

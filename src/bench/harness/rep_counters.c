@@ -13,20 +13,26 @@
 
 #include "base/timer.h"
 
-static const struct {
+struct event {
     uint64_t config;
     const char *name;
-} events[] = {{PERF_COUNT_SW_CONTEXT_SWITCHES, "context_switches"},
-              {PERF_COUNT_SW_CPU_MIGRATIONS, "migrations"},
-              {PERF_COUNT_SW_PAGE_FAULTS, "page_faults"}};
-enum { EVENTS = sizeof events / sizeof events[0] };
+};
+static const struct event software[LC_PERF_EVENTS] = {
+    {PERF_COUNT_SW_CONTEXT_SWITCHES, "context_switches"},
+    {PERF_COUNT_SW_CPU_MIGRATIONS, "migrations"},
+    {PERF_COUNT_SW_PAGE_FAULTS, "page_faults"}};
+static const struct event hardware[LC_PERF_EVENTS] = {
+    {PERF_COUNT_HW_CPU_CYCLES, "cycles"},
+    {PERF_COUNT_HW_INSTRUCTIONS, "instructions"},
+    {PERF_COUNT_HW_CACHE_MISSES, "cache_misses"},
+    {PERF_COUNT_HW_BRANCH_MISSES, "branch_misses"}};
 
 static void add_name(struct lc_rep_counters *c, const char *name) {
     snprintf(c->name[c->n++], LC_PART_NAME, "%s", name);
 }
 
-static int open_event(uint64_t config, int group) {
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+static int open_event(uint32_t type, uint64_t config, int group) {
+    struct perf_event_attr attr = {.type = type,
                                    .size = sizeof attr,
                                    .config = config,
                                    .read_format = PERF_FORMAT_GROUP,
@@ -34,23 +40,50 @@ static int open_event(uint64_t config, int group) {
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* All of them as a group, which one system call reads. */
-static void open_perf(struct lc_rep_counters *c, struct lc_strbuf *missing) {
-    for (int i = 0; i < EVENTS; i++) {
-        c->perf_fds[i] = open_event(events[i].config, c->perf_fd);
-        if (c->perf_fds[i] < 0 && i == 0) {
-            lc_strbuf_printf(missing, "no software events of the kernel: %s\n", strerror(errno));
-            return;
-        }
-        if (i == 0)
-            c->perf_fd = c->perf_fds[0];
-        if (c->perf_fds[i] < 0)
-            lc_strbuf_printf(missing, "no event %s: %s\n", events[i].name, strerror(errno));
+/* Those events that all ranks can read: one of them may be on another machine. */
+static void open_perf(struct lc_rep_counters *c, struct lc_perf_group *g, uint32_t type,
+                      const struct event *events, MPI_Comm comm, struct lc_strbuf *missing) {
+    int why[LC_PERF_EVENTS], can[LC_PERF_EVENTS] = {0}, any = 0;
+    for (int i = 0; i < LC_PERF_EVENTS && events[i].name != NULL; i++) {
+        int fd = open_event(type, events[i].config, -1);
+        why[i] = errno;
+        can[i] = fd >= 0;
+        if (fd >= 0)
+            close(fd);
     }
-    c->perf_first = c->n;
-    for (int i = 0; i < EVENTS; i++)
-        if (c->perf_fds[i] >= 0)
+    MPI_Allreduce(MPI_IN_PLACE, can, LC_PERF_EVENTS, MPI_INT, MPI_MIN, comm);
+    for (int i = 0; i < LC_PERF_EVENTS; i++)
+        any |= can[i];
+    if (!any)
+        lc_strbuf_printf(missing, "no %s events of the kernel on all ranks: %s\n",
+                         type == PERF_TYPE_HARDWARE ? "hardware" : "software", strerror(why[0]));
+    g->first = c->n;
+    if (!any)
+        return;
+    for (int i = 0; i < LC_PERF_EVENTS && events[i].name != NULL; i++) {
+        g->fds[i] = can[i] ? open_event(type, events[i].config, g->leader) : -1;
+        if (g->leader < 0)
+            g->leader = g->fds[i];
+        if (can[i])
             add_name(c, events[i].name);
+        else
+            lc_strbuf_printf(missing, "no event %s on all ranks: %s\n", events[i].name,
+                             strerror(why[i]));
+    }
+}
+
+static void read_perf(const struct lc_perf_group *g, int64_t *values) {
+    uint64_t group[1 + LC_PERF_EVENTS];
+    if (g->leader < 0 || read(g->leader, group, sizeof group) <= 0)
+        return;
+    for (uint64_t i = 0; i < group[0] && i < LC_PERF_EVENTS; i++)
+        values[g->first + i] = (int64_t)group[1 + i];
+}
+
+static void close_perf(struct lc_perf_group *g) {
+    for (int i = 0; i < LC_PERF_EVENTS; i++)
+        if (g->fds[i] >= 0)
+            close(g->fds[i]);
 }
 
 /* A library with a table of probes may be linked, preloaded, or the MPI itself. */
@@ -59,7 +92,7 @@ static void open_probes(struct lc_rep_counters *c, struct lc_strbuf *missing) {
     c->probe_first = c->n;
     if (t == NULL)
         return;
-    if (t->version != LATECOMER_PROBE_VERSION || t->n + (int)c->n + 1 > LC_PART_COUNTERS ||
+    if (t->version != LATECOMER_PROBE_VERSION || t->n + (int)c->n + 2 > LC_PART_COUNTERS ||
         latecomer_probe_open(t, 1) != 0) {
         lc_strbuf_puts(missing, "no probes: too many, or of another version\n");
         return;
@@ -80,9 +113,25 @@ static bool has(const char *list, const char *word) {
     return false;
 }
 
-void lc_rep_counters_open(struct lc_rep_counters *c, const char *wanted,
-                          struct lc_strbuf *missing) {
-    *c = (struct lc_rep_counters){.perf_fd = -1, .perf_fds = {-1, -1, -1}};
+static void open_papi(struct lc_rep_counters *c, MPI_Comm comm, const char *events,
+                      struct lc_strbuf *missing) {
+    lc_papi_open(&c->papi, comm, events, missing);
+    c->papi_first = c->n;
+    for (unsigned i = 0; i < c->papi.n; i++)
+        memcpy(c->name[c->n++], c->papi.name[i], LC_PART_NAME);
+}
+
+static void open_mpi(struct lc_rep_counters *c, MPI_Comm comm, struct lc_strbuf *missing) {
+    lc_mpi_variables_open(&c->mpi, comm, missing);
+    c->mpi_first = c->n;
+    for (unsigned i = 0; i < c->mpi.n; i++)
+        memcpy(c->name[c->n++], c->mpi.name[i], LC_PART_NAME);
+}
+
+void lc_rep_counters_open(struct lc_rep_counters *c, MPI_Comm comm, const char *wanted,
+                          const char *papi, struct lc_strbuf *missing) {
+    const struct lc_perf_group none = {.fds = {-1, -1, -1, -1}, .leader = -1};
+    *c = (struct lc_rep_counters){.software = none, .hardware = none};
     c->rusage = has(wanted, "rusage");
     if (c->rusage) {
         add_name(c, "voluntary_switches");
@@ -90,19 +139,28 @@ void lc_rep_counters_open(struct lc_rep_counters *c, const char *wanted,
         add_name(c, "minor_faults");
     }
     if (has(wanted, "perf"))
-        open_perf(c, missing);
+        open_perf(c, &c->software, PERF_TYPE_SOFTWARE, software, comm, missing);
+    if (has(wanted, "hardware"))
+        open_perf(c, &c->hardware, PERF_TYPE_HARDWARE, hardware, comm, missing);
+    if (has(wanted, "mpi"))
+        open_mpi(c, comm, missing);
+    open_papi(c, comm, papi, missing);
     if (has(wanted, "probes"))
         open_probes(c, missing);
     c->gap = has(wanted, "gap");
     c->gap_place = c->n;
     if (c->gap)
         add_name(c, "spin_gap_ns");
+    c->audit = has(wanted, "audit");
+    c->audit_place = c->n;
+    if (c->audit)
+        add_name(c, LC_AUDIT_COUNTER);
 }
 
 void lc_rep_counters_close(struct lc_rep_counters *c) {
-    for (int i = 0; i < EVENTS; i++)
-        if (c->perf_fds[i] >= 0)
-            close(c->perf_fds[i]);
+    close_perf(&c->software);
+    close_perf(&c->hardware);
+    lc_mpi_variables_close(&c->mpi);
 }
 
 void lc_rep_counters_read(const struct lc_rep_counters *c, int64_t *values) {
@@ -113,12 +171,10 @@ void lc_rep_counters_read(const struct lc_rep_counters *c, int64_t *values) {
         values[1] = usage.ru_nivcsw;
         values[2] = usage.ru_minflt;
     }
-    if (c->perf_fd >= 0) {
-        uint64_t group[1 + EVENTS];
-        if (read(c->perf_fd, group, sizeof group) > 0)
-            for (uint64_t i = 0; i < group[0] && i < EVENTS; i++)
-                values[c->perf_first + i] = (int64_t)group[1 + i];
-    }
+    read_perf(&c->software, values);
+    read_perf(&c->hardware, values);
+    lc_mpi_variables_read(&c->mpi, values + c->mpi_first);
+    lc_papi_read(&c->papi, values + c->papi_first);
 }
 
 void lc_rep_probes_begin(const struct lc_rep_counters *c) {

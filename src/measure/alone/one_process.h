@@ -4,7 +4,7 @@
 #ifndef LC_MEASURE_ALONE_ONE_PROCESS_H
 #define LC_MEASURE_ALONE_ONE_PROCESS_H
 
-/* Fills lc_real. */
+/* Fills lc_real with functions that act as MPI does in a job of one process. */
 void lc_one_process(void);
 
 #endif

@@ -140,38 +140,50 @@ static inline void lc_coll_scatter(struct lc_call *call, struct lc_coll *coll, u
                   rcvd, sent > rcvd ? sent : rcvd);
 }
 
-/* counts per member */
+/* MPI_Reduce_scatter. These fill in the bytes that this process sends and receives; counts are
+ * read as the call has them (int or MPI_Count). */
 void lc_coll_reduce_scatter(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                             const void *recvcounts, MPI_Datatype type, MPI_Comm comm);
+/* The same of MPI_Reduce_scatter_block; recvcount: elements of each block. */
 void lc_coll_reduce_scatter_block(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                                   uint64_t recvcount, MPI_Datatype type, MPI_Comm comm);
+/* The same of MPI_Gatherv; recvcounts: read at the root only. */
 void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                      uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
                      MPI_Datatype recvtype, int root, MPI_Comm comm);
+/* The same of MPI_Scatterv; sendcounts: read at the root only. */
 void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
                       MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
                       MPI_Datatype recvtype, int root, MPI_Comm comm);
+/* The same of MPI_Allgatherv. */
 void lc_coll_allgatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                         uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
                         MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Alltoallv. */
 void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                        const void *sendcounts, MPI_Datatype sendtype, const void *recvcounts,
                        MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Alltoallw: a type for each partner. */
 void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                        const void *sendcounts, const MPI_Datatype *sendtypes,
                        const void *recvcounts, const MPI_Datatype *recvtypes, MPI_Comm comm);
+/* The same of MPI_Neighbor_allgather; partners are the neighbours. */
 void lc_coll_neighbor_allgather(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                 MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
                                 MPI_Comm comm);
+/* The same of MPI_Neighbor_allgatherv. */
 void lc_coll_neighbor_allgatherv(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                  MPI_Datatype sendtype, const void *recvcounts,
                                  MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Neighbor_alltoall. */
 void lc_coll_neighbor_alltoall(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
                                MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
                                MPI_Comm comm);
+/* The same of MPI_Neighbor_alltoallv. */
 void lc_coll_neighbor_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
                                 MPI_Datatype sendtype, const void *recvcounts,
                                 MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Neighbor_alltoallw: a type for each neighbour. */
 void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
                                 const MPI_Datatype *sendtypes, const void *recvcounts,
                                 const MPI_Datatype *recvtypes, MPI_Comm comm);

@@ -5,6 +5,7 @@
 
 #include "base/timer.h"
 #include "measure/calls/failed.h"
+#include "measure/calls/grid.h"
 #include "measure/calls/handle_cache.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
@@ -29,7 +30,10 @@ void lc_comm_new_end(struct lc_call *call, int result, MPI_Comm parent, const MP
     if (c == NULL)
         return;
     c->parent = from;
+    const struct lc_grid grid = lc_grid_seen(c);
     lc_hook_comm_new(call, c);
+    if (call->mode & LC_MODE_TRACE && grid.n_dims > 0)
+        lc_trace_comm_grid(call, c, &grid);
     call->end = lc_ticks(); /* our own communication is not the program's work */
 }
 

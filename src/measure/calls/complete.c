@@ -1,6 +1,7 @@
 #include "measure/calls/complete.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/calls/communicators.h"
 #include "measure/calls/failed.h"
@@ -36,12 +37,13 @@ bool lc_array_grow(struct lc_thread *t, struct lc_array *array) {
     return true;
 }
 
+/* status NULL: not known. */
 static void request_failed(struct lc_call *call, struct lc_request *r, int result,
                            const MPI_Request *handle, const MPI_Status *status) {
     bool came = r->kind == LC_REQUEST_RECV && lc_error_class(result) == MPI_ERR_TRUNCATE;
     if (call->mode & LC_MODE_TRACE)
         lc_trace_request_failed(call, r);
-    if (call->mode & LC_MODE_CLOCKS && came)
+    if (call->mode & LC_MODE_CLOCKS && came && status != NULL)
         lc_clocks_truncated(call, r, status);
     else if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_request_failed(call, r);
@@ -56,11 +58,23 @@ void lc_complete_failed(struct lc_call *call, int result, struct lc_request *kno
         request_failed(call, known, result, request, status);
 }
 
-void lc_any_failed(struct lc_call *call, struct lc_array *array, int result,
+/* Open MPI ends all receives that have failed by then, and tells of one. */
+void lc_any_failed(struct lc_call *call, struct lc_array *array, int result, const int *index,
                    const MPI_Status *status) {
-    for (int i = 0; i < array->count; i++)
-        if (array->known[i] != NULL && lc_request_is_over(array->known[i], &array->handles[i]))
-            request_failed(call, array->known[i], result, &array->handles[i], status);
+    for (int i = 0; i < array->count; i++) {
+        struct lc_request *r = array->known[i];
+        if (r == NULL || !lc_request_is_over(r, &array->handles[i]))
+            continue;
+        MPI_Status posted;
+        memset(&posted, 0, sizeof posted);
+        posted.MPI_SOURCE = r->peer;
+        posted.MPI_TAG = r->tag;
+        bool known = r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
+        request_failed(call, r, result, &array->handles[i],
+                       i == *index ? status
+                       : known     ? &posted
+                                   : NULL);
+    }
 }
 
 void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
@@ -102,7 +116,7 @@ void lc_array_some(struct lc_call *call, struct lc_array *array, int result, con
 }
 
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
-    struct lc_request *r = lc_request_given(request);
+    struct lc_request *r = lc_request_of_handle(request);
     if (r == NULL)
         return;
     r->freed = true;
@@ -114,7 +128,7 @@ void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
 }
 
 void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
-    struct lc_request *r = lc_request_given(request);
+    struct lc_request *r = lc_request_of_handle(request);
     if (r == NULL || !r->active)
         return;
     r->cancelled = true;

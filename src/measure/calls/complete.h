@@ -26,13 +26,15 @@ struct lc_array {
 void lc_complete_other(struct lc_request *r);
 /* Room for as many requests as the call has, kept by the thread. false: no memory. */
 bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
-/* MPI refused the call, or an operation failed. Its request is forgotten if it is over;
- * of several, those are left in array->known that are complete. */
+/* MPI refused the call, or the operation failed. Its request is forgotten if it is over. */
 void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
                         const MPI_Request *request, const MPI_Status *status);
+/* The same of MPI_Waitall and MPI_Testall; requests that are complete are left in array->known.
+ * The same of MPI_Waitall and MPI_Testall; requests that are complete are left in array->known. */
 void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
                      const MPI_Status *statuses);
-void lc_any_failed(struct lc_call *call, struct lc_array *array, int result,
+/* The same of MPI_Waitany and MPI_Testany: more requests than the one at *index can be over. */
+void lc_any_failed(struct lc_call *call, struct lc_array *array, int result, const int *index,
                    const MPI_Status *status);
 
 static inline struct lc_request *lc_known(MPI_Request handle) {
@@ -163,7 +165,7 @@ static inline void lc_array_all(struct lc_call *call, struct lc_array *array, in
 static inline void lc_array_any(struct lc_call *call, struct lc_array *array, int result, bool flag,
                                 const int *index, const MPI_Status *status) {
     if (lc_unlikely(result != MPI_SUCCESS)) {
-        lc_any_failed(call, array, result, status);
+        lc_any_failed(call, array, result, index, status);
         return;
     }
     if (!flag) {
@@ -178,8 +180,9 @@ static inline void lc_array_any(struct lc_call *call, struct lc_array *array, in
 /* MPI_Waitsome, MPI_Testsome: the operations that `indices` names are complete. */
 void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
                    const int *indices, const MPI_Status *statuses);
-/* Before MPI_Request_free and MPI_Cancel. request NULL: MPI will refuse. */
+/* Before MPI_Request_free. request NULL: MPI will refuse. */
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);
+/* Before MPI_Cancel. request NULL: MPI will refuse. */
 void lc_cancel_begin(struct lc_call *call, const MPI_Request *request);
 
 #endif

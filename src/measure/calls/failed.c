@@ -11,7 +11,7 @@
 #include "measure/thread.h"
 
 /* Calls that MPI refused and operations that failed. Under MPI_ERRORS_RETURN the program goes on,
- * so nothing may stay behind of them: no entry of a message that was not sent, no receive that
+ * so nothing of them may stay: no entry of a message that was not sent, no receive that
  * holds a place in its stream, no number of a collective that this process took no part in. */
 
 int lc_error_class(int result) {

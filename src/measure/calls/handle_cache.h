@@ -1,4 +1,4 @@
-/* Communicators and data types by handle, at each call: a small cache per thread (1 ns), behind it
+/* Communicators and data types by handle, at each call: a small cache per thread (1 ns), after it
  * the tables of handles.c. */
 #ifndef LC_MEASURE_CALLS_HANDLE_CACHE_H
 #define LC_MEASURE_CALLS_HANDLE_CACHE_H

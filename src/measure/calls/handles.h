@@ -42,8 +42,9 @@ void lc_type_free_begin(struct lc_thread *t, const MPI_Datatype *given);
 /* Before a handle is freed: the record stays for a while. */
 void lc_comm_forget(struct lc_thread *t, MPI_Comm comm);
 
-/* The next id; and the record of a handle that MPI has filled in. With lc_core.lock held. */
+/* The next id. With lc_core.lock held. */
 uint32_t lc_comm_id_new(void);
+/* Enters the record of a handle that MPI has filled in. With lc_core.lock held. */
 void lc_comm_insert(struct lc_comm *c, MPI_Comm handle);
 
 #endif

@@ -175,7 +175,7 @@ void lc_pready(struct lc_call *call, MPI_Request request, int count) {
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests) {
     uint64_t sent = 0, sent_empty = 0;
     for (int i = 0; requests != NULL && i < count; i++) {
-        struct lc_request *r = lc_request_given(&requests[i]);
+        struct lc_request *r = lc_request_of_handle(&requests[i]);
         if (r == NULL || !r->persistent || r->active) /* MPI will refuse one that is active */
             continue;
         r->id = lc_request_id(call->thread);
@@ -210,7 +210,7 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
 
 void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests) {
     for (int i = 0; requests != NULL && i < count; i++) {
-        struct lc_request *r = lc_request_given(&requests[i]);
+        struct lc_request *r = lc_request_of_handle(&requests[i]);
         if (r == NULL || !r->persistent || r->posted_ticks != call->begin)
             continue;
         struct lc_msg msg;

@@ -191,7 +191,7 @@ static inline void lc_request_drop(struct lc_request *r) {
 }
 
 /* Of a handle that the program gave: NULL where that is NULL, MPI_REQUEST_NULL or not known. */
-static inline struct lc_request *lc_request_given(const MPI_Request *request) {
+static inline struct lc_request *lc_request_of_handle(const MPI_Request *request) {
     return request == NULL || *request == MPI_REQUEST_NULL ? NULL : lc_request_find(*request);
 }
 

@@ -105,7 +105,7 @@ void lc_job_begin(struct lc_call *call) {
         lc_hook_init(call);
 }
 
-/* MPI_Init and MPI_Init_thread end here. Our own work behind it is not booked. */
+/* MPI_Init and MPI_Init_thread end here. Our own work after it is not booked. */
 static void leave_init(struct lc_call *call, int result) {
     struct lc_thread *t = call->thread;
     if (result == MPI_SUCCESS)
@@ -138,7 +138,7 @@ int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***a
     return result;
 }
 
-/* The profile is written behind a barrier of our own, so that waiting for the last rank is booked
+/* The profile is written after a barrier of our own, so that waiting for the last rank is booked
  * as time in MPI_Finalize, as it would be without the tool, and our own work is not. */
 void lc_job_end(struct lc_call *call) {
     struct lc_thread *t = call->thread;

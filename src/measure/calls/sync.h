@@ -59,7 +59,7 @@ static inline void lc_comm_sync(struct lc_call *call, int result, const MPI_Comm
         lc_clocks_comm_sync(call, c);
 }
 
-/* A constructor over the members of `comm`, behind lc_sync_end: those of both groups. */
+/* A constructor over the members of `comm`, after lc_sync_end: those of both groups. */
 static inline void lc_comm_sync_groups(struct lc_call *call, int result, MPI_Comm comm) {
     struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
     if (call->mode & LC_MODE_CLOCKS && c != NULL && c->inter)

@@ -124,10 +124,14 @@ static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
 
 void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                              const struct lc_ended *e, uint32_t id, bool unless_blocked) {
-    static const struct lc_event_type event = {.ready = has_reply, .run = end_later};
+    static const struct lc_event_type event = {.ready = has_reply, .run = end_later},
+                                      no_edge = {
+                                          .ready = has_reply, .run = end_later, .turn = true};
     struct ending x = {*e, id, unless_blocked, call->end};
     _Static_assert(sizeof x <= LC_EVENT_DATA, "fits");
-    lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+    bool may_have_edge =
+        lc_clk.areas[e->to].head != NULL || e->surely || e->bytes >= LC_RENDEZVOUS_BYTES;
+    lc_clk_backlog_submit(may_have_edge ? &event : &no_edge, k, call, &x, sizeof x);
 }
 
 /* ---- receiver: replies */

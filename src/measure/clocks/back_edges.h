@@ -12,9 +12,9 @@ struct lc_ended;
 struct lc_ring_entry;
 struct lc_stamp;
 
-/* takes the replies that wait for a record to this rank; their number. Sends those
- * that no record took along. Both with lc_clk.lock held. */
+/* Takes the replies that wait for a record to this rank; their number. With lc_clk.lock held. */
 uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words);
+/* Sends those that no record took along. With lc_clk.lock held. */
 void lc_clk_back_flush(struct lc_clk_thread *k);
 
 /* What was left to do at the begin of the next call (todo). */

@@ -7,6 +7,7 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/turns.h"
 #include "measure/core_options.h"
 #include "measure/paths/entry.h"
 #include "measure/thread.h"
@@ -119,8 +120,11 @@ static void fill(struct event *e, const struct lc_event_type *type, struct lc_cl
 static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
                       const struct lc_call *call, const void *data, size_t bytes) {
     struct event now;
-    if (!type->local)
+    if (!type->local) {
         lc_clk_composed_break();
+        if (!type->turn)
+            lc_clk_turns_close();
+    }
     if (n_events == 0) {
         fill(&now, type, k, call, data, bytes);
         if (is_ready(&now)) {
@@ -183,6 +187,7 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
     uint32_t node = call->common ? call->entry->items[call->common - 1].node : 0;
     k->seen = call->begin;
     lc_clk_composed_worked(ticks, node, true);
+    lc_clk_turns_worked(ticks, node, true);
     pthread_mutex_lock(&lock);
     for (uint32_t back = 1; back <= MERGE && back <= n_events; back++) {
         struct event *e = at(n_events - back);

@@ -38,9 +38,11 @@ struct lc_event_type {
     /* changes the thread's own time only, or belongs to composed_collectives.c: it neither uses
      * nor publishes anything of other ranks */
     bool local;
+    /* of a message that turns.c knows of, or it changes no clocks: it ends no chain of turns */
+    bool turn;
 };
 
-/* Before the first event. */
+/* Makes the queue; before the first event. */
 void lc_clk_backlog_init(void);
 
 /* Runs the event now if the queue is empty and the event is ready, otherwise queues it. The data
@@ -52,19 +54,20 @@ void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_threa
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
 extern const struct lc_event_type lc_clk_part_event; /* data: uint64_t ticks */
 
-/* The queue is empty. */
+/* Whether no event waits to be worked off. */
 bool lc_clk_backlog_empty(void);
 
-/* For backlog_progress.c. The lock of the queue: while it is held no event is queued or run by
- * others. */
+/* The lock of the queue: while it is held no event is queued or run by others. */
 void lc_clk_backlog_lock(void);
+/* Releases the lock that lc_clk_backlog_lock took. */
 void lc_clk_backlog_unlock(void);
 /* Runs the events that are ready, oldest first. With the lock. */
 void lc_clk_backlog_work(void);
 /* Runs the oldest event, ready or not; there is one. With the lock. */
 void lc_clk_backlog_force(void);
-/* How many events there are, and may be; may be asked without the lock. */
+/* How many events there are; may be asked without the lock. */
 uint32_t lc_clk_backlog_events(void);
+/* How many there may be; may be asked without the lock. */
 uint32_t lc_clk_backlog_capacity(void);
 /* Ticks when the queue was made. */
 uint64_t lc_clk_backlog_began(void);

@@ -12,9 +12,11 @@
 #include "measure/clocks/packets.h"
 #include "measure/clocks/pending_replies.h"
 #include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/turns.h"
 
 enum {
     OLD_US = 100,
+    OLD_TURN_US = 1000,
     SOME = 32,
     LONG_QUEUE = 512,  /* events */
     CATCH_UP_US = 50,  /* without progress */
@@ -39,8 +41,8 @@ static void send_packets(void) {
 
 /* The oldest event has waited for long: MPI is called, so that pending packets make progress. */
 static bool is_old(void) {
-    return lc_clk_backlog_events() > 0 &&
-           lc_ticks() - lc_clk_backlog_oldest() > OLD_US * lc_clk.slow_ticks;
+    uint64_t old = (lc_clk_turns_open() ? OLD_TURN_US : OLD_US) * lc_clk.slow_ticks;
+    return lc_clk_backlog_events() > 0 && lc_ticks() - lc_clk_backlog_oldest() > old;
 }
 
 /* Until no more than `enough` events are left, or there is no progress: how many are left. */
@@ -141,6 +143,7 @@ void lc_clk_backlog_finish(struct lc_clk_thread *k) {
     lc_clk_backlog_lock();
     finisher = k;
     lc_clk_composed_eager(true);
+    lc_clk_turns_close();
     lc_clk_packets_quiesce(last_turn);
     lc_clk.backlog = false;
     lc_clk_backlog_end();

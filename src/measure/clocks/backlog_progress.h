@@ -17,6 +17,8 @@ void lc_clk_backlog_catch_up(void);
 /* In a constructor, in which all members take part: makes progress until the queue is empty, for
  * LC_DRAIN_US at most. */
 enum { LC_DRAIN_US = 20000 };
+/* In a constructor, in which all members take part: makes progress until the queue is empty, for
+ * LC_DRAIN_US at most. */
 void lc_clk_backlog_drain(void);
 
 /* In MPI_Finalize, collective: makes progress until the queues of all ranks are empty. */

@@ -1,4 +1,5 @@
 /* Who was late, merged over all ranks in MPI_Finalize along a tree of tables. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,12 +7,14 @@
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/origins.h"
 #include "measure/core.h"
 #include "measure/paths/call_sites.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
 #include "piggyback/blame.h"
 #include "base/hash.h"
+#include "base/strbuf.h"
 
 enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 
@@ -44,7 +47,7 @@ void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t ind
     w->thread = late_thread != 0 ? late_thread - 1 : 0;
     w->index = index;
     w->ticks[what == LC_STATE_WAIT_TIMES ? LC_MEASURED_KINDS : 0] = ticks;
-    if (what != LC_STATE_WAIT_BLAME)
+    if (what != LC_STATE_WAIT_BLAME && what != LC_STATE_WAIT_PASSED && what != LC_STATE_WAIT_SPREAD)
         fill_sites(w);
     w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
     atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
@@ -71,42 +74,60 @@ uint64_t lc_clk_path_hash(uint32_t node) {
     return hash;
 }
 
-void lc_clk_merge_blame(void) {
-    struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
-                    *keyed = calloc(1, sizeof *keyed);
-    for (uint32_t i = 0; keyed != NULL && i < b->n; i++) {
-        struct lc_blame_row row = b->rows[i];
-        row.wait_key = lc_clk_path_hash((uint32_t)row.wait_key);
-        lc_blame_add(keyed, &row);
-    }
+/* Adds up the tables of all ranks: rank 0 has the sum. `other`: room for one. */
+static void add_up(struct lc_blame *table, struct lc_blame *other) {
     struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
     enum lc_binomial_step step;
     int peer;
     while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD) {
-        struct lc_blame *from = other != NULL ? other : b; /* keeps in step without memory */
-        lc_real.Recv(from, (int)sizeof *b, MPI_BYTE, peer, LC_BLAME_TAG, lc_core.comm,
+        lc_real.Recv(other, (int)sizeof *other, MPI_BYTE, peer, LC_BLAME_TAG, lc_core.comm,
                      MPI_STATUS_IGNORE);
-        if (keyed != NULL && other != NULL)
-            lc_blame_merge(keyed, other);
+        lc_blame_merge(table, other);
     }
-    if (step == LC_BINOMIAL_PARENT) {
-        if (keyed == NULL) /* rows without keys would be added to those of other call paths */
-            b->n = 0;
-        lc_real.Send(keyed != NULL ? keyed : b, (int)sizeof *b, MPI_BYTE, peer, LC_BLAME_TAG,
-                     lc_core.comm);
-    }
-    struct lc_blame_row top[LC_BLAME_KEPT];
+    if (step == LC_BINOMIAL_PARENT)
+        lc_real.Send(table, (int)sizeof *table, MPI_BYTE, peer, LC_BLAME_TAG, lc_core.comm);
+}
+
+/* The largest rows of rank 0 to all; returns how many. */
+static int share_top(struct lc_blame *table, struct lc_blame_row top[LC_BLAME_KEPT]) {
     int n = 0;
-    if (lc_core.rank == 0 && keyed != NULL) {
-        lc_blame_sort(keyed);
-        while (n < LC_BLAME_KEPT && n < (int)keyed->n &&
-               keyed->rows[n].ticks > keyed->rows[n].error) {
-            top[n] = keyed->rows[n];
+    if (lc_core.rank == 0) {
+        lc_blame_sort(table);
+        while (n < LC_BLAME_KEPT && n < (int)table->n &&
+               table->rows[n].ticks > table->rows[n].error) {
+            top[n] = table->rows[n];
             n++;
         }
     }
     lc_real.Bcast(&n, 1, MPI_INT, 0, lc_core.comm);
     lc_real.Bcast(top, n * (int)sizeof *top, MPI_BYTE, 0, lc_core.comm);
+    return n;
+}
+
+/* Both sums, so that one can see that they are equal. On rank 0 the table is that of all ranks. */
+static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *top, int n,
+                      struct lc_strbuf *out) {
+    uint64_t mine[2] = {lc_clk.waited_ticks, lc_clk.cost_rest}, all[2] = {0, 0};
+    lc_real.Reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
+    if (lc_core.rank != 0)
+        return;
+    uint64_t rows = 0, known = 0, indirect = 0;
+    double s_per_tick = lc_clk.ns_per_tick * 1e-9;
+    for (uint32_t i = 0; i < costs->n; i++)
+        rows += costs->rows[i].ticks;
+    for (int i = 0; i < n; i++) {
+        known += top[i].ticks - top[i].error;
+        indirect += top[i].indirect;
+    }
+    lc_strbuf_printf(out,
+                     ", \"waiting_costs\": {\"waits_s\": %.9f, \"costs_s\": %.9f, \"direct_s\": "
+                     "%.9f, \"indirect_s\": %.9f, \"small_s\": %.9f}",
+                     (double)all[0] * s_per_tick, (double)(rows + all[1]) * s_per_tick,
+                     (double)(known - indirect) * s_per_tick, (double)indirect * s_per_tick,
+                     (double)(rows + all[1] - known) * s_per_tick);
+}
+
+static void book_blame(const struct lc_blame_row *top, int n) {
     for (int i = 0; i < n; i++) {
         if (top[i].rank == lc_clk.rank)
             lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
@@ -114,6 +135,42 @@ void lc_clk_merge_blame(void) {
         if (top[i].late_rank == lc_clk.rank)
             lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i,
                              top[i].late_thread);
+    }
+}
+
+static void book_costs(const struct lc_blame_row *top, int n) {
+    for (int i = 0; i < n; i++) {
+        uint64_t direct = top[i].ticks - top[i].error - top[i].indirect;
+        if (top[i].late_rank != lc_clk.rank)
+            continue;
+        lc_clk_book_node(top[i].late_node, direct, LC_STATE_WAIT_COST, (uint64_t)i,
+                         top[i].late_thread);
+        lc_clk_book_node(top[i].late_node, top[i].indirect, LC_STATE_WAIT_PASSED, (uint64_t)i, 0);
+        if (lc_state_nodes()[top[i].late_node].kind == LC_RAW_SAMPLED)
+            lc_clk_book_node(top[i].late_node, (uint64_t)sqrt(fmax(top[i].squares, 0)),
+                             LC_STATE_WAIT_SPREAD, (uint64_t)i, 0);
+    }
+}
+
+void lc_clk_merge_blame(struct lc_strbuf *meta) {
+    struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
+                    *keyed = calloc(1, sizeof *keyed);
+    struct lc_blame_row top[LC_BLAME_KEPT];
+    int ok = other != NULL && keyed != NULL, all_ok = 0;
+    lc_clk_origins_finish();
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    for (uint32_t i = 0; all_ok && keyed != NULL && i < b->n; i++) {
+        struct lc_blame_row row = b->rows[i];
+        row.wait_key = lc_clk_path_hash((uint32_t)row.wait_key);
+        lc_blame_add(keyed, &row);
+    }
+    if (all_ok && keyed != NULL && other != NULL) {
+        add_up(keyed, other);
+        book_blame(top, share_top(keyed, top));
+        add_up(&lc_clk.costs, other);
+        int n = share_top(&lc_clk.costs, top);
+        book_costs(top, n);
+        put_costs(&lc_clk.costs, top, n, meta);
     }
     free(other);
     free(keyed);

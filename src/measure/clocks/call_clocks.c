@@ -7,14 +7,17 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
+#include "measure/clocks/chosen_scenarios.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/collectives.h"
 #include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/origins.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/receives.h"
+#include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core.h"
@@ -42,17 +45,17 @@ static LC_COLD void log_call(const struct lc_clk_thread *k, const struct lc_call
                (unsigned long long)call->end, k->l.interval, call->entry->path->node);
 }
 
-uint64_t lc_clk_deferred_now(struct lc_clk_thread *k) {
-    k->deferred.kind = LC_DEFERRED_NONE;
+uint64_t lc_clk_receive_now(struct lc_clk_thread *k) {
     return lc_clk_received(k, &k->deferred);
 }
 
 void lc_clk_deferred_do(struct lc_clk_thread *k) {
-    if (k->deferred.kind == LC_DEFERRED_RECEIVED)
-        lc_clk_deferred_now(k);
+    enum lc_deferred_kind kind = k->deferred.kind;
+    k->deferred.kind = LC_DEFERRED_NONE;
+    if (kind == LC_DEFERRED_RECEIVED)
+        lc_clk_receive_now(k);
     else
         lc_clk_deferred_collective(k, &k->deferred);
-    k->deferred.kind = LC_DEFERRED_NONE;
     if (lc_unlikely(lc_clk.log != NULL) && k->deferred.ended)
         log_call(k, &k->deferred.call);
 }
@@ -62,6 +65,8 @@ static inline void last_call(struct lc_clk_thread *k) {
     lc_clk_deferred(k);
     if (k->unbooked && k->worst.ticks > 0)
         lc_clk_book(k, k->waited, &k->worst);
+    if (lc_unlikely(k->met_comm != NULL))
+        lc_clk_origins_met(k);
     k->unbooked = false;
 }
 
@@ -107,12 +112,25 @@ static bool goes_on(uint32_t fn) {
     return fn < LC_FN_COUNT && (lc_fn_local[fn] || fn == LC_FN_Irecv || fn == LC_FN_Isend);
 }
 
+/* What the thread worked up to this call, where that is long enough to be of interest. */
+static inline void portion(struct lc_clk_thread *k, const struct lc_call *call, uint64_t last) {
+    uint64_t ticks = call->begin - last + k->cut;
+    k->cut = 0;
+    if (ticks >= lc_clk.past_ticks)
+        lc_clk_portion(k, node_before(call), call->entry->path->node, ticks);
+}
+
 /* Other than usual: scenarios, regions since the last call, something to do, a switch. */
 static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t last = k->l.last;
+    lc_clk_origins_called(k);
     useful(k, call->begin, node_before(call));
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
+    lc_clk_origins_worked(k, last, call->begin, k->l.node);
+    portion(k, call, last);
+    if (k->l.vec.n_whatif > 0 && ++k->carried % LC_CHOSEN_LOOKS == 0)
+        lc_clk_look_at_cost(k);
     if (!k->sampled || !goes_on(call->fn)) {
         k->l.longest = 0;
         k->sampled = false;
@@ -127,8 +145,15 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
                     k->todo)) {
         begin_unusual(call, k);
     } else {
+        uint64_t last = k->l.last;
+        if (lc_unlikely(last - k->began >= lc_clk.past_ticks))
+            lc_clk_origins_called(k);
         k->any_candidate = false;
         lc_logical_useful(&k->l, call->begin, node_before(call));
+        if (lc_unlikely(call->begin - last >= lc_clk.past_ticks)) {
+            lc_clk_origins_worked(k, last, call->begin, k->l.node);
+            portion(k, call, last);
+        }
     }
 }
 
@@ -154,8 +179,9 @@ static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread 
     static const struct lc_event_type event = {.run = begin_later, .local = true};
     if (only_waits(call->fn))
         lc_clk_backlog_progress();
-    lc_clk_composed_worked(call->begin > k->seen ? call->begin - k->seen : 0, node_before(call),
-                           false);
+    uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
+    lc_clk_composed_worked(ticks, node_before(call), false);
+    lc_clk_turns_worked(ticks, node_before(call), false);
     lc_clk_backlog_submit(&event, k, call, NULL, 0);
 }
 
@@ -200,11 +226,14 @@ static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
         end_again(call, k);
     if (lc_core.multiple && k == lc_clk.threads)
         publish_for_new_threads(&k->l);
+    if (lc_clk.choose_now)
+        lc_clk_choose(k, call);
 }
 
 static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
     k->l.last = call->end;
     k->l.in_mpi += call->end - call->begin;
+    k->began = call->begin;
     k->waited = call->entry->path;
 }
 
@@ -250,11 +279,11 @@ void lc_clocks_call_end(struct lc_call *call) {
         end_in_backlog(call, k);
         return;
     }
-    if (lc_unlikely(call->end < k->l.last)) /* MPI_Init: the interval begins behind our own work */
+    if (lc_unlikely(call->end < k->l.last)) /* MPI_Init: the interval begins after our own work */
         return;
     end(call, k);
     k->deferred.ended = k->deferred.kind != LC_DEFERRED_NONE;
-    if (lc_unlikely(lc_clk.log != NULL || lc_clk.finish_may_wait))
+    if (lc_unlikely((lc_clk.log != NULL) | lc_clk.finish_may_wait | lc_clk.choose_now))
         end_unusual(call, k);
 }
 
@@ -263,7 +292,9 @@ void lc_clocks_call_end(struct lc_call *call) {
 static void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     last_call(k);
     uint64_t last = k->l.last;
+    lc_clk_origins_called(k);
     useful(k, now, node);
+    lc_clk_origins_worked(k, last, now, k->l.node);
     if (now > last && now - last >= k->l.longest) {
         k->l.longest = now - last;
         k->l.longest_node = k->l.node;
@@ -303,29 +334,42 @@ static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
     } else {
         if (k->in_runtime)
             lc_clk_left_runtime(k, call->begin);
+        uint64_t last = k->l.last;
         part(k, call->begin, node_before(call));
+        uint64_t ticks = call->begin > last ? call->begin - last + k->cut : 0;
+        k->cut = 0;
+        if (ticks >= lc_clk.past_ticks)
+            lc_clk_portion(k, node_before(call), 0, ticks);
     }
+}
+
+static void spent_in_backlog(struct lc_clk_thread *k, const struct lc_call *call, uint64_t until,
+                             uint32_t node) {
+    struct lc_item item = {.node = node};
+    struct lc_entry entry = *call->entry;
+    struct lc_call part = *call;
+    entry.items = &item;
+    part.entry = &entry;
+    part.common = 1;
+    part.begin = until < k->seen ? k->seen : until;
+    lc_clk_backlog_part(k, &part);
 }
 
 void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_item item = {.node = node};
-    struct lc_entry entry = *call->entry;
-    struct lc_call part = *call;
     if (k == NULL)
         return;
-    if (!lc_clk.backlog) {
-        last_call(k);
-        if (until < k->l.last) /* MPI_Init, the runtime of OpenMP: that time is no work */
-            until = k->l.last;
-    } else if (until < k->seen) {
-        until = k->seen;
+    if (lc_clk.backlog) {
+        spent_in_backlog(k, call, until, node);
+        return;
     }
-    entry.items = &item;
-    part.entry = &entry;
-    part.common = 1;
-    part.begin = until;
-    cut(k, &part);
+    last_call(k);
+    if (until < k->l.last) /* MPI_Init, the runtime of OpenMP: that time is no work */
+        until = k->l.last;
+    if (k->in_runtime)
+        lc_clk_left_runtime(k, until);
+    k->cut += until - k->l.last;
+    part(k, until, node);
 }
 
 void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node) {
@@ -407,6 +451,7 @@ static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
         return;
     lc_logical_begin(&k->l, lc_clk.n_intervals, now);
     begin_as_first(&k->l);
+    lc_clk_phase_catch_up(k);
 }
 
 static void begin_thread_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {

@@ -45,9 +45,13 @@ enum lc_measured_wait {
     LC_MEASURED_WAITS,
     LC_MEASURED_OMP_MANAGEMENT = LC_MEASURED_WAITS,
     LC_MEASURED_OMP_FORK,
+    LC_MEASURED_OMP_LIMITED,    /* idle while the forking thread was in smaller teams */
     LC_MEASURED_OMP_TASK_READY, /* of tasks that do not run */
+    LC_MEASURED_OMP_TASK_WORK,  /* useful time of tasks */
+    LC_MEASURED_OMP_TASK_SPAN,  /* longest chain of it */
     LC_MEASURED_OMP_CREATED,
     LC_MEASURED_OMP_STOLEN,
+    LC_MEASURED_OMP_AT_ONCE, /* most tasks that ran at the same time */
     LC_MEASURED_KINDS
 };
 _Static_assert((int)LC_MEASURED_WAITS == LC_RAW_WAITS &&
@@ -68,6 +72,7 @@ struct lc_candidate {
     uint64_t ticks;
     uint32_t kind; /* enum lc_measured_wait */
     uint32_t late_rank, late_node;
+    uint64_t begin; /* of the waiting */
 };
 
 /* A collective operation from its begin to its end. */
@@ -139,6 +144,8 @@ struct lc_clk_thread {
     bool any_candidate;           /* of the call in progress, or of the last one */
     bool unbooked;                /* that wait state is still to be booked */
     bool sampled;                 /* l.longest_node was found by samples */
+    uint32_t carried;             /* calls with what-if clocks */
+    uint64_t cut;                 /* ticks of the portion in progress that samples have cut off */
     bool todo;                    /* replies or edges back wait for the next call */
     uint8_t n_unresolved, n_late; /* edges back; late edges */
     struct lc_candidate worst;    /* the chosen one so far */
@@ -151,7 +158,11 @@ struct lc_clk_thread {
     struct lc_clk_thread *next;
     struct lc_unresolved unresolved_sends[LC_UNRESOLVED];
     uint64_t in_runtime; /* since when it is in the OpenMP runtime; 0: it is not */
-    uint32_t n_done;     /* work since there was something to do */
+    uint64_t began;      /* the last call; UINT64_MAX: looked at (origins.h) */
+    /* all members of it were in a collective at met_at, which counts when its wait is booked */
+    const struct lc_clk_comm *met_comm;
+    uint64_t met_at;
+    uint32_t n_done; /* work since there was something to do */
     struct lc_logical_done done[LC_DONE];
 };
 

@@ -33,6 +33,7 @@
 #include "measure/core.h"
 #include "piggyback/area.h"
 #include "piggyback/blame.h"
+#include "piggyback/pairs.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/match.h"
 
@@ -116,7 +117,17 @@ struct lc_clk {
     uint32_t n_freed_logs, cap_freed_logs;
     /* waiting */
     struct lc_blame blame;
+    struct lc_pairs pairs;
     uint64_t waited_ticks;
+    /* where waiting began (origins.h) */
+    struct lc_blame costs;
+    uint64_t cost_rest;   /* ticks of waiting without a row */
+    uint64_t past_ticks;  /* shorter waits and stretches of work are not looked into */
+    struct lc_past *past; /* of this process' first thread; NULL: no room */
+    uint64_t *met;        /* in the area */
+    /* all ranks were in a collective then; before that (its wait is not booked yet) */
+    uint64_t met_all, met_before;
+    struct lc_past **pasts; /* by rank: the remote ones, of other nodes; NULL: none yet */
     struct lc_reply_slot replies[LC_REPLY_SLOTS];
     struct lc_pending pending[LC_PENDING];
     uint32_t n_pending;
@@ -131,15 +142,19 @@ struct lc_clk {
     uint32_t n_threads;
     /* what-if */
     uint32_t n_whatif;
+    /* operations in which all ranks wait for each other; in which one scenarios are chosen next */
+    uint64_t n_points, choose_at;
+    bool choose_now;       /* at the end of this call */
+    uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
     struct lc_clk_counts counts;
     FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
     pthread_mutex_t lock;
 };
 extern struct lc_clk lc_clk;
 
-/* Events that are no calls: the thread has worked in `node` until now; it was in the OpenMP runtime
- * until now. */
+/* An event that is no call: the thread has worked in `node` until now (ticks). */
 void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node);
+/* The same: it was in the OpenMP runtime until now. */
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now);
 
 static inline void lc_clk_lock(void) {

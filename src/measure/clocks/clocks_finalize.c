@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/call_state.h"
+#include "measure/clocks/chosen_scenarios.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -17,6 +18,7 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/constructor_sync.h"
 #include "measure/clocks/iterations.h"
+#include "measure/clocks/pair_rows.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
@@ -120,7 +122,8 @@ static void pop_sums(const double *max, const double *sum, struct lc_pop_sums *o
         .mpi_min = -max[MAX_MPI],
         .mpi_node_min = -max[MAX_NODE_MPI],
         .mpi_mean = sum[SUM_MPI] / (sum[SUM_PRESENT] > 0 ? sum[SUM_PRESENT] : 1),
-        .threads = max[MAX_THREADS] > 1};
+        .threads = max[MAX_THREADS] > 1,
+        .tasks = max[MAX_TASK] > 0 && lc_core.size == 1};
 }
 
 /* Several intervals: everything is added; the threads are those of the interval with most. */
@@ -141,6 +144,7 @@ static void add_sums(struct lc_pop_sums *total, const struct lc_pop_sums *one, d
     total->mpi_node_min += one->mpi_node_min;
     total->mpi_mean += one->mpi_mean;
     total->threads |= one->threads;
+    total->tasks |= one->tasks;
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
         whatif[s] += max[MAX_WHATIF + s];
 }
@@ -160,12 +164,19 @@ static void put_intervals(const double *max, const double *sum, uint32_t n) {
     lc_strbuf_putc(&pop_text, ']');
 }
 
-/* Predicted run time: what the critical path loses, the run loses; with a network that takes no
- * time only the path is left. */
+/* What the run takes besides the critical path: the OpenMP runtime from X to T, the network from CP
+ * to X (in programs without threads: to T). */
+static double rest_of(const struct lc_pop_sums *sums, uint32_t scenario) {
+    double outside_omp = sums->threads ? sums->outside_omp_max : sums->elapsed;
+    double network = lc_clk_whatif_no_mpi(scenario) ? 0 : outside_omp - sums->critical_path;
+    return network + (lc_clk_whatif_no_omp(scenario) ? 0 : sums->elapsed - outside_omp);
+}
+
+/* Predicted run time: what the critical path loses, the run loses, and what is free. */
 static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
     lc_strbuf_puts(&pop_text, ", \"what_if\": [");
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++) {
-        double rest = lc_clk_whatif_no_mpi(s) ? 0 : sums->elapsed - sums->critical_path;
+        double rest = rest_of(sums, s);
         lc_strbuf_printf(&pop_text, "%s{\"spec\": ", s ? ", " : "");
         lc_json_put(&pop_text, lc_clk_whatif_text(s));
         lc_strbuf_printf(
@@ -352,10 +363,21 @@ static bool put_pop(uint32_t n, const double *max, const double *sum, double att
                      total.critical_path > 0 ? outer / total.critical_path : 0);
     if (n > 1)
         put_intervals(max, sum, n);
-    if (lc_clk.n_whatif > 0)
+    if (lc_clk.n_whatif > 0 && !lc_clk_has_chosen())
         put_whatif(&total, whatif);
     lc_strbuf_printf(&meta_text, ", \"unattributed_share\": %.9g", rest > 0 ? rest : 0);
     return true;
+}
+
+/* What the clocks of scenarios that were chosen in the run are behind that of useful time; an
+ * interval without them: 0. */
+static void chosen_gains(uint32_t n, const double *max) {
+    double saved[LC_WHATIF_MAX] = {0};
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
+            if (max[k * N_MAX + MAX_WHATIF + s] > 0)
+                saved[s] += max[k * N_MAX + MAX_CHAIN] - max[k * N_MAX + MAX_WHATIF + s];
+    lc_clk_chosen_finish(saved);
 }
 
 static void reduce_intervals(const struct lc_offset_ends *c) {
@@ -376,12 +398,14 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
                        lc_core.comm);
         lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
                        lc_core.comm);
+        chosen_gains(n, max + n * N_MAX);
         double outer = 0, attributed = share_path(n, &outer);
         bool any =
             lc_core.rank == 0 && put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed, outer);
         struct lc_strbuf phases = {0};
         lc_clk_phases_put(c, &phases);
         lc_clk_iterations_put(c, &phases);
+        lc_clk_pairs_put(&phases);
         if (any) {
             lc_strbuf_puts(&pop_text, lc_strbuf_ok(&phases) ? lc_strbuf_get(&phases) : "");
             lc_strbuf_putc(&pop_text, '}');
@@ -443,7 +467,7 @@ void lc_clocks_finalize(struct lc_call *call) {
         lc_strbuf_printf(&meta_text, ", \"clock_error_s\": %.9g", c.error * 1e-9);
     lc_clk_sites_close();
     reduce_intervals(&c);
-    lc_clk_merge_blame();
+    lc_clk_merge_blame(&meta_text);
     lc_clk_constructor_sync_finish();
     lc_clk_records_finish();
 }

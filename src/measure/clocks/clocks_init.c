@@ -7,14 +7,17 @@
 #include "measure/calls/request.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
+#include "measure/clocks/chosen_scenarios.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/context_make.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/iteration_threads.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/node_memory.h"
+#include "measure/clocks/origins.h"
 #include "measure/clocks/record_arrivals.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
@@ -23,6 +26,7 @@
 #include "measure/core_options.h"
 #include "measure/mode.h"
 #include "measure/hot.h"
+#include "measure/paths/loops.h"
 #include "measure/thread.h"
 #include "piggyback/match.h"
 #include "piggyback/ring.h"
@@ -45,7 +49,7 @@ static const struct lc_match_calls match_calls = {status_of, lc_clk_record_pull,
 
 static void classify(void) {
     static const struct {
-        const char *name; /* after MPI_; also with _c, _replace behind it */
+        const char *name; /* after MPI_; also with _c, _replace after it */
         uint8_t class;
     } classes[] = {
         {"Recv", LC_FN_PLAIN},        {"Mrecv", LC_FN_PLAIN},
@@ -138,6 +142,10 @@ void lc_clocks_init(struct lc_call *call) {
         return;
     }
     lc_clk_trace_begin();
+    lc_clk_origins_init();
+    lc_loops_waited = &lc_clk.waited_ticks;
+    lc_loops_threads = lc_clk_iteration_visit;
+    lc_loops_worked = lc_clk.past != NULL ? lc_clk_origins_longest : NULL;
     lc_clk.ready = true;
     adopt_threads(call);
     lc_clk.finish_may_wait = lc_core.multiple;
@@ -145,6 +153,7 @@ void lc_clocks_init(struct lc_call *call) {
     for (uint32_t i = 0; i < lc_clk.size; i++)
         away |= lc_clk.areas[i].head == NULL;
     lc_clk.may_defer = !lc_core.multiple && lc_clk.n_threads == 1 && !(away && lc_clk.records);
+    lc_clk_choose_init(away);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD));
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF));
     lc_real.Barrier(lc_core.comm);

@@ -88,10 +88,6 @@ static void count(uint64_t *counter) {
     lc_clk_unlock();
 }
 
-static inline bool all_with_all(const struct lc_clk_coll *x) {
-    return x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_SYNC;
-}
-
 /* The entry that is read first when the operation is over. */
 static inline const void *expected_entry(const struct lc_clk_coll *x) {
     const struct lc_colllog *log = &x->c->log;
@@ -134,7 +130,7 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     }
     lc_logical_stamp(&k->l, call->begin, &entry->stamp);
     lc_colllog_ready(&x->c->log, x->op, entry);
-    if (lc_unlikely(x->c->combine.n_levels > 0) && all_with_all(x))
+    if (lc_unlikely(x->c->combine.n_levels > 0) && lc_clk_all_with_all(x))
         lc_combine_arrive(&x->c->combine, &x->c->log, x->op);
 }
 
@@ -243,7 +239,7 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
 static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
                           const struct lc_comm *comm, uint64_t now, struct lc_combined *all,
                           struct lc_coll_seen *seen) {
-    if (k->l.vec.n_whatif > 0 || !all_with_all(x) ||
+    if (k->l.vec.n_whatif > 0 || !lc_clk_all_with_all(x) ||
         !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
         return false;
     seen->cause_key = all->stamp.enter;
@@ -345,7 +341,7 @@ static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const s
             n = read_several(k, call, x, comm, &done);
         }
     }
-    if (all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
+    if (lc_clk_all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
         uint64_t safe = done < log->done ? done : log->done;
         if (safe > log->safe)
             log->safe = safe;
@@ -422,7 +418,8 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
         lc_colllog_claim(&x->c->log, x->op, !x->receives);
     if (x->receives) {
         if (lc_likely(lc_clk.may_defer && x->kind < LC_COLL_SCAN)) {
-            lc_clk_defer(k, call, LC_DEFERRED_COLLECTIVE, comm);
+            lc_clk_note(k, call, comm);
+            lc_clk_defer(k, LC_DEFERRED_COLLECTIVE);
             return;
         }
         finish(call, k, comm, x);
@@ -430,6 +427,15 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
     lc_colllog_end(&x->c->log, x->op);
     log_over(x);
     over(k, x);
+}
+
+/* An operation in which all ranks have waited for each other, as every one of them can tell from
+ * its own arguments: their common points in time. */
+static inline void count_point(const struct lc_call *call, const struct lc_coll *coll,
+                               const struct lc_clk_coll *x) {
+    if (coll->comm->size == lc_core.size && lc_clk.fn_uniform[call->fn] && x->sends &&
+        x->receives && !coll->comm->inter && !coll->nonblocking)
+        lc_clk.choose_now |= ++lc_clk.n_points == lc_clk.choose_at;
 }
 
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
@@ -442,6 +448,7 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         return;
     }
     if (lc_likely(!coll->nonblocking)) {
+        count_point(call, coll, x);
         blocking_end(call, k, coll->comm, x);
         return;
     }
@@ -468,6 +475,8 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
         lc_clk_coll_failed_in_backlog(call, k, x, refused);
         return;
     }
+    if (!refused) /* the others may have succeeded */
+        count_point(call, coll, x);
     if (coll->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
     else if (!refused)

@@ -23,6 +23,7 @@ void lc_clk_coll_end_in_backlog(struct lc_call *call, struct lc_clk_thread *k, s
 /* The operation is complete; x is released by its event. */
 void lc_clk_coll_over_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                  struct lc_clk_coll *x);
+/* MPI has refused the operation, or it failed; x is released. */
 void lc_clk_coll_failed_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                    struct lc_clk_coll *x, bool refused);
 

@@ -85,9 +85,9 @@ static bool may_wait(const struct lc_request *r, const struct lc_clk_recv *recv)
            lc_clk.areas[recv->recv.source].head != NULL;
 }
 
-/* Completed by this call; it leaves that as its rest. False: it was cancelled. */
-static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
-                          const MPI_Status *status) {
+/* Completed by this call: notes it, to be done now or later. False: it was cancelled. */
+static bool note_receive(const struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
+                         const MPI_Status *status) {
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
     r->clocks[0] = 0;
     bool notified = lc_status_is_set(r, status); /* else by its post, as far as that says it */
@@ -99,7 +99,7 @@ static bool leave_receive(const struct lc_call *call, struct lc_clk_thread *k, s
             lc_clk_withdraw_recv(recv);
         return false;
     }
-    struct lc_deferred *deferred = lc_clk_defer(k, call, LC_DEFERRED_RECEIVED, r->comm);
+    struct lc_deferred *deferred = lc_clk_note(k, call, r->comm);
     deferred->peer = notified ? status->MPI_SOURCE : r->peer;
     deferred->tag = notified ? status->MPI_TAG : r->tag;
     deferred->bytes = notified ? lc_status_bytes(status) : (uint32_t)LC_ANY_BYTES;
@@ -157,7 +157,7 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
         struct lc_request *r = requests[at];
         if (!is_receive(r))
             continue;
-        uint64_t waited = leave_receive(call, k, r, &statuses[at]) ? lc_clk_deferred_now(k) : 0;
+        uint64_t waited = note_receive(call, k, r, &statuses[at]) ? lc_clk_receive_now(k) : 0;
         if (waited > 0 && blockers->n < LC_BLOCKERS)
             blockers->world[blockers->n++] = lc_clk_world(r->comm, statuses[at].MPI_SOURCE);
     }
@@ -190,8 +190,12 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
     if (lc_likely(n_receives == 1 && n_others == 0)) {
         struct lc_request *r = requests[receive];
         bool waits = may_wait(r, (struct lc_clk_recv *)(uintptr_t)r->clocks[0]);
-        if (leave_receive(call, k, r, &statuses[receive]) && lc_unlikely(!waits))
-            lc_clk_deferred_now(k);
+        if (!note_receive(call, k, r, &statuses[receive]))
+            return;
+        if (lc_likely(waits))
+            lc_clk_defer(k, LC_DEFERRED_RECEIVED);
+        else
+            lc_clk_receive_now(k);
         return;
     }
     struct lc_blockers blockers;
@@ -221,9 +225,9 @@ void lc_clocks_truncated(struct lc_call *call, struct lc_request *request,
         return;
     if (lc_unlikely(k == NULL || !lc_clk.ready)) {
         lc_clocks_request_failed(call, request);
-    } else if (leave_receive(call, k, request, status)) {
+    } else if (note_receive(call, k, request, status)) {
         k->deferred.bytes = (uint32_t)LC_ANY_BYTES;
-        lc_clk_deferred_now(k);
+        lc_clk_receive_now(k);
     }
 }
 

@@ -8,10 +8,12 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/shadow_private.h"
-#include "measure/clocks/what_if_factors.h"
+#include "measure/clocks/turns.h"
+#include "measure/clocks/work_since.h"
 #include "measure/core.h"
 
 struct lc_shadow_batch { /* also as words of a message */
@@ -30,10 +32,7 @@ enum { LC_HELD = 8, SAME_NS = 2 /* rounding of times */ };
 
 static struct {
     const struct lc_shadow *after; /* the last one; NULL: something else has happened since */
-    uint64_t ticks, whatif[LC_WHATIF_MAX];
-    struct lc_cp_item items[LC_STEP_ITEMS];
-    uint32_t n_items, node, longest_node;
-    uint64_t longest;
+    struct lc_work_since work;
 } since;
 
 static bool one_thread(void) {
@@ -46,32 +45,8 @@ void lc_clk_composed_break(void) {
 }
 
 void lc_clk_composed_worked(uint64_t ticks, uint32_t node, bool part) {
-    if (since.after == NULL)
-        return;
-    if (part && ticks > 0 && ticks >= since.longest) {
-        since.longest = ticks;
-        since.longest_node = node;
-    }
-    since.node = !part && since.longest > ticks ? since.longest_node : node;
-    if (!part)
-        since.longest = 0;
-    if (ticks == 0)
-        return;
-    uint64_t key = (uint64_t)lc_clk.rank << 32 | node;
-    uint32_t i = 0;
-    while (i < since.n_items && since.items[i].key != key)
-        i++;
-    if (i == LC_STEP_ITEMS) {
+    if (since.after != NULL && !lc_work_add(&since.work, ticks, node, part))
         lc_clk_composed_break();
-        return;
-    }
-    if (i == since.n_items)
-        since.items[since.n_items++] = (struct lc_cp_item){key, 0};
-    since.items[i].ticks += ticks;
-    since.ticks += ticks;
-    const float *factors = lc_clk.n_whatif > 0 ? lc_clk_whatif_of(node) : NULL;
-    for (uint32_t s = 0; factors != NULL && s < lc_clk.n_whatif; s++)
-        since.whatif[s] += (uint64_t)((double)ticks * (double)factors[s]);
 }
 
 static double ns_of(uint64_t ticks) {
@@ -79,14 +54,12 @@ static double ns_of(uint64_t ticks) {
 }
 
 static void take_step(struct lc_shadow_step *s) {
-    s->work = ns_of(since.ticks);
-    s->n_items = since.n_items;
-    for (uint32_t i = 0; i < since.n_items; i++)
-        s->items[i] = (struct lc_cp_item){since.items[i].key, lc_clk_ns_of(since.items[i].ticks)};
+    s->work = ns_of(since.work.ticks);
+    s->n_items = lc_work_items(&since.work, s->items);
     for (uint32_t i = 0; i < lc_clk.n_whatif; i++)
-        s->whatif[i] = ns_of(since.whatif[i]);
+        s->whatif[i] = ns_of(since.work.whatif[i]);
     s->latest_rank = lc_clk.rank;
-    s->latest_node = since.node;
+    s->latest_node = since.work.node;
 }
 
 /* ---- batches */
@@ -136,11 +109,9 @@ static void send_record(const struct lc_shadow *m, int32_t rank, const struct lc
     uint64_t part[2 + sizeof *b / sizeof(uint64_t)], *words = part + 2;
     uint32_t head = offsetof(struct lc_shadow_batch, first) / sizeof *words;
     uint32_t steps = b->n * (uint32_t)(sizeof b->steps[0] / sizeof *words);
-    uint32_t first = offsetof(struct lc_shadow_record, extra) / sizeof *words + 2 + LC_WHATIF_MAX +
-                     2 * (uint32_t)b->first.extra[0];
     memcpy(words, b, head * sizeof *words);
     memcpy(words + head, b->steps, steps * sizeof *words);
-    memcpy(words + head + steps, &b->first, first * sizeof *words);
+    uint32_t first = lc_shadow_pack(&b->first, words + head + steps);
     part[0] = LC_COMPOSED_MARK;
     part[1] = (uint64_t)lc_shadow_context(m) << 32 | m->number;
     if (rank >= 0 &&
@@ -155,11 +126,10 @@ static bool unpack(const uint64_t *words, uint32_t n, struct lc_shadow_batch *b)
         return false;
     memcpy(b, words, head * sizeof *words);
     uint32_t steps = b->n * (uint32_t)(sizeof b->steps[0] / sizeof *words);
-    if (b->n > LC_STEPS || n < head + steps || (n - head - steps) * sizeof *words > sizeof b->first)
+    if (b->n > LC_STEPS || n < head + steps)
         return false;
     memcpy(b->steps, words + head, steps * sizeof *words);
-    memcpy(&b->first, words + head + steps, (n - head - steps) * sizeof *words);
-    return b->first.extra[0] <= LC_RECORD_ITEMS;
+    return lc_shadow_unpack(words + head + steps, n - head - steps, &b->first);
 }
 
 /* Batches that came before the program was in the operation here, or not for this member's turn. */
@@ -226,7 +196,7 @@ static bool is_old(const struct lc_shadow *m) {
     return lc_ticks() - m->published > LC_STEPS_WAIT_US * lc_clk.slow_ticks;
 }
 
-/* Steps of this member behind m, at most `most`; *more: there may be others soon. */
+/* Steps of this member after m, at most `most`; *more: there may be others soon. */
 static uint32_t steps_behind(const struct lc_shadow *m, uint32_t most, bool *more) {
     uint32_t n = 0;
     const struct lc_shadow *last = m, *s = m->after;
@@ -267,34 +237,17 @@ static bool add_own(struct lc_shadow *m) {
 
 /* ---- what comes of it */
 
-/* As if the record had been sent with this work. */
-static void add_items(const struct lc_shadow_step *s, uint64_t *extra) {
-    struct lc_cp_item *items = (struct lc_cp_item *)(extra + 2 + LC_WHATIF_MAX);
-    for (uint32_t k = 0; k < s->n_items && k < LC_STEP_ITEMS; k++) {
-        uint32_t n = (uint32_t)extra[0], i = 0, smallest = 0;
-        for (; i < n && items[i].key != s->items[k].key; i++)
-            smallest = items[i].ticks < items[smallest].ticks ? i : smallest;
-        if (i < n) {
-            items[i].ticks += s->items[k].ticks;
-        } else if (n < LC_RECORD_ITEMS) {
-            items[n] = s->items[k];
-            extra[0]++;
-        } else if (items[smallest].ticks < s->items[k].ticks) {
-            items[smallest] = s->items[k];
-        }
-    }
-}
-
 static void apply(const struct lc_shadow_step *s, struct lc_shadow_record *r) {
     r->useful += s->work;
     r->phase_useful += s->work;
     r->outside_omp = s->outside_omp;
     r->latest = r->earliest = s->latest;
+    r->past[0] = 0;
     r->latest_rank = r->earliest_rank = s->latest_rank;
     r->latest_node = r->earliest_node = s->latest_node;
     for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
         r->extra[2 + i] += (uint64_t)(s->whatif[i] + 0.5);
-    add_items(s, r->extra);
+    lc_clk_extra_add(r->extra, s->items, (uint32_t)s->n_items);
 }
 
 static void unchain(struct lc_shadow *m) {
@@ -371,6 +324,7 @@ void lc_clk_composed_advance(struct lc_shadow *m) {
 
 void lc_clk_composed_begin(struct lc_shadow *m, uint64_t enter) {
     struct lc_clk_comm *c = m->c;
+    lc_clk_turns_close();
     m->composed = m->chained = true;
     m->enter = enter;
     m->soon =

@@ -51,6 +51,7 @@ void lc_clk_composed_drop(struct lc_shadow *m);
 static inline bool lc_clk_composed_is(const uint64_t *words, int n) {
     return n >= 2 && words[0] == LC_COMPOSED_MARK;
 }
+/* Takes in the part of a packet that lc_clk_composed_is saw. */
 void lc_clk_composed_part(uint32_t source, const uint64_t *words, uint32_t n);
 /* Advances those that have waited long enough for more steps to combine. */
 void lc_clk_composed_progress(void);

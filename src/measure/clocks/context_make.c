@@ -124,10 +124,8 @@ void lc_clk_comm_make(struct lc_comm *comm) {
         c->shadow = true;
     else if (members.elsewhere)
         c->alone = true; /* no transport: no edges */
-    if (members.elsewhere || lc_clk.backlog) {
-        c->ranks = lc_clk_comm_ranks(comm->world, comm->inter ? comm->remote_size : comm->size);
-        c->local = comm->inter ? lc_clk_comm_ranks(comm->local_world, comm->size) : NULL;
-    }
+    c->ranks = lc_clk_comm_ranks(comm->world, comm->inter ? comm->remote_size : comm->size);
+    c->local = comm->inter ? lc_clk_comm_ranks(comm->local_world, comm->size) : NULL;
     comm->clocks = c;
     if (comm->uid == 0)
         comm->uid = id;

@@ -44,6 +44,7 @@ static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer) {
 
 /* One shadow collective less: frees it if the program has. With lc_clk.lock. */
 void lc_clk_comm_unuse(struct lc_clk_comm *c);
+/* Frees what is kept of a communicator. With lc_clk.lock. */
 void lc_clk_comm_release(struct lc_clk_comm *c);
 
 /* A copy of n ranks, the caller frees it; NULL: none given, or no memory. */

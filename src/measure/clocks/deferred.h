@@ -18,12 +18,12 @@ static inline void lc_clk_deferred(struct lc_clk_thread *k) {
         lc_clk_deferred_do(k);
 }
 
-/* Defers work of this kind; the caller fills in the other fields of the result. */
-static inline struct lc_deferred *lc_clk_defer(struct lc_clk_thread *k, const struct lc_call *call,
-                                               enum lc_deferred_kind kind, struct lc_comm *comm) {
-    if (lc_unlikely(k->deferred.kind != LC_DEFERRED_NONE)) /* from another part of this call */
-        lc_clk_deferred_do(k);
-    k->deferred.kind = kind;
+/* Notes the call whose end leaves work of this communicator to do, for lc_clk_defer or
+ * lc_clk_receive_now; the caller fills in the other fields of the result. Work that another part of
+ * this call deferred is done first. */
+static inline struct lc_deferred *lc_clk_note(struct lc_clk_thread *k, const struct lc_call *call,
+                                              struct lc_comm *comm) {
+    lc_clk_deferred(k);
     k->deferred.ended = false;
     k->deferred.comm = comm;
     k->deferred.call.thread = call->thread;
@@ -34,7 +34,14 @@ static inline struct lc_deferred *lc_clk_defer(struct lc_clk_thread *k, const st
     return &k->deferred;
 }
 
-/* Does the deferred work at once. Returns the ticks that the call waited for its message. */
-uint64_t lc_clk_deferred_now(struct lc_clk_thread *k);
+/* Defers what was noted. Only where no other thread runs events (lc_clk.may_defer): a thread that
+ * works on the backlog does the deferred work of those whose events it runs. */
+static inline void lc_clk_defer(struct lc_clk_thread *k, enum lc_deferred_kind kind) {
+    k->deferred.kind = kind;
+}
+
+/* Completes the receive that was noted at once. Returns the ticks that the call waited for its
+ * message. */
+uint64_t lc_clk_receive_now(struct lc_clk_thread *k);
 
 #endif

@@ -5,6 +5,7 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/record_format.h"
+#include "measure/clocks/work_since.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
 
@@ -30,6 +31,23 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint
         items[i].ticks = lc_clk_ns_of(items[i].ticks);
     memcpy(extra + 2 + LC_WHATIF_MAX, items, n * sizeof *items);
     return 2 + LC_WHATIF_MAX + 2 * n;
+}
+
+void lc_clk_extra_add(uint64_t *extra, const struct lc_cp_item *items, uint32_t n) {
+    struct lc_cp_item *all = (struct lc_cp_item *)(extra + 2 + LC_WHATIF_MAX);
+    for (uint32_t k = 0; k < n && k < LC_STEP_ITEMS; k++) {
+        uint32_t has = (uint32_t)extra[0], i = 0, smallest = 0;
+        for (; i < has && all[i].key != items[k].key; i++)
+            smallest = all[i].ticks < all[smallest].ticks ? i : smallest;
+        if (i < has) {
+            all[i].ticks += items[k].ticks;
+        } else if (has < LC_RECORD_ITEMS) {
+            all[has] = items[k];
+            extra[0]++;
+        } else if (all[smallest].ticks < items[k].ticks) {
+            all[smallest] = items[k];
+        }
+    }
 }
 
 static void adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t n_extra, bool won,

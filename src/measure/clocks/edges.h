@@ -29,6 +29,9 @@ static inline void lc_clk_edge(struct lc_clk_thread *k, uint32_t source,
 uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint32_t room,
                       uint64_t *extra);
 
+/* Adds n items (key, ns) to the vector of a record: as if it had been made after this work. */
+void lc_clk_extra_add(uint64_t *extra, const struct lc_cp_item *items, uint32_t n);
+
 /* The what-if clocks in nanoseconds, LC_WHATIF_MAX words. */
 void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
                          uint64_t *words);

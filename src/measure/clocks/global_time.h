@@ -14,9 +14,11 @@ struct lc_offset_ends { /* offsets to the global clock at both ends of the run, 
 /* the node's clock against the global one */
 double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
 double lc_clk_to_global(uint64_t ticks); /* ns */
+/* Ticks at a global time, ns. */
 uint64_t lc_clk_from_global(double global_ns);
 /* s, between the offsets that were measured at begin and end of the node's interval */
 double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks);
+/* Ticks at a time of the node's clock, ns. */
 uint64_t lc_clk_from_local(double local_ns);
 /* Newly measured: how far off was the offset that was in use until now? */
 void lc_clk_compare(const struct lc_clk_measured *m);

@@ -105,8 +105,12 @@ void lc_clk_interval_end(uint64_t now) {
                     v->whatif[s] = (double)k->l.vec.whatif[s];
         }
         v->process_max_sum = v->threads * v->useful_max;
+        uint64_t ended[LC_WHATIF_MAX] = {0};
         if (lc_omp_attached.task_chain != NULL)
-            v->task_chain = (double)lc_omp_attached.task_chain(lc_clk.n_intervals);
+            v->task_chain = (double)lc_omp_attached.task_chain(lc_clk.n_intervals, ended);
+        for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+            if ((double)ended[s] > v->whatif[s])
+                v->whatif[s] = (double)ended[s];
         if (longest != NULL)
             keep_items(v, longest);
     }

@@ -8,7 +8,9 @@
 #include "base/stats.h"
 #include "base/strbuf.h"
 
-enum { VALUES = 256, MOST_OUTLIERS = 8 };
+enum {
+    VALUES = 256,
+};
 
 /* What the line through all values (least squares) gains from the first to the last. */
 static double drift(const double *v, size_t n) {
@@ -86,9 +88,9 @@ static int larger(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Runs of unusual iterations, the costliest MOST_OUTLIERS. */
+/* Runs of unusual iterations, the costliest LC_ITERATION_OUTLIERS. */
 static size_t find_runs(const double *v, size_t begin, size_t n, const struct usual *usual,
-                        struct run runs[MOST_OUTLIERS + 1]) {
+                        struct run runs[LC_ITERATION_OUTLIERS + 1]) {
     size_t n_runs = 0;
     for (size_t i = begin; i < n; i++) {
         if (v[i] <= usual->limit)
@@ -99,7 +101,7 @@ static size_t find_runs(const double *v, size_t begin, size_t n, const struct us
         run.until = i;
         runs[n_runs++] = run;
         qsort(runs, n_runs, sizeof *runs, larger);
-        n_runs = n_runs < MOST_OUTLIERS ? n_runs : MOST_OUTLIERS;
+        n_runs = n_runs < LC_ITERATION_OUTLIERS ? n_runs : LC_ITERATION_OUTLIERS;
     }
     return n_runs;
 }
@@ -138,22 +140,40 @@ static double ratio(double a, double b) {
     return b > 0 ? fmin(a / b, 1) : 1;
 }
 
-static void put_factors(const struct lc_iteration_values *values, struct lc_strbuf *out) {
-    double elapsed = 0, useful = 0, most = 0;
-    for (size_t i = 0; i < values->n; i++) {
-        elapsed += values->elapsed_s[i];
-        useful += values->useful_s[i] / values->ranks;
-        most += values->most_s != NULL ? values->most_s[i] : 0;
-    }
+static void put_paradigm(const char *name, double balance, double communication,
+                         struct lc_strbuf *out) {
     lc_strbuf_printf(out,
-                     "\"factors\": {\"parallel_efficiency\": %.17g, \"load_balance\": %.17g, "
+                     "\"%s\": {\"parallel_efficiency\": %.17g, \"load_balance\": %.17g, "
                      "\"communication_efficiency\": %.17g}, ",
-                     ratio(useful, elapsed), ratio(useful, most), ratio(most, elapsed));
+                     name, balance * communication, balance, communication);
 }
 
-void lc_iterations_describe(const struct lc_iteration_values *values, struct lc_strbuf *out) {
+/* Sums over the iterations, before the quotients. Communication of MPI is serialisation times
+ * transfer, max CP_p / CP * CP / X: the critical path itself need not be known. */
+static void put_factors(const struct lc_iteration_values *values, struct lc_strbuf *out) {
+    double elapsed = values->total_s, useful = 0, most = 0, threads = 0, process = 0, chain = 0;
+    for (size_t i = 0; i < values->n; i++) {
+        double longest = values->most_s != NULL ? values->most_s[i] : 0;
+        useful += values->useful_s[i];
+        process += values->process_s[i];
+        most += longest;
+        chain += fmin(fmax(values->chain_s[i], longest), values->elapsed_s[i]);
+        threads = fmax(threads, values->threads[i]);
+    }
+    double balance = ratio(useful, threads * most), communication = ratio(most, elapsed);
+    double outside = fmin(fmax(values->outside_omp_s, chain), elapsed);
+    double of_mpi = ratio(process, threads * most), mpi = ratio(chain, outside);
+    put_paradigm("factors", balance, communication, out);
+    put_paradigm("mpi", of_mpi, mpi, out);
+    put_paradigm("omp", of_mpi > 0 ? balance / of_mpi : 1, mpi > 0 ? communication / mpi : 1, out);
+}
+
+size_t lc_iterations_describe(const struct lc_iteration_values *values,
+                              struct lc_iteration_run told[LC_ITERATION_OUTLIERS],
+                              struct lc_strbuf *out) {
+    size_t n_told = 0;
     double *room = malloc((values->n + 1) * sizeof *room);
-    struct run runs[MOST_OUTLIERS + 1];
+    struct run runs[LC_ITERATION_OUTLIERS + 1];
     put_factors(values, out);
     lc_iterations_put_each(out, values->elapsed_s, values->n, (size_t)values->visits);
     lc_strbuf_puts(out, "\"iterations\": {");
@@ -162,7 +182,7 @@ void lc_iterations_describe(const struct lc_iteration_values *values, struct lc_
         size_t warm = warm_up(values->elapsed_s, values->n, usual.limit);
         size_t n_runs = find_runs(values->elapsed_s, warm, values->n, &usual, runs);
         for (size_t i = 0; i < values->n; i++)
-            room[i] = ratio(values->useful_s[i] / values->ranks, values->elapsed_s[i]);
+            room[i] = ratio(values->useful_s[i], values->threads[i] * values->elapsed_s[i]);
         lc_iterations_put(out, "parallel_efficiency", room, values->n, (size_t)values->visits, 1);
         lc_strbuf_puts(out, ", ");
         for (size_t i = 0; i < values->n; i++)
@@ -170,8 +190,12 @@ void lc_iterations_describe(const struct lc_iteration_values *values, struct lc_
         lc_iterations_put(out, "elapsed_s", room, values->n, (size_t)values->visits, -1);
         lc_strbuf_printf(out, "}, \"warm_up\": %llu", (unsigned long long)warm * values->visits);
         put_runs(values, &usual, runs, n_runs, out);
+        for (; n_told < n_runs; n_told++)
+            told[n_told] = (struct lc_iteration_run){runs[n_told].from, runs[n_told].until,
+                                                     busiest(values, &runs[n_told])};
     } else {
         lc_strbuf_putc(out, '}');
     }
     free(room);
+    return n_told;
 }

@@ -9,6 +9,7 @@
 #include "format/state.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/iteration_ranks.h"
 #include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/global_time.h"
 #include "measure/core.h"
@@ -20,7 +21,9 @@ struct own_loop {
 };
 
 enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE the complement */
-enum { RUN, BEGIN, END, N_BOUNDS }; /* of bounds[]; RUN (the begin of the run), BEGIN are negated */
+/* Of bounds[]: begin of the run, negated; of the loop begin, negated, end, and how long a rank was
+ * in it; longest chains outside of OpenMP at both. */
+enum { RUN, BEGIN, END, LONGEST, CHAIN_BEGIN, CHAIN_END, N_BOUNDS };
 
 struct joined {
     uint64_t key;
@@ -71,28 +74,53 @@ static void agree(const struct own_loop *own, struct joined *joined) {
     joined->n = all[FEWEST] != UINT64_MAX ? (size_t)all[FEWEST] : 0;
 }
 
-struct values { /* per iteration; `_all`: over all ranks, on rank 0 */
-    double *elapsed, *elapsed_all, *useful, *useful_all;
-    uint64_t *most, *most_all;
+enum { SUM_USEFUL, SUM_THREADS, SUM_PROCESS, N_SUM }; /* of sum[] */
+enum { MAX_ELAPSED, MAX_CHAIN, N_MAX };               /* of max[] */
+
+/* One list of values per iteration after the other; `_all`: over all ranks, on rank 0. */
+struct values {
+    double *sum, *sum_all, *max, *max_all, *waiting;
+    uint64_t *most, *most_all; /* word_of */
     double bounds[N_BOUNDS], bounds_all[N_BOUNDS];
 };
 
 static bool allocate(struct values *v, size_t n) {
-    v->elapsed = calloc(4 * n + 1, sizeof *v->elapsed);
+    v->sum = calloc((2 * N_SUM + 2 * N_MAX + 1) * n + 1, sizeof *v->sum);
     v->most = calloc(2 * n + 1, sizeof *v->most);
-    if (v->elapsed == NULL || v->most == NULL)
+    if (v->sum == NULL || v->most == NULL)
         return false;
-    v->elapsed_all = v->elapsed + n;
-    v->useful = v->elapsed + 2 * n;
-    v->useful_all = v->elapsed + 3 * n;
+    v->sum_all = v->sum + N_SUM * n;
+    v->max = v->sum_all + N_SUM * n;
+    v->max_all = v->max + N_MAX * n;
+    v->waiting = v->max_all + N_MAX * n;
     v->most_all = v->most + n;
     return true;
+}
+
+/* What the threads of this process did between two visits: ticks. */
+struct done {
+    uint64_t useful, most, chain;
+    uint32_t threads;
+};
+
+/* Of the threads, or of the first one where no more is known, outside of MPI. */
+static struct done done_between(const struct lc_visit *from, const struct lc_visit *to, size_t n) {
+    uint64_t outside = to->outside - from->outside;
+    struct done alone = {outside, outside, outside, 1};
+    uint32_t threads = 0;
+    for (size_t i = 1; i <= n; i++)
+        threads = from[i].threads.n > threads ? from[i].threads.n : threads;
+    const struct lc_loop_threads *a = &from->threads, *b = &to->threads;
+    if (threads == 0 || a->n == 0 || b->chain < a->chain)
+        return alone;
+    return (struct done){b->useful - a->useful, b->most - a->most, b->chain - a->chain, threads};
 }
 
 static void fill(const struct own_loop *own, const struct joined *joined,
                  const struct lc_offset_ends *c, struct values *v) {
     double seconds = lc_clk.ns_per_tick * 1e-9;
-    v->bounds[RUN] = v->bounds[BEGIN] = v->bounds[END] = -INFINITY;
+    for (size_t i = 0; i < N_BOUNDS; i++)
+        v->bounds[i] = -INFINITY;
     if (lc_clk.n_intervals > 0 && lc_clk.cap_intervals > 0)
         v->bounds[RUN] = -lc_clk_global_s(c, lc_clk.intervals[0].begin);
     if (own == NULL)
@@ -101,22 +129,38 @@ static void fill(const struct own_loop *own, const struct joined *joined,
     const struct lc_visit *visits = own->loop->visits;
     for (size_t i = 0; i < joined->n; i++) {
         const struct lc_visit *from = &visits[i * step], *to = &visits[(i + 1) * step];
-        v->elapsed[i] = (double)(to->begin - from->begin) * seconds;
-        v->useful[i] = (double)(to->outside - from->outside) * seconds;
-        v->most[i] = word_of(v->useful[i], lc_core.rank);
+        struct done done = done_between(from, to, step);
+        double *sum = v->sum + i, *max = v->max + i, most = (double)done.most * seconds;
+        sum[SUM_USEFUL * joined->n] = (double)done.useful * seconds;
+        sum[SUM_THREADS * joined->n] = done.threads;
+        sum[SUM_PROCESS * joined->n] = done.threads * most;
+        max[MAX_ELAPSED * joined->n] = (double)(to->begin - from->begin) * seconds;
+        max[MAX_CHAIN * joined->n] = (double)done.chain * seconds;
+        v->waiting[i] = (double)(to->waited - from->waited) * seconds;
+        v->most[i] = word_of(most, lc_core.rank);
     }
     v->bounds[BEGIN] = -lc_clk_global_s(c, visits[0].begin);
     v->bounds[END] = lc_clk_global_s(c, visits[joined->n * step].begin);
+    v->bounds[LONGEST] = (double)(visits[joined->n * step].begin - visits[0].begin) * seconds;
+    v->bounds[CHAIN_BEGIN] = (double)visits[0].threads.outside_omp * seconds;
+    v->bounds[CHAIN_END] = (double)visits[joined->n * step].threads.outside_omp * seconds;
 }
 
-static void put(const struct joined *joined, const struct values *v, size_t number,
-                struct lc_strbuf *out) {
-    struct lc_iteration_values values = {.n = joined->n,
-                                         .ranks = joined->ranks,
+/* Returns the number of outliers, which go into `runs`. */
+static size_t put(const struct joined *joined, const struct values *v, size_t number,
+                  struct lc_strbuf *ranks, struct lc_iteration_run *runs, struct lc_strbuf *out) {
+    size_t n = joined->n;
+    struct lc_iteration_values values = {.n = n,
                                          .visits = joined->stride,
-                                         .elapsed_s = v->elapsed_all,
-                                         .useful_s = v->useful_all};
-    unsigned long long iterations = (unsigned long long)(joined->n * joined->stride);
+                                         .elapsed_s = v->max_all + MAX_ELAPSED * n,
+                                         .chain_s = v->max_all + MAX_CHAIN * n,
+                                         .total_s = v->bounds_all[LONGEST],
+                                         .outside_omp_s =
+                                             v->bounds_all[CHAIN_END] - v->bounds_all[CHAIN_BEGIN],
+                                         .useful_s = v->sum_all + SUM_USEFUL * n,
+                                         .threads = v->sum_all + SUM_THREADS * n,
+                                         .process_s = v->sum_all + SUM_PROCESS * n};
+    unsigned long long iterations = (unsigned long long)joined->n * joined->stride;
     lc_strbuf_printf(out,
                      "{\"found_by\": \"recurring calls\", \"loop\": %zu, \"ranks\": %d, \"count\": "
                      "%llu, \"kept\": %llu, \"start_s\": %.17g, \"elapsed_s\": %.17g, ",
@@ -131,10 +175,67 @@ static void put(const struct joined *joined, const struct values *v, size_t numb
         who[i] = (int32_t)(v->most_all[i] & ((1u << RANK_BITS) - 1));
     values.most_s = most;
     values.who = who;
-    lc_iterations_describe(&values, out);
+    lc_strbuf_puts(out, lc_strbuf_ok(ranks) ? lc_strbuf_get(ranks) : "");
+    size_t n_runs = lc_iterations_describe(&values, runs, out);
     free(most);
     free(who);
     lc_strbuf_putc(out, '}');
+    return n_runs;
+}
+
+/* Mean ticks per kept visit that the code at a node took, in values [from, until) or, `outside`, in
+ * all others; as far as it is among the longest of a visit. */
+static double mean_of(const struct own_loop *own, size_t n, size_t step, uint32_t node,
+                      const struct lc_iteration_run *run, bool outside) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < n * step; i++) {
+        bool in = i >= run->from * step && i < run->until * step;
+        if (in == outside)
+            continue;
+        count++;
+        for (uint32_t k = 0; k < LC_LOOP_CODES; k++)
+            if (own->loop->visits[i].codes[k].node == node)
+                sum += (double)own->loop->visits[i].codes[k].ticks;
+    }
+    return count > 0 ? sum / (double)count : 0;
+}
+
+/* The code that took longest beyond its usual time there; LC_NONE: not known. */
+static uint32_t slow_code(const struct own_loop *own, size_t n, size_t step,
+                          const struct lc_iteration_run *run) {
+    enum { MOST_VISITS = 64 }; /* of a run that are looked at */
+    uint32_t found = LC_NONE;
+    double most = 0;
+    for (size_t i = run->from * step; i < run->until * step && i < run->from * step + MOST_VISITS;
+         i++)
+        for (uint32_t k = 0; k < LC_LOOP_CODES; k++) {
+            const struct lc_loop_code *code = &own->loop->visits[i].codes[k];
+            double excess = code->ticks > 0 ? mean_of(own, n, step, code->node, run, false) -
+                                                  mean_of(own, n, step, code->node, run, true)
+                                            : 0;
+            if (excess > most) {
+                most = excess;
+                found = code->node;
+            }
+        }
+    return found;
+}
+
+/* Collective: ranks that were longest in slow iterations name the code. */
+static void name_slow(const struct own_loop *own, const struct joined *joined, size_t number,
+                      struct lc_iteration_run runs[LC_ITERATION_OUTLIERS], size_t n) {
+    uint64_t told = n;
+    lc_real.Bcast(&told, 1, MPI_UINT64_T, 0, lc_core.comm);
+    lc_real.Bcast(runs, (int)(told * sizeof *runs), MPI_BYTE, 0, lc_core.comm);
+    for (size_t i = 0; own != NULL && i < told; i++) {
+        uint32_t node =
+            runs[i].rank == lc_core.rank
+                ? slow_code(own, joined->n, (size_t)(joined->stride / own->loop->stride), &runs[i])
+                : LC_NONE;
+        if (node != LC_NONE)
+            lc_clk_book_node(node, 0, LC_STATE_WAIT_SLOW, number * LC_ITERATION_OUTLIERS + i, 0);
+    }
 }
 
 /* Collective. */
@@ -142,24 +243,32 @@ static void join(const struct own_loop *own, const struct lc_offset_ends *c, siz
                  struct lc_strbuf *out) {
     struct joined joined = {0};
     struct values v = {0};
+    struct lc_iteration_run runs[LC_ITERATION_OUTLIERS];
+    size_t n_runs = 0;
     agree(own, &joined);
     int ok = joined.n + 1 >= LC_LOOP_LEAST && allocate(&v, joined.n), all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (all_ok && v.elapsed != NULL && v.most != NULL) {
+    if (all_ok && v.sum != NULL && v.most != NULL) {
         fill(own, &joined, c, &v);
-        lc_real.Reduce(v.elapsed, v.elapsed_all, (int)joined.n, MPI_DOUBLE, MPI_MAX, 0,
+        lc_real.Reduce(v.max, v.max_all, (int)(N_MAX * joined.n), MPI_DOUBLE, MPI_MAX, 0,
                        lc_core.comm);
-        lc_real.Reduce(v.useful, v.useful_all, (int)joined.n, MPI_DOUBLE, MPI_SUM, 0, lc_core.comm);
+        lc_real.Reduce(v.sum, v.sum_all, (int)(N_SUM * joined.n), MPI_DOUBLE, MPI_SUM, 0,
+                       lc_core.comm);
         lc_real.Reduce(v.most, v.most_all, (int)joined.n, MPI_UINT64_T, MPI_MAX, 0, lc_core.comm);
         lc_real.Reduce(v.bounds, v.bounds_all, N_BOUNDS, MPI_DOUBLE, MPI_MAX, 0, lc_core.comm);
+        struct lc_strbuf ranks = {0};
+        lc_iterations_put_ranks(own != NULL ? v.max + MAX_ELAPSED * joined.n : NULL, v.waiting,
+                                joined.n, (size_t)joined.stride, &ranks);
         if (own != NULL && joined.holder == lc_core.rank)
             lc_clk_book_node(own->loop->home, 0, LC_STATE_WAIT_LOOP, number, 0);
         if (lc_core.rank == 0) {
             lc_strbuf_puts(out, number > 0 ? ", " : "");
-            put(&joined, &v, number, out);
+            n_runs = put(&joined, &v, number, &ranks, runs, out);
         }
+        name_slow(own, &joined, number, runs, n_runs);
+        lc_strbuf_free(&ranks);
     }
-    free(v.elapsed);
+    free(v.sum);
     free(v.most);
 }
 

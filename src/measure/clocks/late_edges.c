@@ -6,6 +6,7 @@
 #include "measure/clocks/late_edges.h"
 #include "measure/clocks/wait_states.h"
 #include "piggyback/match.h"
+#include "piggyback/pending_entries.h"
 
 enum { LC_LATE_MOST = 255 }; /* of a thread; those beyond are missing */
 
@@ -41,7 +42,8 @@ static void book(const struct late *l, const struct lc_stamp *stamp) {
     struct lc_candidate c = {.ticks = lc_min(stamp->enter, l->at.end) - l->at.begin,
                              .kind = LC_MEASURED_LATESENDER,
                              .late_rank = l->source,
-                             .late_node = stamp->node};
+                             .late_node = stamp->node,
+                             .begin = l->at.begin};
     lc_clk_book_later(&l->instead, &c);
 }
 

@@ -3,21 +3,26 @@
 #include <string.h>
 
 #include "measure/clocks/clocks.h"
+#include "base/timer.h"
 #include "measure/clocks/packets.h"
 #include "measure/core.h"
 
 enum {
     LC_PACKET_TAG = 0x4c32,
-    LC_PACKET_WORDS = 448, /* Open MPI sends up to 4 KiB at once */
+    LC_PACKET_WORDS = 501, /* Open MPI sends up to 4 KiB at once */
     LC_PACKETS_MAX = 4096, /* on their way */
-    LC_PACKETS_IN = 8      /* receives posted in advance */
+    LC_PACKETS_IN = 8,     /* receives posted in advance */
+    LC_HELD_US = 2000
 };
 #define LC_PACKET_MARK (0x4c617465ull << 32)
 
 struct packet {
     uint64_t words[LC_PACKET_WORDS];
     uint32_t n, to;
-    uint32_t parts[LC_PART_KINDS];
+    uint32_t parts[LC_PART_KINDS], n_parts;
+    bool held;
+    uint32_t n_held; /* parts that may wait */
+    uint64_t since;  /* the first of them was added */
     MPI_Request request;
     struct packet *next;
 };
@@ -80,6 +85,8 @@ static struct packet *take_packet(uint32_t to) {
         return NULL;
     p->n = 1;
     p->to = to;
+    p->n_parts = p->n_held = 0;
+    p->held = false;
     memset(p->parts, 0, sizeof p->parts);
     return p;
 }
@@ -98,7 +105,8 @@ static void send_packet(struct packet *p) {
     *(flying_last != NULL ? &flying_last->next : &flying) = p;
     flying_last = p;
     n_flying++;
-    bool alone = p->parts[LC_PART_RECORD] + p->parts[LC_PART_SHADOW] == 0;
+    bool alone =
+        p->parts[LC_PART_REPLY] > 0 && p->parts[LC_PART_RECORD] + p->parts[LC_PART_SHADOW] == 0;
     lc_clk.counts.packets++;
     lc_clk.counts.records += p->parts[LC_PART_RECORD] + alone;
     lc_clk.counts.replies += alone;
@@ -126,13 +134,38 @@ bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *wo
     memcpy(p->words + p->n + 1, words, n * sizeof *words);
     p->n += n + 1;
     p->parts[kind]++;
+    p->n_parts++;
+    p->held = false;
     return true;
 }
 
+void lc_clk_packet_hold(uint32_t to, uint32_t most) {
+    struct packet *p = tos[to].open;
+    if (p->n_held++ == 0)
+        p->since = lc_ticks();
+    p->held = p->n_held == p->n_parts && p->n_held < most;
+}
+
+void lc_clk_packet_release(uint32_t to) {
+    if (tos != NULL && tos[to].open != NULL)
+        tos[to].open->held = false;
+}
+
+static bool stays(const struct packet *p) {
+    return p != NULL && p->held && !settling &&
+           lc_ticks() - p->since < LC_HELD_US * lc_clk.slow_ticks;
+}
+
 void lc_clk_packets_send(void) {
-    while (n_ready > 0) {
-        struct to *t = &tos[ready[--n_ready]];
+    uint32_t n = n_ready;
+    n_ready = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct to *t = &tos[ready[i]];
         struct packet *p = t->open;
+        if (stays(p)) {
+            ready[n_ready++] = ready[i];
+            continue;
+        }
         t->open = NULL;
         t->listed = false;
         if (p != NULL)

@@ -14,10 +14,11 @@ enum lc_packet_part {
     LC_PART_RECORD, /* of a message of the program, of a window */
     LC_PART_REPLY,
     LC_PART_SHADOW, /* of a collective operation */
+    LC_PART_BASE,   /* of messages in turn (turns.h) */
     LC_PART_KINDS
 };
 
-enum { LC_PART_WORDS = 440 }; /* of one part, at most */
+enum { LC_PART_WORDS = 493 }; /* of one part, at most */
 
 /* take: called with every part that arrives, of n words. */
 void lc_clk_packets_begin(void (*take)(uint32_t source, uint64_t *words, int n));
@@ -25,6 +26,12 @@ void lc_clk_packets_begin(void (*take)(uint32_t source, uint64_t *words, int n))
 /* A part of n words for rank `to`; it leaves with lc_clk_packets_send. False: too many packets are
  * under way. */
 bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *words, uint32_t n);
+/* The part just added is one of those that may wait for others: the packet stays until it has
+ * `most` parts of this kind, another part is added, or it is old. */
+void lc_clk_packet_hold(uint32_t to, uint32_t most);
+/* The packet to this rank leaves as any other. */
+void lc_clk_packet_release(uint32_t to);
+/* Sends all packets that hold something, but for those that wait. */
 void lc_clk_packets_send(void);
 
 /* Takes the packets that have arrived. False: none. ask: calls MPI, so that it makes progress; else

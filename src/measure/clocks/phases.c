@@ -18,9 +18,11 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/iteration_ranks.h"
 #include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/phases.h"
 #include "measure/core.h"
+#include "measure/openmp/attached.h"
 #include "measure/paths/entry.h"
 #include "measure/paths/region_names.h"
 #include "measure/thread.h"
@@ -30,7 +32,10 @@
 enum { LC_PHASE_NAMES = 64, LC_PHASE_KEPT = 65536, LC_PHASE_TEXT = 256 };
 
 struct lc_iteration { /* ticks */
-    uint64_t begin, end, useful_sum, useful_max, chain;
+    uint64_t begin, end, useful_sum, useful_max, chain, waited;
+    uint64_t process_chain, task_chain; /* edges of the process only; a clock per task, 0: none */
+    uint64_t outside, outside_before;   /* of OpenMP: longest chain of the interval, until its end
+                                         * and until its begin */
     uint32_t threads;
 };
 
@@ -46,6 +51,8 @@ struct lc_phase_name {
 static struct lc_phase_name names[LC_PHASE_NAMES];
 static uint32_t n_names;
 static struct lc_phase_name *open; /* NULL: outside */
+static uint64_t waited_before;     /* by this process, when it began */
+static uint64_t outside_before;    /* as of lc_iteration */
 
 static uint64_t key_of(const char *text) {
     uint64_t hash = lc_hash_bytes(LC_HASH_BEGIN, text, strnlen(text, LC_PHASE_TEXT - 1));
@@ -64,12 +71,25 @@ static struct lc_phase_name *name_of(uint32_t region) {
     return &names[n_names++];
 }
 
+/* The longest chain of the interval outside of OpenMP, of the threads of this process. */
+static uint64_t outside_omp(uint64_t now) {
+    uint64_t longest = 0;
+    for (const struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
+        int64_t chain = (int64_t)((k->in_runtime ? k->in_runtime : now) - k->l.origin);
+        if (k->l.interval == lc_clk.n_intervals && chain > (int64_t)longest)
+            longest = (uint64_t)chain;
+    }
+    return longest;
+}
+
 /* With lc_clk.lock held. */
 static void begin(uint32_t region, uint64_t now) {
     struct lc_phase_name *p = name_of(region);
     if (p == NULL)
         return;
     open = p;
+    waited_before = lc_clk.waited_ticks;
+    outside_before = outside_omp(now);
     p->count++;
     uint32_t id = (uint32_t)((p->key + lc_hash_key(p->count)) >> 32);
     lc_clk.phase = id ? id : 1;
@@ -81,7 +101,11 @@ static void begin(uint32_t region, uint64_t now) {
 
 static void end(uint64_t now) {
     struct lc_phase_name *p = open;
-    struct lc_iteration it = {.begin = lc_clk.phase_ticks, .end = now};
+    struct lc_iteration it = {.begin = lc_clk.phase_ticks,
+                              .end = now,
+                              .waited = lc_clk.waited_ticks - waited_before,
+                              .outside = outside_omp(now),
+                              .outside_before = outside_before};
     for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
         if (k->l.phase != lc_clk.phase)
             continue;
@@ -91,7 +115,11 @@ static void end(uint64_t now) {
         it.useful_sum += own;
         it.useful_max = own > it.useful_max ? own : it.useful_max;
         it.chain = chain > it.chain ? chain : it.chain;
+        uint64_t process = k->l.phase_process + rest;
+        it.process_chain = process > it.process_chain ? process : it.process_chain;
     }
+    if (lc_omp_attached.phase_chain != NULL)
+        it.task_chain = lc_omp_attached.phase_chain(lc_clk.phase, now);
     open = NULL;
     lc_clk.phase = 0;
     if (!lc_clk.backlog)
@@ -111,7 +139,7 @@ void lc_clk_phase_catch_up(struct lc_clk_thread *k) {
         return;
     k->l.phase = lc_clk.phase;
     uint64_t before = lc_clk.phase_ticks > k->l.last ? lc_clk.phase_ticks - k->l.last : 0;
-    k->l.phase_own = k->l.phase_useful = 0 - before;
+    k->l.phase_own = k->l.phase_useful = k->l.phase_process = 0 - before;
 }
 
 /* Of a region's begin; functions that are regions have an address, constructs of OpenMP are none
@@ -177,8 +205,19 @@ void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region) {
 
 /* ---- reduction over all ranks, and the text */
 
-enum { MAX_BEGIN, /* negative: the earliest */ MAX_END, MAX_USEFUL, MAX_CHAIN, N_MAX };
-enum { SUM_THREADS, SUM_USEFUL, N_SUM };
+enum {
+    MAX_BEGIN, /* negative: the earliest */
+    MAX_END,
+    MAX_USEFUL,
+    MAX_CHAIN,
+    MAX_PROCESS,
+    MAX_TASK,
+    MAX_OUTSIDE,
+    MAX_OUTSIDE_BEFORE,
+    MAX_THREADS,
+    N_MAX
+};
+enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, N_SUM };
 
 struct notified { /* text of one phase */
     double begin;
@@ -186,15 +225,19 @@ struct notified { /* text of one phase */
 };
 
 static void one(const double *max, const double *sum, struct lc_pop_sums *s) {
+    double chain = max[MAX_CHAIN], elapsed = max[MAX_END] + max[MAX_BEGIN];
+    double outside = max[MAX_OUTSIDE] - max[MAX_OUTSIDE_BEFORE];
     *s = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
                               .useful_sum = sum[SUM_USEFUL],
                               .useful_max = max[MAX_USEFUL],
-                              .process_max_sum = sum[SUM_USEFUL],
-                              .process_chain_max = max[MAX_USEFUL],
-                              .critical_path = max[MAX_CHAIN],
-                              .outside_omp_max = max[MAX_CHAIN],
-                              .elapsed = max[MAX_END] + max[MAX_BEGIN],
-                              .task_critical_path = max[MAX_CHAIN]};
+                              .process_max_sum = sum[SUM_PROCESS],
+                              .process_chain_max = max[MAX_PROCESS],
+                              .critical_path = chain,
+                              .outside_omp_max = fmax(chain, fmin(outside, elapsed)),
+                              .elapsed = elapsed,
+                              .task_critical_path =
+                                  max[MAX_TASK] > 0 ? fmin(max[MAX_TASK], chain) : chain,
+                              .threads = max[MAX_THREADS] > 1};
 }
 
 static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
@@ -202,12 +245,17 @@ static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
         total->n_threads = s->n_threads;
     total->useful_sum += s->useful_sum;
     total->useful_max += s->useful_max;
+    total->process_max_sum += s->process_max_sum;
+    total->process_chain_max += s->process_chain_max;
     total->critical_path += s->critical_path;
+    total->outside_omp_max += s->outside_omp_max;
+    total->task_critical_path += s->task_critical_path;
     total->elapsed += s->elapsed;
+    total->threads |= s->threads;
 }
 
 static void put_phase(struct notified *notified, const char *name, uint64_t count, size_t n,
-                      const double *max, const double *sum) {
+                      const double *max, const double *sum, struct lc_strbuf *ranks) {
     struct lc_pop_sums total = {0}, s;
     struct lc_pop pop;
     double *efficiency = malloc(2 * n * sizeof *efficiency);
@@ -221,9 +269,6 @@ static void put_phase(struct notified *notified, const char *name, uint64_t coun
         efficiency[i] = pop.all.parallel_efficiency;
         elapsed[i] = s.elapsed;
     }
-    total.process_max_sum = total.useful_sum;
-    total.process_chain_max = total.useful_max;
-    total.outside_omp_max = total.task_critical_path = total.critical_path;
     if (lc_pop_compute(&total, &pop)) {
         struct lc_strbuf *out = &notified->text;
         notified->begin = -max[MAX_BEGIN];
@@ -231,10 +276,17 @@ static void put_phase(struct notified *notified, const char *name, uint64_t coun
         lc_json_put(out, name);
         lc_strbuf_printf(
             out,
-            ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, ",
-            (unsigned long long)count, n, total.elapsed, total.critical_path);
+            ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, "
+            "\"task_critical_path_s\": %.17g, ",
+            (unsigned long long)count, n, total.elapsed, total.critical_path,
+            total.task_critical_path);
         lc_pop_factors_json("factors", &pop.all, out);
         lc_strbuf_puts(out, ", ");
+        lc_pop_factors_json("mpi", &pop.mpi, out);
+        lc_strbuf_puts(out, ", ");
+        lc_pop_factors_json("omp", &pop.omp, out);
+        lc_strbuf_puts(out, ", ");
+        lc_strbuf_puts(out, lc_strbuf_ok(ranks) ? lc_strbuf_get(ranks) : "");
         lc_iterations_put_each(out, elapsed, n, 1);
         lc_strbuf_puts(out, "\"iterations\": {");
         lc_iterations_put(out, "parallel_efficiency", efficiency, n, 1, 1);
@@ -258,9 +310,28 @@ static void fill(const struct lc_phase_name *p, size_t n, const struct lc_offset
         m[MAX_END] = lc_clk_global_s(c, it->end);
         m[MAX_USEFUL] = (double)it->useful_max * s;
         m[MAX_CHAIN] = (double)it->chain * s;
+        m[MAX_PROCESS] = (double)it->process_chain * s;
+        m[MAX_TASK] = (double)it->task_chain * s;
+        m[MAX_OUTSIDE] = (double)it->outside * s;
+        m[MAX_OUTSIDE_BEFORE] = (double)it->outside_before * s;
+        m[MAX_THREADS] = it->threads;
         sum[i * N_SUM + SUM_THREADS] = it->threads;
         sum[i * N_SUM + SUM_USEFUL] = (double)it->useful_sum * s;
+        sum[i * N_SUM + SUM_PROCESS] = (double)it->useful_max * s * it->threads;
     }
+}
+
+/* Collective: the first n iterations of each rank that has as many. */
+static void put_ranks(const struct lc_phase_name *p, size_t n, struct lc_strbuf *out) {
+    double *elapsed = calloc(2 * n + 1, sizeof *elapsed), seconds = lc_clk.ns_per_tick * 1e-9;
+    double *waiting = elapsed != NULL ? elapsed + n : NULL;
+    bool has = elapsed != NULL && p != NULL && p->n >= n;
+    for (size_t i = 0; has && i < n; i++) {
+        elapsed[i] = (double)(p->list[i].end - p->list[i].begin) * seconds;
+        waiting[i] = (double)p->list[i].waited * seconds;
+    }
+    lc_iterations_put_ranks(has ? elapsed : NULL, waiting, n, 1, out);
+    free(elapsed);
 }
 
 /* Collective. */
@@ -285,8 +356,11 @@ static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_e
                        lc_core.comm);
         lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
                        lc_core.comm);
+        struct lc_strbuf ranks = {0};
+        put_ranks(p, n, &ranks);
         if (lc_core.rank == 0)
-            put_phase(notified, text, all[1], n, max + n * N_MAX, sum + n * N_SUM);
+            put_phase(notified, text, all[1], n, max + n * N_MAX, sum + n * N_SUM, &ranks);
+        lc_strbuf_free(&ranks);
     }
     free(max);
     free(sum);

@@ -10,10 +10,11 @@ struct lc_clk_thread;
 struct lc_offset_ends;
 struct lc_strbuf;
 
-/* an outermost region of the first thread begins or ends; the interval does (with
- * lc_clk.lock held); a thread sees the change at its next event. */
+/* An outermost region of the first thread begins. */
 void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call);
+/* The outermost region of the first thread ends. */
 void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call);
+/* An interval begins or ends. With lc_clk.lock held. */
 void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region);
 /* The log of a test: as the program's phase begins or ends, where the clocks lag behind it. region:
  * that begins; UINT32_MAX: it ends. */
@@ -22,6 +23,7 @@ void lc_clk_phase_log(uint32_t region, uint64_t now);
 uint32_t lc_clk_phase_of(const struct lc_clk_thread *k, const struct lc_call *call);
 /* The outermost named region that the first thread is in, UINT32_MAX: none. */
 uint32_t lc_clk_open_region(void);
+/* A thread sees the change of phase at its next event. */
 void lc_clk_phase_catch_up(struct lc_clk_thread *k);
 
 /* Collective; adds `, "phases": [..]` on rank 0. */

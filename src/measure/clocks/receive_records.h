@@ -7,7 +7,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core.h"
-#include "piggyback/match.h"
+#include "piggyback/open_receives.h"
 
 /* The receive is off the list of open ones. */
 static inline void lc_clk_close_recv(struct lc_clk_recv *r) {

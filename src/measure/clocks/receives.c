@@ -19,28 +19,39 @@
 #include "measure/clocks/receive_records.h"
 #include "measure/clocks/receives.h"
 #include "measure/clocks/record_format.h"
+#include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "measure/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
+#include "piggyback/open_receives.h"
+#include "piggyback/pending_entries.h"
 #include "piggyback/posts.h"
 #include "piggyback/ring.h"
 
-/* Records of receives are used again: no allocation once the program is in its stride. */
+static inline void reset_recv(struct lc_clk_recv *r) {
+    r->recv.open = r->is_matched = r->has_matched_entry = r->reply_later = r->notified = false;
+    r->queued = r->released = r->reply_pending = r->replied = false;
+    r->recv.order = 0;
+    r->claimed = NULL;
+}
+
+/* Records of receives are used again: no allocation once the program is in its stride. Reset with
+ * the lock: other threads may look at a record through the post it was made for last (keep_post),
+ * and leave it alone where it is not open. */
 static inline struct lc_clk_recv *take_recv(void) {
     lc_clk_lock();
     struct lc_clk_recv *r = lc_clk.spare_recv;
-    if (lc_likely(r != NULL))
+    if (lc_likely(r != NULL)) {
         lc_clk.spare_recv = (struct lc_clk_recv *)r->recv.next;
+        reset_recv(r);
+    }
     lc_clk_unlock();
-    if (lc_unlikely(r == NULL))
+    if (lc_unlikely(r == NULL)) {
         r = malloc(sizeof *r);
-    if (r != NULL) {
-        r->recv.open = r->is_matched = r->has_matched_entry = r->reply_later = r->notified = false;
-        r->queued = r->released = r->reply_pending = r->replied = false;
-        r->recv.order = 0;
-        r->claimed = NULL;
+        if (r != NULL)
+            reset_recv(r);
     }
     return r;
 }
@@ -120,7 +131,7 @@ static void post_later(struct lc_call *call, struct lc_clk_thread *k, void *data
 
 /* The sender learns when the receive was posted once the message has arrived. */
 static void post_in_backlog(struct lc_call *call, struct lc_clk_thread *k, struct lc_clk_recv *r) {
-    static const struct lc_event_type event = {.run = post_later};
+    static const struct lc_event_type event = {.run = post_later, .turn = true};
     r->reply_later = r->queued = true;
     lc_clk_backlog_submit(&event, k, call, &r, sizeof r);
 }
@@ -156,6 +167,7 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
     } else {
         if (x.recv != NULL)
             lc_clk_reply_now(x.recv, x.item);
+        lc_clk_turns_got(x.source, &x.item->entry);
         bool notified = x.notified || (x.recv != NULL && x.recv->replied);
         uint64_t waited = take_entry(k, call, x.source, &x.item->entry, x.item->extra,
                                      x.item->n_extra, x.recv, notified);
@@ -172,7 +184,8 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
 /* Its place in the stream is taken now, its record may come later. */
 static LC_COLD void receive_in_backlog(struct lc_clk_thread *k, const struct lc_deferred *deferred,
                                        uint32_t source, uint32_t context) {
-    static const struct lc_event_type event = {.ready = has_arrived, .run = receive_later};
+    static const struct lc_event_type event = {
+        .ready = has_arrived, .run = receive_later, .turn = true};
     struct lc_clk_recv *r = deferred->recv;
     struct receiving x = {.recv = r, .source = source, .notified = deferred->notified};
     lc_clk_lock();
@@ -181,10 +194,14 @@ static LC_COLD void receive_in_backlog(struct lc_clk_thread *k, const struct lc_
     else
         x.item = lc_match_claim(&lc_clk.match, source, context, deferred->tag,
                                 r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)deferred->bytes);
+    bool begins = lc_clk_turns_received(k, &deferred->call, source, context, deferred->tag,
+                                        x.item != NULL && (r == NULL || !r->is_matched));
     if (r != NULL)
         r->claimed = x.item;
     lc_clk_reply_expect(k, r, source);
     lc_clk_unlock();
+    if (begins)
+        lc_clk_turns_begin(k, &deferred->call, source);
     lc_clk_backlog_submit(&event, k, &deferred->call, &x, sizeof x);
 }
 
@@ -343,14 +360,16 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     int32_t source = lc_clk_world(msg->comm, msg->peer);
     bool may_wait =
         r == NULL && lc_clk.may_defer && source >= 0 && lc_clk.areas[source].head != NULL;
-    struct lc_deferred *deferred = lc_clk_defer(k, call, LC_DEFERRED_RECEIVED, msg->comm);
+    struct lc_deferred *deferred = lc_clk_note(k, call, msg->comm);
     deferred->peer = msg->peer;
     deferred->tag = msg->tag;
     deferred->bytes = msg->bytes;
     deferred->recv = r;
     deferred->notified = msg->clocks[1] != 0;
-    if (lc_unlikely(!may_wait))
-        lc_clk_deferred_now(k);
+    if (lc_likely(may_wait))
+        lc_clk_defer(k, LC_DEFERRED_RECEIVED);
+    else
+        lc_clk_receive_now(k);
 }
 
 void lc_clocks_recv_truncated(struct lc_call *call, struct lc_msg *msg) {

@@ -4,10 +4,12 @@
 
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/origins.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/pending_replies.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core.h"
 #include "piggyback/match.h"
@@ -37,12 +39,27 @@ static int take_replies(uint32_t source, const uint64_t *words, int n) {
     int rest = n - replies * each;
     if (replies > LC_RECORD_REPLIES || rest < LC_RECORD_HEAD + 2)
         return n;
+    uint32_t n_extra = (uint32_t)(rest - LC_RECORD_HEAD);
+    if (extra[0] <= LC_RECORD_ITEMS && lc_clk_extra_words(extra) < n_extra)
+        n_extra = lc_clk_extra_words(extra); /* behind it stands what the sender did lately */
     for (int i = 0; i < replies; i++)
-        take_reply(source, words + rest + i * each, extra, (uint32_t)(rest - LC_RECORD_HEAD),
-                   i == replies - 1);
+        take_reply(source, words + rest + i * each, extra, n_extra, i == replies - 1);
     return rest;
 }
 
+/* What the sender did lately stands after `extra`; the words before it. */
+static int take_past(uint32_t source, const uint64_t *words, int n) {
+    const uint64_t *extra = words + LC_RECORD_HEAD;
+    if (n < LC_RECORD_HEAD + 2 || extra[0] > LC_RECORD_ITEMS)
+        return n;
+    int before = LC_RECORD_HEAD + (int)lc_clk_extra_words(extra);
+    if (n <= before)
+        return n;
+    lc_clk_origins_take(source, words + before, (uint32_t)(n - before));
+    return before;
+}
+
+/* A part of a packet. */
 static void add(uint32_t source, uint64_t *words, int n) {
     if (lc_clk_composed_is(words, n)) {
         lc_clk.counts.parts_taken++;
@@ -51,12 +68,21 @@ static void add(uint32_t source, uint64_t *words, int n) {
     }
     if (n < LC_RECORD_HEAD)
         return;
-    bool shadow = words[7] == LC_RECORD_SHADOW;
     lc_clk.counts.parts_taken++;
+    if (!lc_clk_turns_take(source, words, (uint32_t)n))
+        lc_clk_record_arrived(source, words, n);
+}
+
+void lc_clk_record_arrived(uint32_t source, uint64_t *words, int n) {
+    bool shadow = words[7] == LC_RECORD_SHADOW;
     if (!shadow)
         n = take_replies(source, words, n);
     if (!shadow && n > LC_RECORD_HEAD + 1)
         words[LC_RECORD_HEAD + 1] &= (1ull << LC_REPLIES_SHIFT) - 1;
+    if (!shadow && n > LC_RECORD_HEAD + 1 && words[6] >> 32 != LC_CONTEXT_REPLY)
+        lc_clk_turns_arrived(source, (uint32_t)words[5], words[LC_RECORD_HEAD + 1]);
+    if (!shadow)
+        n = take_past(source, words, n);
     struct lc_ring_entry entry = {
         .stamp = lc_clk_unpack_stamp(words),
         .seq = (uint32_t)words[5],
@@ -89,5 +115,6 @@ void lc_clk_records_finish(void) {
     if (lc_clk.comm == MPI_COMM_NULL)
         return;
     lc_clk_packets_end();
+    lc_clk_turns_end();
     lc_real.Comm_free(&lc_clk.comm);
 }

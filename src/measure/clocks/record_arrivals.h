@@ -8,6 +8,8 @@
 
 /* Takes the packets that MPI has delivered (lc_match_calls); false: none. */
 bool lc_clk_record_pull(void *user, uint32_t source);
+/* A record of a message, or another part of records of this rank's. */
+void lc_clk_record_arrived(uint32_t source, uint64_t *words, int n);
 /* Once, before the first record. */
 void lc_clk_records_init(void);
 /* At the end, when nothing is under way any more; collective. */

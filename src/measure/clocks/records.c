@@ -10,19 +10,19 @@
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/origins.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/record_format.h"
+#include "measure/clocks/turns.h"
 
-_Static_assert(LC_RECORD_HEAD + LC_RECORD_EXTRA + LC_RECORD_REPLIES * LC_RECORD_REPLY <=
+_Static_assert(LC_RECORD_HEAD + LC_RECORD_EXTRA + LC_PAST_WORDS +
+                       LC_RECORD_REPLIES * LC_RECORD_REPLY <=
                    LC_PART_WORDS,
                "a part of a packet");
 
-bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
-                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
-                        uint64_t waits) {
-    if (!lc_clk.records)
-        return false;
-    uint64_t words[LC_PART_WORDS];
+uint32_t lc_clk_record_pack(struct lc_clk_thread *k, const struct lc_stamp *stamp, uint32_t context,
+                            int32_t tag, uint32_t bytes, uint32_t seq, uint64_t waits,
+                            uint64_t *words) {
     lc_clk_pack_stamp(stamp, words);
     words[5] = (uint64_t)stamp->node << 32 | seq;
     words[6] = (uint64_t)context << 32 | (uint32_t)tag;
@@ -30,8 +30,23 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     bool reply = context == LC_CONTEXT_REPLY; /* the receive may have been posted long ago */
     uint32_t n = LC_RECORD_HEAD +
                  lc_clk_extra(k, reply ? stamp : NULL, LC_RECORD_ITEMS, words + LC_RECORD_HEAD);
+    words[LC_RECORD_HEAD + 1] |= waits;
+    return n;
+}
+
+bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
+                        uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,
+                        uint64_t waits) {
+    if (!lc_clk.records)
+        return false;
+    uint64_t words[LC_PART_WORDS];
+    bool reply = context == LC_CONTEXT_REPLY;
+    uint32_t n = lc_clk_record_pack(k, stamp, context, tag, bytes, seq, waits, words);
+    if (!reply)
+        lc_clk_turns_known(to, seq, words, n);
+    n += lc_clk_origins_pack((int32_t)to, words + n);
     uint64_t replies = lc_clk_back_pack(to, words + n);
-    words[LC_RECORD_HEAD + 1] |= waits | replies << LC_REPLIES_SHIFT;
+    words[LC_RECORD_HEAD + 1] |= replies << LC_REPLIES_SHIFT;
     n += (uint32_t)replies * lc_clk_reply_words(lc_clk.n_whatif);
     if (!lc_clk_packet_add(to, reply ? LC_PART_REPLY : LC_PART_RECORD, words, n))
         return false;

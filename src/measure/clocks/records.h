@@ -8,6 +8,11 @@
 struct lc_clk_thread;
 struct lc_stamp;
 
+/* The words of a record with the clocks of an entry, without replies; returns their number, of
+ * LC_PART_WORDS at most. waits: what it says of its send (LC_RECORD_WAITS, ..). */
+uint32_t lc_clk_record_pack(struct lc_clk_thread *k, const struct lc_stamp *stamp, uint32_t context,
+                            int32_t tag, uint32_t bytes, uint32_t seq, uint64_t waits,
+                            uint64_t *words);
 /* Sends an entry. False: lost (too many packets are under way). */
 bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                         uint32_t context, int32_t tag, uint32_t bytes, uint32_t seq,

@@ -11,9 +11,11 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/message_parts.h"
+#include "measure/clocks/packets.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
+#include "measure/clocks/turns.h"
 #include "measure/core.h"
 #include "measure/thread.h"
 #include "piggyback/logical.h"
@@ -102,7 +104,9 @@ struct sending {
     int32_t tag;
     uint32_t bytes, seq, id; /* id 0: record */
     uint64_t waits;
+    bool told; /* the record has left, as a turn */
 };
+_Static_assert(sizeof(struct sending) <= LC_EVENT_DATA, "fits");
 
 static void send_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct sending x;
@@ -113,7 +117,12 @@ static void send_later(struct lc_call *call, struct lc_clk_thread *k, void *data
         return;
     lc_logical_stamp(&k->l, call->begin, &stamp);
     lc_clk_lock();
-    if (x.id == 0) {
+    if (x.told) {
+        uint64_t words[LC_PART_WORDS];
+        lc_clk_turns_known(
+            x.to, x.seq, words,
+            lc_clk_record_pack(k, &stamp, x.context, x.tag, x.bytes, x.seq, 0, words));
+    } else if (x.id == 0) {
         lc_clk.outs[x.to].n_lost +=
             !lc_clk_record_send(k, x.to, &stamp, x.context, x.tag, x.bytes, x.seq, x.waits);
     } else {
@@ -135,16 +144,28 @@ static uint64_t flags_of(const struct lc_call *call, const struct lc_msg *msg) {
            (lc_clk.fn_starts[call->fn] ? 0 : LC_RECORD_INSIDE);
 }
 
+/* With lc_clk.lock held. */
+static inline void count(const struct lc_clk_thread *k, uint32_t to, const struct lc_msg *msg) {
+    lc_clk.counts.messages++;
+    if (k->l.interval)
+        lc_pairs_sent(&lc_clk.pairs, to, msg->bytes);
+}
+
 static LC_COLD void send_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                     struct lc_msg *msg, uint32_t to, uint32_t context) {
-    static const struct lc_event_type event = {.run = send_later};
+    static const struct lc_event_type event = {.run = send_later},
+                                      record = {.run = send_later, .turn = true};
     struct sending x = {
         .to = to, .context = context, .tag = msg->tag, .bytes = (uint32_t)msg->bytes, .seq = 1};
     lc_clk_lock();
-    lc_clk.counts.messages++;
+    count(k, to, msg);
     if (lc_clk.areas[to].head == NULL) {
         x.seq = ++lc_clk.outs[to].seq;
         x.waits = flags_of(call, msg);
+        struct lc_turn_send send = {to, context, x.tag, x.bytes, x.seq, x.waits};
+        enum lc_turn_way way = lc_clk_turns_send(call, &send);
+        x.told = way == LC_TURN_TOLD;
+        x.waits |= way == LC_TURN_KEEPS ? LC_RECORD_KEEPS : 0;
     } else {
         if (sents == NULL)
             sents = calloc(LC_SENTS, sizeof *sents);
@@ -156,7 +177,7 @@ static LC_COLD void send_in_backlog(struct lc_call *call, struct lc_clk_thread *
     lc_clk_unlock();
     msg->clocks[0] = x.id;
     msg->clocks[1] = (uint64_t)x.seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
-    lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+    lc_clk_backlog_submit(x.id == 0 ? &record : &event, k, call, &x, sizeof x);
 }
 
 /* ---- points */
@@ -179,7 +200,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         return;
     }
     lc_clk_lock();
-    lc_clk.counts.messages++;
+    count(k, (uint32_t)to, msg);
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
         struct lc_ring_out *out = ring_to((uint32_t)to);
         entry = lc_ring_place(out);
@@ -198,6 +219,8 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
 void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
     if (lc_clk.backlog) {
         struct sent *s = sent_of(entry);
+        if (s == NULL && to >= 0)
+            lc_clk_turns_void((uint32_t)to);
         if (s != NULL && s->entry != NULL && to >= 0)
             lc_ring_make_void(&lc_clk.outs[to], s->entry, s->seq);
         else if (s != NULL)
@@ -208,12 +231,15 @@ void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
 }
 
 void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
     if ((uint32_t)msg->clocks[1] == 0) /* no entry went with it */
         return;
     lc_clk_void_entry(lc_clk_world(msg->comm, msg->peer), msg->clocks[0], msg->clocks[1]);
     lc_clk_lock();
     lc_clk.counts.messages--;
+    const struct lc_clk_thread *k = call->thread->clocks;
+    int32_t to = lc_clk_world(msg->comm, msg->peer);
+    if (to >= 0 && k != NULL && k->l.interval)
+        lc_pairs_not_sent(&lc_clk.pairs, (uint32_t)to, msg->bytes);
     lc_clk_unlock();
 }
 

@@ -45,11 +45,9 @@ static bool some_to(struct lc_thread *t, const struct lc_coll *coll, int i) {
 /* Only the words that are set. */
 static void send_record(const struct lc_shadow *m, int32_t rank, const struct lc_shadow_record *r) {
     uint64_t words[LC_PART_WORDS] = {0};
-    uint32_t n = offsetof(struct lc_shadow_record, extra) / sizeof *words;
-    n += r->n > 0 ? 2 + LC_WHATIF_MAX + 2 * (uint32_t)r->extra[0] : 0;
+    uint32_t n = lc_shadow_pack(r, words + LC_RECORD_HEAD);
     words[6] = (uint64_t)lc_shadow_context(m) << 32 | m->number;
     words[7] = LC_RECORD_SHADOW;
-    memcpy(words + LC_RECORD_HEAD, r, n * sizeof *words);
     if (rank >= 0 && !lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, words, LC_RECORD_HEAD + n))
         lc_clk.counts.skipped++;
 }
@@ -61,11 +59,7 @@ static bool receive_record(const struct lc_shadow *m, int32_t rank, struct lc_sh
                   : NULL;
     if (item == NULL)
         return false;
-    memset(r, 0, sizeof *r);
-    memcpy(r, item->extra,
-           item->n_extra * sizeof(uint64_t) < sizeof *r ? item->n_extra * sizeof(uint64_t)
-                                                        : sizeof *r);
-    return true;
+    return lc_shadow_unpack(item->extra, item->n_extra, r);
 }
 
 /* ---- trees */

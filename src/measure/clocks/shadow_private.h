@@ -9,12 +9,11 @@
 #include "measure/calls/operations.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/shadow_record.h"
+#include "measure/clocks/work_since.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/ring.h"
 
 struct lc_shadow_batch;
-
-enum { LC_STEP_ITEMS = 3 };
 
 /* What a member did from one operation to the next (composed_collectives.c). */
 struct lc_shadow_step {

@@ -1,13 +1,45 @@
 /* What a member of a collective operation tells the others. */
+#include <stddef.h>
 #include <string.h>
 
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
+#include "measure/clocks/origins.h"
 #include "measure/clocks/shadow_record.h"
 #include "measure/clocks/wait_states.h"
 #include "piggyback/logical.h"
+#include "piggyback/match_types.h"
+
+_Static_assert(sizeof(struct lc_shadow_record) / sizeof(uint64_t) <= LC_STASH_ROOM,
+               "a record of a collective is an entry that waits for its turn");
+
+uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words) {
+    uint32_t n = offsetof(struct lc_shadow_record, extra) / sizeof *words;
+    n += r->n > 0 ? lc_clk_extra_words(r->extra) : 0;
+    memcpy(words, r, n * sizeof *words);
+    uint32_t past = r->n > 0 ? lc_clk_origins_words(r->past) : 0;
+    memcpy(words + n, r->past, past * sizeof *words);
+    return n + past;
+}
+
+bool lc_shadow_unpack(const uint64_t *words, uint32_t n, struct lc_shadow_record *r) {
+    uint32_t head = offsetof(struct lc_shadow_record, extra) / sizeof *words;
+    memset(r, 0, sizeof *r);
+    if (n <= head) {
+        memcpy(r, words, n * sizeof *words);
+        return true;
+    }
+    if (words[head] > LC_RECORD_ITEMS)
+        return false;
+    head += lc_clk_extra_words(words + head);
+    if (n < head || n - head > LC_PAST_WORDS)
+        return false;
+    memcpy(r, words, head * sizeof *words);
+    memcpy(r->past, words + head, (n - head) * sizeof *words);
+    return true;
+}
 
 void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *b) {
     bool empty = b->n == 0;
@@ -19,6 +51,7 @@ void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *
         b->latest = a->latest;
         b->latest_rank = a->latest_rank;
         b->latest_node = a->latest_node;
+        memcpy(b->past, a->past, sizeof b->past);
     }
     if (a->earliest < b->earliest ||
         (a->earliest == b->earliest && a->earliest_rank < b->earliest_rank)) {
@@ -60,6 +93,7 @@ void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
     r->latest_rank = r->earliest_rank = lc_clk.rank;
     r->latest_node = r->earliest_node = stamp->node;
     lc_clk_extra(k, NULL, LC_RECORD_ITEMS, r->extra);
+    lc_clk_origins_pack(-1, r->past);
 }
 
 static struct lc_stamp stamp_of(const struct lc_shadow_record *r) {
@@ -78,6 +112,7 @@ void lc_shadow_apply(struct lc_clk_thread *k, struct lc_call *call, const struct
     struct lc_stamp stamp = stamp_of(r);
     if (x->kind == LC_COLL_SYNC && stamp.enter > call->end) /* it ended before all had come */
         return;
+    lc_clk_origins_take(r->latest_rank, r->past, LC_PAST_WORDS);
     lc_clk_edge(k, lc_clk.rank, &stamp, call->end, r->extra, LC_RECORD_EXTRA);
     bool first = x->kind == LC_COLL_N2ONE;
     uint32_t rank = first ? r->earliest_rank : r->latest_rank;

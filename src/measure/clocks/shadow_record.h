@@ -3,6 +3,7 @@
 #ifndef LC_MEASURE_CLOCKS_SHADOW_RECORD_H
 #define LC_MEASURE_CLOCKS_SHADOW_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "measure/clocks/record_format.h"
@@ -19,9 +20,15 @@ struct lc_shadow_record {
     double latest, earliest; /* ns of the global clock */
     uint32_t latest_rank, latest_node, earliest_rank, earliest_node;
     uint64_t extra[LC_RECORD_EXTRA];
+    uint64_t past[LC_PAST_WORDS]; /* of latest_rank (origins.h); 0: none */
 };
 
-/* A member's own. */
+/* The words that are set, at most sizeof *r of them; how many. */
+uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words);
+/* Back. False: damaged. */
+bool lc_shadow_unpack(const uint64_t *words, uint32_t n, struct lc_shadow_record *r);
+
+/* Fills the record that this member sends of itself to the others. */
 void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
                     struct lc_shadow_record *r);
 

@@ -31,6 +31,7 @@
 #include "measure/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
+#include "piggyback/pending_entries.h"
 
 enum { LC_SYNC_LOOKS = 1000 };
 
@@ -241,6 +242,7 @@ static void wait_for(struct lc_clk_thread *k, const struct lc_call *call,
     lc_clk_lock();
     if (c.kind == LC_MEASURED_WIN_POST && h->enter < h->start_end) {
         c.ticks = h->enter > h->start_begin ? h->enter - h->start_begin : 0;
+        c.begin = h->start_begin;
         if (h->w->start.wait != NULL && c.ticks > 0)
             lc_clk_book_later(&h->w->start, &c);
     } else if (h->enter > call->begin) {

@@ -52,6 +52,10 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     lc_clk_lock();
     lc_clk.waited_ticks += c->ticks;
     lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node, c->ticks);
+    if (c->ticks > 0 && c->late_rank < lc_clk.size)
+        lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
+    if (lc_likely(k == lc_clk.threads))
+        lc_clk_origins_book(path->node, c, c->ticks);
     lc_clk_unlock();
 }
 
@@ -81,6 +85,10 @@ bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidat
     uint64_t more = c->ticks - instead->ticks;
     lc_clk.waited_ticks += more;
     lc_blame_add_own(&lc_clk.blame, lc_clk.rank, w->node, c->late_rank, c->late_node, more);
+    if (c->late_rank < lc_clk.size)
+        lc_pairs_waited(&lc_clk.pairs, c->late_rank, more);
+    if (w->thread == lc_clk.threads->index)
+        lc_clk_origins_book(w->node, c, more);
     return true;
 }
 
@@ -104,7 +112,8 @@ static void resolve_pending(struct lc_pending *p, uint32_t source, const struct 
     lc_clk_book_later(&p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
                                                           .kind = LC_MEASURED_LATERECEIVER,
                                                           .late_rank = source,
-                                                          .late_node = post->node});
+                                                          .late_node = post->node,
+                                                          .begin = p->begin});
 }
 
 /* With lc_clk.lock: called while rings are read. */

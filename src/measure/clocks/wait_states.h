@@ -8,6 +8,7 @@
 
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/origins.h"
 #include "measure/core.h"
 #include "measure/thread.h"
 
@@ -24,7 +25,7 @@ static inline void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_cal
                                                      : ticks <= k->worst.ticks))
         return;
     k->any_candidate = k->unbooked = true;
-    k->worst = (struct lc_candidate){ticks, kind, late_rank, late_node};
+    k->worst = (struct lc_candidate){ticks, kind, late_rank, late_node, call->begin};
 }
 
 /* The kind of wait of this member of a collective operation; LC_MEASURED_KINDS: none. */
@@ -44,12 +45,18 @@ static inline enum lc_measured_wait lc_clk_coll_wait(const struct lc_call *call,
                : kinds[x->kind];
 }
 
+static inline bool lc_clk_all_with_all(const struct lc_clk_coll *x) {
+    return x->kind == LC_COLL_BARRIER || x->kind == LC_COLL_N2N || x->kind == LC_COLL_SYNC;
+}
+
 /* What this member waited for: the release is when its cause entered. It is compared with the begin
  * of the call: a latest member before it gives no wait. */
 static inline void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call *call,
                                          const struct lc_clk_coll *x, uint64_t release,
                                          uint32_t rank, uint32_t node) {
     enum lc_measured_wait kind = lc_clk_coll_wait(call, x);
+    if (lc_likely(!x->nonblocking && lc_clk_all_with_all(x)))
+        lc_clk_origins_meet(k, x->c, release > call->begin ? release : call->begin);
     if (kind == LC_MEASURED_KINDS || (x->kind == LC_COLL_SYNC && release > call->end))
         return; /* it ended before all had come: no need to */
     uint64_t ticks = release > call->begin ? lc_min(release, call->end) - call->begin : 0;

@@ -1,6 +1,7 @@
 /* What-if scenarios (LATECOMER_WHAT_IF, base/what_if_spec.h). Useful time in call paths that
- * contain the function or region NAME counts FACTOR times; `mpi=0` asks for the prediction with a
- * network that takes no time. Functions are found by their symbols in the modules of the program.
+ * contain the function or region NAME counts FACTOR times; `mpi=0` and `omp=0` ask for the
+ * prediction with a network, or an OpenMP runtime, that takes no time; `tasks=infinite` for a clock
+ * per task. Functions are found by their symbols in the modules of the program.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/what_if_spec.h"
+#include "format/omp_construct.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core.h"
@@ -27,7 +29,7 @@ static struct lc_what_if_term terms[LC_WHAT_IF_TERMS];
 static uint32_t n_terms;
 static uint32_t terms_seen; /* bits: some call path has this name */
 static char texts[LC_WHATIF_MAX][LC_WHAT_IF_SCENARIO];
-static bool no_mpi[LC_WHATIF_MAX];
+static bool no_mpi[LC_WHATIF_MAX], no_omp[LC_WHATIF_MAX];
 
 struct lc_node_factors {
     bool known;
@@ -45,10 +47,19 @@ static void add_terms(uint32_t scenario, const char *text) {
     while (n_terms < LC_WHAT_IF_TERMS && lc_what_if_next(&text, &one, &term, &found) == LC_OK &&
            found) {
         term.scenario = scenario;
-        if (term.mpi)
+        switch (term.part) {
+        case LC_WHAT_IF_MPI:
             no_mpi[scenario] = true;
-        else
+            break;
+        case LC_WHAT_IF_OMP:
+            no_omp[scenario] = true;
+            break;
+        case LC_WHAT_IF_TASKS:
+            lc_clk.whatif_tasks |= 1u << scenario;
+            break;
+        default:
             terms[n_terms++] = term;
+        }
     }
 }
 
@@ -87,6 +98,10 @@ void lc_clk_whatif_unknown(uint32_t scenario, uint32_t seen, struct lc_strbuf *o
 
 bool lc_clk_whatif_no_mpi(uint32_t scenario) {
     return no_mpi[scenario];
+}
+
+bool lc_clk_whatif_no_omp(uint32_t scenario) {
+    return no_omp[scenario];
 }
 
 /* ---- the name of a function: its symbol in the module */
@@ -150,11 +165,44 @@ static bool script_is(const char *name, const char *wanted) {
             (function[1 + length] == ':' || function[1 + length] == '\0'));
 }
 
+/* Is there code of the line in this place of the program itself? line: "solve.c:12". */
+static bool line_is(const char *line, const struct lc_omp_place *place) {
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    size_t length = strlen(line);
+    const char *at = lc_option("LATECOMER_WHAT_IF_PLACES");
+    if (n != place->path_bytes || memcmp(self, place->path, (size_t)n) != 0)
+        return false;
+    while (at != NULL && (strncmp(at, line, length) != 0 || at[length] != '=')) {
+        at = strchr(at, ';');
+        at += at != NULL;
+    }
+    for (at = at != NULL ? at + length : NULL; at != NULL && (*at == '=' || *at == ',');) {
+        char *end;
+        uint64_t first = strtoull(at + 1, &end, 16);
+        uint64_t last = *end == '-' ? strtoull(end + 1, &end, 16) : 0;
+        if (place->offset >= first && place->offset < last)
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+/* "!$omp task @solve.c:12", or all of a kind: "!$omp task". */
+static bool construct_is(const char *name, const char *wanted) {
+    struct lc_omp_place place;
+    if (!lc_omp_place_of(name, &place) || strncmp(name, wanted, (size_t)place.construct) != 0)
+        return false;
+    wanted += place.construct;
+    return *wanted == '\0' || (strncmp(wanted, " @", 2) == 0 && line_is(wanted + 2, &place));
+}
+
 static bool node_is(const struct lc_state_node *node, const struct lc_what_if_term *term) {
     if (node->kind == LC_RAW_SCRIPT)
         return script_is(lc_state_name_of(node->ref), term->name);
     if (node->kind == LC_RAW_REGION)
-        return strcmp(lc_state_name_of(node->ref), term->name) == 0;
+        return strcmp(lc_state_name_of(node->ref), term->name) == 0 ||
+               construct_is(lc_state_name_of(node->ref), term->name);
     return lc_raw_is_code(node->kind) && node->ref != LC_NONE &&
            function_is(lc_state_path_of(node->ref), term, node->offset);
 }
@@ -180,6 +228,8 @@ static LC_COLD void work_out(uint32_t node) {
 
 const float *lc_clk_whatif_of(uint32_t node) {
     static const float ones[LC_WHATIF_MAX] = {1, 1, 1, 1, 1, 1};
+    if (n_terms == 0)
+        return ones;
     if (lc_unlikely(node >= cap_nodes)) {
         if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire) ||
             lc_grow(&nodes, &cap_nodes, node + 1u, sizeof *nodes) != LC_OK)

@@ -22,9 +22,12 @@ struct lc_clk_locks {
     bool announced;
 };
 void lc_clk_locks_init(struct lc_clk_locks *w); /* both with lc_clk.lock held */
+/* It is freed. With lc_clk.lock held. */
 void lc_clk_locks_free(struct lc_clk_locks *w);
+/* Before MPI_Win_lock and MPI_Win_lock_all. */
 void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w);
 void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared); /* -1: all */
+/* After MPI_Win_unlock of a target; -1: all. */
 void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target);
 
 #endif

@@ -167,8 +167,9 @@ static bool any_says(const struct lc_rank_record *all, enum lc_rank_room room) {
     return false;
 }
 
-/* Is there room for a communicator on all ranks? A rank that does not say so in time has none; who
- * is tired of waiting says the same of itself, for that rank to see. */
+/* Is there room for a communicator on all ranks? A rank that does not say so in time counts as
+ * one without; the ranks that waited for it in vain then say the same of themselves, so that it
+ * sees what they decided. */
 static bool room_everywhere(struct lc_rank_record *all) {
     if (!any_says(all, LC_ROOM_ASKED) && !any_says(all, LC_ROOM_NONE) &&
         !any_says(all, LC_ROOM_ENOUGH))
@@ -202,7 +203,7 @@ static const char *local_file_system(void) {
 }
 
 /* Ranks are missing: is it that each node sees only its own? Then exactly those of this node are
- * there. Nodes without rank 0 leave the word to that of rank 0. */
+ * there. Only the node of rank 0 says so. */
 static void give_up_missing(const struct lc_rank_record *all, int present) {
     char why[sizeof lc_core.state->why];
     bool one_node = present == launch.local_size && launch.local_size < lc_core.size;

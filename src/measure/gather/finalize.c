@@ -8,7 +8,7 @@
 #include "base/binomial.h"
 #include "base/mem.h"
 #include "base/pieces.h"
-#include "format/raw.h"
+#include "format/raw_pack.h"
 #include "format/state.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/core.h"
@@ -120,17 +120,25 @@ static void descend(struct gather *g) {
     }
 }
 
+/* There also where memory is used up, for one after the other. */
+static union {
+    char waste[PIECE];
+    struct {
+        struct lc_pieces out;
+        struct lc_piece in;
+    } rows;
+} room;
+
 /* What rank 0 has, on every rank, in pieces: a rank without memory for it takes part all the same.
  * NULL: nothing. */
 static void *share_bytes(void *bytes, size_t *n_bytes) {
-    static char waste[PIECE];
     uint64_t length = *n_bytes;
     lc_real.Bcast(&length, 8, MPI_BYTE, 0, lc_core.comm);
     if (lc_core.rank != 0)
         bytes = length > 0 ? malloc(length) : NULL;
     for (uint64_t done = 0; done < length; done += PIECE) {
         uint64_t part = length - done < PIECE ? length - done : PIECE;
-        lc_real.Bcast(bytes != NULL ? (char *)bytes + done : waste, (int)part, MPI_BYTE, 0,
+        lc_real.Bcast(bytes != NULL ? (char *)bytes + done : room.waste, (int)part, MPI_BYTE, 0,
                       lc_core.comm);
     }
     *n_bytes = bytes != NULL ? length : 0;
@@ -271,25 +279,25 @@ static void send_piece(void *user, const struct lc_piece *piece) {
 
 /* The rows of this rank and of those below it in the tree. */
 static bool pass_rows(const struct gather *g, int fd) {
-    static struct lc_pieces out;
-    static struct lc_piece in;
+    struct lc_pieces *out = &room.rows.out;
+    struct lc_piece *in = &room.rows.in;
     struct outlet outlet = {.parent = lc_binomial_parent(lc_core.rank), .fd = fd, .ok = true};
     struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
     void *bytes;
     size_t n_bytes;
     int child;
-    lc_pieces_begin(&out, send_piece, &outlet);
+    lc_pieces_begin(out, send_piece, &outlet);
     for (size_t k = 0; (n_bytes = pack_slice(g, k, &bytes)) > 0; k++) {
-        lc_pieces_put(&out, bytes, n_bytes);
+        lc_pieces_put(out, bytes, n_bytes);
         free(bytes);
     }
     while (lc_binomial_next(&tree, &child) == LC_BINOMIAL_CHILD)
         do {
-            lc_real.Recv(&in, (int)sizeof in, MPI_BYTE, child, TAG_ROWS, lc_core.comm,
+            lc_real.Recv(in, (int)sizeof *in, MPI_BYTE, child, TAG_ROWS, lc_core.comm,
                          MPI_STATUS_IGNORE);
-            lc_pieces_put(&out, in.bytes, in.length);
-        } while (!in.last);
-    lc_pieces_end(&out);
+            lc_pieces_put(out, in->bytes, in->length);
+        } while (!in->last);
+    lc_pieces_end(out);
     return outlet.ok;
 }
 
@@ -379,6 +387,8 @@ void lc_write_profile(void) {
         write_file(&g, meta);
     else
         pass_rows(&g, -1);
+    if (g.failed && lc_core.rank != 0)
+        lc_say_once("profile: no memory: rank %d is not in it", lc_core.rank);
     atomic_store_explicit(&lc_core.state->ending, LC_ENDING_FINALIZE, memory_order_release);
     lc_raw_free(names);
     lc_raw_free(g.own);

@@ -1,3 +1,4 @@
+#include "base/cpu_sets.h"
 #include "base/plural.h"
 #include "base/timer.h"
 #include "measure/clocks/clocks_finalize.h"
@@ -28,27 +29,9 @@
 /* CPUs that the calling thread may use, as "0-3,8". */
 static void binding(char *out, size_t bytes) {
     cpu_set_t set;
-    size_t used = 0;
     out[0] = '\0';
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return;
-    for (int from = 0; from < CPU_SETSIZE; from++) {
-        if (!CPU_ISSET(from, &set))
-            continue;
-        int to = from;
-        while (to + 1 < CPU_SETSIZE && CPU_ISSET(to + 1, &set))
-            to++;
-        char part[32];
-        int n = to > from ? snprintf(part, sizeof part, "%s%d-%d", used > 0 ? "," : "", from, to)
-                          : snprintf(part, sizeof part, "%s%d", used > 0 ? "," : "", from);
-        if (used + (size_t)n + 4 >= bytes) {
-            memcpy(out + used, "...", 4);
-            return;
-        }
-        memcpy(out + used, part, (size_t)n + 1);
-        used += (size_t)n;
-        from = to;
-    }
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        lc_cpu_list(&set, out, bytes);
 }
 
 /* CPU time of a thread in clock ticks; the name in the file may hold anything, also ')'. */
@@ -216,6 +199,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     own->region_errors = atomic_load(&lc_core.n_region_errors);
     own->in_callbacks = atomic_load(&lc_core.n_in_callbacks);
     own->spawned = atomic_load(&lc_core.n_spawned);
+    own->grid = lc_grid_largest();
     own->pcontrol_ignored = atomic_load(&lc_core.n_pcontrol_ignored);
     own->required_level = lc_core.required_level;
     own->provided_level = lc_core.provided_level;
@@ -401,6 +385,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
     lc_strbuf_printf(&out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);
     lc_omp_put_meta(&out);
+    lc_grid_put(&out, &all[0].grid, n, sizeof *all);
     const char *clocks = lc_clocks_meta_text();
     if (clocks != NULL)
         lc_strbuf_printf(&out, ", %s", clocks);

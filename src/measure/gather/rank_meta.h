@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "measure/calls/grid.h"
 #include "measure/core.h"
 
 enum { LC_META_STEPS = 8 };
@@ -32,6 +33,7 @@ struct lc_meta_rank {
     int32_t required_level, provided_level;
     struct lc_meta_step steps[LC_META_STEPS];
     uint32_t n_steps, steps_left_out;
+    struct lc_grid grid;
     uint32_t tsc;
     uint32_t
         busy_threads; /* of the whole process, measured or not: have a tenth of the CPU time of the

@@ -10,8 +10,9 @@ struct lc_thread;
 struct lc_omp_attached {
     void (*thread_gone)(struct lc_thread *t); /* the thread ends */
     /* Longest chain of useful work with a clock per task, ticks, in the interval that is about to
-     * end; 0: no explicit task ran. */
-    uint64_t (*task_chain)(uint32_t interval);
+     * end; 0: no explicit task ran. Raises the what-if clocks to those of tasks that have ended. */
+    uint64_t (*task_chain)(uint32_t interval, uint64_t *whatif);
+    uint64_t (*phase_chain)(uint32_t phase, uint64_t now); /* the same of a phase; now: its end */
     void (*book_open)(void); /* the measurement ends: books waits in progress */
 };
 extern struct lc_omp_attached lc_omp_attached;

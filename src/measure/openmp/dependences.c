@@ -7,12 +7,6 @@
 
 enum { FIRST_BUCKETS = 64 };
 
-static void unkeep_set(struct lc_omp_thread *o, struct lc_omp_set *set) {
-    if (set != NULL &&
-        atomic_fetch_sub_explicit(&set->item.references, 1, memory_order_acq_rel) == 1)
-        lc_omp_give(&o->pools, &set->item);
-}
-
 static void add_link(struct lc_omp_thread *o, struct lc_omp_link **list, struct lc_omp_set *set) {
     struct lc_omp_link *link =
         set != NULL ? lc_omp_take(&o->pools, LC_OMP_LINK, sizeof(struct lc_omp_link)) : NULL;
@@ -27,7 +21,7 @@ static void add_link(struct lc_omp_thread *o, struct lc_omp_link **list, struct 
 static void free_links(struct lc_omp_thread *o, struct lc_omp_link **list) {
     for (struct lc_omp_link *link = *list, *next; link != NULL; link = next) {
         next = link->next;
-        unkeep_set(o, link->set);
+        lc_omp_unkeep(&o->pools, link->set);
         lc_omp_give(&o->pools, &link->item);
     }
     *list = NULL;
@@ -103,13 +97,13 @@ static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct 
         struct lc_omp_set *set = lc_omp_take(&o->pools, LC_OMP_SET, sizeof(struct lc_omp_set));
         if (set == NULL)
             return;
-        unkeep_set(o, e->before);
+        lc_omp_unkeep(&o->pools, e->before);
         e->before = e->current;
         e->current = set;
         e->type = type;
     }
     add_link(o, &task->after, e->before);
-    if (type == OMPT_DEPEND_MUTEXINOUTSET) /* one after the other: behind those that have ended */
+    if (type == OMPT_DEPEND_MUTEXINOUTSET) /* one after the other: after those that have ended */
         add_link(o, &task->after, e->current);
     add_link(o, &task->into, e->current);
 }
@@ -128,17 +122,18 @@ void lc_omp_depend(struct lc_omp_thread *o, struct lc_omp_task *task,
                     type = OMPT_DEPEND_OUT;
             }
         }
-        if (!again && type != OMPT_DEPEND_SOURCE && type != OMPT_DEPEND_SINK)
+        if (!again)
             depend_on(o, task, table, address, type);
     }
 }
 
-uint64_t lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
-    uint64_t latest = 0;
+struct lc_omp_late lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task,
+                                       uint64_t now) {
+    struct lc_omp_late latest = {0};
     for (struct lc_omp_link *link = task->after; link != NULL; link = link->next) {
         struct lc_omp_late late;
-        if (lc_omp_edge_joint(o, &link->set->joint, now, &late) && late.when > latest)
-            latest = late.when;
+        if (lc_omp_edge_joint(o, &link->set->joint, now, &late) && late.when > latest.when)
+            latest = late;
     }
     free_links(o, &task->after);
     return latest;
@@ -156,8 +151,8 @@ void lc_omp_table_free(struct lc_omp_thread *o, struct lc_omp_task *task) {
     for (uint32_t i = 0; table != NULL && i <= table->mask; i++)
         for (struct lc_omp_entry *e = table->buckets[i], *next; e != NULL; e = next) {
             next = e->next;
-            unkeep_set(o, e->current);
-            unkeep_set(o, e->before);
+            lc_omp_unkeep(&o->pools, e->current);
+            lc_omp_unkeep(&o->pools, e->before);
             lc_omp_give(&o->pools, &e->item);
         }
     if (table != NULL)

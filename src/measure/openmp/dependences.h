@@ -2,7 +2,7 @@
  *
  * Per address there is a current set of tasks and the one before it. Tasks of one set are not
  * ordered among each other (in, inoutset), exclude each other (mutexinoutset), or there is but one
- * (out, inout); each is ordered behind all tasks of the set before. A task whose type is that of
+ * (out, inout); each is ordered after all tasks of the set before. A task whose type is that of
  * the current set joins it, any other begins a new one. A set gathers the ends of its tasks; the
  * runtime starts a task only when all tasks of the set before have ended. */
 #ifndef LC_MEASURE_OPENMP_DEPENDENCES_H
@@ -38,11 +38,14 @@ struct lc_omp_table {
 /* The task is created, and does not run yet. */
 void lc_omp_depend(struct lc_omp_thread *o, struct lc_omp_task *task,
                    const struct ompt_dependence *list, int n);
-/* It begins to run, or (it is a taskwait) its waiting is over. When the last task ended that it
- * waited for; 0: none. */
-uint64_t lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now);
+/* It begins to run, or (it is a taskwait) its waiting is over. The end of the last task that it
+ * waited for; when 0: there was none. */
+struct lc_omp_late lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task,
+                                       uint64_t now);
+/* It has ended: those that depend on it may run. */
 void lc_omp_depend_end(struct lc_omp_thread *o, struct lc_omp_task *task,
                        const struct lc_omp_point *end);
+/* Frees what the task's children depend on. */
 void lc_omp_table_free(struct lc_omp_thread *o, struct lc_omp_task *task);
 
 #endif

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/hash.h"
@@ -15,28 +16,38 @@
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"
 
-/* A lock of the program. LLVM's runtime reports a release after it, so the next holder may be
- * there first: it waits for the report. */
-struct lock {
-    struct lock *next; /* same hash; lists only grow */
-    uint64_t wait;
-    _Atomic uint32_t held;
-    uint32_t silent; /* how often a release was not reported: no more waiting */
-    /* in the trace; of its holder: */
-    uint32_t number, order; /* how often it was acquired */
-    bool traced;
-    uint32_t block, construct; /* nodes of what it guards; 0: none, it is omp_set_lock's */
-    struct lc_omp_joint last;  /* release; stamp.enter: when */
-};
-
 enum {
     BUCKETS = 4096,
+    HOLDS = 3,
     TRIES = 1000,
     NAPS = 100,
     NAP_NS = 50 * 1000,
     SILENT_MAX = 3,     /* releases of one lock that were not reported */
     ALL_SILENT_MAX = 16 /* of all */
 };
+
+/* From a lock's acquisition to the report of its release. */
+struct hold {
+    const struct lc_omp_thread *by; /* NULL: none */
+    bool traced;
+    uint32_t order;            /* of all times that the lock was acquired */
+    uint32_t block, construct; /* nodes of what it guards; 0: none, it is omp_set_lock's */
+};
+
+/* A lock of the program. LLVM's runtime reports a release after it, so the next holder may be
+ * there first: it waits for the report, for some time. */
+struct lock {
+    struct lock *next; /* same hash; lists only grow */
+    uint64_t wait;
+    _Atomic uint32_t held;
+    uint32_t silent; /* how often a release was not reported: no more waiting */
+    uint32_t number; /* in the trace */
+    /* with last.lock: */
+    uint32_t order;           /* how often it was acquired */
+    struct hold holds[HOLDS]; /* several where the report of a release was not waited for */
+    struct lc_omp_joint last; /* release; stamp.enter: when */
+};
+
 static _Atomic(struct lock *) buckets[BUCKETS];
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t n_locks; /* with `adding` */
@@ -93,6 +104,35 @@ static enum lc_omp_construct block_of(int kind) {
                                         : LC_OMP_AT_IDLE;
 }
 
+/* Instead of one of the same thread's whose release was never reported, else in a free place, else
+ * in place of the oldest. */
+static void begin_hold(struct lock *lock, const struct hold *hold) {
+    lc_omp_lock(&lock->last.lock);
+    struct hold *place = &lock->holds[0];
+    for (size_t i = 1; i < HOLDS && place->by != hold->by; i++) {
+        struct hold *at = &lock->holds[i];
+        if (at->by == hold->by ||
+            (place->by != NULL && (at->by == NULL || at->order < place->order)))
+            place = at;
+    }
+    *place = *hold;
+    lc_omp_unlock(&lock->last.lock);
+}
+
+/* The thread's, else any: tasks own locks, and may go on elsewhere. */
+static struct hold end_hold(struct lock *lock, const struct lc_omp_thread *o) {
+    lc_omp_lock(&lock->last.lock);
+    struct hold *ended = NULL;
+    for (size_t i = 0; i < HOLDS && (ended == NULL || ended->by != o); i++)
+        if (lock->holds[i].by != NULL && (ended == NULL || lock->holds[i].by == o))
+            ended = &lock->holds[i];
+    struct hold was = ended != NULL ? *ended : (struct hold){0};
+    if (ended != NULL)
+        ended->by = NULL;
+    lc_omp_unlock(&lock->last.lock);
+    return was;
+}
+
 void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t wait,
                       const void *code) {
     (void)kind;
@@ -104,6 +144,7 @@ void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t
         return;
     lc_omp_lock(&lock->last.lock); /* another lock may have been there before */
     lock->last.any = false;
+    memset(lock->holds, 0, sizeof lock->holds);
     lc_omp_unlock(&lock->last.lock);
     atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
 }
@@ -130,8 +171,8 @@ static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
     uint32_t tries = 0;
     while (atomic_load_explicit(&lock->held, memory_order_acquire) != 0 && /* partner: released */
            lock->silent < SILENT_MAX) {
-        bool patient = atomic_load_explicit(&all_silent, memory_order_relaxed) < ALL_SILENT_MAX;
-        if (++tries >= TRIES + (patient ? NAPS : 0)) {
+        bool may_sleep = atomic_load_explicit(&all_silent, memory_order_relaxed) < ALL_SILENT_MAX;
+        if (++tries >= TRIES + (may_sleep ? NAPS : 0)) {
             lock->silent++;
             atomic_fetch_add_explicit(&all_silent, 1, memory_order_relaxed);
             o->edges_lost++;
@@ -149,36 +190,36 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
     struct lock *lock = o != NULL ? find(wait) : NULL;
     if (lock == NULL)
         return;
-    uint64_t entered = o->entered, now = lc_ticks();
+    if (only_tries(kind)) /* what it waits for here is no work */
+        lc_omp_enter(o, lc_ticks());
     wait_for_word(o, lock);
+    uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
     atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
-    lc_omp_lock(&lock->last.lock);
     struct lc_omp_late holder = {0};
+    struct hold hold = {.by = o};
+    lc_omp_lock(&lock->last.lock);
     if (lock->last.any)
         holder = lock->last.point.late;
+    hold.order = ++lock->order;
     lc_omp_unlock(&lock->last.lock);
-    uint64_t told =
-        holder.when > now ? holder.when : now; /* not before the release, in the trace */
-    lock->order++;
-    lock->block = lock->construct = 0;
+    lc_omp_leave(o, now);
     if (only_tries(kind)) {
-        lc_omp_worked(o, now);
-        lock->traced = lc_omp_trace_tried(o, lock->number, lock->order, code, told);
+        hold.traced = lc_omp_trace_tried(o, lock->number, hold.order, code, now);
     } else {
         o->takes_lock = false;
-        lc_omp_leave(o, now);
         if (holder.when > entered)
             lc_omp_waited(o, o->at,
                           of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
-                          (holder.when < now ? holder.when : now) - entered, &holder);
-        lock->traced = lc_omp_trace_acquired(o, lock->number, lock->order, block_of(kind), code,
-                                             told, &lock->block);
-        lock->construct = lock->traced && of_construct(kind) ? o->at->node : 0;
-        if (lock->construct != 0)
+                          holder.when - entered, &holder);
+        hold.traced = lc_omp_trace_acquired(o, lock->number, hold.order, block_of(kind), code, now,
+                                            &hold.block);
+        hold.construct = hold.traced && of_construct(kind) ? o->at->node : 0;
+        if (hold.construct != 0)
             lc_omp_pop_into_block(o, now);
         else
-            lc_omp_pop(o, told);
+            lc_omp_pop(o, now);
     }
+    begin_hold(lock, &hold);
     lc_omp_edge_joint(o, &lock->last, now, NULL);
 }
 
@@ -193,9 +234,9 @@ void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
     lc_omp_worked(o, now);
     lc_omp_point_now(o, now, &here);
     lc_omp_join(&lock->last, &here);
-    if (lock->traced)
-        lc_omp_trace_released(o, lock->number, lock->order, lock->block, lock->construct, code,
-                              now);
+    struct hold hold = end_hold(lock, o);
+    if (hold.traced)
+        lc_omp_trace_released(o, lock->number, hold.order, hold.block, hold.construct, code, now);
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* partner: wait_for_word */
 }
 

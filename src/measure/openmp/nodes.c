@@ -108,7 +108,16 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
 }
 
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
-    return find(o, node, KNOWN, 0);
+    struct lc_omp_node *known = o->known;
+    if (known == NULL || known->node != node)
+        o->known = known = find(o, node, KNOWN, 0);
+    return known;
+}
+
+struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o) {
+    if (o->idle_node == NULL)
+        o->idle_node = find(o, 0, LC_OMP_AT_IDLE, 0);
+    return o->idle_node;
 }
 
 /* The program's own, not the runtime's. */
@@ -142,8 +151,10 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
             lc_samples_drop(t);
     }
     if (now > t->last_ticks &&
-        (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_ON) != 0)
+        (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_ON) != 0) {
         o->at->row->sum += now - t->last_ticks;
+        t->outside_ticks += now - t->last_ticks;
+    }
     t->last_ticks = now;
 }
 
@@ -182,7 +193,12 @@ static bool measures(const struct lc_omp_thread *o) {
 }
 
 void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {
-    if (at == NULL || amount == 0 || !measures(o))
+    if (measures(o))
+        lc_omp_put(o, at, kind, amount);
+}
+
+void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {
+    if (at == NULL || amount == 0)
         return;
     if (at->waits == NULL)
         at->waits = lc_clk_waits_new(o->t->index, at->node);

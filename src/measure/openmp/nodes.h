@@ -41,11 +41,15 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
 /* The same for a node that is known: a region's. */
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node);
 
+/* That of workers between regions. */
+struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o);
+
 /* The time since the last event belongs to where the thread is. */
 void lc_omp_book(struct lc_omp_thread *o, uint64_t now);
-/* It goes into a construct, and out of it. Nothing outside of regions. */
+/* It goes into a construct. Nothing outside of regions. */
 void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
                  uint64_t now);
+/* The thread leaves the innermost construct; now: ticks. */
 void lc_omp_pop(struct lc_omp_thread *o, uint64_t now);
 /* The same, but the construct goes on: its block, which belongs to the code around it. */
 void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now);
@@ -53,6 +57,8 @@ void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now);
 /* What is measured at a node besides its time; kind: enum lc_measured_wait. Not outside of measured
  * intervals. */
 void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount);
+/* The same, at any time. */
+void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount);
 /* The same of waiting, and who was waited for; NULL: not known. */
 void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
                    const struct lc_omp_late *late);

@@ -9,7 +9,7 @@
 /* The thread worked at its node until now, `ticks`: what others will have waited for is where it
  * worked longest since it last waited itself. */
 void lc_omp_blame_work(struct lc_omp_thread *o, uint64_t ticks);
-/* Where that was, and it begins anew. */
+/* The node that most of the thread's work since the last call of this belongs to. */
 uint32_t lc_omp_blame_node(struct lc_omp_thread *o);
 
 /* Waiting of the thread at a node, by its cause; NULL: not known. */

@@ -6,8 +6,10 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/phases.h"
 #include "measure/core.h"
 #include "measure/openmp/omp_blame.h"
+#include "measure/openmp/task_spans.h"
 #include "piggyback/logical.h"
 
 /* Where clocks lag behind the program (several nodes) there are no edges of OpenMP: NULL. */
@@ -25,9 +27,42 @@ static struct lc_clk_thread *clocks_of(struct lc_omp_thread *o, uint64_t now) {
     struct lc_call call = {.thread = o->t, .begin = now, .end = now, .mode = mode};
     lc_clocks_thread_new(&call);
     k = o->t->clocks;
-    if (k != NULL && k->l.interval) /* its edges are known: it begins with a fork */
+    if (k != NULL && k->l.interval) { /* its edges are known: it begins with a fork */
         lc_logical_begin(&k->l, k->l.interval, now);
+        lc_clk_phase_catch_up(k);
+    }
     return k;
+}
+
+static void raise(uint64_t *to, uint64_t from) {
+    if (from > *to)
+        *to = from;
+}
+
+/* Its clock in the phase is its own from now on. */
+static void into_phase(struct lc_omp_task *task, const struct lc_logical *l) {
+    if (lc_likely(task->phase == l->phase))
+        return;
+    task->phase = l->phase;
+    task->phase_clock = 0;
+}
+
+/* As task_follows, from the begin of the current phase. */
+static void task_follows_phase(struct lc_omp_thread *o, const struct lc_logical *l) {
+    struct lc_omp_task *task = o->task;
+    if (lc_unlikely(l->phase != o->phase)) {
+        o->phase = l->phase;
+        o->seen_phase_own = o->seen_phase_useful = o->phase_task_max = 0;
+    }
+    if (task != NULL && l->phase != 0) {
+        uint64_t own = l->phase_own - o->seen_phase_own;
+        into_phase(task, l);
+        task->phase_clock += own;
+        if (l->phase_useful > o->seen_phase_useful + own)
+            raise(&task->phase_clock, l->phase_useful);
+    }
+    o->seen_phase_own = l->phase_own;
+    o->seen_phase_useful = l->phase_useful;
 }
 
 /* The current task's clock, up to the thread's last event. Where the thread's clock grew by more
@@ -37,19 +72,26 @@ static void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
     if (lc_unlikely(l->interval != o->interval)) {
         o->interval = l->interval;
         o->seen_own = o->seen_useful = o->task_max = 0;
+        memset(o->whatif_max, 0, sizeof o->whatif_max);
     }
     if (task != NULL) {
         if (lc_unlikely(task->interval != l->interval)) {
             task->interval = l->interval;
-            task->clock = 0;
+            task->clock = task->work = 0;
+            memset(task->spans, 0, sizeof task->spans);
         }
         uint64_t own = l->own - o->seen_own;
         task->clock += own;
+        if (task->span != 0) {
+            task->work += own;
+            task->spans[task->span - 1] += own;
+        }
         if (l->useful > o->seen_useful + own && l->useful > task->clock)
             task->clock = l->useful;
     }
     o->seen_own = l->own;
     o->seen_useful = l->useful;
+    task_follows_phase(o, l);
 }
 
 void lc_omp_worked(struct lc_omp_thread *o, uint64_t now) {
@@ -80,6 +122,37 @@ void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
     task_follows(o, &k->l);
 }
 
+void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    struct lc_clk_thread *k = known_clocks(o);
+    struct lc_omp_task *before = o->task;
+    o->task = task;
+    if (lc_likely(lc_clk.whatif_tasks == 0) || k == NULL)
+        return;
+    for (uint32_t s = 0; s < k->l.vec.n_whatif; s++) {
+        if (!(lc_clk.whatif_tasks & 1u << s))
+            continue;
+        uint64_t *clock = &k->l.vec.whatif[s];
+        raise(&o->whatif_max[s], *clock);
+        if (before != NULL)
+            before->whatif[s] = *clock;
+        *clock = task != NULL && task->interval == k->l.interval ? task->whatif[s] : 0;
+    }
+    k->l.stale = true;
+}
+
+void lc_omp_follow(struct lc_omp_thread *o, const struct lc_omp_task *ended) {
+    struct lc_clk_thread *k = known_clocks(o);
+    if (k == NULL || ended->interval != k->l.interval || o->task->interval != ended->interval)
+        return;
+    raise(&o->task->clock, ended->clock);
+    if (ended->phase == o->task->phase)
+        raise(&o->task->phase_clock, ended->phase_clock);
+    lc_omp_spans_raise(o->task->spans, ended->spans);
+    for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
+        if (lc_clk.whatif_tasks & 1u << s)
+            raise(&k->l.vec.whatif[s], ended->whatif[s]);
+}
+
 void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point *point) {
     struct lc_clk_thread *k = known_clocks(o);
     const struct lc_omp_late here = {now, o->t->index, o->at != NULL ? o->at->node : 0};
@@ -93,6 +166,12 @@ void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point
     lc_logical_stamp(&k->l, now, &point->stamp);
     point->process = k->l.process;
     point->task = o->task != NULL ? o->task->clock : 0;
+    point->phase_process = k->l.phase_process;
+    point->phase_task = o->task != NULL && o->task->phase == k->l.phase ? o->task->phase_clock : 0;
+    if (o->task != NULL)
+        memcpy(point->spans, o->task->spans, sizeof point->spans);
+    else
+        memset(point->spans, 0, sizeof point->spans);
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
         point->whatif[s] = k->l.vec.whatif[s];
 }
@@ -109,9 +188,32 @@ void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint
     lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
     if (point->process > l->process)
         l->process = point->process;
-    if (o->task != NULL && o->task->interval == l->interval && point->task > o->task->clock)
-        o->task->clock = point->task;
+    bool phase = l->phase != 0 && point->stamp.phase == l->phase;
+    if (phase)
+        raise(&l->phase_process, point->phase_process);
+    if (o->task != NULL && o->task->interval == l->interval) {
+        raise(&o->task->clock, point->task);
+        if (phase) {
+            into_phase(o->task, l);
+            raise(&o->task->phase_clock, point->phase_task);
+        }
+        lc_omp_spans_raise(o->task->spans, point->spans);
+    }
     o->seen_useful = l->useful;
+    o->seen_phase_useful = l->phase_useful;
+}
+
+/* Of the what-if clocks only those that there are. */
+static void copy(struct lc_omp_point *to, const struct lc_omp_point *from) {
+    to->stamp = from->stamp;
+    to->late = from->late;
+    to->process = from->process;
+    to->task = from->task;
+    to->phase_process = from->phase_process;
+    to->phase_task = from->phase_task;
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        to->whatif[s] = from->whatif[s];
+    memcpy(to->spans, from->spans, sizeof to->spans);
 }
 
 bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
@@ -120,7 +222,7 @@ bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint
     lc_omp_lock(&joint->lock);
     bool any = joint->any;
     if (any)
-        point = joint->point;
+        copy(&point, &joint->point);
     lc_omp_unlock(&joint->lock);
     if (any)
         lc_omp_edge(o, &point, now);
@@ -129,17 +231,12 @@ bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint
     return any;
 }
 
-static void raise(uint64_t *to, uint64_t from) {
-    if (from > *to)
-        *to = from;
-}
-
 void lc_omp_join_locked(struct lc_omp_joint *joint, const struct lc_omp_point *point) {
     struct lc_omp_point *all = &joint->point;
     struct lc_stamp *to = &all->stamp;
     const struct lc_stamp *from = &point->stamp;
     if (!joint->any || from->interval > to->interval) {
-        *all = *point;
+        copy(all, point);
         joint->any = true;
         return;
     }
@@ -156,12 +253,17 @@ void lc_omp_join_locked(struct lc_omp_joint *joint, const struct lc_omp_point *p
     raise(&to->outside_omp, from->outside_omp);
     if (from->phase == to->phase) {
         raise(&to->phase_useful, from->phase_useful);
+        raise(&all->phase_process, point->phase_process);
+        raise(&all->phase_task, point->phase_task);
     } else if (from->enter >= to->enter) {
         to->phase = from->phase;
         to->phase_useful = from->phase_useful;
+        all->phase_process = point->phase_process;
+        all->phase_task = point->phase_task;
     }
     raise(&all->process, point->process);
     raise(&all->task, point->task);
+    lc_omp_spans_raise(all->spans, point->spans);
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
         raise(&all->whatif[s], point->whatif[s]);
 }

@@ -6,11 +6,17 @@
 #include "measure/openmp/omp_lock.h"
 #include "measure/openmp/omp_thread.h"
 
-/* The thread has worked until now. */
+/* Adds the time until now (ticks) to the thread's useful time. */
 void lc_omp_worked(struct lc_omp_thread *o, uint64_t now);
-/* It goes into the runtime, and comes back: the time between is not useful. */
+/* It goes into the runtime: from now on the time is not useful. */
 void lc_omp_enter(struct lc_omp_thread *o, uint64_t now);
+/* The thread comes back from the runtime into the program; now: ticks. */
 void lc_omp_leave(struct lc_omp_thread *o, uint64_t now);
+
+/* It runs the task from now on (of this interval, as far as its clocks go); NULL: none. */
+void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* The task that it runs follows what another one of this thread, which has ended, did. */
+void lc_omp_follow(struct lc_omp_thread *o, const struct lc_omp_task *ended);
 
 /* What this thread, and the task that it runs, tell others now. */
 void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point *point);
@@ -22,7 +28,7 @@ bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint
 
 /* What a point tells is added to the joint: the maxima of all that have come. */
 void lc_omp_join(struct lc_omp_joint *joint, const struct lc_omp_point *point);
-/* The same where the lock is held. */
+/* lc_omp_join where the caller holds the lock. */
 void lc_omp_join_locked(struct lc_omp_joint *joint, const struct lc_omp_point *point);
 
 #endif

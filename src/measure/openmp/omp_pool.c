@@ -20,9 +20,9 @@ static void collect(struct lc_omp_pools *pools) {
 }
 
 static struct lc_omp_item *cut(struct lc_omp_pools *pools, size_t size) {
-    size_t bytes = (size + 63) & ~(size_t)63; /* no line of two records */
+    size_t bytes = (size + LC_OMP_LINE - 1) & ~(size_t)(LC_OMP_LINE - 1);
     if (pools->chunk == NULL || (size_t)(pools->chunk_end - pools->chunk) < bytes) {
-        pools->chunk = aligned_alloc(64, CHUNK_BYTES);
+        pools->chunk = aligned_alloc(LC_OMP_LINE, CHUNK_BYTES);
         if (pools->chunk == NULL)
             return NULL;
         pools->chunk_end = pools->chunk + CHUNK_BYTES;
@@ -32,7 +32,8 @@ static struct lc_omp_item *cut(struct lc_omp_pools *pools, size_t size) {
     return item;
 }
 
-void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size) {
+void *lc_omp_take_part(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size,
+                       size_t clear) {
     struct lc_omp_item *item = pools->free[kind];
     if (item == NULL && atomic_load_explicit(&pools->back, memory_order_relaxed) != NULL) {
         collect(pools);
@@ -42,7 +43,7 @@ void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size
         pools->free[kind] = item->next;
     else if ((item = cut(pools, size)) == NULL)
         return NULL;
-    memset(item, 0, size);
+    memset(item, 0, clear);
     item->owner = pools;
     item->kind = kind;
     atomic_store_explicit(&item->references, 1, memory_order_relaxed);
@@ -59,4 +60,10 @@ void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item) {
     while (!atomic_compare_exchange_weak_explicit(&owner->back, &item->next, item,
                                                   memory_order_release, memory_order_relaxed))
         ;
+}
+
+void lc_omp_unkeep(struct lc_omp_pools *mine, void *record) {
+    struct lc_omp_item *item = record;
+    if (item != NULL && atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+        lc_omp_give(mine, item);
 }

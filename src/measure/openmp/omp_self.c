@@ -45,10 +45,15 @@ void lc_omp_thread_gone(struct lc_thread *t) {
         return;
     t->openmp = NULL;
     o->task = NULL;
+    o->forked = NULL;
     o->at = NULL;
     o->n_outer = 0;
     o->idle = o->longest = o->busy = 0;
+    o->at_sink = false;
     o->forks = o->teams = 0;
+    o->regions_closed = o->regions_open = 0;
+    lc_omp_unkeep(&o->pools, o->from);
+    o->from = NULL;
     o->created = 0;
     for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
         o->team_numbers[i] = 0;
@@ -60,12 +65,11 @@ void lc_omp_thread_gone(struct lc_thread *t) {
         }
         o->nodes[i] = NULL;
     }
+    o->idle_node = o->known = NULL;
     atomic_store_explicit(&o->t, NULL, memory_order_release);
 }
 
-/* The thread goes on without the lock that it asked for: it was omp_test_lock, which LLVM's runtime
- * up to 14 reports as if it were omp_set_lock. */
-static void lock_refused(struct lc_omp_thread *o) {
+void lc_omp_lock_refused(struct lc_omp_thread *o) {
     struct lc_clk_thread *k = o->t->clocks;
     o->takes_lock = false;
     if (k != NULL)
@@ -76,18 +80,11 @@ static void lock_refused(struct lc_omp_thread *o) {
     lc_omp_pop(o, o->entered);
 }
 
-struct lc_omp_thread *lc_omp_self(void) {
-    struct lc_omp_thread *o = lc_omp_self_asking();
-    if (lc_unlikely(o != NULL && o->takes_lock))
-        lock_refused(o);
-    return o;
-}
-
-struct lc_omp_thread *lc_omp_self_asking(void) {
+struct lc_omp_thread *lc_omp_self_new(void) {
     struct lc_thread *t = lc_self;
-    if (lc_unlikely(t == NULL))
+    if (t == NULL)
         t = lc_thread_here();
     if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) == 0)
         return NULL;
-    return lc_likely(t->openmp != NULL) ? t->openmp : attach(t);
+    return t->openmp != NULL ? t->openmp : attach(t);
 }

@@ -2,15 +2,35 @@
 #ifndef LC_MEASURE_OPENMP_OMP_SELF_H
 #define LC_MEASURE_OPENMP_OMP_SELF_H
 
+#include "measure/core.h"
+#include "measure/hot.h"
 #include "measure/openmp/omp_thread.h"
 
-/* Of the calling thread; NULL: not measured (now). */
-struct lc_omp_thread *lc_omp_self(void);
-/* The same in callbacks that tell whether it has got the lock that it asked for. */
-struct lc_omp_thread *lc_omp_self_asking(void);
+/* Of a thread that has none yet, or is not measured (now): NULL. */
+struct lc_omp_thread *lc_omp_self_new(void);
+/* It goes on without the lock that it asked for: it was omp_test_lock, which LLVM's runtime up to
+ * 14 reports as if it were omp_set_lock. */
+void lc_omp_lock_refused(struct lc_omp_thread *o);
+
+/* Of the calling thread, in callbacks that tell whether it has got the lock that it asked for;
+ * NULL: not measured (now). */
+static inline struct lc_omp_thread *lc_omp_self_asking(void) {
+    struct lc_thread *t = lc_self;
+    if (lc_likely(t != NULL && t->openmp != NULL &&
+                  (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) != 0))
+        return t->openmp;
+    return lc_omp_self_new();
+}
+/* The same in all others. */
+static inline struct lc_omp_thread *lc_omp_self(void) {
+    struct lc_omp_thread *o = lc_omp_self_asking();
+    if (lc_unlikely(o != NULL && o->takes_lock))
+        lc_omp_lock_refused(o);
+    return o;
+}
 /* All threads, newest first. */
 struct lc_omp_thread *lc_omp_threads(void);
-/* The thread ends. */
+/* The thread ends: what it had open is forgotten, its record may be used again. */
 void lc_omp_thread_gone(struct lc_thread *t);
 
 #endif

@@ -4,10 +4,11 @@
  *   region    a parallel region in progress; the serial part of a thread of its own is one, too
  *   task      implicit (a thread's share of a region) or explicit; each has a clock of its own,
  *             which grows only while the task runs
- *   point     what a node of the program activity graph tells those behind it: all clocks
+ *   point     what a node of the program activity graph tells those after it: all clocks
  *   late      which thread others waited for, where it was, and until when
  *   joint     the maximum of the points of all that others wait for: a barrier's threads and tasks,
  *             the children of a task, a taskgroup, the tasks of one step of a dependence
+ *   span      the longest chain of useful work of the tasks of one construct, all other work 0
  *   in the runtime  a thread in a barrier, taskwait, lock, or between regions: its clocks of useful
  *             work stand still
  *
@@ -29,6 +30,8 @@
 
 struct lc_state_row;
 
+enum { LC_OMP_SPANS = 8 }; /* task constructs that have a span (task_spans.h) */
+
 struct lc_omp_late {
     uint64_t when;
     uint32_t thread, node; /* location; of the call tree */
@@ -39,7 +42,10 @@ struct lc_omp_point {
     struct lc_omp_late late; /* this thread, now; of a joint: whoever came last */
     uint64_t process;        /* useful_process */
     uint64_t task;           /* useful_task */
+    uint64_t phase_process;  /* both in the stamp's phase */
+    uint64_t phase_task;
     uint64_t whatif[LC_WHATIF_MAX];
+    uint64_t spans[LC_OMP_SPANS]; /* with a clock per task */
 };
 
 struct lc_omp_joint {
@@ -51,25 +57,27 @@ struct lc_omp_joint {
 /* Barriers of a region are numbered from 0; whoever enters the next one but one has seen everybody
  * leave this one, so two joints in turns are enough. */
 struct lc_omp_barrier {
+    _Alignas(LC_OMP_LINE) uint32_t number;
+    uint32_t arrived;          /* threads */
+    struct lc_omp_late last;   /* of these */
     struct lc_omp_joint joint; /* the others under its lock; of threads and tasks */
-    uint32_t number;
-    uint32_t arrived;        /* threads */
-    struct lc_omp_late last; /* of these */
 };
 
 struct lc_omp_region {
     struct lc_omp_item item;
-    struct lc_omp_point fork;
-    struct lc_omp_barrier barriers[2];
-    uint32_t node;            /* of the call tree */
-    uint32_t opened;          /* 1 + its id as a region of the thread's call path; 0: none */
-    void *frame;              /* of the runtime's function that was called */
-    struct lc_omp_task *task; /* that forked it; where its thread was: */
+    uint32_t node;               /* of the call tree */
+    uint32_t opened;             /* 1 + its id as a region of the thread's call path; 0: none */
+    void *frame;                 /* of the runtime's function that was called */
+    struct lc_omp_region *outer; /* that the same thread has forked before, and not left yet */
+    struct lc_omp_task *task;    /* that forked it; where its thread was: */
     struct lc_omp_node *place;
     uint32_t depth;
-    _Atomic uint32_t team; /* threads */
-    uint64_t left;         /* by the thread that forked it */
     uint32_t team_number;  /* in the trace: 1 + number; 0: not there */
+    _Atomic uint32_t team; /* threads */
+    uint64_t left;         /* by the thread that forked it; that one's time in regions at the */
+    uint64_t in_regions, in_regions_after; /* fork, and after the join; 0: not yet */
+    struct lc_omp_barrier barriers[2];
+    struct lc_omp_point fork;
 };
 
 struct lc_omp_group { /* taskgroup */
@@ -80,27 +88,40 @@ struct lc_omp_group { /* taskgroup */
 
 struct lc_omp_task {
     struct lc_omp_item item;
-    uint64_t clock;    /* useful_task; written by the thread that runs it */
+    /* written by the thread that runs it: */
+    _Alignas(LC_OMP_LINE) uint64_t clock; /* useful_task */
+    uint64_t phase_clock;                 /* as clock, in this phase: */
+    uint64_t work;                        /* useful time of the task alone */
+    uint32_t phase;
+    uint32_t spare;    /* references that it has taken for its children to come */
+    uint32_t span;     /* of its construct: 1 + index in spans; 0: it has none */
     uint32_t interval; /* that it belongs to */
     uint32_t barrier;  /* that will wait for it; implicit: the next one */
     struct lc_omp_region *region;
-    struct lc_omp_task *parent; /* explicit: that created it */
-    struct lc_omp_group *group; /* innermost open, or (explicit) that it was created in */
-    struct lc_omp_point created;
-    struct lc_omp_joint children;
+    struct lc_omp_task *parent;       /* explicit: that created it */
+    struct lc_omp_group *group;       /* innermost open, or (explicit) that it was created in */
     struct lc_omp_set *event;         /* detached: its end and its fulfilled event; NULL: neither */
+    struct lc_omp_task *awaits;       /* in `taskwait depend`: that construct's own task */
     struct lc_omp_link *after, *into; /* dependences: waits for, is waited for through */
     struct lc_omp_table *table;       /* dependences of its children; NULL: none */
     uint32_t node;                    /* where it runs, of the call tree */
-    uint32_t depth;                   /* of nodes */
-    bool explicit_one, undeferred, in_runtime, begun;
+    uint32_t depth, base;             /* of nodes; and where it began */
+    bool explicit_one, undeferred, untied, in_runtime, begun;
     struct lc_omp_node *place; /* the thread's when it was left */
+    struct lc_omp_thread *on;  /* untied: that thread */
     bool in_barrier;           /* what it waits in, since: */
     uint64_t came, left;       /* into the barrier or taskwait; for another task */
     uint64_t elsewhere;        /* since it came: in tasks that were executed there, */
     uint64_t back;             /* the last one from `left` to here */
     uint32_t number;           /* implicit: of the thread in its team */
+    uint32_t loops;            /* implicit: worksharing loops that it has come to */
     uint64_t id; /* in the trace: explicit: as in LC_REC_OMP_SWITCH; implicit: 1, 0: not there */
+    /* Of what-if scenarios with a clock per task, while the task does not run: then they are the
+     * thread's. */
+    uint64_t whatif[LC_WHATIF_MAX];
+    uint64_t spans[LC_OMP_SPANS];
+    _Alignas(LC_OMP_LINE) struct lc_omp_joint children;
+    struct lc_omp_point created; /* explicit; of an untied one that was put down: then */
 };
 
 enum { LC_OMP_BLAMED = 3 };
@@ -117,6 +138,8 @@ struct lc_omp_node {
     struct lc_state_row *row; /* its time */
     struct lc_state_wait *waits;
     struct lc_omp_blamed blamed[LC_OMP_BLAMED];
+    uint32_t span; /* task constructs: as of their tasks */
+    bool span_asked;
 };
 
 enum {
@@ -127,28 +150,39 @@ enum {
 };
 
 struct lc_omp_thread {
-    struct lc_thread *_Atomic t; /* NULL: it has ended */
-    struct lc_omp_task *task;    /* that it runs; NULL: none */
-    struct lc_omp_node *at;      /* where the time since the last event belongs */
+    struct lc_thread *_Atomic t;  /* NULL: it has ended */
+    struct lc_omp_task *task;     /* that it runs; NULL: none */
+    struct lc_omp_task *hidden;   /* that, while the runtime's data for it are empty */
+    struct lc_omp_region *forked; /* innermost one that it has not left */
+    struct lc_omp_node *at;       /* where the time since the last event belongs */
     struct lc_omp_node *outer[LC_OMP_DEEPEST];
     uint32_t n_outer;
     uint64_t entered;  /* the runtime (barrier, lock, ..) */
     uint64_t task_max; /* longest task clock */
+    uint64_t whatif_max[LC_WHATIF_MAX];
     /* the thread's clocks when the task's was last brought up to them, and their interval */
     uint64_t seen_useful, seen_own;
-    uint32_t interval;
-    uint64_t last_task_clock; /* of the implicit task that ended last */
-    uint64_t idle;            /* since when; 0: it is not, or has had no region yet */
+    uint32_t interval, phase;
+    uint64_t seen_phase_useful, seen_phase_own, phase_task_max; /* the same in the phase */
+    /* of the implicit task that ended last */
+    uint64_t last_task_clock, last_phase_clock;
+    uint64_t idle;              /* since when; 0: it is not, or has had no region yet */
+    struct lc_omp_region *from; /* that it was in before; NULL: none */
+    /* time between its forks and joins until t: closed + t * open */
+    uint64_t regions_closed, regions_open;
     /* where it worked longest since it last waited; and where it works now, for how long */
     uint32_t longest_node, busy_node;
     uint64_t longest, busy;
     uint64_t tasks;      /* explicit ones that were executed */
     bool takes_lock;     /* has asked for one */
-    uint64_t edges_lost; /* releases of locks that came too late */
+    bool at_sink;        /* waits for another iteration of an ordered loop */
+    uint64_t edges_lost; /* releases of locks that came too late, iterations long ago */
     /* for the trace: teams that it forked, and is in; explicit tasks that it created */
     uint32_t forks, teams;
     uint64_t created;
     uint32_t team_numbers[LC_OMP_TEAM_LEVELS]; /* 1 + number; 0: none yet */
+    struct lc_omp_node *idle_node,
+        *known; /* among nodes: `!$omp idle`, the known one asked for last */
     struct lc_omp_node *nodes[LC_OMP_NODES];
     struct lc_omp_pools pools;
     struct lc_omp_thread *next; /* all */

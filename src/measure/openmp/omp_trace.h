@@ -11,8 +11,11 @@ void lc_omp_trace_worker(struct lc_omp_thread *o, uint64_t now);
 /* Teams; the thread that forks it has its part in it as the others. */
 void lc_omp_trace_fork(struct lc_omp_thread *o, struct lc_omp_region *region, unsigned wanted,
                        uint64_t now);
+/* Records that the team of a region has ended; now: ticks. */
 void lc_omp_trace_join(struct lc_omp_thread *o, const struct lc_omp_region *region, uint64_t now);
+/* The thread begins its share in a team. */
 void lc_omp_trace_team(struct lc_omp_thread *o, struct lc_omp_task *share, uint64_t now);
+/* Records that the thread has done its share in a team; now: ticks. */
 void lc_omp_trace_team_end(struct lc_omp_thread *o, struct lc_omp_task *share, uint64_t now);
 
 /* A lock: its number, and how often it was acquired (this time included). block: the construct
@@ -30,8 +33,9 @@ void lc_omp_trace_released(struct lc_omp_thread *o, uint32_t lock, uint32_t orde
 /* An explicit task gets its number. */
 void lc_omp_trace_created(struct lc_omp_thread *o, struct lc_omp_task *task, const void *code,
                           uint64_t now);
-/* The thread runs o->task now. */
+/* Records that the thread goes on with o->task; now: ticks. */
 void lc_omp_trace_switch(struct lc_omp_thread *o, uint64_t now);
+/* The task has ended on this thread. */
 void lc_omp_trace_done(struct lc_omp_thread *o, const struct lc_omp_task *task, uint64_t now);
 
 #endif

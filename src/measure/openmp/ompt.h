@@ -92,6 +92,7 @@ enum ompt_mutex {
 #define OMPT_TASK_EXPLICIT   0x00000004
 #define OMPT_TASK_TASKWAIT   0x00000010
 #define OMPT_TASK_UNDEFERRED 0x08000000
+#define OMPT_TASK_UNTIED     0x10000000
 enum ompt_task_status {
     OMPT_STATUS_COMPLETE = 1,
     OMPT_STATUS_YIELD = 2,

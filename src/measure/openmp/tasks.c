@@ -4,27 +4,39 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/openmp/dependences.h"
+#include "measure/openmp/doacross.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_trace.h"
+#include "measure/openmp/task_spans.h"
+#include "measure/openmp/waiting.h"
+#include "measure/state_write.h"
 
 static _Atomic bool any_explicit;
 
+enum { SPARE = 64 }; /* references that a task takes at once for its children */
+
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
-    return lc_omp_take(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task));
+    return lc_omp_take_part(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task),
+                            offsetof(struct lc_omp_task, children.point));
 }
 
-static void unkeep_group(struct lc_omp_thread *o, struct lc_omp_group *group) {
-    if (group != NULL &&
-        atomic_fetch_sub_explicit(&group->item.references, 1, memory_order_acq_rel) == 1)
-        lc_omp_give(&o->pools, &group->item);
+/* A child refers to it. Only its thread creates children: no other writes its count then. */
+static void keep_parent(struct lc_omp_task *parent) {
+    if (parent->spare == 0) {
+        atomic_fetch_add_explicit(&parent->item.references, SPARE, memory_order_relaxed);
+        parent->spare = SPARE;
+    }
+    parent->spare--;
 }
 
-static void unkeep_region(struct lc_omp_thread *o, struct lc_omp_region *region) {
-    if (region != NULL &&
-        atomic_fetch_sub_explicit(&region->item.references, 1, memory_order_acq_rel) == 1)
-        lc_omp_give(&o->pools, &region->item);
+void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    uint32_t spare = task->spare;
+    task->spare = 0;
+    if (spare > 0)
+        atomic_fetch_sub_explicit(&task->item.references, spare, memory_order_relaxed);
+    lc_omp_task_unkeep(o, task);
 }
 
 void lc_omp_task_unkeep(struct lc_omp_thread *o, struct lc_omp_task *task) {
@@ -33,11 +45,12 @@ void lc_omp_task_unkeep(struct lc_omp_thread *o, struct lc_omp_task *task) {
         struct lc_omp_task *parent = task->parent;
         if (task->table != NULL)
             lc_omp_table_free(o, task);
-        if (task->explicit_one)
-            unkeep_group(o, task->group);
         if (task->event != NULL)
             lc_omp_give(&o->pools, &task->event->item);
-        unkeep_region(o, task->region);
+        if (task->explicit_one) /* its region lives as long as those that created it */
+            lc_omp_unkeep(&o->pools, task->group);
+        else
+            lc_omp_unkeep(&o->pools, task->region);
         lc_omp_give(&o->pools, &task->item);
         task = parent;
     }
@@ -60,8 +73,12 @@ void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
     lc_omp_unlock(&b->joint.lock);
 }
 
-uint64_t lc_omp_task_chain(uint32_t interval) {
+uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif) {
     uint64_t longest = 0;
+    lc_omp_spans_close();
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next)
+        for (uint32_t s = 0; s < lc_clk.n_whatif && o->interval == interval; s++)
+            whatif[s] = o->whatif_max[s] > whatif[s] ? o->whatif_max[s] : whatif[s];
     if (!atomic_load_explicit(&any_explicit, memory_order_relaxed))
         return 0;
     for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
@@ -75,6 +92,27 @@ uint64_t lc_omp_task_chain(uint32_t interval) {
                    (lc_clk.switch_ticks > k->l.last ? lc_clk.switch_ticks - k->l.last : 0);
         longest = o->task_max > longest ? o->task_max : longest;
         longest = now > longest ? now : longest;
+    }
+    return longest;
+}
+
+uint64_t lc_omp_phase_chain(uint32_t phase, uint64_t now) {
+    uint64_t longest = 0;
+    if (!atomic_load_explicit(&any_explicit, memory_order_relaxed))
+        return 0;
+    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+        const struct lc_thread *t = o->t;
+        const struct lc_clk_thread *k = t != NULL ? t->clocks : NULL;
+        bool seen = o->phase == phase;
+        uint64_t chain = seen ? o->phase_task_max : 0;
+        if (k != NULL && k->l.phase == phase && o->task != NULL) {
+            uint64_t at = seen && o->task->phase == phase ? o->task->phase_clock : 0;
+            at += k->l.phase_own - (seen ? o->seen_phase_own : 0);
+            if (!k->in_runtime && now > k->l.last)
+                at += now - k->l.last;
+            chain = at > chain ? at : chain;
+        }
+        longest = chain > longest ? chain : longest;
     }
     return longest;
 }
@@ -96,19 +134,27 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
     lc_omp_point_now(o, now, &task->created);
     task->explicit_one = true;
     task->undeferred = (flags & OMPT_TASK_UNDEFERRED) != 0;
+    task->untied = (flags & OMPT_TASK_UNTIED) != 0;
     task->parent = parent;
     task->region = parent->region;
     task->group = parent->group;
     task->barrier = parent->barrier;
-    lc_omp_keep(&parent->item);
-    if (task->region != NULL)
-        lc_omp_keep(&task->region->item);
+    keep_parent(parent);
     if (task->group != NULL)
         lc_omp_keep(&task->group->item);
-    if (o->at != NULL && (flags & OMPT_TASK_TASKWAIT) == 0) {
+    if ((flags & OMPT_TASK_TASKWAIT) != 0) {
+        lc_omp_task_unkeep(o, parent->awaits);
+        parent->awaits = task;
+        lc_omp_enter(o, now);
+        lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
+        lc_omp_wait_begin(o, false, now);
+        return;
+    }
+    if (o->at != NULL) {
         struct lc_omp_node *node =
             lc_omp_node_get(o, task->region != NULL ? task->region->node : 0, LC_OMP_AT_TASK, code);
         task->node = node != NULL ? node->node : 0;
+        task->span = node != NULL ? lc_omp_span_of(node) : 0;
         lc_omp_add(o, node, LC_MEASURED_OMP_CREATED, 1);
         lc_omp_trace_created(o, task, code, now);
     }
@@ -118,8 +164,50 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
 void lc_omp_dependences(union ompt_data *data, const struct ompt_dependence *list, int n) {
     struct lc_omp_thread *o = lc_omp_self();
     struct lc_omp_task *task = data != NULL ? data->ptr : NULL;
+    if (o != NULL && n > 0 && lc_omp_is_iteration(list)) {
+        lc_omp_iteration(o, list, n);
+        return;
+    }
+    if (o != NULL && task == NULL && o->task != NULL)
+        task = o->task->awaits;
     if (o != NULL && task != NULL && task->explicit_one && n > 0)
         lc_omp_depend(o, task, list, n);
+}
+
+/* The end of a taskwait with dependences, of the task that the thread runs. */
+static void waited_for_dependences(struct lc_omp_thread *o, uint64_t now) {
+    struct lc_omp_task *construct = o->task != NULL ? o->task->awaits : NULL;
+    if (construct == NULL)
+        return;
+    lc_omp_leave(o, now);
+    struct lc_omp_late last = lc_omp_depend_begin(o, construct, now);
+    lc_omp_wait_end_tasks(o, &last);
+    lc_omp_pop(o, now);
+    struct lc_omp_point here;
+    lc_omp_point_now(o, now, &here);
+    lc_omp_depend_end(o, construct, &here);
+    o->task->awaits = NULL;
+    lc_omp_task_unkeep(o, construct);
+}
+
+/* LLVM's runtime has one place per thread for the data of `taskwait depend`, and ends the program
+ * unless it is empty. A worker in the last barrier of a region keeps the data of its implicit task
+ * there, too, copied when it has told of the barrier: they are empty until its first task switch.
+ * (That of the construct is known by the task that waits, for others may wait meanwhile.) */
+void lc_omp_task_hide(struct lc_omp_thread *o, union ompt_data *data) {
+    struct lc_omp_task *task = o->task;
+    if (data == NULL || task == NULL || data->ptr != task || task->number == 0)
+        return;
+    o->hidden = task;
+    data->ptr = NULL;
+}
+
+void lc_omp_task_unhide(struct lc_omp_thread *o, union ompt_data *data) {
+    if (o->hidden == NULL)
+        return;
+    if (data != NULL && data->ptr == NULL)
+        data->ptr = o->hidden;
+    o->hidden = NULL;
 }
 
 /* The thread goes from one task to another: what belongs to the task goes with it. */
@@ -129,6 +217,12 @@ static void put_down(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t
     task->place = o->at;
     task->depth = o->n_outer;
     task->left = now;
+    lc_omp_span_stops(task->span);
+    if (!task->untied)
+        return;
+    task->on = o; /* another one may take it up */
+    task->node = o->at != NULL ? o->at->node : task->node;
+    lc_omp_point_now(o, now, &task->created);
 }
 
 /* It did something else from `left` until now, which was no waiting for the last thread. */
@@ -147,8 +241,27 @@ static void come_back(struct lc_omp_task *task, uint64_t now) {
     task->elsewhere += until > task->left ? until - task->left : 0;
 }
 
+/* An untied task that another thread had put down: nodes are each thread's own. */
+static void take_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    uint32_t node = task->node, inside = task->depth - task->base;
+    task->base = o->n_outer;
+    task->depth = task->base + inside;
+    task->place = lc_omp_node_known(o, node);
+    for (uint32_t i = task->depth; i-- > task->base && node != LC_NONE;) {
+        node = lc_state_nodes()[node].parent;
+        if (i < LC_OMP_DEEPEST)
+            o->outer[i] = lc_omp_node_known(o, node);
+    }
+}
+
 static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
-    o->task = task;
+    lc_omp_run(o, task);
+    lc_omp_span_runs(task->span);
+    if (task->untied && task->on != NULL) {
+        lc_omp_edge(o, &task->created, now);
+        if (task->on != o && o->at != NULL)
+            take_over(o, task);
+    }
     if (task->place != NULL) {
         o->at = task->place;
         o->n_outer = task->depth;
@@ -161,16 +274,19 @@ static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t 
 
 static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
     const struct lc_clk_thread *k = o->t->clocks;
-    o->task = task;
+    task->clock = task->phase_clock = 0;
+    task->interval = k != NULL ? k->l.interval : 0;
+    task->phase = k != NULL ? k->l.phase : 0;
+    lc_omp_run(o, task);
+    lc_omp_span_runs(task->span);
     o->tasks++;
     task->begun = true;
     atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
-    task->clock = 0;
-    task->interval = k != NULL ? k->l.interval : 0;
     lc_omp_edge(o, &task->created, now);
-    uint64_t ready = lc_omp_depend_begin(o, task, now);
+    uint64_t ready = lc_omp_depend_begin(o, task, now).when;
     if (ready < task->created.late.when)
         ready = task->created.late.when;
+    task->base = o->n_outer;
     if (o->at != NULL) {
         struct lc_omp_node *node = lc_omp_node_known(o, task->node);
         o->at = node != NULL ? node : o->at;
@@ -209,6 +325,10 @@ static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool com
     lc_omp_point_now(o, now, &end);
     if (end.stamp.interval == o->interval && task->clock > o->task_max)
         o->task_max = task->clock;
+    lc_omp_phase_raise(o, task);
+    lc_omp_span_stops(task->span);
+    lc_omp_span_ended(task, o->interval);
+    lc_omp_add(o, o->at, LC_MEASURED_OMP_TASK_WORK, task->work);
     if (!complete) { /* detached: whoever fulfils the event completes it */
         join_event(o, task, &end);
         return;
@@ -233,28 +353,26 @@ static void fulfil(struct lc_omp_thread *o, struct lc_omp_task *task, bool last,
         here = task->event->joint.point;
     lc_omp_trace_done(o, task, now);
     publish_end(o, task, &here);
-    lc_omp_task_unkeep(o, task);
+    lc_omp_task_over(o, task);
 }
 
 void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *next) {
     struct lc_omp_thread *o = lc_omp_self();
     if (o == NULL)
         return;
-    struct lc_omp_task *from = before != NULL ? before->ptr : NULL;
-    struct lc_omp_task *to = next != NULL ? next->ptr : NULL;
     uint64_t now = lc_ticks();
-    if (status == OMPT_STATUS_EARLY_FULFILL || status == OMPT_STATUS_LATE_FULFILL) {
-        if (from != NULL && from->explicit_one)
-            fulfil(o, from, status == OMPT_STATUS_LATE_FULFILL, now);
+    if (status == OMPT_STATUS_TASKWAIT_COMPLETE) {
+        waited_for_dependences(o, now);
         return;
     }
-    if (status == OMPT_STATUS_TASKWAIT_COMPLETE) {
-        if (from != NULL && from->explicit_one) {
-            lc_omp_leave(o, now);
-            lc_omp_depend_begin(o, from, now);
-            lc_omp_task_unkeep(o, from);
-            before->ptr = NULL;
-        }
+    bool of_event = status == OMPT_STATUS_EARLY_FULFILL || status == OMPT_STATUS_LATE_FULFILL;
+    if (!of_event)
+        lc_omp_task_unhide(o, before);
+    struct lc_omp_task *from = before != NULL ? before->ptr : NULL;
+    struct lc_omp_task *to = next != NULL ? next->ptr : NULL;
+    if (of_event) {
+        if (from != NULL && from->explicit_one)
+            fulfil(o, from, status == OMPT_STATUS_LATE_FULFILL, now);
         return;
     }
     const struct lc_clk_thread *k = o->t->clocks;
@@ -283,10 +401,9 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
         lc_omp_trace_switch(o, now);
     }
     if (done != NULL) {
-        if (done->undeferred && o->task == done->parent && o->task != NULL &&
-            done->interval == o->task->interval && done->clock > o->task->clock)
-            o->task->clock = done->clock; /* its creator has waited for it */
+        if (done->undeferred && o->task == done->parent && o->task != NULL)
+            lc_omp_follow(o, done); /* its creator has waited for it */
         before->ptr = NULL;
-        lc_omp_task_unkeep(o, done);
+        lc_omp_task_over(o, done);
     }
 }

@@ -1,7 +1,7 @@
 #include "measure/openmp/team.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
@@ -14,7 +14,9 @@
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/omp_trace.h"
+#include "measure/openmp/task_spans.h"
 #include "measure/openmp/tasks.h"
+#include "measure/openmp/waiting.h"
 #include "measure/paths/user_regions.h"
 #include "measure/state_write.h"
 
@@ -26,7 +28,7 @@ void lc_omp_thread_begin(int kind, union ompt_data *data) {
     uint64_t now = lc_ticks();
     lc_omp_trace_worker(o, now);
     lc_omp_enter(o, now);
-    o->at = lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL);
+    o->at = lc_omp_node_idle(o);
     o->t->last_ticks = now;
 }
 
@@ -46,6 +48,16 @@ static bool frame_holds(const void *frame, const void *code) {
     uint64_t here = (uint64_t)__builtin_frame_address(0), at = (uint64_t)frame;
     return at > here && at - here < NEAR && (at & 7) == 0 &&
            *(const uint64_t *)(at + 8) == (uint64_t)code;
+}
+
+/* NULL: no memory. */
+static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
+    struct lc_omp_region *region =
+        lc_omp_take_part(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region),
+                         offsetof(struct lc_omp_region, barriers));
+    for (size_t i = 0; region != NULL && i < 2; i++)
+        memset(&region->barriers[i], 0, offsetof(struct lc_omp_barrier, joint.point));
+    return region;
 }
 
 /* An outermost region: the call path of the thread goes on with it. */
@@ -70,8 +82,7 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     (void)task;
     (void)flags;
     struct lc_omp_thread *o = lc_omp_self();
-    struct lc_omp_region *region =
-        o != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region)) : NULL;
+    struct lc_omp_region *region = o != NULL ? region_new(o) : NULL;
     if (region == NULL)
         return;
     region->place = o->at;
@@ -96,7 +107,24 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     o->at = lc_omp_node_known(o, region->node);
     o->t->last_ticks = now;
     lc_omp_trace_fork(o, region, wanted, now);
+    region->in_regions = o->regions_closed + now * o->regions_open++;
+    o->regions_closed -= now;
+    region->outer = o->forked;
+    o->forked = region;
     data->ptr = region;
+}
+
+/* The region that has ended. LLVM's runtime gives a nested team back before it tells of the end, so
+ * `told` may already be that of another thread: then it is the innermost one of this thread. */
+static struct lc_omp_region *take_forked(struct lc_omp_thread *o,
+                                         const struct lc_omp_region *told) {
+    struct lc_omp_region *region = o->forked;
+    for (struct lc_omp_region *at = region; at != NULL; at = at->outer)
+        if (at == told)
+            region = at;
+    if (region != NULL)
+        o->forked = region->outer;
+    return region;
 }
 
 void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags,
@@ -104,8 +132,9 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     (void)task;
     (void)flags;
     struct lc_omp_thread *o = lc_omp_self();
-    struct lc_omp_region *region = data != NULL ? data->ptr : NULL;
-    if (o == NULL || region == NULL)
+    struct lc_omp_region *region =
+        o != NULL && data != NULL && data->ptr != NULL ? take_forked(o, data->ptr) : NULL;
+    if (region == NULL)
         return;
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
@@ -114,25 +143,26 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
         lc_omp_add(o, lc_omp_node_known(o, region->node), LC_MEASURED_OMP_MANAGEMENT,
                    now - region->left);
     lc_omp_trace_join(o, region, now);
-    o->task = region->task;
+    o->regions_closed += now;
+    region->in_regions_after = o->regions_closed + now * --o->regions_open;
+    o->task = region->task; /* with the what-if clocks of its share, which is not earlier */
     o->at = region->place;
     o->n_outer = region->depth;
     if (o->task != NULL) {
         if (o->last_task_clock > o->task->clock && o->task->interval == o->interval)
             o->task->clock = o->last_task_clock;
+        if (o->last_phase_clock > o->task->phase_clock && o->task->phase == o->phase)
+            o->task->phase_clock = o->last_phase_clock;
         lc_omp_task_unkeep(o, o->task);
     }
     if (region->opened)
         close_path(region, code);
-    data->ptr = NULL;
-    if (atomic_fetch_sub_explicit(&region->item.references, 1, memory_order_acq_rel) == 1)
-        lc_omp_give(&o->pools, &region->item);
+    lc_omp_unkeep(&o->pools, region);
 }
 
 static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
     struct lc_omp_task *task = lc_omp_task_new(o);
-    struct lc_omp_region *serial =
-        task != NULL ? lc_omp_take(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region)) : NULL;
+    struct lc_omp_region *serial = task != NULL ? region_new(o) : NULL;
     if (serial == NULL)
         return;
     task->region = serial;
@@ -143,36 +173,20 @@ static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
         const struct lc_logical *l = &((struct lc_clk_thread *)o->t->clocks)->l;
         task->clock = l->own;
         task->interval = l->interval;
+        task->phase_clock = l->phase_own;
+        task->phase = l->phase;
     }
 }
 
-/* How long this thread waited since it came for the last one, less what it did meanwhile. */
-static void book_waiting(struct lc_omp_thread *o, const struct lc_omp_task *task, uint32_t kind,
-                         const struct lc_omp_late *last) {
-    uint64_t waited = last->when > task->came ? last->when - task->came : 0;
-    lc_omp_waited(o, o->at, kind, waited > task->elsewhere ? waited - task->elsewhere : 0, last);
-}
-
-static void begin_waiting(struct lc_omp_thread *o, bool in_barrier, uint64_t now) {
-    if (o->task == NULL)
-        return;
-    o->task->came = now;
-    o->task->elsewhere = o->task->back = 0;
-    o->task->in_barrier = in_barrier;
-}
-
-/* A worker waits for the end of a region, or has been told of it only now. */
-static bool in_last_barrier(const struct lc_omp_thread *o) {
-    const struct lc_omp_task *task = o->task;
-    return task != NULL && task->came != 0 && task->in_barrier && task->region != NULL &&
-           o->at != NULL;
-}
-
-/* A worker that was in the barrier at the end of a region: its waiting, and since then it is
- * idle. */
-static void book_join(struct lc_omp_thread *o) {
-    struct lc_omp_task *task = o->task;
-    struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
+/* If the worker waits for the end of a region, or has been told of it only now: its waiting, and
+ * since then it is idle. Also for another thread, which may go on meanwhile (`exit` in a region):
+ * what is read once stays there. */
+static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    struct lc_omp_region *region = task != NULL ? task->region : NULL;
+    if (region == NULL || task->number == 0 || task->came == 0 || !task->in_barrier ||
+        o->at == NULL)
+        return false;
+    struct lc_omp_barrier *b = &region->barriers[(task->barrier - 1) & 1];
     struct lc_omp_late last = {0};
     uint64_t over = 0; /* also the tasks */
     lc_omp_lock(&b->joint.lock);
@@ -181,13 +195,26 @@ static void book_join(struct lc_omp_thread *o) {
         over = b->joint.point.stamp.enter;
     }
     lc_omp_unlock(&b->joint.lock);
-    book_waiting(o, task, LC_MEASURED_OMP_IBARRIER, &last);
+    lc_omp_wait_book(o, task, LC_MEASURED_OMP_IBARRIER, &last);
     lc_omp_book(o, over > o->t->last_ticks ? over : o->t->last_ticks);
     o->idle = over > task->came ? over : task->came;
     task->came = 0;
     lc_omp_trace_team_end(o, task, o->idle);
-    o->at = lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL);
+    o->at = lc_omp_node_idle(o);
     o->n_outer = 0;
+    return true;
+}
+
+/* The part of idle time in which the forking thread was in regions of teams that this thread was
+ * not in. Known where the same thread forked its last region. */
+static uint64_t limited(const struct lc_omp_thread *o, const struct lc_omp_region *next,
+                        uint64_t idle) {
+    const struct lc_omp_region *last = o->from;
+    if (last == NULL || last->fork.late.thread != next->fork.late.thread ||
+        last->fork.stamp.interval != next->fork.stamp.interval || last->in_regions_after == 0)
+        return 0; /* of another thread: that one may still write */
+    uint64_t ticks = next->in_regions - last->in_regions_after;
+    return ticks < idle ? ticks : idle;
 }
 
 /* A worker was idle until the fork; from there until now its team was made. */
@@ -199,9 +226,11 @@ static void book_fork(struct lc_omp_thread *o, const struct lc_omp_region *regio
         return;
     if (since != 0 && since < k->l.begin)
         since = k->l.begin;
-    if (since != 0 && fork->when > since)
-        lc_omp_waited(o, lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL), LC_MEASURED_OMP_IDLE,
-                      fork->when - since, fork);
+    if (since != 0 && fork->when > since) {
+        struct lc_omp_node *idle = lc_omp_node_idle(o);
+        lc_omp_waited(o, idle, LC_MEASURED_OMP_IDLE, fork->when - since, fork);
+        lc_omp_add(o, idle, LC_MEASURED_OMP_LIMITED, limited(o, region, fork->when - since));
+    }
     o->idle = 0;
     if (now > fork->when && region->fork.stamp.interval == k->l.interval) {
         struct lc_omp_node *node = lc_omp_node_known(o, region->node);
@@ -231,8 +260,9 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     lc_omp_keep(&region->item);
     task->interval = k != NULL ? k->l.interval : 0;
     task->number = number;
-    o->task = task;
-    atomic_store_explicit(&region->team, team, memory_order_relaxed);
+    lc_omp_run(o, task);
+    if (atomic_load_explicit(&region->team, memory_order_relaxed) != team)
+        atomic_store_explicit(&region->team, team, memory_order_relaxed);
     lc_omp_trace_team(o, task, now);
     book_fork(o, region, now);
     lc_omp_edge(o, &region->fork, now);
@@ -245,26 +275,33 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
 
 static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
     uint64_t now = lc_ticks();
-    if (task->number != 0 && in_last_barrier(o))
-        book_join(o);
-    else
+    if (!book_join(o, task))
         lc_omp_trace_team_end(o, task, now);
-    if (task->number == 0 && task->region != NULL)
+    if (task->number == 0 && task->region != NULL) {
+        struct lc_omp_task *forked = task->region->task;
         task->region->left = now;
+        if (forked != NULL && forked->interval == task->interval)
+            lc_omp_spans_raise(forked->spans, task->spans);
+    }
     lc_omp_enter(o, now); /* until the master has closed the region, or the next one */
     if (task->interval == o->interval && task->clock > o->task_max)
         o->task_max = task->clock;
+    lc_omp_phase_raise(o, task);
     o->last_task_clock = task->clock;
+    o->last_phase_clock = task->phase == o->phase ? task->phase_clock : 0;
     if (o->task == task)
         o->task = NULL;
     data->ptr = NULL;
     if (task->number != 0) {
-        o->at = lc_omp_node_get(o, 0, LC_OMP_AT_IDLE, NULL);
+        o->at = lc_omp_node_idle(o);
         o->n_outer = 0;
         if (o->idle == 0) /* the end of the barrier before was reported */
             o->idle = now;
+        lc_omp_unkeep(&o->pools, o->from);
+        o->from = task->region; /* with the task's reference: all that it created has ended */
+        task->region = NULL;
     }
-    lc_omp_task_unkeep(o, task);
+    lc_omp_task_over(o, task);
 }
 
 void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data *data,
@@ -273,6 +310,10 @@ void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data
     if (o == NULL || data == NULL)
         return;
     struct lc_omp_task *task = data->ptr;
+    if (endpoint == OMPT_END && task == NULL && o->task != NULL && !o->task->explicit_one &&
+        o->task->number != 0)
+        task = o->task; /* see lc_omp_task_hide */
+    o->hidden = NULL;
     if (endpoint == OMPT_BEGIN && (flags & OMPT_TASK_INITIAL)) {
         if (o->task == NULL)
             initial_task(o, data);
@@ -287,7 +328,8 @@ static bool is_barrier(int kind) {
     return kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP && kind != OMPT_SYNC_REDUCTION;
 }
 
-static void barrier_begin(struct lc_omp_thread *o, int kind, const void *code) {
+static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *data,
+                          const void *code) {
     struct lc_omp_task *task = o->task;
     struct lc_omp_point here;
     uint64_t now = lc_ticks();
@@ -299,8 +341,10 @@ static void barrier_begin(struct lc_omp_thread *o, int kind, const void *code) {
         return;
     lc_omp_point_now(o, now, &here);
     here.late.node = node;
-    begin_waiting(o, true, now);
+    lc_omp_wait_begin(o, true, now);
     lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+    if (kind == OMPT_SYNC_IMPLICIT || kind == OMPT_SYNC_PARALLEL || kind == OMPT_SYNC_TEAMS)
+        lc_omp_task_hide(o, data);
 }
 
 static void barrier_end(struct lc_omp_thread *o, int kind) {
@@ -308,38 +352,18 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
     if (task != NULL && task->region != NULL && task->came != 0) {
-        struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
-        struct lc_omp_point all;
-        struct lc_omp_late last;
-        lc_omp_lock(&b->joint.lock);
-        bool there = b->joint.any && b->number == task->barrier;
-        if (there) {
-            all = b->joint.point;
-            last = b->last;
-        }
-        lc_omp_unlock(&b->joint.lock);
-        if (there) {
-            lc_omp_edge(o, &all, now);
-            book_waiting(o, task,
-                         kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
-                                                    : LC_MEASURED_OMP_IBARRIER,
-                         &last);
+        const struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
+        lc_omp_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
+        if (b->joint.any && b->number == task->barrier) {
+            lc_omp_edge(o, &b->joint.point, now);
+            lc_omp_wait_book(o, task,
+                             kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
+                                                        : LC_MEASURED_OMP_IBARRIER,
+                             &b->last);
         }
         task->came = 0;
     }
     lc_omp_pop(o, now);
-}
-
-/* Waiting of the task in a taskwait or taskgroup is over: until the last task ended, `last`. What
- * this thread did behind that was no waiting for it. */
-static void book_tasks(struct lc_omp_thread *o, const struct lc_omp_late *last) {
-    struct lc_omp_task *task = o->task;
-    uint64_t from = task->left > last->when ? task->left : last->when;
-    if (task->came != 0 && task->back > from)
-        task->elsewhere -= task->back - from;
-    if (task->came != 0)
-        book_waiting(o, task, LC_MEASURED_OMP_TASKWAIT, last);
-    task->came = 0;
 }
 
 static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
@@ -348,13 +372,13 @@ static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
     if (begins) {
         lc_omp_enter(o, now);
         lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
-        begin_waiting(o, false, now);
+        lc_omp_wait_begin(o, false, now);
         return;
     }
     lc_omp_leave(o, now);
     if (o->task != NULL) {
         lc_omp_edge_joint(o, &o->task->children, now, &last);
-        book_tasks(o, &last);
+        lc_omp_wait_end_tasks(o, &last);
     }
     lc_omp_pop(o, now);
 }
@@ -374,16 +398,16 @@ static void taskgroup_end(struct lc_omp_thread *o, uint64_t now) {
         return;
     lc_omp_edge_joint(o, &group->joint, now, NULL);
     o->task->group = group->outer;
-    if (atomic_fetch_sub_explicit(&group->item.references, 1, memory_order_acq_rel) == 1)
-        lc_omp_give(&o->pools, &group->item);
+    lc_omp_unkeep(&o->pools, group);
 }
 
 void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                         const void *code) {
-    (void)task;
     struct lc_omp_thread *o = lc_omp_self();
     if (o == NULL)
         return;
+    if (endpoint == OMPT_END)
+        lc_omp_task_unhide(o, task);
     if (kind == OMPT_SYNC_TASKWAIT) {
         taskwait(o, endpoint == OMPT_BEGIN, code);
     } else if (kind == OMPT_SYNC_TASKGROUP) {
@@ -393,7 +417,7 @@ void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union o
             taskgroup_end(o, lc_ticks());
     } else if (is_barrier(kind)) {
         if (endpoint == OMPT_BEGIN)
-            barrier_begin(o, kind, code);
+            barrier_begin(o, kind, task, code);
         /* Without a region, a worker: the end of the barrier that ended its region, told when the
          * next one begins. It stays in the runtime. */
         else if ((region != NULL && region->ptr != NULL) ||
@@ -413,14 +437,14 @@ void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, un
     if (endpoint == OMPT_BEGIN) {
         lc_omp_enter(o, now);
         lc_omp_push(o, LC_OMP_AT_TASKGROUP, code, now);
-        begin_waiting(o, false, now);
+        lc_omp_wait_begin(o, false, now);
     } else {
         struct lc_omp_late last = {0};
         struct lc_omp_group *group = o->task != NULL ? o->task->group : NULL;
         lc_omp_leave(o, now);
         if (group != NULL) {
             lc_omp_edge_joint(o, &group->joint, now, &last);
-            book_tasks(o, &last);
+            lc_omp_wait_end_tasks(o, &last);
         }
         lc_omp_pop(o, now);
     }
@@ -447,6 +471,8 @@ void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_dat
     uint32_t construct =
         kind > 0 && kind < (int)sizeof constructs ? constructs[kind] : LC_OMP_AT_FOR;
     lc_omp_worked(o, now);
+    if (endpoint == OMPT_BEGIN && kind == OMPT_WORK_LOOP && o->task != NULL)
+        o->task->loops++;
     if (endpoint == OMPT_BEGIN)
         lc_omp_push(o, (enum lc_omp_construct)construct, code, now);
     else
@@ -475,14 +501,14 @@ void lc_omp_book_open(void) {
         const struct lc_clk_thread *k = o->t->clocks;
         if (k == NULL || !k->in_runtime) /* it works: it is asked nothing */
             continue;
-        if (o->task != NULL && o->task->number != 0 && in_last_barrier(o))
-            book_join(o);
+        book_join(o, o->task);
         lc_omp_book(o, now);
         lc_omp_blame_flush(o);
-        o->at = NULL;
     }
     struct lc_omp_thread *own = lc_self != NULL ? lc_self->openmp : NULL;
-    if (own != NULL)
+    if (own != NULL) {
+        lc_omp_spans_book(own);
         lc_omp_blame_flush(own);
+    }
     lc_omp_blame_close();
 }

@@ -6,21 +6,29 @@
 
 #include "measure/openmp/ompt.h"
 
-/* Callbacks. */
+/* Callback: a thread of the runtime begins; kind: initial or worker. */
 void lc_omp_thread_begin(int kind, union ompt_data *data);
+/* Callback: a thread of the runtime ends; its open time is booked. */
 void lc_omp_thread_end(union ompt_data *data);
+/* Callback: a team is forked; wanted: threads that were asked for. */
 void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame,
                            union ompt_data *region, unsigned wanted, int flags, const void *code);
+/* Callback: a parallel region has ended, on the thread that forked it. */
 void lc_omp_parallel_end(union ompt_data *region, union ompt_data *task, int flags,
                          const void *code);
+/* Callback: a thread begins or ends its share in a team; number: its own, team: how many. */
 void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task,
                           unsigned team, unsigned number, int flags);
+/* Callback: a thread goes into or out of a barrier, taskwait or taskgroup. */
 void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                         const void *code);
+/* Callback: a thread begins or ends to wait in a barrier, taskwait or taskgroup. */
 void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                              const void *code);
+/* Callback: a thread goes into or out of a worksharing construct. */
 void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                  uint64_t count, const void *code);
+/* Callback: a thread goes into or out of a masked region. */
 void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task, const void *code);
 
 /* The measurement ends: waiting that is not over is booked. */

@@ -78,8 +78,8 @@ void *lc_omp_start_tool(unsigned version, const char *runtime) {
     (void)version;
     if (lc_core.state == NULL || lc_core.forked || lc_core.finalized)
         return NULL;
-    lc_omp_attached =
-        (struct lc_omp_attached){lc_omp_thread_gone, lc_omp_task_chain, lc_omp_book_open};
+    lc_omp_attached = (struct lc_omp_attached){lc_omp_thread_gone, lc_omp_task_chain,
+                                               lc_omp_phase_chain, lc_omp_book_open};
     snprintf(runtime_name, sizeof runtime_name, "%s", runtime != NULL ? runtime : "unknown");
     return &result;
 }

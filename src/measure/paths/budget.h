@@ -42,8 +42,10 @@ const struct lc_budget_step *lc_budget_steps(uint32_t *n);
 /* Rare work at a call, after it was added to own_ticks. */
 void lc_budget_rare(struct lc_call *call, uint64_t ticks);
 
-/* Cold halves of the two below: the stamps of a call that is measured, and when the next one is. */
+/* The cold half of lc_sample_begin: the stamps of a call that is measured, and when the next one
+ * is. */
 void lc_sample_begin_cold(struct lc_call *call);
+/* The cold half of lc_sample_end. */
 void lc_sample_end_cold(struct lc_call *call);
 
 /* Right before MPI is called. */

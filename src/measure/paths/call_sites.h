@@ -12,6 +12,7 @@ struct lc_thread;
  * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used
  * again. */
 void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot);
+/* The same of all slots of all entries. */
 void lc_sites_take_all(struct lc_thread *t);
 
 /* The pair that took most of the node's time in all threads, as addresses in its file;

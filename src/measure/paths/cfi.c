@@ -437,7 +437,7 @@ static void make_rule(const struct row *row, struct lc_rule *rule) {
 void lc_cfi_rule(uint64_t ip, struct lc_rule *rule) {
     *rule = (struct lc_rule){.ip = ip, .cfa = LC_CFA_UNKNOWN};
 #if defined(__x86_64__)
-    /* The row of the call: behind it another one can begin, or another function. */
+    /* The row of the call: after it another one can begin, or another function. */
     struct object o = {.ip = ip - 1};
     struct common common;
     dl_iterate_phdr(visit, &o);

@@ -126,7 +126,7 @@ static void add_special(struct lc_draft *d, uint32_t kind, uint32_t ref, uint32_
         (struct lc_item){.activation = activation, .node = node, .region = region};
 }
 
-/* The regions that are open on this thread are put where they were begun: behind the activation
+/* The regions that are open on this thread are put where they were begun: after the activation
  * that began them, or as deep as that path and this one agree. Gives the items of frames [low,
  * high] with regions in between. */
 static void build_items(struct lc_thread *t, struct lc_draft *d, const struct lc_frame *frames,
@@ -182,7 +182,7 @@ static void use_frames(struct lc_thread *t, struct lc_draft *d, uint64_t frame, 
     pthread_mutex_lock(&lc_core.lock);
     if (n > 0 && n < LC_FRAMES_MAX) {
         cut_frames(frames, n, &low, &high, &is_main);
-        /* what starts a program or a thread is the same behind every return from main */
+        /* what starts a program or a thread is the same after every return from main */
         if (complete && high + 2 < n)
             n_checked = high + 2;
     }

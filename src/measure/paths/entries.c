@@ -106,7 +106,7 @@ enum { SHARE_ALL = 65536 };
 /* Of those that were used, a part: chance chooses, so that paths which take turns do not throw each
  * other out. */
 static bool chosen(const struct lc_entry *e, uint32_t share) {
-    return e->used && (e->serial * 2654435761u >> 16) < share;
+    return e->used && lc_hash_key32(e->serial) >> 16 < share;
 }
 
 /* Moves what is pinned and what is chosen to a new pool; the rest goes. share 0: nothing else, the

@@ -28,7 +28,7 @@ enum {
  * after the next such. */
 struct lc_entry *lc_entry_new(struct lc_thread *t, const struct lc_draft *d, uint64_t fn_ctx,
                               uint64_t ra, uint64_t frame);
-/* When the thread ends. */
+/* Frees all entries of a thread, when it ends. */
 void lc_entries_free(struct lc_thread *t);
 
 #endif

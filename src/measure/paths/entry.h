@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 
 struct lc_loop;
 struct lc_site;
@@ -29,7 +30,7 @@ struct lc_item {
  * address (regions: serial of the entry that began it, 0). Different ones of the same node have
  * different numbers if their places or their addresses are equal; else but for one in 2^32. */
 static inline uint32_t lc_activation(uint64_t slot, uint64_t value) {
-    uint32_t number = (uint32_t)slot ^ (uint32_t)value * 2654435761u;
+    uint32_t number = (uint32_t)slot ^ lc_hash_key32((uint32_t)value);
     return number != LC_ACTIVATION_UNKNOWN ? number : 1;
 }
 
@@ -75,7 +76,7 @@ struct lc_entry {
     uint16_t n_current;
     uint16_t n_previous; /* items that run after it: n_items, at the end of a region one less */
     struct lc_path *path;
-    struct lc_item *items;     /* behind the checks */
+    struct lc_item *items;     /* after the checks */
     struct lc_entry *follower; /* of the next event, the last time that it was looked for */
     /* the last two transitions: where the time since the previous event belongs */
     struct lc_entry *previous[2];
@@ -111,12 +112,15 @@ void lc_entry_transition(struct lc_thread *t, struct lc_entry *entry);
 /* Unwinds again and counts where the entry is not what is on the stack
  * (LATECOMER_CHECK_PATHS). */
 void lc_entry_check(struct lc_thread *t, const struct lc_entry *entry, uint64_t frame);
-/* The row of a path, of a node's time, made if it is not there; never NULL: a spill row if the
+/* The row of a path, made if it is not there; never NULL: a spill row if the
  * state is full. */
 struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key);
+/* The row of a node's time, made if it is not there; never NULL: a row that nobody reads if the
+ * state is full. */
 struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node);
 /* What a thread keeps of call paths. LC_ERR_NOMEM: nothing to free. */
 enum lc_err lc_thread_paths_init(struct lc_thread *t);
+/* Frees what lc_thread_paths_init made, and all call paths of the thread. */
 void lc_thread_paths_free(struct lc_thread *t);
 /* Forgets all entries: code was unloaded. */
 void lc_thread_paths_flush(struct lc_thread *t);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "measure/core.h"
 #include "measure/paths/entry.h"
+#include "measure/paths/region_names.h"
 #include "measure/state_write.h"
 #include "measure/thread.h"
 
@@ -33,10 +34,16 @@ static struct lc_loop *find(uint32_t home, uint64_t site) {
     return *bucket = loop;
 }
 
+/* Its begin is the visit. */
+static bool ends_region(const struct lc_entry *entry) {
+    uint32_t code = (uint32_t)entry->fn_ctx;
+    return code >= lc_region_fn(0, false) && (code - lc_region_fn(0, false)) % 2 == 1;
+}
+
 /* Regions have no site of their own: the function around them counts. */
 struct lc_loop *lc_loop_of(const struct lc_thread *t, const struct lc_entry *entry,
                            uint32_t common) {
-    if (t->index != 0 || entry->merged)
+    if (t->index != 0 || entry->merged || ends_region(entry))
         return NULL;
     while (common > 0 && entry->items[common - 1].site == 0)
         common--;
@@ -60,6 +67,9 @@ static void end(struct lc_loop *loop) {
     free(loop->visits);
     loop->visits = NULL;
     loop->n_visits = loop->cap_visits = 0;
+    free(loop->useful);
+    loop->useful = NULL;
+    loop->cap_useful = 0;
     size_t kept = 0;
     for (size_t i = 0; i < n_open; i++)
         if (open[i] != loop)
@@ -117,10 +127,26 @@ static void end_inner(const struct lc_loop *loop) {
 
 static void thin_out(struct lc_loop *loop) {
     size_t kept = 0;
-    for (size_t i = 0; i < loop->n_visits; i += 2)
-        loop->visits[kept++] = loop->visits[i];
+    for (size_t i = 0; i < loop->n_visits; i += 2) {
+        uint32_t between = i > 0 ? loop->visits[i - 1].threads.n : 0;
+        loop->visits[kept] = loop->visits[i];
+        if (between > loop->visits[kept].threads.n)
+            loop->visits[kept].threads.n = between;
+        kept++;
+    }
     loop->n_visits = kept;
     loop->stride *= 2;
+}
+
+const uint64_t *lc_loops_waited;
+void (*lc_loops_worked)(uint64_t, uint64_t, struct lc_loop_code[LC_LOOP_CODES]);
+void (*lc_loops_threads)(struct lc_loop *, uint64_t);
+
+/* The iteration before the last one: what it did is known by now. */
+static void look_at_work(struct lc_loop *loop, size_t i) {
+    struct lc_visit *v = &loop->visits[i];
+    if (lc_loops_worked != NULL && i + 1 < loop->n_visits)
+        lc_loops_worked(v->begin, v[1].begin, v->codes);
 }
 
 static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
@@ -131,7 +157,15 @@ static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
         end(loop);
         return;
     }
-    loop->visits[loop->n_visits++] = (struct lc_visit){begin, outside};
+    if (lc_loops_threads != NULL)
+        lc_loops_threads(loop, begin);
+    loop->visits[loop->n_visits++] =
+        (struct lc_visit){.begin = begin,
+                          .outside = outside,
+                          .waited = lc_loops_waited != NULL ? *lc_loops_waited : 0,
+                          .threads = loop->threads};
+    if (loop->n_visits > 2)
+        look_at_work(loop, loop->n_visits - 3);
 }
 
 bool lc_loop_visit(struct lc_loop *loop, uint64_t begin, uint64_t outside) {

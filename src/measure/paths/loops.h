@@ -16,9 +16,9 @@
  *
  * Only the thread that made the first event of the process is watched, so nothing here is locked.
  * Cost: the test in lc_book_gap, and where a transition is a visit two stores; the first 4096
- * visits of a site a call. Memory: LC_LOOP_SITES sites of 96 bytes, LC_LOOP_LEAST visits of those
- * that come back, LC_LOOP_KEPT of loops. Ranks find their loops without a word between them;
- * clocks/iterations.c joins them.
+ * visits of a site a call. Memory: LC_LOOP_SITES sites of 160 bytes, LC_LOOP_LEAST visits of 88
+ * bytes of those that come back, LC_LOOP_KEPT of loops. Ranks find their loops without a word
+ * between them; clocks/iterations.c joins them.
  */
 #ifndef LC_MEASURE_PATHS_LOOPS_H
 #define LC_MEASURE_PATHS_LOOPS_H
@@ -33,8 +33,27 @@ struct lc_thread;
 /* LC_LOOP_KEPT: visits kept one by one; of longer loops every second, every fourth, .. */
 enum { LC_LOOP_LEAST = 10, LC_LOOP_KEPT = 4096, LC_LOOPS = 8, LC_LOOP_SITES = 4096 };
 
-struct lc_visit { /* ticks; outside: time of the thread between events until then */
-    uint64_t begin, outside;
+enum { LC_LOOP_CODES = 3 };
+
+struct lc_loop_code { /* where an iteration worked longest */
+    uint32_t node;
+    float ticks;
+};
+
+/* What the threads of the process did until a visit, ticks. */
+struct lc_loop_threads {
+    /* useful time, summed over the visits: of all threads; of the one that had most since the visit
+     * before */
+    uint64_t useful, most;
+    uint64_t chain, outside_omp; /* of the first thread: useful_process, outside_omp_global */
+    uint32_t n; /* threads that worked since the visit before; 0: not known, or there is but one */
+};
+
+struct lc_visit { /* ticks; outside: time of the thread between events until then; waited: of the
+                     process, as far as it was booked by then */
+    uint64_t begin, outside, waited;
+    struct lc_loop_code codes[LC_LOOP_CODES]; /* of the iteration that begins; ticks 0: none */
+    struct lc_loop_threads threads;
 };
 
 struct lc_loop {
@@ -49,7 +68,21 @@ struct lc_loop {
     uint64_t stride;      /* visits 1, 1 + stride, .. are kept */
     struct lc_visit *visits;
     size_t n_visits, cap_visits;
+    struct lc_loop_threads threads; /* until the last visit that was kept; and useful time then, */
+    uint64_t *useful;               /* by location */
+    size_t cap_useful;
 };
+
+/* Where the ticks stand that this process has waited (clocks/clocks_init.c); NULL: nowhere. */
+extern const uint64_t *lc_loops_waited;
+/* Tells where the thread worked longest from `since` until `until` (ticks), largest first
+ * (clocks/clocks_init.c); NULL: nobody knows. */
+extern void (*lc_loops_worked)(uint64_t since, uint64_t until,
+                               struct lc_loop_code codes[LC_LOOP_CODES]);
+
+/* Brings loop->threads up to the visit at `begin` (clocks/iteration_threads.c); NULL: nobody
+ * can. */
+extern void (*lc_loops_threads)(struct lc_loop *loop, uint64_t begin);
 
 /* The site of this transition to `entry`, NULL: it is of no interest. In the slow half of
  * lc_book_gap. */

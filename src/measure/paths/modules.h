@@ -16,6 +16,7 @@ struct lc_module {
 /* The module that holds an address; NULL: none (generated code). With lc_core.lock held. The
  * pointer holds until the next call. */
 const struct lc_module *lc_module_find(uint64_t address);
+/* A library came or went: the list is read again when it is next asked for. */
 void lc_modules_forget(void);
 
 #endif

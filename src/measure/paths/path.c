@@ -1,4 +1,5 @@
 #include "base/err.h"
+#include "base/hash.h"
 #include "measure/core.h"
 #include "measure/hot.h"
 #include "measure/paths/bindings.h"
@@ -26,7 +27,7 @@
 enum { HASH_START = 64 };
 
 static uint32_t hash_node(uint32_t node) {
-    return node * 2654435761u >> 7;
+    return lc_hash_key32(node) >> 7;
 }
 
 /* --- rows --- */

@@ -6,6 +6,6 @@
 
 struct lc_call;
 
-void lc_entry_made(struct lc_call *call); /* behind a look-up that was a miss */
+void lc_entry_made(struct lc_call *call); /* after a look-up that was a miss */
 
 #endif

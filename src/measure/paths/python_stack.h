@@ -15,6 +15,7 @@ struct lc_frame;
 /* Before the first event of a thread: makes what it needs if the process holds an interpreter that
  * is known; t->python stays NULL if not, or without memory. */
 void lc_python_thread_init(struct lc_thread *t);
+/* Frees what lc_python_thread_init made. */
 void lc_python_thread_free(struct lc_thread *t);
 /* The number of the thread's Python frames and open regions; t->ctx if there are no such frames.
  * The same number means the same frames at the same instructions. */

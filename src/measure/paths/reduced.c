@@ -16,7 +16,7 @@ struct lc_merged { /* an entry, and what it is known by */
     struct lc_merged *next;
     uint64_t fn_ctx;
     uint64_t slots[2], values[2]; /* words of the stack; slot 0: none to compare */
-    struct lc_entry *entry;       /* behind it, and its items */
+    struct lc_entry *entry;       /* after it, and its items */
 };
 
 struct lc_site *lc_site_take(struct lc_sites_reduced *all, uint32_t fn, uint64_t ra) {

@@ -101,6 +101,7 @@ struct lc_entry *lc_site_entry_new(struct lc_thread *t, struct lc_site *site,
 void lc_sites_reduced_forget_others(struct lc_thread *t);
 /* A library went away: return addresses may come to mean something else. */
 void lc_sites_reduced_forget(struct lc_thread *t);
+/* Frees what the thread keeps of sites with less detail. */
 void lc_sites_reduced_free(struct lc_thread *t);
 /* Calls that were only counted. */
 uint64_t lc_sites_counted(const struct lc_thread *t);

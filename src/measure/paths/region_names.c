@@ -52,8 +52,11 @@ static uint32_t region_new(uint64_t address, const char *name) {
     if (address == 0) {
         r->text = strdup(name);
         r->name = r->text != NULL ? lc_state_add_name(name) : LC_NONE;
-        if (r->name == LC_NONE)
+        if (r->name == LC_NONE) { /* asked for again, it is tried again */
+            free(r->text);
+            r->text = NULL;
             return LC_NONE;
+        }
     }
     return n_records++;
 }

@@ -15,6 +15,7 @@ struct lc_region_name {
 };
 /* The id of a region, new if it is seen for the first time. LC_NONE: no memory, or too many. */
 uint32_t lc_region_by_name(const char *name);
+/* The same of a function of the program. */
 uint32_t lc_region_by_address(uint64_t address);
 
 /* of an id that was given out */

@@ -27,7 +27,7 @@ struct lc_frame {
     bool by_rule;      /* found by remembered rules: uses_fp and cfa_slot are known */
     bool uses_fp;      /* the frame-pointer register decides where the caller's frame is */
     bool signal;       /* interrupted here: ip is no return address */
-    /* where it was called, if frames of the stack are left out behind it; value 0: none is */
+    /* where it was called, if frames of the stack are left out after it; value 0: none is */
     struct lc_mark outer;
     /* of an interpreted function (python_stack.h): region_names.h's number of its name + 1, the
      * line that runs, where its frame and its instruction lie; script 0: a function of the

@@ -113,7 +113,7 @@ void lc_api_end(const char *name) {
                    __builtin_return_address(0));
 }
 
-/* Fortran passes the length behind the arguments; trailing blanks do not belong to the name. */
+/* Fortran passes the length after the arguments; trailing blanks do not belong to the name. */
 static void fortran_name(char *out, const char *name, size_t length) {
     if (length > NAME_BYTES - 1)
         length = NAME_BYTES - 1;

@@ -29,7 +29,7 @@ int lc_walk_stack(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, in
 const struct lc_rule *lc_walk_rule(struct lc_walk *w, uint64_t ip);
 /* Begin of the function around a return address; 0: unknown. */
 uint64_t lc_walk_start(struct lc_walk *w, uint64_t ip);
-/* A library went away. */
+/* A library was unloaded: the rules remembered for its code are forgotten. */
 void lc_walk_forget(struct lc_walk *w);
 
 #endif

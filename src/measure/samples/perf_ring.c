@@ -7,10 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "measure/samples/timer_ring.h"
+
 enum { MOST_BYTES = 512 }; /* of a record that is of use, without a copy of the stack */
 
 int lc_perf_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *wanted,
                       uint64_t bytes) {
+    if (wanted->timer)
+        return lc_timer_ring_open(ring, wanted, bytes);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *ring = (struct lc_perf_ring){
         .bytes = bytes, .period_ns = wanted->period_ns, .stack_bytes = wanted->stack_bytes};
@@ -29,6 +33,8 @@ int lc_perf_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *wa
 }
 
 void lc_perf_ring_close(struct lc_perf_ring *ring) {
+    if (ring->timer != NULL)
+        lc_timer_ring_stop(ring);
     if (ring->page != NULL)
         munmap(ring->page, (size_t)(ring->data - (const char *)ring->page) + ring->bytes);
     ring->page = NULL;
@@ -81,7 +87,7 @@ static void read_chain(struct words *w, struct lc_perf_record *record) {
     bool user = false;
     for (uint64_t n = take_word(w); n > 0 && w->at < w->end; n--) {
         uint64_t word = take_word(w);
-        if (word >= (uint64_t)PERF_CONTEXT_MAX) /* says of what kind those behind it are */
+        if (word >= (uint64_t)PERF_CONTEXT_MAX) /* says of what kind those after it are */
             user = word == (uint64_t)PERF_CONTEXT_USER;
         else if (user && record->n < LC_PERF_CALLERS)
             record->addresses[record->n++] = word;

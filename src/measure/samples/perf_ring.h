@@ -14,13 +14,16 @@
 
 #include "base/perf_sampler.h"
 
+struct lc_ring_timer;
+
 struct lc_perf_ring {
-    void *page;           /* the kernel's control page; NULL: not there */
-    const char *data;     /* behind it */
-    uint64_t bytes;       /* of data, a power of two */
-    uint64_t at;          /* read up to here */
-    uint64_t period_ns;   /* what a sample stands for; 0: as in struct lc_perf_wanted */
-    uint32_t stack_bytes; /* copied into each, at most LC_PERF_STACK */
+    void *page;                  /* the kernel's control page; NULL: not there */
+    const char *data;            /* after it */
+    uint64_t bytes;              /* of data, a power of two */
+    uint64_t at;                 /* read up to here */
+    uint64_t period_ns;          /* what a sample stands for; 0: as in struct lc_perf_wanted */
+    uint32_t stack_bytes;        /* copied into each, at most LC_PERF_STACK */
+    struct lc_ring_timer *timer; /* what writes to it (timer_ring.h); NULL: the kernel */
 };
 
 enum { LC_PERF_STACK = 1 << 13 };
@@ -46,9 +49,11 @@ struct lc_perf_record {
     uint64_t stack[LC_PERF_STACK / sizeof(uint64_t)];
 };
 
-/* The calling thread is sampled from now on; 0, or an errno. */
+/* The calling thread is sampled from now on, by the kernel or, where that is wanted, by a timer
+ * (timer_ring.h); 0, or an errno. */
 int lc_perf_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *wanted,
                       uint64_t bytes);
+/* Ends the sampling; what was not read is lost. */
 void lc_perf_ring_close(struct lc_perf_ring *ring);
 
 /* How far the kernel has written; a word that only grows. */

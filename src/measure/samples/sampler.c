@@ -17,6 +17,8 @@
 #include "measure/paths/entry.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
+#include "measure/samples/switch_rate.h"
+#include "measure/samples/timer_ring.h"
 #include "measure/state_write.h"
 
 enum {
@@ -28,6 +30,7 @@ enum {
     LEAVING_BYTES = 1 << 15,
     STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
     PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
+    PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
     JUDGED = 8,            /* samples before the copy is made larger */
     OFTEN = 16,            /* the ring was full, and seldom */
     SELDOM = -64,
@@ -39,6 +42,7 @@ struct place {
     uint32_t node;
     uint32_t count;
     uint64_t weight_ns, squares_us2;
+    uint64_t units; /* the weight in LC_RAW_SAMPLE_UNIT_NS, rounded for each sample alike */
     uint64_t off_ns;
     double share_ns;
 };
@@ -50,10 +54,13 @@ struct lc_sampler {
     uint32_t looked, cut; /* samples since the copy had its size; those that it was too small for */
     bool full;            /* the time between two events has filled the fast ring */
     int32_t how_often;    /* falls where it has not */
+    struct lc_switch_rate switches;
     struct lc_state_row **rows; /* hash by node */
     uint32_t n_rows, mask;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */
+    uint64_t since_ns; /* begin of the time that is looked at, where a timer tells of it */
+    uint64_t seen_ns;  /* and when such a look was last taken */
     struct lc_perf_record record, left;
     bool left_waits;      /* `left` is of a time that has not come */
     uint32_t asleep_node; /* of the last one whose time has */
@@ -73,19 +80,24 @@ static _Atomic uint32_t n_started;
 /* --sample was given. Else nothing is sampled in teams of OpenMP: their waiting is made of
  * differences of a few microseconds, which reading samples would blur. */
 static bool asked;
+static bool by_timer;
 
 void lc_samples_init(void) {
     const char *text = lc_option("LATECOMER_SAMPLE");
     asked = text != NULL && *text != '\0';
-    double rate = asked ? strtod(text, NULL) : LC_PERF_RATE; /* "off": 0 */
-    if (rate < 1 || rate > LC_PERF_MOST || lc_core.callpath == LC_CALLPATH_NONE)
+    struct lc_sample_choice choice;
+    if (!lc_sample_choose(text, &choice) || choice.rate <= 0 ||
+        lc_core.callpath == LC_CALLPATH_NONE)
         return;
     size_t bytes = THREADS * sizeof *heads;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || madvise(memory, bytes, MADV_WIPEONFORK) != 0)
         return;
+    if (choice.timer && !lc_timer_ring_init())
+        return;
     heads = memory;
-    period_ns = lc_perf_period_ns(rate);
+    by_timer = choice.timer;
+    period_ns = lc_perf_period_ns(choice.rate);
 }
 
 /* A filter of the program's own may kill it for a system call that it does not expect. */
@@ -102,7 +114,7 @@ static void none(struct lc_thread *t) {
 /* As large as the kernel grants: what the processes of a user may have is limited. */
 static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_bytes, uint64_t bytes) {
     const struct lc_perf_wanted wanted = {
-        .period_ns = period, .stack_bytes = stack_bytes, .switches = true};
+        .period_ns = period, .stack_bytes = stack_bytes, .switches = true, .timer = by_timer};
     int error = EPERM;
     for (; error == EPERM && bytes >= RING_LEAST; bytes /= 2)
         error = lc_perf_ring_open(&s->fast, &wanted, bytes);
@@ -114,11 +126,12 @@ static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_byte
 
 /* Without them long times lose their end, and time off the processor its function. */
 static void open_others(struct lc_sampler *s, uint32_t stack_bytes) {
-    const struct lc_perf_wanted slow = {.period_ns = period_ns * SLOWER,
-                                        .stack_bytes = stack_bytes};
+    const struct lc_perf_wanted slow = {
+        .period_ns = period_ns * SLOWER, .stack_bytes = stack_bytes, .timer = by_timer};
     const struct lc_perf_wanted leaving = {.stack_bytes = stack_bytes};
     lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
-    lc_perf_ring_open(&s->leaving, &leaving, LEAVING_BYTES);
+    if (!by_timer)
+        lc_perf_ring_open(&s->leaving, &leaving, LEAVING_BYTES);
 }
 
 static void close_all(struct lc_sampler *s) {
@@ -149,6 +162,10 @@ void lc_samples_thread_new(struct lc_thread *t) {
     t->sample_head = &heads[number];
 }
 
+static uint64_t least_period(const struct lc_sampler *s) {
+    return s->switches.high ? period_ns * PERIODS_SWITCHING : period_ns;
+}
+
 /* Where the time between two events is so long that its samples have no room, the ring grows; then
  * there are enough with fewer. */
 static bool fit_ring(struct lc_sampler *s, uint64_t *period, uint64_t *bytes) {
@@ -161,7 +178,7 @@ static bool fit_ring(struct lc_sampler *s, uint64_t *period, uint64_t *bytes) {
         return false;
     uint64_t other = s->how_often > 0 ? *period * 2 : *period / 2;
     s->how_often = 0;
-    if (other < period_ns || other > period_ns * PERIODS_MOST)
+    if (other < least_period(s) || other > period_ns * PERIODS_MOST)
         return false;
     *period = other;
     return true;
@@ -186,17 +203,8 @@ static void give_up(struct lc_thread *t, struct lc_sampler *s) {
     free(s);
 }
 
-static void adapt(struct lc_thread *t, struct lc_sampler *s) {
-    uint64_t period = s->fast.period_ns, bytes = s->fast.bytes;
-    uint32_t stack_bytes = s->fast.stack_bytes;
-    bool other_ring = fit_ring(s, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
-    if (!other_ring && !other_stack)
-        return;
-    lc_perf_ring_close(&s->fast);
-    if (other_stack) {
-        close_all(s);
-        open_others(s, stack_bytes);
-    }
+static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, uint32_t stack_bytes,
+                   uint64_t bytes) {
     s->asked_bytes = bytes;
     if (!open_fast(s, period, stack_bytes, bytes)) {
         give_up(t, s);
@@ -204,6 +212,39 @@ static void adapt(struct lc_thread *t, struct lc_sampler *s) {
     }
     s->out_ns = 0;
     t->sample_seen = 0;
+}
+
+/* The kernel stops and starts each event when the thread leaves the processor and comes back: where
+ * it does that often, one event must do, without the function that each time off it began in. */
+static void fit_switches(struct lc_thread *t, struct lc_sampler *s) {
+    uint32_t stack_bytes = s->fast.stack_bytes;
+    uint64_t bytes = s->fast.bytes;
+    if (!lc_switch_rate_changed(&s->switches))
+        return;
+    close_all(s);
+    if (!s->switches.high)
+        open_others(s, stack_bytes);
+    reopen(t, s, least_period(s), stack_bytes, bytes);
+}
+
+static void adapt(struct lc_thread *t, struct lc_sampler *s) {
+    if (by_timer && !lc_timer_ring_ours()) { /* the program wants the signal for itself */
+        give_up(t, s);
+        return;
+    }
+    uint64_t period = s->fast.period_ns, bytes = s->fast.bytes;
+    uint32_t stack_bytes = s->fast.stack_bytes;
+    bool other_ring = fit_ring(s, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
+    if (!other_ring && !other_stack) {
+        fit_switches(t, s);
+        return;
+    }
+    lc_perf_ring_close(&s->fast);
+    if (other_stack && !s->switches.high) {
+        close_all(s);
+        open_others(s, stack_bytes);
+    }
+    reopen(t, s, period, stack_bytes, bytes);
 }
 
 void lc_samples_thread_end(struct lc_thread *t) {
@@ -226,7 +267,7 @@ void lc_samples_thread_forked(struct lc_thread *t) {
 /* ---- rows */
 
 static uint32_t hash(uint32_t node) {
-    return node * 2654435761u >> 7;
+    return lc_hash_key32(node) >> 7;
 }
 
 static bool grow(struct lc_sampler *s) {
@@ -288,6 +329,7 @@ static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, 
     p->count++;
     p->weight_ns += weight;
     p->squares_us2 += weight / 1000 * (weight / 1000);
+    p->units += weight / LC_RAW_SAMPLE_UNIT_NS;
 }
 
 static uint64_t head_of(const struct lc_perf_ring *ring) {
@@ -315,6 +357,12 @@ static uint32_t where_asleep(struct lc_thread *t, struct lc_sampler *s, uint32_t
     return waits && s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
 }
 
+static void add_off(struct lc_sampler *s, uint32_t node, uint64_t ns) {
+    struct place *p = place_of(s, node);
+    p->count++;
+    p->off_ns += ns;
+}
+
 static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     const struct lc_perf_record *r = &s->record;
     if (r->kind != LC_PERF_IN) {
@@ -324,12 +372,28 @@ static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) 
             s->out_node = lc_sample_special(at, LC_RAW_PREEMPTED);
         return;
     }
-    if (s->out_ns != 0 && r->time_ns > s->out_ns) {
-        struct place *p = place_of(s, s->out_node);
-        p->count++;
-        p->off_ns += r->time_ns - s->out_ns;
-    }
+    uint64_t out_ns = s->out_ns > s->since_ns ? s->out_ns : s->since_ns;
+    if (s->out_ns != 0 && r->time_ns > out_ns)
+        add_off(s, s->out_node, r->time_ns - out_ns);
     s->out_ns = 0;
+}
+
+/* Timers tell of time off the processor at their ticks, wherever it began; that since the last one
+ * must be asked for. */
+static void begin_of_look(struct lc_thread *t, struct lc_sampler *s) {
+    if (!by_timer)
+        return;
+    uint64_t now = lc_monotonic_raw_ns();
+    s->since_ns = now - (uint64_t)((double)(lc_ticks() - t->last_ticks) * lc_timer.ns_per_tick);
+    if (s->since_ns < s->seen_ns)
+        s->since_ns = s->seen_ns;
+    s->seen_ns = now;
+}
+
+static void end_of_look(struct lc_sampler *s, uint32_t at) {
+    uint64_t away = lc_timer_ring_away_ns(&s->fast);
+    if (away > 0)
+        add_off(s, lc_sample_special(at, LC_RAW_OFF_CPU), away);
 }
 
 static void done(struct lc_perf_ring *ring) {
@@ -344,6 +408,7 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     s->n_places = 0;
     s->asleep_node = 0;
     place_of(s, at);
+    begin_of_look(t, s);
     pthread_mutex_lock(&lc_core.lock);
     s->self = lc_sample_special(at, LC_RAW_SELF);
     while (lc_perf_ring_next(&s->fast, head, &s->record)) {
@@ -362,6 +427,7 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
             if (s->record.kind == LC_PERF_SAMPLE && s->record.time_ns > last_ns)
                 take_sample(t, s, at, s->slow.period_ns);
     }
+    end_of_look(s, at);
     done(&s->slow);
     done(&s->leaving);
     s->left_waits = false;
@@ -369,6 +435,9 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
 }
 
 static void book(struct lc_thread *t, struct lc_sampler *s) {
+    uint64_t units = 0;
+    for (uint32_t i = 0; i < s->n_places; i++)
+        units += s->places[i].units;
     for (uint32_t i = 0; i < s->n_places; i++) {
         const struct place *p = &s->places[i];
         struct lc_state_row *row = p->count != 0 ? row_of(t, s, p->node) : NULL;
@@ -377,6 +446,8 @@ static void book(struct lc_thread *t, struct lc_sampler *s) {
         row->count += p->count;
         row->sum += p->weight_ns + p->off_ns;
         row->max += p->squares_us2;
+        row->min += p->units * p->units;
+        row->bytes_sent += p->units * units;
     }
 }
 
@@ -486,4 +557,5 @@ LC_COLD void lc_samples_drop(struct lc_thread *t) {
     done(&s->slow);
     done(&s->leaving);
     s->out_ns = 0;
+    fit_switches(t, s);
 }

@@ -17,16 +17,17 @@
 
 struct lc_call;
 
-/* Reads LATECOMER_SAMPLE. */
+/* Reads LATECOMER_SAMPLE: the rate of samples, or none. */
 void lc_samples_init(void);
 
-/* The calling thread is known now, or ends; or the process was forked (no memory of it is there
- * any more). */
+/* The calling thread is known now: it is sampled from here on. */
 void lc_samples_thread_new(struct lc_thread *t);
+/* The calling thread ends: its ring is closed. */
 void lc_samples_thread_end(struct lc_thread *t);
+/* The process was forked: no memory of the ring is there any more. */
 void lc_samples_thread_forked(struct lc_thread *t);
 
-/* Are there any that nobody has looked at? Also true in a child that was made behind the back of
+/* Are there any that nobody has looked at? Also true in a child that was made after the back of
  * the C library (a plain system call): it has no ring, and the pointer to it is NULL there. */
 static inline bool lc_samples_new(const struct lc_thread *t) {
     const uint64_t *head = *t->sample_head;

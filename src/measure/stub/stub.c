@@ -25,6 +25,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 void *ompt_start_tool(unsigned version, const char *runtime);
+void __kmpc_doacross_wait(void *place, int thread, const int64_t *iteration);
 
 static const char *const names[] = {
 #include "measure/mpi_names.inc"
@@ -149,9 +150,10 @@ static void clean_environment(void) {
         free(kept);
         free(copy);
     }
-    static const char *const ours[] = {"LATECOMER_STATE", "LATECOMER_DIR",
-                                       "LATECOMER_BELL",  "LATECOMER_PRELOADED",
-                                       "LATECOMER_ALONE", "LATECOMER_OPENMP_LIBRARY"};
+    static const char *const ours[] = {"LATECOMER_STATE",         "LATECOMER_DIR",
+                                       "LATECOMER_BELL",          "LATECOMER_PRELOADED",
+                                       "LATECOMER_ALONE",         "LATECOMER_OPENMP_LIBRARY",
+                                       "LATECOMER_WHAT_IF_PLACES"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
     const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
@@ -203,7 +205,7 @@ static const char *open_core(const char *flavour, char *why, size_t why_bytes) {
     }
     lc_core_start_fn *start = (lc_core_start_fn *)dlsym(core, "lc_core_start");
     if (start == NULL)
-        return "the core library is of another version";
+        return "the core library has a different version";
     return start(&stub, why, why_bytes) == 0 ? NULL : why;
 }
 
@@ -217,8 +219,8 @@ static const char *refuse(const struct lc_loaded_mpi *mpi, char *why, size_t why
     }
     /* The core is bound to Open MPI's objects by this name, and would load a second library. */
     if (mpi->flavour == LC_FLAVOUR_IS_OPENMPI &&
-        dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD) != mpi->handle) {
-        snprintf(why, why_bytes, "%.400s: an Open MPI that does not call itself libmpi.so.40",
+        dlopen(LC_OPENMPI_SONAME, RTLD_LAZY | RTLD_NOLOAD) != mpi->handle) {
+        snprintf(why, why_bytes, "%.400s: an Open MPI that does not call itself " LC_OPENMPI_SONAME,
                  mpi->path);
         return why;
     }
@@ -349,6 +351,41 @@ EXPORT int dlclose(void *handle) {
     if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.on_dlclose != NULL)
         stub.on_dlclose();
     return result;
+}
+
+/* The function that the caller would have found without this library. */
+static void *behind(const char *name, const void *caller) {
+    Dl_info from;
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found != NULL || dladdr(caller, &from) == 0 || from.dli_fname == NULL)
+        return found;
+    void *library = dlopen(from.dli_fname, RTLD_LAZY | RTLD_NOLOAD); /* and what it needs */
+    if (library == NULL)
+        return NULL;
+    found = dlsym(library, name);
+    dlclose(library);
+    return found;
+}
+
+/* `ordered depend(sink: ..)` in what clang has compiled: of this waiting LLVM's runtime tells
+ * tools the end only. */
+EXPORT void __kmpc_doacross_wait(void *place, int thread, const int64_t *iteration) {
+    static void (*_Atomic real)(void *, int, const int64_t *);
+    const void *code = __builtin_return_address(0);
+    void (*function)(void *, int, const int64_t *) =
+        atomic_load_explicit(&real, memory_order_relaxed);
+    if (function == NULL) {
+        function = (void (*)(void *, int, const int64_t *))behind(__func__, code);
+        atomic_store_explicit(&real, function, memory_order_relaxed);
+    }
+    bool told =
+        atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.openmp_sink != NULL;
+    if (told)
+        stub.openmp_sink(true, code);
+    if (function != NULL)
+        function(place, thread, iteration);
+    if (told)
+        stub.openmp_sink(false, code);
 }
 
 /* Asked by an OpenMP runtime when it starts. Whatever tool the program brings goes first. */

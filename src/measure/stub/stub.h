@@ -2,11 +2,12 @@
 #ifndef LC_MEASURE_STUB_STUB_H
 #define LC_MEASURE_STUB_STUB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { LC_STUB_ABI = 3 };
+enum { LC_STUB_ABI = 4 };
 
-/* Slots behind those of MPI, in this order. */
+/* Slots after those of MPI, in this order. */
 #define LC_API_TABLE(X)                                                                            \
     X(latecomer_begin)                                                                             \
     X(latecomer_end)                                                                               \
@@ -32,6 +33,8 @@ struct lc_stub {
     void (*on_dlclose)(void); /* set by the core: called after a library may have gone */
     /* Set by the core: ompt_start_tool of the OpenMP tools interface; NULL: no OpenMP. */
     void *(*openmp_tool)(unsigned version, const char *runtime);
+    /* Set by the core: around waiting for an iteration of an ordered loop; code: of the call. */
+    void (*openmp_sink)(bool begins, const void *code);
 };
 
 /* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots

@@ -44,8 +44,11 @@ struct lc_tracing {
     uint64_t min_bytes, max_bytes; /* of messages that are recorded */
 };
 extern struct lc_tracing lc_tracing;
+/* Whether --trace was given. */
 bool lc_trace_wanted(void);
+/* What --buffer asks for, bytes. */
 uint64_t lc_trace_buffer_bytes(void);
+/* The thread has ended: gives its chunks back where memory is scarce. */
 void lc_trace_stream_close(struct lc_trace_stream *s);
 
 /* The words before `end` are complete: whoever reads the stream after this process was killed sees

@@ -3,6 +3,7 @@
 
 #include "format/omp_construct.h"
 #include "format/trace_record.h"
+#include "measure/calls/grid.h"
 #include "measure/calls/handle_cache.h"
 #include "measure/calls/operations.h"
 #include "measure/calls/request.h"
@@ -225,6 +226,15 @@ void lc_trace_define_neighbours(struct lc_call *call, struct lc_comm *comm, cons
         return;
     uint32_t head[2] = {lc_trace_comm_id(call, comm), n > 0 ? (uint32_t)n : 0};
     lc_trace_define(LC_DEF_NEIGHBOURS, head, sizeof(head), sources, head[1] * sizeof(*sources));
+}
+
+void lc_trace_comm_grid(struct lc_call *call, struct lc_comm *comm, const struct lc_grid *grid) {
+    if (lc_tracing.area == NULL)
+        return;
+    struct lc_def_grid definition = {.comm = lc_trace_comm_id(call, comm), .n_dims = grid->n_dims};
+    memcpy(definition.dims, grid->dims, sizeof definition.dims);
+    memcpy(definition.periodic, grid->periodic, sizeof definition.periodic);
+    lc_trace_define(LC_DEF_GRID, &definition, sizeof definition, NULL, 0);
 }
 
 void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name) {

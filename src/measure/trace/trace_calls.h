@@ -11,34 +11,47 @@
 
 struct lc_call;
 struct lc_coll;
+struct lc_grid;
 struct lc_request;
 struct lc_trace_stream;
 
-/* everything seldom or long */
+/* Records of requests that completed, with more than the hot path knows. */
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
                              const MPI_Status *statuses);
+/* A request that was tested, and not complete. */
 void lc_trace_tested_cold(struct lc_trace_stream *stream, const struct lc_request *request);
+/* The record of a collective operation that completed. */
 void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking);
 
 /* It came to no end; a message that it was to receive is not in the trace. */
 void lc_trace_request_failed(struct lc_call *call, struct lc_request *request);
 
-/* a constructor over `parent`; MPI_Comm_set_name */
+/* A constructor over `parent` was called. */
 void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent);
+/* After MPI_Comm_set_name: the name is a definition. */
 void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char *name);
+/* Its Cartesian topology. */
+void lc_trace_comm_grid(struct lc_call *call, struct lc_comm *comm, const struct lc_grid *grid);
 
 /* the ranks of `comm` that this one receives from in neighbourhood operations */
 void lc_trace_define_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources,
                                 int n);
 
-/* a communicator that no constructor announced (MPI_Comm_idup, ..) */
+/* A communicator that no constructor announced (MPI_Comm_idup, ..). */
 void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
+/* A constructor has made this communicator: it gets its definition. */
 void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm);
+/* A communicator is being freed: a record. */
 void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm);
+/* In MPI_Init: the process and its first two communicators are defined. */
 void lc_trace_init(struct lc_call *call);
+/* In MPI_Finalize: the last records of MPI_COMM_WORLD and MPI_COMM_SELF. */
 void lc_trace_finalize(struct lc_call *call);
+/* Recording is switched on or off. */
 void lc_trace_control(struct lc_call *call, bool on);
+/* The first call of a thread: its stream of records is made. */
 void lc_trace_thread_new(struct lc_call *call);
+/* A thread ends: its stream is complete. */
 void lc_trace_thread_end(struct lc_call *call);
 
 /* The number of a communicator in records. */

@@ -11,7 +11,7 @@
 #include "measure/trace/trace_area.h"
 
 enum {
-    /* free behind every call: most calls need no check that fails */
+    /* free after every call: most calls need no check that fails */
     LC_TRACE_MARGIN_WORDS = 64
 };
 #define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON)

@@ -2,6 +2,6 @@
 #ifndef LC_MEASURE_TRACE_TRACE_UNIFY_H
 #define LC_MEASURE_TRACE_TRACE_UNIFY_H
 
-void lc_trace_close(void); /* once, behind MPI_Finalize's end stamp; collective if lc_core.agreed */
+void lc_trace_close(void); /* once, after MPI_Finalize's end stamp; collective if lc_core.agreed */
 
 #endif

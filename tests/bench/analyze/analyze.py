@@ -16,6 +16,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 CASES = [  # events, locations, short functions per iteration, ranks
     ("1e5", 8, 6, (1, 2)), ("1e6", 8, 6, (1, 2)), ("1e7", 8, 6, (1, 2, 4)),
     ("5e6", 8, 1, (1, 2)),
@@ -23,7 +26,6 @@ CASES = [  # events, locations, short functions per iteration, ranks
 ]
 PHASES = ("plain_s", "reading_s", "waits_s", "root_causes_s")
 OWN_PHASES = ("reading_cpu_s", "waits_cpu_s", "root_causes_cpu_s")
-MPIRUN = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 
 
 def archive(build, work, events, locations, inner):
@@ -38,7 +40,7 @@ def archive(build, work, events, locations, inner):
 def run_once(build, directory, ranks):
     command = [f"{build}/bin/bench_rootcause", "-j", directory]
     if ranks > 1:
-        command = [*MPIRUN, "-n", str(ranks), *command]
+        command = mpirun("openmpi", ranks, "--bind-to", "none") + command
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 

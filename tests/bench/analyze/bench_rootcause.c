@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
     mark(&m, &comm, 0);
     m.n_plain = plain_read(path, comm.rank, comm.size);
     mark(&m, &comm, PLAIN + 1);
-    check(lc_trace_read(&trace, &comm, path, &health, NULL, NULL));
+    check(lc_trace_read(&trace, &comm, path, &health, NULL));
     check(lc_results_new(&trace->results));
     mark(&m, &comm, READING + 1);
     check(lc_waits_find(trace));

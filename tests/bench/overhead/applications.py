@@ -6,8 +6,8 @@ usage: applications.py BUILD_DIR [--minutes 11] [--seconds 3] [NAME..]
 
 Inputs are made so long that a bare run takes about --seconds. Then all applications take turns, each with a bare and a measured run and one on the
 stopwatch, until the minutes are over: what the machine does at one time strikes one pair of each, not all pairs of one. A measured run whose results
-differ from the bare one's ends the application with "wrong"; behind "yes" stands how many were compared. Dilation: median over the pairs (in brackets
-the smallest and the largest), start and end of the tool not in it but stated apart. Useful time: all ranks together, measured / bare, of the
+differ from the bare one's ends the application with "wrong"; behind "yes" stands how many were compared. Dilation: shortest measured / shortest bare
+run, since other work only adds to times (in brackets the quartiles of the pairs), start and end of the tool not in it but stated apart. Useful time: all ranks together, measured / bare, of the
 shortest runs; bare by tests/apps/stopwatch.c. Told: what the tool says that it took, of all ranks together, in the time of all ranks. What was found is
 only printed where the result says so (FOUND); else what it says first instead.
 """
@@ -18,7 +18,7 @@ import re
 import sys
 import tempfile
 import time
-from statistics import median
+from statistics import median, quantiles
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../apps"))
@@ -68,13 +68,13 @@ def found(name, result):
 
 
 def row(name, app):
-    dilations = app.dilations()
+    low, middle, high = quantiles(app.dilations(), n=4)
     result = app.result
     version = re.sub(r"^\d+:|[-+].*", "", apps.installed(name))
     told = median(account / (2 * measured) for account, measured in zip(app.account, app.measured))
     return (f"| {FOUND[name][0]} | {version} | yes ({len(app.wanted)}) | {result['meta']['coverage']['calls']:,} | {median(app.bare):.2f} s "
-            f"| {median(dilations):.3f} ({min(dilations):.2f} .. {max(dilations):.2f}) | {median(app.around):.2f} s | {app.useful_error():+.1%} "
-            f"| {told:.1%} | {len(dilations)} | {found(name, result)} |")
+            f"| {min(app.measured) / min(app.bare):.3f} ({low:.2f}, {middle:.2f}, {high:.2f}) | {median(app.around):.2f} s | {app.useful_error():+.1%} "
+            f"| {told:.1%} | {len(app.bare)} | {found(name, result)} |")
 
 
 HEAD = ["program", "version", "same results", "calls", "bare", "dilation", "start and end", "useful time", "told", "pairs", "what was found"]

@@ -12,8 +12,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REAL = os.path.join(HERE, "../../system/real")
@@ -21,11 +25,10 @@ OPTIONS = {"profile": [], "trace": ["--trace"]}
 
 
 def run_s(args, words, scratch):
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     program = ["hpcc"]
     if args.program == "lammps":
         program = ["lmp", "-in", os.path.join(REAL, "melt.in"), "-log", "none", "-screen", "none", "-var", "steps", str(args.steps)]
-    command = ["mpirun.openmpi", *root, "--oversubscribe", "-n", str(args.ranks), *words, *program]
+    command = [*mpirun("openmpi", args.ranks), *words, *program]
     begin = time.monotonic()
     subprocess.run(command, cwd=scratch, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=600)
     return time.monotonic() - begin

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What the tool adds to constructs of OpenMP: openmp.py LATECOMER PROGRAM [ROUNDS] [--instructions]. PROGRAM: overhead-openmp.
 
-Times (alone on the machine): ns bare, under the tool, added; medians of the rounds, which take turns, and the range of what is added from
-one round to the next. --instructions: instead, instructions that the tool's library executes per construct, on both threads together,
-counted by callgrind: the same on any machine, loaded or not (but for threads that look again for a lock that is held)."""
+Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost), what the profile
+adds, at most how much is wanted, and what a trace adds to the profile. The ways take turns. --instructions: instead,
+instructions that the tool's library executes per construct, on both threads together, counted by callgrind: the same on any machine, loaded or not (but for threads that look again for a lock that is held)."""
 import glob
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -15,7 +16,9 @@ COUNT = "--instructions" in sys.argv
 LATECOMER, PROGRAM, *REST = [word for word in sys.argv[1:] if word != "--instructions"]
 LATECOMER, PROGRAM = os.path.abspath(LATECOMER), os.path.abspath(PROGRAM)
 ROUNDS = int(REST[0]) if REST else 5
-CONSTRUCTS = ("parallel", "barrier", "single", "critical", "task_one_producer", "task_all_produce", "taskwait", "dependence_chain")
+WANTED = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task_one_producer": 125, "task_all_produce": 75, "taskwait": 200,
+          "dependence_chain": 120}
+CONSTRUCTS = tuple(WANTED)
 
 
 def output(words, **environment):
@@ -24,16 +27,22 @@ def output(words, **environment):
 
 
 def times(folder):
-    values = {"bare": {}, "profile": {}}
-    for i in range(ROUNDS):
-        for how, words in (("bare", []), ("profile", [LATECOMER, "run", "-q", "-o", f"{folder}/r{i}"])):
-            for name, ns in output([*words, PROGRAM]):
-                values[how].setdefault(name, []).append(float(ns))
-    print(f"{'construct':20} {'bare':>8} {'profile':>8} {'added':>8}   range")
-    for name in values["bare"]:
-        bare, profile = (statistics.median(values[how][name]) for how in ("bare", "profile"))
-        added = [b - a for a, b in zip(values["bare"][name], values["profile"][name])]
-        print(f"{name:20} {bare:8.0f} {profile:8.0f} {profile - bare:8.0f}   {min(added):.0f}..{max(added):.0f}")
+    """ns of each construct, per way to run it and round."""
+    ways = {"bare": ([], {}), "empty": ([], {"OMP_TOOL_LIBRARIES": os.path.join(os.path.dirname(PROGRAM), "libempty-tool.so")}),
+            "profile": ([LATECOMER, "run", "-q", "-o", f"{folder}/profile"], {}),
+            "trace": ([LATECOMER, "run", "-q", "--trace", "-o", f"{folder}/trace"], {})}
+    values = {way: {} for way in ways}
+    for _ in range(ROUNDS):
+        for way, (words, environment) in ways.items():
+            for old in glob.glob(f"{folder}/*"):
+                shutil.rmtree(old)
+            for name, ns in output([*words, PROGRAM], **environment):
+                values[way].setdefault(name, []).append(float(ns))
+    for label, of in (("medians of the rounds", statistics.median), ("minima of the rounds", min)):
+        print(f"{label}\n{'construct':20} {'bare':>8} {'empty':>8} {'profile':>8} {'wanted':>8} {'trace':>8}")
+        for name in CONSTRUCTS:
+            bare, empty, profile, trace = (of(values[way][name]) for way in ways)
+            print(f"{name:20} {bare:8.0f} {empty - bare:+8.0f} {profile - bare:+8.0f} {WANTED[name]:8} {trace - profile:+8.0f}")
 
 
 def own_instructions(path):

@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 MODES = {
     "nop": {"LATECOMER_MODE": "nop"},
     "profile": {"LATECOMER_CLOCKS": "off"},
@@ -28,15 +31,8 @@ MODES = {
 }
 
 
-def launcher(flavour, ranks):
-    if flavour == "mpich":
-        return ["mpirun.mpich", "-bind-to", "core", "-n", str(ranks)]
-    extra = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return ["mpirun.openmpi", *extra, "--oversubscribe", "--bind-to", "core", "-n", str(ranks)]
-
-
 def run_once(args, ranks, mode, scratch):
-    command = launcher(args.flavour, ranks)
+    command = mpirun(args.flavour, None, "--bind-to", "core") + (["-bind-to", "core"] if args.flavour == "mpich" else []) + ["-n", str(ranks)]
     environment = dict(os.environ, LATECOMER_MAX_OVERHEAD="off")
     if mode != "bare":
         environment.update(MODES[mode])

@@ -15,16 +15,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 ORDERS = ("forward", "reverse", "random", "all", "all_reverse")
 KINDS = ("same", "tags", "source", "tag", "any")
 
 
 def seconds(args, mode, *what):
     words, env = mode
-    launcher = [f"mpirun.{args.flavour}", "-n", str(args.ranks)]
-    if args.flavour == "openmpi":
-        launcher[1:1] = ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
-    command = launcher + words + [f"{args.build}/bin/pending-{args.flavour}", *what]
+    command = mpirun(args.flavour, args.ranks) + words + [f"{args.build}/bin/pending-{args.flavour}", *what]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=args.timeout,
                           env={**os.environ, **env})
     try:

@@ -17,18 +17,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 CALLS = {"self": 3, "solo": 1, "pair": 1, "allreduce": 1, "barrier": 1, "bcast": 1, "waitall": 3}
 
 
-def launcher(args):
-    words = [f"mpirun.{args.flavour}", "-n", str(args.ranks)]
-    if args.flavour == "openmpi":
-        words[1:1] = ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
-    return words
-
-
 def run(args, words, env=None):
-    command = launcher(args) + words + [f"{args.build}/bin/overhead-ops-{args.flavour}", str(args.iterations), "4"]
+    command = mpirun(args.flavour, args.ranks) + words + [f"{args.build}/bin/overhead-ops-{args.flavour}", str(args.iterations), "4"]
     done = subprocess.run(command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False, timeout=900)
     if done.returncode != 0:
         sys.exit(f"trace.py: {' '.join(command)}: {done.stderr.strip()[-500:]}")

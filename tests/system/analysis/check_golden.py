@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 LATECOMER, GOLDEN = sys.argv[1:3]
 
 
@@ -79,14 +82,11 @@ def check_ranks(tmp, flavour):
               "synthetic/early_scan"]
     if flavour == "mpich":  # spins: slow with more ranks than cores
         traces = traces[:3]
-    launcher = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"], "mpich": ["mpirun.mpich"]}[flavour]
-    if flavour == "openmpi" and os.geteuid() == 0:
-        launcher.append("--allow-run-as-root")
     bad = 0
     for trace in traces:
         one = analyse(trace, f"{tmp}/1.cubex", "-n", "1")
         for n in ((2, 3, 7) if flavour == "openmpi" else (2, 3)) if trace == traces[0] else (3,):
-            many = analyse(trace, f"{tmp}/n.cubex", launcher=[*launcher, "-n", str(n)])
+            many = analyse(trace, f"{tmp}/n.cubex", launcher=mpirun(flavour, n, "--bind-to", "none"))
             for key in ("metrics", "locations"):
                 if json.dumps(one[key]) != json.dumps(many[key]):
                     print(trace, n, "ranks:", key, "differ")

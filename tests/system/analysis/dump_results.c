@@ -116,7 +116,7 @@ static void analyse(const struct lc_transport *comm, const char *dir, const char
     struct lc_trace *trace = NULL;
     lc_strbuf_printf(&path, "%s/traces.otf2", dir);
     lc_health_init(&health);
-    check(lc_trace_read(&trace, comm, lc_strbuf_get(&path), &health, NULL, NULL));
+    check(lc_trace_read(&trace, comm, lc_strbuf_get(&path), &health, NULL));
     check(lc_results_new(&trace->results));
     check(lc_waits_find(trace));
     check(lc_cells_book(trace));

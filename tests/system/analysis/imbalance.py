@@ -15,18 +15,19 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 RANKS = 8
 NOMINAL = {"balanced": (0, 0), "static": (25, 25), "dynamic": (25, 0), "mixed": (25, 12.5)}  # path, profile
-LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"],
-            "mpich": ["mpirun.mpich"]}
 
 
 def measure(latecomer, flavour, program, scenario, work):
     """(by the program's clock), (by the analysis), each: percent on the critical path, percent of the profile."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.dirname(work), exist_ok=True)
-    launcher = LAUNCHER[flavour] + (["--allow-run-as-root"] if flavour == "openmpi" and os.geteuid() == 0 else [])
-    out = subprocess.run([*launcher, "-n", str(RANKS), latecomer, "-q", "run", "--trace", "-o", work, program, scenario],
+    launcher = mpirun(flavour, RANKS, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
+    out = subprocess.run([*launcher, latecomer, "-q", "run", "--trace", "-o", work, program, scenario],
                          check=True, capture_output=True, text=True, timeout=100).stdout
     numbers = [[int(x) for x in line.split()] for line in out.splitlines()]
     assert len(numbers) == RANKS, out

@@ -5,7 +5,8 @@
  *   slow_rank   the last rank works 2 U, the others U; OFF: all U
  *   serial      rank 0 works U alone while the others wait, then all work U; OFF: not before
  *   late_root   rank 0 works U before it broadcasts, then all work U; OFF: not before
- *   chain       each rank works U when its left neighbour is done; OFF: all at once */
+ *   chain       each rank works U when its left neighbour is done; OFF: all at once
+ *   burst       as slow_rank, after the last round 400,000 messages of each rank to itself */
 #include <mpi.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -81,19 +82,28 @@ __attribute__((noinline)) static void chain(int i) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+__attribute__((noinline)) static void burst(int i) {
+    int out = rank, in = -1;
+    slow_rank(i);
+    for (int k = 0; i == 0 && k < 400000; k++)
+        MPI_Sendrecv(&out, 1, MPI_INT, rank, 0, &in, 1, MPI_INT, rank, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(int i);
     } kinds[] = {{"turns", turns},   {"half", half},           {"slow_rank", slow_rank},
-                 {"serial", serial}, {"late_root", late_root}, {"chain", chain}};
+                 {"serial", serial}, {"late_root", late_root}, {"chain", chain},
+                 {"burst", burst}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     on = argc > 2 && atoi(argv[2]);
     for (size_t k = 0; argc > 3 && k < sizeof kinds / sizeof kinds[0]; k++)
         for (int i = 0; strcmp(argv[1], kinds[k].name) == 0 && i < atoi(argv[3]); i++)
-            kinds[k].run(i);
+            kinds[k].run(atoi(argv[3]) - 1 - i);
     MPI_Finalize();
     return argc > 3 ? 0 : 1;
 }

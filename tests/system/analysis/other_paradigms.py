@@ -42,8 +42,10 @@ class Trace:
         self.expected = defaultdict(int)  # (metric, location, name of the call)
         self.lock_order, self.teams = defaultdict(int), [[] for _ in self.threads]
         self.born = {}  # workers: their first fork
-        for p in range(self.n):
-            self.enter(self.first[p], "main")
+        # Threads that fork: the first of a process; of four the last one, too (not in the traces for the oracle).
+        self.forking = [[f, f + 3] if t == 4 and tasks else [f] for f, t in zip(self.first, self.threads)]
+        for location in sum(self.forking, []):
+            self.enter(location, "main")
 
     def define(self, kind, *args):
         self.definitions.append(" ".join([kind, *map(str, args)]))
@@ -270,12 +272,13 @@ class Trace:
         p = self.rng.choice([p for p in range(self.n) if self.threads[p] > 1] or [0])
         if self.threads[p] == 1:
             return
-        k = self.rng.randrange(1, self.threads[p] + 1)
-        team = [self.first[p] + i for i in range(k)]
+        workers = [l for l in range(self.first[p], self.first[p] + self.threads[p]) if l not in self.forking[p]]
+        team = [self.rng.choice(self.forking[p])] + workers[:self.rng.randrange(len(workers) + 1)]
         comm = self.define("team", *team)
+        self.now[team[0]] = max(self.now[self.first[p]:self.first[p] + self.threads[p]])
         self.work(team[:1])
         fork = self.now[team[0]]
-        self.emit(team[0], "fork", k)
+        self.emit(team[0], "fork", len(team))
         entered = {}
         for l in team[1:]:
             self.born.setdefault(l, fork)
@@ -304,8 +307,8 @@ class Trace:
             if mine:
                 since = mine[-1][1]
                 self.expect("omp_idle_threads", l, "main", fork - since)
-                smaller = [t for t in self.teams[p] if t[0] >= since]
-                self.expect("omp_limited_parallelism", l, "main", sum(t[1] - t[0] for t in smaller))
+                smaller = [t for t in self.teams[p] if t[2][0] == team[0]]
+                self.expect("omp_limited_parallelism", l, "main", sum(max(0, min(t[1], fork) - max(t[0], since)) for t in smaller))
         self.teams[p].append((fork, join, team))
 
     def barrier(self, p, team, name="barrier"):
@@ -354,8 +357,8 @@ class Trace:
     def make(self):
         for _ in range(self.rng.randrange(8, 25)):
             self.rng.choice([self.window, self.file, self.neighbourhood, self.inter, self.parallel, self.parallel])()
-        for p in range(self.n):
-            self.leave(self.first[p], "main")
+        for location in sum(self.forking, []):
+            self.leave(location, "main")
         return "\n".join(self.definitions + self.events) + "\n"
 
 

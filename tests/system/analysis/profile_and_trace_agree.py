@@ -13,6 +13,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 latecomer, golden, flavour = sys.argv[1:4]
 PROGRAMS = sys.argv[4:] or ["late_sender", "late_sender_wait", "late_receiver_ssend", "late_receiver_isend", "wait_at_barrier",
                             "wait_at_nxn_allreduce", "late_broadcast_bcast", "early_reduce_reduce", "early_scan",
@@ -24,13 +27,6 @@ WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn
 MEETINGS = ["mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence",
             "mpi_rma_early_wait", "mpi_rma_sync_late_post"]
 CALLS_OF_START = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size")
-
-
-def launcher(ranks):
-    if flavour == "mpich":
-        return ["mpirun.mpich", "-n", str(ranks)]
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return ["mpirun.openmpi", "--oversubscribe", *root, "-n", str(ranks)]
 
 
 def run(*args):
@@ -70,7 +66,7 @@ def both(source, ranks, tmp, *options, arguments=()):
     binary = f"{tmp}/{os.path.basename(source)[:-2]}"
     result = f"{binary}.result"
     run(f"mpicc.{flavour}", "-g", "-O1", "-fno-inline", f"-I{golden}/src", "-o", binary, source, "-lm")
-    run(*launcher(ranks), latecomer, "run", "--trace", *options, "-o", result, binary, *arguments)
+    run(*mpirun(flavour, ranks), latecomer, "run", "--trace", *options, "-o", result, binary, *arguments)
     run(latecomer, "-q", "analyze", "-n", "1", result)
     return json.loads(run(latecomer, "show", "--json", result)), json.loads(run(latecomer, "show", "--json", "--analysis", result))
 

@@ -21,6 +21,9 @@ import invariants
 import oracle
 import random_trace
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 # Tables 3.1 to 3.3 of the thesis as the definitions give them: (metric, call path, rank): (proportional, wait-first).
 THESIS = {
     "thesis_table_3_1": {
@@ -170,13 +173,13 @@ def judge_random(dump, work, count, judged):
     return finish(failures, count)
 
 
-def judge_ranks(dump, work, launcher, count):
+def judge_ranks(dump, work, flavour, count):
     directories = make_random(work, count, True)
     subprocess.run([dump, "1.json"] + directories, check=True)
     failures = []
     for ranks in (2, 3, 7):
         name = "%d.json" % ranks
-        subprocess.run(launcher.split() + ["-n", str(ranks), dump, name] + directories, check=True)
+        subprocess.run(mpirun(flavour, ranks, "--mca", "mpi_yield_when_idle", "1") + [dump, name] + directories, check=True)
         failures += ["%s: differs with %d ranks" % (d, ranks) for d in directories
                      if not filecmp.cmp(d + "/1.json", os.path.join(d, name), shallow=False)]
     return finish(failures, 3 * count)

@@ -1,7 +1,7 @@
 """latecomer bench: every operation on two ranks, the JSON's keys, the long table against the fingerprint, oversubscribed ranks, a launcher
 around it, interruption, mistakes, comparison.
 
-measured.py LATECOMER FLAVOUR MPIEXEC SCRATCH_DIR PROBED_LIBRARY"""
+measured.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY SHARED_RING VARIABLES PAPI_DIR"""
 import csv
 import io
 import json
@@ -13,7 +13,10 @@ import subprocess
 import sys
 import time
 
-LATECOMER, FLAVOUR, MPIEXEC, SCRATCH, PROBED = sys.argv[1:6]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
+LATECOMER, FLAVOUR, SCRATCH, PROBED, RING, VARIABLES, PAPI = sys.argv[1:8]
 FAILED = []
 KEYS = {"format", "version", "operation", "bytes", "ranks", "nodes", "machine", "mpi", "benchmark", "clock", "min_ns", "max_ns", "mean_ns",
         "median_ns", "median_ci_ns", "quantiles_ns", "warmup", "categories", "modes", "change_points", "box", "ecdf", "histogram", "per_rank",
@@ -51,10 +54,12 @@ def all_operations():
     for job in listed["jobs"]:
         one = fingerprint("all", job["file"].removesuffix(".fingerprint.json"))
         check(KEYS <= one.keys(), f"{job['operation']}: no {KEYS - one.keys()}")
-        check(len(one["runs_ns"]) == 60 and 1 <= one["median_ns"] < 5e7, f"{job['operation']}: {len(one['runs_ns'])} runs, median {one['median_ns']} ns")
+        check(len(one["runs_ns"]) == 60 and 1 <= one["min_ns"] and one["per_rank"][0]["min_ns"] < 5e7,
+              f"{job['operation']}: {len(one['runs_ns'])} runs, {one['min_ns']} ns at least, ranks {one['per_rank']}")
         check(one["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], f"{job['operation']}: {one['mpi']['name']}")
-    empty, allreduce = fingerprint("all", "empty-64"), fingerprint("all", "MPI_Allreduce-64")
-    check(empty["min_ns"] < allreduce["min_ns"], f"empty takes {empty['min_ns']} ns, MPI_Allreduce {allreduce['min_ns']}")
+    # a rank's own least times: those of all ranks together need ranks that run at the same time
+    empty, allreduce = ([rank["min_ns"] for rank in fingerprint("all", f"{name}-64")["per_rank"]] for name in ("empty", "MPI_Allreduce"))
+    check(max(empty) < min(allreduce), f"empty takes {empty} ns, MPI_Allreduce {allreduce}")
 
 
 def table_agrees():
@@ -90,11 +95,23 @@ def oversubscribed():
 
 
 def launched():
-    more = ["--oversubscribe", "--allow-run-as-root"] if FLAVOUR == "openmpi" else []
-    done = subprocess.run([MPIEXEC, *more, "-n", "2", LATECOMER, "bench", "MPI_Scan", "--reps", "40", "-o", "launched"], capture_output=True,
+    done = subprocess.run([*mpirun(FLAVOUR, 2), LATECOMER, "bench", "MPI_Scan", "--reps", "40", "-o", "launched"], capture_output=True,
                           text=True, cwd=SCRATCH, timeout=100, check=False)
     check(done.returncode == 0 and "MPI_Scan" in done.stdout, f"launched: exit {done.returncode}: {done.stderr}")
     check(len(fingerprint("launched", "MPI_Scan-8")["runs_ns"]) == 40, "launched: run times")
+
+
+def live():
+    """On a terminal, a line for each job; at its end it stays."""
+    master, terminal = os.openpty()
+    with subprocess.Popen([LATECOMER, "bench", "MPI_Barrier", "--reps", "200", "-n", "2", "--mpi", FLAVOUR, "-o", "live"], cwd=SCRATCH,
+                          stdout=subprocess.DEVNULL, stderr=terminal) as process:
+        process.wait(timeout=100)
+    os.close(terminal)
+    line = os.read(master, 65536).decode(errors="replace").replace("\r", "\n")
+    os.close(master)
+    check("MPI_Barrier 0 bytes: 200 repetitions, median" in line or "MPI_Barrier 8 bytes: 200 repetitions, median" in line, f"live: {line!r}")
+    check("no warm-up seen" in line or "warm since repetition" in line, f"live: {line!r}")
 
 
 def interrupted():
@@ -114,28 +131,121 @@ def interrupted():
 
 
 def compared():
-    done = bench("compare", "all/MPI_Bcast-64.fingerprint.json", "all/MPI_Bcast-64.fingerprint.json", "--json", "--gate")
+    """Imported times, so that the load of the machine has no say in how many are good."""
+    with open(f"{SCRATCH}/times.csv", "w", encoding="utf-8") as file:
+        file.write("".join(f"{5000 + 37 * i % 101}\n" for i in range(200)))
+    for name, operation in (("a", "MPI_Bcast"), ("b", "MPI_Scan")):
+        done = bench("import", "times.csv", "--operation", operation, "--bytes", "64", "-o", name)
+        check(done.returncode == 0, f"import: {done.stderr}")
+    done = bench("compare", "a/MPI_Bcast-64.fingerprint.json", "a/MPI_Bcast-64.fingerprint.json", "--json", "--gate")
     check(done.returncode == 0 and json.loads(done.stdout)["verdict"] == "same", f"A and A: {done.stdout} {done.stderr}")
-    done = bench("compare", "all/MPI_Bcast-64.fingerprint.json", "all/MPI_Scan-64.fingerprint.json", "--json", "--gate")
+    done = bench("compare", "a/MPI_Bcast-64.fingerprint.json", "b/MPI_Scan-64.fingerprint.json", "--json", "--gate")
     check(done.returncode == 3 and json.loads(done.stdout)["verdict"] == "not comparable", f"A and another: {done.returncode} {done.stdout}")
 
 
+def ranks_of(values):
+    """Equal ones share the mean of their places."""
+    order = sorted(values)
+    return [order.index(v) + (order.count(v) - 1) / 2 for v in values]
+
+
 def probed():
-    """A library with probes, preloaded: the one that wastes time is the one that goes with the run time."""
-    done = bench("MPI_Allreduce", "--reps", "200", "--time", "30", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "probed",
-                 env=dict(os.environ, LD_PRELOAD=PROBED))
+    """A library with probes, preloaded: every third repetition wastes 20 ms in one of them, more than a scheduler takes away."""
+    done = bench("MPI_Allreduce", "--reps", "90", "--time", "60", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "probed",
+                 env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_GROW_US="20000"))
     check(done.returncode == 0, f"probed: {done.stderr}")
+    if done.returncode != 0:
+        return
+    one = json.loads(done.stdout)
+    grow, runs = one["counters"]["probe_grow_ns"], one["runs_ns"]
+    check(one["counters"]["probe_calls"]["values"] == [2] * 90, f"probed: {one['counters']['probe_calls']['values']} calls")
+    for i, (value, run) in enumerate(zip(grow["values"], runs)):
+        check((value >= 2 * 19.9e6 and run >= 19.9e6) if i % 3 == 0 else value == 0, f"probed: repetition {i}: {value} ns in grow, run time {run} ns")
+    expected = statistics.correlation(ranks_of(grow["values"]), ranks_of(runs))
+    check(abs(grow["spearman"]["all"] - expected) < 1e-9 and expected > 0.3, f"probed: {grow['spearman']}, {expected} expected")
+
+
+def shared_ring():
+    """The example of the documentation: its pool grows in the first 48 repetitions with large messages, and never with small ones."""
+    done = bench("MPI_Bcast", "--bytes", "64,64k", "--reps", "100", "--time", "30", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "ring",
+                 env=dict(os.environ, LD_PRELOAD=RING))
+    check(done.returncode == 0, f"ring: {done.stderr}")
+    small, large = (fingerprint("ring", f"MPI_Bcast-{n}")["counters"] for n in (64, 65536))
+    check(small["probe_eager"]["total"] == 100 and small["probe_buffers"]["total"] == 0, f"ring: {small['probe_eager']['total']} small messages")
+    check(large["probe_eager"]["total"] == 0 and large["probe_buffers"]["values"] == [1] * 48 + [0] * 52, f"ring: {large['probe_buffers']['values']}")
+    grown = large["probe_grow_pool_ns"]["values"]
+    check(min(grown[:48]) > 0 and max(grown[48:]) == 0, f"ring: {grown}")
+
+
+def audited():
+    done = bench("empty", "--reps", "256", "--sync", "barrier", "--audit", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "audited")
+    check(done.returncode == 0, f"audit: {done.stderr}")
     if done.returncode == 0:
-        counters = json.loads(done.stdout)["counters"]
-        check(counters["probe_calls"]["total"] == 400, f"probed: {counters['probe_calls']['total']} calls")
-        check(counters["probe_grow_ns"]["total"] > 200 / 7 * 50e3, f"probed: {counters['probe_grow_ns']['total']} ns in grow")
-        check((counters["probe_grow_ns"]["spearman"]["all"] or 0) > 0.4, f"probed: {counters['probe_grow_ns']['spearman']}")
+        one = json.loads(done.stdout)
+        audit = one["benchmark"]["audit"]
+        check(audit["pairs"] == 4 and audit["ci"][0] <= audit["perturbation"] <= audit["ci"][1], f"audit: {audit}")
+        check("audit_block" not in one["counters"], "audit: its blocks are among the counters")
+
+
+def mpi_variables():
+    """An MPI with three variables of MPI_T: one counts calls, rank 1 cannot read another, the third is no counter. Then the MPI as it is."""
+    args = ("MPI_Bcast", "--reps", "64", "--counters", "mpi", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "variables")
+    for env in (dict(os.environ, LD_PRELOAD=VARIABLES), os.environ):
+        done = bench(*args, env=env)
+        check(done.returncode == 0, f"variables: {done.stderr}")
+        one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "benchmark": {"missing": {}}}
+        found = {name: c["total"] for name, c in one["counters"].items()}
+        check(env is os.environ or found == {"runtime_spc_variable_0": 128}, f"variables: {found}")
+        check(found or any("MPI_T" in line for line in one["benchmark"]["missing"]), f"variables: {found}, {one['benchmark']['missing']}")
+
+
+def lacking():
+    """An operation that the MPI does not have is left out by name; those before and behind it are measured."""
+    done = bench("MPI_Scan,MPI_Exscan,MPI_Bcast", "--reps", "40", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "lacking",
+                 env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_LACKS="1"))
+    with open(f"{SCRATCH}/lacking/bench.json", encoding="utf-8") as file:
+        listed = json.load(file)
+    check([job["operation"] for job in listed["jobs"]] == ["MPI_Scan", "MPI_Bcast"] and listed["complete"] and done.returncode == 0, f"lacking: {listed}")
+    check(done.stderr.count("MPI_Exscan: left out: this MPI does not have it") == 1, f"lacking: {done.stderr}")
+
+
+def papi():
+    """With a libpapi.so of known events: two that count, one that nobody has, one that only rank 0 has. Then whatever is installed here."""
+    args = ("MPI_Bcast", "--reps", "40", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "papi", "--papi")
+    done = bench(*args, "COUNTED,REFUSED,ODD,OTHER", env=dict(os.environ, LD_LIBRARY_PATH=f"{PAPI}:{os.environ.get('LD_LIBRARY_PATH', '')}"))
+    check(done.returncode == 0, f"papi: {done.stderr}")
+    if done.returncode == 0:
+        one = json.loads(done.stdout)
+        found = {name: set(c["values"]) for name, c in one["counters"].items()}
+        check(found == {"COUNTED": {14}, "OTHER": {2000}}, f"papi: {found}")  # sum of both ranks
+        missing = sorted(one["benchmark"]["missing"])
+        check(missing == ["no event ODD of PAPI: another rank lacks it", "no event REFUSED of PAPI: Event does not exist"], f"papi: {missing}")
+    done = bench(*args, "perf::CONTEXT-SWITCHES")
+    one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "benchmark": {"missing": {}}}
+    check(len(one["counters"]) + len(one["benchmark"]["missing"]) == 1, f"papi here: {done.stderr} {one['counters']} {one['benchmark']['missing']}")
+
+
+def some_ranks():
+    """Two of three ranks measure, not the first; hardware counters are there, or a line says why not."""
+    done = bench("MPI_Bcast", "--ranks", "1-2", "--root", "1", "--counters", "rusage,hardware", "--reps", "40", "--sync", "barrier", "-n", "3", "--mpi", FLAVOUR,
+                 "-o", "some")
+    check(done.returncode == 0, f"some ranks: {done.stderr}")
+    if done.returncode != 0:
+        return
+    one = fingerprint("some", "MPI_Bcast-8")
+    check(one["ranks"] == 2 and one["benchmark"]["ranks_wanted"] == "1-2" and len(one["runs_ns"]) == 40, f"some ranks: {one['ranks']} {one['benchmark']}")
+    missing = "hardware events of the kernel on all ranks" in " ".join(one["benchmark"]["missing"])
+    check(missing != ("instructions" in one["counters"] or "cycles" in one["counters"]), f"hardware: {one['benchmark']['missing']}, {list(one['counters'])}")
+    check(not missing or "left out: no hardware events" in done.stdout, f"hardware: {done.stdout[-500:]}")
+    with open(f"{SCRATCH}/some/report.html", encoding="utf-8") as file:
+        check("fingerprint/0.json" in file.read(), "the page holds no fingerprint")
 
 
 def mistakes():
     for args, code, words in ((["MPI_Brcast"], 2, "did you mean MPI_Bcast?"), ([], 2, "nothing to do"),
                               (["MPI_Bcast", "--bytes", "8x"], 2, "not a message size"), (["MPI_Bcast", "--sync", "x"], 2, "unknown"),
-                              (["MPI_Bcast", "--root", "7", "-n", "2"], 2, "there are 2 ranks"), (["show", "/nowhere"], 1, "No such file"),
+                              (["MPI_Bcast", "--root", "7", "-n", "2"], 2, "there are 2 ranks"), (["MPI_Bcast", "--ranks", "0,2"], 2, "give some of 0 to 1"),
+                              (["MPI_Bcast", "--ranks", "1-", "-n", "2"], 2, "give some of"), (["show", "/nowhere"], 1, "No such file"),
                               (["MPI_Bcast", "--bytes", "3G", "-n", "2", "--mpi", FLAVOUR, "-o", "large"], 2, "too much for 2 ranks")):
         done = bench(*args)
         check(done.returncode == code and words in done.stderr and done.stderr.count("latecomer: ") == 1,
@@ -145,7 +255,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, interrupted, compared, probed, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, shared_ring, audited, mpi_variables, lacking, papi, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

@@ -10,15 +10,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 PROGRAM = pathlib.Path(__file__).with_name("python_stacks.py")
 FUNCTION = re.compile(r"\.py:[^/]*$")
 
 
 def launch(flavour, ranks, words, **env):
-    launcher = ["mpirun.mpich"] if flavour == "mpich" else ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-    if flavour == "openmpi" and os.geteuid() == 0:
-        launcher.append("--allow-run-as-root")
-    done = subprocess.run([*launcher, "-n", str(ranks), *words], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
+    done = subprocess.run([*mpirun(flavour, ranks, "--mca", "mpi_yield_when_idle", "1"), *words], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **env})
     assert done.returncode == 0, done
     return done.stdout

@@ -43,6 +43,7 @@ def main():
                 check(first["warm_up"] in (2, 3, 4), f"{kind}: warm-up {first['warm_up']}")
                 worst = first["outliers"][0]
                 check(abs(worst["from"] - 49) <= 1 and abs(worst["to"] - 54) <= 1 and worst["rank"] == 3 and 3 < worst["times_median"] < 5, f"{kind}: {worst}")
+                check("run" in worst.get("callpath", "").split("/"), f"{kind}: what took longer: {worst.get('callpath')}")
     return bad != 0
 
 

@@ -64,7 +64,7 @@ NOINLINE static void place(int n) {
     volatile char *room = alloca((size_t)n * 16 + 16);
     room[0] = (char)n;
     deep(60);
-    sink = room[0];
+    sink = (unsigned char)room[0];
 }
 
 NOINLINE static void shared(void) {
@@ -84,13 +84,13 @@ NOINLINE static void second(void) {
     volatile char room[64];
     room[1] = 1;
     shared();
-    sink = room[1];
+    sink = (unsigned char)room[1];
 }
 NOINLINE static void third(void) {
     volatile char room[256];
     room[1] = 1;
     shared();
-    sink = room[1];
+    sink = (unsigned char)room[1];
 }
 NOINLINE static void spread(long n) {
     for (long i = 0; i < n; i++) {

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 
+import made
 from made import check, enter, output
 
 LATECOMER, MAKE, GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[1:5])
@@ -51,9 +52,36 @@ def names_of(path):
     return [part.replace("%2F", "/") for part in path.split("/")]
 
 
-def check_speedscope(file, result):
-    """The rules of speedscope's file format for sampled profiles: file-format-schema.json."""
+def problem(value, schema, root, at="$"):
+    """What JSON Schema has against a value, "" if nothing; of the words that speedscope's schema uses."""
+    types = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "boolean": bool}
+    unknown = set(schema) - {"$schema", "$comment", "definitions", "title", "type", "properties", "required", "items", "enum", "const", "anyOf", "$ref"}
+    check(not unknown, f"words of a schema that are not known here: {unknown}")
+    if "$ref" in schema:
+        return problem(value, root["definitions"][schema["$ref"].removeprefix("#/definitions/")], root, at)
+    if "anyOf" in schema:
+        found = [problem(value, one, root, at) for one in schema["anyOf"]]
+        return "" if "" in found else f"{at}: " + " | ".join(found)
+    if "type" in schema and (not isinstance(value, types[schema["type"]]) or (isinstance(value, bool) and schema["type"] != "boolean")):
+        return f"{at} is no {schema['type']}"
+    if "const" in schema and value != schema["const"] or "enum" in schema and value not in schema["enum"]:
+        return f"{at} is {value!r}"
+    missing = [name for name in schema.get("required", []) if name not in value]
+    parts = [problem(value[name], one, root, f"{at}.{name}") for name, one in schema.get("properties", {}).items() if name in value]
+    parts += [problem(one, schema["items"], root, f"{at}[{i}]") for i, one in enumerate(value if "items" in schema else [])]
+    return f"{at} has no {missing}" if missing else next(filter(None, parts), "")
+
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "speedscope-schema.json"), encoding="utf-8") as schema_file:
+    SPEEDSCOPE = json.load(schema_file)
+
+
+def check_speedscope(file, result, segments=()):
+    """speedscope's own schema, and what it does not say: frames are there, weights end where the profile ends."""
     data = json.loads(run("export", "--to=speedscope", file))
+    check(problem(data, SPEEDSCOPE, SPEEDSCOPE) == "", problem(data, SPEEDSCOPE, SPEEDSCOPE))
+    damaged = {**data, "profiles": [{**data["profiles"][0], "samples": [["x"]]}]}
+    check(problem(damaged, SPEEDSCOPE, SPEEDSCOPE) != "", "the schema refuses what is damaged")
     check(set(data) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex", "exporter"}, f"members {set(data)}")
     check(data["$schema"] == "https://www.speedscope.app/file-format-schema.json", "schema")
     frames = data["shared"]["frames"]
@@ -61,6 +89,13 @@ def check_speedscope(file, result):
         check(isinstance(frame["name"], str) and set(frame) <= {"name", "file", "line", "col"}, f"frame {frame}")
         check(isinstance(frame.get("line", 1), int) and isinstance(frame.get("file", ""), str), f"frame {frame}")
     own, n = own_times(result), len(result["locations"])
+    path = [profile for profile in data["profiles"] if profile["type"] == "evented"]
+    check(not segments or len(path) == 1, "the critical path")
+    data["profiles"] = [profile for profile in data["profiles"] if profile["type"] != "evented"]
+    for profile in path if segments else []:
+        events = [(frames[event["frame"]]["name"], event["type"], event["at"]) for event in profile["events"]]
+        check(events == [(f"rank {rank}", kind, at) for rank, *ends in segments for kind, at in zip("OC", ends)], f"events {events}")
+        check([profile["startValue"], profile["endValue"]] == [segments[0][1], segments[-1][2]], "ends of the critical path")
     check(0 <= data["activeProfileIndex"] < len(data["profiles"]) and len(data["profiles"]) == 1 + min(n, 16), "profiles")
     for index, profile in enumerate(data["profiles"]):
         check(set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"} and profile["type"] == "sampled", "a profile")
@@ -167,6 +202,13 @@ for ranks in 2, 40:
     result = json.loads(run("show", "--json", f"r{ranks}"))
     for one in check_speedscope, check_folded, check_csv, check_hatchet, check_html:
         one(f"r{ranks}", result)
+# The critical path of an analysis: from rank to rank.
+segments = [(0, 0.0, 1.5), (1, 1.5, 4.0), (0, 4.0, 10.0)]
+listed = [dict(rank=rank, thread=0, from_s=begin, to_s=end) for rank, begin, end in segments]
+made.make(MAKE, dict(meta=dict(program="made", ranks=2, wall_time_s=10.0), locations=[dict(rank=r, thread=0) for r in range(2)],
+                     metrics={"time": {"callpaths": {"main": [10.0] * 2, "main/x": [4.0, 6.0]}}}), "path/analysis.cubex",
+          critical_path_json=json.dumps({"segments": listed}))
+check_speedscope("path/analysis.cubex", json.loads(run("show", "--json", "path/analysis.cubex")), segments)
 literal = json.loads(run("export", "--to", "hatchet", "--metric", "min_time", "r40"))
 check(math.isclose(literal[0]["children"][0]["children"][0]["metrics"]["min_time"], 0.11), "the least of minima")
 golden = f"{GOLDEN}/cubex/scorep-profile.cubex"

@@ -9,6 +9,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
 LONG = "begin" + 4992 * "x" + "end"
 # What a name is in JSON: bytes that XML and JSON cannot hold are \xNN.
@@ -80,10 +83,8 @@ def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     directory = os.path.join(SCRATCH, "r")
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    launcher = ["mpirun.mpich", "-n", "2"] if FLAVOUR == "mpich" else ["mpirun.openmpi", *root, "--oversubscribe", "-n", "2"]
     odd = os.fsencode("arg\x1b[2J") + b"\xff\n"
-    run(*launcher, LATECOMER, "run", "--trace", "-o", directory, "--", PROGRAM, odd)
+    run(*mpirun(FLAVOUR, 2), LATECOMER, "run", "--trace", "-o", directory, "--", PROGRAM, odd)
     run(LATECOMER, "analyze", directory)
     check_tables(directory)
     for analysis in [], ["--analysis"]:

@@ -232,7 +232,7 @@ SPECIAL = {
     "no POSIX shared memory": no_shm,
     "tiny memory limit (ulimit -v)": tiny_memory(24 * 1024),
     "tinier memory limit (ulimit -v)": tiny_memory(12 * 1024),
-    "tiniest memory limit (ulimit -v)": tiny_memory(4 * 1024),
+    "tiniest memory limit (ulimit -v)": tiny_memory(6 * 1024),
     "file size limit (ulimit -f), all": file_size(8 * 1024, True),
     "file size limit (ulimit -f), program": file_size(8 * 1024, False),
     "closed standard error": closed_stderr,

@@ -4,6 +4,7 @@ usage: check_slurm.py BUILD_DIR PROGRAM_OPENMPI PROGRAM_MPICH
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,9 +17,18 @@ LATECOMER = f"{BUILD}/bin/latecomer"
 ADVICE = "MPI sees 1 rank, but the launcher (Slurm) has started 4"
 
 
+def step(kind, directory, *words):
+    """Open MPI 4.1.4 crashes in MPI_Init in 2 of 100 steps with PMIx, without the tool, too (btl/tcp calls a function that is not set yet): again then."""
+    for _ in range(3):
+        shutil.rmtree(directory, ignore_errors=True)
+        done = several_hosts.run(["srun", "-Q", f"--mpi={kind}", "-N2", "-n4", *words], timeout=60)
+        if "Failing at address: (nil)" not in done.stderr:
+            break
+    return done
+
+
 def srun(kind, program, directory, *options):
-    return several_hosts.run(["srun", "-Q", f"--mpi={kind}", "-N2", "-n4", *options, LATECOMER, "run", "-o", directory, "--", program, "3", "2"],
-                             timeout=60)
+    return step(kind, directory, *options, LATECOMER, "run", "-o", directory, "--", program, "3", "2")
 
 
 def ranks_of(directory):
@@ -61,7 +71,7 @@ def check_several_programs():
     """--multi-prog: one job."""
     with open("programs", "w", encoding="ascii") as file:
         file.writelines(f"{tasks} {LATECOMER} run -o programs-result -- {OPENMPI} 3 2\n" for tasks in ("0", "1-3"))
-    done = several_hosts.run(["srun", "-Q", "--mpi=pmix", "-N2", "-n4", "--multi-prog", "programs"], timeout=60)
+    done = step("pmix", "programs-result", "--multi-prog", "programs")
     assert done.returncode == 0 and "measured" not in done.stderr, done.stderr
     assert ranks_of("programs-result") == [3, 3, 3, 3]
 

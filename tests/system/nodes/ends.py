@@ -13,7 +13,7 @@ import tempfile
 import several_hosts
 
 PROGRAMS = ("nothing", "barrier", "ask", "collectives", "ring")
-LIMIT_S = 15
+LIMIT_S = 40
 
 
 def ends(words):

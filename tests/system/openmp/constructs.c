@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,33 @@ static void tasks(int n) {
     }
 }
 
+#ifdef TASKWAIT_DEPEND /* fails now and then in LLVM's runtimes before 19 */
+/* Taskwaits with dependences, in which a thread executes tasks that have some, too. */
+static void await(int deep) {
+    long a = 0;
+#pragma omp task depend(out : a) shared(a)
+    {
+        sched_yield();
+        a = 1;
+    }
+    for (int i = 0; i < 2 && deep > 0; i++)
+#pragma omp task
+        await(deep - 1);
+#pragma omp taskwait depend(in : a)
+    add(a);
+#pragma omp taskwait
+}
+
+/* In the last barrier of a region, where workers execute them. */
+static void awaited(int n) {
+#pragma omp parallel num_threads(n)
+#pragma omp master
+    for (int i = 0; i < 4; i++)
+#pragma omp task
+        await(2);
+}
+#endif
+
 #ifdef __clang__
 static void detached(int n) {
     omp_event_handle_t event = 0;
@@ -204,6 +232,9 @@ int main(int argc, char **argv) {
                 detached(n);
 #endif
             tasks(n);
+#ifdef TASKWAIT_DEPEND
+            awaited(n);
+#endif
             locks(n);
             nested(n);
             cancelled(n);
@@ -237,6 +268,13 @@ int main(int argc, char **argv) {
 #pragma omp parallel num_threads(3)
         if (omp_get_thread_num() == 1)
             raise(SIGKILL);
+        else
+            usleep(200000);
+    }
+    if (strcmp(end, "exec") == 0) {
+#pragma omp parallel num_threads(3)
+        if (omp_get_thread_num() == 1)
+            execl("/bin/sh", "sh", "-c", "echo other; exit 6", (char *)NULL);
         else
             usleep(200000);
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A program over all constructs of OpenMP, under the tool as without it: output, exit status, a whole or partial result, identities.
-constructs.py LATECOMER PROGRAM [ENDING..]"""
+constructs.py [--sanitizer=LIBRARY] LATECOMER PROGRAM [ENDING..]"""
 import json
 import os
 import shutil
@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+import sanitizer
+
+SANITIZER = sanitizer.library_of(sys.argv)
 LATECOMER, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
@@ -23,14 +26,16 @@ def run(*words):
 def one(ending):
     shutil.rmtree("result", ignore_errors=True)
     words = [PROGRAM, *([ending] if ending else [])]
-    bare, done = run(*words), run(LATECOMER, "run", "-q", "-o", "result", *words)
+    bare, done = run(*words), run(*sanitizer.before(SANITIZER, ending == "exit"), LATECOMER, "run", "-q", "-o", "result", *words)
+    check(sanitizer.report() is None, f"{ending}: {sanitizer.report()}")
     check(done.returncode == bare.returncode, f"{ending}: {done.returncode}, not {bare.returncode}: {done.stderr}")
     check(done.stdout == bare.stdout and done.stderr == bare.stderr, f"{ending}: {done.stdout}{done.stderr} not {bare.stdout}{bare.stderr}")
     result = json.loads(run(LATECOMER, "show", "--json", "result").stdout)
     meta, pop = result["meta"], result.get("pop")
     print(ending or "return", done.returncode, meta["ending"], meta["threads"], meta.get("openmp_tasks"), meta.get("openmp_edges_lost"))
-    if ending == "kill":
-        check(meta["complete"] is False and meta["ending"] == "signal 9" and pop is None, f"{meta}")
+    if ending in ("kill", "exec"):
+        check(meta["complete"] is False and meta["ending"] == ("signal 9" if ending == "kill" else "exit") and pop is None, f"{meta}")
+        check(result["metrics"]["omp_tasks_created"]["total"] > 1000, f"{ending}: {result['metrics']['omp_tasks_created']['total']} tasks")
         return
     check(meta["complete"] is True and meta["ending"] == "exit", f"{ending}: {meta}")
     check(meta["openmp_tasks"] > 1000, f"{ending}: {meta['openmp_tasks']} tasks")
@@ -40,6 +45,12 @@ def one(ending):
         for name in ("load_balance", "serialisation_efficiency", "transfer_efficiency"):
             check(0 < factors[name] <= 1.0001, f"{ending}: {name} {factors}")
     check(pop["task_critical_path_s"] <= pop["critical_path_s"] * (1 + 1e-9), f"{ending}: {pop}")
+    curve = pop["task_curve"]
+    check([at["threads"] for at in curve] == [2**i for i in range(11)], f"{ending}: {curve}")
+    for at in curve:
+        least = max(pop["task_critical_path_s"], pop["task_work_s"] / at["threads"])
+        check(abs(at["at_least_s"] - least) < 1e-9, f"{ending}: {at}, not {least}")
+    check(pop["task_work_s"] >= pop["critical_path_s"] * (1 - 1e-9), f"{ending}: {pop['task_work_s']} s of work, {pop['critical_path_s']} s of it in a chain")
     total = result["metrics"]["time"]["total"]
     for name, metric in result["metrics"].items():
         if metric["unit"] == "sec":
@@ -52,5 +63,5 @@ def one(ending):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for each in sys.argv[3:] or ["", "fork", "exit", "kill", "pause"]:
+    for each in sys.argv[3:] or ["", "fork", "exit", "kill", "exec", "pause"]:
         one(each)

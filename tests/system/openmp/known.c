@@ -4,9 +4,10 @@
  * variables behind the construct that orders them, or atomics where nothing of OpenMP may be
  * added.
  *
- * known PATTERN THREADS: U rank thread seconds, then CP, TACP, T in seconds, from the start of the
+ * known PATTERN THREADS: U rank thread seconds, then CP, TACP, T, and of explicit tasks
+ * WORK and the longest ONE, in seconds, from the start of the
  * process, or (third argument "switched") from when it switches measurement on. With -DWITH_MPI:
- * the pattern `hybrid`. */
+ * the patterns `hybrid`, `hybrid_loop` and `hybrid_tasks`. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
@@ -15,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "latecomer.h"
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
@@ -28,6 +32,9 @@ static struct clocks clocks[MOST]; /* of each thread: what it knows now */
 static pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
 static struct clocks met; /* maxima of those who meet */
 static double longest, longest_task, longest_process;
+static double in_tasks, longest_one; /* work of explicit tasks; of the longest of them */
+static _Thread_local int task_runs;
+static _Thread_local double task_took;
 
 static double now(void) {
     struct timespec t;
@@ -59,6 +66,7 @@ static void work(double ms) {
     double took = now() - begin;
     struct clocks *c = mine();
     useful[omp_get_thread_num()] += took;
+    task_took += task_runs ? took : 0;
     c->thread += took;
     c->task += took;
     c->process += took;
@@ -106,6 +114,32 @@ static void chain(int n) {
     }
     joined();
 }
+
+#ifdef __clang__ /* programs of GCC with such loops keep GCC's runtime */
+/* Rows of iterations that wait for the one above: a wavefront, odd rows are slower. The loop counts
+ * from 1 in steps of 2. */
+static void doacross(int n) {
+    enum { COLUMNS = 4 };
+    struct clocks at = clocks[0], above[2 * MOST][COLUMNS] = {{{0}}};
+#pragma omp parallel num_threads(n)
+    {
+        forked(&at);
+#pragma omp for ordered(2) schedule(static, 1)
+        for (int i = 1; i < 4 * n; i += 2)
+            for (int j = 0; j < COLUMNS; j++) {
+                work(3);
+#pragma omp ordered depend(sink : i - 2, j)
+                if (i > 1)
+                    take(mine(), &above[i / 2 - 1][j]);
+                work(i / 2 % 2 ? 9 : 6);
+                above[i / 2][j] = *mine();
+#pragma omp ordered depend(source)
+            }
+        give(&met, mine());
+    }
+    joined();
+}
+#endif
 
 static void imbalance(int n) {
     for (int round = 0; round < 4; round++) {
@@ -185,6 +219,8 @@ static void bound(int n, int with_lock) {
 static double task_begins(const struct clocks *created, const struct clocks *before) {
     struct clocks *c = mine();
     double thread_task = c->task;
+    task_runs = 1;
+    task_took = 0;
     take(c, created);
     c->task = created->task;
     if (before != NULL)
@@ -196,6 +232,11 @@ static void task_ends(struct clocks *to, double thread_task) {
     struct clocks *c = mine();
     give(to, c);
     c->task = thread_task;
+    pthread_mutex_lock(&latch);
+    in_tasks += task_took;
+    longest_one = larger(longest_one, task_took);
+    pthread_mutex_unlock(&latch);
+    task_runs = 0;
 }
 
 static void tasks(int n) {
@@ -309,6 +350,62 @@ static void hybrid(int n, int rank, int size) {
     }
     give(&met, &clocks[0]);
 }
+
+static __attribute__((noinline)) void iteration(int n, int rank) {
+    work(2);
+    struct clocks at = clocks[0];
+#pragma omp parallel num_threads(n)
+    {
+        forked(&at);
+        work(4 + 4 * (omp_get_thread_num() == n - 1) + 4 * (rank == 0));
+        give(&met, mine());
+    }
+    joined();
+    double all = 0;
+    MPI_Allreduce(&clocks[0].thread, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    clocks[0].thread = larger(clocks[0].thread, all);
+    clocks[0].task = larger(clocks[0].task, all);
+}
+
+/* A serial part, and the same imbalance, in each iteration of a loop. */
+static __attribute__((noinline)) void hybrid_loop(int n, int rank) {
+    for (int round = 0; round < 16; round++)
+        iteration(n, rank);
+    give(&met, &clocks[0]);
+}
+
+/* Tasks of different lengths on the threads of ranks, which meet in an allreduce: each rank knows
+ * both clocks then. */
+static void hybrid_tasks(int n, int rank, int size) {
+    for (int round = 0; round < 4; round++) {
+        struct clocks at = clocks[0], done = {0};
+#pragma omp parallel num_threads(n)
+        {
+            forked(&at);
+#pragma omp single
+            {
+                for (int i = 0; i < 3; i++) {
+                    struct clocks created = *mine();
+#pragma omp task firstprivate(i, created)
+                    {
+                        double kept = task_begins(&created, NULL);
+                        work(10 + 5 * i + 10 * (rank == round % size));
+                        task_ends(&done, kept);
+                    }
+                }
+#pragma omp taskwait
+                take(mine(), &done);
+            }
+            give(&met, mine());
+        }
+        joined();
+        double both[2] = {clocks[0].thread, clocks[0].task}, all[2] = {0};
+        MPI_Allreduce(both, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        clocks[0].thread = all[0];
+        clocks[0].task = all[1];
+    }
+    give(&met, &clocks[0]);
+}
 #endif
 
 static double loaded;
@@ -332,9 +429,18 @@ static void switch_measurement(int command) {
         exit(3);
 }
 
+/* Another phase, in which the threads' clocks become far apart. */
+static void phase_before(int n) {
+    latecomer_begin("before");
+#pragma omp parallel num_threads(n)
+    usleep(10000 + 30000 * (omp_get_thread_num() == n - 1));
+    latecomer_end("before");
+}
+
 int main(int argc, char **argv) {
     double begin = loaded;
     int switched = argc > 3 && strcmp(argv[3], "switched") == 0;
+    int phase = argc > 3 && strcmp(argv[3], "phase") == 0;
     omp_get_max_threads(); /* starts the runtime */
     const char *pattern = argc > 1 ? argv[1] : "";
     int n = argc > 2 ? atoi(argv[2]) : 2, rank = 0;
@@ -343,11 +449,24 @@ int main(int argc, char **argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (phase) {
+        phase_before(n);
+        MPI_Barrier(MPI_COMM_WORLD);
+        latecomer_begin("pattern");
+    }
     begin = now();
     if (strcmp(pattern, "hybrid") == 0)
         hybrid(n, rank, size);
+    else if (strcmp(pattern, "hybrid_loop") == 0)
+        hybrid_loop(n, rank);
+    else if (strcmp(pattern, "hybrid_tasks") == 0)
+        hybrid_tasks(n, rank, size);
 #else
-    if (switched) {
+    if (phase) {
+        phase_before(n);
+        latecomer_begin("pattern");
+        begin = now();
+    } else if (switched) {
         switch_measurement(1); /* start */
         begin = now();
     } else {
@@ -358,6 +477,10 @@ int main(int argc, char **argv) {
         chain(n);
     else if (strcmp(pattern, "imbalance") == 0)
         imbalance(n);
+#ifdef __clang__
+    else if (strcmp(pattern, "doacross") == 0)
+        doacross(n);
+#endif
     else if (strcmp(pattern, "rotating") == 0)
         rotating(n);
     else if (strcmp(pattern, "serial") == 0)
@@ -374,12 +497,14 @@ int main(int argc, char **argv) {
         nested(n);
     give(&met, &clocks[0]);
     double took = now() - begin;
+    if (phase)
+        latecomer_end("pattern");
     if (switched)
         switch_measurement(2); /* pause */
     for (int i = 0; i < n; i++)
         printf("U %d %d %.9f\n", rank, i, useful[i]);
-    printf("CP %.9f\nTACP %.9f\nPROCESS %.9f\nT %.9f\n", longest, longest_task, longest_process,
-           took);
+    printf("CP %.9f\nTACP %.9f\nPROCESS %.9f\nT %.9f\nWORK %.9f\nONE %.9f\n", longest, longest_task,
+           longest_process, took, in_tasks, longest_one);
     fflush(stdout);
 #ifdef WITH_MPI
     MPI_Finalize();

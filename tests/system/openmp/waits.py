@@ -22,6 +22,7 @@ LATE = {
     "taskgroup": ("!$omp taskgroup", "!$omp task", "omp_taskwait_wait"),
     "idle": ("!$omp idle", "main", "omp_idle_threads"),
     "critical": ("!$omp critical", "!$omp parallel", "omp_lock_contention_critical"),
+    "doacross": ("!$omp ordered", "!$omp for", "omp_lock_contention_critical"),
     "lock": ("!$omp omp_set_lock", "!$omp parallel", "omp_lock_contention_api"),
 }
 if COMPILER == "gcc":

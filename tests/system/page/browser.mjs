@@ -35,7 +35,8 @@ const viewOf = (page) => page.evaluate(() => new URLSearchParams(location.hash.s
 async function everyView({ page }, about) {
   const links = page.locator("nav a");
   const names = await links.evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")));
-  for (const view of ["overview", "explorer", "timeline", "causes", "matrix", ...(about.views ?? []), "about"]) assert.ok(names.includes(view), `${about.name}: has the view ${view}`);
+  const always = about.fingerprints ? ["fingerprint"] : ["overview", "explorer", "timeline", "causes", "matrix", ...(about.views ?? []), "about"];
+  for (const view of always) assert.ok(names.includes(view), `${about.name}: has the view ${view}`);
   for (let i = 0; i < names.length; i++) {
     await links.nth(i).click();
     await page.waitForFunction((view) => document.querySelector("nav a[aria-current=page]")?.hash.includes(`view=${view}`), names[i]);
@@ -76,11 +77,11 @@ async function timeline({ page }, about) {
   const whole = await label();
   await canvas.focus();
   await page.keyboard.press("+");
-  await page.waitForFunction((old) => document.querySelector("canvas").getAttribute("aria-label") !== old, whole);
+  await page.waitForFunction((old) => (document.querySelector("canvas")?.getAttribute("aria-label") ?? old) !== old, whole);
   await page.waitForFunction(() => location.hash.includes("from="));
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("0");
-  await page.waitForFunction((old) => document.querySelector("canvas").getAttribute("aria-label") === old, whole);
+  await page.waitForFunction((old) => document.querySelector("canvas")?.getAttribute("aria-label") === old, whole);
   const colours = await page.evaluate(() => {
     const c = document.querySelector("canvas");
     const data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
@@ -95,6 +96,20 @@ async function timeline({ page }, about) {
     await page.keyboard.press("n");
     await page.waitForFunction(() => location.hash.includes("wait="));
     await page.locator(".card button").click();
+  }
+}
+
+// Each window's link shows its severest wait, also where windows overlap.
+async function windowsShowTheirWait({ page }, about) {
+  const links = page.locator("[role=region][aria-label=windows] a");
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline`);
+  await page.locator("[role=region][aria-label=windows], .empty").first().waitFor();
+  for (const hash of await links.evaluateAll((all) => all.map((a) => a.hash))) {
+    await page.goto(pathToFileURL(about.file).href + hash);
+    await page.waitForFunction((link) => {
+      const chosen = document.querySelector("[role=region][aria-label=windows] tr.selected a");
+      return chosen?.hash === link && document.querySelector(".card .late-text")?.textContent === chosen.textContent;
+    }, hash);
   }
 }
 
@@ -164,8 +179,129 @@ async function files({ page }, about) {
   await page.waitForSelector(".table button");
   const [table] = await Promise.all([page.waitForEvent("download"), page.locator(".table button").first().click()]);
   assert.match(readFileSync(await table.path(), "utf8"), /^[^\n]+,[^\n]+\n/, "a table as CSV");
+  // Decimal points stand below each other, whatever the units.
+  const points = await page.locator("[role=region][aria-label=heaviest-call-paths] .fraction").evaluateAll((all) => all.map((e) => [e.closest("td").cellIndex, e.getBoundingClientRect().left]));
+  for (const [column, left] of points) assert.ok(Math.abs(left - points.find(([c]) => c === column)[1]) < 1, `decimal points of column ${column}`);
+  assert.ok(points.length > 8);
   const [figure] = await Promise.all([page.waitForEvent("download"), page.locator("figure button").first().click()]);
   assert.match(readFileSync(await figure.path(), "utf8"), /^<svg[^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/, "a figure as SVG");
+}
+
+// Paper is light, whatever the theme: text and names of rows are dark on white.
+async function printed({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline`);
+  await page.waitForSelector("canvas");
+  await page.evaluate(() => { document.documentElement.dataset.theme = "dark"; });
+  await page.waitForTimeout(200);
+  await page.emulateMedia({ media: "print" });
+  await page.waitForTimeout(300);
+  const seen = await page.evaluate(() => {
+    const c = document.querySelector("canvas");
+    const labels = c.getContext("2d").getImageData(0, 30, 70, c.height - 30).data;
+    let darkest = 255;
+    for (let i = 0; i < labels.length; i += 4) if (labels[i + 3] > 200) darkest = Math.min(darkest, labels[i]);
+    return { text: getComputedStyle(document.querySelector("h1")).color, darkest };
+  });
+  await page.emulateMedia({ media: "screen" });
+  await page.evaluate(() => { delete document.documentElement.dataset.theme; });
+  assert.deepEqual(seen.text, "rgb(29, 34, 39)", `${about.name}: text on paper`);
+  assert.ok(seen.darkest < 100, `${about.name}: names of rows on paper: ${seen.darkest}`);
+}
+
+// The timeline as a file: shapes and text, no pixels, of bounded size.
+async function timelineFile({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline&window=0`);
+  await page.waitForSelector("canvas");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("button", { hasText: "SVG" }).first().click()]);
+  const text = readFileSync(await file.path(), "utf8");
+  const shapes = await page.evaluate((xml) => {
+    const svg = new DOMParser().parseFromString(xml, "image/svg+xml");
+    return Object.fromEntries(["parsererror", "image", "rect", "path", "text", "script"].map((name) => [name, svg.getElementsByTagName(name).length]));
+  }, text);
+  assert.deepEqual([shapes.parsererror, shapes.image, shapes.script], [0, 0, 0], `${about.name}: ${JSON.stringify(shapes)}`);
+  assert.ok(shapes.rect > 4 && shapes.path > 4 && shapes.text > 4 && />(rank \d+|▸ \d+ like \d+)<\/text>/.test(text), `${about.name}: ${JSON.stringify(shapes)}`);
+  assert.ok(text.length < 4e6, `${about.name}: ${text.length} bytes of SVG`);
+}
+
+// More locations than rows: groups open and close by link, by mouse and by keys; the link of the page holds which.
+async function groups({ page }, about) {
+  await page.goto("about:blank");
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline`);
+  const link = page.locator("[role=region][aria-label=groups] a").first();
+  await link.waitFor();
+  const height = () => page.evaluate(() => document.querySelector("canvas").clientHeight);
+  const opened = () => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("open"));
+  const waitFor = (expanded) => page.waitForFunction((e) => document.querySelector("[role=region][aria-label=groups] a")?.getAttribute("aria-expanded") === e, expanded);
+  const closed = await height();
+  await link.click();
+  await waitFor("true");
+  const group = await opened();
+  assert.match(group, /^\d+$/);
+  assert.ok((await height()) > closed + 30, `${about.name}: members have rows of their own`);
+  const state = page.url();
+  await page.goBack();
+  await waitFor("false");
+  assert.equal(await height(), closed, `${about.name}: back closes the group`);
+  await page.goto("about:blank");
+  await page.goto(state);
+  await waitFor("true");
+  await page.locator("canvas").focus();
+  for (let i = 0; i <= Number(group) + 1; i++) await page.keyboard.press("ArrowDown");
+  await page.waitForFunction(() => document.querySelector("p.hover")?.textContent.startsWith("rank "));
+  await page.keyboard.press("Enter");
+  await waitFor("false");
+  assert.equal(await opened(), "none", `${about.name}: Enter on a member closes its group`);
+  await page.keyboard.press("Enter");
+  await waitFor("true");
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.click(box.x + 30, box.y + 22 + ((closed - 22) / 512) * Number(group) + 7);
+  await waitFor("false");
+}
+
+// Iterations of every rank, and pairs of ranks, of a profile.
+async function recorded({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline`);
+  await page.waitForSelector("figure svg[aria-label^='Waiting of']");
+  assert.ok((await page.locator("figure svg[aria-label^='Duration of'] rect").count()) >= 4 * 8, `${about.name}: iterations of every rank`);
+  // A link to them opens there, whatever is above.
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline&at=iterations`);
+  await page.waitForFunction(() => Math.abs(document.querySelector("section[aria-label='Iterations over time']")?.getBoundingClientRect().top ?? 1e9) < innerHeight);
+  await page.goto(`${pathToFileURL(about.file).href}#view=matrix`);
+  await page.waitForSelector("figure.matrix");
+  assert.ok((await page.locator("[role=region][aria-label=pairs-waiting] tbody tr").count()) > 0, `${about.name}: who waits for whom`);
+  await page.locator("button", { hasText: "bytes" }).click();
+  await page.waitForSelector("[role=region][aria-label=pairs-bytes] tbody tr");
+}
+
+// The program's Cartesian grid: neighbours, imbalance, and the locations of the explorer on it.
+async function onGrid({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=matrix`);
+  const along = page.locator("[role=region][aria-label=grid] tbody tr");
+  await along.first().waitFor();
+  assert.deepEqual((await along.evaluateAll((rows) => rows.map((r) => r.cells[1].textContent))), ["80", "40", "0"], `${about.name}: messages along the dimensions`);
+  assert.equal(await page.locator("[role=region][aria-label=grid-imbalance] tbody tr").count(), 3);
+  await page.goto(`${pathToFileURL(about.file).href}#view=explorer&system=grid`);
+  await page.waitForSelector("[aria-label=System] figure");
+  assert.equal(await page.locator("[aria-label=System] figure rect").count(), 4);
+}
+
+// Fingerprints: two pages of repetitions and a box; clicking through what there is.
+async function sheet({ page }, about) {
+  await page.goto(pathToFileURL(about.file).href);
+  for (const name of ["Run time of", "Empirical distribution", "Quartiles", "Histogram of"]) await page.waitForSelector(`figure svg[aria-label^='${name}']`);
+  for (const category of ["first", "outlier", "good"]) assert.ok((await page.locator("[role=region][aria-label=categories]").innerText()).includes(category));
+}
+
+// A table with more lines than a page: all can be reached.
+async function turnPages({ page }, about) {
+  await page.goto(`${pathToFileURL(about.file).href}#view=timeline`);
+  const region = page.locator("[role=region][aria-label=time-per-rank]");
+  await region.waitFor();
+  const first = await region.locator("tbody tr").first().innerText();
+  await region.locator("button[aria-label='next lines']").click();
+  assert.match(await region.locator(".pages").innerText(), /201 – 300 of 300/);
+  assert.notEqual(await region.locator("tbody tr").first().innerText(), first);
+  assert.equal(await region.locator("button[aria-label='next lines']").isDisabled(), true);
 }
 
 async function pictures(about) {
@@ -200,11 +336,17 @@ for (const about of plan.pages) {
   }
   assert.notEqual(await tab.page.title(), "taken");
   assert.equal(await tab.page.locator("img, b:text('bold')").count(), 0, `${about.name}: no name became an element`);
-  if (about.timeline) await timeline(tab, about);
+  if (about.timeline) { await timeline(tab, about); await windowsShowTheirWait(tab, about); }
+  if (about.groups) await groups(tab, about);
+  if (about.groups || about.name === "demo") await timelineFile(tab, about);
   if (about.causes) { await tab.page.goto(`${pathToFileURL(about.file).href}#view=causes`); await tab.page.waitForSelector("section"); }
-  await linksRestore(tab, about);
+  if (about.by_rank) await recorded(tab, about);
+  if (about.grid) await onGrid(tab, about);
+  if (about.fingerprints) await sheet(tab, about);
+  if (about.name === "many") await turnPages(tab, about);
+  if (!about.fingerprints) await linksRestore(tab, about);
   if (about.one_click) await newcomer(tab, about);
-  if (about.name === "demo") { await keyboardOnly(tab, about); await files(tab, about); }
+  if (about.name === "demo") { await keyboardOnly(tab, about); await files(tab, about); await printed(tab, about); }
   assert.deepEqual(tab.wrong, [], `${about.name}: nothing on the console, no request`);
   if (about.name === "demo") await policyHolds(tab);
   await tab.context.close();
@@ -213,10 +355,11 @@ for (const about of plan.pages) {
 
 // Accessibility: every view of a page that has all of them, dark and light.
 const violations = [];
-for (const [name, theme] of [["demo", "light"], ["demo", "dark"], ["scaling", "light"]]) {
+for (const [name, theme, only] of [["demo", "light"], ["demo", "dark"], ["scaling", "light", ["scaling", "compare"]], ["lammps", "light", ["timeline", "matrix"]], ["groups", "dark", ["timeline"]], ["fingerprint", "dark"]]) {
   const about = plan.pages.find((page) => page.name === name);
   const { page, context } = await open(about.file, theme);
   for (const view of await page.locator("nav a").evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")))) {
+    if (only && !only.includes(view)) continue;
     await page.goto(`${pathToFileURL(about.file).href}#view=${view}`);
     await page.waitForFunction((v) => document.querySelector("nav a[aria-current=page]")?.hash.includes(`view=${v}`), view);
     violations.push(...await accessible(page, `${name} ${view} ${theme}`));
@@ -245,15 +388,18 @@ function lab(hex, matrix) {
 const alike = [];
 for (const theme of ["light", "dark"]) {
   const { page, context, wrong } = await open(plan.pages[0].file, theme);
-  const names = ["--useful", "--p2p", "--collective", "--mpi-other", "--openmp", "--late"];
-  const colours = await page.evaluate((all) => all.map((name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()), names);
-  for (const [deficiency, matrix] of Object.entries(deficiencies))
-    for (let a = 0; a < names.length; a++)
-      for (let b = a + 1; b < names.length; b++) {
-        const [x, y] = [lab(colours[a], matrix), lab(colours[b], matrix)];
-        const distance = Math.hypot(...x.map((v, i) => v - y[i]));
-        if (distance < 14) alike.push(`${theme}, ${deficiency}: ${names[a]} and ${names[b]} differ by ${distance.toFixed(1)} only`);
-      }
+  // Activities; grades of factors; lines of a chart; categories of run times.
+  for (const group of ["useful p2p collective mpi-other openmp late", "good fair poor", "s0 s1", "mpi-other p2p late s0"]) {
+    const names = group.split(" ").map((name) => `--${name}`);
+    const colours = await page.evaluate((all) => all.map((name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()), names);
+    for (const [deficiency, matrix] of Object.entries(deficiencies))
+      for (let a = 0; a < names.length; a++)
+        for (let b = a + 1; b < names.length; b++) {
+          const [x, y] = [lab(colours[a], matrix), lab(colours[b], matrix)];
+          const distance = Math.hypot(...x.map((v, i) => v - y[i]));
+          if (distance < 14) alike.push(`${theme}, ${deficiency}: ${names[a]} and ${names[b]} differ by ${distance.toFixed(1)} only`);
+        }
+  }
   assert.deepEqual(wrong, []);
   await context.close();
 }
@@ -270,6 +416,6 @@ assert.deepEqual(alike, [], "colours that look alike");
   assert.deepEqual(wrong, []);
   await context.close();
 }
-if (plan.pictures) await pictures(plan.pages.find((page) => page.name === "lammps-trace"));
+if (plan.pictures) await pictures(plan.pages.find((page) => page.name === "demo"));
 await browser.close();
 console.log("all pages: ok");

@@ -1,30 +1,26 @@
 """The page in a browser: makes results of every kind, a page of each, and lets browser.mjs click through them.
-Usage: page_browser.py BUILD_DIR MAKE_CUBEX GOLDEN_DIR MODULES_DIR SCRATCH_DIR [PICTURES_DIR]. 77: npm or chromium is not here."""
+Usage: page_browser.py BUILD_DIR MAKE_CUBEX MAKE_TRACE GOLDEN_DIR MODULES_DIR SCRATCH_DIR [PICTURES_DIR]. 77: npm or chromium is not here."""
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", "..")]
 from made import check, enter, make, output  # noqa: E402
+from mpirun import mpirun  # noqa: E402
 
-BUILD, MAKE, GOLDEN, MODULES, SCRATCH = map(os.path.abspath, sys.argv[1:6])
-PICTURES = os.path.abspath(sys.argv[6]) if len(sys.argv) > 6 else ""
+BUILD, MAKE, MAKE_TRACE, GOLDEN, MODULES, SCRATCH = map(os.path.abspath, sys.argv[1:7])
+PICTURES = os.path.abspath(sys.argv[7]) if len(sys.argv) > 7 else ""
 LATECOMER = f"{BUILD}/bin/latecomer"
 MELT = os.path.join(HERE, "..", "real", "melt.in")
 NAMES = ["<img src=x onerror=document.title='taken'>", "</script><script>document.title='taken'</script>", "--><b>bold", "\x1b[31mred", "tab\there", "<!--", "line\nbreak", "\u202eturned"]
 
 
-def launch(flavour, ranks):
-    if flavour == "mpich":
-        return ["mpirun.mpich", "-n", str(ranks)]
-    return ["mpirun.openmpi", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", str(ranks)]
-
-
 def measure(flavour, ranks, directory, *program, options=()):
-    done = subprocess.run([*launch(flavour, ranks), LATECOMER, "-q", "run", *options, "-o", directory, "--", *program], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([*mpirun(flavour, ranks), LATECOMER, "-q", "run", *options, "-o", directory, "--", *program], capture_output=True, text=True, timeout=120,
                           stdin=subprocess.DEVNULL, check=False)
     check(done.returncode == 0, f"{program}: {done.returncode}: {done.stderr}")
 
@@ -34,8 +30,57 @@ def killed(flavour, directory):
     program = ["/usr/bin/python3", "-c", "import os\nfrom mpi4py import MPI\nfor i in range(20):\n    MPI.COMM_WORLD.barrier()\nif MPI.COMM_WORLD.rank == 1:\n    os.kill(os.getpid(), 9)\nMPI.COMM_WORLD.barrier()\n"]
     if flavour != "openmpi":
         program = ["sh", "-c", f"ulimit -t 1; exec {BUILD}/bin/latecomer-demo-{flavour}"]
-    subprocess.run([*launch(flavour, 2), LATECOMER, "-q", "run", "-o", directory, "--", *program], capture_output=True, timeout=100, stdin=subprocess.DEVNULL, check=False)
+    subprocess.run([*mpirun(flavour, 2), LATECOMER, "-q", "run", "-o", directory, "--", *program], capture_output=True, timeout=100, stdin=subprocess.DEVNULL, check=False)
     check(os.path.exists(f"{directory}/profile.cubex"), "the result of a killed run was saved")
+
+
+def check_recorded(directory):
+    """What a profile has without a trace: pairs of ranks whose sums are the metrics', iterations of every rank."""
+    shown = json.loads(output([LATECOMER, "show", "--json", directory]))
+    with tarfile.open(f"{directory}/profile.cubex") as cubex:
+        pairs = json.load(cubex.extractfile("pairs.json"))
+    metrics, left = shown["metrics"], pairs["left_out"]
+    waits = sum(m["total"] for name, m in metrics.items() if m["total"] and f"{name}_estimated" in metrics)
+    check(left["pairs"] == 0 and abs(sum(p[2] for p in pairs["rows"]) - waits) <= 0.02 * waits + 1e-6, f"waiting by pairs {pairs}, {waits} in all")
+    check(sum(p[4] for p in pairs["rows"]) == metrics["bytes_sent"]["total"], f"bytes by pairs, {metrics['bytes_sent']['total']} in all")
+    loop = shown["pop"]["iterations"][0]
+    by_rank, n = loop["by_rank"], loop["ranks"]
+    check(by_rank["ranks"] == 1 and len(by_rank["elapsed_s"]) == len(by_rank["waiting_s"]) == n, f"iterations of {n} ranks: {by_rank}")
+    check(all(0 <= w <= 1.5 * t + 1e-3 for e, x in zip(by_rank["elapsed_s"], by_rank["waiting_s"]) for t, w in zip(e, x)), f"waiting within iterations: {by_rank}")
+    slowest = [max(e[b] for e in by_rank["elapsed_s"]) for b in range(len(by_rank["elapsed_s"][0]))]
+    check(by_rank["block"] > 1 or all(abs(a - b) <= 1e-5 * b for a, b in zip(slowest, loop["each"]["elapsed_s"])), f"slowest of each iteration: {slowest}, {loop['each']}")
+
+
+GRID = """
+import time
+from mpi4py import MPI
+grid = MPI.COMM_WORLD.Create_cart([2, 2], periods=[True, False], reorder=False)
+mine, theirs = bytearray(64), bytearray(64)
+for i in range(20):
+    if grid.rank == 3:
+        time.sleep(0.005)
+    for d in range(2):
+        source, target = grid.Shift(d, 1)
+        grid.Sendrecv(mine, dest=target, recvbuf=theirs, source=source)
+    grid.Barrier()
+"""
+
+
+def check_grid():
+    """The grid of a program is in the result, and neighbours are whom it sends to."""
+    measure("openmpi", 4, "grid", "/usr/bin/python3", "-c", GRID)
+    shown = json.loads(output([LATECOMER, "show", "--json", "grid"]))
+    check(shown["meta"]["topologies"] == [{"dims": [2, 2], "periodic": [1, 0], "members": [0, 1, 2, 3]}], f"grid {shown['meta'].get('topologies')}")
+    with tarfile.open("grid/profile.cubex") as cubex:
+        sent = {(a, b): (messages, size) for a, b, _, messages, size in json.load(cubex.extractfile("pairs.json"))["rows"] if messages}
+    check(sent == {pair: (20, 1280) for pair in ((0, 2), (2, 0), (1, 3), (3, 1), (0, 1), (2, 3))}, f"messages along the grid: {sent}")
+
+
+def fingerprint():
+    """Run times with a warm-up, an outlier and two modes, as `latecomer bench import` takes them."""
+    with open("times.csv", "w", encoding="utf-8") as out:
+        out.write("".join(f"{9000 if i == 40 else 3000 - 150 * i if i < 12 else 1000 + 13 * (i % 9) + 400 * (i % 4 == 0)}\n" for i in range(400)))
+    output([LATECOMER, "bench", "import", "times.csv", "--operation", "MPI_Bcast", "--bytes", "8", "-o", "imported"])
 
 
 def hostile():
@@ -61,6 +106,13 @@ def results():
     for name in ("hybrid_late_sender", "omp_barriers"):
         shutil.copytree(f"{GOLDEN}/{name}", name)
         output([LATECOMER, "-q", "analyze", "-n", "1", name])
+    output([MAKE_TRACE, "-r", "600", "-e", "6e4", "-i", "2", "groups"])
+    output([LATECOMER, "-q", "analyze", "-n", "1", "groups"])
+    check_recorded("demo")
+    grid = flavour == "openmpi" and subprocess.run(["/usr/bin/python3", "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
+    if grid:
+        check_grid()
+    fingerprint()
     killed(flavour, "killed")
     shutil.copytree("lammps-trace", "damaged")
     for name in os.listdir("damaged/traces"):
@@ -73,14 +125,17 @@ def results():
     many = 300
     make(MAKE, {"meta": {"program": "many", "ranks": many, "wall_time_s": 1.0}, "locations": [{"rank": r, "thread": 0} for r in range(many)],
                 "metrics": {"time": {"callpaths": {"main": [1.0 + r / many for r in range(many)]}}, "visits": {"callpaths": {"main": [1.0] * many}}}}, "many.cubex")
-    return [
-        ("lammps", ["lammps-4"], {"title": os.path.basename(program[0]), "findings": True}),
+    return ([("grid", ["grid"], {"grid": True})] if grid else []) + [
+        ("lammps", ["lammps-4"], {"title": os.path.basename(program[0]), "findings": True, "by_rank": True}),
         ("lammps-trace", ["lammps-trace"], {"timeline": True, "causes": True, "findings": True}),
         ("demo", ["demo"], {"timeline": True, "causes": True, "findings": True, "cause": "solve", "one_click": True}),
         ("hybrid", ["hybrid_late_sender"], {"timeline": True, "causes": True}),
         ("openmp", ["omp_barriers"], {"timeline": True, "causes": True}),
+        ("groups", ["groups"], {"timeline": True, "groups": True}),
         ("scaling", ["lammps-1", "lammps-2", "lammps-4"], {"views": ["scaling", "compare"]}),
         ("compare", ["lammps-4", "lammps-trace"], {"views": ["scaling", "compare"]}),
+        ("fingerprint", ["imported"], {"fingerprints": True, "title": "MPI_Bcast"}),
+        ("all kinds", ["lammps-4", "imported"], {"views": ["fingerprint"]}),
         ("killed", ["killed"], {"text": "not measured to its end"}),
         ("damaged", ["damaged"], {}),
         ("empty", ["empty.cubex"], {}),
@@ -101,7 +156,7 @@ def main():
         pages.append({"name": name, "file": os.path.abspath(f"{name}.html"), **expected})
     with open("pages.json", "w", encoding="utf-8") as out:
         json.dump({"modules": MODULES, "chromium": chromium, "pictures": PICTURES, "design": os.path.join(HERE, "..", "..", "..", "web", "design.html"), "pages": pages}, out)
-    done = subprocess.run(["node", os.path.join(HERE, "browser.mjs"), "pages.json"], capture_output=True, text=True, timeout=220, check=False)
+    done = subprocess.run(["node", os.path.join(HERE, "browser.mjs"), "pages.json"], capture_output=True, text=True, timeout=360, check=False)
     print(done.stdout, done.stderr)
     sys.exit(done.returncode)
 

@@ -1,4 +1,5 @@
-"""The page in web/dist is what its sources give: types check, a fresh build is the same byte by byte, and small enough.
+"""The page in web/dist is what its sources give: types check, the tests of the modules without a document pass, a fresh build is the
+same byte by byte, and small enough.
 Usage: page_built.py WEB_DIR MODULES_DIR. 77: npm is not here."""
 import gzip
 import os
@@ -13,9 +14,9 @@ if not os.path.isdir(f"{MODULES}/node_modules"):
     print("skipped: npm is not installed")
     sys.exit(77)
 with tempfile.TemporaryDirectory(dir=MODULES) as scratch:
-    for name in ("src", "build.mjs", "tsconfig.json", "package.json"):
+    for name in ("src", "tests", "build.mjs", "tsconfig.json", "package.json"):
         (shutil.copytree if os.path.isdir(f"{WEB}/{name}") else shutil.copy)(f"{WEB}/{name}", f"{scratch}/{name}")
-    for command in (["node", f"{MODULES}/node_modules/typescript/bin/tsc", "--noEmit"], ["node", "build.mjs"]):
+    for command in (["node", f"{MODULES}/node_modules/typescript/bin/tsc", "--noEmit"], ["node", f"{MODULES}/node_modules/vitest/vitest.mjs", "run"], ["node", "build.mjs"]):
         done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=200, check=False)
         if done.returncode != 0:
             sys.exit(f"{command}: {done.stdout}{done.stderr}")

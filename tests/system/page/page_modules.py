@@ -16,7 +16,7 @@ if not same:
     for name in ("package.json", "package-lock.json"):
         shutil.copy(os.path.join(WEB, name), TARGET)
     done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], cwd=TARGET, capture_output=True, text=True,
-                          timeout=200, check=False)
+                          timeout=360, check=False)
     if done.returncode != 0:
         os.path.exists(lock) and os.unlink(lock)
         sys.exit(f"npm ci: {done.stderr[-2000:]}")

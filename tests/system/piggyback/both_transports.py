@@ -34,7 +34,7 @@ def sanitized(work, library):
         return [], {}
     common = f"log_path={work.root}/san exitcode=0"
     options = {"UCX_TLS": "sm,self", "UCX_MEM_EVENTS": "n", "UCX_HANDLE_ERRORS": "none",  # UCX does not start beside a preloaded sanitizer otherwise
-               "TSAN_OPTIONS": f"{common} suppressions={Path(__file__).parent}/tsan.supp", "UBSAN_OPTIONS": f"{common} print_stacktrace=1",
+               "TSAN_OPTIONS": f"{common} suppressions={Path(__file__).parent}/transports_tsan.supp", "UBSAN_OPTIONS": f"{common} print_stacktrace=1",
                "ASAN_OPTIONS": f"{common} detect_leaks=0 verify_asan_link_order=0"}
     return ["env", f"LD_PRELOAD={library}"], options
 

@@ -662,6 +662,42 @@ static void lockers(void) {
     MPI_Op_free(&op);
 }
 
+/* Messages in turn, of two streams, with work of both sides; a message that waits while others
+ * overtake it; something else in between. */
+static void turns(void) {
+    MPI_Request r;
+    int x = rank, y = 0, sum = 0, half = size / 2, partner = (rank + half) % size;
+    bool serves = rank < half;
+    for (int part = 0; part < 3; part++) {
+        if (serves)
+            MPI_Isend(&x, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, &r);
+        for (int i = 0; i < 40; i++) {
+            int tag = i % 8 == 7 ? 6 : 5;
+            if (i % 3 == 0 || (serves && i % 5 == 0))
+                part == 2 ? work(0.3) : nap(0.3);
+            if (serves)
+                MPI_Send(&x, 1, MPI_INT, partner, tag, MPI_COMM_WORLD);
+            else if (i % 4 == 1)
+                nap(0.2);
+            MPI_Recv(&y, 1, MPI_INT, partner, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (i % 4 == 2)
+                nap(rank % 2 ? 0.4 : 0.1);
+            if (!serves)
+                MPI_Send(&x, 1, MPI_INT, partner, tag, MPI_COMM_WORLD);
+        }
+        if (serves)
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+        else
+            MPI_Recv(&y, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < 20; i++) {
+            nap(i % 2 == serves ? 0.5 : 0.1);
+            MPI_Sendrecv(&x, 1, MPI_INT, partner, 5, &y, 1, MPI_INT, partner, 5, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+        }
+        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
 static void ring(void) /* for counting: two messages and two collectives a round */
 {
     int left = (rank + size - 1) % size, right = (rank + 1) % size, in[2], sum;
@@ -706,7 +742,8 @@ static const struct {
                 {"between", between},   {"parts", parts},
                 {"crowd", crowd},       {"neighbours", neighbours},
                 {"epochs", epochs},     {"locks", locks},
-                {"lockers", lockers},   {"ring", ring}};
+                {"lockers", lockers},   {"turns", turns},
+                {"ring", ring}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

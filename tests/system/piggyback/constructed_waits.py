@@ -315,7 +315,7 @@ def check_judged(found, label, log, size, program, result, skew, pattern=""):
             for rank, value in enumerate(values):
                 measured[rank, callpath, metric] += value
     for key in set(measured) | set(judge.waits):
-        near(found, f"{label} {key}", measured.get(key, 0), judge.waits.get(key, 0), max(1e-3 * elapsed, 20 * skew))
+        near(found, f"{label} {key}", measured.get(key, 0), judge.waits.get(key, 0), max(1e-3 * elapsed, (200 if pattern == "turns" else 20) * skew))
     return useful, elapsed
 
 
@@ -338,7 +338,7 @@ def run(work, program, size, words, **env):
 
 
 PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("parts", 2), ("crowd", 2), ("neighbours", 4), ("epochs", 4),
-            ("locks", 4), ("lockers", 4))
+            ("locks", 4), ("lockers", 4), ("turns", 2), ("turns", 4))
 
 
 NOMINAL = {"chain": {"serialisation_efficiency": 1 / 4}, "imbalance": {"load_balance": 30 / 60, "serialisation_efficiency": 1},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/raw.h"
+#include "format/raw_pack.h"
 
 static void put_path(const struct lc_raw *raw, uint32_t node) {
     const struct lc_raw_node *n = &raw->nodes[node];

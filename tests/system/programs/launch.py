@@ -6,11 +6,15 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
 
 
 @dataclass
@@ -54,12 +58,7 @@ class Workspace:
 
     def launcher(self, ranks):
         """The words that start `ranks` processes, up to the program; ranks=None: none (the caller adds its own)."""
-        words = [f"mpirun.{self.flavour}"]
-        if self.flavour == "openmpi":
-            words += ["--oversubscribe"]
-            if os.geteuid() == 0:
-                words += ["--allow-run-as-root"]
-        return words + (["-n", str(ranks)] if ranks else [])
+        return mpirun(self.flavour, ranks)
 
     def starts_several_programs(self):
         """Whether this launcher can: that of Open MPI 5.0.7 in Debian 13 crashes at `:` (github.com/open-mpi/ompi, issue 13303)."""
@@ -117,24 +116,28 @@ class Workspace:
         return json.loads(done.stdout)
 
     def sanitizer_reports(self):
-        """Reports of a sanitizer (log_path=.../san) about the tool's code: all accesses' innermost frames are ours, or any finding of
-        UBSan. Races and lock orders inside the MPI libraries, and between them and a stack that we used before, are theirs."""
-        found = []
-        for path in sorted(self.root.glob("san.*")):
-            for report in path.read_text(errors="replace").split("=================="):
-                accesses = [part for part in report.split("\n\n") if re.search(r" of size \d|acquired here|runtime error|ERROR: Addr", part)]
-                innermost = [next((line for line in part.splitlines() if re.match(r" *#\d", line) and "libsanitizer" not in line), "")
-                             for part in accesses]
-                ours = [bool(re.search(r"liblatecomer|/src/(measure|base|model|trace)/", frame)) for frame in innermost]
-                if (ours and all(ours)) or "runtime error" in report:
-                    found.append(report.strip())
-        return found
+        return sanitizer_reports(self.root)
 
     def leftovers(self):
         """What the tool must not leave behind: anything in this test's temporary directory or in shared memory with its name."""
         found = [str(p) for p in (self.root / "tmp").rglob("*") if "latecomer" in p.name]
         found += [f"/dev/shm/{n}" for n in os.listdir("/dev/shm") if "latecomer" in n] if os.path.isdir("/dev/shm") else []
         return found
+
+
+def sanitizer_reports(root):
+    """Reports of a sanitizer (log_path=.../san) about the tool's code: all accesses' innermost frames are ours, or any finding of
+    UBSan. Races and lock orders inside the MPI libraries, and between them and a stack that we used before, are theirs."""
+    found = []
+    for path in sorted(root.glob("san.*")):
+        for report in path.read_text(errors="replace").split("=================="):
+            accesses = [part for part in report.split("\n\n") if re.search(r" of size \d|acquired here|runtime error|ERROR: Addr", part)]
+            innermost = [next((line for line in part.splitlines() if re.match(r" *#\d", line) and "libsanitizer" not in line), "")
+                         for part in accesses]
+            ours = [bool(re.search(r"liblatecomer|/src/(measure|base|model|trace)/", frame)) for frame in innermost]
+            if (ours and all(ours)) or "runtime error" in report:
+                found.append(report.strip())
+    return found
 
 
 def kill_descendants(root):

@@ -12,19 +12,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCALAPACK = "/usr/lib/{}-linux-gnu/scalapack/mpich-tests".format(os.uname().machine)
 
 
 def fail(text):
     sys.exit("real_programs: " + text)
-
-
-def launch(flavour, ranks):
-    if flavour == "mpich":
-        return ["mpirun.mpich", "-n", str(ranks)]
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return ["mpirun.openmpi", *root, "--oversubscribe", "-n", str(ranks)]
 
 
 def run(command, cwd, stdout_file=None):
@@ -45,7 +41,7 @@ class Case:
         with tempfile.TemporaryDirectory() as scratch:
             for source, target in self.files:
                 shutil.copy(os.path.join(HERE, source), os.path.join(scratch, target))
-            done = run(launch(self.flavour, self.ranks) + prefix + self.program, scratch)
+            done = run(mpirun(self.flavour, self.ranks) + prefix + self.program, scratch)
             text = done.stdout
             if self.output:
                 with open(os.path.join(scratch, self.output), encoding="utf-8", errors="replace") as file:
@@ -135,7 +131,7 @@ def demo_run(build, flavour):
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
         prefix = [os.path.join(build, "bin/latecomer"), "run", "-o", out, "--"]
-        done = run(launch(flavour, 2) + prefix + [program, "expect", "80"], scratch)
+        done = run(mpirun(flavour, 2) + prefix + [program, "expect", "80"], scratch)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith("mpi_")]
         if len(lines) != 3:
             fail(f"the program printed {len(lines)} expectations: {done.stdout}")

@@ -12,15 +12,17 @@ import subprocess
 import sys
 import tarfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 
 def main():
     latecomer, library, melt, work = sys.argv[1:]
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     run = os.path.join(work, "lmp")
-    subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-x",
-                    "LD_PRELOAD=" + library, "-n", "2", latecomer, "run", "--trace", "-o", run, "lmp", "-in", melt, "-v",
-                    "steps", "60", "-v", "size", "6", "-log", "none"],
+    subprocess.run([*mpirun("openmpi", 2, "--mca", "mpi_yield_when_idle", "1", "-x", "LD_PRELOAD=" + library), latecomer, "run",
+                    "--trace", "-o", run, "lmp", "-in", melt, "-v", "steps", "60", "-v", "size", "6", "-log", "none"],
                    check=True, stdout=subprocess.DEVNULL, timeout=200)
     subprocess.run([latecomer, "analyze", "-n", "1", run], check=True, timeout=100)
     with tarfile.open(os.path.join(run, "analysis.cubex")) as archive:

@@ -1,12 +1,16 @@
-"""`cmake --install` to any prefix, which is then moved: measures, analyses, and gives its header to programs.
+"""`cmake --install` to any prefix, which is then moved: measures, analyses, and gives its header to programs. With --deb the same of what
+cpack's .deb holds, unpacked to a prefix without root.
 
-usage: installed.py CMAKE BUILD_DIR SOURCE_DIR FLAVOUR.."""
+usage: installed.py [--deb] CMAKE BUILD_DIR SOURCE_DIR FLAVOUR..   77: what makes a .deb is not installed"""
+import glob
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
-CMAKE, BUILD, SOURCE, FLAVOURS = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+DEB = sys.argv[1] == "--deb"
+CMAKE, BUILD, SOURCE, *FLAVOURS = sys.argv[1 + DEB:]
 LAUNCHER_PREFIXES = ("OMPI_", "PMI_", "PMIX_", "SLURM_", "LATECOMER_", "HYDI_", "MPI_LOCAL")
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHER_PREFIXES) and k != "DESTDIR"}
 
@@ -53,12 +57,32 @@ def check_measures(prefix, flavour):
         sys.exit(f"doctor: {text}")
 
 
+def unpack_package(scratch):
+    """The prefix of the package's files; what it says of itself is checked."""
+    run(os.path.join(os.path.dirname(CMAKE), "cpack"), "-G", "DEB", "--config", f"{BUILD}/CPackConfig.cmake", "-B", f"{scratch}/made")
+    packages = glob.glob(f"{scratch}/made/*.deb")
+    if len(packages) != 1:
+        sys.exit(f"packages: {packages}")
+    depends = run("dpkg-deb", "-f", packages[0], "Depends", "Recommends")
+    wanted = ["libopen-trace-format2", "libunwind", "openmpi-bin" if FLAVOURS[0] == "openmpi" else "mpich"]
+    if any(name not in depends for name in wanted):
+        sys.exit(f"the package needs {depends}, not all of {wanted}")
+    run("dpkg-deb", "-x", packages[0], "second")
+    return f"{scratch}/second/usr"
+
+
 def main():
+    if DEB and not all(shutil.which(tool) for tool in ("dpkg-deb", "dpkg-shlibdeps")):
+        print("skipped: dpkg-dev is not installed")
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
-        run(CMAKE, "--install", BUILD, "--prefix", f"{scratch}/first")
-        os.rename("first", "second")
-        prefix = f"{scratch}/second"
+        if DEB:
+            prefix = unpack_package(scratch)
+        else:
+            run(CMAKE, "--install", BUILD, "--prefix", f"{scratch}/first")
+            os.rename("first", "second")
+            prefix = f"{scratch}/second"
         check_libraries(prefix)
         check_header(prefix)
         for flavour in FLAVOURS:

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 BUILD = sys.argv[1]
 PROGRAMS = {"openmpi": sys.argv[2], "mpich": sys.argv[3]}
 ODD = sys.argv[4]
@@ -61,14 +64,8 @@ def make_prefix(flavour, soname, runpath=True):
     return app, os.path.dirname(app) + "/../lib/" + soname if runpath else os.path.abspath(library)
 
 
-def launcher(flavour, ranks):
-    if flavour == "mpich":
-        return ["mpirun.mpich", "-n", str(ranks)]
-    return ["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)]
-
-
 def check_measured(flavour, app, library, product, env=None):
-    done = run(*launcher(flavour, 2), LATECOMER, "run", "-o", "result", app, "2", env=env)
+    done = run(*mpirun(flavour, 2), LATECOMER, "run", "-o", "result", app, "2", env=env)
     check(done.returncode == 0 and "/result: see it" in done.stderr, str(done))
     with open("result/meta.json", encoding="utf-8") as file:
         meta = json.load(file)
@@ -114,8 +111,8 @@ def test_name_of_another_mpi():
     """Open MPI 1.10 was called libmpi.so.12 as well: what the library says is worth more than the name. This one cannot be
     measured, since it is not what the core is bound to: the program runs as without the tool."""
     app, library = make_prefix("openmpi", "libmpi.so.12")
-    bare = run(*launcher("openmpi", 2), app, "2")
-    done = run(*launcher("openmpi", 2), LATECOMER, "run", "-o", "result", app, "2")
+    bare = run(*mpirun("openmpi", 2), app, "2")
+    done = run(*mpirun("openmpi", 2), LATECOMER, "run", "-o", "result", app, "2")
     check(bare.returncode == 0 and done.returncode == 0, f"{bare} {done}")
     check(f"{library}: an Open MPI that does not call itself libmpi.so.40" in done.stderr, done.stderr)
     check(done.stderr.count("latecomer:") == 1 and not os.path.exists("result"), done.stderr)
@@ -150,7 +147,7 @@ def test_core_left_out():
         shutil.copy(f"{BUILD}/lib/liblatecomer.so", f"{flavour}/lib")
         shutil.copy(f"{BUILD}/lib/liblatecomer-core-{flavour}.so", f"{flavour}/lib")
         latecomer, name = f"{flavour}/bin/latecomer", {"openmpi": "Open MPI", "mpich": "MPICH"}[other]
-        done = run(*launcher(other, 2), latecomer, "run", "-o", "result", PROGRAMS[other], "2")
+        done = run(*mpirun(other, 2), latecomer, "run", "-o", "result", PROGRAMS[other], "2")
         check(done.returncode == 0 and f"Latecomer was built without {name}" in done.stderr, str(done))
         check(done.stderr.count("latecomer:") == 1 and not os.path.exists("result"), done.stderr)
         done = run(latecomer, "doctor", PROGRAMS[other])

@@ -56,7 +56,7 @@ def test_exit_status():
 def test_not_mpi():
     done = run(["echo", "hello"])
     check(done.stdout == "hello\n", done.stdout)
-    check(len(ours(done)) == 1 and "uses neither MPI nor OpenMP" in done.stderr, done.stderr)
+    check(len(ours(done)) == 1 and "neither MPI nor OpenMP was seen" in done.stderr, done.stderr)
     results = os.listdir(".")
     check(len(results) == 1 and sorted(os.listdir(results[0])) == ["meta.json", "profile.cubex"], f"its time: {results}")
     check(run(["-q", "true"]).stderr == "", "quiet")
@@ -331,7 +331,7 @@ def check_unanswered_dump(why):
 
 def test_dump_of_no_run():
     os.mkdir("result")
-    check_unanswered_dump("no run is writing here, and no result is here")
+    check_unanswered_dump("no run writes to this directory, and it holds no result")
     with open("result/.run.json", "w", encoding="utf-8") as file:
         file.write("{}")
     check_unanswered_dump("the run here does not answer")

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,18 +48,23 @@ static void interval_timers(void) {
     struct sigaction act = {.sa_handler = on_tick}, old;
     struct itimerval every = {{0, 10000}, {0, 10000}}, none = {0};
     sigaction(SIGPROF, &act, &old);
+    double begin = cpu_s();
     setitimer(ITIMER_PROF, &every, NULL);
-    work(0.3);
+    do /* beside other programs ticks are rare: the kernel tells a process one at a time */
+        work(0.1);
+    while (ticks < 10 && cpu_s() - begin < 10);
     setitimer(ITIMER_PROF, &none, NULL);
     sigaction(SIGPROF, &old, NULL);
-    if (ticks < 10 || ticks > 40)
+    if (ticks < 10 || ticks > 10 + 120 * (cpu_s() - begin))
         fail("number of SIGPROF");
 }
 
 static void calls_that_wait(void) {
     struct timespec time = {0, 200000000}, left;
     int ends[2];
-    if (nanosleep(&time, &left) != 0)
+    const char *sample = getenv("LATECOMER_SAMPLE");
+    bool signals = sample != NULL && strncmp(sample, "timer", 5) == 0; /* one may come first */
+    if (nanosleep(&time, &left) != 0 && (!signals || nanosleep(&left, NULL) != 0))
         fail("nanosleep was interrupted");
     if (pipe(ends) != 0)
         fail("pipe");
@@ -126,7 +132,7 @@ static void own_events(void) {
         return;
     work(0.1);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (read(fd, &ns, sizeof ns) != sizeof ns || ns < 90000000)
+    if (read(fd, &ns, sizeof ns) != sizeof ns || ns < 50000000) /* of 0.1 s */
         fail("own performance event");
     close(fd);
 }

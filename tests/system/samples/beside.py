@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A program with timers, signals, fork, exec, threads and performance events of its own ends as it does bare, also at a high rate of samples.
 
-usage: beside.py LATECOMER FLAVOUR PROGRAM DIR
+usage: beside.py LATECOMER FLAVOUR PROGRAM DIR [SAMPLE]
+
+SAMPLE: as of --sample; else 5000
 """
 import json
 import os
@@ -9,8 +11,12 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
 LATECOMER, FLAVOUR, PROGRAM, DIR = sys.argv[1:5]
-LAUNCHER = [f"mpirun.{FLAVOUR}", *(["--allow-run-as-root", "--oversubscribe"] if FLAVOUR == "openmpi" else []), "-n", "2"]
+SAMPLE = sys.argv[5] if len(sys.argv) > 5 else "5000"
+LAUNCHER = mpirun(FLAVOUR, 2)
 
 
 def run(*words, **environment):
@@ -20,11 +26,11 @@ def run(*words, **environment):
 
 shutil.rmtree(DIR, ignore_errors=True)
 run(PROGRAM)
-run(LATECOMER, "run", "-o", DIR, PROGRAM, LATECOMER_SAMPLE="5000")
+run(LATECOMER, "run", "-o", DIR, PROGRAM, LATECOMER_SAMPLE=SAMPLE)
 shown = subprocess.run([LATECOMER, "show", "--json", DIR], text=True, capture_output=True, check=True)
 result = json.loads(shown.stdout)
 assert result["meta"]["complete"] is True and result["meta"]["coverage"]["calls_lost"] == 0, result["meta"]
 if result["meta"]["sampling"]["rate"] == 0:
     print("left out: the kernel allows no samples:", result["meta"]["sampling"]["why"])
     sys.exit(0)
-assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["samples"] > 100, result["meta"]
+assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["sampling"]["source"] == ("timer" if SAMPLE != "5000" else "kernel") and result["meta"]["samples"] > 100, result["meta"]

@@ -10,11 +10,13 @@ filters SLEEPER            messages left out by size, communicator; functions by
 counts PROGRAM             records equal calls
 names PROGRAM              thousands of regions, odd names
 neighbours PROGRAM         neighbourhood operations of graphs: their neighbours are in the archive, waits are found
+grids PROGRAM              Cartesian topologies: dimensions and coordinates are in the archive, and in the page
 disk SLEEPER               files cannot grow: no archive, a message, the program's own status
 clocks PROGRAM             clock offsets between nodes, at both ends and at barriers in between
 """
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -22,10 +24,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
+sys.path[:0] = [str(Path(__file__).parent.parent / part) for part in ("programs", "page")]
 import check_trace  # noqa: E402
 import launch  # noqa: E402
 import sequences  # noqa: E402
+from pages import Page  # noqa: E402
 
 # archive: program, arguments, ranks; functions that other tools do not see in these programs (not instrumented there: `HIDDEN`)
 GOLDEN = {
@@ -179,6 +182,24 @@ def neighbours(args):
         # rank 2 is 0.3 s late for rank 3 in both rings, for rank 1 in the second; others wait for nobody but the machine
         for r, low, high in ((0, 0, 0.2), (1, 0.2, 0.5), (2, 0, 0.2), (3, 0.5, 0.8)):
             need(low <= per_rank[r] <= high, f"rank {r} waits {per_rank[r]} s, not {low} to {high}: {per_rank}")
+
+
+def grids(args):
+    """The program makes a grid of all (periodic, not), its rows of the first dimension, and topologies of other kinds."""
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        run(ws, 4, [args.rest[0]])
+        shown = subprocess.run(["otf2-print", "-G", str(archive(ws))], capture_output=True, text=True, check=True).stdout
+        lines = [line for line in shown.splitlines() if line.startswith("CART_")]
+        print("\n".join(lines))
+        dims = [re.search(r"Size: (\d+), Periodicity: (\w+)", line).groups() for line in lines if line.startswith("CART_DIMENSION")]
+        need(sorted(dims) == sorted([("2", "TRUE"), ("2", "FALSE")] + 2 * [("2", "TRUE")]), f"dimensions {dims}")
+        need(sum(line.startswith("CART_TOPOLOGY") for line in lines) == 3, "a grid and its two sub-grids")
+        at = Counter(tuple(re.findall(r"\d+", re.split(r"Coordinates?:", line)[1])) for line in lines if line.startswith("CART_COORDINATE"))
+        need(at == Counter([("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")] + 2 * [("0",), ("1",)]), f"coordinates {at}")
+        done = subprocess.run([args.latecomer, "-q", "report", str(ws.root / "exp")], capture_output=True, text=True, check=False)
+        need(done.returncode == 0, done.stderr)
+        grid, = Page(str(ws.root / "exp" / "report.html")).timeline()[0]["topologies"]
+        need(grid["dims"] == [2, 2] and grid["periodic"] == [1, 0] and sorted(grid["members"]) == [0, 1, 2, 3], f"topologies of the page {grid}")
 
 
 def analyse(args, ws):
@@ -350,7 +371,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latecomer", required=True)
     parser.add_argument("--flavour", required=True)
-    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "filters", "phases", "clocks", "names", "disk", "counts", "neighbours"])
+    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "filters", "phases", "clocks", "names", "disk", "counts", "neighbours", "grids"])
     parser.add_argument("rest", nargs="*")
     args = parser.parse_args()
     try:

@@ -151,7 +151,7 @@ static bool try(const char *archive, size_t number) {
     struct lc_health health;
     struct run run = {0};
     lc_health_init(&health);
-    check(lc_trace_read(&run.trace, &alone, archive, &health, NULL, NULL));
+    check(lc_trace_read(&run.trace, &alone, archive, &health, NULL));
     check(lc_results_new(&run.trace->results));
     check(lc_cells_book(run.trace));
     check(lc_waits_find(run.trace));

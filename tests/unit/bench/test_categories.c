@@ -185,6 +185,21 @@ static void test_modes(void **state) {
     assert_true(one >= AT_LEAST && two >= AT_LEAST);
 }
 
+/* 3 of the low mode, one of no mode, 1 low, 2 high, 1 low. */
+static void test_dwell(void **state) {
+    const double runs[] = {10, 11, 10, 15, 10, 20, 21, 11};
+    struct lc_modes modes = {.n = 2,
+                             .mode = {{.low_ns = 0, .high_ns = 12}, {.low_ns = 18, .high_ns = 30}}};
+    (void)state;
+    lc_modes_dwell(&modes, runs, sizeof runs / sizeof runs[0]);
+    assert_int_equal(modes.mode[0].stays, 2);
+    assert_int_equal(modes.mode[0].longest, 4);
+    assert_float_equal(modes.mode[0].dwell, 2.5, 1e-12);
+    assert_int_equal(modes.mode[1].stays, 1);
+    assert_int_equal(modes.mode[1].longest, 2);
+    assert_float_equal(modes.mode[1].dwell, 2, 1e-12);
+}
+
 static void test_change_points(void **state) {
     (void)state;
     int no_change = 0, near = 0;
@@ -207,8 +222,8 @@ static void test_change_points(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_warmup), cmocka_unit_test(test_raw_rule),
+        cmocka_unit_test(test_warmup),     cmocka_unit_test(test_raw_rule),
         cmocka_unit_test(test_cumulative), cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_change_points)};
+        cmocka_unit_test(test_dwell),      cmocka_unit_test(test_change_points)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,8 +159,8 @@ static void test_import(void **state) {
                                       "iteration,rank,metric,value\n1e12,0,runtime_ns,4\n",
                                       "iteration,rank,metric,value\n0,-1,runtime_ns,4\n",
                                       "iteration,rank,metric,value\n0,0,other,4\n",
-                                      "iteration,rank,metric,value,bytes\n0,0,runtime_ns,4,1\n"
-                                      "1,0,runtime_ns,4,2\n"};
+                                      ("iteration,rank,metric,value,bytes\n0,0,runtime_ns,4,1\n"
+                                       "1,0,runtime_ns,4,2\n")};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(import_text(bad[i], &in), LC_ERR_FORMAT);
 }

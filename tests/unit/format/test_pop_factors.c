@@ -137,12 +137,42 @@ static void text(void **state) {
     assert_non_null(strstr(out.text, "\"mpi\": {\"parallel_efficiency\": 0.5"));
     assert_non_null(strstr(out.text, "\"dialects\": {\"additive\": {"));
     assert_non_null(strstr(out.text, "\"critical_path_s\": 1,"));
+    assert_null(strstr(out.text, "task_curve"));
+    lc_strbuf_free(&out);
+}
+
+/* 3 s of work, the longest chain of tasks 1 s. */
+static void task_curve(void **state) {
+    (void)state;
+    struct lc_pop_sums sums = {.n_threads = 2,
+                               .useful_sum = 3,
+                               .useful_max = 1.5,
+                               .process_max_sum = 3,
+                               .process_chain_max = 1.5,
+                               .critical_path = 1.5,
+                               .outside_omp_max = 1.5,
+                               .elapsed = 2,
+                               .task_critical_path = 1,
+                               .threads = true,
+                               .tasks = true};
+    struct lc_pop pop;
+    struct lc_strbuf out = {0};
+    assert_true(lc_pop_compute(&sums, &pop));
+    lc_pop_json(&pop, &out);
+    assert_true(lc_strbuf_ok(&out));
+    const char *curve = strstr(out.text, "\"task_work_s\": 3, \"task_curve\": [");
+    assert_non_null(curve);
+    assert_non_null(strstr(curve, "{\"threads\": 1, \"at_least_s\": 3}, "
+                                  "{\"threads\": 2, \"at_least_s\": 1.5}, "
+                                  "{\"threads\": 4, \"at_least_s\": 1}, "));
+    assert_non_null(strstr(curve, "{\"threads\": 1024, \"at_least_s\": 1}]"));
     lc_strbuf_free(&out);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread), cmocka_unit_test(several_threads),
-        cmocka_unit_test(identities), cmocka_unit_test(nothing_measured), cmocka_unit_test(text)};
+        cmocka_unit_test(identities), cmocka_unit_test(nothing_measured),
+        cmocka_unit_test(text),       cmocka_unit_test(task_curve)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

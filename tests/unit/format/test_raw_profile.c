@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "format/raw.h"
+#include "format/raw_pack.h"
 
 static uint32_t node(struct lc_raw *raw, uint32_t parent, uint32_t kind, uint32_t ref,
                      uint64_t offset) {

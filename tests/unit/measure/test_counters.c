@@ -1,14 +1,16 @@
 /* Counters under the thread sanitizer: 8 threads book 100,000 calls each through the hot path (no
- * MPI is running), others switch the mode; then every call must be in the state. Linked with the
- * core's own objects. */
+ * MPI is running), others switch the mode; then every call must be in the state. At last a table of
+ * rows that cannot grow. Linked with the core's own objects. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "measure/hot.h"
 #include "measure/calls/wrap.h"
 #include "measure/locations.h"
 #include "measure/mode.h"
+#include "measure/paths/entry.h"
 #include "measure/state_write.h"
 
 enum { THREADS = 8, CALLS = 100000 };
@@ -51,6 +53,42 @@ static uint64_t total(const struct lc_raw *raw, uint64_t *bytes, uint64_t *synce
     return count;
 }
 
+/* ---- rows of times, where the table of them cannot grow */
+
+enum { TOO_LARGE = 1024 /* bytes: what the first table of rows grows to */, NODES = 1000 };
+
+static bool scarce;
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+
+void *__wrap_calloc(size_t count, size_t bytes) {
+    return scarce && count * bytes >= TOO_LARGE ? NULL : __real_calloc(count, bytes);
+}
+
+/* Each node has a row, or shares the one that nobody reads; a look-up in a full table would never
+ * end. */
+static void *rows_without_memory(void *arg) {
+    bool *ok = arg;
+    struct lc_call call;
+    unsigned own = 0;
+    if (!lc_enter(&call, LC_FN_Send, __builtin_frame_address(0), __builtin_return_address(0)))
+        abort();
+    struct lc_thread *t = call.thread;
+    lc_leave(&call);
+    scarce = true;
+    alarm(30);
+    for (uint32_t node = 1; node <= NODES; node++)
+        own += lc_time_row(t, node) != t->void_row;
+    *ok = own > 0 && own < NODES && t->n_times < t->times_mask + 1;
+    for (uint32_t node = 1; node <= NODES; node++)
+        *ok &= lc_time_row(t, node) == t->void_row || lc_time_row(t, node)->node == node;
+    alarm(0);
+    scarce = false;
+    printf("%u of %d nodes have rows of their own without memory\n", own, NODES);
+    return NULL;
+}
+
 int main(void) {
     pthread_t threads[THREADS], other;
     uint64_t sizes[THREADS], bytes, synced, wanted = 0;
@@ -79,5 +117,8 @@ int main(void) {
               bytes == wanted && synced == (uint64_t)THREADS * CALLS / 2 &&
               atomic_load(&lc_core.state->lost) == 0;
     lc_raw_free(raw);
-    return ok ? 0 : 1;
+    bool rows_ok = false;
+    pthread_create(&other, NULL, rows_without_memory, &rows_ok);
+    pthread_join(other, NULL);
+    return ok && rows_ok ? 0 : 1;
 }

@@ -1,16 +1,21 @@
 /* Records of samples as the kernel writes them, around the end of the ring, and memory that holds
  * anything: what is read stays inside, and reading ends. */
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "measure/samples/perf_ring.h"
+#include "measure/samples/timer_ring.h"
 
 enum { BYTES = 4096 };
 
@@ -172,11 +177,98 @@ static void anything_is_survived(void **state) {
     }
 }
 
+/* Works for `seconds` of its time on the processor, with `mark` on its stack. */
+__attribute__((noinline)) static double work(double seconds, volatile uint64_t mark) {
+    struct timespec now, start;
+    double sum = (double)mark, spent = 0;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+    while (spent < seconds) {
+        for (int i = 0; i < 100000; i++)
+            sum += 1.0 / (i + 1.0 + (double)mark);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        spent = (double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
+    }
+    return sum;
+}
+
+static bool holds(const struct lc_perf_record *r, uint64_t mark) {
+    for (size_t i = 0; i < r->stack_bytes / sizeof r->stack[0]; i++)
+        if (r->stack[i] == mark)
+            return true;
+    return false;
+}
+
+/* How many of a timer's samples hold the mark; all have a place, and times that grow. */
+static uint64_t count_marked(struct lc_perf_ring *of, uint64_t mark, uint64_t *all) {
+    static _Thread_local struct lc_perf_record r;
+    uint64_t marked = 0, before = 0, end = *lc_perf_ring_head(of);
+    for (*all = 0; lc_perf_ring_next(of, end, &r); ++*all) {
+        assert_int_equal(r.kind, LC_PERF_SAMPLE);
+        assert_int_equal(r.n, 1);
+        assert_int_equal(r.addresses[0], r.registers[LC_PERF_IP]);
+        assert_true(r.time_ns > before);
+        before = r.time_ns;
+        marked += holds(&r, mark);
+    }
+    lc_perf_ring_done(of, end);
+    return marked;
+}
+
+static const struct lc_perf_wanted by_timer = {
+    .period_ns = 2000001, .stack_bytes = 1 << 11, .timer = true};
+
+/* In another thread, which has a timer of its own; its stack ends soon above. */
+static void *second_thread(void *marked) {
+    struct lc_perf_ring own;
+    uint64_t all;
+    if (lc_perf_ring_open(&own, &by_timer, 1 << 16) != 0)
+        return NULL;
+    work(0.3, 0x1234567890abcdef);
+    *(uint64_t *)marked = count_marked(&own, 0x1234567890abcdef, &all);
+    lc_perf_ring_close(&own);
+    return marked;
+}
+
+static void timers_write_samples(void **state) {
+    (void)state;
+    struct lc_perf_ring own;
+    pthread_t thread;
+    uint64_t all, marked, marked_there = 0;
+    const struct sigaction taken = {.sa_handler = SIG_IGN};
+    assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 18), EINVAL);
+    sigaction(SIGRTMAX, &taken, NULL);
+    assert_true(lc_timer_ring_init());
+    assert_true(lc_timer_ring_ours());
+    assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 18), 0);
+    errno = 77;
+    work(0.3, 0xfedcba0987654321);
+    assert_int_equal(errno, 77);
+    marked = count_marked(&own, 0xfedcba0987654321, &all);
+    assert_true(all >= 10 && all <= 200); /* 0.3 s, at the rate of the kernel's clock */
+    assert_true(marked * 10 >= all * 8);
+    assert_int_equal(pthread_create(&thread, NULL, second_thread, &marked_there), 0);
+    pthread_join(thread, NULL);
+    assert_true(marked_there >= 10);
+    /* full: no record is half written, and later ones come when there is room again */
+    lc_perf_ring_close(&own);
+    assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 14), 0);
+    work(0.3, 1);
+    count_marked(&own, 1, &all);
+    assert_true(all >= 5 && all <= 7); /* of 2 KiB and some words */
+    work(0.1, 1);
+    count_marked(&own, 1, &all);
+    assert_true(all >= 1);
+    lc_perf_ring_close(&own);
+    sigaction(SIGRTMAX - 1, &taken, NULL);
+    assert_false(lc_timer_ring_ours());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(records_come_back, make, drop),
         cmocka_unit_test_setup_teardown(stacks_come_back, make, drop),
         cmocka_unit_test_setup_teardown(anything_is_survived, make, drop),
+        cmocka_unit_test(timers_write_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

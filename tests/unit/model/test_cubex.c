@@ -143,6 +143,33 @@ static void sizes_around_blocks(void **state) {
     lc_model_free(model);
 }
 
+/* A table of any length comes back with the same rows, and with no empty one. */
+static void tables_around_blocks(void **state) {
+    (void)state;
+    char table[1026];
+    memset(table, 'm', sizeof table);
+    for (size_t bytes = 2; bytes <= sizeof table; bytes++) {
+        struct lc_model *model = NULL;
+        struct lc_cubex_writer *writer;
+        struct lc_cubex *cube;
+        const char *read;
+        size_t n_read;
+        table[bytes / 2] = '\n';
+        table[bytes - 1] = '\n';
+        check(sample_model(5, 10, 4, &model));
+        check(lc_cubex_writer_open(&writer, file_name, model));
+        check(lc_cubex_writer_misc(writer, "blame.tsv", table, bytes));
+        check(lc_cubex_writer_close(writer));
+        check(lc_cubex_open(&cube, file_name));
+        check(lc_cubex_misc(cube, "blame.tsv", &read, &n_read));
+        assert_true(n_read == bytes || (n_read == bytes - 1 && bytes % LC_TAR_BLOCK == 0));
+        assert_memory_equal(read, table, n_read);
+        lc_cubex_close(cube);
+        lc_model_free(model);
+        table[bytes / 2] = table[bytes - 1] = 'm';
+    }
+}
+
 static void order_of_calls(void **state) {
     (void)state;
     struct lc_model *model = NULL;
@@ -202,9 +229,9 @@ static void unprintable_names(void **state) {
 int main(void) {
     snprintf(file_name, sizeof file_name, "test_cubex.%ld.cubex", (long)getpid());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models),     cmocka_unit_test(sizes_around_blocks),
-        cmocka_unit_test(order_of_calls),    cmocka_unit_test(no_place_to_write),
-        cmocka_unit_test(unprintable_names),
+        cmocka_unit_test(random_models),        cmocka_unit_test(sizes_around_blocks),
+        cmocka_unit_test(tables_around_blocks), cmocka_unit_test(order_of_calls),
+        cmocka_unit_test(no_place_to_write),    cmocka_unit_test(unprintable_names),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(file_name);

@@ -177,6 +177,36 @@ static void what_if(void **state) {
 }
 
 /* What-if clocks are there after many more versions than vectors are kept for; not after all. */
+/* Clocks that begin in the run: what was sent before has none, and none is missed. */
+static void what_if_begins(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp before, after;
+    start(&area_a, &area_b, 1000);
+    lc_logical_useful(&a, 1010, 5);
+    lc_logical_stamp(&a, 1010, &before);
+    assert_true(lc_cpvec_whatif_room(&a.vec, &area_a));
+    assert_true(lc_cpvec_whatif_room(&b.vec, &area_b));
+    lc_cpvec_whatif_begin(&a.vec, 1);
+    lc_cpvec_whatif_begin(&b.vec, 1);
+    a.vec.whatif[0] = b.vec.whatif[0] = a.useful;
+    lc_logical_take(&b, &before, 1020, &area_a);
+    assert_int_equal(b.vec.n_whatif_lost, 0);
+    for (int i = 0; i < 3; i++) { /* again, with another number */
+        float twice = 2;
+        lc_logical_useful(&a, 1020 + 10 * (uint64_t)i, 5);
+        lc_logical_whatif(&a, 10, &twice);
+        lc_logical_stamp(&a, 1020 + 10 * (uint64_t)i, &after);
+        lc_logical_take(&b, &after, 1050, &area_a);
+        assert_int_equal(b.vec.whatif[0], 10 + 20 * (uint64_t)(i + 1));
+    }
+    lc_cpvec_whatif_begin(&a.vec, 1); /* a clock begins anew */
+    a.vec.whatif[0] = b.vec.whatif[0] = 40;
+    lc_logical_take(&b, &after, 1060, &area_a);
+    assert_int_equal(b.vec.whatif[0], 40);
+    assert_int_equal(b.vec.n_whatif_lost, 0);
+}
+
 static void what_if_far_ahead(void **state) {
     (void)state;
     struct lc_area area_a, area_b;
@@ -270,6 +300,22 @@ static void blame(void **state) {
         assert_true(t[0].rows[i].late_rank < 2);
         assert_true(t[0].rows[i].ticks - t[0].rows[i].error > 280000);
     }
+    free(t);
+}
+
+/* Squares of waits add up in one process; those of two processes as if each had waited for the same
+ * work as the other. */
+static void blame_squares(void **state) {
+    (void)state;
+    struct lc_blame *t = calloc(2, sizeof *t);
+    for (uint64_t ticks = 3; ticks <= 4; ticks++)
+        for (int process = 0; process < 2; process++)
+            lc_blame_add_own(&t[process], 0, 1, 5, 7, ticks);
+    assert_true(t[0].rows[0].squares == 25);
+    lc_blame_merge(&t[0], &t[1]);
+    assert_int_equal(t[0].n, 1);
+    assert_int_equal(t[0].rows[0].ticks, 14);
+    assert_true(t[0].rows[0].squares > 99.999 && t[0].rows[0].squares < 100.001);
     free(t);
 }
 
@@ -423,16 +469,13 @@ static void rule_of_places(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(outer_nodes),
-                                       cmocka_unit_test(rule_of_places),
-                                       cmocka_unit_test(one_edge),
-                                       cmocka_unit_test(overflow),
-                                       cmocka_unit_test(same_version_again),
-                                       cmocka_unit_test(behind),
-                                       cmocka_unit_test(overwritten),
-                                       cmocka_unit_test(what_if),
-                                       cmocka_unit_test(what_if_far_ahead),
-                                       cmocka_unit_test(late_edge),
-                                       cmocka_unit_test(blame)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outer_nodes),        cmocka_unit_test(rule_of_places),
+        cmocka_unit_test(one_edge),           cmocka_unit_test(overflow),
+        cmocka_unit_test(same_version_again), cmocka_unit_test(behind),
+        cmocka_unit_test(overwritten),        cmocka_unit_test(what_if),
+        cmocka_unit_test(what_if_begins),     cmocka_unit_test(what_if_far_ahead),
+        cmocka_unit_test(late_edge),          cmocka_unit_test(blame),
+        cmocka_unit_test(blame_squares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

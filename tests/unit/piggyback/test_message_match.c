@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "piggyback/match.h"
+#include "piggyback/open_receives.h"
+#include "piggyback/pending_entries.h"
 
 enum { SOURCES = 3, OPEN = 12, QUEUE = 4096 };
 

@@ -1,5 +1,6 @@
 /* Values of the library become the member blame.tsv: largest first, incomplete rows left out,
  * shares of all measured waiting. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static struct lc_model *make_model(void) {
 static void check_member(const struct lc_raw *raw, const uint32_t *cnodes, const char *member,
                          const char *expected) {
     struct lc_model *model = make_model();
-    const struct lc_raw_value *values[16];
+    const struct lc_raw_value *values[24];
     for (size_t i = 0; i < raw->n_values; i++)
         values[i] = &raw->values[i];
     const struct lc_blame_table table = {raw, values, raw->n_values, cnodes, model, NULL};
@@ -86,12 +87,22 @@ static void rows_are_sorted_and_complete(void **state) {
     add_value(raw, "omp_management", 1, 7.0);        /* no waiting */
     add_value(raw, "blame.4294967296.wait", 1, 1.0); /* no such number */
     add_value(raw, "blame.2.thread", 0, 4.0);
-    static const uint32_t cnodes[] = {2, 1, 0, 2, 2, 2, 2, 2, 2, 2, 0};
+    add_value(raw, "cost.0.late", 1, 0.0); /* costs others nothing directly */
+    add_value(raw, "cost.0.passed", 1, 0.5);
+    add_value(raw, "cost.1.late", 0, 3.0);
+    add_value(raw, "cost.1.passed", 0, 1.0);
+    static const uint32_t cnodes[] = {2, 1, 0, 2, 2, 2, 2, 2, 2, 2, 0, 1, 1, 0, 0};
     check_member(raw, cnodes, "blame.tsv",
                  "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
                  "late_call_site_end\tseconds\tshare\tlate_thread\n"
                  "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t2.500000000\t0.500000000\t3\n"
                  "main/a%2Fb/MPI_Recv\t6\tmain/a%2Fb\t\t\t1.000000000\t0.200000000\t\n");
+    check_member(
+        raw, cnodes, "costs.tsv",
+        "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\t"
+        "late_thread\tdirect_seconds\tindirect_seconds\terror\n"
+        "5\tmain\t\t\t4.000000000\t0.800000000\t\t3.000000000\t1.000000000\t0.000000000\n"
+        "6\tmain/a%2Fb\t\t\t0.500000000\t0.100000000\t\t0.000000000\t0.500000000\t0.000000000\n");
     check_member(raw, cnodes, "critical_path.tsv", NULL); /* a path without call sites */
     lc_raw_free(raw);
 }
@@ -118,10 +129,50 @@ static void sites_of_the_path(void **state) {
     lc_raw_free(raw);
 }
 
+/* Of 5 s of waiting for main of rank 0, a sampled function got 4 in waits of which one was 3 s
+ * long, and another one 1 s: 25 / (10 + 1) waits of equal length would tell as much. */
+static void errors_of_samples(void **state) {
+    (void)state;
+    struct lc_raw *raw = NULL;
+    uint32_t id;
+    assert_int_equal(lc_raw_new(&raw), LC_OK);
+    assert_int_equal(lc_raw_add_location(raw, &(struct lc_raw_location){.rank = 0}, &id), LC_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct lc_raw_node node = {.parent = i == 0 ? LC_NONE : 0,
+                                         .kind = i == 0 ? LC_RAW_ROOT : LC_RAW_SAMPLED,
+                                         .ref = LC_NONE,
+                                         .offset = LC_RAW_KERNEL + i};
+        assert_int_equal(lc_raw_add_node(raw, &node, &id), LC_OK);
+        assert_int_equal(id, i);
+    }
+    add_value(raw, "cost.0.late", 0, 3.5);
+    add_value(raw, "cost.0.passed", 0, 0.5);
+    add_value(raw, "cost.0.spread", 0, sqrt(3.0 * 3 + 1));
+    add_value(raw, "cost.1.late", 0, 1.0);
+    add_value(raw, "cost.1.spread", 0, 1.0);
+    add_value(raw, "cost.2.late", 0, 0.5); /* of main itself: measured */
+    for (size_t i = 0; i < 5; i++)
+        raw->values[i].node = i < 3 ? 1 : 2;
+    double n = 25.0 / 11, p = (0.8 * n + 1) / (n + 2), q = (0.2 * n + 1) / (n + 2);
+    char expected[600];
+    snprintf(expected, sizeof expected,
+             "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\t"
+             "late_thread\tdirect_seconds\tindirect_seconds\terror\n"
+             "0\tmain/a%%2Fb\t\t\t4.000000000\t0.000000000\t\t3.500000000\t0.500000000\t%.9f\n"
+             "0\tmain/a%%2Fb/MPI_Recv\t\t\t1.000000000\t0.000000000\t\t1.000000000\t0.000000000"
+             "\t%.9f\n"
+             "0\tmain\t\t\t0.500000000\t0.000000000\t\t0.500000000\t0.000000000\t0.000000000\n",
+             5 * sqrt(p * (1 - p) / n), 5 * sqrt(q * (1 - q) / n));
+    static const uint32_t cnodes[] = {1, 1, 1, 2, 2, 0};
+    check_member(raw, cnodes, "costs.tsv", expected);
+    lc_raw_free(raw);
+}
+
 int main(void) {
     snprintf(file_name, sizeof file_name, "test_blame_table.%ld.cubex", (long)getpid());
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_sorted_and_complete),
-                                       cmocka_unit_test(sites_of_the_path)};
+                                       cmocka_unit_test(sites_of_the_path),
+                                       cmocka_unit_test(errors_of_samples)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(file_name);
     return failed;

@@ -274,6 +274,13 @@ static uint32_t sampled(struct builder *b, uint32_t parent, uint64_t offset) {
     return add_node(b, parent, LC_RAW_SAMPLED, b->module, offset, 0);
 }
 
+/* On the critical path of rank 0. */
+static void path_value(struct builder *b, uint32_t node, double seconds) {
+    struct lc_raw_value value = {.node = node, .location = 1, .value = seconds};
+    assert_int_equal(lc_raw_add_name(b->raw, "critical_path_useful", &value.metric), LC_OK);
+    assert_int_equal(lc_raw_add_value(b->raw, &value), LC_OK);
+}
+
 /* 100 ms of main on rank 0: 20 ms off the processor, the rest 10 : 27 : 3 of its samples; one of 2
  * samples has no name. Sums stay. */
 static void samples_split_the_time_of_exact_nodes(void **state) {
@@ -294,7 +301,9 @@ static void samples_split_the_time_of_exact_nodes(void **state) {
     sample_row(&b, rare, 1, 2, 4);
     sample_row(&b, off, 1, 3, 20);
     sample_row(&b, preempted, 1, 1, 0); /* below 1 %: not shown */
-    (void)self;
+    path_value(&b, solve, 0.03);
+    path_value(&b, self, 0.01);
+    path_value(&b, off, 0.02);
     struct lc_cubex *cube = convert(&b, &meta);
     expect(cube, "time", "main", 0.1, 0.05);
     expect(cube, "time", "main/app+0x2000", 0.08 * 28 / 40, 0);
@@ -308,10 +317,13 @@ static void samples_split_the_time_of_exact_nodes(void **state) {
     const char *table;
     size_t bytes;
     assert_int_equal(lc_cubex_misc(cube, "samples.tsv", &table, &bytes), LC_OK);
-    /* sqrt(p (1 - p) / 40) of 80 ms, p = 29 / 42 */
-    static const char line[] = "main/app+0x2000\t28\t0.056000000\t0.005847650\n";
+    /* sqrt(p (1 - p) / 40) of 80 ms, p = 29 / 42; on the path sqrt(p (1 - p) / 20) of 40 ms,
+     * p = 16 / 22; half of it beyond the mean of two ranks, with half the error */
+    static const char line[] = "main/app+0x2000\t28\t0.056000000\t0.005847650\t\t"
+                               "0.030000000\t0.003983437\t0.028000000\t0.002923825\n";
     assert_non_null(memmem(table, bytes, line, strlen(line)));
-    static const char measured[] = "main/(off CPU)\t0\t0.020000000\t0.000000000\n";
+    static const char measured[] = "main/(off CPU)\t0\t0.020000000\t0.000000000\t\t"
+                                   "0.020000000\t0.000000000\t0.010000000\t0.000000000\n";
     assert_non_null(memmem(table, bytes, measured, strlen(measured)));
     assert_int_equal(json_integer_value(json_object_get(meta, "samples")), 40);
     lc_cubex_close(cube);

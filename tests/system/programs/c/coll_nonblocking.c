@@ -43,7 +43,7 @@ static long one_of_each(MPI_Comm comm) {
     OK(MPI_Ireduce_scatter(a, b[13], counts, MPI_INT, MPI_SUM, comm, &r[n++]));
     OK(MPI_Ireduce_scatter_block(a, b[14], 2, MPI_INT, MPI_SUM, comm, &r[n++]));
     OK(MPI_Iscan(a, b[15], MAX, MPI_INT, MPI_SUM, comm, &r[n++]));
-    OK(MPI_Iexscan(a, b[16], rank ? MAX : MAX, MPI_INT, MPI_SUM, comm, &r[n++]));
+    OK(MPI_Iexscan(a, b[16], MAX, MPI_INT, MPI_SUM, comm, &r[n++]));
     OK(MPI_Wait(&r[12], MPI_STATUS_IGNORE)); /* not the first started */
     for (; !flag; nap_ms(flag ? 0 : 1))
         OK(MPI_Test(&r[3], &flag, MPI_STATUS_IGNORE));

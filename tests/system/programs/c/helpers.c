@@ -5,8 +5,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 int main(int argc, char **argv) {
     int n = argc > 1 ? atoi(argv[1]) : 3, status = 0, failed = 0, sum;
     start_program(&argc, &argv);

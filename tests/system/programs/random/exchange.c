@@ -1,6 +1,6 @@
 /* The motif of messages: a random set of messages between random ranks, sent and received in random
  * order by random calls. */
-#include "random.h"
+#include "random_program.h"
 
 struct message {
     uint32_t id;

@@ -1,6 +1,6 @@
 /* random FIRST LAST: runs the random programs with these seeds in one process; prints a checksum
  * per rank and seed. */
-#include "random.h"
+#include "random_program.h"
 
 #include <pthread.h>
 

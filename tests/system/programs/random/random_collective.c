@@ -1,5 +1,5 @@
 /* The motifs of collective operations and of persistent messages. */
-#include "random.h"
+#include "random_program.h"
 
 enum { MAX = 64 };
 
@@ -41,7 +41,7 @@ void collective(struct context *c, int comm_index) {
     MPI_Comm_size(comm, &size_);
     int root = root_draw % size_, zero = n == 8;
     for (int i = 0; i < MAX * 8; i++)
-        a[i] = (int)(hash64((uint64_t)(me * 1000 + i + c->motif * 31)) % 1000);
+        a[i] = (int)(hash64((uint64_t)me * 1000 + (uint64_t)i + (uint64_t)c->motif * 31) % 1000);
     for (int i = 0; i < size_; i++) {
         counts[i] = zero ? 0 : i;
         displs[i] = 8 * i;

@@ -178,20 +178,23 @@ static void idle(void) {
 
 /* While it is idle, most of the time another thread is in a region of one thread. */
 static void limited(void) {
-    double ends[3], waits[3] = {0};
+    double ends[3], waits[3] = {0}, smaller[3] = {0};
 #pragma omp parallel num_threads(3)
     {
         nap(30);
         ends[omp_get_thread_num()] = now();
     }
+    double since = now();
 #pragma omp parallel num_threads(1)
     nap(200);
+    smaller[1] = smaller[2] = now() - since;
     nap(60);
     double fork = now();
 #pragma omp parallel num_threads(3)
     nap(30);
     waits[1] = waits[2] = fork - latest_of(ends, 3);
     want("omp_idle_threads", waits, 3);
+    want("omp_limited_parallelism", smaller, 3);
 }
 
 static void lock(int with_lock) {
@@ -223,6 +226,27 @@ static void lock(int with_lock) {
     want(with_lock ? "omp_lock_contention_api" : "omp_lock_contention_critical", waits, 2);
     omp_destroy_lock(&api);
 }
+
+#ifdef __clang__ /* programs of GCC with such loops keep GCC's runtime */
+/* The second iteration comes to its sink long before the first to its source. */
+static void doacross(void) {
+    double came[2], released[2], waits[2] = {0};
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp for ordered(1) schedule(static, 1)
+        for (int i = 0; i < 2; i++) {
+            nap(i == 0 ? 240 : 30);
+            came[i] = now();
+#pragma omp ordered depend(sink : i - 1)
+            nap(60);
+            released[i] = now();
+#pragma omp ordered depend(source)
+        }
+    }
+    waits[1] = larger(released[0] - came[1], 0);
+    want("omp_lock_contention_critical", waits, 2);
+}
+#endif
 
 /* Ready tasks: those of a chain are ready when the one before them has ended. */
 static void ready_tasks(int chain) {
@@ -282,6 +306,10 @@ int main(int argc, char **argv) {
         lock(0);
     else if (strcmp(pattern, "lock") == 0)
         lock(1);
+#ifdef __clang__
+    else if (strcmp(pattern, "doacross") == 0)
+        doacross();
+#endif
     else if (strcmp(pattern, "ready") == 0)
         ready_tasks(0);
     else if (strcmp(pattern, "chain") == 0)

@@ -1,0 +1,564 @@
+#include "measure/clocks/chosen_scenarios.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/binomial.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/timer.h"
+#include "measure/clocks/blame_merge.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/deferred.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/core.h"
+#include "measure/openmp/attached.h"
+#include "measure/state_write.h"
+#include "piggyback/portions.h"
+
+enum { TAG = 0x4c34, MOST_PATHS = 6 };       /* four sums of each go to all ranks (merge_seen) */
+enum { UNABLE = 1, FIXED = 2, GAVE_UP = 4 }; /* bits of lc_portion_sums.unable */
+enum { EDGE_NS = 100, MEMBER_NS = 15 };
+#define PATIENCE_NS UINT64_C(2000000000) /* for a rank that has just been at the same point */
+enum { UNSEEN, SEEN, LATE_ERROR, EVEN_ERROR, N_SEEN };
+
+struct chosen { /* the same on all ranks */
+    uint64_t key;
+    uint32_t rank; /* that is late */
+    bool on;
+    uint32_t slot;              /* its clocks: 2 slot + enum lc_scenario */
+    double saved[LC_SCENARIOS]; /* ticks, of earlier times that it was on */
+    /* of this rank, nanoseconds: work while it was on, and when that began; what portions took
+     * above the means as they were known at the end */
+    uint64_t seen_ns, then_ns;
+    double too_long_ns[LC_SCENARIOS];
+};
+
+static struct lc_portion_table *table;
+static struct class_keys {
+    uint64_t key, of, call; /* of table->classes; 0: not known yet */
+} * keys;
+static uint32_t n_classes; /* places of both; 0: no memory */
+static uint64_t *calls;    /* by node of an MPI function: hash of its path */
+static size_t n_calls, cap_calls;
+static struct chosen paths[MOST_PATHS];
+static uint32_t n_paths;
+static uint32_t interval;  /* in which scenarios were chosen */
+static uint64_t cost_then; /* when the clocks that are carried began */
+static bool gave_up;       /* since then */
+
+void lc_clk_choose_init(bool away) {
+    bool able = !away && !lc_core.multiple && lc_clk.size > 1 && lc_clk.n_whatif == 0;
+    lc_clk.choose_at = able ? LC_CHOSEN_FIRST : 0;
+    if (!able || n_classes > 0)
+        return;
+    table = calloc(1, sizeof *table);
+    keys = calloc(LC_PORTION_CLASSES, sizeof *keys);
+    n_classes = table != NULL && keys != NULL ? LC_PORTION_CLASSES : 0;
+}
+
+bool lc_clk_has_chosen(void) {
+    return n_paths > 0;
+}
+
+void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint64_t ticks) {
+    if (lc_clk.choose_at == 0 || k->l.interval == 0 || k != lc_clk.threads || n_classes == 0)
+        return;
+    struct lc_portions *p = lc_portions_of(table, node, call);
+    if (p == NULL)
+        return;
+    p->n++;
+    p->ticks += ticks;
+    for (uint32_t s = 0; p->slots >> s != 0 && s < k->l.vec.n_whatif; s++) {
+        if (!(p->slots & 1u << s))
+            continue;
+        uint64_t change = p->instead[s] - ticks; /* the clocks have grown by the ticks */
+        p->given[s] += p->instead[s];
+        p->n_given[s]++;
+        k->l.vec.whatif[s] += change;
+        k->l.own_whatif[s] += change;
+    }
+}
+
+/* ---- what the ranks compare */
+
+/* Functions found by samples belong to the call path that is exact. */
+static uint32_t exact_node(uint32_t node) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    while (nodes[node].kind == LC_RAW_SAMPLED)
+        node = nodes[node].parent;
+    return node;
+}
+
+static void know_keys(void) {
+    for (uint32_t i = 0; i < n_classes; i++) {
+        const struct lc_portions *p = &table->classes[i];
+        if (p->node == 0 || keys[i].of != 0)
+            continue;
+        keys[i].of = lc_clk_path_hash(p->node);
+        keys[i].call = p->call != 0 ? lc_clk_path_hash(p->call) : 0;
+        keys[i].key = lc_hash_word(keys[i].of, keys[i].call);
+    }
+    const struct lc_state_node *nodes = lc_state_nodes();
+    uint32_t n = atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire);
+    if (lc_grow(&calls, &cap_calls, n, sizeof *calls) != LC_OK)
+        return;
+    for (; n_calls < n; n_calls++)
+        calls[n_calls] =
+            nodes[n_calls].kind == LC_RAW_MPI ? lc_clk_path_hash((uint32_t)n_calls) : 0;
+}
+
+/* Has this rank been there, if only for portions that are too short to be counted? */
+static bool has_called(uint64_t call) {
+    for (size_t i = 0; i < n_calls; i++)
+        if (calls[i] == call)
+            return true;
+    return false;
+}
+
+/* Time and number of portions of this rank with this key, of a class or a call path. */
+static uint64_t own_sum(uint64_t key, uint64_t *n) {
+    uint64_t ticks = 0;
+    *n = 0;
+    for (uint32_t i = 0; i < n_classes; i++)
+        if (table->classes[i].node != 0 && (keys[i].of == key || keys[i].key == key)) {
+            ticks += table->classes[i].ticks;
+            *n += table->classes[i].n;
+        }
+    return lc_clk_ns_of(ticks);
+}
+
+static uint64_t own_ns(uint64_t key) {
+    uint64_t n;
+    return own_sum(key, &n);
+}
+
+/* Of this rank's work, what is on the critical path in this call path. */
+static uint64_t critical_ns(struct lc_clk_thread *k, uint64_t of) {
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < k->l.vec.n; i++) {
+        const struct lc_cp_item *item = &k->l.vec.items[i];
+        if (item->key >> 32 == lc_clk.rank &&
+            lc_clk_path_hash(exact_node((uint32_t)item->key)) == of)
+            ticks += item->ticks;
+    }
+    return lc_clk_ns_of(ticks);
+}
+
+/* ids: key, of, call */
+static void add_own(struct lc_portion_sums *sums, const struct lc_portion_sum *ids,
+                    uint64_t critical) {
+    struct lc_portion_sum sum = {
+        .key = ids->key, .of = ids->of, .call = ids->call, .critical_ns = critical};
+    sum.ns = sum.longest_ns = own_sum(ids->key, &sum.n);
+    sum.longest_rank = lc_clk.rank;
+    sum.n_ranks = sum.n > 0 || (ids->call != 0 && has_called(ids->call));
+    lc_portion_sums_add(sums, &sum);
+}
+
+/* Has an instant passed? Lets others run now and then. */
+static bool is_over(uint64_t until_ns, uint32_t *looks) {
+    if (++*looks % 64 == 0)
+        sched_yield();
+    return lc_monotonic_raw_ns() > until_ns;
+}
+
+/* False: nothing came in time. */
+static bool receive(void *data, int bytes, int from) {
+    uint64_t until_ns = lc_monotonic_raw_ns() + PATIENCE_NS;
+    uint32_t looks = 0;
+    int there = 0;
+    while (!there)
+        if (lc_real.Iprobe(from, TAG, lc_core.comm, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+            (!there && is_over(until_ns, &looks)))
+            return false;
+    return lc_real.Recv(data, bytes, MPI_BYTE, from, TAG, lc_core.comm, MPI_STATUS_IGNORE) ==
+           MPI_SUCCESS;
+}
+
+/* False: it is not sent yet, and this is the last time that a rank sends. */
+static bool send(const void *data, int bytes, int to) {
+    static struct lc_portion_sums kept;
+    uint64_t until_ns = lc_monotonic_raw_ns() + PATIENCE_NS;
+    uint32_t looks = 0;
+    MPI_Request request;
+    int done = 0;
+    memcpy(&kept, data, (size_t)bytes);
+    if (lc_real.Isend(&kept, bytes, MPI_BYTE, to, TAG, lc_core.comm, &request) != MPI_SUCCESS)
+        return false;
+    while (!done)
+        if (lc_real.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+            (!done && is_over(until_ns, &looks)))
+            return false;
+    return true;
+}
+
+/* What rank 0 has, to all ranks. */
+static bool tell(void *data, int bytes) {
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    int peer;
+    bool whole = lc_core.rank == 0 || receive(data, bytes, lc_binomial_parent(lc_core.rank));
+    while (whole && lc_binomial_next(&tree, &peer) == LC_BINOMIAL_CHILD)
+        whole = send(data, bytes, peer);
+    return whole;
+}
+
+/* Adds up those of all ranks, for all of them. False: a rank did not take part. */
+static bool share(struct lc_portion_sums *sums) {
+    struct lc_portion_sums other;
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    enum lc_binomial_step step;
+    int peer;
+    while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD) {
+        if (!receive(&other, (int)sizeof other, peer))
+            return false;
+        lc_portion_sums_merge(sums, &other);
+    }
+    return (step != LC_BINOMIAL_PARENT || send(sums, (int)sizeof *sums, peer)) &&
+           tell(sums, (int)sizeof *sums);
+}
+
+/* First the longest of each rank, then what all ranks worked in these. */
+static bool compare(struct lc_clk_thread *k, struct lc_portion_sums *head) {
+    struct lc_portion_sums longest = {.least_ns = head->least_ns}, all = *head;
+    know_keys();
+    for (uint32_t i = 0; i < n_classes; i++) {
+        if (keys[i].of == 0 || own_ns(keys[i].of) * 2 < head->least_ns)
+            continue;
+        struct lc_portion_sum ids = {.key = keys[i].of, .of = keys[i].of};
+        if (lc_portion_sums_find(&longest, ids.key) == NULL)
+            add_own(&longest, &ids, 0);
+        ids.key = keys[i].key;
+        ids.call = keys[i].call;
+        add_own(&longest, &ids, 0);
+    }
+    if (!share(&longest))
+        return false;
+    lc_cpvec_fold(&k->l.vec);
+    for (uint32_t i = 0; i < longest.n; i++) {
+        const struct lc_portion_sum *ids = &longest.list[i];
+        add_own(&all, ids, ids->key == ids->of ? critical_ns(k, ids->of) : 0);
+    }
+    *head = all;
+    return share(head);
+}
+
+static uint64_t elapsed_ns(const struct lc_clk_thread *k) {
+    return lc_clk_ns_of(k->l.last - k->l.begin);
+}
+
+/* What clocks cost, nanoseconds, if they are carried all the time. */
+static uint64_t cost_ns(void) {
+    return (lc_clk.counts.messages + lc_clk.counts.collectives) * EDGE_NS +
+           lc_clk.counts.collectives * lc_clk.size * MEMBER_NS;
+}
+
+static uint64_t ppm_of(uint64_t cost, uint64_t elapsed) {
+    return elapsed > 0 ? (uint64_t)((double)cost * 1e6 / (double)elapsed) : 1000000;
+}
+
+void lc_clk_look_at_cost(struct lc_clk_thread *k) {
+    if (n_paths == 0 || ppm_of(cost_ns() - cost_then, elapsed_ns(k)) <= LC_CHOSEN_PPM)
+        return;
+    gave_up = true;
+    k->l.vec.n_whatif = 0;
+    k->l.grain = 2 * lc_clk.slow_ticks;
+}
+
+static uint32_t inability(struct lc_clk_thread *k) {
+    uint32_t unable = n_paths > 0 && k->l.interval != interval ? FIXED : 0;
+    unable |= gave_up ? GAVE_UP : 0;
+    if (n_classes == 0 || lc_clk.n_threads != 1 || k != lc_clk.threads || k->l.interval == 0 ||
+        lc_omp_attached.task_chain != NULL || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
+        unable |= UNABLE;
+    return unable;
+}
+
+/* ---- the choice */
+
+static void carry(struct lc_clk_thread *k, uint32_t n) {
+    lc_clk.n_whatif = n;
+    lc_cpvec_whatif_begin(&k->l.vec, n);
+    k->l.grain = n > 0 ? 0 : 2 * lc_clk.slow_ticks;
+    k->l.stale = true;
+    gave_up = false;
+}
+
+static void start(struct lc_clk_thread *k, struct chosen *path, uint32_t slot) {
+    path->on = true;
+    path->slot = slot;
+    path->then_ns = own_ns(path->key);
+    for (uint32_t s = 0; s < LC_SCENARIOS; s++) {
+        k->l.vec.whatif[2 * slot + s] = k->l.useful;
+        k->l.own_whatif[2 * slot + s] = k->l.own;
+    }
+}
+
+/* What portions took above the means as they are known now; lost: it does not matter. */
+static void take_given(struct chosen *path, bool lost) {
+    for (uint32_t i = 0; i < n_classes; i++)
+        for (uint32_t s = 0; s < LC_SCENARIOS; s++) {
+            struct lc_portions *p = &table->classes[i];
+            uint32_t slot = 2 * path->slot + s;
+            if (!(p->slots & 1u << slot))
+                continue;
+            double mean = (double)p->n_given[slot] * (double)p->instead[slot];
+            if (!lost)
+                path->too_long_ns[s] += ((double)p->given[slot] - mean) * lc_clk.ns_per_tick;
+            p->given[slot] = p->n_given[slot] = 0;
+            p->slots &= ~(1u << slot);
+        }
+}
+
+/* lost: the clocks are not complete, what they say does not count. */
+static void stop(struct lc_clk_thread *k, struct chosen *path, bool lost) {
+    path->on = false;
+    take_given(path, lost);
+    if (lost)
+        return;
+    path->seen_ns += own_ns(path->key) - path->then_ns;
+    for (uint32_t s = 0; s < LC_SCENARIOS; s++)
+        path->saved[s] += (double)k->l.useful - (double)k->l.vec.whatif[2 * path->slot + s];
+}
+
+/* The one that is known already; another rank is late only if it works clearly longer. NULL: none,
+ * and no room. */
+static struct chosen *path_of(const struct lc_scenario_path *want,
+                              const struct lc_portion_sums *sums) {
+    const struct lc_portion_sum *sum = lc_portion_sums_find(sums, want->key);
+    for (uint32_t i = 0; i < n_paths; i++)
+        if (paths[i].key == want->key &&
+            (paths[i].rank == want->rank ||
+             (sum->longest_ns - sum->ns / lc_clk.size) * 10 < sum->longest_ns))
+            return &paths[i];
+    if (n_paths == MOST_PATHS)
+        return NULL;
+    paths[n_paths] = (struct chosen){.key = want->key, .rank = want->rank};
+    return &paths[n_paths++];
+}
+
+static uint64_t gain_of(const struct lc_scenario_path *wanted, uint32_t n, uint64_t key) {
+    for (uint32_t i = 0; i < n; i++)
+        if (wanted[i].key == key)
+            return wanted[i].gain_ns;
+    return 0;
+}
+
+/* A free slot, or that of a path that would gain much less; LC_SCENARIO_PATHS: none. */
+static uint32_t make_room(struct lc_clk_thread *k, const struct lc_scenario_path *wanted,
+                          uint32_t n, uint64_t gain) {
+    struct chosen *least = NULL;
+    uint32_t used = 0, slot = 0;
+    for (uint32_t i = 0; i < n_paths; i++) {
+        if (!paths[i].on)
+            continue;
+        used |= 1u << paths[i].slot;
+        if (least == NULL || gain_of(wanted, n, paths[i].key) < gain_of(wanted, n, least->key))
+            least = &paths[i];
+    }
+    while (slot < LC_SCENARIO_PATHS && used & 1u << slot)
+        slot++;
+    if (slot < LC_SCENARIO_PATHS || gain < gain_of(wanted, n, least->key) * 3 / 2)
+        return slot;
+    stop(k, least, false);
+    return least->slot;
+}
+
+static void choose(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
+    struct lc_scenario_path wanted[LC_PORTION_SUMS];
+    uint32_t n = lc_scenario_paths(sums, lc_clk.size, wanted);
+    for (uint32_t i = 0; i < n && i < LC_SCENARIO_PATHS; i++) {
+        struct chosen *path = path_of(&wanted[i], sums);
+        if (path == NULL || path->on)
+            continue;
+        uint32_t slot = make_room(k, wanted, n, wanted[i].gain_ns);
+        if (slot == LC_SCENARIO_PATHS)
+            continue;
+        if (lc_clk.n_whatif == 0) {
+            cost_then = cost_ns();
+            for (uint32_t s = 0; s < LC_WHATIF_MAX; s++) {
+                k->l.vec.whatif[s] = k->l.useful;
+                k->l.own_whatif[s] = k->l.own;
+            }
+        }
+        carry(k, LC_WHATIF_MAX);
+        interval = k->l.interval;
+        start(k, path, slot);
+    }
+}
+
+/* ---- what portions take in the scenarios */
+
+/* Means as they are now. */
+static void renew(struct chosen *path, const struct lc_portion_sums *sums) {
+    for (uint32_t i = 0; i < n_classes; i++) {
+        struct lc_portions *p = &table->classes[i];
+        uint64_t peers[LC_PORTION_SUMS];
+        struct lc_portion_mean all = {0, 0}, own = {0, 0};
+        if (p->node == 0 || keys[i].of != path->key)
+            continue;
+        uint32_t n_peers = lc_portion_peers(sums, keys[i].key, path->key, lc_clk.size, peers);
+        for (uint32_t j = 0; j < n_peers; j++) {
+            const struct lc_portion_sum *sum = lc_portion_sums_find(sums, peers[j]);
+            uint64_t n;
+            own.ns += own_sum(peers[j], &n);
+            own.n += n;
+            all.ns += sum->ns;
+            all.n += sum->n;
+        }
+        for (enum lc_scenario s = 0; n_peers > 0 && s < LC_SCENARIOS; s++)
+            if (s == LC_SCENARIO_EVEN || path->rank == lc_clk.rank) {
+                p->slots |= 1u << (2 * path->slot + s);
+                p->instead[2 * path->slot + s] = lc_clk_ticks_of(lc_portion_instead(all, own, s));
+            }
+    }
+}
+
+static void renew_all(const struct lc_portion_sums *sums) {
+    for (uint32_t i = 0; i < n_paths; i++)
+        if (paths[i].on)
+            renew(&paths[i], sums);
+}
+
+static void decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
+    bool lost = (sums->unable & GAVE_UP) != 0;
+    if (lc_clk.n_whatif > 0 &&
+        (lost || (sums->most_ppm > LC_CHOSEN_PPM && !(sums->unable & FIXED)))) {
+        for (uint32_t i = 0; i < n_paths; i++)
+            if (paths[i].on)
+                stop(k, &paths[i], lost);
+        carry(k, 0);
+    }
+    if (!sums->unable && sums->most_ppm <= LC_CHOSEN_PPM)
+        choose(k, sums);
+    if (!(sums->unable & UNABLE))
+        renew_all(sums);
+}
+
+/* A rank did not come to the point: it was refused memory, say, or is gone. The others give up when
+ * they hear nothing of this one. */
+static void choose_no_more(struct lc_clk_thread *k) {
+    lc_clk.choose_at = 0;
+    n_paths = 0;
+    carry(k, 0);
+}
+
+void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
+    lc_clk.choose_now = false;
+    lc_clk.choose_at *= 2;
+    lc_clk_deferred(k); /* the clocks of all ranks are alike now */
+    uint64_t elapsed = elapsed_ns(k);
+    struct lc_portion_sums sums = {
+        .unable = inability(k), .most_ppm = ppm_of(cost_ns(), elapsed), .least_ns = elapsed / 100};
+    if (compare(k, &sums))
+        decide(k, &sums);
+    else
+        choose_no_more(k);
+    uint64_t now = lc_ticks(), own = now - call->end;
+    k->l.last = call->end = now;
+    k->l.skipped += own;
+    LC_CLK_LOG("D %llu\n", (unsigned long long)own);
+}
+
+/* ---- the end */
+
+static void add_seen(struct lc_portion_sums *sums, uint64_t key, double ns) {
+    uint64_t whole = ns > 0 ? (uint64_t)ns : 0;
+    lc_portion_sums_add(
+        sums,
+        &(struct lc_portion_sum){
+            .key = key, .of = key, .ns = whole, .longest_ns = whole, .longest_rank = lc_clk.rank});
+}
+
+/* What was seen, of all ranks: keys N_SEEN i + what. */
+static bool merge_seen(const struct lc_clk_thread *k, struct lc_portion_sums *sums) {
+    uint64_t late = 0;
+    for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
+        late = lc_clk.counts.late_whatif[s] > late ? lc_clk.counts.late_whatif[s] : late;
+    *sums = (struct lc_portion_sums){.unable = gave_up ? GAVE_UP : 0,
+                                     .late_ns = lc_clk_ns_of(late + lc_clk.counts.late_useful),
+                                     .n_lost = k->l.vec.n_whatif_lost};
+    for (uint32_t i = 0; i < n_paths; i++) {
+        struct chosen *path = &paths[i];
+        uint64_t all = own_ns(path->key);
+        path->seen_ns += path->on ? all - path->then_ns : 0;
+        add_seen(sums, N_SEEN * i + UNSEEN, (double)(all - path->seen_ns));
+        add_seen(sums, N_SEEN * i + SEEN, (double)path->seen_ns);
+        if (path->on)
+            take_given(path, false);
+        add_seen(sums, N_SEEN * i + LATE_ERROR, fabs(path->too_long_ns[LC_SCENARIO_LATE]));
+        add_seen(sums, N_SEEN * i + EVEN_ERROR, fabs(path->too_long_ns[LC_SCENARIO_EVEN]));
+    }
+    return share(sums);
+}
+
+static uint32_t node_of(uint64_t key) {
+    for (uint32_t i = 0; i < n_classes; i++)
+        if (table->classes[i].node != 0 && keys[i].of == key)
+            return table->classes[i].node;
+    return 0;
+}
+
+static void book(const struct chosen *path, uint32_t index, const struct lc_scenario_gain *gain,
+                 double excess) {
+    const double ns[] = {gain->gain, gain->low, gain->high, excess};
+    uint32_t node = node_of(path->key);
+    struct lc_state_wait *w = node != 0 ? lc_clk_waits_new(0, node) : NULL;
+    if (w == NULL)
+        return;
+    w->index = index;
+    for (size_t i = 0; i < sizeof ns / sizeof *ns; i++)
+        w->ticks[i] = lc_clk_ticks_of((uint64_t)ns[i]);
+    w->what = LC_STATE_WAIT_GAIN;
+}
+
+/* What the scenario takes away in the whole run: of the late rank, or of the critical path. */
+static double excess_ns(const struct lc_portion_sum *sum, enum lc_scenario scenario) {
+    if (sum == NULL)
+        return 0;
+    double own = (double)own_ns(sum->key), all = (double)sum->ns, n = lc_clk.size;
+    double excess = scenario == LC_SCENARIO_LATE ? own - (all - own) / (n - 1)
+                                                 : (double)sum->critical_ns - all / n;
+    return excess > 0 ? excess : 0;
+}
+
+static void book_scenario(const struct chosen *path, enum lc_scenario scenario, double saved_s,
+                          const struct lc_portion_sums *work, const struct lc_portion_sums *seen) {
+    uint32_t i = (uint32_t)(path - paths), at = N_SEEN * i;
+    const struct lc_portion_sum *its = lc_portion_sums_find(seen, at + SEEN);
+    const struct lc_portion_sum *rest = lc_portion_sums_find(seen, at + UNSEEN);
+    const struct lc_portion_sum *error = lc_portion_sums_find(seen, at + LATE_ERROR + scenario);
+    struct lc_scenario_gain gain;
+    if (its == NULL || rest == NULL || error == NULL || (path->on && seen->unable & GAVE_UP))
+        return;
+    const struct lc_scenario_seen all = {
+        .gain = path->saved[scenario] * lc_clk.ns_per_tick + (path->on ? saved_s * 1e9 : 0),
+        .seen = (double)its->ns,
+        .unseen = (double)rest->ns,
+        .longest = (double)rest->longest_ns,
+        .error = (double)error->longest_ns + (double)seen->late_ns,
+        /* where the late rank took too little, the others were on the longest chain */
+        .too_long = scenario == LC_SCENARIO_LATE ? fmax(path->too_long_ns[scenario], 0)
+                                                 : path->too_long_ns[scenario],
+        .lost = seen->n_lost > 0};
+    if (lc_scenario_predict(&all, &gain))
+        book(path, LC_SCENARIOS * i + scenario, &gain,
+             excess_ns(lc_portion_sums_find(work, path->key), scenario));
+}
+
+void lc_clk_chosen_finish(double saved_s[]) {
+    struct lc_portion_sums work = {0}, seen;
+    if (n_paths == 0)
+        return;
+    if (!tell(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) || !compare(lc_clk.threads, &work))
+        return;
+    renew_all(&work);
+    if (!merge_seen(lc_clk.threads, &seen))
+        return;
+    for (uint32_t i = 0; i < n_paths; i++)
+        for (enum lc_scenario s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS; s++)
+            book_scenario(&paths[i], s, saved_s[2 * paths[i].slot + s], &work, &seen);
+}

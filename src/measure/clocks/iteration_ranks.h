@@ -1,0 +1,17 @@
+/* Iterations of every rank by themselves: how long each took, and how long the rank waited in it.
+ */
+#ifndef LC_MEASURE_CLOCKS_ITERATION_RANKS_H
+#define LC_MEASURE_CLOCKS_ITERATION_RANKS_H
+
+#include <stddef.h>
+
+struct lc_strbuf;
+
+/* Collective; adds `"by_rank": {"ranks": r, "block": b, "elapsed_s": [[..], ..], "waiting_s":
+ * [[..], ..]}, ` on rank 0: means over blocks of b iterations, a list for every r ranks that follow
+ * each other (the mean of those that have the iterations; null: none of them has). n values of this
+ * rank, NULL: it has none; a value stands for `unit` iterations. */
+void lc_iterations_put_ranks(const double *elapsed_s, const double *waiting_s, size_t n,
+                             size_t unit, struct lc_strbuf *out);
+
+#endif

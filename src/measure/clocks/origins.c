@@ -1,0 +1,409 @@
+#include "measure/clocks/origins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clocks/blame_merge.h"
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/contexts.h"
+#include "measure/clocks/global_time.h"
+#include "measure/clocks/record_format.h"
+#include "measure/core.h"
+#include "measure/paths/entry.h"
+#include "piggyback/area.h"
+#include "piggyback/blame.h"
+#include "piggyback/past.h"
+
+/* Looking costs about 40 ns an entry of another core's memory: not more than a tenth of what was
+ * waited. */
+enum { PAST_US = 2, LOOKS = 256, LEAST_LOOKS = 8, NS_PER_LOOK = 400, HASHES = 65536 };
+
+static uint64_t *hashes; /* by node; 0: not known yet */
+
+/* By rank of another node: what was sent until when; when it waited for this process last. */
+static uint64_t *sent_until, *met_far;
+
+void lc_clk_origins_init(void) {
+    lc_clk.past_ticks = PAST_US * lc_clk.slow_ticks;
+    uint64_t past = lc_area_take(&lc_clk.mine, lc_past_size(LC_PAST_WAITS, LC_PAST_WORK));
+    uint64_t met = lc_area_take(&lc_clk.mine, lc_clk.size * sizeof *lc_clk.met);
+    hashes = calloc(HASHES, sizeof *hashes);
+    lc_clk.pasts = calloc(lc_clk.size, sizeof(struct lc_past *));
+    sent_until = calloc(lc_clk.size, sizeof *sent_until);
+    met_far = calloc(lc_clk.size, sizeof *met_far);
+    if (past == 0 || met == 0 || hashes == NULL)
+        return;
+    lc_clk.past = lc_area_at(&lc_clk.mine, past);
+    lc_clk.met = lc_area_at(&lc_clk.mine, met);
+    lc_past_init(lc_clk.past, LC_PAST_WAITS, LC_PAST_WORK);
+    /* release: who finds the offset finds its numbers of places (past_of) */
+    atomic_store_explicit(&lc_clk.mine.head->met, met, memory_order_release);
+    atomic_store_explicit(&lc_clk.mine.head->past, past, memory_order_release);
+}
+
+static const struct lc_past *past_of(uint32_t rank) {
+    const struct lc_area *area = &lc_clk.areas[rank];
+    if (area->head == NULL)
+        return lc_clk.pasts != NULL ? lc_clk.pasts[rank] : NULL;
+    uint64_t at = atomic_load_explicit(&area->head->past, memory_order_acquire);
+    return at != 0 ? lc_area_at(area, at) : NULL;
+}
+
+/* When a rank waited for this one last; 0: not known. */
+static uint64_t met_by(uint32_t rank) {
+    const struct lc_area *area = &lc_clk.areas[rank];
+    if (area->head == NULL)
+        return met_far != NULL ? met_far[rank] : 0;
+    uint64_t at = atomic_load_explicit(&area->head->met, memory_order_acquire);
+    return at != 0 ? atomic_load_explicit((_Atomic uint64_t *)lc_area_at(area, at) + lc_clk.rank,
+                                          memory_order_relaxed)
+                   : 0;
+}
+
+static void add_cost(uint64_t key, uint32_t late_thread, uint64_t direct, uint64_t indirect,
+                     double squares) {
+    uint16_t *hash;
+    uint32_t rank = (uint32_t)(key >> 32), node = (uint32_t)key;
+    struct lc_blame_row *row = lc_blame_at(&lc_clk.costs, 0, rank, node, late_thread, &hash);
+    if (lc_likely(row != NULL)) {
+        row->ticks += direct + indirect;
+        row->indirect += indirect;
+        row->squares += squares;
+        return;
+    }
+    lc_blame_add(&lc_clk.costs, &(struct lc_blame_row){.late_rank = rank,
+                                                       .late_node = node,
+                                                       .late_thread = late_thread,
+                                                       .ticks = direct + indirect,
+                                                       .indirect = indirect,
+                                                       .squares = squares});
+}
+
+static void latest_until(uint64_t *since, uint64_t time, uint64_t until) {
+    if (time > *since && time <= until)
+        *since = time;
+}
+
+LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks) {
+    struct lc_origins origins;
+    struct lc_past_wait entry;
+    uint64_t looks = (uint64_t)((double)c->ticks * lc_clk.ns_per_tick) / NS_PER_LOOK;
+    struct lc_waited w = {.late = past_of(c->late_rank),
+                          .own = lc_clk.past,
+                          .me = lc_clk.rank,
+                          .late_rank = c->late_rank,
+                          .late_node = c->late_node,
+                          .since = lc_clk.threads->l.begin,
+                          .begin = c->begin,
+                          .release = c->begin + c->ticks,
+                          .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
+                          .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
+    latest_until(&w.since, lc_clk.met[c->late_rank], c->begin);
+    latest_until(&w.since, met_by(c->late_rank), c->begin);
+    latest_until(&w.since, lc_clk.met_before, c->begin);
+    latest_until(&w.since, lc_clk.met_all, c->begin);
+    lc_past_origins(&w, &origins);
+    lc_past_entry(&w, &origins, &entry);
+    lc_past_add_wait(lc_clk.past, &entry);
+    double share = (double)ticks / (double)c->ticks;
+    uint64_t booked = 0;
+    for (uint32_t i = 0; i < origins.n; i++) {
+        const struct lc_origin *o = &origins.list[i];
+        uint64_t direct = (uint64_t)((double)o->direct * share);
+        uint64_t indirect = (uint64_t)((double)o->indirect * share);
+        double cost = (double)(direct + indirect);
+        add_cost(o->key, 0, direct, indirect, cost * cost);
+        booked += direct + indirect;
+    }
+    lc_clk.cost_rest += ticks > booked ? ticks - booked : 0;
+    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
+                                                       .late_rank = c->late_rank,
+                                                       .late_node = c->late_node,
+                                                       .traced = ticks,
+                                                       .squares = -(double)ticks * (double)ticks});
+}
+
+void lc_clk_origins_finish(void) {
+    for (uint32_t i = 0; i < lc_clk.blame.n; i++) {
+        const struct lc_blame_row *row = &lc_clk.blame.rows[i];
+        uint64_t left = row->ticks - row->traced, sure = row->ticks - row->error;
+        uint64_t its = left < sure ? left : sure;
+        add_cost((uint64_t)row->late_rank << 32 | row->late_node, row->late_thread, its, 0,
+                 row->squares > 0 ? row->squares : 0);
+        lc_clk.cost_rest += left - its;
+    }
+}
+
+void lc_clk_origins_met(struct lc_clk_thread *k) {
+    const struct lc_clk_comm *c = k->met_comm;
+    k->met_comm = NULL;
+    if (k != lc_clk.threads || lc_clk.met == NULL || c->local != NULL)
+        return;
+    if (c->ranks != NULL)
+        for (uint32_t i = 0; i < c->log.n; i++)
+            if (c->ranks[i] >= 0)
+                atomic_store_explicit((_Atomic uint64_t *)lc_clk.met + c->ranks[i], k->met_at,
+                                      memory_order_relaxed);
+}
+
+static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node) {
+    if (node < HASHES && hashes[node] == 0)
+        hashes[node] = lc_clk_path_hash(node);
+    lc_past_add_work(lc_clk.past,
+                     &(struct lc_past_work){.begin = from,
+                                            .end = until,
+                                            .ticks = until - from,
+                                            .path = node < HASHES ? hashes[node] : node,
+                                            .node = node});
+}
+
+void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node) {
+    if (until < from + lc_clk.past_ticks || k != lc_clk.threads || lc_clk.past == NULL ||
+        !k->l.interval)
+        return;
+    lc_clk_lock();
+    log_work(from, until, node);
+    lc_clk_unlock();
+}
+
+void lc_clk_origins_longest(uint64_t since, uint64_t until,
+                            struct lc_loop_code codes[LC_LOOP_CODES]) {
+    struct lc_loop_code all[LC_ORIGINS] = {{0, 0}};
+    struct lc_past_work x;
+    uint64_t at = atomic_load_explicit(&lc_clk.past->n_work, memory_order_relaxed);
+    uint32_t n = 0;
+    for (uint32_t look = 0; look < LOOKS && at > 0 && lc_past_work_get(lc_clk.past, --at, &x);
+         look++) {
+        if (x.end <= since)
+            break;
+        uint64_t begin = x.begin > since ? x.begin : since, end = lc_min(x.end, until);
+        uint32_t i = 0;
+        while (i < n && all[i].node != x.node)
+            i++;
+        if (begin >= end || i == LC_ORIGINS)
+            continue;
+        if (i == n)
+            all[n++].node = x.node;
+        all[i].ticks += (float)(end - begin);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < LC_LOOP_CODES; k++)
+            if (all[i].ticks > codes[k].ticks) {
+                struct lc_loop_code smaller = codes[k];
+                codes[k] = all[i];
+                all[i] = smaller;
+            }
+}
+
+void lc_clk_origins_called(struct lc_clk_thread *k) {
+    uint64_t waited = k->any_candidate ? k->worst.ticks : 0, began = k->began;
+    k->began = UINT64_MAX; /* only once: regions and samples cut the time after it */
+    if (k->waited != NULL && began != UINT64_MAX && began >= k->l.begin &&
+        k->l.last > began + waited)
+        lc_clk_origins_worked(k, began + waited, k->l.last, k->waited->node);
+}
+
+/* ---- between nodes: times in nanoseconds of the global clock */
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double double_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t float_bits(double value) {
+    float number = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static double float_of(uint64_t bits) {
+    uint32_t low = (uint32_t)bits;
+    float number;
+    memcpy(&number, &low, sizeof number);
+    return (double)number;
+}
+
+/* Older ones that have no place of their own: one wait. */
+static void join(struct lc_past_wait *into, const struct lc_past_wait *older) {
+    into->begin = older->begin;
+    into->ticks += older->ticks;
+    for (uint32_t i = 0; i < older->n; i++) {
+        uint32_t at = 0;
+        while (at < into->n && into->causes[at].key != older->causes[i].key)
+            at++;
+        if (at == into->n && into->n < LC_PAST_CAUSES)
+            into->causes[into->n++] = (struct lc_past_cause){older->causes[i].key, 0};
+        if (at < into->n)
+            into->causes[at].ticks += older->causes[i].ticks;
+    }
+    for (uint32_t i = 1; i < into->n; i++) /* largest first */
+        for (uint32_t k = i; k > 0 && into->causes[k].ticks > into->causes[k - 1].ticks; k--) {
+            struct lc_past_cause cause = into->causes[k];
+            into->causes[k] = into->causes[k - 1];
+            into->causes[k - 1] = cause;
+        }
+}
+
+static uint32_t newest_waits(uint64_t after, struct lc_past_wait *list) {
+    struct lc_past_wait wait;
+    uint64_t at = atomic_load_explicit(&lc_clk.past->n_waits, memory_order_relaxed);
+    uint32_t n = 0;
+    for (uint32_t look = 0;
+         look < LOOKS / 4 && at > 0 && lc_past_wait_get(lc_clk.past, --at, &wait); look++) {
+        if (wait.end <= after)
+            break;
+        if (n < LC_PAST_SENT_WAITS)
+            list[n++] = wait;
+        else
+            join(&list[n - 1], &wait);
+    }
+    return n;
+}
+
+static uint32_t newest_work(uint64_t after, struct lc_past_work *list) {
+    struct lc_past_work work;
+    uint64_t at = atomic_load_explicit(&lc_clk.past->n_work, memory_order_relaxed);
+    uint32_t n = 0;
+    for (uint32_t look = 0;
+         look < LOOKS / 4 && at > 0 && lc_past_work_get(lc_clk.past, --at, &work); look++) {
+        if (work.end <= after)
+            break;
+        uint32_t i = n;
+        if (n >= LC_PAST_SENT_WORK / 2)
+            for (i = 0; i < n && list[i].path != work.path;)
+                i++;
+        if (i < n)
+            list[i].ticks += work.ticks;
+        else if (n < LC_PAST_SENT_WORK)
+            list[n++] = work;
+    }
+    return n;
+}
+
+static uint32_t pack_wait(const struct lc_past_wait *wait, uint64_t *words) {
+    uint32_t n = wait->n < LC_PAST_SENT_CAUSES ? wait->n : LC_PAST_SENT_CAUSES;
+    memset(words, 0, LC_PAST_WAIT_WORDS * sizeof *words);
+    words[0] = bits_of(lc_clk_to_global(wait->end));
+    words[1] = bits_of(lc_clk_to_global(wait->begin));
+    words[2] = (uint64_t)wait->late_rank << 32 | n;
+    words[3] = lc_clk_ns_of(wait->ticks);
+    for (uint32_t i = 0; i < n; i++) {
+        double share = (double)wait->causes[i].ticks / (double)wait->ticks;
+        words[4 + i] = wait->causes[i].key;
+        words[4 + LC_PAST_SENT_CAUSES + i / 2] |= (uint64_t)float_bits(share) << 32 * (i % 2);
+    }
+    return LC_PAST_WAIT_WORDS;
+}
+
+static void unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
+    *wait = (struct lc_past_wait){.end = lc_clk_from_global(double_of(words[0])),
+                                  .begin = lc_clk_from_global(double_of(words[1])),
+                                  .ticks = lc_clk_ticks_of(words[3]),
+                                  .late_rank = (uint32_t)(words[2] >> 32),
+                                  .n = (uint32_t)words[2] % (LC_PAST_SENT_CAUSES + 1)};
+    for (uint32_t i = 0; i < wait->n; i++) {
+        double share = float_of(words[4 + LC_PAST_SENT_CAUSES + i / 2] >> 32 * (i % 2));
+        wait->causes[i].key = words[4 + i];
+        wait->causes[i].ticks =
+            share > 0 && share <= 1 ? (uint64_t)(share * (double)wait->ticks) : 0;
+    }
+}
+
+uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
+    struct lc_past_wait waits[LC_PAST_SENT_WAITS];
+    struct lc_past_work work[LC_PAST_SENT_WORK];
+    uint64_t after = lc_clk.met_all, met = 0;
+    words[0] = 0;
+    if (lc_clk.past == NULL || sent_until == NULL)
+        return 0;
+    if (to >= 0) {
+        after = sent_until[to] > after ? sent_until[to] : after;
+        met = lc_clk.met[to];
+        sent_until[to] = lc_clk.threads->l.last;
+    }
+    uint32_t n_waits = newest_waits(after, waits), n_work = newest_work(after, work);
+    if (n_waits + n_work == 0)
+        return 0;
+    uint32_t n = LC_PAST_HEAD;
+    for (uint32_t i = n_waits; i-- > 0;)
+        n += pack_wait(&waits[i], words + n);
+    for (uint32_t i = n_work; i-- > 0; n += LC_PAST_WORK_WORDS) {
+        words[n] = bits_of(lc_clk_to_global(work[i].end));
+        words[n + 1] = work[i].path;
+        words[n + 2] =
+            (uint64_t)work[i].node << 32 | float_bits((double)work[i].ticks * lc_clk.ns_per_tick);
+    }
+    words[0] = n_waits | n_work << 8;
+    words[1] = met != 0 ? bits_of(lc_clk_to_global(met)) : 0;
+    return n;
+}
+
+uint32_t lc_clk_origins_words(const uint64_t *words) {
+    uint32_t waits = words[0] & 0xff, work = words[0] >> 8 & 0xff;
+    if (waits + work == 0 || waits > LC_PAST_SENT_WAITS || work > LC_PAST_SENT_WORK)
+        return 0;
+    return LC_PAST_HEAD + waits * LC_PAST_WAIT_WORDS + work * LC_PAST_WORK_WORDS;
+}
+
+static struct lc_past *remote_past(uint32_t rank) {
+    if (lc_clk.pasts == NULL)
+        return NULL;
+    if (lc_clk.pasts[rank] == NULL) {
+        struct lc_past *past = calloc(1, lc_past_size(LC_REMOTE_WAITS, LC_REMOTE_WORK));
+        if (past != NULL)
+            lc_past_init(past, LC_REMOTE_WAITS, LC_REMOTE_WORK);
+        lc_clk.pasts[rank] = past;
+    }
+    return lc_clk.pasts[rank];
+}
+
+/* What is newer than what is there: the same may come on several ways. */
+static void add_newer(struct lc_past *past, const struct lc_past_wait *wait) {
+    struct lc_past_wait last;
+    uint64_t n = atomic_load_explicit(&past->n_waits, memory_order_relaxed);
+    if (n == 0 || !lc_past_wait_get(past, n - 1, &last) || wait->end > last.end + lc_clk.slow_ticks)
+        lc_past_add_wait(past, wait);
+}
+
+static void add_newer_work(struct lc_past *past, const struct lc_past_work *work) {
+    struct lc_past_work last;
+    uint64_t n = atomic_load_explicit(&past->n_work, memory_order_relaxed);
+    if (n == 0 || !lc_past_work_get(past, n - 1, &last) || work->end > last.end + lc_clk.slow_ticks)
+        lc_past_add_work(past, work);
+}
+
+void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n) {
+    if (n < LC_PAST_HEAD || rank >= lc_clk.size || lc_clk.areas[rank].head != NULL ||
+        lc_clk_origins_words(words) > n || lc_clk_origins_words(words) == 0)
+        return;
+    struct lc_past *past = remote_past(rank);
+    if (past == NULL)
+        return;
+    uint32_t waits = words[0] & 0xff, work = words[0] >> 8 & 0xff, at = LC_PAST_HEAD;
+    if (words[1] != 0 && met_far != NULL)
+        met_far[rank] = lc_clk_from_global(double_of(words[1]));
+    for (uint32_t i = 0; i < waits; i++, at += LC_PAST_WAIT_WORDS) {
+        struct lc_past_wait wait;
+        unpack_wait(words + at, &wait);
+        if (wait.begin < wait.end)
+            add_newer(past, &wait);
+    }
+    for (uint32_t i = 0; i < work; i++, at += LC_PAST_WORK_WORDS) {
+        struct lc_past_work x = {.end = lc_clk_from_global(double_of(words[at])),
+                                 .path = words[at + 1],
+                                 .node = (uint32_t)(words[at + 2] >> 32)};
+        x.ticks = (uint64_t)(float_of(words[at + 2]) / lc_clk.ns_per_tick);
+        x.begin = x.end - (x.ticks < x.end ? x.ticks : x.end);
+        if (x.begin < x.end)
+            add_newer_work(past, &x);
+    }
+}

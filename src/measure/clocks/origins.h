@@ -1,0 +1,68 @@
+/* Where waiting began: cost of waiting goes to the ranks and code that made the late rank late, as
+ * far as it is late because it waited itself (piggyback/past.h). Waits of the process' first
+ * thread; those of others cost whom they waited for. */
+#ifndef LC_MEASURE_CLOCKS_ORIGINS_H
+#define LC_MEASURE_CLOCKS_ORIGINS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/contexts.h"
+#include "measure/core.h"
+#include "measure/paths/loops.h"
+
+void lc_clk_origins_init(void); /* when memory of the node and thresholds are known */
+
+/* A wait that is long enough. */
+void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks);
+
+/* Costs of a wait of the first thread that was just booked in `node`; ticks: so much of it (the
+ * rest was booked before). With lc_clk.lock held. */
+static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c,
+                                       uint64_t ticks) {
+    if (lc_unlikely(lc_clk.past == NULL || c->late_rank >= lc_clk.size))
+        return;
+    if (lc_unlikely(c->ticks >= lc_clk.past_ticks))
+        lc_clk_origins_trace(node, c, ticks);
+    atomic_store_explicit((_Atomic uint64_t *)lc_clk.met + c->late_rank, c->begin + c->ticks,
+                          memory_order_relaxed);
+}
+
+/* Before the tables of all ranks are added up: waits that were not traced back cost whom they
+ * waited for. */
+void lc_clk_origins_finish(void);
+
+/* What this process did lately, as words of a record for rank `to`, or (-1) for all who wait for
+ * it in a collective; returns how many, at most LC_PAST_WORDS. */
+uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words);
+/* How many of these words are set, as far as there are LC_PAST_WORDS. */
+uint32_t lc_clk_origins_words(const uint64_t *words);
+/* Takes what came from (or was passed on from) a rank of another node; at most n words. */
+void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n);
+
+/* Notes the collective that the last call was (k->met_comm), once its wait is booked. */
+void lc_clk_origins_met(struct lc_clk_thread *k);
+/* All members were in a collective over c at `time`. */
+static inline void lc_clk_origins_meet(struct lc_clk_thread *k, const struct lc_clk_comm *c,
+                                       uint64_t time) {
+    if (lc_likely(c->log.n == lc_clk.size)) {
+        lc_clk.met_before = lc_clk.met_all;
+        lc_clk.met_all = time;
+    } else {
+        k->met_comm = c;
+        k->met_at = time;
+    }
+}
+
+/* The thread was outside of MPI from `from` to `until`, most of it in `node`. */
+void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node);
+/* Where the first thread worked longest from `since` until `until`, as far as that is remembered
+ * (paths/loops.h). */
+void lc_clk_origins_longest(uint64_t since, uint64_t until,
+                            struct lc_loop_code codes[LC_LOOP_CODES]);
+/* What the last call took besides waiting is work, too. */
+void lc_clk_origins_called(struct lc_clk_thread *k);
+
+#endif

@@ -1,0 +1,67 @@
+#include "report/clocked_gain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum lc_err lc_clocked_gains_read(const struct lc_view *view, struct lc_tsv *gains) {
+    const char *data;
+    size_t bytes;
+    *gains = (struct lc_tsv){0};
+    if (lc_cubex_misc(view->cube, "gains.tsv", &data, &bytes) != LC_OK)
+        return LC_OK;
+    return lc_tsv_parse(gains, data, bytes);
+}
+
+static bool is_meant(const struct lc_tsv *gains, size_t row, const char *kind,
+                     const struct lc_finding *finding) {
+    const char *rank = lc_tsv_cell(gains, row, lc_tsv_column(gains, "late_rank"));
+    if (strcmp(lc_tsv_cell(gains, row, lc_tsv_column(gains, "without")), kind) != 0)
+        return false;
+    return strcmp(kind, "late_rank") != 0 ||
+           (finding->n_ranks == 1 && strtol(rank, NULL, 10) == finding->ranks[0]);
+}
+
+/* The row of this call path; -1: none. */
+static long row_of(const struct lc_search *search, const struct lc_tsv *gains, const char *kind,
+                   uint32_t path, const struct lc_finding *finding) {
+    int column = lc_tsv_column(gains, "callpath");
+    for (size_t row = 0; row < gains->n_rows; row++)
+        if (is_meant(gains, row, kind, finding) &&
+            lc_view_find(search->view, lc_tsv_cell(gains, row, column)) == path)
+            return (long)row;
+    return -1;
+}
+
+/* Which part of the excess of the code around it a function has; all of it within a tenth, 0: it
+ * cannot be told. To remove a part gains at least that part of the gain: what is removed first is
+ * on the longest chain. */
+static double share_of(double excess_s, double around_s) {
+    double part = around_s > 0.0 ? excess_s / around_s : 0.0;
+    return part < 0.25 || part > 1.1 ? 0.0 : part < 0.9 ? part : 1.0;
+}
+
+bool lc_clocked_gain(const struct lc_search *search, const struct lc_tsv *gains, const char *kind,
+                     double excess_s, struct lc_finding *finding) {
+    uint32_t path = finding->path;
+    long row = -1;
+    while (gains->n_rows > 0 && path != LC_NONE &&
+           (row = row_of(search, gains, kind, path, finding)) < 0)
+        path = search->view->paths[path].parent;
+    if (row < 0)
+        return false;
+    double its = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "excess_seconds"));
+    double part = path == finding->path ? 1.0 : share_of(excess_s, its);
+    if (part == 0.0)
+        return false;
+    double high = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "most_seconds"));
+    double gain = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "seconds"));
+    double low = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "least_seconds"));
+    if (finding->gain_high_s < high) /* also false where it is not known */
+        high = finding->gain_high_s;
+    finding->gain_high_s = high;
+    finding->gain_s = fmin(gain * part, high);
+    finding->gain_low_s = fmin(low * part, finding->gain_s);
+    finding->gain_by = "what-if clock of the run without this cause";
+    return true;
+}

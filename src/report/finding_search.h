@@ -1,0 +1,36 @@
+/* What the files that find things share: the result that is searched, and what was found. */
+#ifndef LC_REPORT_FINDING_SEARCH_H
+#define LC_REPORT_FINDING_SEARCH_H
+
+#include <jansson.h>
+
+#include "report/finding.h"
+#include "report/sums.h"
+
+struct lc_search {
+    struct lc_findings *found;
+    struct lc_view *view, *analysis;
+    const struct lc_sums *sums;
+    const json_t *meta, *pop, *gains; /* gains: of the analysis (exact_gain.h); NULL: none */
+    double elapsed_s;                 /* T */
+    double all_s;                     /* time of all locations */
+    double least_s;                   /* less than this the measurement cannot tell */
+    size_t n_ranks;                   /* processes of which something is known */
+    bool lacks_cores;  /* what MPI itself takes cannot be told from waiting for a core */
+    bool is_analysis;  /* the view is one */
+    double *row;       /* of the view, one per location */
+    double *waiting_s; /* per process */
+    double *mpi_s;     /* the same, all time in MPI */
+};
+
+/* Adds ranks that are late: late_rank, imbalance, serialisation_chain, late_receiver. Errors:
+ * LC_ERR_NOMEM, those of lc_view_row, and of lc_late_read. What was found before stays. */
+enum lc_err lc_find_causes(struct lc_search *search);
+/* Adds threads that are late, or not used: thread_imbalance, serial_part, limited_parallelism.
+ * Errors: those of lc_find_causes. */
+enum lc_err lc_find_threads(struct lc_search *search);
+/* Adds what MPI, locks and tasks cost, and what is to be said of the run as a whole. Errors:
+ * those of lc_find_causes. */
+enum lc_err lc_find_costs(struct lc_search *search);
+
+#endif

@@ -1,0 +1,81 @@
+"""Verdicts of latecomer bench compare on real launches: equals are told to differ in 5 % of pairs at most; an operation that takes 5 % longer, has
+another tail or a second mode is named so in 90 % at least.
+
+equals.py LATECOMER FLAVOUR SCRATCH_DIR EFFECTS_LIBRARY [PAIRS [go-on]]
+
+A pair is six launches, three on each side, in turn. Each launch measures MPI_Allreduce of several sizes: without and with the effects of the library,
+and MPI's own without it. go-on: what an earlier call has measured in SCRATCH_DIR is not measured again."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+LATECOMER, FLAVOUR, SCRATCH, EFFECTS = sys.argv[1:5]
+PAIRS = int(sys.argv[5]) if len(sys.argv) > 5 else 200
+EACH = 3
+PLAIN, SHIFT, TAIL, MODE, OWN, LARGE = 8, 16, 24, 32, 40, 65536
+BLOCKS = "MPI's own, 40 B, first A, then B, equal"  # told, not judged: how much the machine changes meanwhile (one_after_other)
+NAMED = {SHIFT: "shifted", TAIL: "tail differs", MODE: "modes differ"}
+
+
+def file_of(launch, size):
+    return f"{SCRATCH}/{launch}/MPI_Allreduce-{size}.fingerprint.json"
+
+
+def measure(launch):
+    if os.path.exists(f"{SCRATCH}/{launch}/whole"):
+        return
+    shutil.rmtree(f"{SCRATCH}/{launch}", ignore_errors=True)
+    sizes = ",".join(map(str, (PLAIN, SHIFT, TAIL, MODE, OWN, LARGE)))
+    done = subprocess.run([LATECOMER, "-q", "bench", "MPI_Allreduce", "--bytes", sizes, "--reps", "300", "--counters", "none", "-n", "2", "--mpi", FLAVOUR,
+                           "-o", f"{SCRATCH}/{launch}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100, check=False,
+                          env=dict(os.environ, LD_PRELOAD=EFFECTS))
+    if done.returncode != 0:
+        raise SystemExit(f"launch {launch}: exit {done.returncode}: {done.stderr}")
+    for size in NAMED:  # what an effect is compared with has another size
+        with open(file_of(launch, size), encoding="utf-8") as file:
+            result = json.load(file)
+        result["bytes"] = PLAIN
+        with open(file_of(launch, size), "w", encoding="utf-8") as file:
+            json.dump(result, file)
+    with open(f"{SCRATCH}/{launch}/whole", "w", encoding="utf-8"):
+        pass
+
+
+def compare(before, after, size_before, size_after):
+    done = subprocess.run([LATECOMER, "bench", "compare", "--json", *[file_of(n, size_before) for n in before], "--", *[file_of(n, size_after) for n in after]],
+                          capture_output=True, text=True, timeout=100, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"compare: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)["verdict"]
+
+
+def main():
+    if "go-on" not in sys.argv:
+        shutil.rmtree(SCRATCH, ignore_errors=True)
+    os.makedirs(SCRATCH, exist_ok=True)
+    for launch in range(2 * EACH * PAIRS):
+        measure(launch)
+    verdicts = {}
+    for pair in range(PAIRS):
+        launches = range(2 * EACH * pair, 2 * EACH * (pair + 1))
+        turns, one, blocks = (launches[::2], launches[1::2]), (launches[:1], launches[1:2]), (launches[:EACH], launches[EACH:])
+        for what, a, b, sides in (("equal", PLAIN, PLAIN, turns), ("MPI's own, 40 B, equal", OWN, OWN, turns),
+                                  (BLOCKS, OWN, OWN, blocks), ("MPI's own, 40 B, one launch each, equal", OWN, OWN, one),
+                                  ("MPI's own, 64 KiB, equal", LARGE, LARGE, turns), *((name, PLAIN, size, turns) for size, name in NAMED.items())):
+            counts = verdicts.setdefault(what, {})
+            verdict = compare(*sides, a, b)
+            counts[verdict] = counts.get(verdict, 0) + 1
+    failed = []
+    for what, counts in verdicts.items():
+        print(f"{what}: {counts}")
+        wrong = PAIRS - counts.get(what if what in NAMED.values() else "same", 0)
+        if what != BLOCKS and wrong > PAIRS * (0.1 if what in NAMED.values() else 0.05):
+            failed.append(what)
+    if failed:
+        sys.exit(f"too often wrong: {failed}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+/* Every operation of `latecomer bench` in a plain loop, nothing between its calls: "NAME NS" a
+ * line, the slowest rank's time divided by the number of calls. plain_loop BYTES TIMES */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/harness/bench_operations.h"
+
+int main(int argc, char **argv) {
+    struct lc_op_data data;
+    int rank, times = argc > 2 ? atoi(argv[2]) : 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (times < 1 || lc_op_data_new(&data, MPI_COMM_WORLD, strtoul(argv[1], NULL, 10), 0) != LC_OK)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    for (const struct lc_operation *op = lc_operations; op->name != NULL; op++) {
+        (void)op->run(&data);
+        MPI_Barrier(MPI_COMM_WORLD);
+        double begin = MPI_Wtime();
+        for (int i = 0; i < times; i++)
+            (void)op->run(&data);
+        double took = MPI_Wtime() - begin, slowest;
+        MPI_Reduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("%s %.1f\n", op->name, slowest / times * 1e9);
+    }
+    lc_op_data_free(&data);
+    MPI_Finalize();
+    return 0;
+}

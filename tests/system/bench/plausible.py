@@ -1,0 +1,49 @@
+"""All operations of latecomer bench on 2 to 8 ranks against the same in a plain loop.
+
+plausible.py LATECOMER FLAVOUR SCRATCH_DIR PLAIN_LOOP
+
+A bound that holds on cores that ranks share: half of all operations differ by at most a factor of 10 from the loop. A loop need not wait for the
+others, so that its calls overlap; where ranks share a core, one operation or the other waits for the scheduler, by more than any bound says."""
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
+LATECOMER, FLAVOUR, SCRATCH, LOOP = sys.argv[1:5]
+
+
+def main():
+    shutil.rmtree(SCRATCH, ignore_errors=True)
+    os.makedirs(SCRATCH)
+    failed = []
+    for ranks in (2, 3, 4, 8):
+        looped = subprocess.run([*mpirun(FLAVOUR, ranks), LOOP, "64", "100"], capture_output=True, text=True, timeout=1000, check=True).stdout
+        loop = {name: float(ns) for name, ns in (line.split() for line in looped.splitlines())}
+        names = ",".join(name for name in loop if name != "empty")
+        done = subprocess.run([LATECOMER, "bench", names, "--bytes", "64", "--reps", "100", "--time", "20", "--sync", "barrier", "-n", str(ranks), "--mpi",
+                               FLAVOUR, "-o", f"n{ranks}"], capture_output=True, text=True, cwd=SCRATCH, timeout=1500, check=False)
+        if done.returncode != 0:
+            failed.append(f"{ranks} ranks: exit {done.returncode}: {done.stderr}")
+            continue
+        with open(f"{SCRATCH}/n{ranks}/bench.json", encoding="utf-8") as file:
+            jobs = json.load(file)["jobs"]
+        factors = {job["operation"]: job["median_ns"] / loop[job["operation"]] for job in jobs}
+        apart = {name: max(factor, 1 / factor) for name, factor in factors.items()}
+        worst = max(apart, key=apart.get)
+        middle = statistics.median(apart.values())
+        centre = math.exp(statistics.mean(map(math.log, factors.values())))
+        print(f"{ranks} ranks: {len(jobs)} operations, {centre:.2f} times the loop on average, half within {middle:.2f}, worst {worst} {factors[worst]:.3g}")
+        if len(jobs) != len(loop) - 1 or middle > 10:
+            failed.append(f"{ranks} ranks: {len(jobs)} jobs of {len(loop) - 1}, factors {factors}")
+    if failed:
+        sys.exit("\n".join(failed))
+
+
+if __name__ == "__main__":
+    main()

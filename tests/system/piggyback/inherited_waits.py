@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Cost of waiting goes to where it began, while the program runs: against the analysis of the trace of the same run.
+
+inherited_waits.py LATECOMER PROGRAM openmpi|mpich [PATTERN:RANKS[:mpi]..]
+- per cause (rank and call path of code), the costs of the profile are the delay costs (wait-first) of `analyze` within 5 % of all
+  waiting; with :mpi the clocks travel by messages;
+- the costs add up to all waiting, in the sums that the result prints and in its table.
+"""
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import defaultdict
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
+latecomer, program, flavour = sys.argv[1:4]
+CASES = sys.argv[4:]
+ROUNDS = 24
+
+
+def tail(path):
+    names = path.split("/")
+    return "/".join(names[names.index("main"):] if "main" in names else names)
+
+
+def is_mpi(path):
+    return path.rsplit("/", 1)[-1].startswith("MPI_")
+
+
+def table(result, member):
+    with tarfile.open(f"{result}/profile.cubex") as tar:
+        lines = tar.extractfile(member).read().decode().rstrip("\0").splitlines()
+    assert all(lines), f"{member}: an empty line"
+    head, *rows = [line.split("\t") for line in lines]
+    return [dict(zip(head, row)) for row in rows]
+
+
+def show(*options):
+    return json.loads(subprocess.run([latecomer, "show", "--json", *options], check=True, capture_output=True, text=True).stdout)
+
+
+def of_profile(result, known):
+    """Calls that are only counted are not in the trace: what they take is their caller's there."""
+    costs = defaultdict(float)
+    for row in table(result, "costs.tsv"):
+        path = tail(row["late_callpath"])
+        while path not in known and "/" in path:
+            path = path.rsplit("/", 1)[0]
+        costs[int(row["late_rank"]), path] += float(row["seconds"])
+    return costs
+
+
+def of_analysis(analysis):
+    costs = defaultdict(float)
+    for name, metric in analysis["metrics"].items():
+        if name.startswith("delay_") and name.endswith("_waitfirst"):
+            for path, values in metric["callpaths"].items():
+                for location, value in zip(analysis["locations"], values):
+                    costs[location["rank"], tail(path)] += value
+    return costs
+
+
+def check(case, tmp):
+    pattern, ranks, *transport = case.split(":")
+    result = f"{tmp}/{case.replace(':', '-')}"
+    options = ["--transport=mpi"] if transport == ["mpi"] else []
+    subprocess.run([*mpirun(flavour, int(ranks)), latecomer, "-q", "run", "--trace", "--sample=off", *options, "-o", result, program, pattern,
+                    str(ROUNDS)], check=True, capture_output=True, text=True, timeout=120)
+    subprocess.run([latecomer, "-q", "analyze", "-n", "1", result], check=True, capture_output=True, timeout=120)
+    sums = show(result)["meta"]["waiting_costs"]
+    analysis = show("--analysis", result)
+    have = of_profile(result, {tail(path) for path in analysis["metrics"]["visits"]["callpaths"]})
+    want = of_analysis(analysis)
+    waits = sum(want.values())
+    worst = max(set(have) | set(want), key=lambda key: abs(have[key] - want[key]))
+    print(f"{case}: waits {sums['waits_s']:.4f} s, costs {sums['costs_s']:.4f} s ({sums['direct_s']:.4f} direct, {sums['indirect_s']:.4f} indirect, "
+          f"{sums['small_s']:.4f} small); analysis {waits:.4f} s; largest difference {abs(have[worst] - want[worst]) / waits:.1%} of all waiting: "
+          f"rank {worst[0]} in {worst[1]}, {have[worst]:.4f} s, analysis {want[worst]:.4f} s")
+    if os.environ.get("VERBOSE"):
+        for key in sorted(set(have) | set(want), key=lambda key: -max(have[key], want[key]))[:14]:
+            print(f"    {key[0]:3} {have[key]:9.4f} {want[key]:9.4f}  {key[1]}")
+    if abs(sums["waits_s"] - sums["costs_s"]) > 2e-9:
+        yield "costs are not waits"
+    parts = sums["direct_s"] + sums["indirect_s"] + sums["small_s"]
+    if abs(parts - sums["costs_s"]) > 4e-9 or abs(sum(have.values()) + sums["small_s"] - sums["costs_s"]) > 1e-6:
+        yield f"the parts are {parts}, the rows {sum(have.values())}"
+    if int(ranks) > 2 and sums["indirect_s"] < 0.1 * sums["costs_s"]:
+        yield "nothing was passed on"
+    if abs(waits - sums["waits_s"]) > 0.05 * waits:
+        yield "the analysis finds other waiting"
+    if abs(have[worst] - want[worst]) > 0.05 * waits:
+        yield "differs from the analysis"
+
+
+bad = 0
+with tempfile.TemporaryDirectory() as directory:
+    for name in CASES:
+        for what in check(name, directory):
+            bad += 1
+            print(f"{name}: {what}")
+print(f"{len(CASES)} cases, {bad} faults")
+sys.exit(bad > 0)

@@ -1,0 +1,71 @@
+"""Predicted gains of the bundled program beside measured ones: each step's planted cause must be found, and the run time predicted without it, from the
+profile alone and with the analysis of the trace, is compared with that of the program whose step is even. Of three runs each the shortest counts: it was
+disturbed least.
+
+demo_gains.py LATECOMER FLAVOUR PROGRAM SCRATCH
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from mpirun import mpirun  # noqa: E402
+
+LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
+LIMIT, RUNS = 0.03, 3
+STEPS = {"step_barrier": ("late_rank", [3]), "step_allreduce": ("imbalance", [0, 2]), "step_message": ("imbalance", [0, 2])}
+
+
+def show(directory):
+    return json.loads(subprocess.run([LATECOMER, "show", "--json", directory], check=True, capture_output=True, text=True).stdout)
+
+
+def measure(name, *arguments):
+    directory = f"{SCRATCH}/{name}"
+    launcher = mpirun(FLAVOUR, 4, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
+    subprocess.run([*launcher, LATECOMER, "-q", "run", "--trace", "-o", directory, PROGRAM, *arguments], check=True, timeout=120, stdout=subprocess.DEVNULL)
+    return directory, show(directory)
+
+
+def least_disturbed(name, *arguments):
+    return min((measure(f"{name}-{i}", *arguments) for i in range(RUNS)), key=lambda run: run[1]["pop"]["elapsed_s"])
+
+
+def judge(step, source, result, then):
+    """The finding of one step against the run time without its cause; True: within the limit."""
+    found = [f for f in result["findings"] if f"/{step}" in (f["callpath"] or "")]
+    kind, ranks = STEPS[step]
+    if not found:
+        print(f"{step}, {source}: nothing found  WRONG")
+        return False
+    first, now = found[0], result["pop"]["elapsed_s"]
+    # parts of the same step that samples tell apart
+    gain = sum(f["gain_s"] or 0 for f in found if f["kind"] == first["kind"])
+    error = (now - gain) / then - 1
+    good = first["kind"] == kind and set(first["ranks"]) <= set(ranks) and abs(error) <= LIMIT
+    print(f"{step}, {source}: now {now:.3f} s, predicted {now - gain:.3f} s, without it {then:.3f} s: {100 * error:+.2f} %"
+          f" ({first['kind']} of {first['ranks']}){'' if good else '  WRONG'}")
+    return good
+
+
+def main():
+    shutil.rmtree(SCRATCH, ignore_errors=True)
+    os.makedirs(SCRATCH)
+    directory, profile = least_disturbed("planted")
+    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=120)
+    analysed = show(directory)
+    planted = [f for f in profile["findings"] if any(f"/{step}" in (f["callpath"] or "") for step in STEPS)]
+    good = bool(planted) and profile["findings"][0] is planted[0]
+    if not good:
+        print(f"the first finding is none of the planted ones: {profile['findings'][:1]}")
+    for step in STEPS:
+        then = least_disturbed(step, f"even={step}")[1]["pop"]["elapsed_s"]
+        good &= judge(step, "profile", profile, then)
+        good &= judge(step, "analysis", analysed, then)
+    return not good
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+/* What the sources under test need of the rest: clocks as call_clocks.c keeps them, nodes. */
+#include "task_graph.h"
+
+#include <time.h>
+
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/phases.h"
+#include "measure/hot.h"
+#include "measure/locations.h"
+#include "measure/paths/user_regions.h"
+#include "measure/trace/trace_area.h"
+
+struct lc_clk lc_clk;
+struct lc_core lc_core;
+__thread void *latecomer_private_self;
+uint64_t now; /* virtual */
+struct lc_thread threads[THREADS];
+struct lc_clk_thread clocks[THREADS];
+uint64_t measured[THREADS][LC_MEASURED_KINDS];
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *time);
+int __wrap_clock_gettime(clockid_t id, struct timespec *time) { /* lc_ticks */
+    (void)id;
+    *time = (struct timespec){.tv_sec = (time_t)(now / 1000000000u),
+                              .tv_nsec = (long)(now % 1000000000u)};
+    return 0;
+}
+
+void (*while_waiting)(void); /* what another thread does when this one gives its core away */
+
+int __wrap_sched_yield(void);
+int __wrap_sched_yield(void) {
+    if (while_waiting != NULL)
+        while_waiting();
+    return 0;
+}
+
+void lc_clk_worked(struct lc_clk_thread *k, uint64_t at, uint32_t node) {
+    static const float as_it_is[] = {1, 1, 1}, of_tasks[] = {2, 1, 2};
+    uint64_t last = k->l.last;
+    lc_logical_useful(&k->l, at, node);
+    if (at > last)
+        lc_logical_whatif(&k->l, at - last, node >= TASK_NODE ? of_tasks : as_it_is);
+}
+
+void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t at) {
+    k->l.in_omp += at - k->in_runtime;
+    k->l.origin += at - k->in_runtime;
+    k->l.last = at;
+    k->in_runtime = 0;
+}
+
+void lc_clocks_thread_new(struct lc_call *call) {
+    struct lc_clk_thread *k = &clocks[call->thread->index];
+    memset(k, 0, sizeof *k);
+    lc_cpvec_init(&k->l.vec, &lc_clk.mine, call->thread->index, SCENARIOS);
+    k->l.last = k->l.origin = call->begin;
+    lc_logical_begin(&k->l, lc_clk.n_intervals, call->begin);
+    lc_clk_phase_catch_up(k);
+    call->thread->clocks = k;
+}
+
+/* The whole program is one phase. */
+void lc_clk_phase_catch_up(struct lc_clk_thread *k) {
+    k->l.phase = lc_clk.n_intervals;
+}
+
+struct lc_thread *lc_thread_here(void) {
+    return latecomer_private_self;
+}
+
+uint32_t lc_region_enter(uint32_t id, void *frame, void *code) {
+    (void)id;
+    (void)frame;
+    (void)code;
+    return 0;
+}
+
+void lc_region_leave(uint32_t id, void *frame, void *code) {
+    (void)id;
+    (void)frame;
+    (void)code;
+}
+
+/* Nodes of the call tree: explicit tasks', one that all others are at, none for a region's name. */
+static struct lc_state_row row;
+
+static struct lc_omp_node everywhere = {.row = &row}, no_name = {.node = LC_NONE, .row = &row},
+                          in_tasks[CONSTRUCTS] = {{.node = TASK_NODE, .row = &row},
+                                                  {.node = TASK_NODE + 1, .row = &row}};
+
+struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
+                                    enum lc_omp_construct construct, const void *code) {
+    (void)o;
+    (void)parent;
+    return construct == LC_OMP_AT_REGION_NAME ? &no_name
+           : construct == LC_OMP_AT_TASK      ? &in_tasks[(uintptr_t)code]
+                                              : &everywhere;
+}
+
+struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
+    (void)o;
+    return node >= TASK_NODE ? &in_tasks[node - TASK_NODE] : &everywhere;
+}
+
+struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o) {
+    (void)o;
+    return &everywhere;
+}
+
+void lc_omp_book(struct lc_omp_thread *o, uint64_t at) {
+    if (o->at != NULL)
+        o->t->last_ticks = at;
+}
+
+void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                 uint64_t at) {
+    (void)o;
+    (void)construct;
+    (void)code;
+    (void)at;
+}
+
+void lc_omp_pop(struct lc_omp_thread *o, uint64_t at) {
+    (void)o;
+    (void)at;
+}
+
+void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t at) {
+    lc_omp_pop(o, at);
+}
+
+/* No trace: never full. */
+uint64_t *lc_trace_refill(struct lc_trace_stream *stream, unsigned words) {
+    (void)words;
+    return stream->next;
+}
+
+void lc_trace_renew(struct lc_trace_stream *stream) {
+    (void)stream;
+}
+
+void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {
+    assert_non_null(at);
+    measured[o->t->index][kind] += amount;
+}
+
+void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {
+    lc_omp_add(o, at, kind, amount);
+}
+
+void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
+                   const struct lc_omp_late *late) {
+    lc_omp_add(o, at, kind, ticks);
+    assert_true(ticks == 0 || (late != NULL && late->when <= now));
+}

@@ -1,0 +1,232 @@
+/** Fingerprints of `latecomer bench`: how long an operation takes, how that is distributed, how it changes from repetition to repetition. */
+import type { JSX } from "preact";
+import { count, percent, seconds, visible } from "./format";
+import { Choice, Figure, Legend, Section, Table } from "./parts";
+import { numberKey, type Navigation } from "./state";
+import type { Fingerprint, HistogramJson } from "./types";
+
+const CATEGORIES = ["first", "warmup", "outlier", "good"];
+const CLASSES: Record<string, string> = { first: "mpi_other", warmup: "mpi_p2p", outlier: "late", good: "s0fill" };
+const ns = (value: number | null | undefined): string => (typeof value === "number" ? seconds(value * 1e-9) : "–");
+
+const [LEFT, WIDTH, RIGHT] = [62, 640, 12];
+
+function Axes(props: { height: number; top: number; low: number; xText: [string, string]; text: (v: number) => string }): JSX.Element {
+  const { height, top, low } = props;
+  return (
+    <g>
+      {[0, 0.5, 1].map((q) => [
+        <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={8 + (1 - q) * (height - 30)} y2={8 + (1 - q) * (height - 30)} />,
+        <text class="tick" x={LEFT - 6} y={12 + (1 - q) * (height - 30)} text-anchor="end">{props.text(low + q * (top - low))}</text>,
+      ])}
+      <text class="tick" x={LEFT} y={height - 4}>{props.xText[0]}</text>
+      <text class="tick" x={WIDTH - RIGHT} y={height - 4} text-anchor="end">{props.xText[1]}</text>
+    </g>
+  );
+}
+
+const withoutOutliers = (f: Fingerprint, i: number): boolean => f.category?.[i] !== "outlier" && f.category?.[i] !== "first" && f.category?.[i] !== "warmup";
+
+/** Run time per repetition; `zoom`: without first, warm-up and outliers. */
+function Runs(props: { f: Fingerprint; zoom: boolean }): JSX.Element {
+  const { f, zoom } = props;
+  const shown = f.runs_ns.map((v, i) => ({ v, i })).filter((p) => !zoom || withoutOutliers(f, p.i));
+  // At most so many points; those that are left out lie between the others.
+  const step = Math.max(1, Math.ceil(shown.length / 4000));
+  const points = shown.filter((p, k) => k % step === 0 || (f.category?.[p.i] ?? "good") !== "good");
+  const top = shown.reduce((m, p) => Math.max(m, p.v), 1e-9);
+  const low = zoom ? shown.reduce((m, p) => Math.min(m, p.v), top) : 0;
+  const height = 170;
+  const x = (i: number): number => LEFT + (i / Math.max(1, f.runs_ns.length - 1)) * (WIDTH - LEFT - RIGHT);
+  const y = (v: number): number => 8 + (1 - (v - low) / Math.max(top - low, 1e-9)) * (height - 30);
+  return (
+    <Figure name={zoom ? "runs-zoom" : "runs"} width={WIDTH} height={height} label={`Run time of ${shown.length} repetitions${zoom ? " without outliers" : ""}`}>
+      <Axes height={height} top={top} low={low} xText={["repetition 0", String(f.runs_ns.length - 1)]} text={ns} />
+      {(f.change_points ?? []).map((at) => <line class="axis strong" x1={x(at)} x2={x(at)} y1="8" y2={height - 22}><title>{`the level changes at repetition ${at}`}</title></line>)}
+      {points.map((p) => <circle class={CLASSES[f.category?.[p.i] ?? "good"] ?? "s0fill"} cx={x(p.i)} cy={y(p.v)} r="1.6" />)}
+    </Figure>
+  );
+}
+
+function Bins(props: { histogram: HistogramJson; name: string }): JSX.Element {
+  const { edges_ns: edges, counts } = props.histogram;
+  const most = Math.max(...counts, 1);
+  const height = 150;
+  const w = (WIDTH - LEFT - RIGHT) / Math.max(1, counts.length);
+  return (
+    <Figure name={props.name} width={WIDTH} height={height} label={`Histogram of ${counts.reduce((a, b) => a + b, 0)} run times`}>
+      <Axes height={height} top={most} low={0} xText={[ns(edges[0]), ns(edges[edges.length - 1])]} text={(v) => count(Math.round(v))} />
+      {counts.map((n, i) => <rect class="meter" x={LEFT + i * w} width={Math.max(0.5, w - 1)} y={8 + (1 - n / most) * (height - 30)} height={(n / most) * (height - 30)}><title>{`${n} from ${ns(edges[i])} to ${ns(edges[i + 1])}`}</title></rect>)}
+    </Figure>
+  );
+}
+
+/** The share of run times up to a time; modes as lines. */
+function Distribution(props: { f: Fingerprint }): JSX.Element {
+  const { f } = props;
+  const e = f.ecdf ?? { ns: [], share: [] };
+  const low = e.ns[0] ?? 0;
+  const top = Math.max(f.quantiles_ns?.["99"] ?? 0, e.ns[Math.floor(e.ns.length * 0.99)] ?? 0, low + 1e-9);
+  const height = 150;
+  const x = (v: number): number => LEFT + (Math.min(1, (v - low) / (top - low))) * (WIDTH - LEFT - RIGHT);
+  const y = (s: number): number => 8 + (1 - s) * (height - 30);
+  return (
+    <Figure name="ecdf" width={WIDTH} height={height} label="Empirical distribution of the run times up to the 99 % quantile">
+      <Axes height={height} top={1} low={0} xText={[ns(low), ns(top)]} text={percent} />
+      {(f.modes ?? []).map((m) => <line class="axis strong" x1={x(m.location_ns)} x2={x(m.location_ns)} y1="8" y2={height - 22}><title>{`mode at ${ns(m.location_ns)}, ${percent(m.weight)} of the run times`}</title></line>)}
+      <polyline class="line s0" points={e.ns.map((v, i) => `${x(v).toFixed(1)},${y(e.share[i]).toFixed(1)}`).join(" ")} />
+    </Figure>
+  );
+}
+
+function Box(props: { f: Fingerprint }): JSX.Element | null {
+  const box = props.f.box;
+  if (!box) return null;
+  const [low, high] = [box.low_ns, Math.max(box.high_ns, box.low_ns + 1e-9)];
+  const x = (v: number): number => LEFT + ((v - low) / (high - low)) * (WIDTH - LEFT - RIGHT - 40);
+  return (
+    <Figure name="box" width={WIDTH} height={64} label={`Quartiles ${ns(box.q1_ns)}, ${ns(box.median_ns)}, ${ns(box.q3_ns)}; ${box.outside} beyond the whiskers`}>
+      <line class="axis" x1={x(low)} x2={x(high)} y1="24" y2="24" />
+      <rect class="meter" x={x(box.q1_ns)} width={Math.max(1, x(box.q3_ns) - x(box.q1_ns))} y="12" height="24" />
+      <line class="axis strong" x1={x(box.median_ns ?? low)} x2={x(box.median_ns ?? low)} y1="8" y2="40" />
+      <text class="tick" x={x(low)} y="58">{ns(low)}</text>
+      <text class="tick" x={x(high)} y="58" text-anchor="end">{ns(high)}</text>
+    </Figure>
+  );
+}
+
+interface Counter {
+  name: string;
+  total?: number | undefined;
+  values: number[];
+  pearson: Record<string, number | null>;
+  spearman: Record<string, number | null>;
+}
+
+function countersOf(f: Fingerprint): Counter[] {
+  return Object.entries(f.counters ?? {}).map(([name, about]) => {
+    const c = (typeof about === "object" && about !== null ? about : {}) as Partial<Counter>;
+    return { name, total: c.total, values: Array.isArray(c.values) ? c.values : [], pearson: c.pearson ?? {}, spearman: c.spearman ?? {} };
+  });
+}
+
+const coefficient = (v: number | null | undefined): string => (typeof v === "number" ? v.toFixed(2) : "–");
+
+function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
+  const { f, counter } = props;
+  const n = Math.min(f.runs_ns.length, counter.values.length);
+  const step = Math.max(1, Math.ceil(n / 3000));
+  const all = Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step);
+  const top = f.runs_ns.reduce((a, b) => Math.max(a, b), 1e-9);
+  const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
+  const height = 170;
+  return (
+    <Figure name={`counter-${visible(counter.name)}`} width={WIDTH} height={height} label={`Run time by ${visible(counter.name)}`}>
+      <Axes height={height} top={top} low={0} xText={["0", `${count(most)} ${visible(counter.name)}`]} text={ns} />
+      {all.map((i) => <circle class={CLASSES[f.category?.[i] ?? "good"] ?? "s0fill"} cx={LEFT + (counter.values[i] / most) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - f.runs_ns[i] / top) * (height - 30)} r="1.6" />)}
+    </Figure>
+  );
+}
+
+function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | null {
+  const { f, nav } = props;
+  const counters = countersOf(f);
+  if (counters.length === 0) return null;
+  const drawn = counters.filter((c) => c.values.some((v) => v > 0));
+  const chosen = drawn.find((c) => c.name === nav.state.keys.counter) ?? drawn[0];
+  return (
+    <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones tell more">
+      <Table<Counter> name="counters" rows={counters} columns={[
+        { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
+        { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },
+        { title: "Pearson, all", cell: (c) => coefficient(c.pearson.all), value: (c) => c.pearson.all, number: true },
+        { title: "Pearson, good", cell: (c) => coefficient(c.pearson.good), value: (c) => c.pearson.good, number: true },
+        { title: "Spearman, all", cell: (c) => coefficient(c.spearman.all), value: (c) => c.spearman.all, number: true },
+        { title: "Spearman, good", cell: (c) => coefficient(c.spearman.good), value: (c) => c.spearman.good, number: true },
+      ]} />
+      {drawn.length > 0 && chosen && <><Choice label="Counter" value={chosen.name} options={drawn.map((c) => [c.name, visible(c.name)])} onChange={(v) => nav.set({ counter: v })} /><Scatter f={f} counter={chosen} /></>}
+    </Section>
+  );
+}
+
+interface RankTimes {
+  median_ns?: number;
+  min_ns?: number;
+  q95_ns?: number;
+  max_ns?: number;
+  last_share?: number;
+}
+
+function Numbers(props: { f: Fingerprint }): JSX.Element {
+  const { f } = props;
+  const ci = f.median_ci_ns;
+  const rows: [string, string, number | undefined][] = [
+    ["smallest", ns(f.min_ns), f.min_ns], ...Object.entries(f.quantiles_ns ?? {}).sort(([a], [b]) => Number(a) - Number(b)).map(([q, v]): [string, string, number] => [`${q} %`, ns(v), v]),
+    ["largest", ns(f.max_ns), f.max_ns], ["mean", ns(f.mean_ns), f.mean_ns],
+  ];
+  return (
+    <div>
+      <p class="verdict"><b>{ns(f.median_ns)}</b> median{ci && <span class="dim"> ({ns(ci[0])} to {ns(ci[1])}, 95 %{typeof f.effective_repetitions === "number" && `, worth ${count(Math.round(f.effective_repetitions))} independent repetitions`})</span>}</p>
+      <Table name="quantiles" rows={rows} columns={[{ title: "run time", cell: (r) => r[0], value: (r) => r[0] }, { title: "time", cell: (r) => r[1], value: (r) => r[2], number: true }]} />
+ {(f.modes ?? []).length > 0 && <Table name="modes" rows={f.modes ?? []} columns={[
+        { title: "mode at", cell: (m) => ns(m.location_ns), value: (m) => m.location_ns, number: true },
+        { title: "share", cell: (m) => percent(m.weight), value: (m) => m.weight, number: true },
+      ]} />}
+      <Table name="categories" rows={CATEGORIES.filter((c) => f.categories?.[c])} columns={[
+        { title: "category", cell: (c) => <><svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class={CLASSES[c]} width="10" height="10" /></svg> {c}</>, value: (c) => c },
+        { title: "repetitions", cell: (c) => count(f.categories?.[c]?.count), value: (c) => f.categories?.[c]?.count, number: true },
+        { title: "share", cell: (c) => percent(f.categories?.[c]?.share), value: (c) => f.categories?.[c]?.share, number: true },
+        { title: "median", cell: (c) => ns(f.categories?.[c]?.median_ns), value: (c) => f.categories?.[c]?.median_ns, number: true },
+      ]} />
+    </div>
+  );
+}
+
+export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
+  const { f, nav } = props;
+  const ranks = (Array.isArray(f.per_rank) ? f.per_rank : []) as RankTimes[];
+  const zoom = f.histogram?.zoom;
+  return (
+    <div class="overview">
+      <div class="main">
+        <Section title="Run time per repetition" note={(f.change_points ?? []).length > 0 ? "upright lines: the level changes" : ""}><Legend items={CATEGORIES.map((c) => ({ class: CLASSES[c], text: c }))} /><Runs f={f} zoom={false} /><h3>Good repetitions only</h3><Runs f={f} zoom /></Section>
+        <Section title="Distribution" note={`share of the repetitions up to a time${(f.modes ?? []).length > 0 ? "; upright lines: modes" : ""}`}><Distribution f={f} />{f.box && <h3>Quartiles</h3>}<Box f={f} />{f.histogram?.all && <><h3>All repetitions</h3><Bins histogram={f.histogram.all} name="histogram" /></>}{zoom && <><h3>Without outliers</h3><Bins histogram={zoom} name="histogram-zoom" /></>}</Section>
+        <Counters f={f} nav={nav} />
+      </div>
+      <div class="side">
+        <Section title="In numbers"><Numbers f={f} /></Section>
+        {ranks.length > 0 && <Section title="Run time per rank"><Table<{ r: RankTimes; i: number }> name="per-rank" rows={ranks.map((r, i) => ({ r, i }))} columns={[
+          { title: "rank", cell: (x) => x.i, value: (x) => x.i, number: true }, { title: "median", cell: (x) => ns(x.r.median_ns), value: (x) => x.r.median_ns, number: true },
+          { title: "95 %", cell: (x) => ns(x.r.q95_ns), value: (x) => x.r.q95_ns, number: true }, { title: "left last", cell: (x) => percent(x.r.last_share), value: (x) => x.r.last_share, number: true },
+        ]} /></Section>}
+        <Section title="How it was measured">
+          <dl class="pairs">{[["nodes", Array.isArray(f.nodes) && f.nodes.length === 0 ? "not known" : f.nodes], ...Object.entries({ ...(f.mpi ?? {}), ...(f.machine ?? {}), ...((f.benchmark as Record<string, unknown> | undefined) ?? {}), ...((f.clock as Record<string, unknown> | undefined) ?? {}) })].map(([key, value]) => (
+            <div><dt>{visible(String(key).replace(/_/g, " "))}</dt><dd>{visible(typeof value === "object" ? JSON.stringify(value) : String(value))}</dd></div>))}</dl>
+        </Section>
+      </div>
+    </div>
+  );
+}
+
+export const nameOf = (f: Fingerprint): string => `${visible(f.operation)}, ${count(f.bytes)} bytes, ${f.ranks} rank${f.ranks === 1 ? "" : "s"}`;
+
+export function Fingerprints(props: { all: Fingerprint[]; nav: Navigation }): JSX.Element {
+  const { all, nav } = props;
+  const chosen = Math.max(0, Math.min(numberKey(nav.state, "fingerprint", 0), all.length - 1));
+  type R = { f: Fingerprint; i: number };
+  const f = all[chosen];
+  return (
+    <div>
+      {all.length > 1 && <Section title="Fingerprints"><Table<R> name="fingerprints" rows={all.map((x, i) => ({ f: x, i }))} most={20} selected={(r) => r.i === chosen} columns={[
+        { title: "operation", cell: (r) => <a href={nav.link("fingerprint", { fingerprint: r.i })}>{visible(r.f.operation)}</a>, value: (r) => r.f.operation },
+        { title: "bytes", cell: (r) => count(r.f.bytes), value: (r) => r.f.bytes, number: true },
+        { title: "ranks", cell: (r) => r.f.ranks, value: (r) => r.f.ranks, number: true },
+        { title: "median", cell: (r) => ns(r.f.median_ns), value: (r) => r.f.median_ns, number: true },
+        { title: "95 %", cell: (r) => ns(r.f.quantiles_ns?.["95"]), value: (r) => r.f.quantiles_ns?.["95"], number: true },
+        { title: "outliers", cell: (r) => percent(r.f.categories?.outlier?.share), value: (r) => r.f.categories?.outlier?.share, number: true },
+        { title: "modes", cell: (r) => r.f.modes?.length ?? "", value: (r) => r.f.modes?.length, number: true },
+      ]} /></Section>}
+      {f && <>{all.length > 1 && <h2 class="sheet">{nameOf(f)}</h2>}{(Array.isArray(f.warnings) ? f.warnings : []).length > 0 && <ul class="warnings">{(f.warnings as unknown[]).map((w) => <li>{visible(String(w))}</li>)}</ul>}<Sheet f={f} nav={nav} /></>}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { formatState, numberKey, parseState, withKeys } from "../src/state";
+
+test("a link restores the state it was made of", () => {
+  const state = { view: "explorer" as const, result: 2, keys: { path: "main/a%2Fb", search: "a&b=c #é" } };
+  expect(parseState(formatState(state))).toEqual(state);
+});
+
+test("links made by hand: unknown views, negative and broken numbers", () => {
+  expect(parseState("#view=nonsense&result=-3").view).toBe("overview");
+  expect(parseState("#result=-3").result).toBe(0);
+  expect(parseState("#result=x").result).toBe(0);
+  expect(numberKey(parseState("#from=abc"), "from", 7)).toBe(7);
+  expect(numberKey(parseState("#from=Infinity"), "from", 7)).toBe(7);
+});
+
+test("empty keys leave the link; other keys stay", () => {
+  const state = withKeys(parseState("#view=timeline&from=1&window=3"), { window: "", to: 2 });
+  expect(formatState(state)).toBe("#view=timeline&from=1&to=2");
+});
