@@ -22,6 +22,7 @@ import inputs
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 
 class Wrong(Exception):
@@ -30,7 +31,7 @@ class Wrong(Exception):
 
 def launch(flavour, command, where):
     line = [*mpirun(flavour, 2), "bash", "-c", TIMED, "timed", *command]
-    done = subprocess.run(line, cwd=where, text=True, capture_output=True, timeout=600, check=False)
+    done = subprocess.run(line, cwd=where, text=True, capture_output=True, timeout=patience(600), check=False)
     if done.returncode != 0:
         raise Wrong(f"{' '.join(line)}: exit {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
     begins, ends = [], []

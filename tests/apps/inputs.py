@@ -3,6 +3,10 @@ force fields and atomic data come with the packages.
 """
 import os
 import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from patience import patience  # noqa: E402
 
 LENGTH = 1  # apps.py --length: how many times as many steps
 
@@ -24,7 +28,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def prepare(where, *command, stdin=None):
-    subprocess.run(command, cwd=where, check=True, input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    subprocess.run(command, cwd=where, check=True, input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=patience(120))
 
 
 def cp2k(where):

@@ -7,6 +7,7 @@ A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("re
 Sends never wait. Every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are at the same instant.
 """
 import json
+import os
 import random
 import subprocess
 import sys
@@ -15,6 +16,9 @@ from collections import defaultdict
 
 import otf2
 from otf2.enums import CollectiveOp, GroupFlag, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
 
 LATECOMER = sys.argv[1]
 OVERHEAD = {"MPI_Send": 5, "MPI_Recv": 7, "MPI_Barrier": 11, "MPI_Allreduce": 13, "MPI_Bcast": 17, "MPI_Reduce": 19}
@@ -174,7 +178,7 @@ def gains(directory, program, *options):
     player = Player(program)
     write(player.events, directory)
     out = f"{directory}.cubex"
-    done = subprocess.run([LATECOMER, "-q", "analyze", *options, "-o", out, directory], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([LATECOMER, "-q", "analyze", *options, "-o", out, directory], capture_output=True, text=True, timeout=patience(120))
     if done.returncode:
         sys.exit(f"analyze: {done.stderr}")
     text = subprocess.run(["tar", "-xOf", out, "critical_path.json"], check=True, capture_output=True, text=True).stdout

@@ -14,12 +14,13 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, GOLDEN = sys.argv[1:3]
 
 
 def run(args, **kwargs):
-    result = subprocess.run(args, capture_output=True, text=True, timeout=300, **kwargs)
+    result = subprocess.run(args, capture_output=True, text=True, timeout=patience(300), **kwargs)
     if result.returncode != 0:
         sys.exit(f"{' '.join(args)}: exit {result.returncode}\n{result.stderr}")
     return result.stdout

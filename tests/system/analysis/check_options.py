@@ -12,6 +12,9 @@ import tempfile
 import otf2
 from otf2.enums import CollectiveOp, GroupFlag, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, GOLDEN = sys.argv[1:3]
 NONE = 0xFFFFFFFF
 
@@ -83,7 +86,7 @@ SLACKS = [("mpmd_partitions", {"main/particles": (8, 2), "main/MPI_Init": (1, 1)
 
 
 def analyse(trace, out, *options):
-    done = subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", *options, "-o", out, trace], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", *options, "-o", out, trace], capture_output=True, text=True, timeout=patience(60))
     return done.returncode, done.stderr
 
 

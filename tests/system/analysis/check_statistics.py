@@ -17,6 +17,9 @@ from collections import defaultdict
 import oracle
 import random_trace
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 SEVEREST, BINS = 50, 1000
 
 
@@ -99,7 +102,7 @@ def main():
         program = random_trace.Program(seed)
         program.write(directory)
         ranks = "3" if seed == first else "1"
-        subprocess.run([latecomer, "-q", "analyze", "-n", ranks, "-o", out, directory], check=True, timeout=100)
+        subprocess.run([latecomer, "-q", "analyze", "-n", ranks, "-o", out, directory], check=True, timeout=patience(100))
         before = len(wrong)
         judge(directory, out, wrong)
         lists += 1

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 latecomer, random_trace, seeds = sys.argv[1:4]
 bad = with_violations = 0
 with tempfile.TemporaryDirectory() as tmp:
@@ -19,7 +22,7 @@ with tempfile.TemporaryDirectory() as tmp:
         for mode in ("off", "on", "auto"):
             out = f"{tmp}/{seed}/{mode}.cubex"
             subprocess.run([latecomer, "-q", "analyze", "-n", "1", f"--time-correct={mode}", "-o", out, f"{tmp}/{seed}"],
-                           check=True, timeout=120)
+                           check=True, timeout=patience(120))
             shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True)
             results[mode] = json.loads(shown.stdout)
         before, after = (results[m]["meta"]["violations"] for m in ("off", "on"))

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 latecomer, golden, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 rng = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 TRACES = ["unanalysed", "late_sender_waitany", "hybrid_late_sender", "synthetic/requests", "synthetic/sub_communicators"]
@@ -58,7 +61,7 @@ with tempfile.TemporaryDirectory() as tmp:
             os.unlink(out)
         try:
             result = subprocess.run([latecomer, "analyze", "-n", "1", "-o", out, trace], capture_output=True, text=True,
-                                    timeout=60, errors="replace")
+                                    timeout=patience(60), errors="replace")
             code = result.returncode
             lines = [l for l in result.stderr.splitlines() if l]
             wrong = code not in (0, 1) or (code == 0) != os.path.exists(out) or not lines or \

@@ -19,6 +19,9 @@ import tempfile
 import otf2
 from otf2.enums import (CollectiveOp, CommFlag, GroupFlag, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole)
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 NONE = 0xFFFFFFFF
 N = 4
 
@@ -255,7 +258,7 @@ def judge(done, out, health, metrics, latecomer):
         return good, f"exit 1: {metrics.rstrip(': ')}" if good else f"exit {done.returncode}: {done.stderr}"
     if done.returncode != 0:
         return False, f"exit {done.returncode}: {done.stderr}"
-    shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, timeout=patience(60), check=True)
     result = json.loads(shown.stdout)
     counts = result["meta"]["health_counts"]
     sums = {m: round(result["metrics"][m]["total"] * 1000) for m in metrics}
@@ -282,7 +285,7 @@ def main():
                 damage(trace)
             for n in ("3", "1") if health and "coll_realigned" in health else "1":
                 done = subprocess.run([latecomer, "analyze", "-n", n, "-o", out, trace], capture_output=True, text=True,
-                                      timeout=60)
+                                      timeout=patience(60))
                 good, reported = judge(done, out, health, metrics, latecomer)
                 bad += not good
             if table:

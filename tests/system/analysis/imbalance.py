@@ -17,6 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 RANKS = 8
 NOMINAL = {"balanced": (0, 0), "static": (25, 25), "dynamic": (25, 0), "mixed": (25, 12.5)}  # path, profile
@@ -28,7 +29,7 @@ def measure(latecomer, flavour, program, scenario, work):
     os.makedirs(os.path.dirname(work), exist_ok=True)
     launcher = mpirun(flavour, RANKS, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
     out = subprocess.run([*launcher, latecomer, "-q", "run", "--trace", "-o", work, program, scenario],
-                         check=True, capture_output=True, text=True, timeout=100).stdout
+                         check=True, capture_output=True, text=True, timeout=patience(100)).stdout
     numbers = [[int(x) for x in line.split()] for line in out.splitlines()]
     assert len(numbers) == RANKS, out
     worked = [list(zip(rank[1::2], rank[::2])) for rank in numbers]  # (end, duration)
@@ -37,7 +38,7 @@ def measure(latecomer, flavour, program, scenario, work):
     on_path = sum(max(iteration)[1] for iteration in zip(*worked))
     clock = (100 * (on_path / mean - 1), 100 * (max(sums) / mean - 1))
 
-    subprocess.run([latecomer, "-q", "analyze", "-n", "2", work], check=True, timeout=100)
+    subprocess.run([latecomer, "-q", "analyze", "-n", "2", work], check=True, timeout=patience(100))
     result = json.loads(subprocess.run([latecomer, "show", "--json", "--analysis", work], check=True, capture_output=True, text=True).stdout)
     assert not [line for line in result["meta"]["health"] if "violated" in line], result["meta"]["health"]
     metrics = result["metrics"]

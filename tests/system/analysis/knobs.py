@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
 ROUNDS, LIMIT = 30, 0.03
@@ -26,9 +27,9 @@ def measure(kind, on):
     """The result before and after analysis."""
     directory = f"{SCRATCH}/{kind}-{on}"
     launcher = mpirun(FLAVOUR, 4, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
-    subprocess.run([*launcher, LATECOMER, "-q", "run", "--trace", "-o", directory, PROGRAM, kind, str(on), str(ROUNDS)], check=True, timeout=120)
+    subprocess.run([*launcher, LATECOMER, "-q", "run", "--trace", "-o", directory, PROGRAM, kind, str(on), str(ROUNDS)], check=True, timeout=patience(120))
     profile = show(directory)
-    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=120)
+    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=patience(120))
     return profile, show(directory)
 
 

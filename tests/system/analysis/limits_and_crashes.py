@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 latecomer, make_trace, crash = sys.argv[1:]
 bad = []
 
@@ -28,7 +31,7 @@ def analyze(out, trace, *options, limit=None, **environment):
     def before():
         if limit:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    return subprocess.run([latecomer, "analyze", *options, "-o", out, trace], capture_output=True, text=True, timeout=120,
+    return subprocess.run([latecomer, "analyze", *options, "-o", out, trace], capture_output=True, text=True, timeout=patience(120),
                           preexec_fn=before, env={**os.environ, **environment})
 
 
@@ -44,7 +47,7 @@ def on_terminal(out, trace, *options):
     except OSError:  # the other end is closed
         pass
     os.close(terminal)
-    return run.wait(timeout=60), text.decode()
+    return run.wait(timeout=patience(60)), text.decode()
 
 
 def is_error(done, out, text):
@@ -55,7 +58,7 @@ def is_error(done, out, text):
 
 with tempfile.TemporaryDirectory() as tmp:
     trace, out = f"{tmp}/t", f"{tmp}/a.cubex"
-    subprocess.run([make_trace, "-r", "4", "-e", "3e6", trace], check=True, timeout=120, stdout=subprocess.DEVNULL)
+    subprocess.run([make_trace, "-r", "4", "-e", "3e6", trace], check=True, timeout=patience(120), stdout=subprocess.DEVNULL)
     done = analyze(out, trace, "-n", "1", limit=60 << 20)
     check("too large", is_error(done, out, "the analysis needs about"), done)
     needs = re.search(r"needs about (\d+) MiB", done.stderr)

@@ -4,12 +4,16 @@ may cost at most 24 times the processor time.
 
 linear_cost.py LATECOMER WRITE_TRACE
 """
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 
 from otf2.enums import RegionRole
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
 
 LATECOMER, WRITE_TRACE = sys.argv[1:3]
 SMALL, LARGE = 4000, 32000
@@ -99,9 +103,9 @@ def never_synchronised(n):
 def cost(case, n, tmp):
     """Seconds of processor time."""
     trace = f"{tmp}/{case.__name__}{n}"
-    subprocess.run([WRITE_TRACE, trace], input="\n".join(case(n)) + "\n", text=True, check=True, timeout=60)
+    subprocess.run([WRITE_TRACE, trace], input="\n".join(case(n)) + "\n", text=True, check=True, timeout=patience(60))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", "-o", f"{tmp}/a.cubex", trace], check=True, timeout=100)
+    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", "-o", f"{tmp}/a.cubex", trace], check=True, timeout=patience(100))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

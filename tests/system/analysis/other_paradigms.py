@@ -18,6 +18,9 @@ import oracle
 import oracle_other_paradigms
 from otf2.enums import Paradigm, RegionRole
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 NONE, SELF, OTHERS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 BARRIER, BCAST, ALLGATHER, ALLREDUCE, REDUCE, CREATE, DESTROY = 0, 1, 6, 11, 12, 17, 18
 METRICS = ["mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence", "mpi_rma_early_wait",
@@ -391,9 +394,9 @@ def against_oracle(latecomer, write_trace, first, last):
     with tempfile.TemporaryDirectory() as tmp:
         for seed in range(first, last + 1):
             archive, out = f"{tmp}/{seed}", f"{tmp}/a.cubex"
-            subprocess.run([write_trace, archive], input=Trace(seed, tasks=False).make(), text=True, check=True, timeout=60)
-            subprocess.run([latecomer, "-q", "analyze", "-n", "1", "-o", out, archive], check=True, timeout=120)
-            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=60)
+            subprocess.run([write_trace, archive], input=Trace(seed, tasks=False).make(), text=True, check=True, timeout=patience(60))
+            subprocess.run([latecomer, "-q", "analyze", "-n", "1", "-o", out, archive], check=True, timeout=patience(120))
+            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=patience(60))
             found = json.loads(shown.stdout)["metrics"]
             expected = oracle_other_paradigms.Analysis(oracle_other_paradigms.Trace(archive + "/traces.otf2")).result()["metrics"]
             expected = {name: metric for name, metric in expected.items() if judged(name) and (metric["callpaths"] or name in found)}
@@ -418,9 +421,9 @@ def main():
         for seed in range(int(first), int(last or first) + 1):
             trace, out = Trace(seed), f"{tmp}/a.cubex"
             text = trace.make()
-            subprocess.run([write_trace, f"{tmp}/{seed}"], input=text, text=True, check=True, timeout=60)
-            subprocess.run([latecomer, "-q", "analyze", "-n", ranks, "-o", out, f"{tmp}/{seed}"], check=True, timeout=120)
-            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=60)
+            subprocess.run([write_trace, f"{tmp}/{seed}"], input=text, text=True, check=True, timeout=patience(60))
+            subprocess.run([latecomer, "-q", "analyze", "-n", ranks, "-o", out, f"{tmp}/{seed}"], check=True, timeout=patience(120))
+            shown = subprocess.run([latecomer, "show", "--json", out], check=True, capture_output=True, text=True, timeout=patience(60))
             result = json.loads(shown.stdout)
             have, failed = found(result), result["meta"]["invariants"].get("broken") + before_life(trace, result)
             wrong = [(k, trace.expected.get(k, 0), have.get(k, 0)) for k in sorted(set(have) | set(trace.expected))

@@ -15,6 +15,7 @@ from collections import defaultdict
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 latecomer, golden, flavour = sys.argv[1:4]
 PROGRAMS = sys.argv[4:] or ["late_sender", "late_sender_wait", "late_receiver_ssend", "late_receiver_isend", "wait_at_barrier",
@@ -30,7 +31,7 @@ CALLS_OF_START = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank"
 
 
 def run(*args):
-    return subprocess.run(args, check=True, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run(args, check=True, capture_output=True, text=True, timeout=patience(120)).stdout
 
 
 def by_function(metrics):

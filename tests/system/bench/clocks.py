@@ -12,6 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, SCRATCH = sys.argv[1:4]
 SIZES = (2, 3, 4, 6, 8, 16)
@@ -27,7 +28,7 @@ def run(number, ranks):
         words += [":"] if rank > 0 else []
         words += ["-n", "1", "env", f"LATECOMER_TEST_CLOCK={bend}", LATECOMER, "-q", "bench", "MPI_Barrier", "--reps", "50", "--time", "2", "-o",
                   f"run{number}", "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=SCRATCH, timeout=300, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, cwd=SCRATCH, timeout=patience(300), check=False)
     if done.returncode != 0:
         raise SystemExit(f"{ranks} ranks: exit {done.returncode}: {done.stderr}")
     clock = json.loads(done.stdout)["clock"]

@@ -11,6 +11,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, FLAVOUR, SCRATCH, EFFECTS = sys.argv[1:5]
 PAIRS = int(sys.argv[5]) if len(sys.argv) > 5 else 200
 EACH = 3
@@ -29,7 +32,7 @@ def measure(launch):
     shutil.rmtree(f"{SCRATCH}/{launch}", ignore_errors=True)
     sizes = ",".join(map(str, (PLAIN, SHIFT, TAIL, MODE, OWN, LARGE)))
     done = subprocess.run([LATECOMER, "-q", "bench", "MPI_Allreduce", "--bytes", sizes, "--reps", "300", "--counters", "none", "-n", "2", "--mpi", FLAVOUR,
-                           "-o", f"{SCRATCH}/{launch}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100, check=False,
+                           "-o", f"{SCRATCH}/{launch}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=patience(100), check=False,
                           env=dict(os.environ, LD_PRELOAD=EFFECTS))
     if done.returncode != 0:
         raise SystemExit(f"launch {launch}: exit {done.returncode}: {done.stderr}")
@@ -45,7 +48,7 @@ def measure(launch):
 
 def compare(before, after, size_before, size_after):
     done = subprocess.run([LATECOMER, "bench", "compare", "--json", *[file_of(n, size_before) for n in before], "--", *[file_of(n, size_after) for n in after]],
-                          capture_output=True, text=True, timeout=100, check=False)
+                          capture_output=True, text=True, timeout=patience(100), check=False)
     if done.returncode != 0:
         raise SystemExit(f"compare: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)["verdict"]

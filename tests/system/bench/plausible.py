@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, SCRATCH, LOOP = sys.argv[1:5]
 
@@ -23,11 +24,11 @@ def main():
     os.makedirs(SCRATCH)
     failed = []
     for ranks in (2, 3, 4, 8):
-        looped = subprocess.run([*mpirun(FLAVOUR, ranks), LOOP, "64", "100"], capture_output=True, text=True, timeout=1000, check=True).stdout
+        looped = subprocess.run([*mpirun(FLAVOUR, ranks), LOOP, "64", "100"], capture_output=True, text=True, timeout=patience(1000), check=True).stdout
         loop = {name: float(ns) for name, ns in (line.split() for line in looped.splitlines())}
         names = ",".join(name for name in loop if name != "empty")
         done = subprocess.run([LATECOMER, "bench", names, "--bytes", "64", "--reps", "100", "--time", "20", "--sync", "barrier", "-n", str(ranks), "--mpi",
-                               FLAVOUR, "-o", f"n{ranks}"], capture_output=True, text=True, cwd=SCRATCH, timeout=1500, check=False)
+                               FLAVOUR, "-o", f"n{ranks}"], capture_output=True, text=True, cwd=SCRATCH, timeout=patience(1500), check=False)
         if done.returncode != 0:
             failed.append(f"{ranks} ranks: exit {done.returncode}: {done.stderr}")
             continue

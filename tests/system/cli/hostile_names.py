@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
 LONG = "begin" + 4992 * "x" + "end"
@@ -29,7 +30,7 @@ def check(condition, what):
 
 
 def run(*command, **options):
-    done = subprocess.run(command, capture_output=True, timeout=240, stdin=subprocess.DEVNULL, **options)
+    done = subprocess.run(command, capture_output=True, timeout=patience(240), stdin=subprocess.DEVNULL, **options)
     check(done.returncode == 0, f"{command}: {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
     text = done.stdout.decode("utf-8")  # fails where broken bytes come out
     messages = done.stderr.decode("utf-8")

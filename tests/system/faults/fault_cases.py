@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 from launch import calls_seen  # noqa: E402
+from patience import patience  # noqa: E402
 
 ROUNDS, RANKS = 40, 3
 
@@ -215,14 +216,14 @@ def snapshot(options, request):
 
 
 def ask_for_dump(row, space):
-    done = subprocess.run([row.args.latecomer, "dump", str(space.root / "exp")], check=False, timeout=30, capture_output=True, text=True)
+    done = subprocess.run([row.args.latecomer, "dump", str(space.root / "exp")], check=False, timeout=patience(30), capture_output=True, text=True)
     if done.returncode != 0:
         row.problems.append(f"dump: exit status {done.returncode}: {done.stderr.strip()}")
 
 
 def wait_for_dump(_, space):
     """Until there is a new one, at most 10 s: all ranks are ready, and where starting took long there is an older one already."""
-    subprocess.run(["timeout", "10", "sh", "-c", f"rm -f {space.root}/exp/profile.cubex; until [ -e {space.root}/exp/profile.cubex ]; do sleep 0.1; done; sleep 0.2"], check=False)
+    subprocess.run(["timeout", str(patience(10)), "sh", "-c", f"rm -f {space.root}/exp/profile.cubex; until [ -e {space.root}/exp/profile.cubex ]; do sleep 0.1; done; sleep 0.2"], check=False)
 
 
 SPECIAL = {

@@ -17,8 +17,9 @@ from pathlib import Path
 import fault_cases
 from fault_cases import NotPossible, RANKS, ROUNDS
 from launch import Workspace, calls_seen, kill_descendants, survivors  # found by fault_cases
+from patience import patience  # noqa: E402
 
-BOUND_S = 5.0  # more time to end than bare: what the parents may need on a busy machine
+BOUND_S = patience(5)  # more time to end than bare: what the parents may need on a busy machine
 BARE_RUNS = 40 # what a launcher makes of ranks that die together is a race: so often a bare run may show the measured run's status
 
 HEADER = ("| ending | MPI | preserved (rank 0, 1, 2) | `meta.ending` | exit status bare / measured | s to end bare / measured | verdict |\n"
@@ -47,7 +48,7 @@ class Row:
         with open(space.root / "out", "w+", encoding="utf-8") as out, open(space.root / "err", "w+", encoding="utf-8") as err:
             process = space.start(command, stdout=out, stderr=err)
             text = space.root / "out"
-            while time.monotonic() - begin < 60 and process.poll() is None:
+            while time.monotonic() - begin < patience(60) and process.poll() is None:
                 if text.read_text(errors="replace").count("ready") >= RANKS:
                     break
                 time.sleep(0.02)
@@ -60,7 +61,7 @@ class Row:
                 ready = time.monotonic()
                 for pid in targets:
                     os.kill(pid, send[0])
-            outcome = space.finish(process, begin, 45)
+            outcome = space.finish(process, begin, patience(45))
             end = time.monotonic() - ready
             out.seek(0)
             err.seek(0)
@@ -109,7 +110,7 @@ class Row:
 
     @staticmethod
     def wait_for_survivors(space):
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + patience(5)
         while survivors(space.root) and time.monotonic() < deadline:
             time.sleep(0.05)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 from launch import Workspace, survivors  # noqa: E402
+from patience import patience  # noqa: E402
 
 RANKS = 3
 OPTIONS = ("--max-overhead=off", "--sample=off") # all call paths are kept; samples have mappings of their own
@@ -25,8 +26,8 @@ def main():
     for poor in range(2):
         with Workspace(args.flavour, args.latecomer) as space:
             env = space.environment(UCX_MEM_MMAP_HOOK_MODE="none")  # MPICH's UCX writes its own code over mmap, that of the program, too
-            bare = space.run(space.launcher(RANKS) + [args.program, str(poor)], timeout=60, env=env)
-            done = space.run(space.launcher(RANKS) + space.tool(*OPTIONS) + [args.program, str(poor)], timeout=60, env=env)
+            bare = space.run(space.launcher(RANKS) + [args.program, str(poor)], timeout=patience(60), env=env)
+            done = space.run(space.launcher(RANKS) + space.tool(*OPTIONS) + [args.program, str(poor)], timeout=patience(60), env=env)
             refused = int((re.findall(rf"\[{poor}\] refused (\d+)", done.err) or [0])[0])
             print(f"rank {poor} without memory: exit status {done.status} in {done.seconds:.1f} s, {refused} small pieces refused")
             if bare.status != 0 or done.status != 0 or done.lines() != bare.lines():

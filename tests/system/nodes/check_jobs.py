@@ -16,6 +16,7 @@ from several_hosts import finish, start
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 BUILD, FLAVOUR, PROGRAM = sys.argv[1:4]
 LATECOMER = f"{BUILD}/bin/latecomer"
@@ -63,7 +64,7 @@ def check_not_shared():
     directory = f"{several_hosts.local_directory()}/mine"
     process = start(job(4, directory))
     try:
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=patience(20))
     except subprocess.TimeoutExpired:  # in MPI_Finalize, as above
         process.kill()
         _, err = process.communicate()
@@ -80,7 +81,7 @@ def check_same_instant():
     words = [*mpirun(FLAVOUR, 2), LATECOMER, "run", "--", PROGRAM, "3", "1"]
     processes = [start(words) for _ in range(3)]
     for process in processes:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=patience(60))
         assert process.returncode == 0 and "not measured" not in err and "holds a result already" not in err, err
     found = glob.glob("latecomer-*")
     assert len(found) == 3, found
@@ -92,13 +93,13 @@ def check_same_instant():
 def check_finalize_does_not_return():
     """The result is saved while MPI_Finalize lasts, and a line says so; another when the job is then ended from outside."""
     process = start([*mpirun(FLAVOUR, 2), LATECOMER, "run", "-o", "linger", "--", PROGRAM, "3", "1", "linger"])
-    end = time.monotonic() + 40
+    end = time.monotonic() + patience(40)
     while not os.path.exists("linger/profile.cubex") and time.monotonic() < end:
         time.sleep(0.1)
     running = process.poll() is None
     time.sleep(0.5)
     process.terminate()
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=patience(30))
     assert running and "MPI_Finalize has not returned for 5 s; the result is saved in" in err, err
     told = "SIGTERM: everything measured" in err
     assert told or (FLAVOUR == "openmpi" and several_hosts.openmpi_version() >= 5), err  # whose launcher does not pass on what is said then

@@ -13,6 +13,9 @@ import time
 
 import several_hosts
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 BUILD, FLAVOUR, PROGRAM = (os.path.abspath(sys.argv[1]), *sys.argv[2:4])
 LATECOMER = f"{BUILD}/bin/latecomer"
 
@@ -28,7 +31,7 @@ def lose_node2(process):
     time.sleep(1)
     process.terminate()
     try:
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=patience(20))
     except subprocess.TimeoutExpired:
         process.kill()
         _, err = process.communicate()
@@ -36,7 +39,7 @@ def lose_node2(process):
 
 
 def wait_for(what, seconds=30):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + patience(seconds)
     while not (found := what()):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
@@ -134,7 +137,7 @@ def check_asked():
     counts = dict(zip((l["node"] for l in found["locations"]), ranks_of(found)))
     assert counts["node1"] > last and 0 < counts["node2"] <= last, (last, counts)
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=patience(30))
 
 
 def check_parts_without_result():

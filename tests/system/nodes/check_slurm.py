@@ -12,6 +12,9 @@ import tempfile
 import several_hosts
 import slurm
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 BUILD, OPENMPI, MPICH = sys.argv[1:4]
 LATECOMER = f"{BUILD}/bin/latecomer"
 ADVICE = "MPI sees 1 rank, but the launcher (Slurm) has started 4"
@@ -21,7 +24,7 @@ def step(kind, directory, *words):
     """Open MPI 4.1.4 crashes in MPI_Init in 2 of 100 steps with PMIx, without the tool, too (btl/tcp calls a function that is not set yet): again then."""
     for _ in range(3):
         shutil.rmtree(directory, ignore_errors=True)
-        done = several_hosts.run(["srun", "-Q", f"--mpi={kind}", "-N2", "-n4", *words], timeout=60)
+        done = several_hosts.run(["srun", "-Q", f"--mpi={kind}", "-N2", "-n4", *words], timeout=patience(60))
         if "Failing at address: (nil)" not in done.stderr:
             break
     return done
@@ -47,7 +50,7 @@ mpirun.openmpi -n 4 --map-by node {LATECOMER} run -o batch -- {OPENMPI} 3 2; ech
 """
     with open("job.sh", "w", encoding="ascii") as file:
         file.write(script)
-    done = several_hosts.run(["sbatch", "-Q", "-W", "-N2", "-n4", "-o", "job.out", "job.sh"], timeout=90)
+    done = several_hosts.run(["sbatch", "-Q", "-W", "-N2", "-n4", "-o", "job.out", "job.sh"], timeout=patience(90))
     with open("job.out", encoding="utf-8", errors="replace") as file:
         out = file.read()
     assert done.returncode == 0 and "script 0" in out and "mpirun 0" in out and "not measured" not in out, (done.stderr, out)
@@ -80,7 +83,7 @@ def check_job_array():
     """Its jobs run at the same time and ask for the same directory."""
     with open("array.sh", "w", encoding="ascii") as file:
         file.write(f"#!/bin/sh\nsrun -Q --mpi=pmix -n2 {LATECOMER} run -o array -- {OPENMPI} 3 2\n")
-    done = several_hosts.run(["sbatch", "-Q", "-W", "--array=1-2", "-N1", "-n2", "-o", "array.%a.out", "array.sh"], timeout=90)
+    done = several_hosts.run(["sbatch", "-Q", "-W", "--array=1-2", "-N1", "-n2", "-o", "array.%a.out", "array.sh"], timeout=patience(90))
     assert done.returncode == 0, done.stderr
     assert ranks_of("array") == [3, 3] and ranks_of("array-2") == [3, 3]
 
@@ -88,7 +91,7 @@ def check_job_array():
 def check_hydra_in_a_batch_script():
     with open("hydra.sh", "w", encoding="ascii") as file:
         file.write(f"#!/bin/sh\ntimeout 40 mpiexec.hydra -iface eth0 -n 4 {LATECOMER} run -o hydra -- {MPICH} 3 2\n")
-    several_hosts.run(["sbatch", "-Q", "-W", "-N2", "-n4", "-o", "hydra.out", "hydra.sh"], timeout=90)
+    several_hosts.run(["sbatch", "-Q", "-W", "-N2", "-n4", "-o", "hydra.out", "hydra.sh"], timeout=patience(90))
     with open("hydra.out", encoding="utf-8", errors="replace") as file:
         out = file.read()
     assert "not measured" not in out, out
@@ -106,7 +109,7 @@ def check_without_pmi():
 def check_side_by_side():
     """Two steps of one allocation at the same time."""
     step = f"srun -Q --mpi=pmix --exact -N1 -n2 {LATECOMER} run -o side -- {OPENMPI} 3 2"
-    done = several_hosts.run(["salloc", "-Q", "-N2", "-n4", "sh", "-c", f"{step} & {step}; wait"], timeout=60)
+    done = several_hosts.run(["salloc", "-Q", "-N2", "-n4", "sh", "-c", f"{step} & {step}; wait"], timeout=patience(60))
     assert "measured" not in done.stderr, done.stderr
     assert ranks_of("side") == [3, 3] and ranks_of("side-2") == [3, 3]
 
@@ -117,12 +120,12 @@ def check_analyze():
     assert done.returncode == 0, done.stderr
     with open("analyze.sh", "w", encoding="ascii") as file:
         file.write(f"#!/bin/sh\n{LATECOMER} analyze -n 2 traced; echo status $?\n")
-    several_hosts.run(["sbatch", "-Q", "-W", "-N2", "-n4", "-o", "analyze.out", "analyze.sh"], timeout=90)
+    several_hosts.run(["sbatch", "-Q", "-W", "-N2", "-n4", "-o", "analyze.out", "analyze.sh"], timeout=patience(90))
     with open("analyze.out", encoding="utf-8", errors="replace") as file:
         out = file.read()
     assert "status 0" in out and "on 2 ranks" in out, out
     os.unlink("traced/analysis.cubex")
-    done = several_hosts.run(["srun", "-Q", "--mpi=none", "-N2", "-n4", LATECOMER, "analyze", "traced"], timeout=60)
+    done = several_hosts.run(["srun", "-Q", "--mpi=none", "-N2", "-n4", LATECOMER, "analyze", "traced"], timeout=patience(60))
     assert done.returncode == 0 and done.stderr.count(ADVICE) == 1 and os.path.exists("traced/analysis.cubex"), done.stderr
 
 

@@ -12,6 +12,9 @@ import tempfile
 
 import several_hosts
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 PROGRAMS = ("nothing", "barrier", "ask", "collectives", "ring")
 LIMIT_S = 40
 
@@ -24,7 +27,7 @@ def ends(words):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGTERM)
         try:
-            process.communicate(timeout=5)
+            process.communicate(timeout=patience(5))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()

@@ -30,6 +30,9 @@ import time
 import uuid
 from collections import deque
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 NET = "10.99.0"
 SELF = os.path.abspath(__file__)
 MAX_REQUEST = 1 << 20
@@ -114,7 +117,7 @@ def inside(options, folder):
 
 
 def wait_for(what, seconds=20):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + patience(seconds)
     while not what():
         if time.monotonic() > end:
             raise TimeoutError("a host does not start")

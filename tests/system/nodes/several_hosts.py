@@ -3,7 +3,11 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
 
 
 def names():
@@ -37,7 +41,7 @@ def launcher(flavour, ranks, options=(), spins=False):
             *options, "-n", str(ranks)]
 
 
-def run(words, timeout=120, **more):
+def run(words, timeout=patience(120), **more):
     return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=timeout, check=False, **more)
 
 
@@ -48,7 +52,7 @@ def start(words):
 def finish(process, directory):
     """Until the program has ended or its profile is whole (MPICH 4.0.2 over several hosts does not always return from MPI_Finalize,
     without the tool as well)."""
-    end = time.monotonic() + 90
+    end = time.monotonic() + patience(90)
     while process.poll() is None and time.monotonic() < end:
         if os.path.exists(f"{directory}/.profile.raw") or os.path.exists(f"{directory}/profile.cubex"):
             try:

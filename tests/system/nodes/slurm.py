@@ -12,6 +12,9 @@ import time
 
 import several_hosts
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "sbatch")
 
 CONFIGURATION = """ClusterName=several_hosts
@@ -71,7 +74,7 @@ def start(shared):
     for done in on_all(munged) + [several_hosts.run(["slurmctld"])] + on_all(slurmd):
         if done.returncode != 0:
             raise RuntimeError(f"Slurm does not start: {done.args}: {done.stderr}")
-    end = time.monotonic() + 60
+    end = time.monotonic() + patience(60)
     while True:
         states = several_hosts.run(["sinfo", "-h", "-N", "-o", "%T"]).stdout.split()
         if states == ["idle"] * len(several_hosts.names()):

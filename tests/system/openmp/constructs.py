@@ -10,6 +10,9 @@ import tempfile
 
 import sanitizer
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 SANITIZER = sanitizer.library_of(sys.argv)
 LATECOMER, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
@@ -20,7 +23,7 @@ def check(condition, text):
 
 
 def run(*words):
-    return subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=patience(200), check=False)
 
 
 def one(ending):

@@ -15,6 +15,7 @@ import attempts
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, PROGRAM, KIND, THREADS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 TOLERANCE = 0.01
@@ -32,8 +33,8 @@ def without_tasks(name):
     """Critical paths if the code of tasks took no time, for the construct by line and for all of its kind."""
     words = [LATECOMER, "run", "-q", "--start-stopped", f"--what-if={name}=0", "--what-if=!$omp task=0", "-o", "without", PROGRAM, "tasks", str(THREADS), "switched"]
     shutil.rmtree("without", ignore_errors=True)
-    subprocess.run(words, capture_output=True, timeout=120, check=True, env=ENV)
-    show = subprocess.run([LATECOMER, "show", "--json", "without"], capture_output=True, text=True, timeout=60, check=True)
+    subprocess.run(words, capture_output=True, timeout=patience(120), check=True, env=ENV)
+    show = subprocess.run([LATECOMER, "show", "--json", "without"], capture_output=True, text=True, timeout=patience(60), check=True)
     scenarios = json.loads(show.stdout)["pop"]["what_if"]
     check(all(each["unknown"] == [] for each in scenarios), f"{scenarios}")
     return [each["critical_path_s"] for each in scenarios]
@@ -47,7 +48,7 @@ def launch(pattern):
         words = [*words[:2], "--start-stopped", *words[2:], "switched"]
     if RANKS > 1:
         words = [*mpirun(KIND[4:], RANKS), *words]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=ENV)
+    return subprocess.run(words, capture_output=True, text=True, timeout=patience(120), check=False, env=ENV)
 
 
 def parse(text):
@@ -67,7 +68,7 @@ def attempt(pattern):
     check(done.returncode == 0, f"{pattern}: {done}")
     useful, want = parse(done.stdout)
     check(len(useful) == RANKS * THREADS, f"{pattern}: {done.stdout}")
-    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=60, check=True)
+    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=patience(60), check=True)
     result = json.loads(show.stdout)
     pop = result["pop"]
     elapsed = pop["elapsed_s"]

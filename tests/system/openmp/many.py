@@ -7,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, PROGRAM, HOW, N = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 ENV = dict(os.environ, OMP_WAIT_POLICY="passive")
 if HOW == "burst":
@@ -19,7 +22,7 @@ def check(condition, text):
 
 
 def run(*prefix):
-    done = subprocess.run([*prefix, PROGRAM, HOW, str(N)], capture_output=True, text=True, timeout=500, check=True, env=ENV)
+    done = subprocess.run([*prefix, PROGRAM, HOW, str(N)], capture_output=True, text=True, timeout=patience(500), check=True, env=ENV)
     return [int(word) for word in done.stdout.split()]
 
 
@@ -35,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder:
         bare = run()[3]
         print(f"without the tool {bare} KB")
         check((most - bare) * 1024 < 1000 * N + 16e6, f"{(most - bare) * 1024 / N} bytes per task")
-    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=60, check=True)
+    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=patience(60), check=True)
     result = json.loads(show.stdout)
     created, tasks = result["metrics"]["omp_tasks_created"]["total"], N + (HOW == "burst")
     check(created == result["meta"]["openmp_tasks"] == tasks, f"{created} created, {result['meta']['openmp_tasks']} ran")

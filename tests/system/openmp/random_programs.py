@@ -15,6 +15,9 @@ import tempfile
 
 import sanitizer
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 SANITIZER = sanitizer.library_of(sys.argv)
 LATECOMER, COMPILER, FIRST, LAST = os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 OPTIONS = sys.argv[5:]
@@ -228,7 +231,7 @@ int main(void) {{
 
 
 def run(*words):
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=ENV)
+    return subprocess.run(words, capture_output=True, text=True, timeout=patience(120), check=False, env=ENV)
 
 
 def parts_of(times):

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, CC, PROGRAM = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
 NUMBER, LEFT_OUT = [0], []
 
@@ -18,11 +21,11 @@ def check(condition, text):
 
 def run(program, *words, options=(), before=(), **variables):
     NUMBER[0] += 1
-    done = subprocess.run([*before, LATECOMER, "run", *options, "-o", f"r{NUMBER[0]}", program, *words], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([*before, LATECOMER, "run", *options, "-o", f"r{NUMBER[0]}", program, *words], capture_output=True, text=True, timeout=patience(60),
                           env=dict(os.environ, **variables), check=False)
     said = [line for line in done.stderr.splitlines() if line.startswith("latecomer: ")]
     check(done.stderr.count("\n") == len(said), done.stderr)
-    show = subprocess.run([LATECOMER, "show", "--json", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=60, check=False)
+    show = subprocess.run([LATECOMER, "show", "--json", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=patience(60), check=False)
     return done, said, json.loads(show.stdout) if show.returncode == 0 else None
 
 

@@ -11,6 +11,9 @@ import sys
 
 import attempts
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, PROGRAM, PRIORITIES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), "priorities" in sys.argv[3:]
 # threads that look for tasks for 0.2 s before they sleep: LLVM's runtime does not wake all that sleep when there are tasks
 ENV = dict(os.environ, KMP_BLOCKTIME="200", OMP_MAX_TASK_PRIORITY="1")
@@ -19,12 +22,12 @@ LONG_S, THREADS = 0.12, ("2", "4", "8", "16", "24", "48", "96")
 
 def measure(threads, schedule):
     shutil.rmtree("result", ignore_errors=True)
-    done = subprocess.run([LATECOMER, "run", "-q", "--start-stopped", "-o", "result", PROGRAM, threads, schedule], capture_output=True, text=True, timeout=100,
+    done = subprocess.run([LATECOMER, "run", "-q", "--start-stopped", "-o", "result", PROGRAM, threads, schedule], capture_output=True, text=True, timeout=patience(100),
                           check=True, env=ENV)
     highest, path = done.stdout.split()
     if PRIORITIES and highest != "1":
         raise SystemExit(f"FAILED: the runtime has priorities up to {highest}")
-    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=60, check=True)
+    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=patience(60), check=True)
     return json.loads(show.stdout)["pop"], float(path)
 
 

@@ -18,6 +18,7 @@ from otf2.enums import Paradigm, RegionRole
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, MODE, PROGRAM = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
 ENV = dict(os.environ, OMP_WAIT_POLICY="passive")  # threads that spin take cores from those that work
@@ -30,7 +31,7 @@ def check(condition, text):
 
 
 def run(*words, env=None):
-    return subprocess.run(words, capture_output=True, text=True, timeout=200, check=False, env=env or ENV)
+    return subprocess.run(words, capture_output=True, text=True, timeout=patience(200), check=False, env=env or ENV)
 
 
 def measure(words, launcher=(), env=None):

@@ -12,6 +12,9 @@ import sys
 
 import attempts
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, PROGRAM, COMPILER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 ENV = dict(os.environ, OMP_WAIT_POLICY="passive")  # threads that spin take cores from those that work
 COUNTS = ("omp_tasks_created", "omp_tasks_stolen")
@@ -47,17 +50,17 @@ def check_late(pattern, result, threads):
     values = per_thread(result["metrics"][metric], threads)
     check(rows[0]["thread"] == values.index(min(values)) and rows[0]["rank"] == 0, f"{pattern}: {rows[0]}, not one of {values}")
     check(rows[0]["callpath"].split("/")[-1].startswith(place), f"{pattern}: {rows[0]['callpath']} is not {place}")
-    text = subprocess.run([LATECOMER, "show", "--full", "result"], capture_output=True, text=True, timeout=60, check=True).stdout
+    text = subprocess.run([LATECOMER, "show", "--full", "result"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
     named = text.split("Who is late")[1].split("Largest wait states")[0]
     check(f"thread {rows[0]['thread']}\n" in named or "threads " in named, f"{pattern}: thread {rows[0]['thread']} is not named: {text}")
 
 
 def attempt(pattern):
     shutil.rmtree("result", ignore_errors=True)
-    done = subprocess.run([LATECOMER, "run", "-q", "-o", "result", PROGRAM, pattern], capture_output=True, text=True, timeout=100, check=False,
+    done = subprocess.run([LATECOMER, "run", "-q", "-o", "result", PROGRAM, pattern], capture_output=True, text=True, timeout=patience(100), check=False,
                           env=ENV)
     check(done.returncode == 0 and done.stdout, f"{pattern}: {done}")
-    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=60, check=True)
+    show = subprocess.run([LATECOMER, "show", "--json", "result"], capture_output=True, text=True, timeout=patience(60), check=True)
     result = json.loads(show.stdout)
     metrics, elapsed, threads, off = result["metrics"], result["pop"]["elapsed_s"], result["meta"]["threads"][0], []
     wanted = {}

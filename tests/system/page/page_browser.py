@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", "..")]
 from made import check, enter, make, output  # noqa: E402
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 BUILD, MAKE, MAKE_TRACE, GOLDEN, MODULES, SCRATCH = map(os.path.abspath, sys.argv[1:7])
 PICTURES = os.path.abspath(sys.argv[7]) if len(sys.argv) > 7 else ""
@@ -20,7 +21,7 @@ NAMES = ["<img src=x onerror=document.title='taken'>", "</script><script>documen
 
 
 def measure(flavour, ranks, directory, *program, options=()):
-    done = subprocess.run([*mpirun(flavour, ranks), LATECOMER, "-q", "run", *options, "-o", directory, "--", *program], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([*mpirun(flavour, ranks), LATECOMER, "-q", "run", *options, "-o", directory, "--", *program], capture_output=True, text=True, timeout=patience(120),
                           stdin=subprocess.DEVNULL, check=False)
     check(done.returncode == 0, f"{program}: {done.returncode}: {done.stderr}")
 
@@ -30,7 +31,7 @@ def killed(flavour, directory):
     program = ["/usr/bin/python3", "-c", "import os\nfrom mpi4py import MPI\nfor i in range(20):\n    MPI.COMM_WORLD.barrier()\nif MPI.COMM_WORLD.rank == 1:\n    os.kill(os.getpid(), 9)\nMPI.COMM_WORLD.barrier()\n"]
     if flavour != "openmpi":
         program = ["sh", "-c", f"ulimit -t 1; exec {BUILD}/bin/latecomer-demo-{flavour}"]
-    subprocess.run([*mpirun(flavour, 2), LATECOMER, "-q", "run", "-o", directory, "--", *program], capture_output=True, timeout=100, stdin=subprocess.DEVNULL, check=False)
+    subprocess.run([*mpirun(flavour, 2), LATECOMER, "-q", "run", "-o", directory, "--", *program], capture_output=True, timeout=patience(100), stdin=subprocess.DEVNULL, check=False)
     check(os.path.exists(f"{directory}/profile.cubex"), "the result of a killed run was saved")
 
 
@@ -156,7 +157,7 @@ def main():
         pages.append({"name": name, "file": os.path.abspath(f"{name}.html"), **expected})
     with open("pages.json", "w", encoding="utf-8") as out:
         json.dump({"modules": MODULES, "chromium": chromium, "pictures": PICTURES, "design": os.path.join(HERE, "..", "..", "..", "web", "design.html"), "pages": pages}, out)
-    done = subprocess.run(["node", os.path.join(HERE, "browser.mjs"), "pages.json"], capture_output=True, text=True, timeout=360, check=False)
+    done = subprocess.run(["node", os.path.join(HERE, "browser.mjs"), "pages.json"], capture_output=True, text=True, timeout=patience(360), check=False)
     print(done.stdout, done.stderr)
     sys.exit(done.returncode)
 

@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 WEB, MODULES = map(os.path.abspath, sys.argv[1:3])
 MOST_BYTES = 300 * 1024  # code and styles, compressed
 if not os.path.isdir(f"{MODULES}/node_modules"):
@@ -17,7 +20,7 @@ with tempfile.TemporaryDirectory(dir=MODULES) as scratch:
     for name in ("src", "tests", "build.mjs", "tsconfig.json", "package.json"):
         (shutil.copytree if os.path.isdir(f"{WEB}/{name}") else shutil.copy)(f"{WEB}/{name}", f"{scratch}/{name}")
     for command in (["node", f"{MODULES}/node_modules/typescript/bin/tsc", "--noEmit"], ["node", f"{MODULES}/node_modules/vitest/vitest.mjs", "run"], ["node", "build.mjs"]):
-        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=200, check=False)
+        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=patience(200), check=False)
         if done.returncode != 0:
             sys.exit(f"{command}: {done.stdout}{done.stderr}")
     for name in ("dist/page.html", "design.html"):

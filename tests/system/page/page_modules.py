@@ -4,6 +4,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 WEB, TARGET = sys.argv[1:3]
 if not shutil.which("npm"):
     print("skipped: npm is not installed")
@@ -16,7 +19,7 @@ if not same:
     for name in ("package.json", "package-lock.json"):
         shutil.copy(os.path.join(WEB, name), TARGET)
     done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], cwd=TARGET, capture_output=True, text=True,
-                          timeout=360, check=False)
+                          timeout=patience(360), check=False)
     if done.returncode != 0:
         os.path.exists(lock) and os.unlink(lock)
         sys.exit(f"npm ci: {done.stderr[-2000:]}")

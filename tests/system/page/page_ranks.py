@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", "..")]
 from made import check, enter, output  # noqa: E402
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 from pages import Page  # noqa: E402
 
 LATECOMER, MAKE_TRACE = map(os.path.abspath, sys.argv[1:3])
@@ -20,7 +21,7 @@ GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[4:6])
 
 def report(ranks, page, directory, **environment):
     words = [*(mpirun(FLAVOUR, ranks) if ranks > 1 else []), LATECOMER, "report", "--window=0:0.001", "-o", page, directory]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, check=False, env={**os.environ, **environment})
+    done = subprocess.run(words, capture_output=True, text=True, timeout=patience(120), stdin=subprocess.DEVNULL, check=False, env={**os.environ, **environment})
     check(done.returncode == 0, f"{words}: {done.returncode}: {done.stderr}")
     check(done.stderr.count(f"latecomer: page: {page}") == 1, f"one rank says it: {done.stderr}")
     if environment:

@@ -14,6 +14,7 @@ import tarfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
 ROUNDS, LIMIT = 24, 0.15
@@ -26,7 +27,7 @@ def measure(name, kind, *options):
     """The result as JSON, and the rows of its gains.tsv."""
     directory = f"{SCRATCH}/{name}"
     launcher = mpirun(FLAVOUR, 4, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
-    subprocess.run([*launcher, LATECOMER, "-q", "run", *options, "-o", directory, PROGRAM, kind, "1", str(ROUNDS)], check=True, timeout=60)
+    subprocess.run([*launcher, LATECOMER, "-q", "run", *options, "-o", directory, PROGRAM, kind, "1", str(ROUNDS)], check=True, timeout=patience(60))
     result = json.loads(subprocess.run([LATECOMER, "show", "--json", directory], check=True, capture_output=True, text=True).stdout)
     with tarfile.open(f"{directory}/profile.cubex") as tar:
         text = tar.extractfile("gains.tsv").read().decode() if "gains.tsv" in tar.getnames() else ""

@@ -16,6 +16,7 @@ from collections import defaultdict
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 latecomer, program, flavour = sys.argv[1:4]
 CASES = sys.argv[4:]
@@ -69,8 +70,8 @@ def check(case, tmp):
     result = f"{tmp}/{case.replace(':', '-')}"
     options = ["--transport=mpi"] if transport == ["mpi"] else []
     subprocess.run([*mpirun(flavour, int(ranks)), latecomer, "-q", "run", "--trace", "--sample=off", *options, "-o", result, program, pattern,
-                    str(ROUNDS)], check=True, capture_output=True, text=True, timeout=120)
-    subprocess.run([latecomer, "-q", "analyze", "-n", "1", result], check=True, capture_output=True, timeout=120)
+                    str(ROUNDS)], check=True, capture_output=True, text=True, timeout=patience(120))
+    subprocess.run([latecomer, "-q", "analyze", "-n", "1", result], check=True, capture_output=True, timeout=patience(120))
     sums = show(result)["meta"]["waiting_costs"]
     analysis = show("--analysis", result)
     have = of_profile(result, {tail(path) for path in analysis["metrics"]["visits"]["callpaths"]})

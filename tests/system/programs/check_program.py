@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 from launch import Workspace, calls_seen, compare_calls, survivors
+from patience import patience  # noqa: E402
 
 
 def parse():
@@ -89,7 +90,7 @@ def problems_of_value(space, wanted):
 
 def problems_of_trace(args, space):
     """Requests that were completed twice, or by another thread, and the like are lines of the analysis."""
-    done = subprocess.run([args.latecomer, "analyze", str(space.root / "exp")], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([args.latecomer, "analyze", str(space.root / "exp")], capture_output=True, text=True, check=False, timeout=patience(60))
     problems = [] if done.returncode == 0 else [f"analyze: exit status {done.returncode}"]
     return problems + [line for line in done.stderr.splitlines() if re.search(r"skipped|damaged|never completed|not matched", line)]
 
@@ -112,7 +113,7 @@ def main():
                 return space.launcher_of_two([*words, args.mpmd, "first"], args.n, [*words, *args.command])
             return space.launcher(args.n) + words + args.command
 
-        bare = space.run(launch([]), args.timeout, env)
+        bare = space.run(launch([]), patience(args.timeout), env)
         problems = []
         if bare.status != args.status or any("FAILED" in line for line in bare.lines()):
             problems.append(f"the bare run failed (status {bare.status})")
@@ -121,7 +122,7 @@ def main():
             problems.append("the bare run counted no calls")
         measured = None
         if not args.bare and not problems:
-            measured = space.run(launch(space.tool(*args.run_option)), args.timeout, env)
+            measured = space.run(launch(space.tool(*args.run_option)), patience(args.timeout), env)
             if args.stdout_has and measured.out.count(args.stdout_has) != args.n:
                 problems.append(f"not in every rank's output: {args.stdout_has}")
             if measured.status != bare.status:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Workspace:
     def starts_several_programs(self):
         """Whether this launcher can: that of Open MPI 5.0.7 in Debian 13 crashes at `:` (github.com/open-mpi/ompi, issue 13303)."""
         words = [*self.launcher(None), "-n", "1", "true", ":", "-n", "1", "true"]
-        return subprocess.run(words, env=self.environment(), capture_output=True, timeout=60, check=False).returncode == 0
+        return subprocess.run(words, env=self.environment(), capture_output=True, timeout=patience(60), check=False).returncode == 0
 
     def launcher_of_two(self, first, ranks, others):
         """The whole command that runs `first` as rank 0 and `others` as the other ones of `ranks`; by a shell where the launcher cannot."""
@@ -83,6 +84,7 @@ class Workspace:
                                 errors="replace", **popen)
 
     def finish(self, process, begin, timeout):
+        """`timeout`: seconds on this machine, as patience() gives them."""
         try:
             out, err = process.communicate(timeout=timeout)
             status = process.returncode
@@ -93,7 +95,7 @@ class Workspace:
             status = None
         return Outcome(status, out or "", err or "", time.monotonic() - begin)
 
-    def run(self, command, timeout=120, env=None, **popen):
+    def run(self, command, timeout=patience(120), env=None, **popen):
         begin = time.monotonic()
         return self.finish(self.start(command, env, **popen), begin, timeout)
 
@@ -110,7 +112,7 @@ class Workspace:
     def show(self, *options, directory="exp"):
         """The JSON object of `latecomer show --json`."""
         done = subprocess.run([self.latecomer, "show", "--json", *options, str(self.root / directory)], capture_output=True, text=True,
-                              check=False, timeout=60)
+                              check=False, timeout=patience(60))
         if done.returncode != 0:
             raise RuntimeError(f"show: exit status {done.returncode}: {done.stderr.strip()}")
         return json.loads(done.stdout)

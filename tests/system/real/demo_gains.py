@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
 LIMIT, RUNS = 0.03, 3
@@ -25,7 +26,7 @@ def show(directory):
 def measure(name, *arguments):
     directory = f"{SCRATCH}/{name}"
     launcher = mpirun(FLAVOUR, 4, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
-    subprocess.run([*launcher, LATECOMER, "-q", "run", "--trace", "-o", directory, PROGRAM, *arguments], check=True, timeout=120, stdout=subprocess.DEVNULL)
+    subprocess.run([*launcher, LATECOMER, "-q", "run", "--trace", "-o", directory, PROGRAM, *arguments], check=True, timeout=patience(120), stdout=subprocess.DEVNULL)
     return directory, show(directory)
 
 
@@ -54,7 +55,7 @@ def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     directory, profile = least_disturbed("planted")
-    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=120)
+    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=patience(120))
     analysed = show(directory)
     planted = [f for f in profile["findings"] if any(f"/{step}" in (f["callpath"] or "") for step in STEPS)]
     good = bool(planted) and profile["findings"][0] is planted[0]

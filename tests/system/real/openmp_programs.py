@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER = os.path.abspath(sys.argv[1])
 ENV = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="2")
@@ -33,7 +34,7 @@ def sequences(path, count, length):
 
 
 def run(*words):
-    done = subprocess.run(words, capture_output=True, text=True, timeout=250, check=False, env=ENV, stdin=subprocess.DEVNULL)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=patience(250), check=False, env=ENV, stdin=subprocess.DEVNULL)
     check(done.returncode == 0, f"{' '.join(words)} ended with {done.returncode}: {done.stderr[-2000:]}")
     return done.stdout
 

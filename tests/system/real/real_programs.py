@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCALAPACK = "/usr/lib/{}-linux-gnu/scalapack/mpich-tests".format(os.uname().machine)
@@ -24,7 +25,7 @@ def fail(text):
 
 
 def run(command, cwd, stdout_file=None):
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=patience(240), stdin=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
         fail(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
     return done

@@ -14,6 +14,7 @@ import tarfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 
 def main():
@@ -23,8 +24,8 @@ def main():
     run = os.path.join(work, "lmp")
     subprocess.run([*mpirun("openmpi", 2, "--mca", "mpi_yield_when_idle", "1", "-x", "LD_PRELOAD=" + library), latecomer, "run",
                     "--trace", "-o", run, "lmp", "-in", melt, "-v", "steps", "60", "-v", "size", "6", "-log", "none"],
-                   check=True, stdout=subprocess.DEVNULL, timeout=200)
-    subprocess.run([latecomer, "analyze", "-n", "1", run], check=True, timeout=100)
+                   check=True, stdout=subprocess.DEVNULL, timeout=patience(200))
+    subprocess.run([latecomer, "analyze", "-n", "1", run], check=True, timeout=patience(100))
     with tarfile.open(os.path.join(run, "analysis.cubex")) as archive:
         causes = json.load(archive.extractfile("root_causes.json"))["root_causes"]
     for cause in causes[:5]:

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 DEB = sys.argv[1] == "--deb"
 CMAKE, BUILD, SOURCE, *FLAVOURS = sys.argv[1 + DEB:]
 LAUNCHER_PREFIXES = ("OMPI_", "PMI_", "PMIX_", "SLURM_", "LATECOMER_", "HYDI_", "MPI_LOCAL")
@@ -16,7 +19,7 @@ ENV = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHER_PREFIXES
 
 
 def run(*words, **more):
-    done = subprocess.run(words, env=ENV, capture_output=True, text=True, timeout=100, **more)
+    done = subprocess.run(words, env=ENV, capture_output=True, text=True, timeout=patience(100), **more)
     if done.returncode != 0:
         sys.exit(f"{words}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr

@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tarfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, FLAVOUR, PROGRAM, DIR = sys.argv[1:5]
 EXACT, COVERAGE, TIMER = (word in sys.argv[5:] for word in ("exact", "coverage", "timer"))
 C = os.path.basename(PROGRAM).startswith(("samples-fp", "samples-nofp"))
@@ -26,7 +29,7 @@ def run(name, *arguments, sample="timer" if TIMER else "500"):
     shutil.rmtree(out, ignore_errors=True)
     environment = {**os.environ, "LATECOMER_SAMPLE": sample}
     done = subprocess.run([LATECOMER, "run", "-n", "2", "--launcher", f"mpirun.{FLAVOUR}", "-o", out, PROGRAM, *arguments],
-                          env=environment, text=True, capture_output=True, timeout=200, check=False)
+                          env=environment, text=True, capture_output=True, timeout=patience(200), check=False)
     assert done.returncode == 0, done.stderr
     shown = subprocess.run([LATECOMER, "show", "--json", out], text=True, capture_output=True, check=True)
     spent = [0.0] * 4

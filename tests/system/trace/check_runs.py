@@ -27,6 +27,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parent.parent / part) for part in ("programs", "page")]
 import check_trace  # noqa: E402
 import launch  # noqa: E402
+from patience import patience  # noqa: E402
 import sequences  # noqa: E402
 from pages import Page  # noqa: E402
 
@@ -69,7 +70,7 @@ def need(condition, text):
         raise Failure(text)
 
 
-def run(ws, ranks, program, *options, status=0, timeout=200, **how):
+def run(ws, ranks, program, *options, status=0, timeout=patience(200), **how):
     outcome = ws.finish(*begin(ws, ranks, program, *options, **how), timeout)
     need(status is None or outcome.status == status, f"{program}: status {outcome.status}: {outcome.err[-2000:]}")
     return outcome
