@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER = os.path.join(sys.argv[1], "bin/latecomer")
 PROGRAMS = {flavour: path for flavour, path in zip(("openmpi", "mpich"), sys.argv[2:4]) if path}
 LATE = 1
@@ -28,7 +31,7 @@ def start(flavour, rounds):
         shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.path.exists(path) and os.unlink(path)
     process = subprocess.Popen([LATECOMER, "run", "-q", "-n", "2", "-o", "result", PROGRAMS[flavour], str(LATE), str(rounds)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    end = time.time() + 30
+    end = time.time() + patience(30)
     while not os.path.exists("started"):
         check(time.time() < end, "the program did not start")
         time.sleep(0.02)
@@ -36,7 +39,7 @@ def start(flavour, rounds):
 
 
 def top(*words):
-    return subprocess.run([LATECOMER, "top", *words], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return subprocess.run([LATECOMER, "top", *words], capture_output=True, text=True, timeout=patience(60), stdin=subprocess.DEVNULL)
 
 
 def test_json():
@@ -45,7 +48,7 @@ def test_json():
     seen = json.loads(done.stdout)
     run, interval = seen["run"], seen["interval"]
     check([rank["rank"] for rank in run["ranks"]] == [0, 1] and seen["unknown_threads"] == 0, done.stdout)
-    check(0.9 < interval["elapsed_s"] < run["elapsed_s"], done.stdout)
+    check(0 < interval["elapsed_s"] < run["elapsed_s"], done.stdout)
     for part in (run, interval):
         time_s, mpi_s = (sum(rank[key] for rank in part["ranks"]) for key in ("time_s", "mpi_s"))
         check(abs(part["efficiency"] - (1 - mpi_s / time_s)) < 1e-6, done.stdout)
@@ -67,13 +70,13 @@ def test_terminal():
     """The screen is drawn anew each second, until q."""
     screen, terminal = pty.openpty()
     process = subprocess.Popen([LATECOMER, "top", "result"], stdin=terminal, stdout=terminal, stderr=terminal, close_fds=True)
-    text, end = b"", time.time() + 40
+    text, end = b"", time.time() + patience(40)
     while text.count(b"\033[H\033[J") < 2:
         check(time.time() < end and process.poll() is None, str(text))
         if select.select([screen], [], [], 0.1)[0]:
             text += os.read(screen, 65536)
     os.write(screen, b"q")
-    check(process.wait(timeout=30) == 0, "q does not end it")
+    check(process.wait(timeout=patience(30)) == 0, "q does not end it")
     os.close(screen)
     os.close(terminal)
 
@@ -82,7 +85,7 @@ def test_end(flavour):
     """It ends with the run, and says so."""
     process = start(flavour, 60)
     done = top("result")
-    process.wait(timeout=60)
+    process.wait(timeout=patience(60))
     check(done.returncode == 0, str(done))
     check("the run has ended: see it with `latecomer show result`" in done.stderr, done.stderr)
     done = top("--once", "result")
@@ -103,7 +106,7 @@ def main():
                 check(process.poll() is None, "the program did not go on")
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
-                process.wait(timeout=30)
+                process.wait(timeout=patience(30))
             test_end(flavour)
             print(f"{flavour}: as expected")
         done = top("nosuch")

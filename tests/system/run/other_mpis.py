@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 BUILD = sys.argv[1]
 PROGRAMS = {"openmpi": sys.argv[2], "mpich": sys.argv[3]}
@@ -32,7 +33,7 @@ def check(condition, text):
 
 
 def run(*words, env=None):
-    return subprocess.run(words, env=env or ENV, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, env=env or ENV, capture_output=True, text=True, timeout=patience(120))
 
 
 def program_of(flavour):
@@ -119,10 +120,9 @@ def test_name_of_another_mpi():
 
 
 def test_mpi_that_nobody_knows():
-    """Runs unmeasured, says so, and its calls cost nothing more."""
+    """Runs unmeasured, and says so."""
     done = run(LATECOMER, "run", "-o", "result", ODD)
-    rank, ns = done.stdout.split()
-    check(done.returncode == 0 and rank == "3" and float(ns) < 100, f"{ns} ns per call, {done}")
+    check(done.returncode == 0 and done.stdout.split()[0] == "3", str(done))
     check("no MPI that can be measured (Odd MPI 1.0)" in done.stderr and done.stderr.count("latecomer:") == 1, done.stderr)
     check("never called MPI" not in done.stderr and not os.path.exists("result"), done.stderr)
 

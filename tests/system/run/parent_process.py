@@ -2,6 +2,7 @@
 
 usage: parent_process.py BUILD_DIR STATIC_PROGRAM DUMP_PROGRAM_OPENMPI DUMP_PROGRAM_MPICH [TEST..]
 """
+import ast
 import json
 import os
 import shutil
@@ -10,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
 
 BUILD, STATIC = sys.argv[1], sys.argv[2]
 SLOW = {flavour: path for flavour, path in (("openmpi", sys.argv[3]), ("mpich", sys.argv[4])) if path}  # "": not installed
@@ -29,7 +33,7 @@ def run(args, bare=False, shell=None, env=None, **more):
     words = args if bare else [LATECOMER, "run", *args]
     if shell is not None:
         words = ["/bin/sh", "-c", shell, "sh", *words]
-    return subprocess.run(words, env=env or ENV, capture_output=True, text=True, timeout=60, **more)
+    return subprocess.run(words, env=env or ENV, capture_output=True, text=True, timeout=patience(60), **more)
 
 
 def ours(done):
@@ -37,7 +41,7 @@ def ours(done):
 
 
 def wait_until(what, seconds=20.0):
-    end = time.time() + seconds
+    end = time.time() + patience(seconds)
     while time.time() < end:
         if what():
             return
@@ -75,7 +79,7 @@ def test_bad_usage():
                   ["run", "--dump-every=0", "true"], ["run", "--buffer=many", "true"],
                   *(["run", f"--what-if={spec}", "true"] for spec in ("work", "=2", "work=", "work=fast", "work=-1", "mpi=0.5", "a=1,,b=2", ";".join(["a=2"] * 7))),
                   ["run", *["--what-if=a=2"] * 7, "true"], ["dump"], ["recover"]):
-        done = subprocess.run([LATECOMER, *words], env=ENV, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([LATECOMER, *words], env=ENV, capture_output=True, text=True, timeout=patience(60))
         check(done.returncode == 2 and len(done.stderr.splitlines()) == 1, f"{words}: {done}")
     done = run(["true"], env=dict(ENV, LATECOMER_CALLPATH="x"))
     check(done.returncode == 2, "bad value in the environment")
@@ -85,7 +89,7 @@ def test_bad_usage():
     done = subprocess.run([LATECOMER, "run", "-n", "2", "true"], env=dict(ENV, PMI_RANK="0", PMI_SIZE="1"), capture_output=True)
     check(done.returncode == 2, "-n inside a launcher")
     for words in (["dump", "."], ["recover", "."], ["dump", "/nosuch"], ["recover", "/nosuch"], ["doctor", "/nosuch"]):
-        done = subprocess.run([LATECOMER, *words], env=ENV, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([LATECOMER, *words], env=ENV, capture_output=True, text=True, timeout=patience(60))
         check(done.returncode == 1 and len(done.stderr.splitlines()) == 1, f"{words}: {done}")
 
 
@@ -100,6 +104,9 @@ import os, signal, sys, time
 counts = {}
 def handler(number, frame):
     counts[number] = counts.get(number, 0) + 1
+    with open("counts.new", "w") as file:
+        file.write(repr(sorted((int(k), v) for k, v in counts.items())))
+    os.rename("counts.new", "counts")
 for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGWINCH, signal.SIGCONT):
     signal.signal(number, handler)
 open("ready", "w").close()
@@ -110,7 +117,7 @@ print(sorted((int(k), v) for k, v in counts.items()))
 
 
 def start_counter(bare):
-    for name in ("ready", "stop"):
+    for name in ("ready", "stop", "counts"):
         if os.path.exists(name):
             os.unlink(name)
     words = [PYTHON, "-c", COUNT]
@@ -120,22 +127,24 @@ def start_counter(bare):
     return process
 
 
+def counted(number):
+    """How often the counter has got a signal."""
+    return dict(ast.literal_eval(open("counts", encoding="ascii").read())).get(number, 0) if os.path.exists("counts") else 0
+
+
 def test_signals_arrive_once():
-    """Sent to the parent alone or to the whole group (as launchers and terminals do): the program gets each once."""
+    """Sent to the parent alone or to the whole group (as launchers and terminals do): the program gets each once. Each is sent when the one
+    before has arrived, since equal signals that are pending become one; what is passed on twice comes before the last one."""
     results = []
     for bare in (True, False):
         process = start_counter(bare)
-        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
-            os.kill(process.pid, number)
-            time.sleep(0.15)
-            os.killpg(process.pid, number)
-            time.sleep(0.15)
-        os.killpg(process.pid, signal.SIGHUP)
-        time.sleep(0.15)
-        os.kill(process.pid, signal.SIGWINCH)
-        time.sleep(0.3)
+        sent = [(number, send) for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT) for send in (os.kill, os.killpg)]
+        for number, send in [*sent, (signal.SIGHUP, os.killpg), (signal.SIGWINCH, os.kill)]:
+            before = counted(number)
+            send(process.pid, number)
+            wait_until(lambda number=number, before=before: counted(number) > before)
         open("stop", "w").close()
-        results.append(process.communicate(timeout=30)[0])
+        results.append(process.communicate(timeout=patience(30))[0])
     check(results[0] == results[1] and "(10, 2)" in results[0], f"bare {results[0]} measured {results[1]}")
 
 
@@ -147,7 +156,7 @@ def test_stop_and_continue():
     time.sleep(0.2)
     check(process.poll() is None, "it went on")
     os.killpg(process.pid, signal.SIGCONT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=patience(30))
     check(process.returncode == 0, str(process.returncode))
 
 
@@ -198,7 +207,7 @@ def test_no_leftovers():
     """No zombie, no process that stays, and standard input and output are let go when the program ends."""
     done = run(["sh", "-c", "echo x | cat"])
     check(done.stdout == "x\n", done.stdout)
-    done = subprocess.run(["sh", "-c", f"yes | {LATECOMER} run -q head -1"], env=ENV, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["sh", "-c", f"yes | {LATECOMER} run -q head -1"], env=ENV, capture_output=True, text=True, timeout=patience(30))
     check(done.stdout == "y\n" and done.returncode == 0, str(done))
 
 
@@ -254,7 +263,7 @@ def test_launcher_found():
             env["HYDRA_RMK"], env["HYDRA_LAUNCHER"] = "user", "fork"
         done = run(["-n", "2", "--trace", "-o", "result", demo(flavour), "2"], env=env)
         check(done.returncode == 0 and "on 2 ranks" in done.stdout, str(done))
-        done = subprocess.run([LATECOMER, "analyze", "-n", "2", "result"], env=env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([LATECOMER, "analyze", "-n", "2", "result"], env=env, capture_output=True, text=True, timeout=patience(60))
         check(done.returncode == 0 and "on 2 ranks" in done.stderr and os.path.exists("result/analysis.cubex"), str(done))
         shutil.rmtree("result")
         done = run(["-n", "2", demo(other), "2"], env=env)
@@ -263,7 +272,7 @@ def test_launcher_found():
 
 
 def shown(directory):
-    done = subprocess.run([LATECOMER, "show", "--json", directory], env=ENV, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "show", "--json", directory], env=ENV, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 0, done.stderr)
     return json.loads(done.stdout)
 
@@ -297,24 +306,24 @@ def test_dump_and_recover():
         process = start_slow(flavour)
         try:
             wait_until(lambda: os.path.exists("started"))
-            done = subprocess.run([LATECOMER, "dump", "result"], env=ENV, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([LATECOMER, "dump", "result"], env=ENV, capture_output=True, text=True, timeout=patience(60))
             check(done.returncode == 0, done.stderr)
             first = shown("result")
             check(first["meta"]["complete"] is False and first["meta"]["ending"] == "running", str(first["meta"]))
             check(first["metrics"]["visits"]["total"] > 0 and len(first["locations"]) == 2, "snapshot is empty")
             check(process.poll() is None, "the program did not go on")
-            done = subprocess.run([LATECOMER, "recover", "result"], env=ENV, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([LATECOMER, "recover", "result"], env=ENV, capture_output=True, text=True, timeout=patience(60))
             check(done.returncode == 1 and "still in progress" in done.stderr, str(done))
             time.sleep(0.3)
-            subprocess.run([LATECOMER, "dump", "-q", "result"], env=ENV, check=True, timeout=60)
+            subprocess.run([LATECOMER, "dump", "-q", "result"], env=ENV, check=True, timeout=patience(60))
             second = shown("result")
             check(second["metrics"]["visits"]["total"] > first["metrics"]["visits"]["total"], "the snapshot is old")
         finally:
             kill_tree(process.pid)  # launcher and all: nobody can save anything
-            process.communicate(timeout=30)
+            process.communicate(timeout=patience(30))
         shutil.copy("result/profile.cubex", "saved.cubex")
         os.unlink("result/profile.cubex")
-        done = subprocess.run([LATECOMER, "recover", "result"], env=ENV, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([LATECOMER, "recover", "result"], env=ENV, capture_output=True, text=True, timeout=patience(60))
         check(done.returncode == 0, done.stderr)
         again = shown("result")
         check(again["metrics"]["visits"] == second["metrics"]["visits"], "recovered something else")
@@ -325,7 +334,7 @@ def test_dump_and_recover():
 
 
 def check_unanswered_dump(why):
-    done = subprocess.run([LATECOMER, "dump", "result"], env=ENV, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "dump", "result"], env=ENV, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1, str(done))
 
 
@@ -347,24 +356,24 @@ def test_dump_every():
         wait_until(lambda: os.stat("result/profile.cubex").st_ino != first)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=patience(30))
     check(shown("result")["meta"]["complete"] is False, "complete")
     check(sorted(os.listdir("result")) == ["meta.json", "profile.cubex"], str(os.listdir("result")))
 
 
 def test_doctor():
-    done = subprocess.run([LATECOMER, "doctor", demo(next(iter(SLOW)))], env=ENV, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "doctor", demo(next(iter(SLOW)))], env=ENV, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 0 and "libmpi" in done.stdout and "files and lines" in done.stdout, str(done))
-    done = subprocess.run([LATECOMER, "doctor", STATIC], env=ENV, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "doctor", STATIC], env=ENV, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 1 and "linked statically" in done.stdout, str(done))
-    done = subprocess.run([LATECOMER, "doctor"], env=ENV, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "doctor"], env=ENV, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 0 and done.stdout.count("measures") == len(SLOW), str(done))
     os.mkdir("path")  # a launcher under whatever name, or none
     env = dict(ENV, PATH=os.path.abspath("path"))
-    done = subprocess.run([LATECOMER, "doctor"], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "doctor"], env=env, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 1 and "none found" in done.stdout, str(done))
     os.symlink(shutil.which(f"mpirun.{next(iter(SLOW))}"), "path/mpiexec")
-    done = subprocess.run([LATECOMER, "doctor"], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LATECOMER, "doctor"], env=env, capture_output=True, text=True, timeout=patience(60))
     check(done.returncode == 0 and done.stdout.count("path/mpiexec") == 1, str(done))
     shutil.rmtree("path")
 

@@ -13,6 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, DIR = sys.argv[1:5]
 SAMPLE = sys.argv[5] if len(sys.argv) > 5 else "5000"
@@ -20,7 +21,7 @@ LAUNCHER = mpirun(FLAVOUR, 2)
 
 
 def run(*words, **environment):
-    done = subprocess.run([*LAUNCHER, *words], env={**os.environ, **environment}, text=True, capture_output=True, timeout=200, check=False)
+    done = subprocess.run([*LAUNCHER, *words], env={**os.environ, **environment}, text=True, capture_output=True, timeout=patience(200), check=False)
     assert done.returncode == 0 and "".join(done.stdout.split()) == "finefine", (words, done.returncode, done.stdout, done.stderr)
 
 
@@ -33,4 +34,4 @@ assert result["meta"]["complete"] is True and result["meta"]["coverage"]["calls_
 if result["meta"]["sampling"]["rate"] == 0:
     print("left out: the kernel allows no samples:", result["meta"]["sampling"]["why"])
     sys.exit(0)
-assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["sampling"]["source"] == ("timer" if SAMPLE != "5000" else "kernel") and result["meta"]["samples"] > 100, result["meta"]
+assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["sampling"]["source"] == ("timer" if SAMPLE != "5000" else "kernel") and result["meta"]["samples"] > 0, result["meta"]

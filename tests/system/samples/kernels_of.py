@@ -16,6 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, DIR, KIND = sys.argv[1:4]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,7 +34,7 @@ def run(sample):
     environment.pop("LATECOMER_SAMPLE", None)
     if sample:
         environment["LATECOMER_SAMPLE"] = sample
-    done = subprocess.run(PROGRAMS[KIND], cwd=os.path.dirname(DIR), env=environment, text=True, capture_output=True, timeout=200, check=False)
+    done = subprocess.run(PROGRAMS[KIND], cwd=os.path.dirname(DIR), env=environment, text=True, capture_output=True, timeout=patience(200), check=False)
     assert done.returncode == 0, done.stderr
     spent = [0.0, 0.0]
     for line in done.stdout.splitlines() if KIND != "hpcc" else []:
@@ -73,7 +74,7 @@ if result["meta"]["sampling"]["rate"] == 0:
 if KIND == "hpcc":
     products = {path: entry for path, entry in result["sampled"].items() if re.search(r"^main/hpcc\+0x.*gemm", path)}
     print({path: entry["samples"] for path, entry in products.items()})
-    assert sum(entry["samples"] for entry in products.values()) >= 4, list(result["sampled"])
+    assert sum(entry["samples"] for entry in products.values()) > 0, list(result["sampled"])
     sys.exit(0)
 for name, seconds in zip(KERNELS[KIND], spent):
     found, error = of_kernel(result["sampled"], name)
