@@ -41,9 +41,18 @@ need() {
   fi
   say "installing for $what:$missing"
   export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq >/dev/null || say "apt-get update failed; trying with what is known"
+  three_times apt-get update -qq >/dev/null || say "apt-get update failed; trying with what is known"
   # shellcheck disable=SC2086
-  apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  three_times apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+# The network, and locks of other package managers.
+three_times() {
+  "$@" && return 0
+  sleep 10
+  "$@" && return 0
+  sleep 30
+  "$@"
 }
 
 # A second OpenMP runtime for the tests, unpacked and not installed: Debian's packages of two versions exclude each other.
@@ -125,92 +134,62 @@ demo() {
   say "open in a browser: $pages"
 }
 
-# Reads "N tests failed out of M" from a log of ctest into bad and all; false if there is no such line.
-read_counts() { # LOG
-  local line
-  line=$(grep -aE '[0-9]+ tests failed out of [0-9]+' "$1" | tail -1) || return 1
-  bad=$(sed -E 's/.* ([0-9]+) tests failed out of ([0-9]+).*/\1/' <<<"$line")
-  all=$(sed -E 's/.* ([0-9]+) tests failed out of ([0-9]+).*/\2/' <<<"$line")
+# However the tests end before they have begun, the last lines say where.
+at=start
+begin=$SECONDS
+tests_end() {
+  local code=$?
+  [ "$1" = EXIT ] && [ $code -eq 0 ] && return
+  trap - EXIT
+  echo "FAILED: ended by ${1/EXIT/an error} after $((SECONDS - begin)) s, at: $at"
+  echo "0 passed, 1 failed"
+  exit 1
 }
 
-# Names of failed tests in a log of ctest: "  12 - name (Failed)" behind "The following tests FAILED:".
-failed_names() { # LOG
-  sed -n '/The following tests FAILED:/,$p' "$1" | sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(.*\)[[:space:]].*$|^[[:space:]]*[0-9]+ - (.*) \([^)]*\)[[:space:]]*$/\1\2/p'
-}
-
-# One ctest run; adds its counts to passed and failed. Tests labelled `timing` measure time: those of them that failed beside other
-# tests run again, alone and at most twice, and count by that; all outcomes are printed. No other test is repeated: a race that strikes
-# every second time would pass three times out of four.
-passed=0 failed=0 skipped=0
-ctest_run() { # PRESET ARGS..
-  local preset=$1 log bad=0 all=0 total left_out names again=0
-  shift
-  log=$(mktemp)
-  ctest --preset "$preset" --no-tests=error "$@" 2>&1 | tee "$log" || true
-  if ! read_counts "$log"; then
-    failed=$((failed + 1))
-    rm -f "$log"
-    return
-  fi
-  total=$all
-  left_out=$(grep -acF '***Skipped' "$log" || true)
-  if [ "$bad" -gt 0 ]; then
-    names=$(comm -12 <(failed_names "$log" | sort -u) \
-      <(ctest --preset "$preset" -N -L '^timing$' | sed -nE 's/^ *Test +#[0-9]+: //p' | sort -u) | sed 's/[.+]/\\&/g' | paste -sd'|')
-  fi
-  if [ -n "${names:-}" ]; then
-    local first=$bad
-    again=$(tr '|' '\n' <<<"$names" | wc -l)
-    say "$first of $total failed; $again of them measure time and run again, alone"
-    ctest --preset "$preset" -R "^($names)\$" --repeat until-pass:2 2>&1 | tee "$log" || true
-    read_counts "$log" || bad=$again
-    say "$bad of these failed again"
-    bad=$((first - again + bad))
-  fi
-  rm -f "$log"
-  failed=$((failed + bad))
-  skipped=$((skipped + left_out))
-  passed=$((passed + total - bad - left_out))
-}
-
+# All tests of the builds given to tests/gate/gate.py, which repeats, keeps logs and sums up.
 run_tests() {
-  local node
+  local node signal patience times limit=() nightly=() build
+  for signal in EXIT TERM INT HUP; do
+    # shellcheck disable=SC2064
+    trap "tests_end $signal" $signal
+  done
   node=$(node_packages)
+  at="installing packages"
   # shellcheck disable=SC2086
   need "the tests" $build_packages $test_packages $lint_packages $node
   newer_openmp
-  build release
-  if [ "${1:-}" = --apps ]; then
-    # shellcheck disable=SC2086
-    need "the applications" $app_packages
-    ctest_run release -L apps
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    return
-  fi
-  build asan
-  if [ "${1:-}" = --nightly ]; then
-    ctest_run release -j2
-  else
-    ctest_run release -j2 -LE nightly
-  fi
+  times="install $((SECONDS - begin)) s"
+  patience=$(/usr/bin/python3 tests/gate/gate.py --patience)
+  export LC_PATIENCE=$patience
+  case "${1:-}" in
+    --apps)
+      at="installing applications"
+      # shellcheck disable=SC2086
+      need "the applications" $app_packages
+      build_for_tests release
+      trap - EXIT TERM INT HUP
+      exec /usr/bin/python3 tests/gate/gate.py --nightly --times "$times" release:apps
+      ;;
+    --nightly) nightly=(--nightly) ;;
+    *) limit=(--limit "$((${LC_GATE_LIMIT_S:-5000} - SECONDS))") ;;
+  esac
+  local what=(release "asan:unit|fuzz|sanitizer" "tsan:sanitizer") targets=(all all sanitizer-tests)
+  [ ${#nightly[@]} -eq 0 ] || targets[2]=all
+  for build in 0 1 2; do
+    build_for_tests "${what[$build]%%:*}" "${targets[$build]}"
+  done
+  trap - EXIT TERM INT HUP
   # Leaks are not looked for in MPI programs (label sanitizer): the MPI libraries have them.
-  if [ "${1:-}" = --nightly ]; then
-    ctest_run asan -j2 -L 'unit|fuzz|sanitizer'
-    build tsan
-    ctest_run tsan -j2 -L sanitizer
-  else
-    ctest_run asan -j2 -L 'unit|fuzz|sanitizer' -LE nightly
-    build tsan sanitizer-tests
-    ctest_run tsan -j2 -L sanitizer -LE nightly
-  fi
-  say "tests done"
-  if [ "$skipped" -gt 0 ]; then
-    echo "$passed passed, $failed failed, $skipped skipped"
-  else
-    echo "$passed passed, $failed failed"
-  fi
-  [ "$failed" -eq 0 ]
+  exec /usr/bin/python3 tests/gate/gate.py "${nightly[@]}" "${limit[@]}" --times "$times" "${what[@]}"
+}
+
+build_for_tests() { # PRESET [TARGET]
+  local from=$SECONDS
+  at="building build/$1"
+  mkdir -p "build/$1"
+  cmake --preset "$1" "-DLC_PATIENCE=$LC_PATIENCE" >"build/$1/configure.log" 2>&1 || { tail -n 40 "build/$1/configure.log" >&2; return 1; }
+  build "$@"
+  times+=", build $1 $((SECONDS - from)) s"
 }
 
 lint() {

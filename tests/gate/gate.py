@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""Runs the tests of several builds, repeats what may be repeated, and ends with everything that a reader needs.
+
+gate.py [--nightly] [--limit SECONDS] [--times TEXT] BUILD[:LABELS] ..     BUILD as in build/BUILD; LABELS: regular expression of ctest -L
+gate.py --patience      prints the factor for limits of time on this machine as it is now
+
+A failed test labelled `real` is repeated three times alone, when everything else is done and the machine has come to rest: if all three
+pass, it is flaky, and listed as such; more than FLAKY_AT_MOST of these, or more than FIRST_AT_MOST first failures, are no accident, and the gate fails.
+Tests labelled `exact` are never repeated. Logs of failed attempts are kept in build/test-logs. The end of the output says of each failed
+test how to repeat it alone, and what it said; the last line is "N passed, N failed". So it is when a signal or --limit ends the run.
+Exit status: 0 if nothing failed, 1 otherwise, 75 if the machine is not fit (FIRST_AT_MOST)."""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+FLAKY_AT_MOST, FIRST_AT_MOST, ALONE = 3, 12, 3
+QUIET_PRESSURE, QUIET_WAIT_S = 20.0, 180
+LOG_LINES, LINE_CHARACTERS = 15, 300
+LOGS = Path("build/test-logs")
+NOT_FIT = 75
+
+
+class Ended(Exception):
+    """The run has to stop: a signal, or the limit of time."""
+
+
+def loop_seconds():
+    """Seconds of the clock for a fixed piece of work: what other work on the machine takes from us is in it."""
+    begin, x = time.monotonic(), 1
+    for _ in range(2_000_000):
+        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
+    return time.monotonic() - begin
+
+
+def patience():
+    """3 on a machine that does the work in 0.3 s, more on a slower or busier one."""
+    slowest = max(loop_seconds() for _ in range(3))
+    return max(3, min(15, round(3 * slowest / 0.3)))
+
+
+def first_line(path, pattern=r"(.*)", default="?"):
+    try:
+        found = re.search(pattern, Path(path).read_text(encoding="utf-8"))
+    except OSError:
+        return default
+    return found.group(1).strip() if found else default
+
+
+def pressure():
+    """Share of the last ten seconds in which something waited for a processor, in %; 0 where the kernel does not tell."""
+    return float(first_line("/proc/pressure/cpu", r"some avg10=([\d.]+)", "0"))
+
+
+def steal():
+    """(stolen, all) ticks of the processors since the machine started."""
+    ticks = [int(word) for word in first_line("/proc/stat", r"cpu +(.*)", "0").split()]
+    return (ticks[7] if len(ticks) > 7 else 0), sum(ticks)
+
+
+class Machine:
+    def __init__(self):
+        self.load, self.stolen = os.getloadavg()[0], steal()
+
+    def told(self):
+        stolen, ticks = (now - then for now, then in zip(steal(), self.stolen))
+        return (f"machine: {os.cpu_count()} cores, load {self.load:.1f} before, {os.getloadavg()[0]:.1f} after, "
+                f"cpu pressure {pressure():.0f} %, steal {100 * stolen / max(ticks, 1):.1f} %, "
+                f"{shutil.disk_usage('.').free / 1e9:.0f} GB free, kernel {os.uname().release}, perf_event_paranoid "
+                f"{first_line('/proc/sys/kernel/perf_event_paranoid')}, mmap_rnd_bits {first_line('/proc/sys/vm/mmap_rnd_bits')}")
+
+
+class Test:
+    def __init__(self, build, entry):
+        properties = {p["name"]: p["value"] for p in entry.get("properties", [])}
+        self.build, self.name, self.labels = build, entry["name"], properties.get("LABELS", [])
+        self.status, self.seconds, self.output, self.alone = "not reached", 0.0, "", ""
+
+    def title(self):
+        return self.name if self.build == "release" else f"{self.name} ({self.build})"
+
+    def take(self, status, case):
+        """What came out: `status` as ctest printed it, its JUnit test case (None where the run was ended)."""
+        self.status = status
+        if case is not None:
+            self.seconds = float(case.get("time") or 0)
+            self.output = case.findtext("system-out") or ""
+            said = next((element.get("message") or "" for element in case if element.tag in ("failure", "skipped")), "")
+            if status != "passed" and said:
+                self.output += f"\nctest: {said}\n"
+        if status in ("failed", "not run"):
+            self.log("first").write_text(self.output, encoding="utf-8")
+
+    def log(self, attempt):
+        return LOGS / f"{self.build}.{self.name}.{attempt}.log"
+
+
+class Run:
+    """One ctest after another; what is running now."""
+
+    def __init__(self, limit, times):
+        self.machine, self.begin, self.limit, self.times = Machine(), time.monotonic(), limit, [times] if times else []
+        self.tests, self.running, self.ctest, self.ended = [], {}, None, None
+        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(name, self.stop)
+        signal.signal(signal.SIGALRM, self.stop)
+        if limit:
+            signal.alarm(limit)
+
+    def stop(self, number, _):
+        what = f"the limit of {self.limit} s" if number == signal.SIGALRM else signal.Signals(number).name
+        raise Ended(f"ended by {what} after {self.seconds()} s while running {', '.join(self.running.values()) or 'nothing'}")
+
+    def seconds(self):
+        return round(time.monotonic() - self.begin)
+
+    def call_ctest(self, build, words, seen):
+        """Prints one line per test as they end, and sets seen[name] to its status; returns the JUnit file's test cases by name."""
+        report = LOGS / f"{build}.xml"
+        report.unlink(missing_ok=True)
+        words = ["ctest", "--test-dir", f"build/{build}", "--no-tests=error", "--output-junit", str(report.absolute()),
+                 "--test-output-size-failed", "65536", "--test-output-size-passed", "256", *words]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              start_new_session=True) as self.ctest:
+            for line in self.ctest.stdout:
+                started = re.match(r" +Start +(\d+): (\S+)", line)
+                finished = re.match(r" *(?:\d+/\d+)? +Test +#(\d+): (\S+) [. ]*(\*\*\*)?(\w+)", line)
+                if started:
+                    self.running[started[1]] = started[2]
+                elif finished:
+                    self.running.pop(finished[1], None)
+                    seen[finished[2]] = {"Passed": "passed", "Skipped": "skipped"}.get(finished[4], "failed")
+                    print(line, end="", flush=True)
+                elif re.match(r"No tests were found|Unable to|CMake Error", line):
+                    print(line, end="", flush=True)
+        self.ctest = None
+        self.running.clear()
+        try:
+            return {case.get("name"): case for case in xml.parse(report).getroot().iter("testcase")}
+        except (OSError, xml.ParseError):
+            return {}
+
+    def end_ctest(self):
+        if self.ctest:
+            os.killpg(self.ctest.pid, signal.SIGTERM)
+            time.sleep(2)
+            try:
+                os.killpg(self.ctest.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def run_build(self, build, select):
+        begin = time.monotonic()
+        listed = subprocess.run(["ctest", "--test-dir", f"build/{build}", "--show-only=json-v1", *select], capture_output=True, text=True, check=True)
+        # a list of this size comes behind ctest's own first line
+        known = [Test(build, entry) for entry in json.loads(listed.stdout[listed.stdout.index("{"):])["tests"]]
+        print(f"== build/{build}: {len(known)} tests", flush=True)
+        self.tests += known
+        seen, cases = {}, {}
+        try:
+            cases = self.call_ctest(build, ["-j2", *select], seen)
+        finally:
+            for test in known:
+                test.take(seen.get(test.name, "not run" if cases else "not reached"), cases.get(test.name))
+            self.times.append(f"{build} {time.monotonic() - begin:.0f} s")
+
+    def repeat(self, test):
+        for turn in range(1, ALONE + 1):
+            seen = {}
+            case = self.call_ctest(test.build, ["-R", f"^{re.escape(test.name)}$", "-FA", ".*"], seen).get(test.name)
+            if seen.get(test.name) != "passed":
+                output = case.findtext("system-out") if case is not None else None
+                test.log(f"alone{turn}").write_text(output or "", encoding="utf-8")
+                test.alone = f"alone: failed in turn {turn} of {ALONE}"
+                return
+        test.alone, test.status = f"{ALONE} of {ALONE} alone", "flaky"
+
+    def repeat_failed(self):
+        failed = self.failed()
+        if not failed or len(failed) > FIRST_AT_MOST:
+            return
+        begin = time.monotonic()
+        candidates = [test for test in failed if "real" in test.labels and test.status == "failed"]
+        print(f"== {len(failed)} failed, {len(candidates)} of them are repeated {ALONE} times, alone", flush=True)
+        while candidates and pressure() > QUIET_PRESSURE and time.monotonic() - begin < QUIET_WAIT_S:
+            time.sleep(5)
+        for test in candidates:
+            self.repeat(test)
+        self.times.append(f"alone {time.monotonic() - begin:.0f} s")
+
+    def failed(self):
+        return [test for test in self.tests if test.status in ("failed", "not run")]
+
+    def summary(self):
+        failed = self.failed()
+        flaky = [test for test in self.tests if test.status == "flaky"]
+        skipped = [test for test in self.tests if test.status == "skipped"]
+        print()
+        for test in skipped:
+            words = [line for line in test.output.splitlines() if line.strip()]
+            print(f"skipped {test.title()}: {words[-1][:LINE_CHARACTERS] if words else 'no reason given'}")
+        if flaky:
+            print(f"flaky (failed, then {ALONE} of {ALONE} alone):")
+            for test in flaky:
+                print(f"  {test.title()}  {test.log('first')}")
+        for test in failed[:40]:
+            print(f"FAILED {test.title()}  [{test.status}, {test.seconds:.1f} s{', ' + test.alone if test.alone else ''}]  {test.log('first')}")
+            print(f"  again: ctest --test-dir build/{test.build} -R '^{re.escape(test.name)}$' -FA '.*' --output-on-failure")
+            for line in [line for line in test.output.splitlines() if line.strip()][-LOG_LINES:]:
+                print(f"  | {line[:LINE_CHARACTERS]}")
+        if len(failed) > 40:
+            print(f"FAILED and {len(failed) - 40} more: {' '.join(test.title() for test in failed[40:])}")
+        bad = len(failed)
+        if len(flaky) > FLAKY_AT_MOST:
+            print(f"FAILED the machine or the tree is unstable: {len(flaky)} flaky tests, {FLAKY_AT_MOST} are allowed")
+            bad += 1
+        first = len(failed) + len(flaky)
+        if first > FIRST_AT_MOST:
+            print(f"the machine is not fit, or the tree is broken: {first} tests failed, none was repeated")
+        if self.ended:
+            left = sum(test.status == "not reached" for test in self.tests)
+            print(f"FAILED {self.ended}; {left} tests of the builds begun were not reached")
+            bad += 1
+        print(self.machine.told())
+        print(f"time: {', '.join(self.times)}, tests {self.seconds()} s{f', limit {self.limit} s' if self.limit else ''}, "
+              f"limits of tests x {os.environ.get('LC_PATIENCE', '3')}")
+        passed = sum(test.status in ("passed", "flaky") for test in self.tests)
+        left_out = f", {len(skipped)} skipped" if skipped else ""
+        print(f"{passed} passed, {bad} failed{left_out}", flush=True)
+        if not bad:
+            return 0
+        return NOT_FIT if first > FIRST_AT_MOST and not self.ended else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--patience", action="store_true")
+    parser.add_argument("--nightly", action="store_true")
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--times", default="", help="what went before, for the line of times")
+    parser.add_argument("builds", nargs="*")
+    args = parser.parse_args()
+    if args.patience:
+        print(patience())
+        return 0
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    run = Run(args.limit, args.times)
+    try:
+        for word in args.builds:
+            build, _, labels = word.partition(":")
+            run.run_build(build, (["-L", labels] if labels else []) + ([] if args.nightly else ["-LE", "nightly"]))
+        run.repeat_failed()
+    except Ended as ended:
+        run.ended = str(ended)
+        run.end_ctest()
+    signal.alarm(0)
+    return run.summary()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
