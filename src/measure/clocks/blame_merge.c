@@ -166,9 +166,10 @@ void lc_clk_merge_blame(struct lc_strbuf *meta) {
     }
     if (all_ok && keyed != NULL && other != NULL) {
         add_up(keyed, other);
-        book_blame(top, share_top(keyed, top));
+        int n = share_top(keyed, top);
+        book_blame(top, n);
         add_up(&lc_clk.costs, other);
-        int n = share_top(&lc_clk.costs, top);
+        n = share_top(&lc_clk.costs, top);
         book_costs(top, n);
         put_costs(&lc_clk.costs, top, n, meta);
     }
