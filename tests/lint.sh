@@ -8,7 +8,7 @@ VERSION=14
 NEWEST=10
 build=$1
 what=${2:-all}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 status=0
 
 wanted() { [ "$what" = "$1" ] || [ "$what" = all ] || [ "$what" = gate ]; }
