@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "bench/fingerprint_svg.h"
 
 static bool is_empty(const char *directory) {
@@ -22,6 +23,12 @@ static bool is_empty(const char *directory) {
 
 enum lc_err lc_bench_directory(const char *wanted, struct lc_strbuf *directory) {
     enum { MOST = 10000 };
+    const char *slash = strrchr(wanted, '/');
+    if (slash != NULL) {
+        lc_strbuf_clear(directory);
+        lc_strbuf_add(directory, wanted, (size_t)(slash - wanted) + 1);
+        LC_TRY(lc_make_folders(lc_strbuf_get(directory)));
+    }
     for (int i = 1; i < MOST; i++) {
         lc_strbuf_clear(directory);
         lc_strbuf_puts(directory, wanted);

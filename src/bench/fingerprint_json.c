@@ -1,12 +1,12 @@
 /* The JSON of a fingerprint: keys as the command line's interface has them. */
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/strbuf.h"
 #include "bench/fingerprint.h"
 
@@ -209,16 +209,11 @@ enum lc_err lc_fingerprint_read(const char *file, struct lc_fingerprint **made) 
 }
 
 enum lc_err lc_bench_write_json(const json_t *object, const char *file) {
-    struct lc_strbuf part = {0};
-    lc_strbuf_printf(&part, "%s.part", file);
-    bool ok = object != NULL &&
-              json_dump_file(object, lc_strbuf_get(&part),
-                             JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 &&
-              rename(lc_strbuf_get(&part), file) == 0;
-    int error = errno;
-    if (!ok)
-        remove(lc_strbuf_get(&part));
-    lc_strbuf_free(&part);
-    errno = error;
-    return ok ? LC_OK : lc_fail_errno(LC_ERR_IO, "bench: %s: cannot be written", file);
+    char *text =
+        object != NULL ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    if (text == NULL)
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write JSON");
+    enum lc_err err = lc_outfile_put(file, text, strlen(text));
+    free(text);
+    return err;
 }

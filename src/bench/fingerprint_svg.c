@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/outfile.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
@@ -339,18 +340,11 @@ static void draw(struct lc_strbuf *out, const struct lc_fingerprint *f) {
 }
 
 enum lc_err lc_fingerprint_svg(const struct lc_fingerprint *f, const char *file) {
-    struct lc_strbuf out = {0}, part = {0};
+    struct lc_strbuf out = {0};
     draw(&out, f);
-    lc_strbuf_printf(&part, "%s.part", file);
-    FILE *stream = lc_strbuf_ok(&out) ? fopen(lc_strbuf_get(&part), "we") : NULL;
-    bool ok = stream != NULL && fwrite(out.text, 1, out.length, stream) == out.length;
-    if (stream != NULL)
-        ok = fclose(stream) == 0 && ok;
-    ok = ok && rename(lc_strbuf_get(&part), file) == 0;
-    enum lc_err err = ok ? LC_OK : lc_fail_errno(LC_ERR_IO, "bench: %s: cannot be written", file);
-    if (!ok)
-        (void)remove(lc_strbuf_get(&part));
+    enum lc_err err = lc_strbuf_ok(&out)
+                          ? lc_outfile_put(file, lc_strbuf_get(&out), out.length)
+                          : lc_fail(LC_ERR_NOMEM, "memory: cannot draw a fingerprint");
     lc_strbuf_free(&out);
-    lc_strbuf_free(&part);
     return err;
 }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
+#include "base/outfile.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/export.h"
@@ -103,34 +103,28 @@ static enum lc_err export_result(const struct settings *settings, FILE *out) {
     return err;
 }
 
-static int export_to(const struct settings *settings, const char *file) {
-    if (strcmp(settings->format, timeline) == 0)
-        return lc_export_timeline(settings->operand, file, settings->most_bytes);
-    FILE *out = fopen(file, "wb");
-    enum lc_err err = out != NULL ? export_result(settings, out)
-                                  : lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
-    if (out != NULL && fclose(out) != 0 && err == LC_OK)
-        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
+static int complain(enum lc_err err) {
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
     return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
 }
 
-/* Under another name until it is whole. */
+static int export_to(const struct settings *settings, struct lc_outfile *file) {
+    if (strcmp(settings->format, timeline) == 0)
+        return lc_export_timeline(settings->operand, file->partial, settings->most_bytes);
+    FILE *out = lc_outfile_stream(file);
+    return complain(out != NULL ? export_result(settings, out)
+                                : lc_fail_errno(LC_ERR_NOMEM, "%s: cannot be written", file->path));
+}
+
 static int write_file(const struct settings *settings) {
-    char *partial;
-    if (asprintf(&partial, "%s.partial", settings->out) < 0) {
-        lc_complain("memory: cannot build a file name");
-        return LC_EXIT_ERROR;
-    }
-    int code = export_to(settings, partial);
-    if (code == LC_EXIT_OK && rename(partial, settings->out) != 0) {
-        lc_complain("%s: %s", settings->out, strerror(errno));
-        code = LC_EXIT_ERROR;
-    }
-    if (code != LC_EXIT_OK)
-        unlink(partial);
-    free(partial);
+    struct lc_outfile file;
+    if (lc_outfile_open(&file, settings->out) != LC_OK)
+        return complain(LC_ERR_IO);
+    int code = export_to(settings, &file);
+    if (code == LC_EXIT_OK)
+        return complain(lc_outfile_commit(&file));
+    lc_outfile_abandon(&file);
     return code;
 }
 
@@ -143,8 +137,5 @@ int lc_cmd_export(int argc, char **argv) {
         return write_file(&settings);
     if (strcmp(settings.format, timeline) == 0)
         lc_cli_usage("export: --to perfetto: no file given: give -o FILE");
-    enum lc_err err = export_result(&settings, stdout);
-    if (err != LC_OK)
-        lc_complain("%s", lc_err_text());
-    return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
+    return complain(export_result(&settings, stdout));
 }

@@ -1,5 +1,4 @@
 /* latecomer report: one page of HTML from one result or several. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/launcher.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/strbuf.h"
 #include "bench/bench_result.h"
 #include "cli/cmd.h"
@@ -181,14 +181,11 @@ static enum lc_err add_fingerprints(struct lc_page_content *content, const char 
     return err;
 }
 
-static enum lc_err write_page(const struct lc_page_content *content, const char *file) {
-    FILE *out = fopen(file, "wb");
+static enum lc_err write_page(const struct lc_page_content *content, struct lc_outfile *file) {
+    FILE *out = lc_outfile_stream(file);
     if (out == NULL)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
-    enum lc_err err = lc_page_write(content, out);
-    if (fclose(out) != 0 && err == LC_OK)
-        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", file);
-    return err;
+        return lc_fail_errno(LC_ERR_NOMEM, "%s: cannot be written", file->path);
+    return lc_page_write(content, out);
 }
 
 static const char *operand_of(const struct settings *settings, size_t i) {
@@ -204,22 +201,18 @@ static enum lc_err add_operand(struct lc_page_content *content, const struct set
     return add_result(&content->results[k], settings, operand, page, k);
 }
 
-/* Under another name until it is whole. */
 static enum lc_err make(const struct settings *settings, struct lc_page_content *content, size_t n,
                         const char *page) {
-    char *partial;
-    if (asprintf(&partial, "%s.partial", page) < 0)
-        return lc_fail(LC_ERR_NOMEM, "memory: cannot build a file name");
+    struct lc_outfile file;
+    LC_TRY(lc_outfile_open(&file, page));
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < n; i++)
-        err = add_operand(content, settings, operand_of(settings, i), partial);
+        err = add_operand(content, settings, operand_of(settings, i), file.partial);
     if (err == LC_OK)
-        err = write_page(content, partial);
-    if (err == LC_OK && rename(partial, page) != 0)
-        err = lc_fail_errno(LC_ERR_IO, "%s", page);
-    if (err != LC_OK)
-        unlink(partial);
-    free(partial);
+        err = write_page(content, &file);
+    if (err == LC_OK)
+        return lc_outfile_commit(&file);
+    lc_outfile_abandon(&file);
     return err;
 }
 
@@ -246,8 +239,11 @@ static enum lc_err default_page(const struct settings *settings, char **page) {
  * the locations among them; what fails for them fails for the first, too, which says so. */
 static void take_part(const struct settings *settings, const char *page) {
     size_t n = settings->operands.n > 0 ? settings->operands.n : 1;
+    struct stat status;
+    bool file = stat(page, &status) != 0 || S_ISREG(status.st_mode);
     char *partial;
-    if (asprintf(&partial, "%s.partial", page) < 0)
+    if (asprintf(&partial, "%s%s.partial", file ? "" : lc_temporary_folder(),
+                 file ? page : "/latecomer") < 0)
         return;
     enum lc_err err = LC_OK;
     for (size_t i = 0, k = 0; err == LC_OK && i < n; i++) {

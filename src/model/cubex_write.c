@@ -1,13 +1,13 @@
 #include "model/cubex_write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "model/anchor.h"
 #include "model/row_order.h"
 #include "model/tar.h"
@@ -16,8 +16,7 @@ enum { DATA_MARKER = 10, INDEX_HEADER = 18, SPARSE = 1, DENSE = 3, MAX_TREE_DEPT
 
 struct lc_cubex_writer {
     const struct lc_model *defs;
-    char *path, *partial; /* final name, name while incomplete */
-    int fd;
+    struct lc_outfile file;
     uint64_t end;           /* of what has been finished; the current member's header is here */
     uint32_t metric;        /* current one, LC_NONE between metrics */
     uint32_t next_cnode;    /* the smallest cnode whose row may come */
@@ -33,11 +32,11 @@ static enum lc_err write_at(struct lc_cubex_writer *writer, const void *from, si
                             uint64_t offset) {
     const unsigned char *in = from;
     while (bytes > 0) {
-        ssize_t put = pwrite(writer->fd, in, bytes, (off_t)offset);
+        ssize_t put = pwrite(writer->file.fd, in, bytes, (off_t)offset);
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", writer->partial);
+            return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", writer->file.path);
         in += put;
         offset += (uint64_t)put;
         bytes -= (size_t)put;
@@ -52,7 +51,7 @@ static enum lc_err end_member(struct lc_cubex_writer *writer, const char *name, 
         return lc_fail(
             LC_ERR_RANGE,
             "%s: member %s would have more than 8 GiB: measure fewer call paths or ranks",
-            writer->path, name);
+            writer->file.path, name);
     lc_tar_header(block, name, bytes);
     LC_TRY(write_at(writer, block, sizeof block, writer->end));
     writer->end += LC_TAR_BLOCK + lc_tar_padded(bytes);
@@ -85,23 +84,7 @@ static enum lc_err check_definitions(const struct lc_model *defs) {
     return LC_OK;
 }
 
-static enum lc_err open_partial(struct lc_cubex_writer *writer, const char *path) {
-    LC_TRY(lc_strdup(&writer->path, path));
-    if (asprintf(&writer->partial, "%s.%ld.partial", path, (long)getpid()) < 0) {
-        writer->partial = NULL;
-        return lc_fail(LC_ERR_NOMEM, "memory: cannot build a file name");
-    }
-    writer->fd = open(writer->partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (writer->fd < 0)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot be created", writer->partial);
-    return LC_OK;
-}
-
 static void free_writer(struct lc_cubex_writer *writer) {
-    if (writer->fd >= 0)
-        close(writer->fd);
-    free(writer->path);
-    free(writer->partial);
     free(writer->written);
     free(writer->present);
     free(writer->inclusive);
@@ -115,7 +98,6 @@ enum lc_err lc_cubex_writer_open(struct lc_cubex_writer **out, const char *path,
     LC_TRY(check_definitions(defs));
     LC_TRY(lc_alloc(&writer, 1, sizeof *writer));
     writer->defs = defs;
-    writer->fd = -1;
     writer->metric = LC_NONE;
     enum lc_err err = lc_alloc(&writer->written, defs->n_metrics / 8 + 1, 1);
     if (err == LC_OK)
@@ -123,7 +105,7 @@ enum lc_err lc_cubex_writer_open(struct lc_cubex_writer **out, const char *path,
     if (err == LC_OK)
         err = lc_alloc(&writer->row, defs->n_locations, 8);
     if (err == LC_OK)
-        err = open_partial(writer, path);
+        err = lc_outfile_open(&writer->file, path);
     if (err != LC_OK) {
         free_writer(writer);
         return err;
@@ -187,7 +169,7 @@ enum lc_err lc_cubex_writer_metric(struct lc_cubex_writer *writer, uint32_t metr
     LC_TRY(end_metric(writer));
     if (metric >= writer->defs->n_metrics || writer->written[metric / 8] >> (metric % 8) & 1)
         return lc_fail(LC_ERR_RANGE, "%s: metric %u is unknown or has its data already",
-                       writer->path, metric);
+                       writer->file.path, metric);
     if (writer->defs->metrics[metric].kind == LC_METRIC_INCLUSIVE && writer->inclusive == NULL)
         LC_TRY(lc_order_inclusive(writer->defs, &writer->inclusive));
     writer->written[metric / 8] |= (unsigned char)(1u << (metric % 8));
@@ -214,7 +196,7 @@ enum lc_err lc_cubex_writer_row(struct lc_cubex_writer *writer, uint32_t cnode,
                                 const double *values) {
     const struct lc_model *defs = writer->defs;
     if (writer->metric == LC_NONE || cnode < writer->next_cnode || cnode >= defs->n_cnodes)
-        return lc_fail(LC_ERR_RANGE, "%s: a row of call path %u is out of order", writer->path,
+        return lc_fail(LC_ERR_RANGE, "%s: a row of call path %u is out of order", writer->file.path,
                        cnode);
     writer->next_cnode = cnode + 1;
     bool zero = true;
@@ -252,8 +234,8 @@ enum lc_err lc_cubex_writer_misc(struct lc_cubex_writer *writer, const char *nam
                                  size_t bytes) {
     const char *text = data;
     if (name[0] == '\0' || strlen(name) >= LC_TAR_NAME_MAX)
-        return lc_fail(LC_ERR_RANGE, "%s: member name \"%.40s\" is empty or too long", writer->path,
-                       name);
+        return lc_fail(LC_ERR_RANGE, "%s: member name \"%.40s\" is empty or too long",
+                       writer->file.path, name);
     /* A table may end without a newline; one more would be an empty row. */
     if (bytes > 0 && bytes % LC_TAR_BLOCK == 0 && text[bytes - 1] == '\n')
         bytes--;
@@ -272,21 +254,17 @@ static enum lc_err finish(struct lc_cubex_writer *writer) {
     if (err != LC_OK)
         return err;
     /* Two blocks of zeros end the file; before them, the padding of the last member. */
-    if (ftruncate(writer->fd, (off_t)(writer->end + 2 * (uint64_t)LC_TAR_BLOCK)) != 0)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", writer->partial);
-    int fd = writer->fd;
-    writer->fd = -1;
-    if (close(fd) != 0)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", writer->partial);
-    if (rename(writer->partial, writer->path) != 0)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot be put in place", writer->path);
+    if (ftruncate(writer->file.fd, (off_t)(writer->end + 2 * (uint64_t)LC_TAR_BLOCK)) != 0)
+        return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", writer->file.path);
     return LC_OK;
 }
 
 enum lc_err lc_cubex_writer_close(struct lc_cubex_writer *writer) {
     enum lc_err err = finish(writer);
-    if (err != LC_OK)
-        unlink(writer->partial);
+    if (err == LC_OK)
+        err = lc_outfile_commit(&writer->file);
+    else
+        lc_outfile_abandon(&writer->file);
     free_writer(writer);
     return err;
 }
@@ -294,6 +272,6 @@ enum lc_err lc_cubex_writer_close(struct lc_cubex_writer *writer) {
 void lc_cubex_writer_abort(struct lc_cubex_writer *writer) {
     if (writer == NULL)
         return;
-    unlink(writer->partial);
+    lc_outfile_abandon(&writer->file);
     free_writer(writer);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "format/rank_record.h"
 #include "run/profile_convert.h"
 #include "run/rundir.h"
@@ -20,40 +21,13 @@ static void join(char *path, const char *dir, const char *name) {
     snprintf(path, PATH_MAX, "%s/%s", dir, name);
 }
 
-/* Writes under a temporary name; the file appears complete or not at all. */
-static enum lc_err write_file(const char *path, const void *bytes, size_t n_bytes) {
-    char temporary[PATH_MAX];
-    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
-    enum lc_err err = LC_OK;
-    for (size_t done = 0; done < n_bytes;) {
-        ssize_t written = write(fd, (const char *)bytes + done, n_bytes - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
-            break;
-        }
-        done += (size_t)written;
-    }
-    if (close(fd) != 0 && err == LC_OK)
-        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
-    if (err == LC_OK && rename(temporary, path) != 0)
-        err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
-    if (err != LC_OK)
-        unlink(temporary);
-    return err;
-}
-
 enum lc_err lc_experiment_write_json(const char *dir, const char *name, const json_t *object) {
     char path[PATH_MAX];
     join(path, dir, name);
     char *text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     if (text == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot write JSON");
-    enum lc_err err = write_file(path, text, strlen(text));
+    enum lc_err err = lc_outfile_put(path, text, strlen(text));
     free(text);
     return err;
 }
@@ -69,7 +43,7 @@ static enum lc_err write_raw(const char *path, const struct lc_raw *raw) {
     void *bytes;
     size_t n_bytes;
     LC_TRY(lc_raw_pack(raw, 1, &bytes, &n_bytes));
-    enum lc_err err = write_file(path, bytes, n_bytes);
+    enum lc_err err = lc_outfile_put(path, bytes, n_bytes);
     free(bytes);
     return err;
 }

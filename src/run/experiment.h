@@ -5,7 +5,7 @@
  *   .dump              the number of the last request for a snapshot (control.h)
  *   .partial.<r>.raw   the ranks of one node, saved from shared memory after an unhappy end or for
  * a snapshot; r: lowest rank profile.cubex, meta.json   the result; the rest goes when it is
- * complete .ranks, .profile.raw.tmp   the library's own Called by the parents and by `latecomer
+ * complete .ranks, .profile.raw.*   the library's own Called by the parents and by `latecomer
  * recover`. */
 #ifndef LC_RUN_EXPERIMENT_H
 #define LC_RUN_EXPERIMENT_H

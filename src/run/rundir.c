@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/outfile.h"
 
 enum {
     WAIT_FOR_RANK0_MS = 300,
@@ -199,6 +200,8 @@ enum lc_err lc_rundir_agree(struct lc_rundir *dir, const struct lc_launch *launc
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || name[0] == '\0')
         err = lc_fail(LC_ERR_USAGE,
                       "%s: not a name for an experiment directory: give another with -o", wanted);
+    if (err == LC_OK)
+        err = lc_make_folders(parent);
     if (err == LC_OK && (base = realpath(parent, NULL)) == NULL)
         err = lc_fail_errno(LC_ERR_IO, "%s: no such directory for the result", parent);
     if (err == LC_OK && launch->launcher != NULL && launch->size > 1) {

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/outfile.h"
+#include "base/strbuf.h"
 #include "trace/otf2_archive.h"
 #include "trace/rank.h"
 #include "trace/trace_convert.h"
@@ -294,19 +296,17 @@ enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
 }
 
 enum lc_err lc_trace_info_save(const struct lc_trace_rank_info *info, const char *dir) {
-    char *path = lc_trace_path(dir, "r%d.done", info->rank),
-         *temporary = lc_trace_path(dir, "r%d.tmp", info->rank);
-    FILE *file = temporary ? fopen(temporary, "wb") : NULL;
-    bool ok = file && path && fwrite(info, sizeof(*info), 1, file) == 1 &&
-              fwrite(info->locations, sizeof(*info->locations), info->n_locations, file) ==
-                  info->n_locations &&
-              fwrite(info->teams, sizeof(*info->teams), info->n_teams, file) == info->n_teams;
-    if (file && fclose(file) != 0)
-        ok = false;
-    ok = ok && rename(temporary, path) == 0;
-    enum lc_err err = ok ? LC_OK : lc_fail_errno(LC_ERR_IO, "%s", path ? path : dir);
+    struct lc_strbuf text = {0};
+    lc_strbuf_add(&text, (const char *)info, sizeof(*info));
+    lc_strbuf_add(&text, (const char *)info->locations,
+                  info->n_locations * sizeof(*info->locations));
+    lc_strbuf_add(&text, (const char *)info->teams, info->n_teams * sizeof(*info->teams));
+    char *path = lc_trace_path(dir, "r%d.done", info->rank);
+    enum lc_err err = path && lc_strbuf_ok(&text)
+                          ? lc_outfile_put(path, lc_strbuf_get(&text), text.length)
+                          : lc_fail(LC_ERR_NOMEM, "trace: not enough memory");
     free(path);
-    free(temporary);
+    lc_strbuf_free(&text);
     return err;
 }
 

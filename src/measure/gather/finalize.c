@@ -7,6 +7,7 @@
 
 #include "base/binomial.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/pieces.h"
 #include "format/raw_pack.h"
 #include "format/state.h"
@@ -302,14 +303,14 @@ static bool pass_rows(const struct gather *g, int fd) {
 }
 
 static void write_file(struct gather *g, char *meta) {
-    char path[4096], final[4096];
-    snprintf(path, sizeof path, "%s/.profile.raw.tmp", lc_core.dir);
-    snprintf(final, sizeof final, "%s/.profile.raw", lc_core.dir);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    int error = fd < 0 ? errno : 0;
+    char path[4096];
+    struct lc_outfile file;
+    snprintf(path, sizeof path, "%s/.profile.raw", lc_core.dir);
+    bool opened = lc_outfile_open(&file, path) == LC_OK;
+    int error = opened ? 0 : errno;
     void *bytes = NULL;
     size_t n_bytes = 0;
-    bool ok = fd >= 0 && !g->failed;
+    bool ok = opened && !g->failed;
     if (g->whole != NULL) {
         g->whole->meta = meta;
         const char *pop = lc_clocks_pop_text();
@@ -318,22 +319,22 @@ static void write_file(struct gather *g, char *meta) {
         ok = false;
     if (ok && lc_raw_pack(g->whole, 1, &bytes, &n_bytes) != LC_OK)
         ok = false;
-    if (ok && !lc_write_all(fd, bytes, n_bytes)) {
+    if (ok && !lc_write_all(file.fd, bytes, n_bytes)) {
         error = errno;
         ok = false;
     }
     free(bytes);
     errno = 0;
-    ok = pass_rows(g, ok ? fd : -1) && ok; /* in any case: the others send theirs */
+    ok = pass_rows(g, ok ? file.fd : -1) && ok; /* in any case: the others send theirs */
     if (!ok && error == 0)
         error = errno;
-    if (fd >= 0 && close(fd) != 0)
-        ok = false;
-    if (ok && rename(path, final) == 0)
+    if (ok && lc_outfile_commit(&file) == LC_OK)
         return;
-    if (fd >= 0)
-        unlink(path);
-    lc_say_once("profile: %s: %s", final, error != 0 ? strerror(error) : "no memory");
+    if (ok)
+        error = errno;
+    else if (opened)
+        lc_outfile_abandon(&file);
+    lc_say_once("profile: %s: %s", path, error != 0 ? strerror(error) : "no memory");
 }
 
 /* Joins the library's own text with those of the hooks. */
