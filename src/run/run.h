@@ -24,6 +24,7 @@
 
 #include "base/err.h"
 #include "base/launcher.h"
+#include "run/binding.h"
 #include "run/inspect.h"
 #include "run/rundir.h"
 #include "run/sentinel.h"
@@ -52,11 +53,12 @@ struct lc_run {
     struct lc_launch launch;
     struct lc_program program;
     struct lc_rundir dir;
-    char **argv;          /* of the program */
-    char *library;        /* the stub to preload */
-    char *openmp;         /* an OpenMP runtime to preload, or NULL */
-    bool measure;         /* false: the program runs as if we were not here */
-    bool result_saved;    /* in MPI_Finalize already */
+    char **argv;               /* of the program */
+    char *library;             /* the stub to preload */
+    char *openmp;              /* an OpenMP runtime to preload, or NULL */
+    struct lc_binding binding; /* for that runtime */
+    bool measure;              /* false: the program runs as if we were not here */
+    bool result_saved;         /* in MPI_Finalize already */
     uint64_t finalize_ns; /* the result is whole, and the program in MPI_Finalize; 0: not yet */
     bool is_apart; /* MPI sees this rank alone: a run of one rank, in a directory of its own */
     int threads;   /* wanted per process, by OMP_NUM_THREADS */

@@ -47,6 +47,12 @@ static void choose_openmp(struct lc_run *run) {
     char why[256];
     if (lc_openmp_choose(&run->program, &run->openmp, why) != LC_OK)
         snprintf(why, sizeof why, "%.255s", lc_err_text());
+    if (run->openmp != NULL && lc_binding_choose(&run->binding, why) != LC_OK)
+        snprintf(why, sizeof why, "%.255s", lc_err_text());
+    if (why[0] != '\0') {
+        free(run->openmp);
+        run->openmp = NULL;
+    }
     if (run->launch.rank != 0)
         return;
     if (why[0] != '\0')
@@ -131,6 +137,7 @@ int lc_run_main(char **argv) {
     lc_program_free(&run.program);
     free(run.library);
     free(run.openmp);
+    lc_binding_free(&run.binding);
     lc_run_leave(&run);
     lc_peers_free(&run.peers);
     return lc_run_exit_like(&run);

@@ -55,6 +55,13 @@ static void set_path_variable(const char *name, pid_t pid, int fd) {
     setenv(name, text, 1);
 }
 
+static void set_or_unset(const char *name, const char *value) {
+    if (value != NULL)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
 /* The library goes in front, then the OpenMP runtime; what the user preloads stays. */
 static void set_environment(const struct lc_run *run, pid_t parent) {
     const char *before = getenv("LD_PRELOAD");
@@ -66,12 +73,11 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
         joined = NULL;
     setenv("LD_PRELOAD", joined != NULL ? joined : run->library, 1);
     free(joined);
-    if (run->openmp != NULL) {
-        setenv("LATECOMER_OPENMP_LIBRARY", run->openmp, 1);
+    if (run->openmp != NULL)
         setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
-    } else {
-        unsetenv("LATECOMER_OPENMP_LIBRARY");
-    }
+    set_or_unset("LATECOMER_OPENMP_LIBRARY", run->openmp);
+    set_or_unset("LATECOMER_OPENMP_BIND", run->binding.bind);
+    set_or_unset("LATECOMER_OPENMP_PLACES", run->binding.places);
     if (prctl(PR_GET_SECCOMP) > 0) /* it is not the program's own */
         setenv("LATECOMER_SAMPLE_FILTERED", "1", 1);
     setenv("LATECOMER_PRELOADED", run->library, 1);

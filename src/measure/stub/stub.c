@@ -21,6 +21,7 @@
 
 #include "base/mpi_flavour.h"
 #include "measure/stub/find_mpi.h"
+#include "measure/stub/omp_binding.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -124,6 +125,7 @@ static void say(const char *what, const char *why) {
 
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
 static void clean_environment(void) {
+    lc_omp_binding_remember();
     const char *old = getenv("LD_PRELOAD"), *openmp = getenv("LATECOMER_OPENMP_LIBRARY");
     if (old != NULL) {
         char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
@@ -150,10 +152,10 @@ static void clean_environment(void) {
         free(kept);
         free(copy);
     }
-    static const char *const ours[] = {"LATECOMER_STATE",         "LATECOMER_DIR",
-                                       "LATECOMER_BELL",          "LATECOMER_PRELOADED",
-                                       "LATECOMER_ALONE",         "LATECOMER_OPENMP_LIBRARY",
-                                       "LATECOMER_WHAT_IF_PLACES"};
+    static const char *const ours[] = {
+        "LATECOMER_STATE",       "LATECOMER_DIR",           "LATECOMER_BELL",
+        "LATECOMER_PRELOADED",   "LATECOMER_ALONE",         "LATECOMER_OPENMP_LIBRARY",
+        "LATECOMER_OPENMP_BIND", "LATECOMER_OPENMP_PLACES", "LATECOMER_WHAT_IF_PLACES"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
     const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
@@ -393,6 +395,7 @@ EXPORT void *ompt_start_tool(unsigned version, const char *runtime) {
     void *(*next)(unsigned, const char *) =
         (void *(*)(unsigned, const char *))dlsym(RTLD_NEXT, "ompt_start_tool");
     const char *libraries = getenv("OMP_TOOL_LIBRARIES");
+    lc_omp_binding_restore(); /* the runtime reads CPUs and variables after this */
     void *theirs = next != NULL ? next(version, runtime) : NULL;
     bool wanted = getenv("LATECOMER_STATE") != NULL ||
                   (atomic_load(&state) == AWAKE && stub.openmp_tool != NULL);
