@@ -62,7 +62,7 @@ static enum lc_err follow(const char *path, char **target) {
     char link[PATH_MAX], *next;
     int fd;
     LC_TRY(lc_strdup(target, path));
-    for (int hops = 0; !in_proc(*target, &fd); hops++) {
+    for (int hops = 0; *target != NULL && !in_proc(*target, &fd); hops++) {
         ssize_t length = readlink(*target, link, sizeof link - 1);
         if (length < 0)
             return LC_OK;
@@ -82,7 +82,7 @@ static enum lc_err follow(const char *path, char **target) {
 /* What the name stands for: a file to replace, or something to write through. */
 static enum lc_err find_target(struct lc_outfile *file) {
     struct stat status;
-    int fd;
+    int fd = -1;
     /* The kernel follows the links first: it refuses those that others left in a folder like /tmp
      * (fs.protected_symlinks). */
     bool there = stat(file->path, &status) == 0;
@@ -93,7 +93,7 @@ static enum lc_err find_target(struct lc_outfile *file) {
         return fails(file->path);
     }
     LC_TRY(follow(file->path, &file->target));
-    bool proc = in_proc(file->target, &fd);
+    bool proc = file->target != NULL && in_proc(file->target, &fd);
     if (!proc && (!there || S_ISREG(status.st_mode))) {
         file->existed = there;
         if (there) {
@@ -277,9 +277,26 @@ enum lc_err lc_outfile_put(const char *path, const void *bytes, size_t n_bytes) 
     return err;
 }
 
+/* Keeps errno. */
 static bool is_folder(const char *path) {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    int error = errno;
+    bool is = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    errno = error;
+    return is;
+}
+
+/* Of a link that leads nowhere, the folder that it names. */
+static bool make_folder(const char *path) {
+    char *target = NULL;
+    bool made = mkdir(path, 0777) == 0 || is_folder(path); /* other processes make it, too */
+    if (!made && errno == EEXIST && access(path, F_OK) != 0 && errno == ENOENT &&
+        follow(path, &target) == LC_OK)
+        made = mkdir(target, 0777) == 0 || is_folder(target);
+    int error = errno;
+    free(target);
+    errno = error;
+    return made;
 }
 
 enum lc_err lc_make_folders(const char *path) {
@@ -290,13 +307,8 @@ enum lc_err lc_make_folders(const char *path) {
         if (path[i] != '/' && path[i] != '\0')
             continue;
         part[i] = '\0';
-        if (mkdir(part, 0777) != 0) {
-            int error = errno;
-            if (!is_folder(part)) { /* other processes may make it, too */
-                errno = error;
-                err = lc_fail_errno(LC_ERR_IO, "%s: cannot create the folder", part);
-            }
-        }
+        if (!make_folder(part))
+            err = lc_fail_errno(LC_ERR_IO, "%s: cannot create the folder", part);
         part[i] = path[i];
     }
     free(part);

@@ -51,7 +51,8 @@ const char *lc_temporary_folder(void);
 /* All of it at once. LC_ERR_IO, LC_ERR_NOMEM, as the above. */
 enum lc_err lc_outfile_put(const char *path, const void *bytes, size_t n_bytes);
 
-/* Makes a folder and those above it that are missing. LC_ERR_IO, LC_ERR_NOMEM. */
+/* Makes a folder and those above it that are missing; links are followed, also those that lead
+ * nowhere yet. LC_ERR_IO, LC_ERR_NOMEM. */
 enum lc_err lc_make_folders(const char *path);
 
 #endif

@@ -72,6 +72,8 @@ static void unmake(const char *path) {
 static enum lc_err make_directory(const char *path) {
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_empty_directory(path)))
         return claim(path);
+    if (errno == ENOENT && lc_make_folders(path) == LC_OK) /* a link that leads nowhere yet */
+        return claim(path);
     if (errno == EEXIST || errno == ENOTDIR)
         return LC_ERR_EXISTS;
     return lc_fail_errno(LC_ERR_IO, "%s: cannot create the experiment directory", path);

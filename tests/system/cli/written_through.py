@@ -151,7 +151,8 @@ def check_failed_export():
 
 def check_folders():
     """Those of `run` and `bench` are made."""
-    for folder in ("new/sub/dir", "new/again/"):
+    os.symlink("new/linked", "link")
+    for folder in ("new/sub/dir", "new/again/", "link", "link/inside"):
         done = subprocess.run([LATECOMER, "run", "-o", folder, "true"], capture_output=True, timeout=60, check=False)
         check(done.returncode == 0 and os.path.exists(f"{folder}/profile.cubex"), f"run -o {folder}: {done}")
     with open("runs.txt", "w", encoding="ascii") as runs:

@@ -269,6 +269,12 @@ static void folders(void **state) {
     assert_int_equal(lc_make_folders("a/b"), LC_OK);
     assert_int_equal(lc_make_folders("/"), LC_OK);
     assert_int_equal(lc_make_folders("."), LC_OK);
+    assert_int_equal(symlink("b/linked", "a/link"), 0);
+    assert_int_equal(lc_make_folders("a/link/c"), LC_OK);
+    assert_true(type_of("a/link") == S_IFLNK && type_of("a/b/linked/c") == S_IFDIR);
+    assert_int_equal(rmdir("a/b/linked/c"), 0);
+    assert_int_equal(rmdir("a/b/linked"), 0);
+    unlink("a/link");
     put("a/file", "");
     assert_int_equal(lc_make_folders("a/file/d"), LC_ERR_IO);
     unlink("a/file");
