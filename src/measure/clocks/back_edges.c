@@ -60,14 +60,14 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
     if (!found && (e->surely || (e->counts && !some && may_hear)))
         lc_clk_add_unresolved(k, call, e->to, e->seq, e->surely);
-    lc_clk_unlock();
     bool in_time = found && post.enter < call->end;
     uint64_t waited =
         in_time && e->counts && post.enter > call->begin ? post.enter - call->begin : 0;
     if (waited > 0 || (some && e->counts))
         lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, waited, e->to, found ? post.node : 0);
     if (waited > 0 || (in_time && e->surely))
-        lc_clk_edge(k, e->to, &post, call->end, extra, n_extra);
+        lc_clk_edge(k, e->to, &post, call->end, extra, n_extra); /* extra: of the reply's place */
+    lc_clk_unlock();
 }
 
 struct ending {
@@ -107,7 +107,10 @@ static bool has_reply(void *data) {
         return true;
     if (lc_clk.areas[x.e.to].head != NULL)
         return has_post(&x);
-    return lc_clk_find_reply(x.e.to, x.e.seq) != NULL;
+    lc_clk_lock();
+    bool found = lc_clk_find_reply(x.e.to, x.e.seq) != NULL;
+    lc_clk_unlock();
+    return found;
 }
 
 static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {

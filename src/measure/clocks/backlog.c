@@ -12,6 +12,8 @@
 #include "measure/paths/entry.h"
 #include "measure/thread.h"
 
+/* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h), the
+ * path stays (lc_clk_backlog_keep_paths). */
 struct event {
     const struct lc_event_type *type;
     struct lc_clk_thread *k;
@@ -22,7 +24,8 @@ struct event {
 };
 
 static struct event *events; /* a circle */
-static uint32_t first, n_events, cap;
+static uint32_t first, cap;
+static _Atomic uint32_t n_events; /* changed with the lock; relaxed: alone it orders nothing */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { FIRST_CAP = 256, MERGE = 64 };
@@ -39,6 +42,14 @@ void lc_clk_backlog_init(void) {
     cap = events != NULL ? FIRST_CAP : 0;
 }
 
+static uint32_t count(void) {
+    return atomic_load_explicit(&n_events, memory_order_relaxed);
+}
+
+static void set_count(uint32_t n) {
+    atomic_store_explicit(&n_events, n, memory_order_relaxed);
+}
+
 static struct event *at(uint32_t i) {
     return &events[(first + i) & (cap - 1)];
 }
@@ -46,12 +57,8 @@ static struct event *at(uint32_t i) {
 static void run(struct event *e) {
     struct lc_item item = {.node = e->node};
     struct lc_entry entry = {.path = e->path, .fn_ctx = e->fn_ctx, .items = &item};
-    struct lc_call call = {.thread = e->k != NULL ? e->k->thread : NULL,
-                           .entry = &entry,
-                           .begin = e->begin,
-                           .end = e->end,
-                           .fn = e->fn,
-                           .common = e->node != 0};
+    struct lc_call call = {
+        .entry = &entry, .begin = e->begin, .end = e->end, .fn = e->fn, .common = e->node != 0};
     e->type->run(&call, e->k, e->data);
 }
 
@@ -62,12 +69,12 @@ static bool is_ready(struct event *e) {
 static void pop_and_run(void) {
     struct event e = *at(0);
     first = (first + 1) & (cap - 1);
-    n_events--;
+    set_count(count() - 1);
     run(&e);
 }
 
 void lc_clk_backlog_work(void) {
-    while (n_events > 0 && is_ready(at(0)))
+    while (count() > 0 && is_ready(at(0)))
         pop_and_run();
 }
 
@@ -78,14 +85,15 @@ void lc_clk_backlog_force(void) {
 
 /* Room for one more event; false: the queue is full (make_room then forces its oldest event). */
 static bool grow(void) {
-    if (n_events < cap)
+    uint32_t n = count();
+    if (n < cap)
         return true;
     if (cap >= capacity || cap == 0)
         return false;
     struct event *more = malloc(2 * (size_t)cap * sizeof *more);
     if (more == NULL)
         return false;
-    for (uint32_t i = 0; i < n_events; i++)
+    for (uint32_t i = 0; i < n; i++)
         more[i] = *at(i);
     free(events);
     events = more;
@@ -125,7 +133,7 @@ static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
         if (!type->turn)
             lc_clk_turns_close();
     }
-    if (n_events == 0) {
+    if (count() == 0) {
         fill(&now, type, k, call, data, bytes);
         if (is_ready(&now)) {
             run(&now);
@@ -135,8 +143,8 @@ static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
     make_room();
     if (cap == 0)
         return;
-    fill(at(n_events), type, k, call, data, bytes);
-    n_events++;
+    fill(at(count()), type, k, call, data, bytes);
+    set_count(count() + 1);
 }
 
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
@@ -155,7 +163,7 @@ void lc_clk_backlog_unlock(void) {
 }
 
 uint32_t lc_clk_backlog_events(void) {
-    return n_events;
+    return count();
 }
 
 uint32_t lc_clk_backlog_capacity(void) {
@@ -177,7 +185,10 @@ void lc_clk_backlog_end(void) {
 }
 
 bool lc_clk_backlog_empty(void) {
-    return n_events == 0;
+    pthread_mutex_lock(&lock); /* the last event is over */
+    bool empty = count() == 0;
+    pthread_mutex_unlock(&lock);
+    return empty;
 }
 
 /* Consecutive parts of one thread in the same node are merged: there may be many regions between
@@ -189,8 +200,9 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
     lc_clk_composed_worked(ticks, node, true);
     lc_clk_turns_worked(ticks, node, true);
     pthread_mutex_lock(&lock);
-    for (uint32_t back = 1; back <= MERGE && back <= n_events; back++) {
-        struct event *e = at(n_events - back);
+    uint32_t n = count();
+    for (uint32_t back = 1; back <= MERGE && back <= n; back++) {
+        struct event *e = at(n - back);
         if (e->type != &lc_clk_part_event || e->k != k)
             break;
         if (e->node == node) {
@@ -206,12 +218,19 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Where the clocks of k hold a call path: event i, or (i past the last one) its last call. */
+static struct lc_path **place_of_path(struct lc_clk_thread *k, uint32_t i) {
+    if (i == count())
+        return &k->waited;
+    return at(i)->k == k ? &at(i)->path : NULL;
+}
+
 /* A copy of each; they stay. */
-void lc_clk_backlog_copy_paths(const struct lc_clk_thread *k) {
+void lc_clk_backlog_keep_paths(struct lc_clk_thread *k) {
     static struct lc_path none;
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < n_events; i++) {
-        struct lc_path *gone = at(i)->k == k ? at(i)->path : NULL;
+    for (uint32_t i = 0; i <= count(); i++) {
+        struct lc_path **place = place_of_path(k, i), *gone = place != NULL ? *place : NULL;
         if (gone == NULL || gone->trace == gone) /* its own: a copy */
             continue;
         struct lc_path *copy = malloc(sizeof *copy);
@@ -219,9 +238,11 @@ void lc_clk_backlog_copy_paths(const struct lc_clk_thread *k) {
             *copy = *gone;
             copy->trace = copy;
         }
-        for (uint32_t j = i; j < n_events; j++)
-            if (at(j)->k == k && at(j)->path == gone)
-                at(j)->path = copy != NULL ? copy : &none;
+        for (uint32_t j = i; j <= count(); j++) {
+            place = place_of_path(k, j);
+            if (place != NULL && *place == gone)
+                *place = copy != NULL ? copy : &none;
+        }
     }
     pthread_mutex_unlock(&lock);
 }

@@ -31,9 +31,11 @@ struct lc_call;
 enum { LC_EVENT_DATA = 56, LC_BACKLOG_CAPACITY = 65536 };
 
 struct lc_event_type {
-    /* NULL: always */
+    /* NULL: always. Any thread may ask. */
     bool (*ready)(void *data);
-    /* call: as it was then, of its entry only path, fn_ctx and the innermost item */
+    /* Run by any thread, with the lock of the queue: it touches what came with it, what that lock
+     * owns (call_state.h), and, with lc_clk.lock, what all threads share.
+     * call: as it was then, without thread, of its entry only path, fn_ctx and the innermost item */
     void (*run)(struct lc_call *call, struct lc_clk_thread *k, void *data);
     /* changes the thread's own time only, or belongs to composed_collectives.c: it neither uses
      * nor publishes anything of other ranks */
@@ -54,7 +56,8 @@ void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_threa
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
 extern const struct lc_event_type lc_clk_part_event; /* data: uint64_t ticks */
 
-/* Whether no event waits to be worked off. */
+/* Whether no event waits to be worked off, or is being: the caller's clocks are its own until it
+ * submits the next event. Takes the lock. */
 bool lc_clk_backlog_empty(void);
 
 /* The lock of the queue: while it is held no event is queued or run by others. */
@@ -76,7 +79,8 @@ uint64_t lc_clk_backlog_oldest(void);
 /* Frees the queue; it is empty. With the lock. */
 void lc_clk_backlog_end(void);
 
-/* The call paths of the thread are about to be freed: its events get copies of theirs. */
-void lc_clk_backlog_copy_paths(const struct lc_clk_thread *k);
+/* The call paths of the thread are about to be freed: its events, and its clocks, get copies of
+ * those that they hold. After its last event. */
+void lc_clk_backlog_keep_paths(struct lc_clk_thread *k);
 
 #endif

@@ -89,9 +89,13 @@ void lc_clk_backlog_progress(void) {
 }
 
 void lc_clk_backlog_catch_up(void) {
-    static uint32_t skip, in_vain;
-    if (lc_clk_backlog_events() < LONG_QUEUE || (skip > 0 && skip-- > 0))
+    static _Atomic uint32_t skip, in_vain; /* approximate where threads come together here */
+    if (lc_clk_backlog_events() < LONG_QUEUE)
         return;
+    if (skip > 0) {
+        skip--;
+        return;
+    }
     bool all = progress_until(LONG_QUEUE / 2) <= LONG_QUEUE / 2;
     in_vain = all ? 0 : (uint32_t)lc_min(2ull * in_vain + 1, 1024);
     skip = in_vain;

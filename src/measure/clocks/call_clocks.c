@@ -255,7 +255,9 @@ static LC_COLD void end_in_backlog(struct lc_call *call, struct lc_clk_thread *k
         LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
                    (unsigned long long)call->end, lc_clk_interval_now(), call->entry->path->node);
     if (lc_unlikely(call->end < k->seen)) { /* MPI_Init: as in lc_clocks_call_end */
+        lc_clk_backlog_lock();
         k->between = true;
+        lc_clk_backlog_unlock();
         return;
     }
     if (!only_waits(call->fn) && !lc_clk.fn_silent[call->fn])
@@ -509,7 +511,7 @@ void lc_clocks_thread_end(struct lc_call *call) {
         lc_clk_left_runtime(k, call->begin);
     if (lc_clk.backlog) {
         lc_clk_backlog_submit(&event, k, call, NULL, 0);
-        lc_clk_backlog_copy_paths(k);
+        lc_clk_backlog_keep_paths(k);
     } else {
         end_thread(call, k, NULL);
     }

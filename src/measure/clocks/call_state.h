@@ -130,12 +130,22 @@ enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
 
 enum { LC_BLOCKERS = 32 };
 
+/* Who may touch what. Clocks that do not lag behind the program: all is the thread's own, but
+ * `next`, `thread`. Where they lag (backlog.h), any thread may run this one's events:
+ *   always the thread's    seen, claim, deferred, blocking, sync_comm, sync; no event touches them,
+ *                          nor what the thread has besides (struct lc_thread, its entries)
+ *   never changed          index
+ *   lc_clk.lock            next, thread (NULL once it has ended)
+ *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,
+ *                          while none of these is queued (lc_clk_backlog_empty); `waited` is
+ *                          replaced when the thread's call paths go (lc_clk_backlog_keep_paths)
+ * Who looks at the clocks of all threads (intervals, phases, replies) has both locks. */
 struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
     uint32_t index; /* of its location */
-    /* where clocks lag behind the program (backlog.h): end of the last event of the program; where
-     * the clocks are, is the thread between two calls? */
+    /* where clocks lag behind the program: end of the last event of the program; where the clocks
+     * are, is the thread between two calls? */
     uint64_t seen;
     bool between;
     uint32_t n_blockers; /* ranks whose messages the call waited for */

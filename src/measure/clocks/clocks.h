@@ -17,7 +17,7 @@
  *
  * Invariants: nothing here blocks a call that is local in MPI, except in constructors, MPI_Init and
  * MPI_Finalize; what is lost is counted. With MPI_THREAD_MULTIPLE everything but a thread's own
- * clocks is under lc_clk.lock. */
+ * clocks is under lc_clk.lock; whose these are, struct lc_clk_thread says. */
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_H
 #define LC_MEASURE_CLOCKS_CLOCKS_H
 

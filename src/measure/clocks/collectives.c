@@ -113,14 +113,16 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     lc_clk_lock();
     lc_clk.counts.collectives++;
     x->op = lc_colllog_begin(&x->c->log);
+    const void *expected = x->receives ? expected_entry(x) : NULL;
     lc_clk_unlock();
     LC_CLK_LOG("X %u %llu %d %d %d %d\n", x->c->context, (unsigned long long)x->op, (int)x->kind,
                x->root, x->sends, x->receives);
-    if (lc_unlikely(lc_clk.backlog) && lc_clk_coll_begin_in_backlog(call, k, coll, x))
-        return;
-    const void *expected = x->receives ? expected_entry(x) : NULL;
     if (lc_likely(expected != NULL))
         call->thread->expected = expected;
+    if (lc_unlikely(lc_clk.backlog)) {
+        lc_clk_coll_begin_in_backlog(call, k, coll, x);
+        return;
+    }
     if (!x->sends)
         return;
     struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);
@@ -369,8 +371,11 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     x->nonblocking = coll->nonblocking;
     x->constructor = x->refused = x->published = x->certain = false;
     begin(call, k, coll, x);
-    if (coll->nonblocking)
+    if (coll->nonblocking) {
+        lc_clk_lock();
         lc_colllog_keep_open(&c->log, x->op);
+        lc_clk_unlock();
+    }
     coll->clocks[0] = (uint64_t)(uintptr_t)x;
 }
 
@@ -469,8 +474,10 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
     coll->clocks[0] = 0;
     if (x == NULL || k == NULL)
         return;
+    lc_clk_lock();
     if (refused)
         lc_colllog_take_back(&x->c->log, x->op);
+    lc_clk_unlock();
     if (lc_clk.backlog) {
         lc_clk_coll_failed_in_backlog(call, k, x, refused);
         return;

@@ -21,12 +21,6 @@
 #include "piggyback/colllog.h"
 #include "piggyback/logical.h"
 
-static void count_skipped(void) {
-    lc_clk_lock();
-    lc_clk.counts.skipped++;
-    lc_clk_unlock();
-}
-
 /* ---- the begin */
 
 #define LC_INTERVAL_PENDING UINT32_MAX /* of a line whose stamp is not known yet */
@@ -83,7 +77,7 @@ static bool is_certain(const struct lc_call *call, const struct lc_clk_coll *x,
            !coll->comm->inter && (x->kind == LC_COLL_BARRIER || (x->sends && x->receives));
 }
 
-bool lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+void lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                   const struct lc_coll *coll, struct lc_clk_coll *x) {
     static const struct lc_event_type event = {.run = fill_later};
     if (x->c->shadow) {
@@ -93,19 +87,22 @@ bool lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
         lc_clk_unlock();
         if (lc_core.multiple)
             lc_clk_coll_publish_in_backlog(call, k, x);
-        return true;
+        return;
     }
-    if (lc_clk_backlog_empty())
-        return false;
-    struct filling f = {x, x->sends ? lc_colllog_place(&x->c->log, x->op) : NULL};
-    if (x->sends && f.entry == NULL)
-        count_skipped();
-    if (f.entry == NULL)
-        return true;
-    f.entry->stamp.interval = LC_INTERVAL_PENDING;
-    lc_colllog_ready(&x->c->log, x->op, f.entry);
-    lc_clk_backlog_submit(&event, k, call, &f, sizeof f);
-    return true;
+    if (!x->sends)
+        return;
+    struct filling f = {x, NULL};
+    lc_clk_lock(); /* others may be at the end of operations before it */
+    f.entry = lc_colllog_place(&x->c->log, x->op);
+    if (f.entry != NULL) {
+        f.entry->stamp.interval = LC_INTERVAL_PENDING;
+        lc_colllog_ready(&x->c->log, x->op, f.entry);
+    } else {
+        lc_clk.counts.skipped++;
+    }
+    lc_clk_unlock();
+    if (f.entry != NULL)
+        lc_clk_backlog_submit(&event, k, call, &f, sizeof f);
 }
 
 /* ---- the end */
@@ -131,23 +128,24 @@ static bool has_arrived(void *data) {
     if (x->kind == LC_COLL_SYNC && x->shadow != NULL && x->receives &&
         lc_ticks() - x->ended > SYNC_US * lc_clk.slow_ticks)
         return true; /* MPI may have let this member go before others came */
-    if (!x->c->shadow && x->shadow == NULL)
-        return lines_have_come(x);
-    return x->shadow == NULL || !x->receives || lc_clk_shadow_arrived(x->shadow);
+    lc_clk_lock();
+    bool arrived = x->shadow != NULL ? !x->receives || lc_clk_shadow_arrived(x->shadow)
+                                     : x->c->shadow || lines_have_come(x);
+    lc_clk_unlock();
+    return arrived;
 }
 
 static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct lc_clk_coll *x;
     memcpy(&x, data, sizeof x);
-    if (x->shadow != NULL) {
-        lc_clk_lock();
-        if (x->refused)
-            lc_clk_shadow_drop(x->shadow);
-        else
-            lc_clk_shadow_end(k, call, x, x->shadow);
-        lc_clk_unlock();
-    }
-    lc_clk_coll_over(k, x->shadow == NULL && !x->c->shadow ? call : NULL, x);
+    lc_clk_lock();
+    bool lines = x->shadow == NULL && !x->c->shadow;
+    if (x->shadow != NULL && x->refused)
+        lc_clk_shadow_drop(x->shadow);
+    else if (x->shadow != NULL)
+        lc_clk_shadow_end(k, call, x, x->shadow);
+    lc_clk_coll_over(k, lines ? call : NULL, x);
+    lc_clk_unlock();
 }
 
 void lc_clk_coll_over_in_backlog(struct lc_call *call, struct lc_clk_thread *k,

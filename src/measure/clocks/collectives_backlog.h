@@ -11,8 +11,8 @@ struct lc_clk_thread;
 struct lc_coll;
 struct lc_comm;
 
-/* A member enters. False: nothing lags, and its line in the node's log can be written at once. */
-bool lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+/* A member enters. */
+void lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                   const struct lc_coll *coll, struct lc_clk_coll *x);
 /* Publishes this member's clocks as they are at the begin of the call; once per operation. */
 void lc_clk_coll_publish_in_backlog(struct lc_call *call, struct lc_clk_thread *k,

@@ -23,18 +23,18 @@ void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now) {
     k->epoch = lc_clk.epoch;
 }
 
-static struct { /* of the program */
-    bool on;
-    uint32_t n;
-} seen;
+/* Of the program: twice its number, 1 more while it is over. */
+static _Atomic uint32_t seen = 1;
 
 void lc_clk_interval_seen(bool on) {
-    seen.n += on && !seen.on;
-    seen.on = on;
+    uint32_t now = atomic_load_explicit(&seen, memory_order_relaxed);
+    uint32_t next = on ? now + (now & 1) : now | 1;
+    atomic_store_explicit(&seen, next, memory_order_relaxed);
 }
 
 uint32_t lc_clk_interval_now(void) {
-    return seen.on ? seen.n : 0;
+    uint32_t now = atomic_load_explicit(&seen, memory_order_relaxed);
+    return now & 1 ? 0 : now / 2;
 }
 
 bool lc_clk_is_between(const struct lc_clk_thread *k) {

@@ -48,6 +48,7 @@ static void book(const struct late *l, const struct lc_stamp *stamp) {
 }
 
 void lc_clk_late_edges_take(struct lc_clk_thread *k) {
+    lc_clk_lock();
     for (struct late **at = &all, *l; (l = *at) != NULL;) {
         l->at.calls += l->k == k;
         if (l->k != k || l->item->pending) {
@@ -62,4 +63,5 @@ void lc_clk_late_edges_take(struct lc_clk_thread *k) {
         k->n_late--;
         free(l);
     }
+    lc_clk_unlock();
 }

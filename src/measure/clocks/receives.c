@@ -123,10 +123,12 @@ take_entry(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
 static void post_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct lc_clk_recv *r;
     memcpy(&r, data, sizeof r);
+    lc_clk_lock(); /* the thread may give it back just now */
     lc_logical_stamp(&k->l, call->begin, &r->recv.post);
     r->queued = false;
     if (r->released)
-        lc_clk_release_recv(r);
+        lc_clk_recycle_recv(r);
+    lc_clk_unlock();
 }
 
 /* The sender learns when the receive was posted once the message has arrived. */
@@ -146,12 +148,12 @@ struct receiving {
 static bool has_arrived(void *data) {
     struct receiving x;
     memcpy(&x, data, sizeof x);
-    if (x.item != NULL && x.item->pending && lc_clk.areas[x.source].head != NULL) {
-        lc_clk_lock();
+    lc_clk_lock();
+    if (x.item != NULL && x.item->pending && lc_clk.areas[x.source].head != NULL)
         lc_match_drain(&lc_clk.match, x.source);
-        lc_clk_unlock();
-    }
-    return x.item == NULL || !x.item->pending;
+    bool arrived = x.item == NULL || !x.item->pending;
+    lc_clk_unlock();
+    return arrived;
 }
 
 static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {

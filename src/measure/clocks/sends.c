@@ -10,6 +10,7 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/intervals.h"
 #include "measure/clocks/message_parts.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/record_format.h"
@@ -89,14 +90,18 @@ static struct sent {
 } * sents;
 static uint32_t last_id;
 
+/* With lc_clk.lock. */
 static struct sent *sent_of(uint64_t id) {
     struct sent *s = sents != NULL && id != 0 ? &sents[id % LC_SENTS] : NULL;
     return s != NULL && s->id == id ? s : NULL;
 }
 
 uint32_t lc_clk_sent_seq(uint64_t id) {
+    lc_clk_lock();
     const struct sent *s = sent_of(id);
-    return s != NULL ? s->seq : 0;
+    uint32_t seq = s != NULL ? s->seq : 0;
+    lc_clk_unlock();
+    return seq;
 }
 
 struct sending {
@@ -112,11 +117,13 @@ static void send_later(struct lc_call *call, struct lc_clk_thread *k, void *data
     struct sending x;
     struct lc_stamp stamp;
     memcpy(&x, data, sizeof x);
-    struct sent *s = sent_of(x.id);
-    if (s != NULL && s->cancelled)
-        return;
-    lc_logical_stamp(&k->l, call->begin, &stamp);
     lc_clk_lock();
+    struct sent *s = sent_of(x.id);
+    if (s != NULL && s->cancelled) {
+        lc_clk_unlock();
+        return;
+    }
+    lc_logical_stamp(&k->l, call->begin, &stamp);
     if (x.told) {
         uint64_t words[LC_PART_WORDS];
         lc_clk_turns_known(
@@ -144,10 +151,15 @@ static uint64_t flags_of(const struct lc_call *call, const struct lc_msg *msg) {
            (lc_clk.fn_starts[call->fn] ? 0 : LC_RECORD_INSIDE);
 }
 
+/* Is it measured what the thread sends now? Where clocks lag, they do not know yet. */
+static inline bool is_measured(const struct lc_clk_thread *k) {
+    return lc_unlikely(lc_clk.backlog) ? lc_clk_interval_now() != 0 : k->l.interval != 0;
+}
+
 /* With lc_clk.lock held. */
-static inline void count(const struct lc_clk_thread *k, uint32_t to, const struct lc_msg *msg) {
+static inline void count(uint32_t to, const struct lc_msg *msg, bool measured) {
     lc_clk.counts.messages++;
-    if (k->l.interval)
+    if (measured)
         lc_pairs_sent(&lc_clk.pairs, to, msg->bytes);
 }
 
@@ -158,7 +170,7 @@ static LC_COLD void send_in_backlog(struct lc_call *call, struct lc_clk_thread *
     struct sending x = {
         .to = to, .context = context, .tag = msg->tag, .bytes = (uint32_t)msg->bytes, .seq = 1};
     lc_clk_lock();
-    count(k, to, msg);
+    count(to, msg, is_measured(k));
     if (lc_clk.areas[to].head == NULL) {
         x.seq = ++lc_clk.outs[to].seq;
         x.waits = flags_of(call, msg);
@@ -200,7 +212,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         return;
     }
     lc_clk_lock();
-    count(k, (uint32_t)to, msg);
+    count((uint32_t)to, msg, k->l.interval != 0);
     if (lc_likely(lc_clk.areas[to].head != NULL)) {
         struct lc_ring_out *out = ring_to((uint32_t)to);
         entry = lc_ring_place(out);
@@ -217,6 +229,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
 }
 
 void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
+    lc_clk_lock(); /* it may be put into its ring just now */
     if (lc_clk.backlog) {
         struct sent *s = sent_of(entry);
         if (s == NULL && to >= 0)
@@ -228,6 +241,7 @@ void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
     } else if (to >= 0)
         lc_ring_make_void(&lc_clk.outs[to], (struct lc_ring_entry *)(uintptr_t)entry,
                           (uint32_t)seq);
+    lc_clk_unlock();
 }
 
 void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
@@ -238,7 +252,7 @@ void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
     lc_clk.counts.messages--;
     const struct lc_clk_thread *k = call->thread->clocks;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
-    if (to >= 0 && k != NULL && k->l.interval)
+    if (to >= 0 && k != NULL && is_measured(k))
         lc_pairs_not_sent(&lc_clk.pairs, (uint32_t)to, msg->bytes);
     lc_clk_unlock();
 }

@@ -275,12 +275,12 @@ struct one_notice {
 static bool has_arrived(void *data) {
     struct one_notice x;
     memcpy(&x, data, sizeof x);
-    if (x.item != NULL && x.item->pending) {
-        lc_clk_lock();
+    lc_clk_lock();
+    if (x.item != NULL && x.item->pending)
         lc_match_drain(&lc_clk.match, x.source);
-        lc_clk_unlock();
-    }
-    return x.item == NULL || !x.item->pending;
+    bool arrived = x.item == NULL || !x.item->pending;
+    lc_clk_unlock();
+    return arrived;
 }
 
 static void take_notice_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {

@@ -122,6 +122,8 @@ void lc_clk_turns_worked(uint64_t ticks, uint32_t node, bool part) {
 }
 
 void lc_clk_turns_close(void) {
+    if (lc_core.multiple) /* no turns: threads have no order in which they call MPI */
+        return;
     if (turn.open)
         lc_clk_packet_release((uint32_t)turn.peer);
     turn.open = false;
@@ -171,6 +173,8 @@ static bool is_counted(uint32_t source, uint64_t stream) {
 
 bool lc_clk_turns_received(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                            uint32_t context, int32_t tag, bool certain) {
+    if (lc_core.multiple)
+        return false;
     uint64_t stream = stream_of(context, tag);
     bool answers = turn.peer == (int32_t)source && !turn.got && certain && !k->todo &&
                    is_counted(source, stream);
@@ -178,7 +182,7 @@ bool lc_clk_turns_received(struct lc_clk_thread *k, const struct lc_call *call, 
         lc_clk_turns_close();
     if (source == lc_clk.rank)
         return false;
-    bool begins = answers && !turn.open && !lc_core.multiple && lc_clk.n_threads == 1;
+    bool begins = answers && !turn.open && lc_clk.n_threads == 1;
     if (begins) {
         memset(&turn.work, 0, sizeof turn.work);
         turn.open = true;
@@ -249,6 +253,8 @@ static void keep(struct partner *p, const struct lc_turn_send *x) {
 }
 
 enum lc_turn_way lc_clk_turns_send(const struct lc_call *call, const struct lc_turn_send *x) {
+    if (lc_core.multiple)
+        return LC_TURN_NONE;
     bool in_turn = turn.peer == (int32_t)x->to && turn.got;
     struct partner *p = in_turn ? make_partner(x->to) : partner_of(x->to);
     bool told = turn.open && in_turn && (x->flags & LC_TURN_NOT) == 0 && p != NULL && tell(call, x);

@@ -47,9 +47,9 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     if (!k->l.interval || (c->ticks == 0 && path->clocks == NULL))
         return;
     struct lc_state_wait *w = waits_of(k, path);
-    if (w != NULL)
-        w->ticks[c->kind] += c->ticks;
     lc_clk_lock();
+    if (w != NULL) /* a reply that another thread reads may change it, too (lc_clk_book_later) */
+        w->ticks[c->kind] += c->ticks;
     lc_clk.waited_ticks += c->ticks;
     lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node, c->ticks);
     if (c->ticks > 0 && c->late_rank < lc_clk.size)
