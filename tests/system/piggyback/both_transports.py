@@ -1,6 +1,7 @@
 """Programs full of corner cases (wildcard receives, cancelled and freed requests, Mprobe, persistent requests, threads, random programs) must give the same
-answer with clocks over either transport, and their messages must find their entries: usage both_transports.py [--sanitizer LIBRARY] LATECOMER FLAVOUR
-DIRECTORY NAME[:ARGUMENT..].. (LIBRARY: run-time library of the sanitizer that the tool was built with; its reports are faults)"""
+answer with clocks over either transport, and their messages must find their entries: usage both_transports.py [--sanitizer LIBRARY] [--queue EVENTS] [--runs N]
+[--all-matched] LATECOMER FLAVOUR DIRECTORY NAME[:ARGUMENT..].. (LIBRARY: run-time library of the sanitizer that the tool was built with; its reports are faults;
+EVENTS: as many may wait where clocks lag; N: each so often; --all-matched: no message may be left without its entry)"""
 import argparse
 import os
 import sys
@@ -44,13 +45,16 @@ def answer(run):
     return {line: n for line, n in run.lines().items() if not line.startswith(("napped", "chain"))}
 
 
-def check(work, command, ranks, library):
-    before, options = sanitized(work, library)
+def check(work, command, ranks, args):
+    before, options = sanitized(work, args.sanitizer)
+    if args.queue:
+        options["LATECOMER_TEST_BACKLOG"] = args.queue
     bare = work.run(work.launcher(ranks) + command)
     found = []
-    for name, env in MODES.items():
+    for name, env in list(MODES.items()) * args.runs:
         directory = f"{os.path.basename(command[0])}-{name}"
         label = f"{os.path.basename(command[0])} {' '.join(command[1:])} {name}"
+        launch.shutil.rmtree(work.root / directory, ignore_errors=True)  # of a run that did not end
         run = work.run(work.launcher(ranks) + before + work.tool(directory=directory) + command, env=work.environment(**env, **options, **FILL))
         found += [f"{label}: {report[:2500]}" for report in work.sanitizer_reports()[:3]]
         for report in work.root.glob("san.*"):
@@ -60,14 +64,18 @@ def check(work, command, ranks, library):
             continue
         meta = work.show(directory=directory)["meta"]
         found += faults(meta, label)
+        if args.all_matched and meta.get("messages_matched") != meta.get("messages_total"):
+            found.append(f"{label}: {meta.get('messages_matched')} of {meta.get('messages_total')} messages matched, not all")
         print(f"{label}: {meta.get('messages_matched')} of {meta.get('messages_total')} matched {meta.get('piggyback')}")
-        launch.shutil.rmtree(work.root / directory)
     return found
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sanitizer", default="")
+    parser.add_argument("--queue", default="")
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--all-matched", action="store_true")
     parser.add_argument("latecomer", type=os.path.abspath)
     parser.add_argument("flavour")
     parser.add_argument("directory", type=os.path.abspath)
@@ -78,7 +86,8 @@ def main():
         for name in args.names:
             program, *arguments = name.split(":")
             command = [f"{args.directory}/{program}-{args.flavour}", *arguments]
-            found += check(work, command, {"random": 3, "corner_cases": 2, "call_chains": 3 if args.flavour == "openmpi" else 2}.get(program, 4), args.sanitizer)
+            ranks = {"random": 3, "corner_cases": 2, "call_chains": 3 if args.flavour == "openmpi" else 2, "threads_queue": 3}.get(program, 4)
+            found += check(work, command, ranks, args)
     print("\n".join(found))
     return 1 if found else 0
 
