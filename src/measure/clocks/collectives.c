@@ -96,6 +96,23 @@ static inline const void *expected_entry(const struct lc_clk_coll *x) {
     return head != NULL ? &head->entries[x->op & (log->entries - 1)] : NULL;
 }
 
+/* Others may be at the end of operations before it. */
+static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                                     const struct lc_coll *coll, struct lc_clk_coll *x) {
+    lc_clk_lock();
+    const void *expected = x->receives ? expected_entry(x) : NULL;
+    lc_clk_unlock();
+    if (expected != NULL)
+        call->thread->expected = expected;
+    lc_clk_coll_begin_in_backlog(call, k, coll, x);
+}
+
+static LC_COLD void keep_open(struct lc_clk_coll *x) {
+    lc_clk_lock();
+    lc_colllog_keep_open(&x->c->log, x->op);
+    lc_clk_unlock();
+}
+
 static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                   struct lc_clk_coll *x) {
     x->kind = coll->kind;
@@ -113,16 +130,16 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     lc_clk_lock();
     lc_clk.counts.collectives++;
     x->op = lc_colllog_begin(&x->c->log);
-    const void *expected = x->receives ? expected_entry(x) : NULL;
     lc_clk_unlock();
     LC_CLK_LOG("X %u %llu %d %d %d %d\n", x->c->context, (unsigned long long)x->op, (int)x->kind,
                x->root, x->sends, x->receives);
-    if (lc_likely(expected != NULL))
-        call->thread->expected = expected;
     if (lc_unlikely(lc_clk.backlog)) {
-        lc_clk_coll_begin_in_backlog(call, k, coll, x);
+        begin_in_backlog(call, k, coll, x);
         return;
     }
+    const void *expected = x->receives ? expected_entry(x) : NULL;
+    if (lc_likely(expected != NULL))
+        call->thread->expected = expected;
     if (!x->sends)
         return;
     struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);
@@ -371,11 +388,8 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     x->nonblocking = coll->nonblocking;
     x->constructor = x->refused = x->published = x->certain = false;
     begin(call, k, coll, x);
-    if (coll->nonblocking) {
-        lc_clk_lock();
-        lc_colllog_keep_open(&c->log, x->op);
-        lc_clk_unlock();
-    }
+    if (coll->nonblocking)
+        keep_open(x);
     coll->clocks[0] = (uint64_t)(uintptr_t)x;
 }
 
