@@ -3,7 +3,8 @@
 
     root_causes.py oracle GOLDEN                     the oracle against all exact golden results
     root_causes.py golden DUMP GOLDEN WORK           the analysis against them, and the thesis' tables to the digit
-    root_causes.py random DUMP WORK COUNT JUDGED     COUNT random traces: invariants; JUDGED of them against the oracle
+    root_causes.py random DUMP WORK COUNT JUDGED [FIRST]
+                                                     COUNT random traces (seeds from FIRST, usually 0): invariants; JUDGED of them against the oracle
     root_causes.py ranks DUMP WORK LAUNCHER COUNT    bit for bit the same with 2, 3 and 7 ranks as with one
 
 DUMP is the program dump_results, WORK a directory of its own.
@@ -135,12 +136,12 @@ def judge_golden(dump, golden, work):
     return finish(failures, len(cases))
 
 
-def make_random(work, count, skewed_too):
+def make_random(work, count, skewed_too, first=0):
     """Archives of random programs; every tenth (if asked for) has a wrong clock."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     directories = []
-    for seed in range(count):
+    for seed in range(first, first + count):
         program = random_trace.Program(seed)
         if skewed_too and seed % 10 == 9:
             program.skew()
@@ -149,12 +150,12 @@ def make_random(work, count, skewed_too):
     return directories
 
 
-def judge_random(dump, work, count, judged):
-    directories = make_random(work, count, True)
+def judge_random(dump, work, count, judged, first):
+    directories = make_random(work, count, True, first)
     for i in range(0, count, 250):
         subprocess.run([dump, "result.json"] + directories[i:i + 250], check=True)
     failures, states, indirect = [], 0, 0
-    for seed, directory in enumerate(directories):
+    for seed, directory in enumerate(directories, first):
         result = load(directory + "/result.json")
         right_clocks = seed % 10 != 9
         failures += ["%d: %s" % (seed, l) for l in invariants.broken(result, result["wall_time"], right_clocks)]
@@ -163,7 +164,7 @@ def judge_random(dump, work, count, judged):
         failures += ["%d: chain: %s" % (seed, l) for l in chain_faults(result)]
         states += result["invariants"]["wait_states_with_cause"]
         indirect += result["invariants"]["indirect_wait_states"]
-        if seed < judged:
+        if seed < first + judged:
             expected = oracle.Analysis(oracle.Trace(directory + "/traces.otf2")).result()
             failures += ["%d: %s" % (seed, l) for l in compare(result, expected, 1e-9, 1e-15)]
         shutil.rmtree(directory)
@@ -192,7 +193,7 @@ def main():
     if what == "golden":
         return judge_golden(*args)
     if what == "random":
-        return judge_random(args[0], args[1], int(args[2]), int(args[3]))
+        return judge_random(args[0], args[1], *map(int, args[2:4]), int(args[4]) if len(args) > 4 else 0)
     if what == "ranks":
         return judge_ranks(args[0], args[1], args[2], int(args[3]))
     return 2

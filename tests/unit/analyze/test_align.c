@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../first_seed.h"
 #include "analyze/align.h"
 #include "model/model.h" /* LC_NONE */
 
@@ -83,6 +84,7 @@ static void too_different_is_refused(void **unused) {
 }
 
 int main(void) {
+    state = first_seed(state);
     const struct CMUnitTest tests[] = {cmocka_unit_test(missing_ones_are_found),
                                        cmocka_unit_test(equal_operations),
                                        cmocka_unit_test(disagreement_stays_one_operation),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../first_seed.h"
 #include "analyze/radix.h"
 
 enum { MOST = 5000 };
@@ -76,6 +77,7 @@ static void test_extremes(void **unused) {
 }
 
 int main(void) {
+    state = first_seed(state);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
                                        cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

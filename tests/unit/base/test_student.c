@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../first_seed.h"
 #include "base/student.h"
 
 static void test_quantiles(void **state) {
@@ -81,6 +82,7 @@ static void test_level(void **state) {
 }
 
 int main(void) {
+    state_of_chance = first_seed(state_of_chance);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_quantiles),
                                        cmocka_unit_test(test_difference),
                                        cmocka_unit_test(test_level)};

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../first_seed.h"
 #include "bench/random.h"
 
 static uint64_t synthetic_state = 1;

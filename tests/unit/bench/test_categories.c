@@ -105,7 +105,7 @@ static int right(void (*make)(struct series *s), const char *name) {
 
 static void test_warmup(void **state) {
     (void)state;
-    synthetic_state = 1;
+    synthetic_state = first_seed(1);
     assert_true(right(cliff, "clean cliff") >= AT_LEAST);
     assert_true(right(none, "none") >= AT_LEAST);
     assert_true(right(slow_decline, "slow decline") >= AT_LEAST);
@@ -174,7 +174,7 @@ static void test_modes(void **state) {
     (void)state;
     struct lc_modes modes;
     int one = 0, two = 0;
-    synthetic_state = 2;
+    synthetic_state = first_seed(2);
     for (int i = 0; i < TIMES; i++) {
         one += count_modes(none, &modes) == 1 && fabs(modes.mode[0].location_ns / 20000 - 1) < 0.05;
         two += count_modes(two_modes, &modes) == 2 &&
@@ -203,7 +203,7 @@ static void test_dwell(void **state) {
 static void test_change_points(void **state) {
     (void)state;
     int no_change = 0, near = 0;
-    synthetic_state = 3;
+    synthetic_state = first_seed(3);
     for (int i = 0; i < TIMES; i++) {
         struct series s = {.n = N, .end = LC_NO_END};
         size_t *points, n;

@@ -73,7 +73,7 @@ static void test_coverage(void **state) {
     (void)state;
     enum { TIMES = 400, N = 600 };
     int covered = 0, tail = 0;
-    synthetic_state = 5;
+    synthetic_state = first_seed(5);
     for (int t = 0; t < TIMES; t++) {
         double runs[N], level = gauss();
         for (int i = 0; i < N; i++) {

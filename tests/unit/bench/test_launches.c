@@ -55,7 +55,7 @@ static void count(double step, int sweeps, int *any, int *all, int *held) {
 static void test_equals(void **state) {
     (void)state;
     int any, all, held;
-    synthetic_state = 5;
+    synthetic_state = first_seed(5);
     count(0, 1000, &any, &all, &held);
     assert_true(any <= 65); /* 5 % and what chance adds to 1,000 */
     assert_true(held >= 935);
@@ -64,7 +64,7 @@ static void test_equals(void **state) {
 static void test_differences(void **state) {
     (void)state;
     int any, all, held;
-    synthetic_state = 6;
+    synthetic_state = first_seed(6);
     count(0.1, 1000, &any, &all, &held);
     assert_true(all >= 900);
     assert_true(held >= 935);
@@ -112,7 +112,7 @@ static void test_audit(void **state) {
     size_t n = 0;
     json_t *audit;
     (void)state;
-    synthetic_state = 4;
+    synthetic_state = first_seed(4);
     for (int64_t b = 0; b < BLOCKS; b++)
         for (int i = 0; i < BLOCK && b != 7; i++) {
             blocks[n] = b;

@@ -4,6 +4,7 @@
  * of the specification, and its longest path: thread-centric and task-centric critical path, as
  * they are and as what-if scenarios change them, work and span of constructs, useful time, waiting
  * of each kind, idle and ready time. */
+#include "../first_seed.h"
 #include "task_graph.h"
 
 #include <sys/mman.h>
@@ -143,8 +144,8 @@ static void start(void) {
 static void random_programs(void **state) {
     (void)state;
     uint32_t n = 0;
-    for (uint32_t seed = 1; seed <= 1000; seed++)
-        n += one_program(seed);
+    for (uint64_t first = first_seed(1), seed = first; seed < first + 1000; seed++)
+        n += one_program((uint32_t)seed);
     assert_true(n > 10000);
 }
 
@@ -393,8 +394,8 @@ static void one_wavefront(uint32_t seed) {
 
 static void wavefronts(void **state) {
     (void)state;
-    for (uint32_t seed = 1; seed <= 200; seed++)
-        one_wavefront(seed);
+    for (uint64_t first = first_seed(1), seed = first; seed < first + 200; seed++)
+        one_wavefront((uint32_t)seed);
 }
 
 /* Wavefronts end in their region: what is in use then stays, as at the exit of a program. */

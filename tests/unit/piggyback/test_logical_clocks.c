@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../first_seed.h"
 #include "piggyback/blame.h"
 #include "piggyback/logical.h"
 
@@ -469,6 +470,7 @@ static void rule_of_places(void **state) {
 }
 
 int main(void) {
+    srand((unsigned)first_seed(1));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outer_nodes),        cmocka_unit_test(rule_of_places),
         cmocka_unit_test(one_edge),           cmocka_unit_test(overflow),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../first_seed.h"
 #include "run/sampled.h"
 
 static uint64_t state = 88172645463325252u;
@@ -169,6 +170,7 @@ static void error_on_the_path(void **unused) {
 }
 
 int main(void) {
+    state = first_seed(state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_add_up),           cmocka_unit_test(nothing_to_go_by),
         cmocka_unit_test(error_is_that_of_draws), cmocka_unit_test(error_of_equal_distances),
