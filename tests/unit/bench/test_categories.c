@@ -220,10 +220,25 @@ static void test_change_points(void **state) {
     assert_true(no_change >= AT_LEAST && near >= AT_LEAST);
 }
 
+/* Every run time before the fall is above every one after it, and there are more of these. */
+static void test_rank_test(void **state) {
+    (void)state;
+    enum { END = 41, ALL = 200 };
+    double runs[ALL];
+    struct lc_warmup warmup;
+    for (int i = 0; i < ALL; i++)
+        runs[i] = (i < END ? 150 : 100) + i % 7;
+    assert_int_equal(lc_warmup_find(runs, ALL, 104, &warmup), LC_OK);
+    assert_int_equal(warmup.end, END);
+    assert_float_equal(warmup.superiority, 1, 1e-12);
+    assert_true(warmup.p < 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_warmup),     cmocka_unit_test(test_raw_rule),
-        cmocka_unit_test(test_cumulative), cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_dwell),      cmocka_unit_test(test_change_points)};
+        cmocka_unit_test(test_rank_test),    cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_raw_rule),     cmocka_unit_test(test_cumulative),
+        cmocka_unit_test(test_modes),        cmocka_unit_test(test_dwell),
+        cmocka_unit_test(test_change_points)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,6 +238,23 @@ static void what_if_far_ahead(void **state) {
     assert_int_equal(b.vec.n_whatif_lost, 1);
 }
 
+/* The clock of a phase stays in it. */
+static void other_phase(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp stamp;
+    start(&area_a, &area_b, 0);
+    a.phase = 1;
+    lc_logical_useful(&a, 100, 5);
+    lc_logical_stamp(&a, 100, &stamp);
+    lc_logical_take(&b, &stamp, 101, &area_a);
+    assert_int_equal(b.useful, 100);
+    assert_int_equal(b.phase_useful, 0);
+    b.phase = 1;
+    lc_logical_take(&b, &stamp, 102, &area_a);
+    assert_int_equal(b.phase_useful, 100);
+}
+
 /* An edge that is known late counts as if it had come in time, in all clocks. */
 static void late_edge(void **state) {
     (void)state;
@@ -277,30 +294,38 @@ static void late_edge(void **state) {
 
 static void blame(void **state) {
     (void)state;
+    enum { LIGHT = 5000 };
     struct lc_blame *t = calloc(2, sizeof *t);
-    uint64_t total = 0;
+    uint64_t *light = calloc(LIGHT, sizeof *light), total = 0;
     for (int i = 0; i < 50000; i++) {
         struct lc_blame_row row = {.wait_key = (uint64_t)(rand() % 3),
                                    .late_rank = (uint32_t)rand() % 2,
                                    .late_thread = (uint32_t)rand() % 2,
                                    .late_node = 1,
                                    .ticks = 100};
-        if (i % 4 == 0)
+        if (i % 4 == 0) {
             row = (struct lc_blame_row){
-                .wait_key = (uint64_t)rand() % 5000, .late_rank = 9, .late_node = 2, .ticks = 3};
+                .wait_key = (uint64_t)rand() % LIGHT, .late_rank = 9, .late_node = 2, .ticks = 3};
+            light[row.wait_key] += row.ticks;
+        }
         total += row.ticks;
         lc_blame_add(&t[i & 1], &row);
     }
     lc_blame_merge(&t[0], &t[1]);
     uint64_t sums = 0;
-    for (uint32_t i = 0; i < t[0].n; i++)
-        sums += t[0].rows[i].ticks;
+    for (uint32_t i = 0; i < t[0].n; i++) {
+        const struct lc_blame_row *row = &t[0].rows[i];
+        sums += row->ticks;
+        if (row->late_rank == 9) /* what is said to be certain is */
+            assert_true(row->ticks - row->error <= light[row->wait_key]);
+    }
     assert_int_equal(sums, total);
     lc_blame_sort(&t[0]);
     for (uint32_t i = 0; i < 12; i++) { /* 3 * 2 * 2 heavy rows first, nearly exact */
         assert_true(t[0].rows[i].late_rank < 2);
         assert_true(t[0].rows[i].ticks - t[0].rows[i].error > 280000);
     }
+    free(light);
     free(t);
 }
 
@@ -471,13 +496,19 @@ static void rule_of_places(void **state) {
 
 int main(void) {
     srand((unsigned)first_seed(1));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outer_nodes),        cmocka_unit_test(rule_of_places),
-        cmocka_unit_test(one_edge),           cmocka_unit_test(overflow),
-        cmocka_unit_test(same_version_again), cmocka_unit_test(behind),
-        cmocka_unit_test(overwritten),        cmocka_unit_test(what_if),
-        cmocka_unit_test(what_if_begins),     cmocka_unit_test(what_if_far_ahead),
-        cmocka_unit_test(late_edge),          cmocka_unit_test(blame),
-        cmocka_unit_test(blame_squares)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(outer_nodes),
+                                       cmocka_unit_test(rule_of_places),
+                                       cmocka_unit_test(one_edge),
+                                       cmocka_unit_test(overflow),
+                                       cmocka_unit_test(same_version_again),
+                                       cmocka_unit_test(behind),
+                                       cmocka_unit_test(overwritten),
+                                       cmocka_unit_test(what_if),
+                                       cmocka_unit_test(what_if_begins),
+                                       cmocka_unit_test(what_if_far_ahead),
+                                       cmocka_unit_test(other_phase),
+                                       cmocka_unit_test(late_edge),
+                                       cmocka_unit_test(blame),
+                                       cmocka_unit_test(blame_squares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -449,6 +449,21 @@ static void test_cut_off(void **unused) {
     }
 }
 
+/* A pointer that has left its chunk: nothing is read beyond the chunk. */
+static void test_ruined_pointer(void **unused) {
+    (void)unused;
+    struct fake_rank rank;
+    struct lc_trace_recovered result;
+    char *dir = new_dir();
+    make_rank(&rank, 0);
+    rank.area->streams[0].next += UINT64_C(1) << 36;
+    assert_int_equal(lc_trace_salvage(rank.state, rank.bytes, dir), LC_OK);
+    assert_int_equal(lc_trace_recover(dir, &options, &result), LC_OK);
+    remove_dir(dir);
+    free(dir);
+    free(rank.state);
+}
+
 static void test_ruined_state(void **unused) {
     (void)unused;
     struct fake_rank rank;
@@ -522,8 +537,9 @@ static void test_high_number(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_end), cmocka_unit_test(test_recovered),
-        cmocka_unit_test(test_cut_off),  cmocka_unit_test(test_ruined_state),
-        cmocka_unit_test(test_filter),   cmocka_unit_test(test_high_number)};
+        cmocka_unit_test(test_good_end),     cmocka_unit_test(test_recovered),
+        cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_ruined_pointer),
+        cmocka_unit_test(test_ruined_state), cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_high_number)};
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }
