@@ -4,6 +4,8 @@
 #   ./latecomer.sh build            build/release, runnable in place
 #   ./latecomer.sh test [--nightly] all tests; ends with "N passed, N failed"
 #   ./latecomer.sh test --apps      real applications (installs 3 GB of them): docs/applications.md
+#   ./latecomer.sh nightly PART [--minutes M] [--seed S]
+#                                   a slice of the long tests, 60 minutes at most; parts: tests/nightly/nightly.py --list
 #   ./latecomer.sh lint             clang-format, cppcheck, clang-tidy
 #   ./latecomer.sh install PREFIX
 set -euo pipefail
@@ -68,12 +70,13 @@ newer_openmp() {
 jobs() { nproc 2>/dev/null || echo 2; }
 
 # What is built is in the log; here only warnings, and the end of the log if it fails.
-build() { # PRESET [TARGET]
-  local log=build/$1/build.log
+build() { # PRESET [TARGET ..]
+  local log=build/$1/build.log targets=("${@:2}")
+  [ $# -gt 1 ] || targets=(all)
   mkdir -p "build/$1"
-  say "building ${2:-all} in build/$1 (log: $log)"
+  say "building ${targets[*]} in build/$1 (log: $log)"
   if { [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1"; } >"$log" 2>&1 &&
-    cmake --build --preset "$1" --target "${2:-all}" -j"$(jobs)" -- --no-print-directory -s >>"$log" 2>&1; then
+    cmake --build --preset "$1" --target "${targets[@]}" -j"$(jobs)" -- --no-print-directory -s >>"$log" 2>&1; then
     grep -A3 -F 'warning:' "$log" >&2 || true
   else
     tail -n 60 "$log" >&2
@@ -183,13 +186,31 @@ run_tests() {
   exec /usr/bin/python3 tests/gate/gate.py "${nightly[@]}" "${limit[@]}" --times "$times" "${what[@]}"
 }
 
-build_for_tests() { # PRESET [TARGET]
+build_for_tests() { # PRESET [TARGET ..]
   local from=$SECONDS
   at="building build/$1"
   mkdir -p "build/$1"
   cmake --preset "$1" "-DLC_PATIENCE=$LC_PATIENCE" >"build/$1/configure.log" 2>&1 || { tail -n 40 "build/$1/configure.log" >&2; return 1; }
   build "$@"
   times+=", build $1 $((SECONDS - from)) s"
+}
+
+# One slice of a part of the long tests: tests/nightly/nightly.py has the parts, and what they need built.
+nightly() { # PART [OPTION ..]
+  local node preset targets
+  /usr/bin/python3 tests/nightly/nightly.py "$@" --builds >/dev/null
+  node=$(node_packages)
+  # shellcheck disable=SC2086
+  need "the tests" $build_packages $test_packages $lint_packages $node
+  newer_openmp
+  [ "$1" != distributions ] || need "other releases of Debian" debootstrap || true # skipped with a reason then
+  LC_PATIENCE=$(/usr/bin/python3 tests/gate/gate.py --patience)
+  export LC_PATIENCE
+  while read -r preset targets; do
+    # shellcheck disable=SC2086
+    build_for_tests "$preset" $targets
+  done < <(/usr/bin/python3 tests/nightly/nightly.py "$@" --builds)
+  exec /usr/bin/python3 tests/nightly/nightly.py "$@"
 }
 
 lint() {
@@ -208,6 +229,7 @@ case "${1:-}" in
     build release
     ;;
   test) run_tests "${2:-}" ;;
+  nightly) nightly "${@:2}" ;;
   lint) lint ;;
   install)
     [ $# -eq 2 ] || { say "usage: ./latecomer.sh install PREFIX"; exit 2; }
@@ -217,7 +239,7 @@ case "${1:-}" in
     cmake --install build/release --prefix "$2"
     ;;
   *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

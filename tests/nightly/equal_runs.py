@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""`latecomer compare --gate` on real runs that are equal: three runs of one program on each side, in turn, must not be told apart more often than the
+level of 5 % gives (a bound that is missed by chance once in a thousand calls).
+
+equal_runs.py LATECOMER FLAVOUR PROGRAM PAIRS"""
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from mpirun import mpirun  # noqa: E402
+from patience import patience  # noqa: E402
+
+LEVEL, CHANCE, RUNS, SLOWER = 0.05, 1e-3, 6, 3
+
+
+def most_allowed(pairs):
+    """The least k with P(more than k of `pairs`) < CHANCE."""
+    rest, k = 1.0, -1
+    while rest >= CHANCE:
+        k += 1
+        rest -= math.comb(pairs, k) * LEVEL ** k * (1 - LEVEL) ** (pairs - k)
+    return k
+
+
+def called(*words):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=patience(100), check=False)
+
+
+def main():
+    latecomer, flavour, program, pairs = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3]), int(sys.argv[4])
+    latecomer, alarms = os.path.abspath(latecomer), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for pair in range(pairs):
+            runs = [f"{folder}/{pair}-{run}" for run in range(RUNS)]
+            for run in runs:
+                done = called(*mpirun(flavour, 2), latecomer, "run", "-q", "-o", run, "--", program)
+                if done.returncode != 0:
+                    sys.exit(f"pair {pair}: the run ended with {done.returncode}: {done.stderr}")
+            done = called(latecomer, "compare", "--gate", *runs[::2], "--", *runs[1::2])
+            if done.returncode not in (0, SLOWER):
+                sys.exit(f"pair {pair}: compare ended with {done.returncode}: {done.stderr}")
+            if done.returncode == SLOWER:
+                alarms += 1
+                print(f"pair {pair}: {done.stdout.strip()}")
+    allowed = most_allowed(pairs)
+    print(f"{alarms} of {pairs} pairs of equals are told apart, {allowed} are allowed")
+    return alarms > allowed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""What the parts of nightly.py run. A part is a list of kinds; item number n of a part is turn n // len(kinds) of kind n % len(kinds)."""
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import listed
+from mutation_table import MUTATIONS
+
+HERE = Path(__file__).resolve().parent
+SCRATCH = Path("build/nightly")
+FIRST_SEED = 10_000      # other tests stay below
+RELEASES = ("bookworm", "trixie")
+
+
+class Item(NamedTuple):
+    name: str
+    command: list
+    env: dict = {}
+    resumes: bool = False  # it is no failure if the slice ends before it does
+
+
+class Part(NamedTuple):
+    builds: tuple          # what latecomer.sh builds: preset and targets
+    kinds: object          # function of the tests by build -> list of functions of the turn that return an Item
+    loaded: bool = False   # beside other work
+
+
+class Tests:
+    """The tests of a build."""
+
+    def __init__(self, preset):
+        self.preset = preset
+        self.commands, self.labels = listed.commands(Path("build") / preset), listed.labels(Path("build") / preset)
+
+    def labelled(self, wanted, without=()):
+        return [name for name, labels in self.labels.items() if wanted <= labels and not labels & set(without)]
+
+    def whole(self, name):
+        """A kind: the test as it is."""
+        title = name if self.preset == "release" else f"{name} ({self.preset})"
+        command = ["ctest", "--test-dir", f"build/{self.preset}", "-R", f"^{re.escape(name)}$", "-FA", ".*", "--no-tests=error", "--output-on-failure"]
+        return lambda turn: Item(title, command)
+
+    def drawn(self, name, width, old, new, **env):
+        """A kind: the command of the test with the words `new` for `old`, in which {first}, {last}, {width} and {scratch} stand for this turn's seeds.
+        None: the compiler of its programs is not installed."""
+        if name not in self.commands and f"openmp.left_out.{name.rpartition('.')[2]}" in self.commands:
+            return None
+        command = self.commands[name]
+        places = [i for i in range(len(command) - len(old) + 1) if old and command[i:i + len(old)] == list(old)] or ([] if old else [len(command)])
+        if len(places) != 1:
+            raise SystemExit(f"{name}: {' '.join(old)} stands {len(places)} times in its command, not once: {' '.join(command)}")
+
+        def item(turn):
+            first = FIRST_SEED + turn * width
+            words = dict(first=first, last=first + width - 1, width=width, scratch=SCRATCH.absolute() / name)
+            changed = command[:places[0]] + [word.format(**words) for word in new] + command[places[0] + len(old):]
+            title = f"{name}:{first}-{words['last']}" if self.preset == "release" else f"{name}:{first}-{words['last']} ({self.preset})"
+            return Item(title, changed, {key: value.format(**words) for key, value in env.items()})
+        return item
+
+    def end_of(self, name, n):
+        return self.commands.get(name, [])[-n:]
+
+
+# Unit tests that draw and must hold for any seed, each with room between two turns: as many seeds as it takes at most.
+DRAWING = ["unit.piggyback.message_match", "unit.piggyback.portions", "unit.piggyback.past", "unit.piggyback.logical_clocks", "unit.measure.task_graph",
+           "unit.model.cubex", "unit.trace.archive", "unit.format.pop_factors", "unit.analyze.align", "unit.analyze.radix", "unit.base.lookup"]
+BOTH = ("openmpi", "mpich")
+
+
+def seeds(tests):
+    t, pair = tests["release"], ("{first}", "{last}")
+    kinds = []
+    for index, flavour in enumerate(BOTH):  # the programs of the night's tests, which are with either MPI
+        base = f"programs.random_{1000 + 50 * index}.{flavour}"
+        kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
+        base = f"trace.random.31.{flavour}"
+        kinds.append(t.drawn(base, 10, t.end_of(base, 1), ("random {first} {last}",)))
+    for compiler in ("gcc", "clang"):
+        base = f"openmp.random_many.{compiler}"
+        kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
+    base = "analysis.root_causes.random_all"
+    kinds.append(t.drawn(base, 50, t.end_of(base, 3), ("{scratch}", "{width}", "{width}", "{first}")))
+    for base, width, end, new in (("analysis.other_paradigms_many", 40, 1, "{first}-{last}"), ("analysis.other_paradigms_ranks", 10, 2, "{first}-{last} 3"),
+                                  ("analysis.other_paradigms_oracle", 40, 2, "{first}-{last} oracle"), ("analysis.gains", 40, 1, "{first}-{last}"),
+                                  ("analysis.time_correct", 12, 1, "{first}-{last}"), ("analysis.statistics", 26, 1, "{first}-{last}"),
+                                  ("analysis.fuzz", 60, 1, "{width} {first}")):
+        kinds.append(t.drawn(base, width, t.end_of(base, end), new.split()))
+    kinds += [t.drawn(base, 1000, (), (), LC_TEST_SEED="{first}", LC_GOLDEN_DIR="build/release/golden") for base in DRAWING]
+    return kinds
+
+
+def real(tests):
+    t = tests["release"]
+    return [t.whole(name) for name in t.labelled({"real"}, without=("nightly",))]
+
+
+def mutations(_):
+    return [lambda turn, m=m: Item(f"mutation {m.name}", ["/usr/bin/python3", str(HERE / "mutations.py"), m.name]) for m in MUTATIONS]
+
+
+def fuzz(tests):
+    t = tests["asan"]
+    names = [name for name in t.commands if name.startswith("fuzz.")]
+    # seeds of one number each: mutation i of seed s has state s + 7919 i
+    return [t.drawn(name, 1, t.commands[name][1:3], ("500", "{first}")) for name in names]
+
+
+def sanitizers(tests):
+    kinds = []
+    for preset in ("asan", "tsan"):
+        t = tests[preset]
+        kinds += [t.whole(name) for name in t.labelled({"sanitizer", "nightly"})]
+        for flavour in BOTH:
+            base = f"programs.random_sanitized.{flavour}"
+            kinds.append(t.drawn(base, 5, t.end_of(base, 2), ("{first}", "{last}")))
+        kinds += [t.drawn(name, 8, ("1", "8"), ("{first}", "{last}")) for name in t.commands if name.startswith("openmp.random_sanitized.")]
+    return kinds
+
+
+def long(tests):
+    t = tests["release"]
+    return [t.whole(name) for name in t.labelled({"nightly"}, without=("figure",))]
+
+
+def pairs(tests):
+    kinds = []
+    for flavour in BOTH:
+        command = tests["release"].commands[f"bench.equals.{flavour}"]
+        latecomer, place = command[2], 4  # python, equals.py, LATECOMER, FLAVOUR, SCRATCH_DIR, EFFECTS
+
+        def equals(turn, command=command, place=place, flavour=flavour):
+            scratch = str(SCRATCH.absolute() / f"equals-{flavour}-{turn}")
+            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], "200", "go-on"], resumes=True)
+
+        def compared(turn, latecomer=latecomer, flavour=flavour):
+            program = f"build/release/bin/latecomer-demo-{flavour}"
+            return Item(f"compare.equal_runs.{flavour}:{turn}", ["/usr/bin/python3", str(HERE / "equal_runs.py"), latecomer, flavour, program, "20"])
+        kinds += [compared, equals]
+    return kinds
+
+
+def distributions(_):
+    return [lambda turn, release=release, step=step: Item(f"debian {release}: {step}", [str(HERE / "other_debian.sh"), release, step])
+            for release in RELEASES for step in ("install", "build", "exact", "real")]
+
+
+PARTS = {
+    "seeds": Part((("release", "all"),), seeds),
+    "real": Part((("release", "all"),), real, loaded=True),
+    "mutations": Part((), mutations),
+    "fuzz": Part((("asan", "fuzz_cubex", "fuzz_records", "fuzz_left"),), fuzz),
+    "sanitizers": Part((("asan", "all"), ("tsan", "all")), sanitizers),
+    "long": Part((("release", "all"),), long),
+    "pairs": Part((("release", "all"),), pairs),
+    "distributions": Part((), distributions),
+}
+
+
+def kinds_of(part):
+    """All kinds of a part; its builds have to be configured."""
+    return [kind for kind in PARTS[part].kinds({preset: Tests(preset) for preset, *_ in PARTS[part].builds}) if kind is not None]
+
+
+if __name__ == "__main__":
+    sys.exit("parts.py is a table: see nightly.py")
