@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The drivers of the long tests by themselves: slices of made-up items, work beside a command."""
+"""The drivers of the long tests by themselves: slices of made-up items, the line that a log of the gate gives, work beside a command."""
 import os
 import subprocess
 import sys
@@ -11,6 +11,19 @@ from pathlib import Path
 import nightly
 from busy import Busy
 from parts import Item
+
+GATE = Path(__file__).resolve().parents[1] / "gate_check.sh"
+LOG = """== build/release: 3 tests
+flaky (failed, then 3 of 3 alone):
+  programs.probe.mpich  build/test-logs/release.programs.probe.mpich.first.log
+  programs.comm_sanitized.mpich (asan)  build/test-logs/asan.programs.comm_sanitized.mpich.first.log
+FAILED run.parent_process  [failed, 2.3 s, alone: failed in turn 1 of 3]  build/test-logs/release.run.parent_process.first.log
+  again: ctest --test-dir build/release -R '^run\\.parent_process$'
+  | wrong
+FAILED fuzz.left (asan)  [failed, 2.3 s]  build/test-logs/asan.fuzz.left.first.log
+machine: 2 cores
+510 passed, 2 failed, 4 skipped
+"""
 
 
 def sh(text):
@@ -61,6 +74,17 @@ class Slices(unittest.TestCase):
 
     def test_commands_are_printed_whole(self):
         self.assertEqual(nightly.shown(Item("x", sh("exit 1"), {"LC_TEST_SEED": "7"})), "env LC_TEST_SEED=7 sh -c 'exit 1'")
+
+
+class GateCheck(unittest.TestCase):
+    def test_the_line_of_a_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, table = f"{folder}/log", Path(folder) / "table"
+            Path(log).write_text(LOG, encoding="utf-8")
+            subprocess.run([GATE, "--note", "load", "600", log, table], check=True)
+            fields = table.read_text(encoding="utf-8").splitlines()[1].split("\t")
+        self.assertEqual(fields[2:7], ["load", "600", "510", "2", "2"])
+        self.assertEqual(fields[7].split(), ["fuzz.left(asan)", "programs.comm_sanitized.mpich(asan)", "programs.probe.mpich", "run.parent_process"])
 
 
 class BusyTest(unittest.TestCase):
