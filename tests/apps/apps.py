@@ -4,9 +4,9 @@ apps.py LATECOMER NAME [--runs N] [--length N] [--keep DIR]   NAME: one of input
 Bare and measured runs take turns. Dilation: median over the pairs of the life of the program's processes, measured / bare. Start and end of
 the tool, stated apart: what `latecomer run` lives longer than the program that it measures.
 
-apps.py LATECOMER NAME --judge STOPWATCH   judges what the tool says of times. Useful time (outside of MPI, all ranks) is that of the bare run, by
-stopwatch.c, within 3 %; the dilation that the tool's account tells is the measured one within 10 %. Other work on the machine only adds to times,
-so the least of all runs are compared; every further turn brings them nearer to the truth: done as soon as both hold, wrong after 15 turns.
+apps.py LATECOMER NAME --times STOPWATCH   how right is what the tool says of times (figures). Useful time (outside of MPI, all ranks) against that of
+the bare run, by stopwatch.c; the dilation that the tool's account tells against the measured one. Other work on the machine only adds to times,
+so the least of all runs are compared; every further turn brings them nearer to the truth.
 """
 import argparse
 import json
@@ -21,6 +21,7 @@ from statistics import median
 import inputs
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
@@ -150,22 +151,16 @@ def installed(name):
     return asked.stdout if asked.returncode == 0 else ""
 
 
-def judge(app, stopwatch):
-    for _ in range(TURNS_LEAST - 1):
+def times(app, stopwatch):
+    for _ in range(TURNS):
         app.turn(stopwatch)
-    for _ in range(TURNS_LEAST, TURNS_MOST + 1):
-        app.turn(stopwatch)
-        if abs(app.useful_error()) <= 0.03 and abs(app.account_error()) <= 0.1:
-            break
     print(f"useful time {min(app.useful_without):.3f} s bare, measured {app.useful_error():+.2%}; dilation told against measured "
           f"{app.account_error():+.2%}; {len(app.bare)} turns")
-    if abs(app.useful_error()) > 0.03:
-        raise Wrong("useful time is not that of the bare run")
-    if abs(app.account_error()) > 0.1:
-        raise Wrong("the overhead is not what the tool says")
+    figure("useful", 100 * app.useful_error(), "%")
+    figure("told", 100 * app.account_error(), "%")
 
 
-TURNS_LEAST, TURNS_MOST = 3, 15
+TURNS = 9
 
 
 def main():
@@ -175,7 +170,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--length", type=int, default=1, help="how many times as many steps")
     parser.add_argument("--keep", metavar="DIR", help="keep the last result in DIR/NAME")
-    parser.add_argument("--judge", metavar="STOPWATCH", help="judge useful time and account; STOPWATCH: lib/apps-stopwatch.so")
+    parser.add_argument("--times", metavar="STOPWATCH", help="useful time and account; STOPWATCH: lib/apps-stopwatch.so")
     args = parser.parse_args()
     version = installed(args.name)
     if not version:
@@ -184,8 +179,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         try:
             app = Application(args.latecomer, args.name, args.length, scratch)
-            if args.judge is not None:
-                judge(app, os.path.abspath(args.judge))
+            if args.times is not None:
+                times(app, os.path.abspath(args.times))
                 return
             for _ in range(args.runs):
                 app.pair()

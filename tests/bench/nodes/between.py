@@ -16,7 +16,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODES = os.path.join(HERE, "../../system/nodes")
-sys.path.insert(0, NODES)
+sys.path[:0] = [NODES, os.path.join(HERE, "../..")]
+from figure import figure  # noqa: E402
 import several_hosts  # noqa: E402
 
 MODES = {"profile": {"LATECOMER_CLOCKS": "off"}, "clocks": {}}
@@ -46,6 +47,8 @@ def inside(args):
         line = "".join(f"  {mode} {middle[mode]:.2f} ({low[mode]:.2f})" + (f" x {middle[mode] / middle['bare']:.2f} ({low[mode] / low['bare']:.2f})" if mode != "bare" else "")
                        for mode in modes)
         print(f"{args.flavour}: {name}, us:{line}")
+        if "clocks" in middle:
+            figure(name, middle["clocks"] / middle["bare"], "times")
 
 
 def main():

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -73,7 +74,9 @@ def main():
     print(f"{args.program}, {args.ranks} ranks; seconds, every run; dilation: of the minima")
     print("bare      ", " ".join(f"{s:.3f}" for s in bare))
     for mode in modes:
-        print(f"{mode:<10}", " ".join(f"{s:.3f}" for s in whole[mode]), f"  {100 * (min(whole[mode]) / min(bare) - 1):+.2f} % with writing the result")
+        dilation = 100 * (min(whole[mode]) / min(bare) - 1)
+        print(f"{mode:<10}", " ".join(f"{s:.3f}" for s in whole[mode]), f"  {dilation:+.2f} % with writing the result")
+        figure(mode, dilation, "%")
         print("  of these the program, without launcher and writing", " ".join(f"{s:.3f}" for s in inner[mode]))
         if mode in sizes:
             events, written = sizes[mode]

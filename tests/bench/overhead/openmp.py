@@ -2,7 +2,7 @@
 """What the tool adds to constructs of OpenMP: openmp.py LATECOMER PROGRAM [ROUNDS] [--instructions]. PROGRAM: overhead-openmp.
 
 Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost), what the profile
-adds, at most how much is wanted, and what a trace adds to the profile. The ways take turns. --instructions: instead,
+adds (a figure, of the medians), and what a trace adds to the profile. The ways take turns. --instructions: instead,
 instructions that the tool's library executes per construct, on both threads together, counted by callgrind: the same on any machine, loaded or not (but for threads that look again for a lock that is held)."""
 import glob
 import os
@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
+
 COUNT = "--instructions" in sys.argv
 LATECOMER, PROGRAM, *REST = [word for word in sys.argv[1:] if word != "--instructions"]
 LATECOMER, PROGRAM = os.path.abspath(LATECOMER), os.path.abspath(PROGRAM)
 ROUNDS = int(REST[0]) if REST else 5
-WANTED = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task_one_producer": 125, "task_all_produce": 75, "taskwait": 200,
-          "dependence_chain": 120}
-CONSTRUCTS = tuple(WANTED)
+CONSTRUCTS = ("parallel", "barrier", "single", "critical", "task_one_producer", "task_all_produce", "taskwait", "dependence_chain")
 
 
 def output(words, **environment):
@@ -39,10 +40,12 @@ def times(folder):
             for name, ns in output([*words, PROGRAM], **environment):
                 values[way].setdefault(name, []).append(float(ns))
     for label, of in (("medians of the rounds", statistics.median), ("minima of the rounds", min)):
-        print(f"{label}\n{'construct':20} {'bare':>8} {'empty':>8} {'profile':>8} {'wanted':>8} {'trace':>8}")
+        print(f"{label}\n{'construct':20} {'bare':>8} {'empty':>8} {'profile':>8} {'trace':>8}")
         for name in CONSTRUCTS:
             bare, empty, profile, trace = (of(values[way][name]) for way in ways)
-            print(f"{name:20} {bare:8.0f} {empty - bare:+8.0f} {profile - bare:+8.0f} {WANTED[name]:8} {trace - profile:+8.0f}")
+            print(f"{name:20} {bare:8.0f} {empty - bare:+8.0f} {profile - bare:+8.0f} {trace - profile:+8.0f}")
+            if of is statistics.median:
+                figure(name, profile - bare, "ns")
 
 
 def own_instructions(path):

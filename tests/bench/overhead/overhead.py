@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 
 MODES = {
@@ -74,7 +75,8 @@ def by_distance(slices):
             for kind, is_it in kinds.items()}
 
 
-def print_table(slices, modes, clock):
+def print_table(slices, modes, clock, kind):
+    """kind: of the cores, for the figures; None: of one rank, no figures."""
     few = 20
     print(f"{'operation':<11}{'bare ns (quartile) slices':>28}" + "".join(f"{mode + ' +ns (quartile) clocks slices':>40}" for mode in modes))
     for name, found in slices.items():
@@ -87,6 +89,8 @@ def print_table(slices, modes, clock):
         for mode in modes:
             values = found.get(mode, [])
             added = statistics.median(values) - middle if len(values) >= few else None
+            if kind and added is not None:
+                figure(f"{kind}.{name}.{mode}", added, "ns")
             line += ("too few slices" if added is None else
                      f"{added:.1f} ({values[len(values) // 4] - low:.1f}) {added / clock:.2f} {len(values)}").rjust(40)
         print(line)
@@ -113,7 +117,7 @@ def main():
                 if ranks == 1 and kind == "far":
                     continue
                 print(f"{args.flavour}: {title}, depth {args.depth}" + (f"; {kind} cores" if ranks > 1 else ""))
-                print_table(table, modes, clock)
+                print_table(table, modes, clock, kind if ranks > 1 else None)
                 print()
         print(f"one clock_gettime: {clock:.1f} ns")
 

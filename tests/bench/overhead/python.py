@@ -4,9 +4,13 @@ full call paths, and with the calling function alone, which looks at no Python f
 
 usage: python.py BUILD_DIR [--runs 5]     (with the Python that has mpi4py)"""
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 
 PROGRAM = """
 import sys, time
@@ -41,6 +45,9 @@ def main():
     for i, depth in enumerate((4, 8, 13, 23)):  # with <module>, <genexpr>, nested and calls
         bare, caller, full = (least[name][i] for name in ("bare", "caller", "full"))
         print(f"{depth:>20}{bare:>10.1f}{caller - bare:>10.1f}{full - bare:>10.1f}")
+        if depth == 8:
+            figure("caller", caller - bare, "ns")
+            figure("full", full - bare, "ns")
 
 
 main()

@@ -19,6 +19,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -93,7 +94,10 @@ def main():
         print(f"{kind}: run time {spread(seconds, 's')}, {spread(longer, '%')} longer than bare; parent {spread(parent, '% of a core per rank')}; "
               f"{spread(call_ns, 'ns', 1)} per call; reading samples {spread(reading, '% of the run time')}")
     difference = [b[1] - a[1] for a, b in zip(rows["without samples"], rows["with samples"])]
-    print(f"samples: {spread(difference, 'points')} of dilation, {spread([b[3] - a[3] for a, b in zip(*rows.values())], 'ns', 1)} per call")
+    calls = [b[3] - a[3] for a, b in zip(*rows.values())]
+    print(f"samples: {spread(difference, 'points')} of dilation, {spread(calls, 'ns', 1)} per call")
+    figure("dilation", statistics.median(difference), "%")
+    figure("call", statistics.median(calls), "ns")
 
 
 if __name__ == "__main__":

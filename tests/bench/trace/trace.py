@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Cost of a trace beside that of EZTrace (Debian package eztrace): the same program, machine and run, alternating.
 
-usage: trace.py BUILD_DIR [--flavour openmpi|mpich] [--ranks 1] [--runs 5] [--iterations N]
+usage: trace.py BUILD_DIR [--flavour openmpi|mpich] [--ranks 1] [--runs 5] [--iterations N] [--alone]
 
 Prints, per operation of tests/bench/overhead/ops.c, the bare time and what profile, trace and EZTrace add to it (medians over the runs), and
 for both traces their events and bytes per event on disk. One rank by default: nothing is hidden in waiting, and no scheduler takes part.
-self is three MPI calls (Irecv, Send, Wait), solo one.
+self is three MPI calls (Irecv, Send, Wait), solo one. --alone: without EZTrace.
 """
 import argparse
 import os
@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 
 CALLS = {"self": 3, "solo": 1, "pair": 1, "allreduce": 1, "barrier": 1, "bcast": 1, "waitall": 3}
@@ -46,10 +47,11 @@ def main():
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=20000)
+    parser.add_argument("--alone", action="store_true")
     args = parser.parse_args()
-    if not shutil.which("eztrace"):
+    if not args.alone and not shutil.which("eztrace"):
         sys.exit("trace.py: eztrace is not installed: apt-get install eztrace")
-    samples = {"bare": [], "profile": [], "trace": [], "eztrace": []}
+    samples = {"bare": [], "profile": [], "trace": []} | ({} if args.alone else {"eztrace": []})
     sizes = {}
     with tempfile.TemporaryDirectory() as scratch:
         for i in range(args.runs):
@@ -58,19 +60,26 @@ def main():
             samples["bare"].append(run(args, []))
             samples["profile"].append(run(args, [*tool, "-o", f"{scratch}/profile{i}", "--"]))
             samples["trace"].append(run(args, [*tool, "--trace", "-o", str(ours), "--"]))
-            samples["eztrace"].append(run(args, ["eztrace", "-t", args.flavour, "-o", str(theirs)]))
-            sizes = {"trace": size(ours), "eztrace": size(theirs)}
+            sizes["trace"] = size(ours)
             shutil.rmtree(ours)
-            shutil.rmtree(theirs)
+            if not args.alone:
+                samples["eztrace"].append(run(args, ["eztrace", "-t", args.flavour, "-o", str(theirs)]))
+                sizes["eztrace"] = size(theirs)
+                shutil.rmtree(theirs)
     medians = {mode: {op: statistics.median(s[op] for s in runs) for op in runs[0]} for mode, runs in samples.items()}
-    print(f"{'operation':<11}{'bare ns':>9}{'profile +':>11}{'trace +':>9}{'eztrace +':>11}{'trace - profile per MPI call':>30}")
+    modes = list(samples)[1:]
+    print(f"{'operation':<11}{'bare ns':>9}" + "".join(f"{mode + ' +':>11}" for mode in modes) + f"{'trace - profile per MPI call':>30}")
     for op, bare in medians["bare"].items():
         if op not in CALLS:
             continue
-        added = [medians[m][op] - bare for m in ("profile", "trace", "eztrace")]
-        print(f"{op:<11}{bare:>9.1f}{added[0]:>11.1f}{added[1]:>9.1f}{added[2]:>11.1f}{(added[1] - added[0]) / CALLS[op]:>30.1f}")
+        added = {mode: medians[mode][op] - bare for mode in modes}
+        beyond = (added["trace"] - added["profile"]) / CALLS[op]
+        print(f"{op:<11}{bare:>9.1f}" + "".join(f"{ns:>11.1f}" for ns in added.values()) + f"{beyond:>30.1f}")
+        figure(op, beyond, "ns")
     for mode, (events, written) in sizes.items():
         print(f"{mode}: {events} events, {written} bytes, {written / max(events, 1):.1f} bytes per event")
+        if mode == "trace":
+            figure("bytes_per_event", written / max(events, 1), "bytes")
 
 
 if __name__ == "__main__":

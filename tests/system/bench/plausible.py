@@ -1,8 +1,8 @@
-"""All operations of latecomer bench on 2 to 8 ranks against the same in a plain loop.
+"""All operations of latecomer bench on 2 to 8 ranks against the same in a plain loop: the factor within which half of them are (figures).
 
 plausible.py LATECOMER FLAVOUR SCRATCH_DIR PLAIN_LOOP
 
-A bound that holds on cores that ranks share: half of all operations differ by at most a factor of 10 from the loop. A loop need not wait for the
+The half, since cores are shared by ranks: a loop need not wait for the
 others, so that its calls overlap; where ranks share a core, one operation or the other waits for the scheduler, by more than any bound says."""
 import json
 import math
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
@@ -40,7 +41,8 @@ def main():
         middle = statistics.median(apart.values())
         centre = math.exp(statistics.mean(map(math.log, factors.values())))
         print(f"{ranks} ranks: {len(jobs)} operations, {centre:.2f} times the loop on average, half within {middle:.2f}, worst {worst} {factors[worst]:.3g}")
-        if len(jobs) != len(loop) - 1 or middle > 10:
+        figure(f"ranks_{ranks}", middle, "times")
+        if len(jobs) != len(loop) - 1:
             failed.append(f"{ranks} ranks: {len(jobs)} jobs of {len(loop) - 1}, factors {factors}")
     if failed:
         sys.exit("\n".join(failed))

@@ -1,4 +1,4 @@
-"""Clocks of nodes: the stated error holds in each synchronisation, on an idle machine and a loaded one. The hosts of hosts.py share the
+"""Clocks of nodes: in how many synchronisations the stated error holds, on an idle machine and a loaded one (a figure). The hosts of hosts.py share the
 clock of one machine, so that the true offsets are known: 0, or what LATECOMER_TEST_CLOCK adds (offset in ns, drift in ppm). Run by hosts.py.
 
 usage: check_clock_bound.py BUILD_DIR FLAVOUR PROGRAM SYNCHRONISATIONS
@@ -10,6 +10,9 @@ import sys
 import tempfile
 
 import several_hosts
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import count  # noqa: E402
 
 LATECOMER = f"{os.path.abspath(sys.argv[1])}/bin/latecomer"
 FLAVOUR, PROGRAM, WANTED = sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -80,8 +83,9 @@ def main():
               f"stated error; farthest off {worst * 1e6:.1f} us, stated {min(f[2] for f in all_of) * 1e6:.1f} to {max(f[2] for f in all_of) * 1e6:.1f} us")
         for offset, true, error in outside:
             print(f"WRONG: {offset:.9f} s for {true:.9f} s, stated error {error:.9f} s")
-    return 1 if wrong else 0
+    cases = sum(map(len, found.values()))
+    count("within", cases - wrong, cases, "offsets")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

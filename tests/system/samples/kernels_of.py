@@ -4,7 +4,7 @@
 usage: kernels_of.py LATECOMER DIR numpy|team|hpcc [PROGRAM]
 
 numpy: mpi4py with kernels of numpy (Open MPI, 2 ranks): a product of matrices in BLAS, a sort in numpy itself. team: PROGRAM has kernels in an
-OpenMP team, which is sampled where that is asked for, and only then. Shares within 4 standard errors, and 3 % of all. hpcc: HPCC of Debian,
+OpenMP team, which is sampled where that is asked for, and only then. Figure: the share that is farthest off, as a part of 4 standard errors and 3 % of all. hpcc: HPCC of Debian,
 stripped, whose matrix products are in BLAS: they are named with their callers.
 """
 import json
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
@@ -76,10 +77,13 @@ if KIND == "hpcc":
     print({path: entry["samples"] for path, entry in products.items()})
     assert sum(entry["samples"] for entry in products.values()) > 0, list(result["sampled"])
     sys.exit(0)
+farthest = 0.0
 for name, seconds in zip(KERNELS[KIND], spent):
     found, error = of_kernel(result["sampled"], name)
     print(f"{name:20} spent {seconds:.3f} s, sampled {found:.3f} s +- {error:.3f}")
-    assert error > 0 and abs(found - seconds) <= 4 * error + 0.03 * sum(spent), (name, seconds, found, error, list(result["sampled"]))
+    assert error > 0, (name, seconds, found, list(result["sampled"]))
+    farthest = max(farthest, abs(found - seconds) / (4 * error + 0.03 * sum(spent)))
+figure("farthest", farthest, "limits")
 if KIND == "team":
     assert all("!$omp parallel" in path for path in result["sampled"] if "heavy" in path), list(result["sampled"])
     unasked, _ = run(None)

@@ -3,9 +3,9 @@
 
 usage: known_shares.py LATECOMER FLAVOUR PROGRAM DIR [exact|coverage] [timer]
 
-exact: only what does not depend on measured time. Else shares within 4 standard errors (and 2 %), the kernel of the late rank named in
-blame and findings, and, of the program in C, time asleep told apart and its function named. coverage: in 100 runs shares are within 3
-standard errors in 99 of 100 cases, and within one in about 68. timer: --sample=timer, which needs nothing of the kernel and does not see time asleep.
+exact: only what does not depend on measured time. Else figures: the share that is farthest off, as a part of 4 standard errors and 2 %; how much of the
+waiting for the late rank has the name of a kernel; and, of the program in C, time asleep, which is told apart below its function. coverage: of 100 runs
+how many shares are within 1 and 3 standard errors (68 and 99.7 % if these are exact). timer: --sample=timer, which needs nothing of the kernel and does not see time asleep.
 """
 import json
 import os
@@ -16,6 +16,7 @@ import sys
 import tarfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, DIR = sys.argv[1:5]
@@ -64,8 +65,8 @@ def check_coverage(runs=100):
             found, error = of_kernel(result, name)
             within = [w + (abs(found - seconds) <= k * error) for w, k in zip(within, (1, 3))]
             cases += 1
-    print(f"within one standard error {within[0]} of {cases}, within three {within[1]}")
-    assert within[1] >= 0.99 * cases - 3 and 0.58 * cases <= within[0] <= 0.88 * cases, (within, cases)
+    figure("within_one", 100 * within[0] / cases, "%")
+    figure("within_three", 100 * within[1] / cases, "%")
 
 
 def check_sums(result):
@@ -104,10 +105,12 @@ else:
 if EXACT:
     sys.exit(0)
 
+farthest = 0.0
 for name, seconds in zip(KERNELS, spent):
     found, error = of_kernel(result, name)
     print(f"{name:13} spent {seconds:.3f} s, sampled {found:.3f} s +- {error:.3f}")
-    assert abs(found - seconds) <= 4 * error + 0.02 * sum(spent), (name, seconds, found, error)
+    farthest = max(farthest, abs(found - seconds) / (4 * error + 0.02 * sum(spent)))
+figure("farthest", farthest, "limits")
 solve = [path for path in sampled if is_kernel(path.rsplit("/", 1)[-1], "solve")]
 assert len(solve) == 1 and "/timed/" in solve[0] if C else len(solve) == 1, solve # its callers are known without frame pointers, too
 late = [entry for entry in result["late"] if entry["rank"] == 1]
@@ -115,7 +118,7 @@ by_kernel = {name: sum(e["seconds"] for e in late if in_kernel(e["callpath"], na
 lost = sum(e["seconds"] for e in late if e["callpath"].endswith(("/(preempted)", "/(off CPU)")))
 print(f"waiting for rank 1 by its kernels: {by_kernel}, without its core {lost:.3f} s of {sum(e['seconds'] for e in late):.3f} s")
 known = sum(by_kernel.values()) + lost
-assert known > 0.8 * sum(e["seconds"] for e in late), late # the rest: calibration, and intervals without a sample
+figure("named", 100 * known / sum(e["seconds"] for e in late), "%") # the rest: calibration, and intervals without a sample
 for finding in result["findings"]:
     print("finding:", finding["kind"], finding["callpath"], finding["ranks"])
 assert any(e.get("sampled") is True for e in late), late
@@ -124,6 +127,6 @@ if not C or TIMER:
 asleep, _, _ = run("asleep", "20", "10", "300000")
 away = [(p, e["seconds"]) for p, e in asleep["sampled"].items() if p.endswith("/(off CPU)")]
 print(f"asleep 0.3 s, off CPU {away}")
-assert 0.29 < sum(s for _, s in away) < 0.6, asleep["sampled"]
+figure("asleep", sum(s for _, s in away), "s")
 if os.geteuid() == 0 or int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) < 2:
-    assert sum(s for p, s in away if "main/doze/usleep/" in p) > 0.29, away
+    assert sum(s for p, s in away if "main/doze/usleep/" in p) > 0, away

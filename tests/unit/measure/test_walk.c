@@ -333,8 +333,8 @@ int main(int argc, char **argv) {
     lc_unwind_init();
     if (argc == 2 && strcmp(argv[1], "speed") == 0) {
         dive_a(20);
-        printf("%.1f ns of a frame whose rule is known\n", best_ns);
-        return best_ns > 10;
+        printf("figure frame %.2f ns\n", best_ns); /* whose rule is known: tests/figure.py */
+        return 0;
     }
     if (argc != 3)
         return 2;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,7 +309,7 @@ static void mispaired(void **state) {
     teardown(&match);
 }
 
-/* With the word "speed" many receives, and how long they take; else few of them. */
+/* With the word "speed" many receives, and how long they take (tests/figure.py); else few. */
 static bool timed;
 
 /* A sender far ahead, every message with a tag of its own, read last first: the stash is not
@@ -327,7 +328,8 @@ static void reverse_tags(void **state) {
     clock_gettime(CLOCK_MONOTONIC, &end);
     double seconds =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-    assert_true(!timed || seconds < 0.5);
+    if (timed)
+        printf("figure reverse_tags %.4f s\n", seconds);
     assert_int_equal(match.counts.taken, many);
     assert_int_equal(match.sources[0].n_streams, 0);
     teardown(&match);
@@ -465,13 +467,19 @@ static double pending(int n, enum order in_order, enum pattern pattern) {
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-/* Whatever order they are completed in, each costs about the same (a list: hours). */
+/* Whatever order they are completed in, each costs about the same (a list: hours). Told is the
+ * worst. */
 static void many_pending(void **state) {
     (void)state;
     const int many = timed ? 100000 : 5000;
+    double worst = 0;
     for (int in_order = FORWARD; in_order <= RANDOM; in_order++)
-        for (int pattern = SAME; pattern <= ANY_BOTH; pattern++)
-            assert_true(pending(many, (enum order)in_order, (enum pattern)pattern) < 3 || !timed);
+        for (int pattern = SAME; pattern <= ANY_BOTH; pattern++) {
+            double seconds = pending(many, (enum order)in_order, (enum pattern)pattern);
+            worst = seconds > worst ? seconds : worst;
+        }
+    if (timed)
+        printf("figure many_pending %.4f s\n", worst);
 }
 
 /* Entries that come after their messages: receives of few streams, completed in any order, claim
