@@ -1,0 +1,253 @@
+"""Every figure of the tool: what is wanted of it, and where its values come from. measure.py runs them and judges.
+
+A Source is a command, run `runs` times (`quick` times with --quick; 0: not then), and the rows that it gives. The command is that of the ctest test of
+the same name, or `words` ({build}: the build directory, {root}: the sources, {python}: Debian's). A Row is read from the lines
+`figure NAME VALUE UNIT` of the output (tests/figure.py): NAME is the row's, behind the source's, and each line is one value. A source without such
+lines (passes()) is judged by the exit status of its test, which has many conditions and tries of its own: how many of its runs passed.
+
+`seconds`: what one run takes on a quiet machine, about; --quick leaves out what its limit of time has no room for. `load`: whether other work on the
+machine changes the values (it does not change how much memory something takes)."""
+from dataclasses import dataclass, field
+from typing import Optional
+
+FLAVOURS = ("openmpi", "mpich")
+COMPILERS = ("gcc", "clang")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    operator: str  # "<=", ">=", "between", "share"
+    bound: tuple
+
+    def text(self, unit):
+        if self.operator == "share":
+            return "all" if self.bound[0] == 1 else f"{100 * self.bound[0]:g} % at least"
+        words = {"<=": "{0:g} {u} at most", ">=": "{0:g} {u} at least", "between": "{0:g} to {1:g} {u}"}[self.operator]
+        return words.format(*self.bound, u=unit)
+
+
+def at_most(bound):
+    return Wanted("<=", (bound,))
+
+
+def at_least(bound):
+    return Wanted(">=", (bound,))
+
+
+def between(low, high):
+    return Wanted("between", (low, high))
+
+
+def share(bound):
+    """Of the cases counted (values RIGHT/OF)."""
+    return Wanted("share", (bound,))
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    unit: str
+    wanted: Optional[Wanted]  # None: told, nothing is promised
+    what: str
+    load: bool = True
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str
+    part: str
+    runs: int
+    quick: int
+    seconds: float
+    rows: tuple = field(default_factory=tuple)
+    words: tuple = ()         # (): the test of this name
+    quick_words: tuple = ()   # behind the others with --quick
+    environment: tuple = ()   # of (name, value)
+
+    def full_name(self, row):
+        return f"{self.name}.{row.name}" if row.name else self.name
+
+
+def passes(part, name, what, runs, quick, seconds):
+    return Source(name, part, runs, quick, seconds, (Row("", "runs", share(1), what),))
+
+
+def hot_path(flavour):
+    """The goals were set with Open MPI on cores that are near each other (docs/benchmarks.md); both MPIs are held to them."""
+    goals = {"profile": (40, 35, 35, 35, 60), "clocks": (70, 65, 50, 40, 90)}
+    rows = tuple(Row(f"near.{operation}.{mode}", "ns", at_most(goal), f"{operation}, {mode}: added, near cores")
+                 for mode, all_of in goals.items() for operation, goal in zip(("pair", "allreduce", "barrier", "bcast", "waitall"), all_of))
+    words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "profile,clocks", "--iterations", "50000")
+    return Source(f"overhead.{flavour}", "overhead", 7, 1, 40, rows, (*words, "--runs", "5"), ("--runs", "2"))
+
+
+OPENMP = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task_one_producer": 125, "task_all_produce": 75, "taskwait": 200,
+          "dependence_chain": 120}
+
+
+def overhead():
+    yield from map(hot_path, FLAVOURS)
+    yield Source("overhead.openmp", "overhead", 7, 1, 15,
+                 tuple(Row(name, "ns", at_most(ns), f"{name}: added by the profile") for name, ns in OPENMP.items()),
+                 ("{python}", "{root}/tests/bench/overhead/openmp.py", "{build}/bin/latecomer", "{build}/tests/bench/overhead-openmp", "3"), ())
+    yield Source("overhead.trace", "overhead", 7, 1, 10,
+                 (Row("self", "ns", at_most(60), "a call of MPI: a trace beyond the profile"),
+                  Row("solo", "ns", at_most(60), "a collective of one rank: a trace beyond the profile"),
+                  Row("bytes_per_event", "bytes", at_most(20), "an event of a trace", load=False)),
+                 ("{python}", "{root}/tests/bench/trace/trace.py", "{build}", "--runs", "3", "--alone"))
+    for flavour in FLAVOURS:
+        yield Source(f"call_paths.cost.{flavour}", "overhead", 5, 1, 12,
+                     (Row("useful", "%", between(-3, 3), "useful time against the work alone"),
+                      Row("told", "%", between(-10, 10), "cost of a call: what the tool tells against what it is (30 ns less may be unseen)")))
+    for flavour in FLAVOURS:
+        yield Source(f"overhead.between_hosts.{flavour}", "overhead", 7, 1, 15,
+                     (Row("message", "times", at_most(1.1), "a message of 8 bytes between hosts, with clocks"),
+                      Row("allreduce", "times", at_most(1.1), "MPI_Allreduce between hosts, with clocks")),
+                     ("{python}", "{root}/tests/bench/nodes/between.py", "{build}", "--flavour", flavour, "--modes", "clocks", "--runs", "3"))
+    yield Source("overhead.lammps", "overhead", 5, 1, 15, (Row("profile", "%", None, "LAMMPS, 2 ranks: dilation, writing the result included"),),
+                 ("{python}", "{root}/tests/bench/overhead/dilation.py", "{build}", "--runs", "3"))
+    yield Source("overhead.hpcc", "overhead", 5, 0, 40,
+                 (Row("profile", "%", None, "HPCC, 4 ranks: dilation"), Row("trace", "%", None, "HPCC, 4 ranks: dilation with a trace")),
+                 ("{python}", "{root}/tests/bench/overhead/dilation.py", "{build}", "--program", "hpcc", "--ranks", "4", "--modes", "profile,trace",
+                  "--runs", "3"))
+    yield Source("overhead.samples", "overhead", 3, 0, 60, (Row("dilation", "%", None, "LAMMPS, 2 ranks: dilation by samples"),
+                                                            Row("call", "ns", None, "LAMMPS, 2 ranks: a call, by samples")),
+                 ("{python}", "{root}/tests/bench/overhead/samples_cost.py", "{build}", "--rounds", "5"))
+    yield Source("overhead.python", "overhead", 3, 0, 30, (Row("caller", "ns", None, "mpi4py, Python functions 8 deep: a call, calling function alone"),
+                                                           Row("full", "ns", None, "mpi4py, Python functions 8 deep: a call, full call paths")),
+                 ("{python}", "{root}/tests/bench/overhead/python.py", "{build}", "--runs", "5"))
+    for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
+        yield Source(f"apps.times.{app}", "overhead", 3, 0, 120,
+                     (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run"),
+                      Row("told", "%", between(-10, 10), f"{app}: the dilation that the tool tells against the measured one")))
+
+
+def speed():
+    yield Source("bench.walk", "speed", 11, 5, 1, (Row("frame", "ns", at_most(10), "a frame whose rule of unwinding is known"),))
+    yield Source("bench.probe_cost", "speed", 11, 5, 1,
+                 (Row("pair", "ns", at_most(5), "a pair of a timer's probes, less its two clock reads"), Row("disabled", "ns", at_most(1), "a disabled probe")))
+    yield Source("bench.message_match", "speed", 7, 3, 3,
+                 (Row("reverse_tags", "s", at_most(0.5), "60,000 messages of as many tags, read last first"),
+                  Row("many_pending", "s", at_most(3), "100,000 pending receives, worst of 15 orders and patterns")))
+    yield Source("bench.minima.time", "speed", 11, 3, 1,
+                 (Row("time", "s", at_most(1), "estimates of 65,536 ranks x 10 functions"),
+                  Row("memory", "MB", at_most(100), "the same: memory", load=False)))
+    yield Source("analysis.linear_cost", "speed", 5, 1, 20,
+                 tuple(Row(case, "times", at_most(24), f"processor time of 8 times the records: {case}")
+                       for case in ("parallel_regions", "missing_leaves", "window_epochs", "nested_records", "never_synchronised")))
+
+
+def memory():
+    rows = (Row("waits.bytes_per_event", "bytes", at_most(40), "analysis up to the wait states: memory of an event", load=False),
+            Row("all.bytes_per_event", "bytes", at_most(64), "analysis, everything: memory of an event", load=False),
+            Row("growth", "times", at_most(1.5), "processor time per event, the largest archive against 1e6 events"),
+            Row("waits.speed", "M/s", at_least(15), "events per second of one rank, wait states"),
+            Row("all.speed", "M/s", at_least(5), "events per second of one rank, everything"),
+            Row("waits.times_plain", "times", at_most(3), "wait states against plain reading by libotf2"))
+    words = ("{python}", "{root}/tests/bench/analyze/analyze.py", "{build}")
+    yield Source("analyze", "memory", 5, 1, 60, rows, words, ("--up-to", "1e6"))
+    yield Source("bench.analyze_linear", "memory", 1, 0, 300, rows)
+    yield Source("report", "memory", 3, 0, 60, (Row("time", "s", at_most(120), "`latecomer report` on 1e8 events"),
+                                                Row("memory", "MiB", at_most(1024), "the same: memory", load=False)),
+                 ("{python}", "{root}/tests/bench/page/page_memory.py", "{build}"))
+
+
+def clocks():
+    for flavour in FLAVOURS:
+        for name, what, runs, quick, seconds in (("clock_bound", "clocks of three hosts, idle and loaded: within the stated error", 3, 1, 27),
+                                                 ("clock_bound_2ms", "the same, 2 ms apart", 3, 0, 30),
+                                                 ("clock_bound_often", "the same, 100 offsets and more", 1, 0, 250)):
+            yield Source(f"nodes.{name}.{flavour}", "clocks", runs, quick, seconds, (Row("within", "offsets", share(1), what),))
+        yield Source(f"bench.clocks.{flavour}", "clocks", 10, 1, 20,
+                     (Row("within", "runs", share(0.95), "the harness' global clock on 2 to 6 ranks: within its stated bound"),))
+        yield passes("clocks", f"trace.clocks.{flavour}", "offsets and drift of clocks in a trace", 5, 1, 10)
+        yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks.{flavour}", "waits with wrong clocks, within what the result states", 5, 1, 15)
+        yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks_10s.{flavour}", "the same over 10 s", 3, 0, 60)
+
+
+def bench():
+    for flavour in FLAVOURS:
+        yield Source(f"bench.plausible.{flavour}", "bench", 3, 0, 120,
+                     tuple(Row(f"ranks_{n}", "times", at_most(10), f"{n} ranks: half of all operations, off a plain loop by") for n in (2, 3, 4, 8)))
+        yield Source(f"bench.equals.{flavour}", "bench", 1, 0, 4000,
+                     (*(Row(name, "pairs", share(0.95), f"{what}: told to be the same")
+                        for name, what in (("equal", "equals"), ("own", "equals, MPI's own"), ("own_one_launch", "equals, one launch each"),
+                                           ("own_64KiB", "equals, MPI's own, 64 KiB"))),
+                      *(Row(name, "pairs", share(0.9), f"{what}: named")
+                        for name, what in (("shifted", "5 % longer"), ("tail", "another tail"), ("modes", "a second mode")))))
+
+
+def samples():
+    for flavour in FLAVOURS:
+        for kind in ("fp", "nofp", "cxx", "fortran"):
+            rows = (Row("farthest", "limits", at_most(1), f"{kind}: the share that is farthest off, in 4 standard errors and 2 %"),
+                    Row("named", "%", at_least(80), f"{kind}: waiting for the late rank that has a name"))
+            if kind in ("fp", "nofp"):
+                rows += (Row("asleep", "s", between(0.29, 0.6), f"{kind}: time off the CPU of 0.3 s asleep"),)
+            yield Source(f"samples.shares.{kind}.{flavour}", "samples", 5, int(kind == "nofp"), 10, rows)
+        yield Source(f"samples.coverage.{flavour}", "samples", 1, 0, 150,
+                     (Row("within_three", "%", at_least(98.25), "shares within three standard errors"),
+                      Row("within_one", "%", between(58, 88), "shares within one standard error (68 if exact)")))
+    for compiler in COMPILERS:
+        yield Source(f"samples.team.{compiler}", "samples", 5, int(compiler == "gcc"), 5,
+                     (Row("farthest", "limits", at_most(1), "an OpenMP team: the share that is farthest off, in 4 standard errors and 3 %"),))
+    yield Source("samples.numpy", "samples", 5, 1, 8, (Row("farthest", "limits", at_most(1), "numpy: the same"),))
+
+
+def waits():
+    for flavour in FLAVOURS:
+        for what, text, quick, seconds in (("shm", "patterns of known waiting, shared memory", 1, 36), ("mpi", "the same over messages", 0, 40),
+                                           ("mixed", "the same on two believed nodes", 0, 50),
+                                           ("phases", "waits by phase", 0, 15)):
+            if (what, flavour) != ("mixed", "mpich"):
+                yield passes("waits", f"piggyback.constructed_waits.{what}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
+        for name, text, quick, seconds in (("call_chains", "random programs that know their critical path", 1, 20),
+                                           ("call_chains_threads", "the same with threads", 0, 25),
+                                           ("call_chains_nonblocking", "the same with nonblocking collectives", 0, 25),
+                                           ("call_chains_switch", "the same, measurement switched on and off", 0, 25),
+                                           ("logged_patterns", "patterns that keep a log: factors, waits, blame, path, predictions", 0, 100),
+                                           ("inherited_waits", "where waiting began, against the analysis", 0, 60),
+                                           ("inherited_waits.more", "the same, more patterns", 0, 200),
+                                           ("own_messages", "the tool's own messages", 0, 12),
+                                           ("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
+                                           ("estimates_beside_measured", "estimates beside measured waits", 0, 200)):
+            yield passes("waits", f"piggyback.{name}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
+        yield passes("waits", f"call_paths.code_between_calls.{flavour}", "time of the code between two calls, 0.1 ms", 5, 1, 3)
+        yield passes("waits", f"call_paths.code_between_calls_api.{flavour}", "the same with regions and switching", 5, 1, 3)
+        yield passes("waits", f"call_paths.found_loops_timed.{flavour}", "slow iterations and warm-up of loops found in the run", 5, 0, 15)
+        yield passes("waits", f"programs.refused.{flavour}", "waiting of a program whose calls MPI refuses", 5, 0, 5)
+        yield passes("waits", f"trace.neighbours.{flavour}", "waits of neighbourhoods of any topology", 5, 0, 12)
+        yield passes("waits", f"analysis.imbalance.{flavour}", "the four imbalances of the critical-path paper", 3, 0, 25)
+        yield passes("waits", f"analysis.profile_and_trace_agree.{flavour}", "waits of the profile against those of the analysis", 3, 0, 40)
+        yield passes("waits", f"openmp.hybrid.{flavour}", "MPI x OpenMP that knows its critical path and waiting", 3, int(flavour == "openmpi"), 10)
+        yield passes("waits", f"real.demo-{flavour}", "the bundled program's waits", 5, 1, 9)
+    for compiler in COMPILERS:
+        quick = int(compiler == "gcc")
+        yield passes("waits", f"openmp.known.{compiler}", "OpenMP that knows its critical path, 1 %", 5, quick, 10)
+        yield passes("waits", f"openmp.waits.{compiler}", "OpenMP of known waiting, 1 % and 2 ms", 5, quick, 10)
+        yield passes("waits", f"openmp.traces.waits.{compiler}", "the same by the analysis of a trace", 3, 0, 20)
+        yield passes("waits", f"openmp.newer.known.{compiler}", "the critical path on LLVM's runtime 19", 3, 0, 10)
+        yield passes("waits", f"openmp.newer.waits.{compiler}", "waiting on LLVM's runtime 19", 3, 0, 10)
+    yield passes("waits", "openmp.slides", "the experiment of the OTF-CPT slides", 3, 0, 15)
+    yield passes("waits", "openmp.newer.slides", "the same with priorities, on LLVM's runtime 19", 3, 0, 15)
+    yield passes("waits", "real.slow_rank", "LAMMPS with a slow rank: it is named, and what it costs", 5, 0, 12)
+
+
+def gains():
+    for flavour in FLAVOURS:
+        quick = int(flavour == "openmpi")
+        kinds = ("turns", "half", "slow_rank", "serial", "late_root", "chain")
+        yield Source(f"analysis.knobs.{flavour}", "gains", 3, quick, 40,
+                     (Row("named", "findings", share(1), "the first finding names the fault"),
+                      *(Row(f"{kind}.{source}", "%", between(-3, 3), f"{kind}: run time predicted by the {source}, against that without the fault")
+                        for kind in kinds for source in ("profile", "analysis"))))
+        yield Source(f"real.demo_gains.{flavour}", "gains", 3, quick, 40,
+                     (Row("named", "findings", share(1), "the planted causes are found"),
+                      *(Row(f"{step}.{source}", "%", between(-3, 3), f"{step}: run time predicted by the {source}, against that without the cause")
+                        for step in ("step_barrier", "step_allreduce", "step_message") for source in ("profile", "analysis"))))
+        yield passes("gains", f"piggyback.constructed_waits.prediction.{flavour}", "what-if predictions, 2 %; intervals; late call sites", 3, 0, 40)
+        yield passes("gains", f"piggyback.chosen_clocks.{flavour}", "what-if clocks chosen in the run", 3, 0, 20)
+
+
+PARTS = {"speed": speed, "memory": memory, "overhead": overhead, "clocks": clocks, "samples": samples, "gains": gains, "waits": waits, "bench": bench}
+SOURCES = [source for part in PARTS.values() for source in part()]
