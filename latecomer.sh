@@ -6,6 +6,7 @@
 #   ./latecomer.sh test --apps      real applications (installs 3 GB of them): docs/applications.md
 #   ./latecomer.sh nightly PART [--minutes M] [--seed S]
 #                                   a slice of the long tests, 60 minutes at most; parts: tests/nightly/nightly.py --list
+#   ./latecomer.sh measure [PART] [--quick]   what the tool costs and how exact it is, on a quiet machine (--quick: 10 minutes); --list
 #   ./latecomer.sh lint             clang-format, cppcheck, clang-tidy
 #   ./latecomer.sh install PREFIX
 set -euo pipefail
@@ -213,6 +214,22 @@ nightly() { # PART [OPTION ..]
   exec /usr/bin/python3 tests/nightly/nightly.py "$@"
 }
 
+# Times and how exact they are, which the gate leaves out: tests/measure/measure.py judges each figure and writes build/measure.json.
+measure() {
+  local word
+  for word in "$@"; do
+    case $word in
+      --list | --help | -h | --document*) exec /usr/bin/python3 tests/measure/measure.py "$@" ;;
+    esac
+  done
+  # shellcheck disable=SC2086
+  need "the measurements" $build_packages $test_packages
+  newer_openmp
+  build release
+  build release overhead-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
+  exec /usr/bin/python3 tests/measure/measure.py build/release "$@"
+}
+
 lint() {
   # shellcheck disable=SC2086
   need "the checks" $build_packages $lint_packages
@@ -230,6 +247,7 @@ case "${1:-}" in
     ;;
   test) run_tests "${2:-}" ;;
   nightly) nightly "${@:2}" ;;
+  measure) measure "${@:2}" ;;
   lint) lint ;;
   install)
     [ $# -eq 2 ] || { say "usage: ./latecomer.sh install PREFIX"; exit 2; }
@@ -239,7 +257,7 @@ case "${1:-}" in
     cmake --install build/release --prefix "$2"
     ;;
   *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
