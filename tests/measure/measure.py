@@ -6,7 +6,8 @@ measure.py --list [PART|NAME ..]
 measure.py --document PAGE [--out FILE]      writes the table of FILE into PAGE, between the two comments that begin with MARK
 
 PART is a part of the list; NAME is a figure's name, * in it stands for anything. Printed is a table: what, wanted, measured, verdict; FILE
-(build/measure.json) has all of it, with the values of every run. --quick: few runs, within 600 s (or --limit); what it has no time for is not measured.
+(build/measure.json) has all of it, with the values of every run. --quick: few runs, within 600 s (or --limit); what it has no time for is not
+measured, and a run that takes more than three times what it should is ended.
 Exit status: 1 if a verdict is "no", else 0.
 
 Verdicts
@@ -37,6 +38,7 @@ from figures import PARTS, SOURCES
 ROOT = Path(__file__).resolve().parents[2]
 BUSY_PRESSURE, BUSY_USED = 10.0, 25.0
 QUICK_LIMIT_S = 600
+QUICK_START_S, QUICK_TIMES = 15, 3  # a run with --quick ends after so many times what it takes on a quiet machine
 YES, NO, NOISY, NONE_WANTED, NOT_MEASURED = "yes", "no", "too noisy here", "none wanted", "not measured"
 MARK = "measured figures:"
 
@@ -157,6 +159,19 @@ class Build:
         return entry["command"], environment, properties.get("WORKING_DIRECTORY", self.directory), float(properties.get("TIMEOUT", 1500)), properties
 
 
+def end(process):
+    """With what it started: launchers end their ranks when they are asked to, which have groups of their own."""
+    for number, seconds in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
+        try:
+            os.killpg(process.pid, number)
+            return process.communicate(timeout=seconds)[0] or ""
+        except ProcessLookupError:
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    return ""
+
+
 def run(words, environment, directory, timeout):
     """(exit status or None where it took too long, output). What it started ends with it."""
     with subprocess.Popen(words, cwd=directory, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -164,11 +179,11 @@ def run(words, environment, directory, timeout):
         try:
             output, _ = process.communicate(timeout=timeout)
             return process.returncode, output
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            return None, process.communicate()[0] or ""
+        except subprocess.TimeoutExpired:
+            return None, end(process)
+        except KeyboardInterrupt:
+            end(process)
+            raise
 
 
 class Measured:
@@ -223,13 +238,13 @@ class Measured:
 def measure(source, rows, build, machine, quick, left):
     """left(): seconds until the limit. One run after the other; the machine is looked at before and after."""
     measured = Measured(source, rows)
-    runs = source.quick if quick else source.runs
+    runs, seconds = (source.quick, source.quick_seconds or source.seconds) if quick else (source.runs, source.seconds)
     command = build.command(source)
     if command is None:
         measured.why = "not in this build"
     elif runs == 0:
         measured.why = "not with --quick"
-    elif left() < source.seconds:
+    elif left() < seconds:
         measured.why = "no time left"
     else:
         words, environment, directory, timeout, properties = command
@@ -237,11 +252,12 @@ def measure(source, rows, build, machine, quick, left):
         measured.command = " ".join([*(f"{name}={value}" for name, value in environment.items()), *words]).replace(f"{ROOT}/", "")
         measured.looks.append(machine.look())
         for number in range(runs):
-            if number > 0 and left() < source.seconds:
+            if number > 0 and left() < seconds:
                 break
-            status, output = run(words, environment, directory, min(timeout, max(left(), 1)))
-            if status is None and left() <= 1:
-                measured.why = "no time left"
+            least = min(timeout, left(), QUICK_START_S + QUICK_TIMES * seconds if quick else math.inf)
+            status, output = run(words, environment, directory, max(least, 1))
+            if status is None and least < timeout:
+                measured.why = f"ended after {least:.0f} s, to leave time for others"
                 break
             if not measured.take(status, output, properties):
                 break
@@ -344,9 +360,20 @@ def measure_all(args):
     result = {"version": version, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": Machine.described(), "quick": args.quick}
     entries, ended = [], ""
 
+    def save():
+        """After every source: it may be a run of hours."""
+        result.update(load=[load, os.getloadavg()[0]], seconds=round(time.monotonic() - begin), figures=entries)
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
     def left():
         return limit - (time.monotonic() - begin) if limit else math.inf
 
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, interrupted)
     print(shown(HEAD), flush=True)
     try:
         for source, rows in chosen(args.what):
@@ -354,11 +381,10 @@ def measure_all(args):
                 entries.append(entry)
                 if entry["why"] != "not with --quick":
                     print(table_line(entry), flush=True)
+            save()
     except KeyboardInterrupt:
         ended = "interrupted; "
-    result |= {"load": [load, os.getloadavg()[0]], "seconds": round(time.monotonic() - begin), "figures": entries}
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        save()
     print(f"{ended}{summary(entries)}; load {load:.1f} before, {result['load'][1]:.1f} after; {result['seconds']} s; all values: {args.out}")
     return any(entry["verdict"] == NO for entry in entries) or bool(ended)
 

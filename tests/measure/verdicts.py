@@ -148,6 +148,10 @@ class Runs(unittest.TestCase):
         a, _ = entries(SPEED, StubBuild({"s": "echo figure a 4 ns"}), left=0.5)
         self.assertEqual((a["verdict"], a["why"], a["runs"]), ("not measured", "no time left", 0))
 
+        slow = Source("s", "speed", 1, 1, 60, SPEED.rows, quick_seconds=-4.8)  # 0.6 s: QUICK_START_S and three times as much
+        a, _ = entries(slow, StubBuild({"s": "sleep 60"}), quick=True)
+        self.assertEqual((a["verdict"], a["why"]), ("not measured", "ended after 1 s, to leave time for others"))
+
     def test_environment(self):
         a, _ = entries(SPEED, StubBuild({"s": 'echo "figure a $LC_VALUE ns"'}, ENVIRONMENT=["LC_VALUE=7"]))
         self.assertEqual(a["values"], [7, 7, 7])
