@@ -216,7 +216,7 @@ nightly() { # PART [OPTION ..]
 
 # Times and how exact they are, which the gate leaves out: tests/measure/measure.py judges each figure and writes build/measure.json.
 measure() {
-  local word
+  local word patience
   for word in "$@"; do
     case $word in
       --list | --help | -h | --document*) exec /usr/bin/python3 tests/measure/measure.py "$@" ;;
@@ -227,6 +227,8 @@ measure() {
   newer_openmp
   build release
   build release overhead-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
+  patience=$(/usr/bin/python3 tests/gate/gate.py --patience)
+  export LC_PATIENCE=$patience
   exec /usr/bin/python3 tests/measure/measure.py build/release "$@"
 }
 

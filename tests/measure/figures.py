@@ -186,7 +186,7 @@ def samples():
                     Row("named", "%", at_least(80), f"{kind}: waiting for the late rank that has a name"))
             if kind in ("fp", "nofp"):
                 rows += (Row("asleep", "s", between(0.29, 0.6), f"{kind}: time off the CPU of 0.3 s asleep"),)
-            yield Source(f"samples.shares.{kind}.{flavour}", "samples", 5, int(kind == "nofp"), 10, rows)
+            yield Source(f"samples.shares.{kind}.{flavour}", "samples", 5, int(kind == "nofp"), 15, rows)
         yield Source(f"samples.coverage.{flavour}", "samples", 1, 0, 150,
                      (Row("within_three", "%", at_least(98.25), "shares within three standard errors"),
                       Row("within_one", "%", between(58, 88), "shares within one standard error (68 if exact)")))

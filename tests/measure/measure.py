@@ -300,6 +300,13 @@ def table_line(entry):
     return shown((entry["name"], wanted_text(entry), told(entry), entry["verdict"] + why))
 
 
+def table_lines(source, entries):
+    """Of a source that gave nothing one line."""
+    if len(entries) > 1 and not any(entry["values"] for entry in entries):
+        return [shown((f"{source.name}.* ({len(entries)})", "", entries[0]["why"], entries[0]["verdict"]))]
+    return [table_line(entry) for entry in entries]
+
+
 def summary(entries):
     counts = {word: sum(entry["verdict"] == word for entry in entries) for word in (YES, NO, NOISY, NONE_WANTED, NOT_MEASURED)}
     return f"{len(entries)} figures: " + ", ".join(f"{n} {word}" for word, n in counts.items() if n)
@@ -377,10 +384,10 @@ def measure_all(args):
     print(shown(HEAD), flush=True)
     try:
         for source, rows in chosen(args.what):
-            for entry in measure(source, rows, build, machine, args.quick, left).entries():
-                entries.append(entry)
-                if entry["why"] != "not with --quick":
-                    print(table_line(entry), flush=True)
+            found = list(measure(source, rows, build, machine, args.quick, left).entries())
+            entries += found
+            if found[0]["why"] != "not with --quick":
+                print(*table_lines(source, found), sep="\n", flush=True)
             save()
     except KeyboardInterrupt:
         ended = "interrupted; "

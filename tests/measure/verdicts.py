@@ -169,9 +169,12 @@ class Shown(unittest.TestCase):
                        "machine": {"cores": 2, "processor": "a processor", "kernel": "6.1"}}
 
     def test_table(self):
-        for entry, cells in zip(self.result["figures"], (("s.a", "10 ns at most", "4 ns (4 to 4), 3 runs", "yes"), ("s.b", "5 MB at most", "9 MB (9 to 9), 3 runs", "no"),
-                                                         ("p", "all", "2 of 2", "yes"))):
+        for entry, cells in zip(self.result["figures"], (("s.a", "10 ns at most", "4 ns (4 to 4), 3 runs", "yes"),
+                                                         ("s.b", "5 MB at most", "9 MB (9 to 9), 3 runs", "no"), ("p", "all", "2 of 2", "yes"))):
             self.assertEqual(measure.table_line(entry), measure.shown(cells))
+        self.assertEqual(measure.table_lines(SPEED, self.result["figures"][:2]), [measure.table_line(entry) for entry in self.result["figures"][:2]])
+        nothing = entries(SPEED, StubBuild({}))
+        self.assertEqual(measure.table_lines(SPEED, nothing), [measure.shown(("s.* (2)", "", "not in this build", "not measured"))])
         self.assertEqual(measure.summary(self.result["figures"]), "3 figures: 2 yes, 1 no")
 
     def test_file(self):

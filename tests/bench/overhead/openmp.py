@@ -44,8 +44,8 @@ def times(folder):
         for name in CONSTRUCTS:
             bare, empty, profile, trace = (of(values[way][name]) for way in ways)
             print(f"{name:20} {bare:8.0f} {empty - bare:+8.0f} {profile - bare:+8.0f} {trace - profile:+8.0f}")
-            if of is statistics.median:
-                figure(name, profile - bare, "ns")
+    for name in CONSTRUCTS:
+        figure(name, statistics.median(values["profile"][name]) - statistics.median(values["bare"][name]), "ns")
 
 
 def own_instructions(path):

@@ -77,7 +77,7 @@ def by_distance(slices):
 
 def print_table(slices, modes, clock, kind):
     """kind: of the cores, for the figures; None: of one rank, no figures."""
-    few = 20
+    few, figures = 20, {}
     print(f"{'operation':<11}{'bare ns (quartile) slices':>28}" + "".join(f"{mode + ' +ns (quartile) clocks slices':>40}" for mode in modes))
     for name, found in slices.items():
         bare = found.get("bare", [])
@@ -90,10 +90,12 @@ def print_table(slices, modes, clock, kind):
             values = found.get(mode, [])
             added = statistics.median(values) - middle if len(values) >= few else None
             if kind and added is not None:
-                figure(f"{kind}.{name}.{mode}", added, "ns")
+                figures[f"{kind}.{name}.{mode}"] = added
             line += ("too few slices" if added is None else
                      f"{added:.1f} ({values[len(values) // 4] - low:.1f}) {added / clock:.2f} {len(values)}").rjust(40)
         print(line)
+    for name, added in figures.items():
+        figure(name, added, "ns")
 
 
 def main():

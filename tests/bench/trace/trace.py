@@ -67,7 +67,7 @@ def main():
                 sizes["eztrace"] = size(theirs)
                 shutil.rmtree(theirs)
     medians = {mode: {op: statistics.median(s[op] for s in runs) for op in runs[0]} for mode, runs in samples.items()}
-    modes = list(samples)[1:]
+    modes, figures = list(samples)[1:], {}
     print(f"{'operation':<11}{'bare ns':>9}" + "".join(f"{mode + ' +':>11}" for mode in modes) + f"{'trace - profile per MPI call':>30}")
     for op, bare in medians["bare"].items():
         if op not in CALLS:
@@ -75,7 +75,9 @@ def main():
         added = {mode: medians[mode][op] - bare for mode in modes}
         beyond = (added["trace"] - added["profile"]) / CALLS[op]
         print(f"{op:<11}{bare:>9.1f}" + "".join(f"{ns:>11.1f}" for ns in added.values()) + f"{beyond:>30.1f}")
-        figure(op, beyond, "ns")
+        figures[op] = beyond
+    for op, ns in figures.items():
+        figure(op, ns, "ns")
     for mode, (events, written) in sizes.items():
         print(f"{mode}: {events} events, {written} bytes, {written / max(events, 1):.1f} bytes per event")
         if mode == "trace":
