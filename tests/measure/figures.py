@@ -132,7 +132,7 @@ def speed():
                   Row("many_pending", "s", at_most(3), "100,000 pending receives, worst of 15 orders and patterns")))
     yield Source("bench.minima.time", "speed", 11, 3, 1,
                  (Row("time", "s", at_most(1), "estimates of 65,536 ranks x 10 functions"),
-                  Row("memory", "MB", at_most(100), "the same: memory", load=False)))
+                  Row("memory", "MB", at_most(100), "estimates of 65,536 ranks x 10 functions: memory", load=False)))
     yield Source("analysis.linear_cost", "speed", 5, 1, 20,
                  tuple(Row(case, "times", at_most(24), f"processor time of 8 times the records: {case}")
                        for case in ("parallel_regions", "missing_leaves", "window_epochs", "nested_records", "never_synchronised")))
@@ -149,7 +149,7 @@ def memory():
     yield Source("analyze", "memory", 5, 1, 60, rows, words, ("--up-to", "1e6"), 12)
     yield Source("bench.analyze_linear", "memory", 1, 0, 300, rows)
     yield Source("report", "memory", 3, 0, 60, (Row("time", "s", at_most(120), "`latecomer report` on 1e8 events"),
-                                                Row("memory", "MiB", at_most(1024), "the same: memory", load=False)),
+                                                Row("memory", "MiB", at_most(1024), "`latecomer report` on 1e8 events: memory", load=False)),
                  ("{python}", "{root}/tests/bench/page/page_memory.py", "{build}"))
 
 
@@ -157,14 +157,14 @@ def clocks():
     for flavour in FLAVOURS:
         once = int(flavour == "openmpi")
         for name, what, runs, quick, seconds in (("clock_bound", "clocks of three hosts, idle and loaded: within the stated error", 3, once, 27),
-                                                 ("clock_bound_2ms", "the same, 2 ms apart", 3, 0, 30),
-                                                 ("clock_bound_often", "the same, 100 offsets and more", 1, 0, 250)):
+                                                 ("clock_bound_2ms", "clocks of three hosts 2 ms apart: within the stated error", 3, 0, 30),
+                                                 ("clock_bound_often", "clocks of three hosts, 100 offsets and more: within the stated error", 1, 0, 250)):
             yield Source(f"nodes.{name}.{flavour}", "clocks", runs, quick, seconds, (Row("within", "offsets", share(1), what),))
         yield Source(f"bench.clocks.{flavour}", "clocks", 10, once, 20,
                      (Row("within", "runs", share(0.95), "the harness' global clock on 2 to 6 ranks: within its stated bound"),))
         yield passes("clocks", f"trace.clocks.{flavour}", "offsets and drift of clocks in a trace", 5, once, 10)
         yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks.{flavour}", "waits with wrong clocks, within what the result states", 5, once, 15)
-        yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks_10s.{flavour}", "the same over 10 s", 3, 0, 60)
+        yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks_10s.{flavour}", "waits with wrong clocks over 10 s, within what the result states", 3, 0, 60)
 
 
 def bench():
@@ -193,29 +193,29 @@ def samples():
     for compiler in COMPILERS:
         yield Source(f"samples.team.{compiler}", "samples", 5, int(compiler == "gcc"), 5,
                      (Row("farthest", "limits", at_most(1), "an OpenMP team: the share that is farthest off, in 4 standard errors and 3 %"),))
-    yield Source("samples.numpy", "samples", 5, 1, 8, (Row("farthest", "limits", at_most(1), "numpy: the same"),))
+    yield Source("samples.numpy", "samples", 5, 1, 8, (Row("farthest", "limits", at_most(1), "numpy: the share that is farthest off, in 4 standard errors and 3 %"),))
 
 
 def waits():
     for flavour in FLAVOURS:
-        for what, text, quick, seconds in (("shm", "patterns of known waiting, shared memory", 1, 36), ("mpi", "the same over messages", 0, 40),
-                                           ("mixed", "the same on two believed nodes", 0, 50),
-                                           ("phases", "waits by phase", 0, 15)):
+        for what, text, quick, seconds in (("shm", "patterns of known waiting, clocks in shared memory", 1, 36), ("mpi", "patterns of known waiting, clocks in messages", 0, 40),
+                                           ("mixed", "patterns of known waiting, on two believed nodes", 0, 50),
+                                           ("phases", "waits of known phases", 0, 15)):
             if (what, flavour) != ("mixed", "mpich"):
                 yield passes("waits", f"piggyback.constructed_waits.{what}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
         for name, text, quick, seconds in (("call_chains", "random programs that know their critical path", 1, 20),
-                                           ("call_chains_threads", "the same with threads", 0, 25),
-                                           ("call_chains_nonblocking", "the same with nonblocking collectives", 0, 25),
-                                           ("call_chains_switch", "the same, measurement switched on and off", 0, 25),
+                                           ("call_chains_threads", "random programs with threads that know their critical path", 0, 25),
+                                           ("call_chains_nonblocking", "random nonblocking collectives that know their critical path", 0, 25),
+                                           ("call_chains_switch", "random programs that switch measurement, and know their critical path", 0, 25),
                                            ("logged_patterns", "patterns that keep a log: factors, waits, blame, path, predictions", 0, 100),
-                                           ("inherited_waits", "where waiting began, against the analysis", 0, 60),
-                                           ("inherited_waits.more", "the same, more patterns", 0, 200),
+                                           ("inherited_waits", "where waiting began, by the profile against the analysis", 0, 60),
+                                           ("inherited_waits.more", "where waiting began, more patterns", 0, 200),
                                            ("own_messages", "the tool's own messages", 0, 12),
                                            ("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
                                            ("estimates_beside_measured", "estimates beside measured waits", 0, 200)):
             yield passes("waits", f"piggyback.{name}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
         yield passes("waits", f"call_paths.code_between_calls.{flavour}", "time of the code between two calls, 0.1 ms", 5, 1, 3)
-        yield passes("waits", f"call_paths.code_between_calls_api.{flavour}", "the same with regions and switching", 5, 0, 3)
+        yield passes("waits", f"call_paths.code_between_calls_api.{flavour}", "time of the code between two calls, with regions and switching", 5, 0, 3)
         yield passes("waits", f"call_paths.found_loops_timed.{flavour}", "slow iterations and warm-up of loops found in the run", 5, 0, 15)
         yield passes("waits", f"programs.refused.{flavour}", "waiting of a program whose calls MPI refuses", 5, 0, 5)
         yield passes("waits", f"trace.neighbours.{flavour}", "waits of neighbourhoods of any topology", 5, 0, 12)
@@ -227,11 +227,11 @@ def waits():
         quick = int(compiler == "gcc")
         yield passes("waits", f"openmp.known.{compiler}", "OpenMP that knows its critical path, 1 %", 5, quick, 10)
         yield passes("waits", f"openmp.waits.{compiler}", "OpenMP of known waiting, 1 % and 2 ms", 5, quick, 10)
-        yield passes("waits", f"openmp.traces.waits.{compiler}", "the same by the analysis of a trace", 3, 0, 20)
-        yield passes("waits", f"openmp.newer.known.{compiler}", "the critical path on LLVM's runtime 19", 3, 0, 10)
-        yield passes("waits", f"openmp.newer.waits.{compiler}", "waiting on LLVM's runtime 19", 3, 0, 10)
+        yield passes("waits", f"openmp.traces.waits.{compiler}", "OpenMP of known waiting, by the analysis of a trace", 3, 0, 20)
+        yield passes("waits", f"openmp.newer.known.{compiler}", "OpenMP that knows its critical path, on LLVM's runtime 19", 3, 0, 10)
+        yield passes("waits", f"openmp.newer.waits.{compiler}", "OpenMP of known waiting, on LLVM's runtime 19", 3, 0, 10)
     yield passes("waits", "openmp.slides", "the experiment of the OTF-CPT slides", 3, 0, 15)
-    yield passes("waits", "openmp.newer.slides", "the same with priorities, on LLVM's runtime 19", 3, 0, 15)
+    yield passes("waits", "openmp.newer.slides", "the experiment of the OTF-CPT slides with priorities, on LLVM's runtime 19", 3, 0, 15)
     yield passes("waits", "real.slow_rank", "LAMMPS with a slow rank: it is named, and what it costs", 5, 0, 12)
 
 

@@ -316,9 +316,9 @@ def page_text(result):
     """The table in Markdown, of what was measured."""
     machine, entries = result["machine"], [entry for entry in result["figures"] if entry["values"] or entry["verdict"] == NO]
     busy = sum(entry["busy"] for entry in entries)
-    lines = [f"Measured {result['date'][:10]} with version {result['version']}{', --quick' if result['quick'] else ''}: {machine['processor']}, "
+    lines = [f"Measured {result['date'][:10]} with version {result['version']} ({result['commit'] or 'commit not known'}){', --quick' if result['quick'] else ''}: {machine['processor']}, "
              f"{machine['cores']} cores, Linux {machine['kernel']}, load {result['load'][0]:.1f} at the beginning and {result['load'][1]:.1f} at the end.",
-             f"The machine was busy at {busy} of {len(entries)} figures." if busy else "Nothing else ran on it.",
+             f"The machine was busy at {busy} of {len(entries)} figures." if busy else "No other work was seen on it, before or after any of them.",
              f"{summary(result['figures'])}; medians, in brackets quartiles.", ""]
     for part in PARTS:
         rows = [entry for entry in entries if entry["part"] == part]
@@ -359,12 +359,20 @@ def list_all(words):
             print(f"{'':10}  {row.what}")
 
 
+def commit():
+    """That of the sources, "" where they come without git."""
+    try:
+        return subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
 def measure_all(args):
     build, machine = Build(args.build), Machine()
     begin, load = time.monotonic(), os.getloadavg()[0]
     limit = args.limit or (QUICK_LIMIT_S if args.quick else None)
     version = subprocess.run([build.directory / "bin/latecomer", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    result = {"version": version, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": Machine.described(), "quick": args.quick}
+    result = {"version": version, "commit": commit(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": Machine.described(), "quick": args.quick}
     entries, ended = [], ""
 
     def save():

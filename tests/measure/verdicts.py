@@ -165,7 +165,7 @@ class Shown(unittest.TestCase):
     def setUp(self):
         a, b = entries(SPEED, StubBuild({"s": "echo figure a 4 ns; echo figure b 9 MB"}))
         p, = entries(passes("waits", "p", "waiting", 2, 1, 1), StubBuild({"p": "true"}))
-        self.result = {"version": "1.0", "date": "2000-01-02T03:04:05Z", "quick": False, "load": [0.1, 1.2], "seconds": 1, "figures": [a, b, p],
+        self.result = {"version": "1.0", "commit": "abc", "date": "2000-01-02T03:04:05Z", "quick": False, "load": [0.1, 1.2], "seconds": 1, "figures": [a, b, p],
                        "machine": {"cores": 2, "processor": "a processor", "kernel": "6.1"}}
 
     def test_table(self):
@@ -188,8 +188,8 @@ class Shown(unittest.TestCase):
                 measure.document(page, json.loads(json.dumps(self.result)))
                 text = page.read_text(encoding="utf-8")
                 self.assertTrue(text.startswith("before\n") and text.endswith("-->\nafter\n") and "old" not in text, text)
-                for part in ("Measured 2000-01-02 with version 1.0: a processor, 2 cores", "| a thing (`s.a`) | 10 ns at most | 4 ns (4 to 4), 3 runs | yes |",
-                             "| waiting (`p`) | all | 2 of 2 | yes |", "Nothing else ran on it."):
+                for part in ("Measured 2000-01-02 with version 1.0 (abc): a processor, 2 cores", "| a thing (`s.a`) | 10 ns at most | 4 ns (4 to 4), 3 runs | yes |",
+                             "| waiting (`p`) | all | 2 of 2 | yes |", "No other work was seen on it, before or after any of them."):
                     self.assertEqual(text.count(part), 1, text)
             self.result["figures"][0]["busy"] = True
             self.assertIn("The machine was busy at 1 of 3 figures.", measure.page_text(self.result))
