@@ -688,4 +688,5 @@ def main():
             sys.exit(f"unknown output {what}")
 
 
-main()
+if __name__ == "__main__":
+    main()

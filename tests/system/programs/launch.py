@@ -36,9 +36,11 @@ class Outcome:
 class Workspace:
     """A temporary directory for one test: TMPDIR of the program, counts of calls, experiment directories; removed at the end."""
 
-    def __init__(self, flavour, latecomer):
+    def __init__(self, flavour, latecomer, virtual=False):
+        """virtual: programs run in virtual time (tests/virtual/virtual.h), also under the tool; the test must have LC_VIRTUAL_TIME."""
         self.flavour = flavour
         self.latecomer = latecomer
+        self.virtual = {"LD_LIBRARY_PATH": os.environ["LC_VIRTUAL_TIME"], "LATECOMER_CLOCK": "monotonic", "LATECOMER_SAMPLE": "off"} if virtual else {}
         self.root = Path(tempfile.mkdtemp(prefix="lcprog-"))
         for name in ("tmp", "tally"):
             (self.root / name).mkdir()
@@ -54,7 +56,7 @@ class Workspace:
         env.update(TMPDIR=str(self.root / "tmp"), TALLY_DIR=str(self.root / "tally"), HWLOC_COMPONENTS="-gl",
                    OMPI_MCA_rmaps_base_oversubscribe="1", PMIX_MCA_gds="hash",
                    OMPI_MCA_btl_tcp_if_include="lo")  # Open MPI 5 does not find the way to spawned processes on hosts without IPv6 otherwise
-        env.update({k: str(v) for k, v in more.items()})
+        env.update({k: str(v) for k, v in {**self.virtual, **more}.items()})
         return env
 
     def launcher(self, ranks):
