@@ -221,9 +221,12 @@ static enum lc_err put_locations(struct rows *rows, struct lc_page_file *page) {
     size_t n = rows->trace->n_locations;
     if (n <= MOST_ROWS || n > MEMBER_CELLS / LEAST_MEMBER_BINS)
         return LC_OK;
+    enum lc_err err = LC_OK;
     uint32_t *members = realloc(rows->members, n * sizeof *members);
-    rows->members = members != NULL ? members : rows->members;
-    enum lc_err err = members != NULL ? LC_OK : lc_fail(LC_ERR_NOMEM, "memory: cannot hold rows");
+    if (members != NULL)
+        rows->members = members;
+    else
+        err = lc_fail(LC_ERR_NOMEM, "memory: cannot hold rows");
     err = lc_transport_agree(rows->trace->comm, err);
     if (err != LC_OK)
         return err;

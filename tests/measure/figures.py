@@ -217,7 +217,6 @@ def waits():
         yield passes("waits", f"call_paths.code_between_calls.{flavour}", "time of the code between two calls, 0.1 ms", 5, 1, 3)
         yield passes("waits", f"call_paths.code_between_calls_api.{flavour}", "time of the code between two calls, with regions and switching", 5, 0, 3)
         yield passes("waits", f"call_paths.found_loops_timed.{flavour}", "slow iterations and warm-up of loops found in the run", 5, 0, 15)
-        yield passes("waits", f"programs.refused.{flavour}", "waiting of a program whose calls MPI refuses", 5, 0, 5)
         yield passes("waits", f"trace.neighbours.{flavour}", "waits of neighbourhoods of any topology", 5, 0, 12)
         yield passes("waits", f"analysis.imbalance.{flavour}", "the four imbalances of the critical-path paper", 3, 0, 25)
         yield passes("waits", f"analysis.profile_and_trace_agree.{flavour}", "waits of the profile against those of the analysis", 3, 0, 40)

@@ -29,7 +29,7 @@ MUTATIONS = [
              "    if (lc_unlikely(result != MPI_SUCCESS)) {\n        lc_complete_failed(call, result, known, request, status);\n        return;\n    }\n",
              "", "a request that failed is booked as complete", ("programs.failed_requests.openmpi", "programs.errors.openmpi")),
     Mutation("wait_of_late_sender_one_percent_more", "src/measure/clocks/wait_states.c",
-             "        w->ticks[c->kind] += c->ticks;\n    lc_clk_lock();", "        w->ticks[c->kind] += c->ticks + c->ticks / 100;\n    lc_clk_lock();",
+             "        w->ticks[c->kind] += c->ticks;\n    lc_clk.waited_ticks", "        w->ticks[c->kind] += c->ticks + c->ticks / 100;\n    lc_clk.waited_ticks",
              "measured waits are 1 % too long", ("piggyback.inherited_waits.openmpi", "piggyback.logged_patterns.openmpi")),
     Mutation("wait_on_the_wrong_rank", "src/measure/clocks/receives.c",
              "        lc_clk_candidate(k, call, LC_MEASURED_LATESENDER, waited, source, stamp->node);",

@@ -1,4 +1,4 @@
-"""Every header of src and include compiles alone, with the very command of a source of its folder; headers have at most 200 lines
+"""Every header of src and include compiles alone, with the very command of a source of its folder; headers have at most 300 lines
 (tables apart); lines of comments have at most 100 columns.
 
 headers.py BUILD_DIR SOURCE_DIR"""
@@ -10,7 +10,7 @@ import link_rules
 from verdict import verdict
 
 TABLES = {"measure/stub/stub_asm.h"}  # read by the assembler and by the generator, never by the C compiler
-LINES = 200
+LINES = 300
 
 
 def main():

@@ -12,8 +12,8 @@
 #include "measure/paths/entry.h"
 #include "measure/thread.h"
 
-/* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h), the
- * path stays (lc_clk_backlog_keep_paths). */
+/* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h),
+ * the path stays (lc_clk_backlog_keep_paths). */
 struct event {
     const struct lc_event_type *type;
     struct lc_clk_thread *k;

@@ -35,7 +35,7 @@ struct lc_event_type {
     bool (*ready)(void *data);
     /* Run by any thread, with the lock of the queue: it touches what came with it, what that lock
      * owns (call_state.h), and, with lc_clk.lock, what all threads share.
-     * call: as it was then, without thread, of its entry only path, fn_ctx and the innermost item */
+     * call: as it was then, without thread; of its entry only path, fn_ctx and innermost item */
     void (*run)(struct lc_call *call, struct lc_clk_thread *k, void *data);
     /* changes the thread's own time only, or belongs to composed_collectives.c: it neither uses
      * nor publishes anything of other ranks */
