@@ -76,6 +76,7 @@ class Slice:
     def __init__(self, part, minutes, number):
         self.part, self.begin, self.end, self.longest = part, time.monotonic(), time.monotonic() + 60 * minutes, minutes == MOST_MINUTES
         self.first, self.next, self.passed, self.skipped, self.failed = number, number, 0, 0, []
+        self.in_vain = 0  # skipped one after the other
 
     def minutes(self):
         return (time.monotonic() - self.begin) / 60
@@ -103,6 +104,7 @@ class Slice:
             print(f"#{self.next} {item.name}: cut off after {seconds:.0f} s, the next slice begins with it")
             return False
         number, self.next = self.next, self.next + 1
+        self.in_vain = self.in_vain + 1 if status == SKIPPED else 0
         if status == 0:
             self.passed += 1
             said = "passed"
@@ -119,7 +121,7 @@ class Slice:
         return status is not None
 
     def go(self, kinds, preexec=None):
-        while time.monotonic() < self.end and self.take(item_of(kinds, self.next), preexec):
+        while time.monotonic() < self.end and self.in_vain < len(kinds) and self.take(item_of(kinds, self.next), preexec):
             pass
 
     def note(self):

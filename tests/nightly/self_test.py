@@ -72,6 +72,10 @@ class Slices(unittest.TestCase):
         piece = self.go([self.endless("pairs", resumes=True)], 0)
         self.assertEqual((piece.failed, piece.next), ([], 0))
 
+    def test_nothing_but_skips_ends_the_slice(self):
+        piece = self.go([kind("out", sh("exit 77")), kind("off", sh("exit 77"))], 3)
+        self.assertEqual((piece.skipped, piece.next), (2, 5))
+
     def test_commands_are_printed_whole(self):
         self.assertEqual(nightly.shown(Item("x", sh("exit 1"), {"LC_TEST_SEED": "7"})), "env LC_TEST_SEED=7 sh -c 'exit 1'")
 
