@@ -64,7 +64,8 @@ class Tests:
         return self.commands.get(name, [])[-n:]
 
 
-# Unit tests that draw and must hold for any seed, each with room between two turns: as many seeds as it takes at most.
+# Unit tests that draw and must hold for any seed (not those that promise a share of right answers). Turns are 1,000 seeds apart: as many as one takes
+# at most.
 DRAWING = ["unit.piggyback.message_match", "unit.piggyback.portions", "unit.piggyback.past", "unit.piggyback.logical_clocks", "unit.measure.task_graph",
            "unit.model.cubex", "unit.trace.archive", "unit.format.pop_factors", "unit.analyze.align", "unit.analyze.radix", "unit.base.lookup"]
 BOTH = ("openmpi", "mpich")
