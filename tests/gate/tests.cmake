@@ -3,7 +3,7 @@
 # One of the labels says what the test rests on, and so what may be done with it (tests/README.md):
 #   exact   neither clocks nor launchers: its result is the same on any machine, and it is never repeated
 #   real    MPI launchers, signals, hosts, browsers: judges logic only, runs alone, may be repeated where it is listed as flaky then
-#   figure  judges measured time or statistics of a machine: never part of the gate, so `nightly` too
+#   figure  measured time or statistics of a machine, judged by `latecomer.sh measure`: never part of the gate, so `nightly` too
 # TIMEOUT is what the test needs at most on a quiet machine; LC_PATIENCE (set by latecomer.sh after a look at the machine) multiplies it.
 # A limit ends tests that hang; it judges nothing.
 set(LC_PATIENCE 3 CACHE STRING "limits of time in tests are multiplied by this")

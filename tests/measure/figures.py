@@ -63,7 +63,6 @@ class Source:
     words: tuple = ()         # (): the test of this name
     quick_words: tuple = ()   # behind the others with --quick
     quick_seconds: float = 0  # a run then, if it takes another time
-    environment: tuple = ()   # of (name, value)
 
     def full_name(self, row):
         return f"{self.name}.{row.name}" if row.name else self.name
@@ -90,7 +89,7 @@ def overhead():
     yield from map(hot_path, FLAVOURS)
     yield Source("overhead.openmp", "overhead", 7, 1, 15,
                  tuple(Row(name, "ns", at_most(ns), f"{name}: added by the profile") for name, ns in OPENMP.items()),
-                 ("{python}", "{root}/tests/bench/overhead/openmp.py", "{build}/bin/latecomer", "{build}/tests/bench/overhead-openmp", "3"), ())
+                 ("{python}", "{root}/tests/bench/overhead/openmp.py", "{build}/bin/latecomer", "{build}/tests/bench/overhead-openmp", "3"))
     yield Source("overhead.trace", "overhead", 7, 1, 10,
                  (Row("self", "ns", at_most(60), "a call of MPI: a trace beyond the profile"),
                   Row("solo", "ns", at_most(60), "a collective of one rank: a trace beyond the profile"),
@@ -136,6 +135,14 @@ def speed():
     yield Source("analysis.linear_cost", "speed", 5, 1, 20,
                  tuple(Row(case, "times", at_most(24), f"processor time of 8 times the records: {case}")
                        for case in ("parallel_regions", "missing_leaves", "window_epochs", "nested_records", "never_synchronised")))
+    yield Source("page", "speed", 5, 0, 60,
+                 (Row("profile.size", "MB", at_most(25), "page of 4,096 ranks x 2,000 call paths x 60 metrics", load=False),
+                  Row("profile.usable", "s", at_most(3), "the page of 4,096 ranks: until it can be used"),
+                  Row("profile.tree", "ms", at_most(17.5), "the page of 4,096 ranks: a frame while its tree is scrolled"),
+                  Row("trace.size", "MB", at_most(25), "page of a trace of 512 locations", load=False),
+                  Row("trace.usable", "s", at_most(3), "the page of 512 locations: until it can be used"),
+                  Row("trace.timeline", "ms", at_most(17.5), "the page of 512 locations: a frame while its timeline is zoomed")),
+                 ("{python}", "{root}/tests/bench/page/page_budgets.py", "{build}", "{build}/tests/system/page/modules"))
 
 
 def memory():

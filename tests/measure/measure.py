@@ -33,9 +33,12 @@ import time
 from pathlib import Path
 from statistics import median, quantiles
 
-from figures import PARTS, SOURCES
+from figures import FLAVOURS, PARTS, SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/gate"))
+from gate import first_line  # noqa: E402
+
 BUSY_PRESSURE, BUSY_USED = 10.0, 25.0
 QUICK_LIMIT_S = 600
 QUICK_START_S, QUICK_TIMES = 15, 3  # a run with --quick ends after so many times what it takes on a quiet machine
@@ -72,7 +75,7 @@ def verdict(row, values, busy):
         return NOISY
     if row.wanted.operator == "share":
         right, of = (sum(column) for column in zip(*values))
-        if right >= row.wanted.bound[0] * of:
+        if right >= row.wanted.bound[0] * of - 1e-9:
             return YES
         return NO if at_or_below(right, of, row.wanted.bound[0]) < 1e-3 else NOISY
     sides = {side(row.wanted, value) for value in quartiles(values)}
@@ -99,22 +102,14 @@ def last_line(output):
 
 # --- the machine
 
-def first_match(path, pattern, default):
-    try:
-        found = re.search(pattern, Path(path).read_text(encoding="utf-8"), re.M)
-    except OSError:
-        return default
-    return found[1] if found else default
-
-
 class Machine:
     """What others do on it, looked at while nothing of ours runs."""
 
     def look(self, seconds=1.0):
         """Share of a second in which something waited for a processor, share of the processors that were in use, in %."""
         def now():
-            ticks = [int(word) for word in first_match("/proc/stat", r"^cpu +(.*)", "0 0 0 1 0").split()[:8]]
-            return int(first_match("/proc/pressure/cpu", r"some .*total=(\d+)", "0")), sum(ticks), ticks[3] + ticks[4]
+            ticks = [int(word) for word in first_line("/proc/stat", r"cpu +(.*)", "0 0 0 1 0").split()[:8]]
+            return int(first_line("/proc/pressure/cpu", r"some .*total=(\d+)", "0")), sum(ticks), ticks[3] + ticks[4]
         before = now()
         time.sleep(seconds)
         waited, ticks, idle = (b - a for a, b in zip(before, now()))
@@ -126,7 +121,7 @@ class Machine:
 
     @staticmethod
     def described():
-        return {"cores": os.cpu_count(), "processor": first_match("/proc/cpuinfo", r"^model name\s*: (.*)", os.uname().machine), "kernel": os.uname().release}
+        return {"cores": os.cpu_count(), "processor": first_line("/proc/cpuinfo", r"model name\s*: (.*)", os.uname().machine), "kernel": os.uname().release}
 
 
 # --- sources
@@ -149,8 +144,12 @@ class Build:
     def command(self, source):
         """(words, environment, directory, seconds until it counts as hanging, properties); None: not in this build."""
         if source.words:
+            flavour = source.name.rpartition(".")[2]
+            if flavour in FLAVOURS and not any(name.endswith(flavour) for name in self.tests):
+                return None
             places = {"build": self.directory, "root": ROOT, "python": "/usr/bin/python3"}
-            return [word.format(**places) for word in source.words], dict(source.environment), self.directory, max(600, 20 * source.seconds), {}
+            words = [word.format(**places) for word in source.words]
+            return words, {}, self.directory, max(600, 20 * source.seconds), {"SKIP_RETURN_CODE": 77}
         entry = self.tests.get(source.name)
         if entry is None or "command" not in entry:
             return None
@@ -196,9 +195,8 @@ class Measured:
     def take(self, status, output, properties):
         """The outcome of one run; False: further ones are in vain."""
         pattern = properties.get("SKIP_REGULAR_EXPRESSION", [])
-        skipped = status is not None and (status == properties.get("SKIP_RETURN_CODE") or
-                                          any(re.search(one, output) for one in ([pattern] if isinstance(pattern, str) else pattern)))
-        if skipped:
+        if status is not None and (str(status) == str(properties.get("SKIP_RETURN_CODE")) or
+                                   any(re.search(one, output) for one in ([pattern] if isinstance(pattern, str) else pattern))):
             self.why = f"skipped: {last_line(output)}"
             return False
         if len(self.source.rows) == 1 and not self.source.rows[0].name:
@@ -214,7 +212,7 @@ class Measured:
         for row in self.rows:
             for value, unit in found.get(row.name, []):
                 if unit != row.unit:
-                    raise SystemExit(f"measure.py: {self.source.full_name(row)} is told in {unit}, and wanted in {row.unit}")
+                    self.failed, self.why = True, f"{row.name} is told in {unit}, and wanted in {row.unit}"
                 self.values[row.name].append(value)
         return True
 

@@ -84,5 +84,8 @@ def counts(folder):
         print(f"{name:20} {(many - few) / (more - less):12.0f}")
 
 
+if not os.path.exists(PROGRAM):
+    print(f"{PROGRAM} is not built: clang may lack OpenMP")
+    sys.exit(77)
 with tempfile.TemporaryDirectory() as scratch:
     (counts if COUNT else times)(scratch)
