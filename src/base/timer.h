@@ -44,14 +44,30 @@ static inline double lc_timer_bent(const struct lc_timer_bend *b, double ns) {
     return ns * (1 + b->drift + b->curve_per_ns * ns / 2) + b->offset_ns;
 }
 
-__attribute__((always_inline)) static inline uint64_t lc_ticks(void) {
+/* The counter, or this clock where there is none. */
+__attribute__((always_inline)) static inline uint64_t lc_ticks_of(clockid_t clock) {
 #if defined(__x86_64__)
     if (__builtin_expect(lc_timer.tsc, 1))
         return __builtin_ia32_rdtsc();
 #endif
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+__attribute__((always_inline)) static inline uint64_t lc_ticks(void) {
+    return lc_ticks_of(CLOCK_MONOTONIC_RAW);
+}
+
+/* For limits of patience, and for nothing else: of another origin than lc_ticks. It goes on also
+ * where a test gives the process another CLOCK_MONOTONIC_RAW (tests/virtual). */
+static inline uint64_t lc_patience_ticks(void) {
+    return lc_ticks_of(CLOCK_MONOTONIC);
+}
+
+/* The same for an instant that has just been read by lc_ticks: no second read of the counter. */
+static inline uint64_t lc_patience_at(uint64_t ticks) {
+    return lc_timer.tsc ? ticks : lc_patience_ticks();
 }
 
 #endif

@@ -74,7 +74,7 @@ struct ending {
     struct lc_ended e;
     uint32_t id;
     bool unless_blocked;
-    uint64_t ended;
+    uint64_t ended; /* lc_patience_ticks */
 };
 
 enum { POST_US = 200000, POSTS_IN_VAIN = 8 };
@@ -94,7 +94,7 @@ static bool has_post(struct ending *x) {
                  lc_posts_find(&lc_clk.areas[x->e.to], &lc_clk.outs[x->e.to], lc_clk.rank,
                                x->e.context, x->e.tag, x->e.seq, &post, &unsure);
     lc_clk_unlock();
-    bool late = !found && lc_ticks() - x->ended > POST_US * lc_clk.slow_ticks;
+    bool late = !found && lc_patience_ticks() - x->ended > POST_US * lc_clk.slow_ticks;
     in_vain += late;
     return found || late;
 }
@@ -130,7 +130,7 @@ void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
     static const struct lc_event_type event = {.ready = has_reply, .run = end_later},
                                       no_edge = {
                                           .ready = has_reply, .run = end_later, .turn = true};
-    struct ending x = {*e, id, unless_blocked, call->end};
+    struct ending x = {*e, id, unless_blocked, lc_patience_at(call->end)};
     _Static_assert(sizeof x <= LC_EVENT_DATA, "fits");
     bool may_have_edge =
         lc_clk.areas[e->to].head != NULL || e->surely || e->bytes >= LC_RENDEZVOUS_BYTES;

@@ -18,7 +18,7 @@ struct event {
     const struct lc_event_type *type;
     struct lc_clk_thread *k;
     struct lc_path *path;
-    uint64_t begin, end, fn_ctx;
+    uint64_t begin, end, fn_ctx, since; /* since: lc_patience_ticks */
     uint32_t fn, node; /* node: innermost that certainly ran since the thread's last event */
     _Alignas(8) unsigned char data[LC_EVENT_DATA];
 };
@@ -37,7 +37,7 @@ void lc_clk_backlog_init(void) {
     for (unsigned long wanted = text != NULL ? strtoul(text, NULL, 10) : LC_BACKLOG_CAPACITY;
          capacity > FIRST_CAP && capacity > wanted;)
         capacity /= 2;
-    began = lc_ticks();
+    began = lc_patience_ticks();
     events = malloc(FIRST_CAP * sizeof *events);
     cap = events != NULL ? FIRST_CAP : 0;
 }
@@ -118,6 +118,7 @@ static void fill(struct event *e, const struct lc_event_type *type, struct lc_cl
     e->path = call->entry->path;
     e->fn_ctx = call->entry->fn_ctx;
     e->begin = call->begin;
+    e->since = lc_patience_at(call->begin);
     e->end = call->end;
     e->fn = call->fn;
     e->node = call->common ? call->entry->items[call->common - 1].node : 0;
@@ -175,7 +176,7 @@ uint64_t lc_clk_backlog_began(void) {
 }
 
 uint64_t lc_clk_backlog_oldest(void) {
-    return at(0)->begin;
+    return at(0)->since;
 }
 
 void lc_clk_backlog_end(void) {

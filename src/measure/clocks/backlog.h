@@ -72,9 +72,9 @@ void lc_clk_backlog_force(void);
 uint32_t lc_clk_backlog_events(void);
 /* How many there may be; may be asked without the lock. */
 uint32_t lc_clk_backlog_capacity(void);
-/* Ticks when the queue was made. */
+/* When the queue was made (lc_patience_ticks). */
 uint64_t lc_clk_backlog_began(void);
-/* Ticks of the begin of the oldest event; there is one. With the lock. */
+/* When the oldest event began (lc_patience_ticks); there is one. With the lock. */
 uint64_t lc_clk_backlog_oldest(void);
 /* Frees the queue; it is empty. With the lock. */
 void lc_clk_backlog_end(void);

@@ -42,14 +42,14 @@ static void send_packets(void) {
 /* The oldest event has waited for long: MPI is called, so that pending packets make progress. */
 static bool is_old(void) {
     uint64_t old = (lc_clk_turns_open() ? OLD_TURN_US : OLD_US) * lc_clk.slow_ticks;
-    return lc_clk_backlog_events() > 0 && lc_ticks() - lc_clk_backlog_oldest() > old;
+    return lc_clk_backlog_events() > 0 && lc_patience_ticks() - lc_clk_backlog_oldest() > old;
 }
 
 /* Until no more than `enough` events are left, or there is no progress: how many are left. */
 static uint32_t progress_until(uint32_t enough) {
-    uint64_t since = lc_ticks();
+    uint64_t since = lc_patience_ticks();
     uint32_t left = lc_clk_backlog_events();
-    while (left > enough && lc_ticks() - since < CATCH_UP_US * lc_clk.slow_ticks) {
+    while (left > enough && lc_patience_ticks() - since < CATCH_UP_US * lc_clk.slow_ticks) {
         lc_clk_backlog_lock();
         take(true);
         lc_clk_backlog_work();
@@ -58,7 +58,7 @@ static uint32_t progress_until(uint32_t enough) {
         left = lc_clk_backlog_events();
         lc_clk_backlog_unlock();
         if (any)
-            since = lc_ticks();
+            since = lc_patience_ticks();
         else
             sched_yield(); /* there may be more processes than cores */
     }
@@ -70,7 +70,7 @@ static uint32_t progress_until(uint32_t enough) {
 static void keep_pace(void) {
     static _Atomic uint64_t in_vain;
     uint64_t limit = IN_VAIN_MS * 1000 * lc_clk.slow_ticks +
-                     (lc_ticks() - lc_clk_backlog_began()) / IN_VAIN_SHARE;
+                     (lc_patience_ticks() - lc_clk_backlog_began()) / IN_VAIN_SHARE;
     if (in_vain > limit)
         return;
     uint32_t before = lc_clk_backlog_events();
@@ -102,7 +102,7 @@ void lc_clk_backlog_catch_up(void) {
 }
 
 void lc_clk_backlog_drain(void) {
-    uint64_t begin = lc_ticks();
+    uint64_t begin = lc_patience_ticks();
     do {
         lc_clk_backlog_lock();
         lc_clk_composed_eager(true);
@@ -111,7 +111,8 @@ void lc_clk_backlog_drain(void) {
         send_packets();
         lc_clk_composed_eager(false);
         lc_clk_backlog_unlock();
-    } while (lc_clk_backlog_events() > 0 && lc_ticks() - begin < LC_DRAIN_US * lc_clk.slow_ticks);
+    } while (lc_clk_backlog_events() > 0 &&
+             lc_patience_ticks() - begin < LC_DRAIN_US * lc_clk.slow_ticks);
 }
 
 static struct lc_clk_thread *finisher;

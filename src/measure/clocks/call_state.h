@@ -87,7 +87,7 @@ struct lc_clk_coll {
     bool certain;             /* blocking, and every member waits for every other */
     uint8_t *from;            /* v forms: does data come from rank i? NULL: from all that send */
     struct lc_shadow *shadow; /* transport by messages; NULL: none */
-    uint64_t ended;           /* the call */
+    uint64_t ended;           /* the call (lc_patience_ticks) */
 };
 
 /* The end of a call, for an edge into it that is known later. */

@@ -126,7 +126,7 @@ static bool has_arrived(void *data) {
     struct lc_clk_coll *x;
     memcpy(&x, data, sizeof x);
     if (x->kind == LC_COLL_SYNC && x->shadow != NULL && x->receives &&
-        lc_ticks() - x->ended > SYNC_US * lc_clk.slow_ticks)
+        lc_patience_ticks() - x->ended > SYNC_US * lc_clk.slow_ticks)
         return true; /* MPI may have let this member go before others came */
     lc_clk_lock();
     bool arrived = x->shadow != NULL ? !x->receives || lc_clk_shadow_arrived(x->shadow)
@@ -154,7 +154,7 @@ void lc_clk_coll_over_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                       composed = {
                                           .ready = has_arrived, .run = end_later, .local = true};
     LC_CLK_LOG("Y %u %llu\n", x->c->context, (unsigned long long)x->op);
-    x->ended = call->end;
+    x->ended = lc_patience_at(call->end);
     bool local = x->certain && x->receives && x->shadow != NULL;
     if (local) {
         lc_clk_lock();

@@ -193,7 +193,7 @@ static bool hold(struct lc_shadow *m) {
 }
 
 static bool is_old(const struct lc_shadow *m) {
-    return lc_ticks() - m->published > LC_STEPS_WAIT_US * lc_clk.slow_ticks;
+    return lc_patience_ticks() - m->published > LC_STEPS_WAIT_US * lc_clk.slow_ticks;
 }
 
 /* Steps of this member after m, at most `most`; *more: there may be others soon. */

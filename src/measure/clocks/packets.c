@@ -142,7 +142,7 @@ bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *wo
 void lc_clk_packet_hold(uint32_t to, uint32_t most) {
     struct packet *p = tos[to].open;
     if (p->n_held++ == 0)
-        p->since = lc_ticks();
+        p->since = lc_patience_ticks();
     p->held = p->n_held == p->n_parts && p->n_held < most;
 }
 
@@ -153,7 +153,7 @@ void lc_clk_packet_release(uint32_t to) {
 
 static bool stays(const struct packet *p) {
     return p != NULL && p->held && !settling &&
-           lc_ticks() - p->since < LC_HELD_US * lc_clk.slow_ticks;
+           lc_patience_ticks() - p->since < LC_HELD_US * lc_clk.slow_ticks;
 }
 
 void lc_clk_packets_send(void) {

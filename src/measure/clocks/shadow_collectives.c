@@ -257,9 +257,9 @@ void lc_clk_shadows_give_up(void) {
 bool lc_clk_within_timeout(struct lc_clk_timeout *t, uint64_t left, uint32_t ms) {
     if (left != t->left || t->since == 0) {
         t->left = left;
-        t->since = lc_ticks();
+        t->since = lc_patience_ticks();
     }
-    return left > 0 && lc_ticks() - t->since < ms * 1000ull * lc_clk.slow_ticks;
+    return left > 0 && lc_patience_ticks() - t->since < ms * 1000ull * lc_clk.slow_ticks;
 }
 
 /* Pairs that exchange something; false: no memory. */
@@ -370,7 +370,7 @@ void lc_clk_shadow_publish(struct lc_clk_thread *k, struct lc_shadow *m,
         lc_shadow_fill(k, stamp, &m->mine);
     if (m->composed) {
         m->origin = k->l.origin;
-        m->published = lc_ticks();
+        m->published = lc_patience_ticks();
         m->few = k->todo;
     } else {
         lc_shadow_merge(&m->mine, &m->up);
