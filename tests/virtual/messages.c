@@ -360,8 +360,82 @@ BOTH(MPI_Isendrecv)
     head_now(op, 0); /* it does not wait for the receiver */
     int result = CALL(PMPI_Isendrecv, MPI_BOTTOM, 1, both[0], to, tag, MPI_BOTTOM, 1, both[1], from,
                       tag_in, comm, request);
-    CALL(PMPI_Type_free, &both[0]);
-    return started(op, result, &both[1], request);
+    /* MPICH 4.0 frees the datatypes of this call itself, once too often */
+    return started(op, result, NULL, request);
+}
+
+/* Partitioned messages carry no head. Requests of one stream are matched in the order in which they
+ * were made: the clock goes with a tag for each. */
+static int parts_init(int result, bool sends, int parts, int peer, int tag, MPI_Comm comm,
+                      const MPI_Request *request) {
+    static struct partitioned {
+        MPI_Comm comm;
+        bool sends;
+        int peer, tag, number;
+        struct partitioned *next;
+    } * all;
+    const struct vt_channel *channel = carries(comm, peer);
+    struct partitioned *m = all;
+    if (result != MPI_SUCCESS || channel == NULL)
+        return result;
+    while (m != NULL && (m->comm != comm || m->sends != sends || m->peer != peer || m->tag != tag))
+        m = m->next;
+    if (m == NULL) {
+        m = calloc(1, sizeof *m);
+        if (m == NULL)
+            abort();
+        *m = (struct partitioned){comm, sends, peer, tag, 0, all};
+        all = m;
+    }
+    struct op *op = vt_op_new(NOTHING, channel);
+    op->parts = sends ? parts : -1;
+    op->to = peer;
+    op->part_tag = VT_TAG_PARTS + tag * 100 + m->number++ % 100;
+    return keep_persistent(op, result, request);
+}
+
+BOTH(MPI_Psend_init)
+(const void *data, int parts, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+ MPI_Info info, MPI_Request *request) {
+    return parts_init(CALL(PMPI_Psend_init, data, parts, count, type, to, tag, comm, info, request),
+                      true, parts, to, tag, comm, request);
+}
+
+BOTH(MPI_Precv_init)
+(void *data, int parts, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+ MPI_Info info, MPI_Request *request) {
+    return parts_init(
+        CALL(PMPI_Precv_init, data, parts, count, type, from, tag, comm, info, request), false,
+        parts, from, tag, comm, request);
+}
+
+static void parts_ready(MPI_Request request, int n) {
+    struct op *op = vt_inside > 0 ? NULL : vt_op_find(request);
+    if (op == NULL)
+        return;
+    op->ready += n;
+    if (op->ready == op->parts)
+        vt_tell(op->channel, op->to, op->part_tag, vt_now());
+}
+
+BOTH(MPI_Pready)(int part, MPI_Request request) {
+    parts_ready(request, 1);
+    return CALL(PMPI_Pready, part, request);
+}
+
+BOTH(MPI_Pready_range)(int low, int high, MPI_Request request) {
+    parts_ready(request, high - low + 1);
+    return CALL(PMPI_Pready_range, low, high, request);
+}
+
+#if MPI_VERSION == 4 && MPI_SUBVERSION == 0
+#define LIST int
+#else
+#define LIST const int
+#endif
+BOTH(MPI_Pready_list)(int n, LIST parts[], MPI_Request request) {
+    parts_ready(request, n);
+    return CALL(PMPI_Pready_list, n, parts, request);
 }
 #endif
 
@@ -374,6 +448,10 @@ static void prepare(MPI_Request request) {
     op->posted = vt_now();
     if (op->kind == SEND)
         head_now(op, op->waits ? next_reply() : 0);
+    if (op->parts < 0)
+        CALL(PMPI_Irecv, &op->replied, 8, MPI_BYTE, op->to, op->part_tag, op->channel->shadow,
+             &op->reply);
+    op->ready = 0;
     op->active = true;
 }
 

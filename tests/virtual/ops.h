@@ -26,7 +26,8 @@ struct op {
     int to;
     bool persistent, active, waits, answered;
     struct vt_exchange exchange;
-    MPI_Comm *made, shadow; /* of MPI_Comm_idup; the shadow comes with another request */
+    int parts, ready, part_tag; /* partitioned: how many, how many are ready; tag of the clock */
+    MPI_Comm *made, shadow;     /* of MPI_Comm_idup; the shadow comes with another request */
     MPI_Request making;
     struct op *next;
 };

@@ -5,6 +5,7 @@
  *   a nap of the program    its length; nobody sleeps
  *   a read of the clock     1 ns, so that loops with a limit end; code costs nothing
  *   a message               receiver: max(own, sent + 1 us)
+ *   a partitioned message   sent when the last partition is ready
  *   a send that waits       max(own, receive posted + 1 us): synchronous sends, and standard ones
  *                           of more than VT_EAGER bytes
  *   barrier, all to all, constructors, fences, collective file operations
@@ -24,6 +25,8 @@
  * Each thread has a clock, inherited from who made it, and handed over when it is joined. Only
  * the program itself naps in virtual time; program and liblatecomer.so read it by
  * CLOCK_MONOTONIC_RAW, the program alone by CLOCK_MONOTONIC; everybody else has the true time.
+ * The tool's CLOCK_MONOTONIC, for its limits of patience, is the true time made VT_PATIENCE times
+ * slower: with busy cores, records that it waits for take longer.
  *
  *   clock.c      clocks, naps, threads
  *   channels.c   what belongs to a communicator, window or file; clocks of collective operations
@@ -40,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VT_LATENCY_NS = 1000, VT_EAGER = 16384 };
+enum { VT_LATENCY_NS = 1000, VT_EAGER = 16384, VT_PATIENCE = 10 };
 
 /* Of this thread. */
 uint64_t vt_now(void);
@@ -50,6 +53,10 @@ void vt_begin(void);        /* MPI_Init is over */
 /* The function of the real MPI. Within it the MPI may call itself by names that end here: such
  * calls are left alone. */
 extern _Thread_local int vt_inside;
+/* Who ended an epoch of a lock lets others end theirs at its next call only: the tool has noted it
+ * then. */
+extern _Thread_local bool vt_keeps_lock;
+void vt_pass_lock_on(void);
 void *vt_real(const char *name);
 #define REAL(name)                                                                                 \
     ({                                                                                             \
@@ -60,6 +67,8 @@ void *vt_real(const char *name);
     })
 #define INSIDE(call)                                                                               \
     ({                                                                                             \
+        if (vt_keeps_lock && vt_inside == 0)                                                       \
+            vt_pass_lock_on();                                                                     \
         vt_inside++;                                                                               \
         __auto_type result_ = call;                                                                \
         vt_inside--;                                                                               \
@@ -142,6 +151,6 @@ void vt_told_all(void); /* before MPI_Finalize */
 void vt_serve(int turn);
 
 /* Tags of the shadow communicator: numbers of replies are smaller. */
-enum { VT_TAG_POST = 30001, VT_TAG_COMPLETE, VT_REPLIES = 30000 };
+enum { VT_TAG_POST = 30001, VT_TAG_COMPLETE, VT_TAG_PARTS = 40000, VT_REPLIES = 30000 };
 
 #endif

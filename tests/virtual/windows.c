@@ -156,6 +156,15 @@ BOTH(MPI_Win_create_dynamic)(MPI_Info info, MPI_Comm comm, MPI_Win *win) {
 
 /* Locks. Each process keeps when the last exclusive epoch of its window ended, and the last of any
  * kind; who ends one is later than those that it conflicts with. */
+_Thread_local bool vt_keeps_lock;
+static _Thread_local MPI_Win kept;
+static _Thread_local int kept_target;
+
+void vt_pass_lock_on(void) {
+    vt_keeps_lock = false;
+    CALL(PMPI_Win_unlock, kept_target, kept);
+}
+
 static struct held {
     MPI_Win win;
     int target;
@@ -188,7 +197,10 @@ static void end_of_lock(MPI_Win ends, int target, bool shared) {
     for (int i = shared; i < 2; i++)
         last[i] = now > last[i] ? now : last[i];
     CALL(PMPI_Put, last, 16, MPI_BYTE, target, 0, 16, MPI_BYTE, ends);
-    CALL(PMPI_Win_unlock, target, ends);
+    CALL(PMPI_Win_flush, target, ends);
+    kept = ends;
+    kept_target = target;
+    vt_keeps_lock = true;
 }
 
 BOTH(MPI_Win_unlock)(int target, MPI_Win win) {
