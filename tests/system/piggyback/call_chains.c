@@ -7,6 +7,7 @@
  * chains of the intervals in seconds. */
 #include <mpi.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -624,13 +625,15 @@ static void run(const char *seed, int thread) {
 }
 
 static double before; /* the chain of who made the second thread */
+static sem_t there;
 
 static void *other_thread(void *seed) {
     static double sum;
     int me;
     last = seconds();
     chain = before;
-    MPI_Comm_rank(MPI_COMM_WORLD, &me); /* a thread's clock begins with its first call */
+    MPI_Comm_rank(MPI_COMM_WORLD, &me); /* a thread's clock begins with its first call, */
+    sem_post(&there);                   /* with what its process has done until then */
     run(seed, 1);
     sum = so_far();
     return &sum;
@@ -660,8 +663,11 @@ int main(int argc, char **argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &second);
     MPI_Win_create(box, sizeof box, sizeof *box, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     before = so_far();
-    if (threads)
+    if (threads) {
+        sem_init(&there, 0, 0);
         pthread_create(&thread, NULL, other_thread, seed);
+        sem_wait(&there);
+    }
     run(seed, 0);
     if (threads)
         pthread_join(thread, &theirs); /* outside of MPI, so it counts as work */
