@@ -7,7 +7,9 @@
 #include <sys/resource.h>
 
 #include "analyze/health.h"
+#include "analyze/partition.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
 
@@ -80,6 +82,36 @@ static json_t *program(const struct lc_trace *trace, const char *archive) {
     return json_string(root ? root->name : "");
 }
 
+/* Which programs there are, and for each rank which one: where there are several. labels: by
+ * process, region of its program. */
+static void programs_json(const struct lc_trace *trace, const int64_t *labels, json_t *object) {
+    json_t *names = json_array(), *of = json_array();
+    int64_t *regions = NULL;
+    size_t n = 0, k;
+    if (lc_alloc(&regions, trace->n_processes + 1, sizeof *regions) != LC_OK)
+        regions = NULL;
+    for (size_t p = 0; regions != NULL && p < trace->n_processes; p++) {
+        if (labels[p] < 0 || !trace->regions[labels[p]].artificial) {
+            json_array_append_new(of, json_null());
+            continue;
+        }
+        for (k = 0; k < n && regions[k] != labels[p];)
+            k++;
+        if (k == n) {
+            regions[n++] = labels[p];
+            json_array_append_new(names, json_string(trace->regions[labels[p]].name));
+        }
+        json_array_append_new(of, json_integer((json_int_t)k));
+    }
+    if (n > 1) {
+        json_object_set(object, "programs", names);
+        json_object_set(object, "program_of_rank", of);
+    }
+    json_decref(names);
+    json_decref(of);
+    free(regions);
+}
+
 static json_t *clocks_json(const struct lc_trace *trace, const struct lc_correction *c) {
     const struct lc_health *h = trace->health;
     json_t *object = json_object();
@@ -108,11 +140,17 @@ enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options
                          const struct lc_run_facts *facts, const struct lc_correction *correction,
                          const char *invariants, char **meta) {
     (void)facts;
+    int64_t *labels = NULL;
     *meta = NULL;
-    if (trace->comm->rank != 0)
+    LC_TRY(lc_partition_executables(trace, &labels));
+    if (trace->comm->rank != 0) {
+        free(labels);
         return LC_OK;
+    }
     json_t *object = json_object();
     json_object_set_new(object, "program", program(trace, options->archive));
+    programs_json(trace, labels, object);
+    free(labels);
     json_object_set_new(object, "ranks", json_integer((json_int_t)trace->n_processes));
     json_object_set_new(object, "threads", threads_json(trace));
     json_object_set_new(object, "wall_time_s", json_real(seconds(trace, trace->t1 - trace->t0)));

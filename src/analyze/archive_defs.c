@@ -7,6 +7,7 @@
 #include "analyze/raw_defs.h"
 #include "analyze/region_class.h"
 #include "base/utf8.h"
+#include "format/trace_def_records.h"
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
                                   uint64_t realtime) {
@@ -50,7 +51,26 @@ static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef id,
     struct lc_def_raw *raw = user;
     struct raw_group *group = RAW_ADD(raw, groups);
     if (group)
-        *group = (struct raw_group){id, parent, lc_defs_text(raw->defs, name), LC_NONE, LC_NONE, 0};
+        *group = (struct raw_group){.id = id,
+                                    .system_node = parent,
+                                    .name = lc_defs_text(raw->defs, name),
+                                    .order = LC_NONE,
+                                    .process = LC_NONE};
+    return RAW_END(raw);
+}
+
+static OTF2_CallbackCode on_group_property(void *user, OTF2_LocationGroupRef id,
+                                           OTF2_StringRef name, OTF2_Type type,
+                                           OTF2_AttributeValue value) {
+    struct lc_def_raw *raw = user;
+    if (type != OTF2_TYPE_STRING || strcmp(lc_defs_text(raw->defs, name), LC_PROGRAM_PROPERTY) != 0)
+        return OTF2_CALLBACK_SUCCESS;
+    const char *program = lc_defs_text(raw->defs, value.stringRef);
+    if (*program == '\0')
+        return OTF2_CALLBACK_SUCCESS;
+    struct raw_program *one = RAW_ADD(raw, programs);
+    if (one)
+        *one = (struct raw_program){id, program};
     return RAW_END(raw);
 }
 
@@ -146,6 +166,50 @@ static enum lc_err build_nodes(struct lc_def_raw *raw) {
     return LC_OK;
 }
 
+/* Call paths of different executables are different ones: each program gets a region, the root of
+ * the call paths of its processes, in the order of processes. Not where all run one program. */
+static enum lc_err find_programs(struct lc_def_raw *raw, const struct lc_idmap *process_of_group) {
+    struct lc_trace *trace = raw->defs->trace;
+    const char **of = NULL;
+    bool differ = false;
+    const char *first = NULL;
+    LC_TRY(lc_alloc(&of, trace->n_processes + 1, sizeof *of));
+    for (size_t i = 0; i < raw->n_programs; i++) {
+        uint32_t p = lc_idmap_get(process_of_group, raw->programs[i].group);
+        if (p != LC_NONE)
+            of[p] = raw->programs[i].name;
+    }
+    for (size_t p = 0; p < trace->n_processes; p++) {
+        trace->processes[p].program = LC_NONE;
+        if (of[p] != NULL && first == NULL)
+            first = of[p];
+        differ = differ || (of[p] != NULL && strcmp(of[p], first) != 0);
+    }
+    enum lc_err err = LC_OK;
+    for (size_t p = 0; differ && p < trace->n_processes && err == LC_OK; p++) {
+        struct lc_an_region region = {.name = of[p],
+                                      .mangled = of[p],
+                                      .file = "",
+                                      .paradigm = "measurement",
+                                      .role = "artificial",
+                                      .artificial = true};
+        if (of[p] == NULL)
+            continue;
+        for (size_t q = 0; q < p && trace->processes[p].program == LC_NONE; q++)
+            if (of[q] != NULL && strcmp(of[q], of[p]) == 0)
+                trace->processes[p].program = trace->processes[q].program;
+        if (trace->processes[p].program == LC_NONE) {
+            trace->processes[p].program = (uint32_t)trace->n_regions;
+            err = lc_grow(&trace->regions, &raw->defs->cap_regions, trace->n_regions + 1,
+                          sizeof *trace->regions);
+            if (err == LC_OK)
+                trace->regions[trace->n_regions++] = region;
+        }
+    }
+    free(of);
+    return err;
+}
+
 static enum lc_err build_places(struct lc_def_raw *raw) {
     struct lc_trace *trace = raw->defs->trace;
     LC_TRY(order_processes(raw));
@@ -187,6 +251,8 @@ static enum lc_err build_places(struct lc_def_raw *raw) {
         err = lc_idmap_put(&raw->location_process, location->id, p);
     }
     trace->n_locations = first;
+    if (err == LC_OK)
+        err = find_programs(raw, &process_of_group);
     lc_idmap_free(&process_of_group);
     return err;
 }
@@ -201,6 +267,7 @@ static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_node);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
     lc_defs_comm_callbacks(callbacks);
@@ -231,6 +298,7 @@ enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_tr
     if (err == LC_OK && !trace->n_locations)
         err = lc_fail(LC_ERR_FORMAT, "trace: holds no CPU thread: nothing to analyse");
     free(raw.groups);
+    free(raw.programs);
     free(raw.locations);
     free(raw.nodes);
     free(raw.comms);

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Processes by the region at the root of their call tree. */
+/* Processes by the region at the root of their call tree: the program, where it is known. */
 static void by_executable(const struct lc_trace *trace, int64_t *labels) {
     for (size_t i = 0; i < trace->n_locs; i++) {
         const struct lc_loc *loc = &trace->locs[i];
@@ -13,6 +13,37 @@ static void by_executable(const struct lc_trace *trace, int64_t *labels) {
             labels[loc->process] = trace->cnodes[loc->root].region;
     }
     lc_transport_allreduce_i64(trace->comm, labels, trace->n_processes, LC_OP_MAX);
+}
+
+static enum lc_err no_labels(const struct lc_trace *trace, int64_t **labels) {
+    enum lc_err err =
+        lc_transport_agree(trace->comm, lc_alloc(labels, trace->n_processes + 1, sizeof **labels));
+    for (size_t i = 0; i < trace->n_processes && err == LC_OK; i++)
+        (*labels)[i] = -1;
+    return err;
+}
+
+enum lc_err lc_partition_executables(const struct lc_trace *trace, int64_t **labels) {
+    *labels = NULL;
+    LC_TRY(no_labels(trace, labels));
+    by_executable(trace, *labels);
+    return LC_OK;
+}
+
+bool lc_partition_has_programs(const struct lc_trace *trace) {
+    int64_t *labels = NULL;
+    uint32_t first = LC_NONE;
+    bool several = false;
+    if (lc_partition_executables(trace, &labels) != LC_OK)
+        return false;
+    for (size_t p = 0; p < trace->n_processes; p++) {
+        if (labels[p] < 0 || !trace->regions[labels[p]].artificial)
+            continue;
+        several = several || (first != LC_NONE && labels[p] != (int64_t)first);
+        first = (uint32_t)labels[p];
+    }
+    free(labels);
+    return several;
 }
 
 static void by_communicator(const struct lc_trace *trace, int64_t *labels) {
@@ -77,10 +108,7 @@ static enum lc_err number(const struct lc_trace *trace, const int64_t *labels,
 
 enum lc_err lc_partition_find(const struct lc_trace *trace, const char *text, uint32_t *partition) {
     int64_t *labels = NULL;
-    enum lc_err err =
-        lc_transport_agree(trace->comm, lc_alloc(&labels, trace->n_processes + 1, sizeof *labels));
-    for (size_t i = 0; i < trace->n_processes && err == LC_OK; i++)
-        labels[i] = -1;
+    enum lc_err err = no_labels(trace, &labels);
     if (err == LC_OK && strcmp(text, "executable") == 0)
         by_executable(trace, labels);
     else if (err == LC_OK && strcmp(text, "communicator") == 0)

@@ -15,6 +15,11 @@ struct raw_group { /* location group */
     uint32_t n_locations;
 };
 
+struct raw_program { /* of a location group */
+    uint64_t group;
+    const char *name;
+};
+
 struct raw_location {
     uint64_t id, n_events, group;
     const char *name;
@@ -51,6 +56,8 @@ struct lc_def_raw {
     enum lc_err err;
     struct raw_group *groups;
     size_t n_groups, cap_groups;
+    struct raw_program *programs;
+    size_t n_programs, cap_programs;
     struct raw_location *locations;
     size_t n_locations, cap_locations;
     struct raw_node *nodes;

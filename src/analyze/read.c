@@ -82,6 +82,21 @@ static enum lc_err make_room(const struct lc_reader *reader, struct lc_loc *loc)
                       sizeof *loc->colls);
 }
 
+/* Where processes run different programs, all of a location hangs below that of its process. */
+static enum lc_err begin_program(struct lc_reader *reader) {
+    struct lc_loc *loc = reader->loc;
+    uint32_t program = reader->trace->processes[loc->process].program;
+    if (program == LC_NONE)
+        return LC_OK;
+    uint32_t node = lc_tree_child(&reader->tree, 0, program);
+    if (node == LC_NONE)
+        return LC_ERR_NOMEM;
+    reader->base = reader->root = node;
+    if (reader->trace->locations[loc->id].thread == 0)
+        loc->root = node;
+    return LC_OK;
+}
+
 static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) {
     reader->loc = loc;
     reader->last = INT64_MIN;
@@ -104,6 +119,7 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) 
     lc_idmap_clear(&reader->rma_windows);
     reader->tree.next_first = (uint64_t)loc->id << 32;
     memset(reader->phase_counts, 0, reader->n_defined * sizeof *reader->phase_counts);
+    LC_TRY(begin_program(reader));
     return make_room(reader, loc);
 }
 

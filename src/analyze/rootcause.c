@@ -48,10 +48,13 @@ static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timeli
     struct lc_trace *trace = lines->trace;
     struct lc_indicator_sums sums;
     uint32_t *partition = NULL;
-    if (options->partition != NULL) {
+    const char *how = options->partition;
+    if (how == NULL && lc_partition_has_programs(trace))
+        how = "executable";
+    if (how != NULL) {
         LC_TRY(lc_transport_agree(trace->comm,
                                   lc_alloc(&partition, trace->n_locations + 1, sizeof *partition)));
-        enum lc_err err = lc_partition_find(trace, options->partition, partition);
+        enum lc_err err = lc_partition_find(trace, how, partition);
         if (err != LC_OK) {
             free(partition);
             return err;

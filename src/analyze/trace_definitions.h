@@ -83,6 +83,8 @@ struct lc_an_process {
     uint32_t n_locations;
     uint32_t system_node;
     uint32_t owner; /* analysis rank */
+    /* region of its executable, the root of its call paths; LC_NONE: all run one, or unknown */
+    uint32_t program;
     const char *name;
 };
 

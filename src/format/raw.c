@@ -208,6 +208,8 @@ enum lc_err lc_raw_check(const struct lc_raw *raw) {
             return broken("module of a call-tree node");
         if (lc_raw_is_named(node->kind) && node->ref >= raw->n_names)
             return broken("name of a call-tree node");
+        if (node->kind == LC_RAW_PROGRAM && node->parent != 0)
+            return broken("place of a program in the call tree");
     }
     for (size_t i = 0; i < raw->n_locations; i++)
         if (raw->locations[i].host >= raw->n_names)

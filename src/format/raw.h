@@ -39,6 +39,9 @@ enum lc_raw_kind {
      * offset = enum lc_raw_sampled, what is none */
     LC_RAW_SAMPLED,
     LC_RAW_SCRIPT, /* function of an interpreted program: name = "solver.py:Solver.step:41" */
+    /* An executable, below the root: name = its id (base/program_names.h). Everything of the
+     * processes that run it hangs below it; not shown where a run has one program only. */
+    LC_RAW_PROGRAM,
     LC_RAW_KINDS
 };
 
@@ -58,7 +61,8 @@ static inline bool lc_raw_is_code(uint32_t kind) {
 
 /* Nodes whose `ref` is a name. */
 static inline bool lc_raw_is_named(uint32_t kind) {
-    return kind == LC_RAW_MPI || kind == LC_RAW_REGION || kind == LC_RAW_SCRIPT;
+    return kind == LC_RAW_MPI || kind == LC_RAW_REGION || kind == LC_RAW_SCRIPT ||
+           kind == LC_RAW_PROGRAM;
 }
 
 struct lc_raw_module {
@@ -179,6 +183,11 @@ enum lc_err lc_raw_add_value(struct lc_raw *raw, const struct lc_raw_value *valu
 enum lc_err lc_raw_merge_nodes(struct lc_raw *raw, const struct lc_raw *other, uint32_t **map);
 /* All of `other`: nodes, locations, rows, values. Errors: those of lc_raw_merge_nodes. */
 enum lc_err lc_raw_merge(struct lc_raw *raw, const struct lc_raw *other);
+
+/* Is it the root, or a program below it: what stands above `main`? */
+static inline bool lc_raw_is_above(const struct lc_raw *raw, uint32_t node) {
+    return node == 0 || raw->nodes[node].kind == LC_RAW_PROGRAM;
+}
 
 /* All references of nodes, locations, rows and values are in range, parents come before children.
  * LC_ERR_FORMAT if not. */

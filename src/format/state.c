@@ -61,6 +61,18 @@ static uint64_t instant_ns(const struct reader *r, uint64_t ticks) {
     return whole((double)r->header->base_ns + delta);
 }
 
+/* What hangs below the root here, hangs below the program in `out`. */
+static enum lc_err add_root(struct reader *r, const struct lc_state_node *root) {
+    struct lc_raw_node node = {.parent = LC_NONE, .kind = LC_RAW_ROOT};
+    uint32_t name = root->ref;
+    LC_TRY(lc_raw_add_node(r->out, &node, &r->node_map[0]));
+    if (name == 0 || name > r->n_names)
+        return LC_OK;
+    node = (struct lc_raw_node){
+        .parent = r->node_map[0], .kind = LC_RAW_PROGRAM, .ref = r->name_map[name - 1]};
+    return lc_raw_add_node(r->out, &node, &r->node_map[0]);
+}
+
 static enum lc_err read_definitions(struct reader *r) {
     const struct lc_state_header *h = r->header;
     table(r, &h->text, 1, &r->n_text);
@@ -81,9 +93,15 @@ static enum lc_err read_definitions(struct reader *r) {
                                    .offset = nodes[i].offset,
                                    .call_site = nodes[i].call_site};
         uint32_t parent = nodes[i].parent, ref = nodes[i].ref;
-        if (node.kind >= LC_RAW_KINDS || (i == 0) != (parent == LC_NONE) || (i > 0 && parent >= i))
+        if (node.kind >= LC_RAW_KINDS || node.kind == LC_RAW_PROGRAM ||
+            (i == 0) != (node.kind == LC_RAW_ROOT) || (i == 0) != (parent == LC_NONE) ||
+            (i > 0 && parent >= i))
             return lc_fail(LC_ERR_FORMAT, "measurement state: call tree is damaged");
-        node.parent = i == 0 ? LC_NONE : r->node_map[parent];
+        if (i == 0) {
+            LC_TRY(add_root(r, &nodes[i]));
+            continue;
+        }
+        node.parent = r->node_map[parent];
         if (node.kind == LC_RAW_SAMPLED && ref == LC_NONE) {
             node.ref = LC_NONE;
         } else if (lc_raw_is_code(node.kind)) {

@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 5u
+#define LC_STATE_VERSION 6u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -103,7 +103,7 @@ struct lc_state_name {
     uint32_t text;
 };
 
-struct lc_state_node { /* as lc_raw_node */
+struct lc_state_node { /* as lc_raw_node; ref of node 0: 1 + name of the executable's id, 0: none */
     uint32_t parent, kind, ref, flags;
     uint64_t offset;
     uint64_t call_site;

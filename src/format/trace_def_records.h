@@ -11,9 +11,11 @@
 /* Archives: this and the number of a communicator is the name of a location property; its value are
  * ranks, separated by blanks. */
 #define LC_NEIGHBOURS_PROPERTY "latecomer::neighbours::"
+/* Archives: a property of location groups; its value is the name of the program of the process. */
+#define LC_PROGRAM_PROPERTY "Executable"
 
 enum lc_def_type {
-    LC_DEF_PROCESS = 1, /* struct lc_def_process, host \0 program \0 arguments \0 */
+    LC_DEF_PROCESS = 1, /* struct lc_def_process, host \0 program \0 arguments \0 build id \0 */
     LC_DEF_THREAD,      /* u32 thread, u32 tid, u64 begin ticks since base */
     LC_DEF_COMM,        /* struct lc_def_comm, i32 world ranks (local, remote), name \0 */
     LC_DEF_NAME,        /* u32 1 for windows, u32 id, name \0: a later MPI_Comm_set_name */

@@ -34,7 +34,8 @@ static enum lc_err parse_process(struct lc_trace_defs *d, struct lc_byte_reader 
     d->host = keep_text(d, c);
     d->program = keep_text(d, c);
     d->arguments = keep_text(d, c);
-    return d->host && d->program && d->arguments ? LC_OK : damaged("the process");
+    d->build_id = c->left > 0 ? keep_text(d, c) : "";
+    return d->host && d->program && d->arguments && d->build_id ? LC_OK : damaged("the process");
 }
 
 static enum lc_err parse_thread(struct lc_trace_defs *d, struct lc_byte_reader *c) {

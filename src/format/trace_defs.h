@@ -112,7 +112,7 @@ enum lc_union_type { /* what is numbered over all ranks */
 struct lc_trace_defs {
     struct lc_arena arena;
     struct lc_def_process process;
-    const char *host, *program, *arguments;
+    const char *host, *program, *arguments, *build_id;
     uint64_t end_ticks, end_ns; /* LC_DEF_RATE; 0: none */
     struct lc_trace_node *nodes;
     size_t n_nodes, cap_nodes;

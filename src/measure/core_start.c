@@ -108,6 +108,9 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
         snprintf(why, why_bytes, "%s", lc_err_text());
         return false;
     }
+    char program[LC_PROGRAM_ID_BYTES];
+    lc_module_program(program);
+    lc_state_set_program(program);
     struct lc_state_header *h = lc_core.state;
     h->begin_ns = stub->begin_ns;
     h->begin_realtime_ns = stub->begin_realtime_ns;

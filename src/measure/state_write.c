@@ -154,6 +154,18 @@ uint32_t lc_state_add_name(const char *name) {
     return n;
 }
 
+void lc_state_set_program(const char *id) {
+    struct lc_state_node *nodes = at(lc_core.state->nodes.offset);
+    uint32_t name = lc_state_add_name(id);
+    if (name != LC_NONE)
+        nodes[0].ref = name + 1;
+}
+
+const char *lc_state_program(void) {
+    uint32_t name = lc_state_nodes()[0].ref;
+    return name > 0 ? lc_state_name_of(name - 1) : "";
+}
+
 uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias) {
     struct lc_state_table *t = &lc_core.state->modules;
     struct lc_state_module *modules = at(t->offset);

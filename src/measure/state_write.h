@@ -37,6 +37,10 @@ static inline const char *lc_state_path_of(uint32_t ref) {
 enum lc_err lc_state_create(size_t extra);
 /* The number of a name, which is copied; LC_NONE: full. */
 uint32_t lc_state_add_name(const char *name);
+/* The id of the executable (base/program_names.h): the call tree of this process is that of it. */
+void lc_state_set_program(const char *id);
+/* The same id; "" before it is set. */
+const char *lc_state_program(void);
 /* The number of a loaded file; the texts are copied, `bias` is its load address less that in the
  * file. LC_NONE: full. */
 uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bias);

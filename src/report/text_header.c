@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/strbuf.h"
 #include "base/utf8.h"
 #include "report/cores.h"
 #include "report/frames.h"
@@ -61,6 +62,49 @@ static void print_size(const struct lc_text *text) {
     if (mpi == NULL && creator != NULL)
         fprintf(text->out, ", written by %s", creator);
     fputc('\n', text->out);
+}
+
+/* "0 to 3, 6" */
+static void put_ranks_of(const json_t *of, json_int_t program, struct lc_strbuf *out) {
+    size_t n = json_array_size(of);
+    const char *between = "";
+    for (size_t r = 0; r < n; r++) {
+        size_t last = r;
+        if (!json_is_integer(json_array_get(of, r)) ||
+            json_integer_value(json_array_get(of, r)) != program)
+            continue;
+        while (last + 1 < n && json_is_integer(json_array_get(of, last + 1)) &&
+               json_integer_value(json_array_get(of, last + 1)) == program)
+            last++;
+        lc_strbuf_printf(out,
+                         last > r + 1 ? "%s%zu to %zu"
+                         : last > r   ? "%s%zu, %zu"
+                                      : "%s%zu",
+                         between, r, last);
+        between = ", ";
+        r = last;
+    }
+}
+
+/* Where ranks run different programs. */
+static void print_programs(const struct lc_text *text) {
+    const json_t *names = json_object_get(text->meta, "programs"), *name;
+    size_t i;
+    json_array_foreach(names, i, name) {
+        struct lc_strbuf line = {0};
+        char *shown = lc_clean_text(json_is_string(name) ? json_string_value(name) : "?");
+        struct lc_strbuf ranks = {0};
+        put_ranks_of(json_object_get(text->meta, "program_of_rank"), (json_int_t)i, &ranks);
+        const char *list = lc_strbuf_get(&ranks);
+        lc_strbuf_printf(&line, "%s: rank%s %s", shown != NULL ? shown : "?",
+                         list[strcspn(list, " ")] != '\0' ? "s" : "", list);
+        lc_strbuf_free(&ranks);
+        fputs("  ", text->out);
+        if (lc_strbuf_ok(&line))
+            lc_text_wrapped(text, 2, 4, lc_strbuf_get(&line));
+        lc_strbuf_free(&line);
+        free(shown);
+    }
 }
 
 static void print_shares(const struct lc_text *text) {
@@ -362,6 +406,7 @@ static void print_sampling(const struct lc_text *text) {
 void lc_text_header(const struct lc_text *text) {
     print_title(text);
     print_size(text);
+    print_programs(text);
     print_shares(text);
     print_binding(text);
     print_python(text);
@@ -372,6 +417,7 @@ void lc_text_header(const struct lc_text *text) {
 void lc_text_short_header(const struct lc_text *text) {
     print_title(text);
     print_size(text);
+    print_programs(text);
     print_shares(text);
     print_python(text);
     print_warnings(text, false);

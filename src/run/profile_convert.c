@@ -37,6 +37,7 @@ struct converter {
     struct lc_minima *minima;
     struct lc_function_class *functions; /* by raw name */
     uint32_t *location_top;              /* raw location -> cnode that gets the time of the root */
+    uint32_t *location_program;          /* raw location -> raw node of its program; 0: unknown */
     const struct lc_raw_row **rows;      /* by cnode */
     size_t *first_row;                   /* n_cnodes + 1 */
     const struct lc_raw_value **values;  /* by metric name, then cnode */
@@ -47,7 +48,7 @@ struct converter {
 };
 
 static uint32_t cnode_of_row(const struct converter *c, const struct lc_raw_row *row) {
-    if (row->node != 0)
+    if (!lc_raw_is_above(c->defs, row->node))
         return c->tree.cnode_of[row->node];
     return c->location_top[row->location];
 }
@@ -57,23 +58,27 @@ static uint32_t cnode_of_row(const struct converter *c, const struct lc_raw_row 
 static enum lc_err find_location_tops(struct converter *c) {
     size_t n = c->defs->n_locations;
     LC_TRY(lc_alloc(&c->location_top, n + 1, sizeof(uint32_t)));
+    LC_TRY(lc_alloc(&c->location_program, n + 1, sizeof(uint32_t)));
     for (size_t i = 0; i < n; i++)
         c->location_top[i] = LC_NONE;
     for (size_t part = 0; part < lc_raw_file_parts(c->file); part++) {
         size_t n_rows;
         const struct lc_raw_row *rows = lc_raw_file_rows(c->file, part, &n_rows);
         for (size_t i = 0; i < n_rows; i++) {
-            if (rows[i].node == 0)
+            uint32_t program = c->tree.program_of[rows[i].node];
+            if (program != 0)
+                c->location_program[rows[i].location] = program;
+            if (lc_raw_is_above(c->defs, rows[i].node))
                 continue;
             uint32_t top = c->tree.top_of[c->tree.cnode_of[rows[i].node]];
             uint32_t *slot = &c->location_top[rows[i].location];
-            if (*slot == LC_NONE || top == c->tree.main_cnode)
+            if (*slot == LC_NONE || top == c->tree.cnode_of[program])
                 *slot = top;
         }
     }
     for (size_t i = 0; i < n; i++)
         if (c->location_top[i] == LC_NONE)
-            c->location_top[i] = c->tree.main_cnode;
+            c->location_top[i] = c->tree.cnode_of[c->location_program[i]];
     return LC_OK;
 }
 
@@ -140,7 +145,8 @@ static enum lc_err index_rows(struct converter *c) {
 }
 
 static uint32_t cnode_of_value(const struct converter *c, const struct lc_raw_value *value) {
-    return value->node != 0 ? c->tree.cnode_of[value->node] : c->location_top[value->location];
+    return !lc_raw_is_above(c->defs, value->node) ? c->tree.cnode_of[value->node]
+                                                  : c->location_top[value->location];
 }
 
 static int compare_values(const void *a, const void *b, void *context) {
@@ -461,6 +467,27 @@ static enum lc_err take_pairs(struct converter *c, json_t *pop) {
     return LC_OK;
 }
 
+/* Which programs there are, and for each rank which one: where there are several. */
+static void describe_programs(const struct converter *c, json_t *meta) {
+    const struct lc_programs *programs = &c->tree.programs;
+    size_t n_ranks = c->model->n_processes;
+    json_t *names = json_array(), *of = json_array();
+    for (size_t i = 0; i < programs->n; i++)
+        json_array_append_new(names, lc_meta_string(programs->names[i]));
+    for (size_t p = 0; p < n_ranks; p++)
+        json_array_append_new(of, json_null());
+    for (size_t i = 0; i < c->defs->n_locations; i++)
+        if (c->location_program[i] != 0)
+            json_array_set_new(of, c->model->locations[c->system.column_of[i]].process,
+                               json_integer((json_int_t)programs->of[c->location_program[i]]));
+    if (programs->n > 1) {
+        json_object_set(meta, "programs", names);
+        json_object_set(meta, "program_of_rank", of);
+    }
+    json_decref(names);
+    json_decref(of);
+}
+
 /* What the conversion itself found out, as keys of meta. */
 static enum lc_err describe(struct converter *c, json_t *meta) {
     json_t *missing = json_array(), *no_lines = json_array();
@@ -476,6 +503,7 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
     }
     json_object_set_new(meta, "missing_symbols", missing);
     json_object_set_new(meta, "missing_lines", no_lines);
+    describe_programs(c, meta);
     if (c->sampled.n_samples > 0)
         json_object_set_new(meta, "samples", json_integer((json_int_t)c->sampled.n_samples));
     json_object_set_new(meta, "unnamed_functions", json_integer((json_int_t)c->tree.n_unnamed));
@@ -578,6 +606,7 @@ enum lc_err lc_convert_profile(const struct lc_conversion *job) {
     else if (c.writer != NULL)
         lc_cubex_writer_abort(c.writer);
     free(c.location_top);
+    free(c.location_program);
     free(c.rows);
     free(c.first_row);
     free(c.values);

@@ -17,7 +17,7 @@ struct draft {
     uint32_t first_child, last_child, next;
     uint32_t mpi_name;
     uint32_t cnode; /* number in pre-order */
-    bool sampled, gone;
+    bool sampled, gone, program;
     uint64_t samples; /* with those of sampled nodes inside */
     uint32_t shown;   /* as this one */
 };
@@ -33,6 +33,8 @@ struct builder {
     uint32_t *draft_of;       /* raw node -> draft */
     const uint64_t *samples;  /* per raw node, or NULL */
     size_t n_unnamed;
+    const struct lc_programs *programs;
+    uint32_t *root_draft; /* raw node (root or program) -> draft of its program; LC_NONE: none */
 };
 
 /* Regions are the same if name and paradigm are. */
@@ -173,21 +175,39 @@ static bool is_self(const struct lc_raw_node *node) {
            node->offset == LC_RAW_SELF;
 }
 
+/* Drafts of the raw root or a program: the program itself, if there are several, and its `main`.
+ * What hangs below the raw root alone goes to the first program. */
+static enum lc_err draft_above(struct builder *b, uint32_t node, uint32_t main_region) {
+    uint32_t program = b->programs->of[node], region, root = LC_NONE;
+    if (b->programs->n > 1) {
+        const char *name = b->programs->names[program == LC_NONE ? 0 : program];
+        LC_TRY(region_named(b, name, "measurement", "artificial", &region));
+        LC_TRY(child_draft(b, LC_NONE, region, &root));
+        b->drafts[root].program = true;
+    }
+    b->root_draft[node] = root;
+    return child_draft(b, root, main_region, &b->draft_of[node]);
+}
+
 static enum lc_err make_drafts(struct builder *b) {
     uint32_t main_region;
     LC_TRY(region_named(b, "main", "compiler", "function", &main_region));
     for (size_t i = 0; i < b->raw->n_nodes; i++) {
         const struct lc_raw_node *node = &b->raw->nodes[i];
         uint32_t region, parent;
+        if (lc_raw_is_above(b->raw, (uint32_t)i)) {
+            LC_TRY(draft_above(b, (uint32_t)i, main_region));
+            continue;
+        }
         LC_TRY(region_of(b, node, &region));
         if (is_inside_openmp(b, node, region) || is_self(node)) {
             b->draft_of[i] = b->draft_of[node->parent];
             continue;
         }
-        bool top = i == 0 || (node->parent == 0 &&
-                              ((node->flags & (LC_RAW_NODE_MAIN | LC_RAW_NODE_START)) != 0 ||
-                               region == main_region));
-        parent = top ? LC_NONE : b->draft_of[node->parent];
+        bool top =
+            lc_raw_is_above(b->raw, node->parent) &&
+            ((node->flags & (LC_RAW_NODE_MAIN | LC_RAW_NODE_START)) != 0 || region == main_region);
+        parent = top ? b->root_draft[node->parent] : b->draft_of[node->parent];
         LC_TRY(child_draft(b, parent, region, &b->draft_of[i]));
         if (node->kind == LC_RAW_SAMPLED) {
             b->drafts[b->draft_of[i]].sampled = true;
@@ -268,7 +288,8 @@ static enum lc_err number_drafts(struct builder *b, struct lc_named_tree *tree) 
         draft->cnode = cnode;
         tree->mpi_name[cnode] = draft->mpi_name;
         tree->sampled[cnode] = draft->sampled;
-        tree->top_of[cnode] = parent == LC_NONE ? cnode : tree->top_of[parent];
+        bool top = parent == LC_NONE || b->drafts[draft->parent].program;
+        tree->top_of[cnode] = top ? cnode : tree->top_of[parent];
         tree->n_cnodes = cnode + 1;
         if (draft->first_child != LC_NONE) {
             at = draft->first_child;
@@ -288,6 +309,22 @@ static enum lc_err number_drafts(struct builder *b, struct lc_named_tree *tree) 
     return LC_OK;
 }
 
+/* Which programs there are, and which one each node is in. */
+static enum lc_err find_programs(struct lc_named_tree *tree, const struct lc_raw *raw) {
+    const char **ids = NULL;
+    LC_TRY(lc_alloc(&tree->program_of, raw->n_nodes, sizeof tree->program_of[0]));
+    LC_TRY(lc_alloc(&ids, raw->n_nodes, sizeof ids[0]));
+    for (uint32_t i = 1; i < raw->n_nodes; i++) {
+        const struct lc_raw_node *node = &raw->nodes[i];
+        bool program = node->kind == LC_RAW_PROGRAM;
+        ids[i] = program ? raw->names[node->ref] : NULL;
+        tree->program_of[i] = program ? i : tree->program_of[node->parent];
+    }
+    enum lc_err err = lc_programs_find(&tree->programs, ids, raw->n_nodes);
+    free(ids);
+    return err;
+}
+
 enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
                           const uint64_t *samples, struct lc_symbols *symbols,
                           struct lc_model *model) {
@@ -301,6 +338,11 @@ enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
     if (raw->n_nodes == 0)
         return lc_fail(LC_ERR_FORMAT, "raw profile: no call tree: nothing was measured");
     enum lc_err err = lc_alloc(&b.draft_of, raw->n_nodes, sizeof b.draft_of[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&b.root_draft, raw->n_nodes, sizeof b.root_draft[0]);
+    if (err == LC_OK)
+        err = find_programs(tree, raw);
+    b.programs = &tree->programs;
     if (err == LC_OK)
         err = make_drafts(&b);
     if (err == LC_OK && any_sampled(raw))
@@ -324,6 +366,7 @@ enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
     tree->n_unnamed = b.n_unnamed;
     free(b.drafts);
     free(b.draft_of);
+    free(b.root_draft);
     lc_lookup_free(&b.regions);
     if (err != LC_OK)
         lc_tree_free(tree);
@@ -332,6 +375,8 @@ enum lc_err lc_tree_build(struct lc_named_tree *tree, const struct lc_raw *raw,
 
 void lc_tree_free(struct lc_named_tree *tree) {
     free(tree->cnode_of);
+    free(tree->program_of);
+    lc_programs_free(&tree->programs);
     free(tree->subtree_end);
     free(tree->top_of);
     free(tree->mpi_name);

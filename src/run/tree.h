@@ -4,25 +4,31 @@
  * Call paths begin at `main` (known by position, also where it has no symbol) or at a thread's
  * start function; what hangs directly below the raw root otherwise (paths by return address only,
  * no paths) hangs below `main`. The raw root itself, which holds the time before the first and
- * after the last call of each location, is booked on the location's own top. */
+ * after the last call of each location, is booked on the location's own top.
+ *
+ * Where processes run several programs, each is a root, with `main` and start functions below it:
+ * equal call paths of different programs stay apart. */
 #ifndef LC_RUN_TREE_H
 #define LC_RUN_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/program_names.h"
 #include "model/model.h"
 #include "format/raw.h"
 #include "symbols/symbols.h"
 
 struct lc_named_tree {
-    uint32_t *cnode_of;    /* raw node -> cnode; [0], the root, is `main` */
+    uint32_t *cnode_of;   /* raw node -> cnode; root and programs: their `main` */
+    uint32_t *program_of; /* raw node -> raw node of the program that it is in, or is; 0: unknown */
     uint32_t *subtree_end; /* cnode -> first cnode after its subtree */
-    uint32_t *top_of;      /* cnode -> its root */
+    uint32_t *top_of;      /* cnode -> `main` or the start function that it is in */
     uint32_t *mpi_name; /* cnode -> name of the MPI function (index into raw names), or LC_NONE */
     bool *sampled;      /* cnode: found by samples, its values are estimates */
     uint32_t n_cnodes, main_cnode;
-    size_t n_unnamed; /* functions without a symbol */
+    size_t n_unnamed;            /* functions without a symbol */
+    struct lc_programs programs; /* `of`: by raw node, of programs only */
 };
 
 #define LC_TREE_SAMPLED "sampling"  /* paradigm of regions of sampled nodes */

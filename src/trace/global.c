@@ -88,6 +88,33 @@ static void write_system(struct lc_global *g, uint32_t *numbers) {
     lc_lookup_free(&hosts);
 }
 
+/* Which executable each process runs: a property, since OTF2 has no definition for it. */
+static void write_programs(struct lc_global *g) {
+    struct lc_programs programs;
+    const char **ids = NULL;
+    if (lc_alloc(&ids, (size_t)g->n_ranks + 1, sizeof(*ids)) != LC_OK) {
+        g->no_memory = true;
+        return;
+    }
+    for (int r = 0; r < g->n_ranks; r++)
+        ids[r] = g->infos[r].program;
+    enum lc_err err = lc_programs_find(&programs, ids, (size_t)g->n_ranks);
+    free(ids);
+    if (err != LC_OK) {
+        g->no_memory = true;
+        return;
+    }
+    for (int r = 0; r < g->n_ranks; r++) {
+        if (programs.of[r] == LC_NONE)
+            continue;
+        OTF2_AttributeValue name = {.stringRef =
+                                        lc_global_string(g, programs.names[programs.of[r]])};
+        WRITE(g, LocationGroupProperty(g->w, (uint32_t)r, lc_global_string(g, LC_PROGRAM_PROPERTY),
+                                       OTF2_TYPE_STRING, name));
+    }
+    lc_programs_free(&programs);
+}
+
 static void write_locations(struct lc_global *g, const uint32_t *nodes) {
     char name[64];
     for (int r = 0; r < g->n_ranks; r++) {
@@ -100,6 +127,7 @@ static void write_locations(struct lc_global *g, const uint32_t *nodes) {
         WRITE(g, LocationGroupProperty(g->w, (uint32_t)r, lc_global_string(g, "ProcessId"),
                                        OTF2_TYPE_INT64, pid));
     }
+    write_programs(g);
     for (int r = 0; r < g->n_ranks; r++)
         for (uint32_t i = 0; i < g->infos[r].n_locations; i++) {
             const struct lc_trace_location_info *l = &g->infos[r].locations[i];

@@ -3,6 +3,7 @@
 #ifndef LC_TRACE_RANK_H
 #define LC_TRACE_RANK_H
 
+#include "base/program_names.h"
 #include "format/trace_defs.h"
 #include "trace/archive.h"
 #include "format/union.h"
@@ -52,10 +53,11 @@ struct lc_trace_rank_info {
     uint64_t lost_records, lost_threads, n_flushes, begin_realtime_ns, base_ticks;
     uint64_t evt_bytes;
     char host[64];
+    char program[LC_PROGRAM_ID_BYTES]; /* id of the executable */
     struct lc_trace_location_info *locations;
     struct lc_trace_team_info *teams;
 };
-#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3033ull
+#define LC_TRACE_RANK_MAGIC 0x4c4354524e4b3034ull
 
 /* Communicators of the archive: those of MPI, one per process for its threads, those of teams. */
 static inline uint32_t lc_trace_team_comm(uint32_t n_global_comms, uint32_t n_ranks, uint32_t rank,

@@ -272,6 +272,7 @@ enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
                                         .begin_realtime_ns = process->begin_realtime_ns,
                                         .base_ticks = process->base_ticks};
     snprintf(info->host, sizeof(info->host), "%s", rank->defs.host);
+    lc_program_id(info->program, rank->defs.program, rank->defs.build_id);
     LC_TRY(lc_alloc(&info->locations, rank->n_locations + 1, sizeof(*info->locations)));
     struct lc_filtered filtered = {0};
     LC_TRY(lc_trace_filtered(&filtered, &rank->defs, options));
@@ -329,6 +330,7 @@ enum lc_err lc_trace_info_load(struct lc_trace_rank_info *info, const char *dir,
     }
     if (err == LC_OK) {
         info->host[sizeof(info->host) - 1] = 0;
+        info->program[sizeof(info->program) - 1] = 0;
         const char *rest = (const char *)file.at + sizeof(*info);
         size_t bytes = info->n_locations * sizeof(*info->locations);
         err = lc_alloc(&info->locations, (size_t)info->n_locations + 1, sizeof(*info->locations));

@@ -57,6 +57,13 @@ static void read_build_id(const char *note, size_t bytes, char *out) {
     }
 }
 
+static void find_build_id(const struct dl_phdr_info *info, char *out) {
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE)
+            read_build_id((const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+                          info->dlpi_phdr[i].p_memsz, out);
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     struct search *s = data;
     (void)size;
@@ -76,12 +83,24 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     s->found = (struct lc_module){
         .begin = begin, .end = end, .bias = info->dlpi_addr, .kind = kind_of(info->dlpi_name)};
     snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_NOTE)
-            read_build_id((const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
-                          info->dlpi_phdr[i].p_memsz, s->build_id);
+    find_build_id(info, s->build_id);
     s->ok = true;
     return 1;
+}
+
+/* The executable comes first. */
+static int visit_program(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    find_build_id(info, data);
+    return 1;
+}
+
+void lc_module_program(char id[LC_PROGRAM_ID_BYTES]) {
+    char path[4096], build_id[2 * 64 + 1] = "";
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    dl_iterate_phdr(visit_program, build_id);
+    lc_program_id(id, path, build_id);
 }
 
 const struct lc_module *lc_module_find(uint64_t address) {

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/program_names.h"
+
 enum lc_module_kind { LC_MODULE_OTHER, LC_MODULE_PROGRAM, LC_MODULE_LIBC, LC_MODULE_MPI };
 
 struct lc_module {
@@ -16,6 +18,8 @@ struct lc_module {
 /* The module that holds an address; NULL: none (generated code). With lc_core.lock held. The
  * pointer holds until the next call. */
 const struct lc_module *lc_module_find(uint64_t address);
+/* The id (base/program_names.h) of the executable of this process. */
+void lc_module_program(char id[LC_PROGRAM_ID_BYTES]);
 /* A library came or went: the list is read again when it is next asked for. */
 void lc_modules_forget(void);
 

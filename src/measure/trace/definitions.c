@@ -10,6 +10,7 @@
 #include "format/trace_defs.h"
 #include "measure/calls/handles.h"
 #include "measure/core.h"
+#include "measure/state_write.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 
@@ -93,6 +94,9 @@ void lc_trace_define_process(void) {
     lc_strbuf_add(&texts, program, length > 0 ? (size_t)length : 0);
     lc_strbuf_putc(&texts, 0);
     put_file(&texts, "/proc/self/cmdline", ' ');
+    const char *build_id = strchr(lc_state_program(), '\n');
+    lc_strbuf_puts(&texts, build_id != NULL ? build_id + 1 : "");
+    lc_strbuf_putc(&texts, 0);
     lc_trace_define(LC_DEF_PROCESS, &process, sizeof(process), lc_strbuf_get(&texts), texts.length);
     lc_strbuf_free(&texts);
 }

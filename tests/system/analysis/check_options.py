@@ -27,14 +27,16 @@ S = 1000  # ticks per second
 DEMANGLED, MANGLED = {"particles": "air::Cloud::particles(int)"}, {"particles": "_ZN3air5Cloud9particlesEi"}
 
 
-def write(directory, in_barrier=0):
-    """in_barrier: seconds that the barrier takes behind its last member's coming."""
+def write(directory, in_barrier=0, roots=PROGRAMS, executables=None):
+    """in_barrier: seconds that the barrier takes behind its last member's coming. executables: as our own archives name them."""
     with otf2.writer.open(directory, timer_resolution=S) as archive:
         defs = archive.definitions
         node = defs.system_tree_node("node0", class_name="node", parent=defs.system_tree_node("m", class_name="machine"))
         locations = []
         for i in range(len(WORK)):
             group = defs.location_group(f"MPI Rank {i}", system_tree_parent=node, location_group_type=LocationGroupType.PROCESS)
+            if executables and executables[i]:
+                defs.location_group_property(group, "Executable", value=executables[i])
             locations.append(defs.location("Master thread", group=group, type=LocationType.CPU_THREAD))
         defs.group("", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI, members=locations)
         comms = []
@@ -46,23 +48,27 @@ def write(directory, in_barrier=0):
         def region(name, role=RegionRole.FUNCTION, paradigm=Paradigm.COMPILER):
             return defs.region(DEMANGLED.get(name, name), canonical_name=MANGLED.get(name, name), region_role=role, paradigm=paradigm,
                                source_file="")
-        regions = {name: region(name) for name in {*PROGRAMS, *(name for name, _ in WORK)}}
+        regions = {name: region(name) for name in {*roots, *(name for name, _ in WORK)}}
         barrier = region("MPI_Barrier", RegionRole.BARRIER, Paradigm.MPI)
         for i, (work, seconds) in enumerate(WORK):
             writer = archive.event_writer_from_location(locations[i])
-            writer.enter(0, regions[PROGRAMS[i]])
+            writer.enter(0, regions[roots[i]])
             writer.enter(0, regions[work])
             writer.leave(seconds * S, regions[work])
             writer.enter(seconds * S, barrier)
             writer.mpi_collective_begin(seconds * S)
             writer.mpi_collective_end((8 + in_barrier) * S, CollectiveOp.BARRIER, comms[0], NONE, 0, 0)
             writer.leave((8 + in_barrier) * S, barrier)
-            writer.leave((8 + in_barrier) * S, regions[PROGRAMS[i]])
+            writer.leave((8 + in_barrier) * S, regions[roots[i]])
 
 
 # (option, intra-, inter-partition imbalance)
 PARTITIONS = [(None, 0, 10), ("executable", 2, 8), ("communicator", 4, 6), ("0-1/2-3", 2, 8), ("0-3", 10, 0), ("2/0,1,3", 0, 10),
               ("1,2/0,3", 4, 6)]
+# The same with `main` at the root of all call paths, as in our own archives: which executable each process runs, what `show` says of it, and
+# the inter-partition imbalance with --partition=executable.
+EXECUTABLES = [(PROGRAMS, (["ocean", "air"], [0, 0, 1, 1]), 8), (["air", "ocean", "air", "ocean"], (["air", "ocean"], [0, 1, 0, 1]), 6),
+               (["ocean", "ocean", "air", None], (["ocean", "air"], [0, 0, 1, None]), 10), (["one"] * 4, (None, None), 0), (None, (None, None), 0)]
 # archive, SPEC, seconds saved (negative: longer)
 WHAT_IFS = [
     ("mpmd_partitions", "particles=0.5", 4),             # the path moves to mesh of ranks 0 and 1
@@ -116,6 +122,23 @@ def main():
             m = totals(out)
             check(f"--partition={option} {err}", (code, m["intra_partition_imbalance"], m["inter_partition_imbalance"],
                                                   m["critical_imbalance_impact"]), (0, intra, inter, 10))
+        for i, (executables, told, inter) in enumerate(EXECUTABLES):
+            write(f"{tmp}/mains{i}", roots=["main"] * 4, executables=executables)
+            code, err = analyse(f"{tmp}/mains{i}", out)  # programs that the archive names are the partitions; else who never visits a call path
+            check(f"executables {executables} {err}", (code, totals(out)["inter_partition_imbalance"]), (0, inter if told[0] else 10))
+            code, err = analyse(f"{tmp}/mains{i}", out, "--partition=executable")
+            m = totals(out)
+            check(f"executables {executables} {err}", (code, m["inter_partition_imbalance"], m["critical_imbalance_impact"]), (0, inter, 10))
+            shown = json.loads(subprocess.run([LATECOMER, "show", "--json", out], check=True, capture_output=True, text=True).stdout)
+            got = shown["meta"].get("programs"), shown["meta"].get("program_of_rank")
+            check(f"programs {got}", (got == told,), (True,))
+            roots = {path.split("/")[0] for path in shown["metrics"]["time"]["callpaths"]}
+            expected = {*told[0], *(["main"] if None in told[1] else [])} if told[0] else {"main"}
+            check(f"roots {roots}", (roots == expected,), (True,))
+            text = subprocess.run([LATECOMER, "show", out], check=True, capture_output=True, text=True).stdout
+            for k, name in enumerate(told[0] or []):
+                ranks = [r for r, p in enumerate(told[1]) if p == k]
+                check(f"ranks of {name} in text", (f"  {name}: rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}\n" in text,), (True,))
         for text in ("0-1/x", "3-1", "nothing", "what-if", "x=", "solve", "mpi=0.5", "mesh=0.5;particles=0.5", "oud::particles=0.5"):
             option = f"--partition={text}" if "=" not in text and text not in ("what-if", "solve") else f"--what-if={text}"
             code, err = analyse(trace, out, option)

@@ -8,7 +8,7 @@
 
 static void put_path(const struct lc_raw *raw, uint32_t node) {
     const struct lc_raw_node *n = &raw->nodes[node];
-    if (n->parent != LC_NONE && n->parent != 0) {
+    if (n->parent != LC_NONE && !lc_raw_is_above(raw, n->parent)) {
         put_path(raw, n->parent);
         putchar('/');
     }

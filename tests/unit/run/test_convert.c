@@ -330,6 +330,70 @@ static void samples_split_the_time_of_exact_nodes(void **state) {
     json_decref(meta);
 }
 
+static uint32_t program(struct builder *b, const char *id) {
+    return add_node(b, b->root, LC_RAW_PROGRAM, name(b, id), 0, 0);
+}
+
+/* Rank 0 runs `mesh`, rank 1 `particles`; both have MPI_Barrier in main, and one without a call
+ * path. */
+static void programs_stay_apart(void **state) {
+    (void)state;
+    struct builder b;
+    json_t *meta;
+    begin(&b);
+    uint32_t tops[2] = {program(&b, "/opt/particles"), program(&b, "/opt/mesh")};
+    for (uint32_t location = 0; location < 2; location++) {
+        uint32_t in_main = frame(&b, tops[location], 0x1000, LC_RAW_NODE_MAIN);
+        row(&b, call(&b, in_main, "MPI_Barrier"), location, 0, 0, 1, 10 + location, 1);
+        row(&b, call(&b, tops[location], "MPI_Send"), location, 4, 0, 1, 20 + location, 1);
+        time_row(&b, tops[location], location, 100 + location);
+        struct lc_raw_value value = {.metric = name(&b, "mpi_barrier_wait"),
+                                     .node = tops[location],
+                                     .location = location,
+                                     .value = 0.5 + location};
+        assert_int_equal(lc_raw_add_value(b.raw, &value), LC_OK);
+    }
+    b.raw->pop = strdup("{\"parallel_efficiency\": 0.5}");
+    struct lc_cubex *cube = convert(&b, &meta);
+    expect(cube, "visits", "mesh/main/MPI_Barrier", 1, 0);
+    expect(cube, "visits", "particles/main/MPI_Barrier", 0, 1);
+    expect(cube, "time", "mesh/main/MPI_Send", 0.021, 0);
+    expect(cube, "time", "particles/main/MPI_Send", 0, 0.020);
+    expect(cube, "time", "mesh/main", 0.101 + 0.021 + 0.011, 0);
+    expect(cube, "time", "particles/main", 0, 0.100 + 0.020 + 0.010);
+    expect(cube, "mpi_barrier_wait", "mesh/main", 1.5, 0);
+    expect(cube, "mpi_barrier_wait", "particles/main", 0, 0.5);
+    char *text = json_dumps(json_object_get(meta, "programs"), JSON_COMPACT);
+    assert_string_equal(text, "[\"particles\",\"mesh\"]");
+    free(text);
+    text = json_dumps(json_object_get(meta, "program_of_rank"), JSON_COMPACT);
+    assert_string_equal(text, "[1,0,null]"); /* rank 2 left nothing */
+    free(text);
+    lc_cubex_close(cube);
+    json_decref(meta);
+}
+
+/* All ranks run the same program, though on disks of their own: call paths begin at main. */
+static void one_program_is_not_shown(void **state) {
+    (void)state;
+    struct builder b;
+    json_t *meta;
+    begin(&b);
+    uint32_t tops[2] = {program(&b, "/tmp/n0/app\nab12"), program(&b, "/tmp/n1/app\nab12")};
+    for (uint32_t location = 0; location < 2; location++) {
+        uint32_t in_main = frame(&b, tops[location], 0x1000, LC_RAW_NODE_MAIN);
+        row(&b, call(&b, in_main, "MPI_Barrier"), location, 0, 0, 1, 10 + location, 1);
+        time_row(&b, tops[location], location, 100 + location);
+    }
+    struct lc_cubex *cube = convert(&b, &meta);
+    expect(cube, "visits", "main/MPI_Barrier", 1, 1);
+    expect(cube, "time", "main", 0.112, 0.110);
+    assert_int_equal(lc_cubex_model(cube)->n_cnodes, 2);
+    assert_null(json_object_get(meta, "programs"));
+    lc_cubex_close(cube);
+    json_decref(meta);
+}
+
 /* A damaged file: the root is a sampled node. */
 static void sampled_root_is_survived(void **state) {
     (void)state;
@@ -354,6 +418,8 @@ int main(void) {
         cmocka_unit_test(sampled_root_is_survived),
         cmocka_unit_test(estimates_follow_the_formulas),
         cmocka_unit_test(times_and_counts),
+        cmocka_unit_test(programs_stay_apart),
+        cmocka_unit_test(one_program_is_not_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
