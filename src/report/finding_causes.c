@@ -14,6 +14,9 @@
  * Where the analysis replayed the trace without the cause, that is the gain (exact_gain.h), else
  * what a clock of the run without it says (clocked_gain.h).
  *
+ * Where ranks are in partitions that work in different code (finding_partitions.h), those of one
+ * are compared with each other only, and what others wait is partition_limits.
+ *
  * The bound holds because a run takes at least as long as any rank works. Without a core for each
  * rank, what is no waiting in MPI is mostly waiting for a core: then M stands for W. */
 #include <math.h>
@@ -25,6 +28,7 @@
 #include "report/delay_costs.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
+#include "report/finding_partitions.h"
 #include "report/late.h"
 #include "report/units.h"
 
@@ -42,6 +46,8 @@ struct causes {
     struct lc_late_list late;
     struct lc_tsv gains;    /* by clocks */
     double *own, *critical; /* per process, of the path that is looked at */
+    uint32_t partition;     /* in which its ranks are; LC_NONE: the run has none */
+    size_t n_ranks;         /* of it, or of the run */
 };
 
 static enum lc_err find_or_add(struct lc_search *search, struct causes *causes, uint32_t path,
@@ -159,6 +165,44 @@ static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
     return err;
 }
 
+/* Is the process one of those that are compared? */
+static bool is_inside(const struct lc_search *search, const struct causes *causes, size_t process) {
+    return causes->partition == LC_NONE || search->partitions->of[process] == causes->partition;
+}
+
+/* The partition of which nearly all of the cost is; LC_NONE: there are none, or of several. */
+static uint32_t partition_of(const struct lc_search *search, const struct cause *cause) {
+    const struct lc_partitions *p = search->partitions;
+    size_t n = search->view->model->n_processes;
+    double all = 0.0, own = 0.0;
+    uint32_t which = LC_NONE;
+    for (size_t r = 0, most = 0; p->n > 1 && r < n; r++) {
+        most = cause->cost[r] > cause->cost[most] ? r : most;
+        which = p->of[most];
+    }
+    for (size_t r = 0; r < n; r++) {
+        all += cause->cost[r];
+        own += p->of[r] == which ? cause->cost[r] : 0.0;
+    }
+    return own >= 0.9 * all ? which : LC_NONE;
+}
+
+/* Which ranks are compared for this path. Returns how much of the waiting for it they have at
+ * least: others wait no more for it than they wait at all. */
+static double look_inside(const struct lc_search *search, struct causes *causes,
+                          const struct cause *cause) {
+    const struct lc_partitions *p = search->partitions;
+    double inside = 0.0, outside = 0.0;
+    causes->partition = partition_of(search, cause);
+    causes->n_ranks = search->n_ranks;
+    if (causes->partition == LC_NONE)
+        return cause->total;
+    causes->n_ranks = p->list[causes->partition].n_ranks;
+    for (size_t r = 0; r < search->view->model->n_processes; r++)
+        *(is_inside(search, causes, r) ? &inside : &outside) += search->waiting_s[r];
+    return fmin(fmax(cause->total - outside, 0.0), inside);
+}
+
 /* U and CP per process. Threads of a process work at the same time: the longest counts. */
 static enum lc_err look_at(struct lc_search *search, struct causes *causes, uint32_t path) {
     struct lc_view *view = search->view;
@@ -186,13 +230,13 @@ static double sum(const double *values, size_t n) {
 }
 
 /* The processes of most cost first, as many as carry 80 % of it; all alike: none. */
-static void name_ranks(const struct lc_search *search, const struct cause *cause,
-                       struct lc_finding *finding) {
+static void name_ranks(const struct lc_search *search, const struct causes *causes,
+                       const struct cause *cause, struct lc_finding *finding) {
     size_t n = search->view->model->n_processes;
     double told = 0.0, below = INFINITY, most = 0.0;
     for (size_t p = 0; p < n; p++)
         most = fmax(most, cause->cost[p]);
-    if (search->n_ranks > 2 && most * (double)search->n_ranks < 1.7 * cause->total)
+    if (causes->n_ranks > 2 && most * (double)causes->n_ranks < 1.7 * cause->total)
         return;
     while (told < 0.8 * cause->total && finding->n_ranks < n) {
         double next = 0.0; /* the largest cost below those told */
@@ -217,7 +261,7 @@ static double as_late(const struct lc_search *search, const struct causes *cause
     double most = 0.0;
     for (size_t p = 0; p < search->view->model->n_processes; p++)
         most = fmax(most, causes->own[p]);
-    return (most + sum(causes->own, search->view->model->n_processes) / (double)search->n_ranks) /
+    return (most + sum(causes->own, search->view->model->n_processes) / (double)causes->n_ranks) /
            2;
 }
 
@@ -268,34 +312,35 @@ static bool predict(const struct lc_search *search, const struct causes *causes,
     double all = sum(causes->own, n), mean, high = INFINITY, gain, excess;
     double critical = sum(causes->critical, n);
     const char *kind = finding->kind->id;
-    if (critical <= 0.0 || search->n_ranks < 2)
-        return lc_exact_gain(search, kind, finding);
+    bool whole = causes->partition == LC_NONE; /* replays and clocks compare all ranks */
+    if (critical <= 0.0 || causes->n_ranks < 2)
+        return whole && lc_exact_gain(search, kind, finding);
     if (late == LC_NONE) {
-        mean = all / (double)search->n_ranks;
+        mean = all / (double)causes->n_ranks;
         gain = excess = critical - mean;
     } else {
-        mean = (all - causes->own[late]) / (double)(search->n_ranks - 1);
+        mean = (all - causes->own[late]) / (double)(causes->n_ranks - 1);
         excess = causes->own[late] - mean;
         gain = excess > 0.0 ? excess / causes->own[late] * causes->critical[late] : 0.0;
         gain = fmin(gain, excess);
     }
     for (size_t s = 0; s < n; s++) {
         double saves = late == LC_NONE || s == late ? causes->own[s] - mean : 0.0;
-        if (!is_known(search, s))
+        if (!is_known(search, s) || !is_inside(search, causes, s))
             continue;
         high = fmin(high, search->mpi_s[s] + saves);
         gain = fmin(gain, (search->lacks_cores ? search->mpi_s[s] : search->waiting_s[s]) + saves);
     }
     if (finding->certainty == LC_EXACT_FROM_TRACE) /* nobody gains more than it waits for this */
-        gain = fmin(gain, finding->severity_s / (double)(search->n_ranks - (late != LC_NONE)));
+        gain = fmin(gain, finding->severity_s / (double)(causes->n_ranks - (late != LC_NONE)));
     finding->gain_high_s = fmax(high, 0.0);
     finding->gain_low_s = 0.0;
     finding->gain_s = fmin(fmax(gain, 0.0), finding->gain_high_s);
     finding->gain_by = late == LC_NONE ? "critical path of the code less the mean of all ranks"
                                        : "excess over the mean of the other ranks, where it is on "
                                          "the critical path";
-    return lc_exact_gain(search, kind, finding) ||
-           lc_clocked_gain(search, &causes->gains, kind, excess, finding);
+    return whole && (lc_exact_gain(search, kind, finding) ||
+                     lc_clocked_gain(search, &causes->gains, kind, excess, finding));
 }
 
 static void copy_sites(const struct cause *cause, struct lc_finding *finding) {
@@ -312,7 +357,7 @@ static bool is_chain(const struct lc_search *search, const struct causes *causes
     double all = sum(causes->own, n), most = 0.0;
     for (size_t p = 0; p < n; p++)
         most = fmax(most, causes->own[p]);
-    return search->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
+    return causes->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
 }
 
 /* To make this rank as fast as the others gains less than half of what evening out gains; of
@@ -335,11 +380,11 @@ static bool another_is_as_late(const struct lc_search *search, const struct caus
 }
 
 static enum lc_err judge(struct lc_search *search, const struct causes *causes,
-                         const struct cause *cause) {
+                         const struct cause *cause, double seconds) {
     size_t n = search->view->model->n_processes;
     uint32_t late = most_costly(cause, n);
-    bool one = cause->cost[late] >= 0.6 * cause->total && search->n_ranks > 1;
-    bool chain = is_chain(search, causes);
+    bool one = cause->cost[late] >= 0.6 * cause->total && causes->n_ranks > 1;
+    bool chain = is_chain(search, causes), whole = causes->partition == LC_NONE;
     int32_t rank = search->view->model->processes[late].rank;
     bool several = one && !chain && another_is_as_late(search, causes, cause, late);
     one = one && !several;
@@ -347,8 +392,8 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
                                                  : one ? LC_LATE_RANK
                                                        : LC_IMBALANCE);
     finding.path = cause->path;
-    finding.severity_s = cause->total;
-    finding.indirect_s = cause->exact ? NAN : cause->indirect;
+    finding.severity_s = seconds;
+    finding.indirect_s = cause->exact || !whole ? NAN : cause->indirect;
     finding.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
     if (one) {
         finding.ranks[0] = rank;
@@ -356,7 +401,7 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
     } else if (several) {
         name_as_late(search, causes, &finding);
     } else {
-        name_ranks(search, cause, &finding);
+        name_ranks(search, causes, cause, &finding);
     }
     if (chain) {
         char longest[32], most[32];
@@ -432,9 +477,12 @@ enum lc_err lc_find_causes(struct lc_search *search) {
     if (err == LC_OK)
         err = add_measured(search, &causes);
     for (size_t i = 0; err == LC_OK && i < causes.n; i++) {
+        double seconds = look_inside(search, &causes, &causes.list[i]);
+        if (causes.partition != LC_NONE && causes.n_ranks < 2)
+            continue;
         err = look_at(search, &causes, causes.list[i].path);
         if (err == LC_OK)
-            err = judge(search, &causes, &causes.list[i]);
+            err = judge(search, &causes, &causes.list[i], seconds);
     }
     if (err == LC_OK)
         err = find_late_receivers(search, &causes);

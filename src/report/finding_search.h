@@ -7,6 +7,8 @@
 #include "report/finding.h"
 #include "report/sums.h"
 
+struct lc_partitions; /* finding_partitions.h */
+
 struct lc_search {
     struct lc_findings *found;
     struct lc_view *view, *analysis;
@@ -21,6 +23,7 @@ struct lc_search {
     double *row;       /* of the view, one per location */
     double *waiting_s; /* per process */
     double *mpi_s;     /* the same, all time in MPI */
+    struct lc_partitions *partitions;
 };
 
 /* Adds ranks that are late: late_rank, imbalance, serialisation_chain, late_receiver. Errors:

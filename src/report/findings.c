@@ -9,6 +9,7 @@
 #include "report/cores.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
+#include "report/finding_partitions.h"
 #include "report/finding_search.h"
 #include "report/run_info.h"
 
@@ -83,8 +84,14 @@ static enum lc_err findings_new(struct lc_findings **out, struct lc_view *view,
         err = prepare(&search);
     if (err == LC_OK && (search.is_analysis || analysis != NULL))
         search.gains = gains = lc_exact_gains_read(search.is_analysis ? view : analysis);
+    struct lc_partitions partitions = {0};
+    search.partitions = &partitions;
+    if (err == LC_OK && search.all_s > 0.0)
+        err = lc_partitions_of(&search, &partitions);
     if (err == LC_OK && search.all_s > 0.0)
         err = lc_find_causes(&search);
+    if (err == LC_OK && search.all_s > 0.0)
+        err = lc_find_partitions(&search);
     if (err == LC_OK && search.all_s > 0.0)
         err = lc_find_threads(&search);
     if (err == LC_OK && search.all_s > 0.0)
@@ -92,6 +99,7 @@ static enum lc_err findings_new(struct lc_findings **out, struct lc_view *view,
     json_decref(meta);
     json_decref(pop);
     json_decref(gains);
+    lc_partitions_free(&partitions);
     free(search.row);
     free(search.waiting_s);
     free(search.mpi_s);

@@ -1,13 +1,11 @@
-/* One of the programs of an MPMD run: NAME comes from the compiler. All have the same functions: a
- * share of work, a message around a ring of all ranks, a barrier. */
+/* One of the programs of an MPMD run: NAME and WORK_MS come from the compiler. All have the same
+ * functions: work, a message around a ring of all ranks, a barrier. */
 #include <mpi.h>
 #include <stdio.h>
-
-static volatile double sink;
+#include <time.h>
 
 __attribute__((noinline)) static void work(void) {
-    for (int i = 0; i < 1000; i++)
-        sink += i;
+    nanosleep(&(struct timespec){.tv_nsec = WORK_MS * 1000000L}, NULL);
 }
 
 __attribute__((noinline)) static void exchange(int rank, int size) {
