@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
     {"full", KEY_FULL, NULL, 0,
      "Everything, names and call paths whole, with parameters and template arguments", 0},
     {"only", KEY_ONLY, "SECTION,..", 0,
-     "Only these sections, in full: run, findings, late, waits, causes, path, tree, ranks, "
+     "Only these sections, in full: run, findings, late, waits, causes, impact, path, tree, ranks, "
      "efficiency, tasks, estimates, audit, next; or all",
      0},
     {"color", KEY_COLOUR, "auto|always|never", 0,

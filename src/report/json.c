@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/findings.h"
 #include "report/late.h"
+#include "report/path_impact.h"
 #include "report/task_constructs.h"
 #include "report/run_info.h"
 #include "report/tsv.h"
@@ -261,6 +262,38 @@ static enum lc_err put_tasks(struct lc_view *view, FILE *out) {
     return LC_OK;
 }
 
+/* What each call path means for the run time, of analyses. */
+static enum lc_err put_impacts(struct lc_view *view, FILE *out) {
+    struct lc_path_impact *list = NULL;
+    size_t n = 0;
+    LC_TRY(lc_path_impacts(view, &list, &n));
+    for (size_t i = 0; i < n; i++) {
+        const struct lc_path_impact *is = &list[i];
+        const struct {
+            const char *key;
+            double value;
+        } figures[] = {
+            {"impact_s", is->impact_s}, {"share", is->share},
+            {"own_s", is->own_s},       {"intra_s", is->intra_s},
+            {"inter_s", is->inter_s},   {"ratio", is->ratio},
+            {"min_s", is->least_s},     {"mean_s", is->mean_s},
+            {"max_s", is->most_s},      {"max_minus_mean_s", is->most_s - is->mean_s},
+            {"path_s", is->path_s},     {"path_minus_mean_s", is->path_s - is->mean_s},
+        };
+        char *path = lc_view_path(view, is->path);
+        fputs(i == 0 ? " \"impact\": [\n  {\"callpath\": " : ",\n  {\"callpath\": ", out);
+        put_string(out, path != NULL ? path : "");
+        free(path);
+        for (size_t f = 0; f < sizeof figures / sizeof figures[0]; f++) {
+            fprintf(out, ", \"%s\": ", figures[f].key);
+            put_number(out, figures[f].value);
+        }
+        fputs(i + 1 == n ? "}],\n" : "}", out);
+    }
+    free(list);
+    return LC_OK;
+}
+
 /* Call paths that samples found: seconds of the exact call paths around them, with children, and
  * the standard error of that. */
 static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
@@ -324,6 +357,8 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
         err = put_late(view, &samples, out);
     if (err == LC_OK)
         err = put_tasks(view, out);
+    if (err == LC_OK)
+        err = put_impacts(view, out);
     if (err == LC_OK) {
         put_sampled(&samples, out);
         put_locations(out, view);

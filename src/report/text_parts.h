@@ -86,6 +86,9 @@ enum lc_err lc_text_waits(const struct lc_text *text);
 enum lc_err lc_text_causes(const struct lc_text *text);
 /* Chains of causes of an analysis. LC_ERR_NOMEM. */
 enum lc_err lc_text_chains(const struct lc_text *text);
+/* Performance impact of call paths, and their times beside the critical path, of analyses. Errors:
+ * LC_ERR_NOMEM, and those of lc_view_row. */
+enum lc_err lc_text_impact(const struct lc_text *text);
 /* The critical path of useful work, of profiles. Errors: LC_ERR_NOMEM, those of lc_view_row and
  * lc_late_read. */
 enum lc_err lc_text_useful_path(const struct lc_text *text);

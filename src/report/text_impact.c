@@ -1,0 +1,84 @@
+/* What each call path means for the run time: its own time and what imbalance in it costs, and its
+ * times per location beside that on the critical path. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/path_impact.h"
+#include "report/text_parts.h"
+
+enum { MOST_ROWS = 12, FIGURES_WIDTH = 56, LEAST_NAME = 20, MOST_NAME = 44 };
+
+static int name_width(const struct lc_text *text) {
+    size_t room = text->width > FIGURES_WIDTH ? text->width - FIGURES_WIDTH : 0;
+    return room < LEAST_NAME ? LEAST_NAME : room > MOST_NAME ? MOST_NAME : (int)room;
+}
+
+/* Sums of fractions of ticks differ in their last digits. */
+static double difference(double a, double b) {
+    return fabs(a - b) > 1e-9 * fmax(a, b) ? a - b : 0.0;
+}
+
+static void print_seconds(const struct lc_text *text, double seconds) {
+    char buffer[32];
+    fprintf(text->out, " %8s", lc_text_seconds(seconds, buffer));
+}
+
+static void print_costs(const struct lc_text *text, const struct lc_path_impact *list, size_t n,
+                        char **where) {
+    lc_text_heading(
+        text, "Performance impact",
+        "own time of all ranks, and the waiting that imbalance of the code costs: among "
+        "the ranks that run it, and others; ratio: of these costs in the impact");
+    fprintf(text->out, "  %-*s %8s %7s %8s %8s %8s %7s\n", name_width(text), "", "IMPACT",
+            "SHARE %", "OWN", "AMONG", "OTHERS", "RATIO %");
+    for (size_t i = 0; i < n; i++) {
+        fprintf(text->out, "  %-*s", name_width(text), where[i]);
+        print_seconds(text, list[i].impact_s);
+        fprintf(text->out, " %7.1f", 100.0 * list[i].share);
+        print_seconds(text, list[i].own_s);
+        print_seconds(text, list[i].intra_s);
+        print_seconds(text, list[i].inter_s);
+        fprintf(text->out, " %7.1f\n", 100.0 * list[i].ratio);
+    }
+}
+
+static void print_times(const struct lc_text *text, const struct lc_path_impact *list, size_t n,
+                        char **where) {
+    lc_text_heading(text, "Own time per rank, and on the critical path",
+                    "max - mean: what a profile shows of imbalance; path - mean: what it costs");
+    fprintf(text->out, "  %-*s %8s %8s %8s %8s %8s %8s\n", name_width(text), "", "MIN", "MEAN",
+            "MAX", "MAX-MEAN", "ON PATH", "-MEAN");
+    for (size_t i = 0; i < n; i++) {
+        const struct lc_path_impact *one = &list[i];
+        fprintf(text->out, "  %-*s", name_width(text), where[i]);
+        print_seconds(text, one->least_s);
+        print_seconds(text, one->mean_s);
+        print_seconds(text, one->most_s);
+        print_seconds(text, difference(one->most_s, one->mean_s));
+        print_seconds(text, one->path_s);
+        print_seconds(text, difference(one->path_s, one->mean_s));
+        fputc('\n', text->out);
+    }
+}
+
+enum lc_err lc_text_impact(const struct lc_text *text) {
+    struct lc_path_impact *list = NULL;
+    size_t n = 0;
+    char **where = NULL;
+    uint32_t ids[MOST_ROWS];
+    LC_TRY(lc_path_impacts(text->view, &list, &n));
+    size_t shown = n < MOST_ROWS ? n : MOST_ROWS;
+    for (size_t i = 0; i < shown; i++)
+        ids[i] = list[i].path;
+    enum lc_err err =
+        n > 0 ? lc_text_paths(text, ids, shown, (size_t)name_width(text), &where) : LC_OK;
+    if (err == LC_OK && n > 0) {
+        print_costs(text, list, shown, where);
+        print_times(text, list, shown, where);
+        if (n > shown)
+            fprintf(text->out, "  (%zu more call paths: in show --json)\n", n - shown);
+        lc_text_paths_free(where, shown);
+    }
+    free(list);
+    return err;
+}
