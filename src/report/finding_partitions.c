@@ -256,46 +256,60 @@ static double best_sizes(const struct lc_partitions *p, size_t *sizes) {
     return best;
 }
 
-/* Seconds that ranks of other partitions wait for this one: of an analysis the imbalance costs
- * across partitions; else what its ranks cost, not more than the others wait. Finds the call path
- * that costs most. */
+/* Imbalance costs across partitions on the ranks of this one; finds the call path with most. */
+static enum lc_err costs_across(struct lc_search *search, const struct lc_partitions *p,
+                                uint32_t which, uint32_t metric, struct lc_finding *finding) {
+    struct lc_view *view = search->view;
+    double most = 0.0;
+    for (uint32_t path = 0; path < view->n_paths; path++) {
+        double here = 0.0;
+        LC_TRY(lc_view_exclusive_row(view, metric, path, search->row));
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            if (p->of[view->model->locations[l].process] == which)
+                here += search->row[l];
+        finding->severity_s += here;
+        if (here > most && is_code(search, path)) {
+            most = here;
+            finding->path = path;
+        }
+    }
+    finding->certainty = LC_EXACT_FROM_TRACE;
+    finding->metric = "inter_partition_imbalance";
+    finding->evidence_path = finding->path;
+    return LC_OK;
+}
+
+/* What ranks cost others. Threads that wait for each other are not in it. */
+static enum lc_err costs_of_ranks(struct lc_search *search, const struct lc_partitions *p,
+                                  uint32_t which, struct lc_finding *finding) {
+    const struct lc_model *model = search->view->model;
+    struct lc_late_list late = {0};
+    LC_TRY(lc_late_read(&late, search->view));
+    for (size_t i = 0; i < late.n; i++)
+        for (uint32_t r = 0; late.list[i].thread[0] == '\0' && r < model->n_processes; r++)
+            if (p->of[r] == which && atol(late.list[i].rank) == model->processes[r].rank)
+                finding->severity_s += late.list[i].seconds;
+    lc_late_free(&late);
+    finding->certainty = LC_MEASURED;
+    return LC_OK;
+}
+
+/* Seconds that ranks of other partitions wait for this one: not more than they wait at all. */
 static enum lc_err waiting_for(struct lc_search *search, const struct lc_partitions *p,
                                uint32_t which, struct lc_finding *finding) {
-    struct lc_view *view = search->view;
-    uint32_t inter = lc_model_find_metric(view->model, "inter_partition_imbalance");
-    double all = 0.0, most = 0.0, others = 0.0;
+    const struct lc_model *model = search->view->model;
+    uint32_t inter = lc_model_find_metric(model, "inter_partition_imbalance");
+    double others = 0.0;
     finding->path = p->list[which].path;
-    if (search->is_analysis && inter != LC_NONE) {
-        for (uint32_t path = 0; path < view->n_paths; path++) {
-            double here = 0.0;
-            LC_TRY(lc_view_exclusive_row(view, inter, path, search->row));
-            for (size_t l = 0; l < view->model->n_locations; l++)
-                if (p->of[view->model->locations[l].process] == which)
-                    here += search->row[l];
-            all += here;
-            if (here > most && is_code(search, path)) {
-                most = here;
-                finding->path = path;
-            }
-        }
-        finding->severity_s = all;
-        finding->certainty = LC_EXACT_FROM_TRACE;
-        finding->metric = "inter_partition_imbalance";
-        finding->evidence_path = finding->path;
-        return LC_OK;
-    }
-    struct lc_late_list late = {0};
-    LC_TRY(lc_late_read(&late, view));
-    for (size_t i = 0; i < late.n; i++) /* threads wait for each other: not what ranks cost */
-        for (uint32_t r = 0; late.list[i].thread[0] == '\0' && r < view->model->n_processes; r++)
-            if (p->of[r] == which && atol(late.list[i].rank) == view->model->processes[r].rank)
-                all += late.list[i].seconds;
-    lc_late_free(&late);
-    for (uint32_t r = 0; r < view->model->n_processes; r++)
+    finding->severity_s = 0.0;
+    if (search->is_analysis && inter != LC_NONE)
+        LC_TRY(costs_across(search, p, which, inter, finding));
+    else
+        LC_TRY(costs_of_ranks(search, p, which, finding));
+    for (uint32_t r = 0; r < model->n_processes; r++)
         if (p->of[r] != which)
             others += search->waiting_s[r];
-    finding->severity_s = fmin(all, others);
-    finding->certainty = LC_MEASURED;
+    finding->severity_s = fmin(finding->severity_s, others);
     return LC_OK;
 }
 
