@@ -9,21 +9,16 @@
 #include "base/mem.h"
 
 static const char *const long_names[LC_COST_KINDS] = {
-    [LC_COST_LS] = "latesender",
-    [LC_COST_LR] = "latereceiver",
-    [LC_COST_BARRIER] = "barrier",
-    [LC_COST_N2N] = "n2n",
-    [LC_COST_12N] = "12n",
-    [LC_COST_N21] = "n21",
-    [LC_COST_SCAN] = "scan",
-    [LC_COST_MGMT] = "mgmt",
-    [LC_COST_OMPBARRIER] = "ompbarrier",
-    [LC_COST_OMPIDLE] = "ompidle",
-    [LC_COST_LOCK] = "lock",
+    [LC_COST_LS] = "latesender",     [LC_COST_LR] = "latereceiver",
+    [LC_COST_BARRIER] = "barrier",   [LC_COST_N2N] = "n2n",
+    [LC_COST_12N] = "12n",           [LC_COST_N21] = "n21",
+    [LC_COST_SCAN] = "scan",         [LC_COST_MGMT] = "mgmt",
+    [LC_COST_FINALIZE] = "finalize", [LC_COST_OMPBARRIER] = "ompbarrier",
+    [LC_COST_OMPIDLE] = "ompidle",   [LC_COST_LOCK] = "lock",
     [LC_COST_OMPTASK] = "omptask",
 };
-static const char *const short_names[LC_COST_MPI_KINDS] = {"ls",  "lr",  "barrier", "n2n",
-                                                           "12n", "n21", "scan",    "mgmt"};
+static const char *const short_names[LC_COST_MPI_KINDS] = {
+    "ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt", "finalize"};
 static const char *const suffixes[LC_MODELS] = {"", "_waitfirst"};
 
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind) {
@@ -44,6 +39,8 @@ enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind) {
         return LC_COST_SCAN;
     case LC_WAIT_MGMT:
         return LC_COST_MGMT;
+    case LC_WAIT_FINALIZE:
+        return LC_COST_FINALIZE;
     case LC_WAIT_OMP_EBARRIER:
     case LC_WAIT_OMP_IBARRIER:
         return LC_COST_OMPBARRIER;

@@ -18,6 +18,7 @@ enum lc_cost_kind {
     LC_COST_N21,
     LC_COST_SCAN,
     LC_COST_MGMT,
+    LC_COST_FINALIZE,
     /* the kinds before have a classification (docs/definitions/wait-states.md#34-classification),
      * those after only costs */
     LC_COST_MPI_KINDS,

@@ -207,7 +207,8 @@ static void raise_handed(struct lc_delay *delay, const struct lc_sync_interval *
 }
 
 /* W, and what the wait state hands to each wait of the cause out of its own waiting (propagating,
- * docs/definitions/wait-states.md#34-classification). */
+ * docs/definitions/wait-states.md#34-classification; one in MPI_Finalize makes nothing propagating:
+ * the run ends there). */
 static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line,
                             struct lc_sync_interval *x) {
     struct lc_delay *delay = m->delay;
@@ -224,7 +225,8 @@ static enum lc_err overlaps(struct measuring *m, struct lc_timeline *line,
     if (span.from < span.until)
         x->waits += m->ticks_before[span.until / LC_SPAN_BLOCK] -
                     m->ticks_before[span.from / LC_SPAN_BLOCK];
-    for (int model = 0; model < LC_MODELS && x->waits > 0; model++) {
+    bool hands = x->waits > 0 && x->kind != LC_COST_FINALIZE;
+    for (int model = 0; model < LC_MODELS && hands; model++) {
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         double per_tick = (double)x->ticks * to_wait / (double)x->waits;

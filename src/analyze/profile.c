@@ -158,7 +158,7 @@ static void add_causeless(struct lc_profile *profile, struct lc_timeline *line, 
 }
 
 void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
-                       int64_t to, bool with_outside) {
+                       int64_t to, bool with_init) {
     const struct lc_loc *loc = line->loc;
     if (to <= from || loc->n_transitions == 0)
         return;
@@ -171,19 +171,17 @@ void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int
         to = loc->time[loc->n_transitions - 1];
     if (to > from)
         add_window(profile, line, from, to);
-    if (with_outside && line->causeless)
+    if (with_init && line->causeless)
         add_causeless(profile, line, from, to);
-    for (int i = 0; with_outside && i < 2; i++) {
-        int64_t covered = lc_state_overlap(&line->outside[i], from, to);
-        if (covered > 0)
-            add(profile, line->outside[i].cnode, -covered);
-    }
+    int64_t in_init = with_init ? lc_state_overlap(&line->init, from, to) : 0;
+    if (in_init > 0)
+        add(profile, line->init.cnode, -in_init);
     for (uint32_t i = 0; i < profile->n_touched; i++)
         if (profile->ticks[profile->touched[i]] < 0)
             profile->ticks[profile->touched[i]] = 0;
 }
 
-/* The wait states of a location in compact form, and its waiting in MPI_Init and MPI_Finalize. */
+/* The wait states of a location in compact form, and its waiting in MPI_Init. */
 static uint32_t fill_states(struct lc_timeline *line, struct lc_state *states) {
     const struct lc_loc *loc = line->loc;
     uint32_t n = 0;
@@ -197,8 +195,8 @@ static uint32_t fill_states(struct lc_timeline *line, struct lc_state *states) {
         line->causeless |= w->cause == LC_NONE;
         if (w->flags & LC_WAIT_STATE)
             states[n++] = state;
-        else if (w->kind == LC_WAIT_INIT || w->kind == LC_WAIT_FINALIZE)
-            line->outside[w->kind == LC_WAIT_FINALIZE] = state;
+        else if (w->kind == LC_WAIT_INIT)
+            line->init = state;
     }
     return n;
 }

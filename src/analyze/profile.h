@@ -35,8 +35,7 @@ struct lc_timeline {
     uint32_t spacing, n_snapshots;
     int64_t *snapshots;        /* n_snapshots x n_cnodes */
     uint32_t hint, state_hint; /* where the last window began */
-    /* waiting in MPI_Init and MPI_Finalize; no wait states, ticks 0 where there is none */
-    struct lc_state outside[2];
+    struct lc_state init;      /* waiting in MPI_Init: no wait state, ticks 0 where there is none */
 };
 
 struct lc_timelines {
@@ -71,10 +70,10 @@ void lc_profile_free(struct lc_profile *profile);
 /* All zeros again; costs as much as was touched. */
 void lc_profile_clear(struct lc_profile *profile);
 
-/* Adds P(location, [from, to)) to a cleared profile. with_outside: waiting in MPI_Init and
- * MPI_Finalize is taken off as well (sections 4 and 5). Values are never negative. */
+/* Adds P(location, [from, to)) to a cleared profile. with_init: waiting in MPI_Init is taken off as
+ * well (sections 4 and 5). Values are never negative. */
 void lc_profile_window(struct lc_profile *profile, struct lc_timeline *line, int64_t from,
-                       int64_t to, bool with_outside);
+                       int64_t to, bool with_init);
 
 /* The states of the line that overlap [from, to): [*first, *last). */
 void lc_states_within(struct lc_timeline *line, int64_t from, int64_t to, uint32_t *first,

@@ -22,6 +22,7 @@ struct corrector {
     size_t n_jumps, cap_jumps;
     int64_t latency; /* shortest transfer */
     int64_t violations, largest;
+    int64_t finalize; /* when the last process enters MPI_Finalize; INT64_MIN: nobody does */
 };
 
 static enum lc_err save_roots(struct corrector *c) {
@@ -113,14 +114,20 @@ static enum lc_err find_latency(struct corrector *c, const struct lc_loc *loc, s
     return LC_OK;
 }
 
+/* What was released ends before: the time of this process must jump. */
+static enum lc_err add_jump(struct corrector *c, const struct lc_jump *jump, int64_t release) {
+    c->violations++;
+    if (release - jump->at > c->largest)
+        c->largest = release - jump->at;
+    LC_TRY(lc_grow(&c->jumps, &c->cap_jumps, c->n_jumps + 1, sizeof *c->jumps));
+    c->jumps[c->n_jumps++] = *jump;
+    return LC_OK;
+}
+
 static enum lc_err find_jump(struct corrector *c, const struct lc_loc *loc, size_t call,
                              int64_t release, int64_t end) {
     if (end >= release)
         return LC_OK;
-    c->violations++;
-    if (release - end > c->largest)
-        c->largest = release - end;
-    LC_TRY(lc_grow(&c->jumps, &c->cap_jumps, c->n_jumps + 1, sizeof *c->jumps));
     /* A receive may begin later; any other call releases somebody when it begins. */
     const struct lc_mpi_call *of = &loc->calls[call];
     uint32_t first = loc->done[of->first_done];
@@ -137,8 +144,18 @@ static enum lc_err find_jump(struct corrector *c, const struct lc_loc *loc, size
                           : call                       ? loc->calls[call - 1].leave
                                                        : 0;
     }
-    c->jumps[c->n_jumps++] = jump;
-    return LC_OK;
+    return add_jump(c, &jump, release);
+}
+
+/* Nobody leaves MPI_Finalize before the last one has entered it. */
+static enum lc_err find_jump_at_end(struct corrector *c, const struct lc_loc *loc) {
+    if (loc->finalize_enter == INT64_MIN || loc->finalize_leave == INT64_MIN ||
+        loc->finalize_leave >= c->finalize)
+        return LC_OK;
+    struct lc_jump jump = {.at = loc->finalize_leave,
+                           .shift = c->finalize + c->latency - loc->finalize_leave,
+                           .from = loc->finalize_enter};
+    return add_jump(c, &jump, c->finalize);
 }
 
 /* One round: every process is moved as far as its violations demand. */
@@ -147,8 +164,10 @@ static enum lc_err correct_once(struct corrector *c) {
     for (size_t l = 0; l < trace->n_locs;) {
         uint32_t n = trace->processes[trace->locs[l].process].n_locations;
         c->n_jumps = 0;
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++) {
             LC_TRY(for_releases(c, &trace->locs[l + i], find_jump));
+            LC_TRY(find_jump_at_end(c, &trace->locs[l + i]));
+        }
         if (c->n_jumps)
             LC_TRY(lc_time_map_apply(c->jumps, c->n_jumps, &trace->locs[l], n));
         l += n;
@@ -166,6 +185,11 @@ static enum lc_err round_of(struct corrector *c, int64_t *violations) {
         c->latency = c->latency == INT64_MAX ? 1 : c->latency;
     }
     c->violations = 0;
+    c->finalize = INT64_MIN;
+    for (size_t l = 0; l < c->trace->n_locs; l++)
+        if (c->trace->locs[l].finalize_enter > c->finalize)
+            c->finalize = c->trace->locs[l].finalize_enter;
+    lc_transport_allreduce_i64(comm, &c->finalize, 1, LC_OP_MAX);
     enum lc_err err = correct_once(c);
     forget(c);
     LC_TRY(lc_transport_agree(comm, err));

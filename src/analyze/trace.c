@@ -29,6 +29,16 @@ static void latest(const struct lc_trace *trace, const int64_t *values, int64_t 
     *location = lowest == INT64_MAX ? LC_NONE : (uint32_t)lowest;
 }
 
+/* The call path with which a location entered MPI_Finalize; LC_NONE: it did not. */
+static uint32_t finalize_cnode_of(const struct lc_trace *trace, uint32_t location) {
+    int64_t cnode = -1;
+    for (size_t i = 0; i < trace->n_locs; i++)
+        if (trace->locs[i].id == location && trace->locs[i].finalize_enter != INT64_MIN)
+            cnode = trace->locs[i].finalize_cnode;
+    lc_transport_allreduce_i64(trace->comm, &cnode, 1, LC_OP_MAX);
+    return cnode < 0 ? LC_NONE : (uint32_t)cnode;
+}
+
 /* MPI_Init and MPI_Finalize count for the bounds only if every process has them. */
 static enum lc_err find_ends(struct lc_trace *trace) {
     int64_t *init = NULL, *finalize = NULL;
@@ -60,6 +70,7 @@ static enum lc_err find_ends(struct lc_trace *trace) {
     trace->some.finalize_enter_max = trace->finalize_enter_max;
     trace->some.init_last = trace->init_last;
     trace->some.finalize_last = trace->finalize_last;
+    trace->some.finalize_last_cnode = finalize_cnode_of(trace, trace->some.finalize_last);
     int64_t n = (int64_t)trace->n_processes;
     any = have[0] + have[1];
     if (trace->comm->rank == 0 && any && !trace->health->count[LC_HEALTH_INIT_MISSING])

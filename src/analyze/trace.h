@@ -122,6 +122,7 @@ struct lc_trace {
     struct {                           /* the same over those processes that have the call */
         int64_t init_enter_max, init_leave_min, finalize_enter_max;
         uint32_t init_last, finalize_last;
+        uint32_t finalize_last_cnode; /* MPI_Finalize of that one */
     } some;
     bool omp;          /* has teams */
     bool keep_matches; /* of receives, after the waits are found: for a timeline */

@@ -30,8 +30,8 @@ enum lc_wait_kind {
     LC_WAIT_IO,
     LC_WAIT_NEIGHBOR,
     LC_WAIT_TASKWAIT,
-    LC_WAIT_INIT,
-    LC_WAIT_FINALIZE, /* docs/definitions/wait-states.md#4-critical-path only */
+    LC_WAIT_FINALIZE,
+    LC_WAIT_INIT, /* docs/definitions/wait-states.md#4-critical-path only */
     LC_WAIT_KINDS
 };
 

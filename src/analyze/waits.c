@@ -41,6 +41,7 @@ static const char *const metrics[LC_WAIT_KINDS] = {
     [LC_WAIT_IO] = "mpi_io_collective_wait",
     [LC_WAIT_NEIGHBOR] = "mpi_neighbor_wait",
     [LC_WAIT_TASKWAIT] = "omp_taskwait_wait",
+    [LC_WAIT_FINALIZE] = "mpi_finalize_wait",
 };
 
 const char *lc_wait_metric(enum lc_wait_kind kind) {
@@ -49,13 +50,12 @@ const char *lc_wait_metric(enum lc_wait_kind kind) {
 
 struct handles {
     uint32_t kind[LC_WAIT_KINDS];
-    uint32_t wo, wo_same, wo_different, init_completion, finalize_wait;
+    uint32_t wo, wo_same, wo_different, init_completion;
     uint32_t count[2][3]; /* without, with bytes; late sender, late receiver, wrong order */
 };
 
-/* MPI_Init and MPI_Finalize block until the last process enters
- * (docs/definitions/wait-states.md#4-critical-path); only the latter has a metric (2.5), as has the
- * completion of MPI_Init. */
+/* MPI_Init and MPI_Finalize block until the last process enters; in the latter that is a wait state
+ * (docs/definitions/wait-states.md#25-beginning-end-completion), in the former only a blocking. */
 static enum lc_err judge_ends(struct lc_trace *trace, const struct handles *h, struct lc_loc *loc) {
     struct lc_results *results = trace->results;
     struct lc_wait wait = {.instance = UINT64_MAX, .cause_end = INT64_MAX, .flags = LC_WAIT_BLOCKS};
@@ -78,17 +78,20 @@ static enum lc_err judge_ends(struct lc_trace *trace, const struct handles *h, s
     }
     if (trace->some.finalize_enter_max != INT64_MIN && loc->finalize_enter != INT64_MIN &&
         loc->finalize_leave != INT64_MIN) {
-        wait.kind = LC_WAIT_FINALIZE;
-        wait.start = loc->finalize_enter;
-        wait.end = loc->finalize_leave;
-        wait.release = trace->some.finalize_enter_max;
-        wait.cnode = loc->finalize_cnode;
-        wait.cause = trace->some.finalize_last;
-        if (lc_wait_ticks(&wait) > 0) {
+        wait = (struct lc_wait){.kind = LC_WAIT_FINALIZE,
+                                .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS,
+                                .start = loc->finalize_enter,
+                                .end = loc->finalize_leave,
+                                .release = trace->some.finalize_enter_max,
+                                .cnode = loc->finalize_cnode,
+                                .cause = trace->some.finalize_last,
+                                .cause_cnode = trace->some.finalize_last_cnode,
+                                .cause_end = INT64_MAX,
+                                .instance = UINT64_MAX};
+        if (wait.release > wait.end)
+            wait.flags |= LC_WAIT_CUT;
+        if (lc_wait_ticks(&wait) > 0)
             LC_TRY(lc_wait_add(loc, &wait));
-            LC_TRY(lc_results_add_int(results, h->finalize_wait, loc->finalize_cnode, loc->id,
-                                      lc_wait_ticks(&wait)));
-        }
     }
     return LC_OK;
 }
@@ -102,7 +105,6 @@ static enum lc_err make_handles(struct lc_trace *trace, struct handles *h) {
             LC_TRY(lc_results_metric(r, metrics[k], &h->kind[k]));
     /* All metrics on all ranks, in the same order, also where a rank has no location. */
     LC_TRY(lc_results_metric(r, "mpi_init_completion", &h->init_completion));
-    LC_TRY(lc_results_metric(r, "mpi_finalize_wait", &h->finalize_wait));
     LC_TRY(lc_results_metric(r, "mpi_latesender_wo", &h->wo));
     LC_TRY(lc_results_metric(r, "mpi_lswo_same", &h->wo_same));
     LC_TRY(lc_results_metric(r, "mpi_lswo_different", &h->wo_different));

@@ -94,7 +94,7 @@ struct lc_raw_location {
 
 /* Names of the values that logical clocks measure: LC_RAW_WAITS wait states, other times, counts
  * (from LC_RAW_COUNTS on), and as the last one critical_path_useful. */
-enum { LC_RAW_WAITS = 21, LC_RAW_COUNTS = 27, LC_RAW_MEASURED = 31 };
+enum { LC_RAW_WAITS = 22, LC_RAW_COUNTS = 28, LC_RAW_MEASURED = 32 };
 extern const char *const lc_raw_measured[LC_RAW_MEASURED];
 static inline bool lc_raw_is_count(uint32_t measured) {
     return measured >= LC_RAW_COUNTS && measured < LC_RAW_MEASURED - 1;

@@ -232,6 +232,7 @@ static const struct kind kinds[] = {
     {"n21", "n21", "Early Reduce"},
     {"scan", "scan", "Early Scan"},
     {"mgmt", "mgmt", "Wait at communicator construction"},
+    {"finalize", "finalize", "Wait at MPI_Finalize"},
     {"ompbarrier", NULL, "Wait at OpenMP barrier"},
     {"ompidle", NULL, "Idle threads"},
     {"lock", NULL, "Lock contention"},

@@ -73,7 +73,7 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   return { page, results, scaling, comparison, fingerprints: fingerprints.filter((f) => f !== null) };
 }
 
-const WAITS = /^(mpi_(late|wait|early|barrier_wait|neighbor_wait|mgmt_comm_wait|io_collective_wait|rma_(wait|early|sync))|omp_(ebarrier_wait|ibarrier_wait|lock|idle_threads|taskwait))/;
+const WAITS = /^(mpi_(late|wait|early|barrier_wait|finalize_wait|neighbor_wait|mgmt_comm_wait|io_collective_wait|rma_(wait|early|sync))|omp_(ebarrier_wait|ibarrier_wait|lock|idle_threads|taskwait))/;
 
 /** Metrics of waiting: measured or exact ones, and estimates where there is no better. Sums of no other waits are in them. */
 export function waitMetrics(file: ResultFile): number[] {

@@ -461,6 +461,7 @@ void lc_clocks_finalize(struct lc_call *call) {
     c.offset_end = end.offset_ns;
     c.local_end = end.local_ns;
     c.error = end.error_ns > lc_clk.sync_error_ns ? end.error_ns : lc_clk.sync_error_ns;
+    lc_clk_book_finalize(k, call, &c);
     put_counts();
     put_clocks(&c);
     if (lc_core.rank == 0)

@@ -10,6 +10,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/wait_states.h"
@@ -57,6 +58,31 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     if (lc_likely(k == lc_clk.threads))
         lc_clk_origins_book(path->node, c, c->ticks);
     lc_clk_unlock();
+}
+
+void lc_clk_book_finalize(struct lc_clk_thread *k, const struct lc_call *call,
+                          const struct lc_offset_ends *offsets) {
+    struct {
+        double enter_s;
+        int rank;
+    } mine = {lc_clk_global_s(offsets, call->begin), lc_core.rank}, last = mine;
+    if (lc_core.size < 2)
+        return;
+    lc_real.Allreduce(&mine, &last, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
+    uint64_t words[1 + LC_PAST_WORDS] = {k->l.node}; /* code of the last one, what it did lately */
+    if (last.rank == lc_core.rank)
+        lc_clk_origins_pack(-1, words + 1);
+    lc_real.Bcast(words, 1 + LC_PAST_WORDS, MPI_UINT64_T, last.rank, lc_core.comm);
+    double ticks = (last.enter_s - mine.enter_s) * 1e9 / lc_clk.ns_per_tick;
+    if (last.rank == lc_core.rank || ticks < 1)
+        return;
+    lc_clk_origins_take((uint32_t)last.rank, words + 1, LC_PAST_WORDS);
+    lc_clk_book(k, call->entry->path,
+                &(struct lc_candidate){.ticks = (uint64_t)ticks,
+                                       .kind = LC_MEASURED_FINALIZE,
+                                       .late_rank = (uint32_t)last.rank,
+                                       .late_node = (uint32_t)words[0],
+                                       .begin = call->begin});
 }
 
 static uint32_t slot_of(uint32_t rank, uint32_t seq) {

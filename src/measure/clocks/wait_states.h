@@ -12,6 +12,7 @@
 #include "measure/core.h"
 #include "measure/thread.h"
 
+struct lc_offset_ends;
 struct lc_path;
 struct lc_ring_entry;
 struct lc_stamp;
@@ -65,6 +66,10 @@ static inline void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call
 
 /* Books a wait state on a call path. */
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c);
+/* In MPI_Finalize: waiting for the rank that enters last, which all of them learn here. Collective,
+ * O(log P) messages; once the clocks were synchronised for the last time. */
+void lc_clk_book_finalize(struct lc_clk_thread *k, const struct lc_call *call,
+                          const struct lc_offset_ends *offsets);
 /* A reply of a late receiver was read (lc_match_calls); with lc_clk.lock held. */
 void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
 /* The reply to message `seq` to this rank; NULL: none. Valid until the next reply is read. */

@@ -1,7 +1,8 @@
 """What must hold for the metrics of any trace with correct clocks (and, but for what `exact_clocks` guards, of any trace)."""
 
 KINDS = {"ls": "mpi_latesender", "lr": "mpi_latereceiver", "barrier": "mpi_barrier_wait", "n2n": "mpi_wait_nxn",
-         "12n": "mpi_latebroadcast", "n21": "mpi_earlyreduce", "scan": "mpi_earlyscan", "mgmt": "mpi_mgmt_comm_wait"}
+         "12n": "mpi_latebroadcast", "n21": "mpi_earlyreduce", "scan": "mpi_earlyscan", "mgmt": "mpi_mgmt_comm_wait",
+         "finalize": "mpi_finalize_wait"}
 LONG_NAME = {"ls": "latesender", "lr": "latereceiver"}
 
 

@@ -28,10 +28,10 @@ N2N_IF_SYNCHRONISING = {"ALLTOALLV", "ALLTOALLW"}
 ONE_TO_N = {"BCAST", "SCATTER", "SCATTERV"}
 N_TO_ONE = {"REDUCE", "GATHER", "GATHERV"}
 SCAN = {"SCAN", "EXSCAN"}
-KINDS = ["ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt"]
+KINDS = ["ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt", "finalize"]
 METRIC = {"ls": "mpi_latesender", "lr": "mpi_latereceiver", "barrier": "mpi_barrier_wait", "n2n": "mpi_wait_nxn",
           "12n": "mpi_latebroadcast", "n21": "mpi_earlyreduce", "scan": "mpi_earlyscan",
-          "mgmt": "mpi_mgmt_comm_wait"}
+          "mgmt": "mpi_mgmt_comm_wait", "finalize": "mpi_finalize_wait"}
 LONG_NAME = {"ls": "latesender", "lr": "latereceiver"}  # X and the delay metrics; others: the kind itself
 WAIT_CALLS = {"mpi_wait", "mpi_waitany", "mpi_waitall", "mpi_waitsome"}
 INIT_CALLS = {"mpi_init", "mpi_init_thread"}
@@ -450,12 +450,12 @@ class Analysis:
         self.states = [s for s in (select(c, False) for c in mpi_calls) if s]
         self.blockings = [s for s in (select(c, True) for c in mpi_calls) if s]
         wrong_order(trace, self.states)
+        self._init_finalize()
         self.of_process = [sorted((s for s in self.states if s.process == p), key=lambda s: s.s)
                            for p in range(trace.n)]
         self.number = Fraction if len(self.states) <= 300 else Decimal
         self.starts = [[seg[0] for seg in segs] for segs in trace.segments]
         self.ends_of_states = [[s.end for s in states] for states in self.of_process]
-        self._init_finalize()
         self._book_waits()
         self._synchronisation_points()
         self._intervals()
@@ -513,20 +513,26 @@ class Analysis:
         t = self.t
         pick = lambda names: [next((c for c in calls if c.name in names), None) for calls in t.calls]
         self.init, self.finalize = pick(INIT_CALLS), pick({"mpi_finalize"})
-        # Waiting in MPI_Init and MPI_Finalize: (start, end, path, cause), or None.
-        self.init_wait, self.finalize_wait = [None] * t.n, [None] * t.n
-        for calls, waits in ((self.init, self.init_wait), (self.finalize, self.finalize_wait)):
+        # Waiting in MPI_Init, no wait state: (start, end, path, cause, release), or None.
+        self.init_wait = [None] * t.n
+        for calls in (self.init, self.finalize):
             present = [c for c in calls if c]
             if not present:
                 continue
             last = min(present, key=lambda c: (-c.en, c.process))
             for c in present:
-                if min(last.en, c.lv) > c.en:
-                    waits[c.process] = (c.en, min(last.en, c.lv), c.path, last.process, last.en)
+                if min(last.en, c.lv) <= c.en:
+                    continue
+                if calls is self.init:
+                    self.init_wait[c.process] = (c.en, min(last.en, c.lv), c.path, last.process, last.en)
+                    continue
+                state = WaitState("finalize", c, c.en, c.lv, last.process, last.en, last)
+                self.states.append(state)
+                self.blockings.append(state)
 
     def _book_waits(self):
         t = self.t
-        self.declare("mpi_init_completion", "mpi_finalize_wait", "mpi_barrier_completion", "mpi_nxn_completion",
+        self.declare("mpi_init_completion", "mpi_barrier_completion", "mpi_nxn_completion",
                      "mpi_latesender_wo", "mpi_lswo_same", "mpi_lswo_different", *METRIC.values())
         self.declare("mpi_sls_count", "mpi_cls_count", "mpi_slr_count", "mpi_clr_count", "mpi_slswo_count",
                      "mpi_clswo_count", "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent",
@@ -537,9 +543,6 @@ class Analysis:
             for c in present:
                 if c.lv > limit:
                     self.book("mpi_init_completion", c.path, c.process, c.lv - limit)
-        for p, wait in enumerate(self.finalize_wait):
-            if wait:
-                self.book("mpi_finalize_wait", wait[2], p, wait[1] - wait[0])
         for operation in t.operations:
             if operation.members[0].nonblocking or operation.kind not in ("barrier", "n2n"):
                 continue
@@ -674,7 +677,8 @@ class Analysis:
                     g = x.g_long[k] + (g_short if k == x.kind else 0)
                     if g:
                         v.g_long[k] += g * share
-                v.largest_share = max(v.largest_share, g_short * share)
+                if x.kind != "finalize":  # metrics of the other kinds are as without it
+                    v.largest_share = max(v.largest_share, g_short * share)
             x.indirect = g_short * to_wait
             self.book("mpi_wait_direct_%s%s" % (name, model), x.path, x.process, g_short * to_code)
             self.book("mpi_wait_indirect_%s%s" % (name, model), x.path, x.process, g_short * to_wait)
@@ -704,10 +708,9 @@ class Analysis:
         blockings = [[] for _ in range(self.t.n)]
         for s in self.blockings:
             blockings[s.process].append((s.s, s.u, s.cause))
-        for waits in (self.init_wait, self.finalize_wait):
-            for p, wait in enumerate(waits):
-                if wait:
-                    blockings[p].append((wait[0], wait[4], wait[3]))
+        for p, wait in enumerate(self.init_wait):
+            if wait:
+                blockings[p].append((wait[0], wait[4], wait[3]))
         for b in blockings:
             b.sort()
         segments, p, t, visited = [], start, upper, set()
@@ -733,8 +736,7 @@ class Analysis:
                  "non_critical_path_activities", "critical_imbalance_impact", "intra_partition_imbalance",
                  "inter_partition_imbalance"]
         self.declare(*names, where=where)
-        extra = [[self.init_wait[p] and self.init_wait[p][:3], self.finalize_wait[p] and self.finalize_wait[p][:3]]
-                 for p in range(n)]
+        extra = [[self.init_wait[p] and self.init_wait[p][:3]] for p in range(n)]
         on_path = defaultdict(lambda: [0] * n)
         for p, a, b in self._path(lower, upper, start):
             for c, ticks in self.profile(p, a, b, extra[p]).items():

@@ -174,7 +174,7 @@ class Analysis(oracle.Analysis):
         self.number = oracle.Fraction if len(self.states) <= 300 else oracle.Decimal
         self.starts = [[seg[0] for seg in segs] for segs in trace.segments]
         self.ends_of_states = [[s.end for s in states] for states in self.of_process]
-        self.init = self.finalize = self.init_wait = self.finalize_wait = [None] * trace.n
+        self.init = self.finalize = self.init_wait = [None] * trace.n
         for s in self.states:
             self.book(s.metric, s.path, s.process, s.w)
         self._synchronisation_points()

@@ -64,6 +64,8 @@ def blame(found, label, judge, directory, elapsed):
     columns = rows[0].split("\t")
     for row in rows[1:]:
         cells = dict(zip(columns, row.split("\t")))
+        if cells["waiting_callpath"].endswith("MPI_Finalize"):  # the programs' logs end before
+            continue
         told[cells["waiting_callpath"], int(cells["late_rank"])] += float(cells["seconds"])
     for key in set(told) | set(judge.blame):
         constructed.near(found, f"{label} blame {key}", told.get(key, 0), judge.blame.get(key, 0), EXACT)
