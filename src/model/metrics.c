@@ -202,9 +202,11 @@ static const struct entry table[] = {
     {"critical_path", NULL, SECONDS, "Critical path",
      "Contribution to the chain of activities that determines the run time."},
     {"critical_path_imbalance", "critical_path", SECONDS, "Critical-path imbalance",
-     "Time on the critical path above the average time of all processes in the same call path."},
+     "Time on the critical path above the average time of all processes in the same call path "
+     "(wall-clock time)."},
     {"critical_path_activities", NULL, SECONDS, "Critical-path activities",
-     "Time of each process in call paths of the critical path, up to their time on the path."},
+     "Time of each process in call paths of the critical path, up to their time on the path "
+     "(allocation time, as the following)."},
     {"non_critical_path_activities", NULL, SECONDS, "Non-critical-path activities",
      "Time of each process above the time that the call path has on the critical path."},
     {"critical_imbalance_impact", NULL, SECONDS, "Imbalance impact",

@@ -215,29 +215,34 @@ static enum lc_err print_critical_path(const struct lc_text *text, const char *n
     return err;
 }
 
+/* Seconds of the run, or of all that it holds, ranks times run time: not to be compared. */
 static void print_indicators(const struct lc_text *text) {
+    static const char wall[] = "wall-clock time: by how much the run takes longer";
+    static const char allocation[] = "allocation time: of all ranks and threads together";
     static const struct {
-        const char *metric, *name;
+        const char *unit, *metric, *name;
     } list[] = {
-        {"critical_path_imbalance", "imbalance on the critical path"},
-        {"critical_path_activities", "activities on the critical path"},
-        {"non_critical_path_activities", "activities off the critical path"},
-        {"critical_imbalance_impact", "waiting caused by imbalance"},
-        {"intra_partition_imbalance", "  within the ranks that run the code"},
-        {"inter_partition_imbalance", "  from ranks that never run it"},
+        {wall, "critical_path_imbalance", "imbalance on the critical path"},
+        {allocation, "critical_path_activities", "activities on the critical path"},
+        {allocation, "non_critical_path_activities", "activities off the critical path"},
+        {allocation, "critical_imbalance_impact", "waiting caused by imbalance"},
+        {allocation, "intra_partition_imbalance", "  within the ranks that run the code"},
+        {allocation, "inter_partition_imbalance", "  from ranks that never run it"},
     };
     struct lc_view *view = text->view;
-    bool titled = false;
+    const char *unit = NULL;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         double total;
         char seconds[32];
         uint32_t metric = lc_model_find_metric(view->model, list[i].metric);
         if (metric == LC_NONE || lc_view_total(view, metric, &total) != LC_OK)
             continue;
-        if (!titled)
-            lc_text_heading(text, "Indicators", "in processor time");
-        titled = true;
-        fprintf(text->out, "  %-38s %9s\n", list[i].name, lc_text_seconds(total, seconds));
+        if (unit == NULL)
+            lc_text_heading(text, "Indicators", "what imbalance costs");
+        if (unit != list[i].unit)
+            fprintf(text->out, "  in %s\n", list[i].unit);
+        unit = list[i].unit;
+        fprintf(text->out, "    %-38s %9s\n", list[i].name, lc_text_seconds(total, seconds));
     }
 }
 

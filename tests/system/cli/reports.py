@@ -171,6 +171,16 @@ for wanted in ("       2 s  rank 0 costs the others in 3 wait states; the larges
                "      600 ms  rank 2 waits (3 s in all) in main/MPI_Recv\n", "Critical path", "Indicators"):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check("profile.cubex" not in text, "no hint to a file that is not there")
+
+# Indicators in the time that each is: imbalance is a part of the run, the rest is of all ranks together (four imbalances of the paper: 8 ranks, 0.5 s).
+static = json.load(open(f"{GOLDEN}/synthetic/imbalance_static/expected.json"))
+make(static, "static/analysis.cubex")
+text = latecomer("show", "--only", "all", "static/analysis.cubex")
+indicators = [" ".join(line.split()) for line in text.split("Indicators")[1].split("\n\n")[0].splitlines()]
+check(indicators[1:3] == ["in wall-clock time: by how much the run takes longer", "imbalance on the critical path 500 ms"], f"imbalance:\n{text}")
+check(indicators[3:] == ["in allocation time: of all ranks and threads together", "activities on the critical path 24.8 s", "activities off the critical path 0",
+                         "waiting caused by imbalance 4 s", "within the ranks that run the code 4 s", "from ranks that never run it 0"], f"allocation time:\n{text}")
+check("processor time" not in text, f"no processor time:\n{text}")
 make(spec, "old/analysis.cubex", root_causes_json=chains(False))
 check("       2 s  rank 0 costs the others\n" in latecomer("show", "--only", "all", "old") and "       3 s  rank 2 waits in main/MPI_Recv" in latecomer("show", "--only", "all", "old"),
       "chains of a result without parts")
