@@ -2,7 +2,7 @@
 #
 # One of the labels says what the test rests on, and so what may be done with it (tests/README.md):
 #   exact   neither clocks nor launchers: its result is the same on any machine, and it is never repeated
-#   real    MPI launchers, signals, hosts, browsers: judges logic only, runs alone, may be repeated where it is listed as flaky then
+#   real    MPI launchers, signals, hosts, browsers: judges logic only, may be repeated where it is listed as flaky then
 #   figure  measured time or statistics of a machine, judged by `latecomer.sh measure`: never part of the gate, so `nightly` too
 # TIMEOUT is what the test needs at most on a quiet machine; LC_PATIENCE (set by latecomer.sh after a look at the machine) multiplies it.
 # A limit ends tests that hang; it judges nothing.
@@ -26,8 +26,8 @@ function(lc_tests)
       if("figure" IN_LIST value AND NOT "nightly" IN_LIST value)
         list(APPEND value nightly)
       endif()
-      if("real" IN_LIST value OR "figure" IN_LIST value)
-        set_tests_properties(${names} PROPERTIES PROCESSORS 2) # its ranks are more than one anyway
+      if("figure" IN_LIST value)
+        set_tests_properties(${names} PROPERTIES PROCESSORS 2) # not beside others
       endif()
     else()
       set(value "${word}")

@@ -170,8 +170,6 @@ def clocks():
         yield Source(f"bench.clocks.{flavour}", "clocks", 10, once, 20,
                      (Row("within", "runs", share(0.95), "the harness' global clock on 2 to 6 ranks: within its stated bound"),))
         yield passes("clocks", f"trace.clocks.{flavour}", "offsets and drift of clocks in a trace", 5, once, 10)
-        yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks.{flavour}", "waits with wrong clocks, within what the result states", 5, once, 15)
-        yield passes("clocks", f"piggyback.constructed_waits.wrong_clocks_10s.{flavour}", "waits with wrong clocks over 10 s, within what the result states", 3, 0, 60)
 
 
 def bench():
@@ -205,17 +203,8 @@ def samples():
 
 def waits():
     for flavour in FLAVOURS:
-        for what, text, quick, seconds in (("shm", "patterns of known waiting, clocks in shared memory", 1, 36), ("mpi", "patterns of known waiting, clocks in messages", 0, 40),
-                                           ("mixed", "patterns of known waiting, on two believed nodes", 0, 50),
-                                           ("phases", "waits of known phases", 0, 15)):
-            if (what, flavour) != ("mixed", "mpich"):
-                yield passes("waits", f"piggyback.constructed_waits.{what}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
-        for name, text, quick, seconds in (("call_chains", "random programs that know their critical path", 1, 20),
-                                           ("call_chains_threads", "random programs with threads that know their critical path", 0, 25),
-                                           ("call_chains_nonblocking", "random nonblocking collectives that know their critical path", 0, 25),
-                                           ("call_chains_switch", "random programs that switch measurement, and know their critical path", 0, 25),
-                                           ("logged_patterns", "patterns that keep a log: factors, waits, blame, path, predictions", 0, 100),
-                                           ("inherited_waits", "where waiting began, by the profile against the analysis", 0, 60),
+        yield passes("waits", f"piggyback.constructed_waits.locks.{flavour}", "waits of known length for locks of windows", 3, 0, 5)
+        for name, text, quick, seconds in (("inherited_waits", "where waiting began, by the profile against the analysis", 0, 60),
                                            ("inherited_waits.more", "where waiting began, more patterns", 0, 200),
                                            ("own_messages", "the tool's own messages", 0, 12),
                                            ("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
@@ -253,7 +242,6 @@ def gains():
                      (Row("named", "findings", share(1), "the planted causes are found"),
                       *(Row(f"{step}.{source}", "%", between(-3, 3), f"{step}: run time predicted by the {source}, against that without the cause")
                         for step in ("step_barrier", "step_allreduce", "step_message") for source in ("profile", "analysis"))))
-        yield passes("gains", f"piggyback.constructed_waits.prediction.{flavour}", "what-if predictions, 2 %; intervals; late call sites", 3, 0, 40)
         yield passes("gains", f"piggyback.chosen_clocks.{flavour}", "what-if clocks chosen in the run", 3, 0, 20)
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 import oracle
 import otf2
 from otf2 import events as ev
-from otf2.enums import GroupType, Paradigm
+from otf2.enums import Paradigm
 
 # python3-otf2 3.0.2 believes that an intercommunicator has all fields of a communicator, too.
 InterComm = otf2.definitions.InterComm

@@ -1,6 +1,5 @@
 """Known patterns under the tool, judged by an own computation from the log of time stamps: clocks and factors by the rules of the spec, waits by those
 docs/definitions/wait-states.md, 2.1 to 2.4. Usage: constructed_waits.py LATECOMER PROGRAM FLAVOUR (the program is constructed_waits.c)."""
-import json
 import os
 import re
 import sys

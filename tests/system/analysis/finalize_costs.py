@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A rank that is late before MPI_Finalize is a cause like one before a barrier: scripted traces whose costs are worked out by hand.
 
-late_to_finalize.py LATECOMER WRITE_TRACE
+finalize_costs.py LATECOMER WRITE_TRACE
 """
 import json
 import math
