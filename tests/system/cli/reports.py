@@ -94,6 +94,16 @@ check(text.index("phase solve") < text.index("phase setup"), "longest phase firs
 check(" ".join(text.split()).count("ranks that begin and end at different times lower its transfer") == 1, "why transfer is low in a phase")
 check("Wait at Barrier  measured  42.7 %  estimated  10.4 %" in text, f"estimates beside what was measured:\n{text}")
 
+# A rank of which nothing is known has no figures in JSON, not 0.
+lost = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
+lost["meta"]["unknown_ranks"] = [1]
+make(lost, "lost/profile.cubex")
+got = json.loads(latecomer("show", "--json", "lost"))
+check([location.get("unknown", False) for location in got["locations"]] == [False, True, False, False], f"who is unknown: {got['locations']}")
+for metric, wanted in lost["metrics"].items():
+    rows = {path: [None if rank == 1 else value for rank, value in enumerate(row)] for path, row in wanted["callpaths"].items()}
+    check(got["metrics"][metric]["callpaths"] == rows, f"{metric} of a rank that is not known: {got['metrics'][metric]['callpaths']}")
+
 # Waits in every profile of OpenMP, phases of equal length and many of them, predictions that change nothing, no minimum above another.
 odd = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
 odd["metrics"]["mpi_latesender"] = odd["metrics"]["mpi_barrier_wait"]
