@@ -3,7 +3,7 @@
  * every call between the tool's two stamps; what moves data or synchronises carries clocks:
  *
  *   a nap of the program    its length; nobody sleeps
- *   a read of the clock     1 ns, so that loops with a limit end; code costs nothing
+ *   a read of the clock     1 ns by the program, so that loops with a limit end; code costs nothing
  *   a message               receiver: max(own, sent + 1 us)
  *   a partitioned message   sent when the last partition is ready
  *   a send that waits       max(own, receive posted + 1 us): synchronous sends, and standard ones
