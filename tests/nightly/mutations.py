@@ -6,7 +6,8 @@ mutations.py [--named] [NAME ..]  these mutations, or all (--named: only the tes
 mutations.py --list               what there is
 mutations.py --check [BUILD_DIR]  every text before stands exactly once in its file, and every test named is a test of this build; builds nothing
 
-The copy lies in build/mutations and is built there, incrementally, with ccache if it is there. A test counts only if it passes without a fault.
+The copy lies in build/mutations and is built there, incrementally, with ccache if it is there. A test counts only if it passes without a fault; one
+that starts programs has to fail twice, since such tests may fail by themselves.
 Exit status: 1 if a mutation is not noticed, does not compile, or its text is not found."""
 import argparse
 import os
@@ -94,7 +95,7 @@ class Copy:
                 target = os.path.basename(word)
                 if not word.startswith(str(COPY / "build" / build)):
                     continue
-                if target == "latecomer":
+                if target == "latecomer" or Path(word) == COPY / "build" / build:
                     targets |= {each for each in self.targets[build] if TOOL.fullmatch(each)}
                 elif target in self.targets[build]:
                     targets.add(target)
@@ -107,10 +108,21 @@ class Copy:
         return None if done.returncode == 0 else done.stdout[-2000:]
 
     def failed(self, build, *select):
-        """Names of tests that fail, until the first that does."""
-        done = self.run("ctest", "--test-dir", f"build/{build}", "--no-tests=error", "--stop-on-failure", *select)
-        names = re.findall(r"^\s+\d+ - (\S+) \((?!Skipped|Not Run)", done.stdout, re.M)
-        return names or (["no test was run"] if "No tests were found" in done.stdout else [])
+        """Names of tests that fail, until the first that does, and its last line that says so (or last line)."""
+        done = self.run("ctest", "--test-dir", f"build/{build}", "--no-tests=error", "--stop-on-failure", "--output-on-failure", *select)
+        if "No tests were found" in done.stdout:
+            raise SystemExit(f"build/{build} of the copy: no test is selected by {' '.join(select)}")
+        names = re.findall(r"^\s+\d+ - (\S+) \((?!Skipped)", done.stdout, re.M)
+        said = [line.strip() for line in done.stdout.partition("% tests passed")[0].splitlines() if line.strip()][:-1]
+        return names, ([line for line in said if re.search(r"FAILED|[Ww]rong|[Ee]rror", line)] or said or [""])[-1][:200]
+
+    def sees(self, build, name):
+        """What the test says if it fails, or ""."""
+        for _ in range(1 if name.startswith("unit.") else 2):
+            names, said = self.failed(build, "-R", exactly([name]))
+            if not names:
+                return ""
+        return said or "it fails"
 
 
 def exactly(names):
@@ -128,7 +140,7 @@ def sound_tests(copy, mutations):
         error = copy.build(build, copy.targets_of(build, names))
         if error is not None:
             raise SystemExit(f"build/{build} cannot be built without a fault:\n{error}")
-        sound[build] = {name for name in names if not copy.failed(build, "-R", exactly([name]))}
+        sound[build] = {name for name in names if not copy.sees(build, name)}
         for name in sorted(names - sound[build]):
             print(f"{name} ({build}) fails without a fault: it is not counted", flush=True)
     return sound
@@ -141,8 +153,9 @@ def who_notices(copy, m, sound, named_only):
     if error is not None:
         return [], f"does not compile:\n{error}"
     for name in names:
-        if copy.failed(m.build, "-R", exactly([name])):
-            return [name], ""
+        said = copy.sees(m.build, name)
+        if said:
+            return [name], said
     if named_only:
         return [], "NOT NOTICED by the tests named"
     error = copy.build(m.build)
@@ -150,7 +163,7 @@ def who_notices(copy, m, sound, named_only):
         return [], f"does not compile:\n{error}"
     subjects = {test.split(".")[0] for test in m.tests} - {"unit"}
     for select in (["-L", "exact", "-j2"], ["-L", "real", "-R", f"^({'|'.join(sorted(subjects))})\\."] if subjects else None):
-        others = copy.failed(m.build, "-LE", "nightly", "-E", "^structure\\.", *select) if select else []
+        others = [name for name in copy.failed(m.build, "-LE", "nightly", "-E", "^structure\\.", *select)[0] if copy.sees(m.build, name)] if select else []
         if others:
             return others, f"not by {', '.join(m.tests)}"
     return [], "NOT NOTICED"
@@ -167,7 +180,10 @@ def try_one(copy, m, sound, named_only):
         names, remark = who_notices(copy, m, sound, named_only)
     finally:
         path.write_text(text, encoding="utf-8")
-    print(f"{m.name}: {', '.join(names)}{'; ' if names and remark else ''}{remark} [{time.monotonic() - begin:.0f} s]", flush=True)
+    others = [name for name in names if name not in sound[m.build]]  # of which it is not known that they pass without the fault
+    if others and not copy.build(m.build) and (bad := [name for name in others if copy.sees(m.build, name)]):
+        names, remark = [name for name in names if name not in bad], f"{remark}; {', '.join(bad)} fails without a fault, too"
+    print(f"{m.name}: {', '.join(names)}{': ' if names and remark else ''}{remark} [{time.monotonic() - begin:.0f} s]", flush=True)
     return bool(names)
 
 
