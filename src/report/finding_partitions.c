@@ -1,16 +1,21 @@
 #include "report/finding_partitions.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
 #include "report/finding_kinds.h"
 #include "report/late.h"
+#include "report/short_name.h"
 
 static const double works_share = 0.05; /* of a rank's work: it works there */
 static const double least_work = 0.01;  /* of the run time: less is no work */
 
+enum { NAME_WIDTH = 40, NAME_BYTES = 61 };
 enum { MOST_PARTITIONS = 16 }; /* more: nearly every rank does something else */
 
 struct groups {
@@ -313,6 +318,23 @@ static enum lc_err waiting_for(struct lc_search *search, const struct lc_partiti
     return LC_OK;
 }
 
+/* What the partition is called in a sentence: from outside, so made printable, and not long. */
+static void put_name(const struct lc_partition *one, char name[NAME_BYTES]) {
+    struct lc_strbuf shorter = {0}, clean = {0}, cut = {0};
+    lc_put_short_name(&shorter, one->name);
+    lc_put_printable(&clean, lc_strbuf_get(&shorter));
+    for (size_t width = NAME_WIDTH; width > 0; width--) {
+        lc_strbuf_clear(&cut);
+        lc_put_cut(&cut, lc_strbuf_get(&clean), width);
+        if (strlen(lc_strbuf_get(&cut)) < NAME_BYTES)
+            break;
+    }
+    snprintf(name, NAME_BYTES, "%s", lc_strbuf_get(&cut));
+    lc_strbuf_free(&shorter);
+    lc_strbuf_free(&clean);
+    lc_strbuf_free(&cut);
+}
+
 static void name_members(const struct lc_search *search, const struct lc_partitions *p,
                          uint32_t which, struct lc_finding *finding) {
     for (uint32_t r = 0; r < search->view->model->n_processes; r++) {
@@ -329,6 +351,7 @@ static void name_members(const struct lc_search *search, const struct lc_partiti
 static void predict_master(const struct lc_partitions *p, uint32_t which,
                            struct lc_finding *finding) {
     double longest = 0.0, path = 0.0, now = p->list[which].longest_s;
+    char name[NAME_BYTES];
     for (size_t i = 0; i < p->n; i++) {
         path += p->list[i].critical_s;
         if (i != which)
@@ -338,7 +361,8 @@ static void predict_master(const struct lc_partitions *p, uint32_t which,
     finding->gain_s = now - fmax(longest, path - p->list[which].critical_s);
     finding->gain_by = "without the work of this rank: the longest work of the others, and the "
                        "critical path less its part";
-    snprintf(finding->detail, sizeof finding->detail, "works in %.60s", p->list[which].name);
+    put_name(&p->list[which], name);
+    snprintf(finding->detail, sizeof finding->detail, "works in %s", name);
 }
 
 static enum lc_err predict_sizes(const struct lc_search *search, const struct lc_partitions *p,
@@ -346,6 +370,7 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
     const struct lc_partition *one = &p->list[which];
     size_t *sizes, n_all = 0;
     double work = 0.0;
+    char name[NAME_BYTES];
     LC_TRY(lc_alloc(&sizes, p->n, sizeof sizes[0]));
     for (size_t i = 0; i < p->n; i++) {
         sizes[i] = p->list[i].n_ranks;
@@ -354,6 +379,7 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
     }
     double now = code_time(p, sizes), then = best_sizes(p, sizes);
     double even = fmax(now - work / (double)n_all, 0.0);
+    put_name(one, name);
     bool resized = now - then >= 0.005 * search->elapsed_s;
     finding->gain_s = even;
     finding->gain_by = "work shifted between the partitions until all ranks have the same";
@@ -361,16 +387,15 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
         finding->gain_s = now - then;
         finding->gain_by = "best number of ranks for each partition, work in each divided as now";
         snprintf(finding->detail, sizeof finding->detail,
-                 "%.60s is too small with %zu of %zu ranks: %zu would be best", one->name,
-                 one->n_ranks, n_all, sizes[which]);
+                 "%s is too small with %zu of %zu ranks: %zu would be best", name, one->n_ranks,
+                 n_all, sizes[which]);
     } else if (resized) {
         snprintf(finding->detail, sizeof finding->detail,
-                 "%.60s limits the run at times with %zu of %zu ranks", one->name, one->n_ranks,
-                 n_all);
+                 "%s limits the run at times with %zu of %zu ranks", name, one->n_ranks, n_all);
     } else {
         snprintf(finding->detail, sizeof finding->detail,
-                 "%.60s limits the run with %zu of %zu ranks, and no other number would be better",
-                 one->name, one->n_ranks, n_all);
+                 "%s limits the run with %zu of %zu ranks, and no other number would be better",
+                 name, one->n_ranks, n_all);
     }
     finding->gain_high_s = fmax(finding->gain_s, even);
     free(sizes);

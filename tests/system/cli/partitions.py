@@ -80,6 +80,12 @@ found = profile("programs", PROGRAMS, {"ocean/main/solve": [6.0] + [0.0] * 7}, [
 check(kinds(found) == ["partition_limits"], f"programs: {found}")
 is_close(found[0], gain_s=2.0, text="ocean is too small with 2 of 8 ranks: 3 would be best; the other ranks wait 18 s for it (37.5 % of all time)")
 
+# Names come from outside: printable, without parameters, and cut.
+for path, told in (("main/" + "\u00fc" * 100, "\u00fc" * 15 + ".." + "\u00fc" * 14), ("main/\x1b[31mred", "\\x1b[31mred"),
+                   ("main/Mesh<std::vector<double, long> >::step(int, double)", "Mesh<..>::step")):
+    found = profile("outside", {path: SMALL["main/mesh"], "main/particles": SMALL["main/particles"]}, {path: [6.0] + [0.0] * 7}, [(0, path, 18.0)])
+    check(found[0]["text"].startswith(f"{told} is too small with 2 of 8 ranks: 3 would be best; "), f"a name from outside: {found[0]['text']!r}, not {told!r}")
+
 # Particles on ranks 2, 3 take 8 and 6 s, mesh 4 s: no other number of ranks helps, shifting work does (22 s / 4); inside, rank 3 waits 2 s for rank 2.
 BOTH = {"main/mesh": [4.0, 4.0, 0.0, 0.0], "main/particles": [0.0, 0.0, 8.0, 6.0]}
 found = profile("both", BOTH, {"main/particles": [0.0, 0.0, 8.0, 0.0]}, [(2, "main/particles", 10.0)])
