@@ -107,6 +107,10 @@ enum {
     LC_RAW_ROW_RECV = 2, /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
     LC_RAW_ROW_SEND = 4, /* flags: the call completed a send of its own (MPI_Wait*) */
     LC_RAW_ROW_NULL = 8, /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
+    /* flags, from this bit on: members of the communicator of a blocking collective, both groups of
+     * an intercommunicator, at most LC_RAW_COMM_MOST; 0: other calls */
+    LC_RAW_ROW_COMM_SHIFT = 8,
+    LC_RAW_COMM_MOST = 0xffff,
     /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall,
      * Waitsome, Testall, Testsome, Startall, Sendrecv*): count = received with bytes, sum_ns =
      * received without, min_ns = sent with, max_ns = sent without. */

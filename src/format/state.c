@@ -127,7 +127,8 @@ static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_s
     struct lc_raw_row out = {.node = r->node_map[copy.node],
                              .location = r->location[thread],
                              .size_class = copy.size_class,
-                             .flags = copy.flags,
+                             .flags = copy.flags | (uint32_t)copy.comm_size
+                                                       << LC_RAW_ROW_COMM_SHIFT,
                              .count = copy.count,
                              .bytes_sent = copy.bytes_sent,
                              .bytes_rcvd = copy.bytes_rcvd,

@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 6u
+#define LC_STATE_VERSION 7u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -130,7 +130,7 @@ enum { LC_STATE_CHUNK_ROWS = 63, LC_STATE_CHUNK_BYTES = 4096 };
 struct lc_state_row { /* one cache line; times in ticks */
     uint32_t node;
     uint8_t size_class, flags;
-    uint16_t unused;
+    uint16_t comm_size; /* LC_RAW_ROW_COMM_SHIFT */
     uint64_t count, sum, min, max;
     uint64_t bytes_sent, bytes_rcvd;
     uint64_t synced;

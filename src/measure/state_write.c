@@ -251,6 +251,7 @@ struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint3
     row->node = node;
     row->size_class = (uint8_t)key;
     row->flags = (uint8_t)(key >> 8);
+    row->comm_size = (uint16_t)(key >> 16);
     row->min = row->size_class == LC_RAW_CLASS_MESSAGES || row->size_class == LC_RAW_CLASS_SAMPLES
                    ? 0
                    : UINT64_MAX;

@@ -196,6 +196,10 @@ static const struct entry table[] = {
     {"mpi_earlyreduce_estimated", NULL, SECONDS, "Early Reduce, estimated",
      "Time of the root in reductions and gathers above the shortest such call on any process."},
 
+    {"mpi_waitall_estimated", NULL, SECONDS, "MPI_Waitall, estimated",
+     "Time in MPI_Waitall, MPI_Waitany and MPI_Waitsome above the shortest such call of the same "
+     "size class on this process. The method is wrong for them: in no sum."},
+
     /* Critical path and indicators (waitstates.md 4 and 5; pop-and-critical-path.md) */
     {"critical_path_useful", NULL, SECONDS, "Critical path of useful work",
      "Contribution to the longest chain of useful work, followed while the program ran."},

@@ -107,7 +107,7 @@ static void put_run(struct page *page) {
     lc_strbuf_printf(&page->out, "; in MPI %.1f %% of the time, waiting %.1f %%%s.</p>\n",
                      lc_text_share(page->sums->total_mpi, page->sums->total_time),
                      lc_text_share(page->sums->total_waiting, page->sums->total_time),
-                     page->sums->estimated ? " (estimated)" : "");
+                     page->sums->estimated ? " (estimated, without MPI_Waitall and the like)" : "");
     if (page->view->n_unknown > 0)
         lc_strbuf_printf(&page->out, "<p>Nothing is known about %zu thread%s.</p>\n",
                          page->view->n_unknown, lc_plural((double)page->view->n_unknown));

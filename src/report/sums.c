@@ -36,6 +36,14 @@ static const struct lc_wait_class kinds[] = {
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
+bool lc_completes_several(const struct lc_view *view, uint32_t path) {
+    static const char *const names[] = {"MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(view->paths[path].name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static enum lc_err add_time(struct lc_sums *sums, struct lc_view *view, double *row) {
     uint32_t metric = lc_model_find_metric(view->model, "time");
     if (metric == LC_NONE)
@@ -54,6 +62,8 @@ static enum lc_err add_time(struct lc_sums *sums, struct lc_view *view, double *
         }
         if (root)
             sums->total_time += sums->time[p];
+        if (lc_completes_several(view, p))
+            sums->several_time += sums->time[p];
         if (outermost_mpi) {
             sums->total_mpi += sums->time[p];
             for (uint32_t up = p; up != LC_NONE; up = view->paths[up].parent)

@@ -33,6 +33,7 @@ struct lc_sums {
     double *time, *mpi, *waiting;             /* per path, children included, all locations */
     double *loc_time, *loc_mpi, *loc_waiting; /* per location */
     double total_time, total_mpi, total_waiting;
+    double several_time; /* in MPI_Waitall, Waitany, Waitsome: no estimate tells their waiting */
     struct lc_wait_sum *waits; /* all kinds the result has, in a fixed order */
     size_t n_waits;
     struct lc_wait_place *places; /* those above zero, largest first */
@@ -43,6 +44,8 @@ struct lc_sums {
 /* Sums over the locations of a view, which must outlive them; lc_sums_free frees them.
  * Errors: those of reading rows, LC_ERR_NOMEM. */
 enum lc_err lc_sums_new(struct lc_sums **sums, struct lc_view *view);
+/* The call of this path completes several requests: MPI_Waitall, Waitany, Waitsome. */
+bool lc_completes_several(const struct lc_view *view, uint32_t path);
 /* NULL is allowed. */
 void lc_sums_free(struct lc_sums *sums);
 

@@ -116,6 +116,11 @@ static void print_shares(const struct lc_text *text) {
             lc_text_plain(text), lc_text_bold(text),
             lc_text_share(sums->total_waiting, sums->total_time), lc_text_plain(text),
             sums->estimated ? " (estimated)" : "");
+    if (sums->estimated && sums->several_time > 0.0005 * sums->total_time)
+        fprintf(text->out,
+                "  MPI_Waitall, Waitany and Waitsome took %.1f %%: how much of that is waiting was "
+                "not measured\n",
+                lc_text_share(sums->several_time, sums->total_time));
     double ends = sums->start_time + sums->end_time, whole = sums->total_time + ends;
     double locations = (double)text->view->model->n_locations;
     char start[32], end[32];

@@ -8,18 +8,15 @@
 #include "run/functions.h"
 
 const char *const lc_estimate_metrics[] = {
-    "mpi_latesender_estimated",
-    "mpi_latereceiver_estimated",
-    "mpi_wait_nxn_estimated",
-    "mpi_barrier_wait_estimated",
-    "mpi_latebroadcast_estimated",
-    "mpi_earlyreduce_estimated",
-    NULL,
+    "mpi_latesender_estimated",    "mpi_latereceiver_estimated",
+    "mpi_wait_nxn_estimated",      "mpi_barrier_wait_estimated",
+    "mpi_latebroadcast_estimated", "mpi_earlyreduce_estimated",
+    "mpi_waitall_estimated",       NULL,
 };
-enum { LATE_SENDER, LATE_RECEIVER, NXN, BARRIER, LATE_BROADCAST, EARLY_REDUCE };
+enum { LATE_SENDER, LATE_RECEIVER, NXN, BARRIER, LATE_BROADCAST, EARLY_REDUCE, WAIT_SEVERAL };
 /* Ways: a wait function has a minimum as receiver and one as sender. Minima are kept per process in
  * blocks of neighbouring ones, and only where a call was seen: memory grows with the number of
- * (function, way, size class, process) that occur. */
+ * (function, size of communicator, way, size class, process) that occur. */
 enum { N_CLASSES = 66, WAYS = 2, BLOCK = 64 };
 
 struct cell {
@@ -33,14 +30,16 @@ struct column {
     struct cell **blocks; /* [process / BLOCK][process % BLOCK]; NULL: no call */
 };
 
+/* Of calls on communicators of one size (collectives; else 0). */
 struct function {
-    uint32_t name;
+    uint32_t name, members;
+    uint32_t next; /* the same function with other communicators; LC_NONE: no more */
     struct column *columns[WAYS][N_CLASSES]; /* NULL: no call */
 };
 
 struct lc_minima {
     struct lc_function_class *classes; /* by name of raw */
-    uint32_t *slot_of; /* name -> number among the functions that were seen, or LC_NONE */
+    uint32_t *slot_of; /* name -> the last one among the functions that were seen, or LC_NONE */
     struct function *functions;
     size_t n_names, n_functions, cap_functions;
     const struct lc_raw *defs;
@@ -130,9 +129,15 @@ void lc_minima_free(struct lc_minima *m) {
     free(m);
 }
 
+static uint32_t members_of(const struct lc_raw_row *row) {
+    return row->flags >> LC_RAW_ROW_COMM_SHIFT & LC_RAW_COMM_MOST;
+}
+
 int lc_estimate_of(const struct lc_minima *m, uint32_t name, const struct lc_raw_row *row) {
     bool root = (row->flags & LC_RAW_ROW_ROOT) != 0;
     if (row->size_class >= N_CLASSES || row->count == 0)
+        return -1;
+    if (members_of(row) == 1) /* nobody waits for oneself */
         return -1;
     switch (m->classes[name].estimate) {
     case LC_EST_LATE_SENDER:
@@ -144,6 +149,8 @@ int lc_estimate_of(const struct lc_minima *m, uint32_t name, const struct lc_raw
         if (row->flags & LC_RAW_ROW_RECV)
             return LATE_SENDER;
         return row->flags & LC_RAW_ROW_SEND ? LATE_RECEIVER : -1;
+    case LC_EST_WAIT_SEVERAL:
+        return row->flags & (LC_RAW_ROW_RECV | LC_RAW_ROW_SEND) ? WAIT_SEVERAL : -1;
     case LC_EST_NXN:
         return NXN;
     case LC_EST_BARRIER:
@@ -163,15 +170,29 @@ static void see(struct cell *cell, const struct lc_raw_row *row) {
     cell->count += row->count;
 }
 
-static enum lc_err find_function(struct lc_minima *m, uint32_t name, struct function **function) {
-    if (m->slot_of[name] == LC_NONE) {
-        LC_TRY(
-            lc_grow(&m->functions, &m->cap_functions, m->n_functions + 1, sizeof m->functions[0]));
-        m->functions[m->n_functions] = (struct function){.name = name};
-        m->slot_of[name] = (uint32_t)m->n_functions++;
-    }
-    *function = &m->functions[m->slot_of[name]];
+/* NULL: not seen. */
+static struct function *known_function(const struct lc_minima *m, uint32_t name, uint32_t members) {
+    uint32_t slot = m->slot_of[name];
+    while (slot != LC_NONE && m->functions[slot].members != members)
+        slot = m->functions[slot].next;
+    return slot != LC_NONE ? &m->functions[slot] : NULL;
+}
+
+static enum lc_err find_function(struct lc_minima *m, uint32_t name, uint32_t members,
+                                 struct function **function) {
+    *function = known_function(m, name, members);
+    if (*function != NULL)
+        return LC_OK;
+    LC_TRY(lc_grow(&m->functions, &m->cap_functions, m->n_functions + 1, sizeof m->functions[0]));
+    *function = &m->functions[m->n_functions];
+    **function = (struct function){.name = name, .members = members, .next = m->slot_of[name]};
+    m->slot_of[name] = (uint32_t)m->n_functions++;
     return LC_OK;
+}
+
+/* Sending waits have a minimum of their own. */
+static int way_of(int metric, const struct lc_raw_row *row) {
+    return metric == LATE_RECEIVER || (metric == WAIT_SEVERAL && !(row->flags & LC_RAW_ROW_RECV));
 }
 
 static enum lc_err make_column(const struct lc_minima *m, struct column **column) {
@@ -192,8 +213,8 @@ enum lc_err lc_minima_see(struct lc_minima *m, uint32_t name, const struct lc_ra
     struct function *function;
     if (metric < 0)
         return LC_OK;
-    LC_TRY(find_function(m, name, &function));
-    struct column **column = &function->columns[metric == LATE_RECEIVER][row->size_class];
+    LC_TRY(find_function(m, name, members_of(row), &function));
+    struct column **column = &function->columns[way_of(metric, row)][row->size_class];
     if (*column == NULL)
         LC_TRY(make_column(m, column));
     see(&(*column)->all, row);
@@ -209,11 +230,11 @@ double lc_minima_wait(const struct lc_minima *m, uint32_t name, const struct lc_
     int metric = lc_estimate_of(m, name, row);
     if (metric < 0)
         return 0.0;
-    size_t place = metric == LATE_SENDER || metric == LATE_RECEIVER ? m->process_of[row->location]
-                                                                    : m->n_processes;
-    const struct function *function = &m->functions[m->slot_of[name]];
+    bool local = metric == LATE_SENDER || metric == LATE_RECEIVER || metric == WAIT_SEVERAL;
+    size_t place = local ? m->process_of[row->location] : m->n_processes;
+    const struct function *function = known_function(m, name, members_of(row));
     const struct cell *cell =
-        cell_at(m, function->columns[metric == LATE_RECEIVER][row->size_class], place);
+        cell_at(m, function->columns[way_of(metric, row)][row->size_class], place);
     double wait_ns = (double)row->sum_ns - (double)row->count * (double)cell->min_ns;
     return wait_ns > 0.0 ? wait_ns * 1e-9 : 0.0; /* rows of a running program may be half booked */
 }
@@ -242,8 +263,8 @@ void lc_minima_describe(const struct lc_minima *m, struct lc_strbuf *json) {
     lc_strbuf_puts(json, "{");
     for (size_t f = 0; f < m->n_functions; f++) {
         const struct function *function = &m->functions[f];
-        if (m->classes[function->name].estimate >= LC_EST_NXN)
-            continue; /* the minimum is that of all processes already */
+        if (m->classes[function->name].estimate >= LC_EST_WAIT_SEVERAL)
+            continue; /* the minimum is that of all processes already, or no measure */
         const struct column *used[WAYS * N_CLASSES];
         size_t n_used = 0;
         for (int way = 0; way < WAYS; way++)

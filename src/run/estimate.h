@@ -5,7 +5,11 @@
  *   collectives:                 sum over s of [ d - n * M(f,s) ]
  *
  *   M_p(f,s)  smallest duration of f in class s on process p
- *   M(f,s)    the smallest on all processes
+ *   M(f,s)    the smallest on all processes, on communicators of the same size
+ *
+ * Calls on communicators of one member wait for nobody. Where calls may complete several requests
+ * (MPI_Waitall, Waitany, Waitsome) the method is wrong: what it says of them is a metric of its
+ * own, and in no sum.
  *
  * Only calls to which the wait state applies enter minimum and sum: receiving and sending MPI_Wait*
  * apart, root and other calls apart. */

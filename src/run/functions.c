@@ -57,9 +57,9 @@ static const struct entry entries[] = {
     {"Test", {LC_EST_NONE, LC_TRAFFIC_COMPLETE}, "point2point"},
     {"Testany", {LC_EST_NONE, LC_TRAFFIC_COMPLETE}, "point2point"},
     {"Wait", {LC_EST_WAIT, LC_TRAFFIC_COMPLETE}, "point2point"},
-    {"Waitall", {LC_EST_WAIT, LC_TRAFFIC_NONE}, "point2point"},
-    {"Waitany", {LC_EST_WAIT, LC_TRAFFIC_COMPLETE}, "point2point"},
-    {"Waitsome", {LC_EST_WAIT, LC_TRAFFIC_NONE}, "point2point"},
+    {"Waitall", {LC_EST_WAIT_SEVERAL, LC_TRAFFIC_NONE}, "point2point"},
+    {"Waitany", {LC_EST_WAIT_SEVERAL, LC_TRAFFIC_COMPLETE}, "point2point"},
+    {"Waitsome", {LC_EST_WAIT_SEVERAL, LC_TRAFFIC_NONE}, "point2point"},
 };
 
 static int compare_name(const void *key, const void *entry) {

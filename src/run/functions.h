@@ -12,6 +12,9 @@ enum lc_estimate { /* wait states estimated from minima; docs/definitions/estima
                    /* MPI_Wait*: late sender if the call completed a receive, late receiver if it
                     * completed sends only */
                    LC_EST_WAIT,
+                   /* Those that may complete several requests, and return when the last or the
+                    * first of them is complete: their shortest call says nothing of the others */
+                   LC_EST_WAIT_SEVERAL,
                    LC_EST_NXN, /* from here on: minimum of all processes */
                    LC_EST_BARRIER,
                    LC_EST_LATE_BROADCAST, /* calls that are not root */

@@ -75,13 +75,14 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
 
 const WAITS = /^(mpi_(late|wait|early|barrier_wait|finalize_wait|neighbor_wait|mgmt_comm_wait|io_collective_wait|rma_(wait|early|sync))|omp_(ebarrier_wait|ibarrier_wait|lock|idle_threads|taskwait))/;
 
-/** Metrics of waiting: measured or exact ones, and estimates where there is no better. Sums of no other waits are in them. */
+/** Metrics of waiting: measured or exact ones, and estimates where there is no better (those of MPI_Waitall are worse than none). Sums of
+ *  no other waits are in them. */
 export function waitMetrics(file: ResultFile): number[] {
   const metrics = file.json.metrics;
   const names = new Set(metrics.map((m) => m.name));
   return metrics.flatMap((m, id) => {
     const plain = m.name.replace(/_estimated$/, "");
-    const isWait = WAITS.test(plain) && !/_(longterm|waitfirst)$/.test(plain) && !/^mpi_wait_(direct|indirect|propagating|terminal)/.test(plain);
+    const isWait = WAITS.test(plain) && !/_(longterm|waitfirst)$/.test(plain) && !/^mpi_wait(all|_(direct|indirect|propagating|terminal))/.test(plain);
     const isPart = metrics.some((other) => other.parent === id && WAITS.test(other.name));
     return m.unit === "sec" && isWait && !isPart && (plain === m.name || !names.has(plain)) ? [id] : [];
   });

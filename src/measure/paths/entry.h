@@ -45,7 +45,7 @@ enum { LC_PATH_ROWS = 6 };
 
 struct lc_row_ref {
     struct lc_state_row *row;
-    uint32_t key; /* size class | flags << 8 */
+    uint32_t key; /* size class | flags << 8 | members of the communicator << 16 */
 };
 
 /* 0: no bytes, else 1 + floor(log2(bytes)). */

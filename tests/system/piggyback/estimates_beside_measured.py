@@ -41,7 +41,8 @@ def measure(work, label, command, ranks):
     names = [m for m in analysis["metrics"] if analysis["metrics"][m]["unit"] == "sec"]
     exact = sums(analysis, [(k, n) for k in KINDS for n in names if n == k or (n.startswith(k + "_wo"))])
     whole = profile["metrics"]["time"]["total"]
-    return exact, sums(profile, [(k, k) for k in KINDS]), sums(profile, [(k, k + "_estimated") for k in KINDS]), whole
+    return exact, sums(profile, [(k, k) for k in KINDS]), \
+        sums(profile, [*((k, k + "_estimated") for k in KINDS), ("mpi_latesender", "mpi_waitall_estimated")]), whole
 
 
 def table(label, ranks, measured):

@@ -139,6 +139,47 @@ static void expect(struct lc_cubex *cube, const char *metric, const char *path, 
     assert_true(sum[2] == 0.0);
 }
 
+/* Calls on communicators of one member and of other sizes do not make the minimum of a call path;
+ * what calls that complete several requests took is apart. */
+static void estimates_stay_apart(void **state) {
+    (void)state;
+    enum { SELF = 1 << LC_RAW_ROW_COMM_SHIFT, TWO = 2 << LC_RAW_ROW_COMM_SHIFT };
+    enum { FOUR = 4 << LC_RAW_ROW_COMM_SHIFT };
+    struct builder b;
+    json_t *meta;
+    begin(&b);
+    uint32_t f = frame(&b, b.in_main, 0x2000, 0);
+    uint32_t allreduce = call(&b, f, "MPI_Allreduce"), barrier = call(&b, f, "MPI_Barrier");
+    uint32_t waitall = call(&b, f, "MPI_Waitall"), wait = call(&b, f, "MPI_Wait");
+    row(&b, allreduce, 1, 4, SELF, 100, 100, 1); /* for oneself: no estimate, no minimum */
+    row(&b, allreduce, 1, 4, FOUR, 10, 300, 20);
+    row(&b, allreduce, 0, 4, FOUR, 10, 250, 24);
+    row(&b, allreduce, 0, 4, TWO, 4, 40, 5);
+    row(&b, barrier, 1, 0, LC_RAW_COMM_MOST << LC_RAW_ROW_COMM_SHIFT, 3, 30, 8);
+    row(&b, barrier, 0, 0, FOUR, 2, 4, 1);
+    row(&b, waitall, 1, 4, LC_RAW_ROW_RECV, 4, 90, 2);
+    row(&b, waitall, 1, 4, LC_RAW_ROW_SEND, 2, 10, 1);
+    row(&b, waitall, 1, 4, 0, 7, 70, 1);
+    row(&b, wait, 1, 4, LC_RAW_ROW_RECV, 2, 20, 6);
+    time_row(&b, b.root, 1, 1000);
+    struct lc_cubex *cube = convert(&b, &meta);
+    const char *const path = "main/app+0x2000/";
+    char at[4][64];
+    static const char *const functions[] = {"MPI_Allreduce", "MPI_Barrier", "MPI_Waitall",
+                                            "MPI_Wait"};
+    for (int i = 0; i < 4; i++)
+        snprintf(at[i], sizeof at[i], "%s%s", path, functions[i]);
+    expect(cube, "mpi_wait_nxn_estimated", at[0], (300 - 10 * 20) * 1e-3,
+           (250 - 10 * 20 + 40 - 4 * 5) * 1e-3);
+    expect(cube, "mpi_barrier_wait_estimated", at[1], (30 - 3 * 8) * 1e-3, (4 - 2 * 1) * 1e-3);
+    expect(cube, "mpi_waitall_estimated", at[2], (90 - 4 * 2 + 10 - 2 * 1) * 1e-3, 0);
+    expect(cube, "mpi_latesender_estimated", at[2], 0, 0);
+    expect(cube, "mpi_latereceiver_estimated", at[2], 0, 0);
+    expect(cube, "mpi_latesender_estimated", at[3], (20 - 2 * 6) * 1e-3, 0);
+    lc_cubex_close(cube);
+    json_decref(meta);
+}
+
 static void estimates_follow_the_formulas(void **state) {
     (void)state;
     struct builder b;
@@ -417,6 +458,7 @@ int main(void) {
         cmocka_unit_test(samples_split_the_time_of_exact_nodes),
         cmocka_unit_test(sampled_root_is_survived),
         cmocka_unit_test(estimates_follow_the_formulas),
+        cmocka_unit_test(estimates_stay_apart),
         cmocka_unit_test(times_and_counts),
         cmocka_unit_test(programs_stay_apart),
         cmocka_unit_test(one_program_is_not_shown),
