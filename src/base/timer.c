@@ -16,6 +16,10 @@ uint64_t lc_monotonic_raw_ns(void) {
     return read_ns(CLOCK_MONOTONIC_RAW);
 }
 
+uint64_t lc_patience_ns(void) {
+    return read_ns(CLOCK_MONOTONIC);
+}
+
 uint64_t lc_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }

@@ -27,6 +27,8 @@ void lc_timer_calibrate(void);
 
 /* Time that nobody adjusts (CLOCK_MONOTONIC_RAW), ns. */
 uint64_t lc_monotonic_raw_ns(void);
+/* As lc_patience_ticks, ns. */
+uint64_t lc_patience_ns(void);
 /* Wall-clock time (CLOCK_REALTIME), ns since 1970. */
 uint64_t lc_realtime_ns(void);
 

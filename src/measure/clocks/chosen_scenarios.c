@@ -163,12 +163,12 @@ static void add_own(struct lc_portion_sums *sums, const struct lc_portion_sum *i
 static bool is_over(uint64_t until_ns, uint32_t *looks) {
     if (++*looks % 64 == 0)
         sched_yield();
-    return lc_monotonic_raw_ns() > until_ns;
+    return lc_patience_ns() > until_ns;
 }
 
 /* False: nothing came in time. */
 static bool receive(void *data, int bytes, int from) {
-    uint64_t until_ns = lc_monotonic_raw_ns() + PATIENCE_NS;
+    uint64_t until_ns = lc_patience_ns() + PATIENCE_NS;
     uint32_t looks = 0;
     int there = 0;
     while (!there)
@@ -182,7 +182,7 @@ static bool receive(void *data, int bytes, int from) {
 /* False: it is not sent yet, and this is the last time that a rank sends. */
 static bool send(const void *data, int bytes, int to) {
     static struct lc_portion_sums kept;
-    uint64_t until_ns = lc_monotonic_raw_ns() + PATIENCE_NS;
+    uint64_t until_ns = lc_patience_ns() + PATIENCE_NS;
     uint32_t looks = 0;
     MPI_Request request;
     int done = 0;
