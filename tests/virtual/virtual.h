@@ -28,6 +28,9 @@
  * The tool's CLOCK_MONOTONIC, for its limits of patience, is the true time made VT_PATIENCE times
  * slower: with busy cores, records that it waits for take longer.
  *
+ * Work takes no true time, either: where the tool has true time to note something only
+ * because others work on, virtual time is no judge (constructed_waits.py: BY_TRUE_CLOCK).
+ *
  *   clock.c      clocks, naps, threads
  *   channels.c   what belongs to a communicator, window or file; clocks of collective operations
  *   messages.c   point to point: heads, replies, probes

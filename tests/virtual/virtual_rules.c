@@ -184,6 +184,26 @@ static void messages(void) {
     }
 }
 
+#if MPI_VERSION >= 4
+static void partitioned(void) {
+    int x = rank, partner = rank ^ 1;
+    MPI_Request r;
+    together();
+    if (rank % 2) {
+        MPI_Psend_init(&x, 1, 1, MPI_INT, partner, 10, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+        MPI_Start(&r);
+        nap(5);
+        MPI_Pready(0, r);
+    } else {
+        MPI_Precv_init(&x, 1, 1, MPI_INT, partner, 10, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+        MPI_Start(&r);
+    }
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    expect("partitioned", rank % 2 ? at(rank) + 5 * MS : at(partner) + 5 * MS + US);
+    MPI_Request_free(&r);
+}
+#endif
+
 static void communicators(void) {
     MPI_Comm half, inter, ring, copy;
     MPI_Request r;
@@ -310,6 +330,9 @@ int main(int argc, char **argv) {
         printf("ranks begin %lld ns apart\n", latest - earliest), wrong++;
     collectives();
     messages();
+#if MPI_VERSION >= 4
+    partitioned();
+#endif
     communicators();
     windows();
     clocks();
