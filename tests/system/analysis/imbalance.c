@@ -21,13 +21,6 @@
 enum { ITERATIONS = 16 };
 static const double mean_ns = 60e6, excess = 0.25;
 
-/* What Open MPI calls while it waits, instead of the C library's: many ranks share few cores, and
- * the sleeping ones must get one when they wake up. */
-int sched_yield(void);
-int sched_yield(void) {
-    return nanosleep(&(struct timespec){0, 100000}, NULL);
-}
-
 static long long now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -37,6 +37,7 @@ def parse():
     parser.add_argument("--analyze", action="store_true", help="with --run-option=--trace: the analysis finds nothing to skip in the trace")
     parser.add_argument("--record", metavar="FILE", help="after success: the names of the functions called, for all_called.py")
     parser.add_argument("--sampled", action="store_true", help="the result must hold samples; where the kernel allows none, left out")
+    parser.add_argument("--virtual", action="store_true", help="both runs in virtual time (tests/virtual)")
     parser.add_argument("--bare", action="store_true", help="only the bare run")
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -97,7 +98,7 @@ def problems_of_trace(args, space):
 
 def main():
     args = parse()
-    with Workspace(args.flavour, args.latecomer) as space:
+    with Workspace(args.flavour, args.latecomer, args.virtual) as space:
         env = space.environment(**dict(pair.split("=", 1) for pair in args.env))
         before = args.before
         if args.sanitizer:
