@@ -98,12 +98,12 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
     k->seen += ticks;
     if (lc_clk.backlog)
         lc_clk_backlog_submit(&event, k, call, &ticks, sizeof ticks);
     else
-        skip(k, ticks);
+        skip(k, ticks); /* may log the call before, whose end was deferred */
+    LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
 }
 
 /* Functions found by samples lie between calls that may be close to each other: a kernel that is
