@@ -45,10 +45,22 @@ MUTATIONS = [
     Mutation("lock_not_released", "src/measure/openmp/omp_lock.h",
              "    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_omp_lock */", "    (void)lock;",
              "the lock of OpenMP records is taken for ever", ("unit.measure.task_graph",)),
-    Mutation("race_on_rows", "src/measure/state_write.c",
-             "        atomic_store_explicit(&t->state->chunks, offset, memory_order_release);",
-             "        atomic_store_explicit(&t->state->chunks, offset, memory_order_relaxed);",
-             "the parent may read a chunk of rows before it is filled in", ("unit.measure.counters_tsan",)),
+    Mutation("race_on_the_list_of_threads", "src/measure/mode.c",
+             """    pthread_mutex_lock(&lc_core.lock);
+    lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);
+    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
+        atomic_fetch_and_explicit(&t->mode, ~clear, memory_order_relaxed);
+        atomic_fetch_or_explicit(&t->mode, set, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+""",
+             """    lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);
+    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {
+        atomic_fetch_and_explicit(&t->mode, ~clear, memory_order_relaxed);
+        atomic_fetch_or_explicit(&t->mode, set, memory_order_relaxed);
+    }
+""",
+             "the list of threads is read while threads begin and end", ("unit.measure.counters_tsan",)),
     # -- src/piggyback
     Mutation("clock_not_carried", "src/piggyback/logical.h",
              "    l->useful = lc_larger(l->useful, stamp->useful);\n", "",
