@@ -175,6 +175,17 @@ static enum lc_err add_paths(struct lc_search *search, struct groups *g, struct 
     return err;
 }
 
+/* In a run of one program: each rank that works does so in code of its own, as where one rank does
+ * what another one did before. They are compared with each other. */
+static bool every_rank_for_itself(const struct lc_search *search, const struct lc_partitions *p) {
+    if (json_array_size(json_object_get(search->meta, "programs")) > 1)
+        return false;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->list[i].n_ranks > 1)
+            return false;
+    return true;
+}
+
 enum lc_err lc_partitions_of(struct lc_search *search, struct lc_partitions *partitions) {
     const struct lc_view *view = search->view;
     size_t n = view->model->n_processes;
@@ -197,7 +208,7 @@ enum lc_err lc_partitions_of(struct lc_search *search, struct lc_partitions *par
         err = add_partitions(search, &g, partitions);
     if (err == LC_OK)
         err = add_paths(search, &g, partitions);
-    if (partitions->n > MOST_PARTITIONS)
+    if (partitions->n > MOST_PARTITIONS || every_rank_for_itself(search, partitions))
         partitions->n = 0;
     free(g.parent);
     free(g.first);

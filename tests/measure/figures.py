@@ -203,10 +203,9 @@ def samples():
 
 def waits():
     for flavour in FLAVOURS:
-        yield passes("waits", f"piggyback.constructed_waits.locks.{flavour}", "waits of known length for locks of windows", 3, 0, 5)
+        yield passes("waits", f"piggyback.constructed_waits.by_true_clock.{flavour}", "locks of windows over messages, and crowded receivers, of known waiting", 3, 0, 5)
         for name, text, quick, seconds in (("inherited_waits", "where waiting began, by the profile against the analysis", 0, 60),
                                            ("inherited_waits.more", "where waiting began, more patterns", 0, 200),
-                                           ("own_messages", "the tool's own messages", 0, 12),
                                            ("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
                                            ("estimates_beside_measured", "estimates beside measured waits", 0, 200)):
             yield passes("waits", f"piggyback.{name}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
@@ -214,10 +213,7 @@ def waits():
         yield passes("waits", f"call_paths.code_between_calls_api.{flavour}", "time of the code between two calls, with regions and switching", 5, 0, 3)
         yield passes("waits", f"call_paths.found_loops_timed.{flavour}", "slow iterations and warm-up of loops found in the run", 5, 0, 15)
         yield passes("waits", f"trace.neighbours.{flavour}", "waits of neighbourhoods of any topology", 5, 0, 12)
-        yield passes("waits", f"analysis.imbalance.{flavour}", "the four imbalances of the critical-path paper", 3, 0, 25)
-        yield passes("waits", f"analysis.profile_and_trace_agree.{flavour}", "waits of the profile against those of the analysis", 3, 0, 40)
         yield passes("waits", f"openmp.hybrid.{flavour}", "MPI x OpenMP that knows its critical path and waiting", 3, int(flavour == "openmpi"), 10)
-        yield passes("waits", f"real.demo-{flavour}", "the bundled program's waits", 5, 1, 9)
     for compiler in COMPILERS:
         quick = int(compiler == "gcc")
         yield passes("waits", f"openmp.known.{compiler}", "OpenMP that knows its critical path, 1 %", 5, quick, 10)

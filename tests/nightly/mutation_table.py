@@ -155,8 +155,8 @@ MUTATIONS = [
              "    return whole * sqrt(p * (1 - p) / n_eff);", "    return whole * sqrt(p * (1 - p) / n_eff) / 2;",
              "shares by samples claim to be twice as sure", ("unit.run.sampled",)),
     Mutation("minimum_of_all_for_messages", "src/run/estimate.c",
-             "    size_t place = metric == LATE_SENDER || metric == LATE_RECEIVER ? m->process_of[row->location]\n",
-             "    size_t place = metric == LATE_RECEIVER ? m->process_of[row->location]\n",
+             "    bool local = metric == LATE_SENDER || metric == LATE_RECEIVER ||",
+             "    bool local = metric == LATE_RECEIVER ||",
              "estimated late senders are measured against the fastest process", ("unit.run.convert",)),
     # -- src/bench
     Mutation("warm_up_turned_round", "src/bench/categories.c",

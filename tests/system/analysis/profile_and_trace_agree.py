@@ -26,7 +26,7 @@ COUNTS = ["visits", "syncs_send", "syncs_recv", "comms_send", "comms_recv", "byt
 WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce",
          "mpi_earlyscan"]
 MEETINGS = ["mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence",
-            "mpi_rma_early_wait", "mpi_rma_sync_late_post", "mpi_finalize_wait"]
+            "mpi_rma_early_wait", "mpi_rma_sync_late_post"]
 EXACT = 1e-5  # seconds: virtual time
 CALLS_OF_START = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size")
 
