@@ -25,6 +25,11 @@ static struct lc_lookup node_index;
 
 static const size_t sizes_mib[] = {256, 64, 16, 4, 1};
 
+/* A program that locks its memory (mlockall) makes all of it real that can be touched: the rest of
+ * the mapping cannot, until it is handed out. */
+enum { USABLE_STEP_BYTES = 4 << 20 };
+static _Atomic uint64_t usable_bytes; /* from the beginning */
+
 static void *at(uint64_t offset) {
     return lc_core.base + offset;
 }
@@ -54,7 +59,7 @@ static void layout(struct lc_state_header *h, size_t bytes) {
 }
 
 static bool map_shared(int fd, size_t bytes) {
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *map = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED)
         return false;
     if (ftruncate(fd, (off_t)bytes) != 0) {
@@ -64,6 +69,32 @@ static bool map_shared(int fd, size_t bytes) {
     lc_core.base = map;
     lc_core.bytes = bytes;
     return true;
+}
+
+bool lc_state_make_usable(uint64_t offset, uint64_t bytes) {
+    return mprotect(at(offset), bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+/* Everything before `end`. */
+static bool make_usable_until(uint64_t end) {
+    uint64_t have = atomic_load(&usable_bytes);
+    if (end <= have)
+        return true;
+    uint64_t wanted = (end + USABLE_STEP_BYTES - 1) / USABLE_STEP_BYTES * USABLE_STEP_BYTES;
+    wanted = wanted < lc_core.bytes ? wanted : lc_core.bytes;
+    if (!lc_state_make_usable(0, wanted))
+        return false;
+    while (have < wanted && !atomic_compare_exchange_weak(&usable_bytes, &have, wanted))
+        ;
+    return true;
+}
+
+static bool lay_out(void) {
+    struct lc_state_header *h = (struct lc_state_header *)lc_core.base;
+    if (!make_usable_until(sizeof *h))
+        return false;
+    layout(h, lc_core.bytes);
+    return make_usable_until(atomic_load(&h->used));
 }
 
 /* The parent's memory; -1: there is none. */
@@ -103,10 +134,11 @@ enum lc_err lc_state_create(size_t extra) {
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
         ;
     enum lc_err err = claim(fd, extra);
+    if (err == LC_OK && !lay_out())
+        err = lc_fail_errno(LC_ERR_NOMEM, "no memory for its state");
     if (err == LC_OK) {
         struct lc_state_header *h = (struct lc_state_header *)lc_core.base;
         lc_core.state = h;
-        layout(h, lc_core.bytes);
         h->version = LC_STATE_VERSION;
         h->header_bytes = sizeof *h;
         h->rank = h->size = -1;
@@ -223,12 +255,23 @@ void *lc_state_take(size_t bytes, uint64_t *offset) {
     bytes = (bytes + 63) & ~(size_t)63;
     struct lc_state_header *h = lc_core.state;
     uint64_t from = atomic_fetch_add_explicit(&h->used, bytes, memory_order_relaxed);
-    if (from > h->capacity || bytes > h->capacity - from) {
+    if (from > h->capacity || bytes > h->capacity - from || !make_usable_until(from + bytes)) {
         atomic_fetch_sub_explicit(&h->used, bytes, memory_order_relaxed);
         return NULL;
     }
     *offset = from;
     return at(from);
+}
+
+uint64_t lc_state_reserve(size_t bytes) {
+    struct lc_state_header *h = lc_core.state;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    bytes = (bytes + page - 1) / page * page;
+    uint64_t used = atomic_load(&h->used);
+    if (used > h->capacity || bytes > h->capacity - used)
+        return 0;
+    h->capacity = (h->capacity - bytes) / page * page;
+    return h->capacity;
 }
 
 struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint32_t key) {

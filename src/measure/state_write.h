@@ -53,5 +53,11 @@ struct lc_state_row *lc_state_row_take(struct lc_thread *thread, uint32_t node, 
 /* Bytes of the pool, zeroed, at a multiple of 64; *offset: where in the state. No lock; NULL:
  * full. */
 void *lc_state_take(size_t bytes, uint64_t *offset);
+/* Bytes of the pool, zeroed, at a multiple of a page, that cannot be touched yet: where in the
+ * state; 0: full. Only while there is one thread. */
+uint64_t lc_state_reserve(size_t bytes);
+/* A part of them (offset in the state, a multiple of a page) can be touched from now on. Any thread,
+ * also in a signal handler. false: the kernel has no memory left for it. */
+bool lc_state_make_usable(uint64_t offset, uint64_t bytes);
 
 #endif

@@ -73,9 +73,13 @@ static uint32_t take_chunk(void) {
     } else {
         number = atomic_load_explicit(&area->fresh_chunk, memory_order_relaxed);
         if (number < area->n_chunks) {
+            uint64_t offset = (uint64_t)((char *)chunk_at(number) - lc_core.base);
             atomic_store_explicit(&area->fresh_chunk, number + 1, memory_order_relaxed);
+            if (!lc_state_make_usable(offset, LC_TRACE_CHUNK_BYTES))
+                number = LC_TRACE_NO_CHUNK;
 #ifdef MADV_POPULATE_WRITE
-            madvise(chunk_at(number), LC_TRACE_CHUNK_BYTES, MADV_POPULATE_WRITE);
+            else
+                madvise(chunk_at(number), LC_TRACE_CHUNK_BYTES, MADV_POPULATE_WRITE);
 #endif
         } else {
             number = LC_TRACE_NO_CHUNK;
@@ -284,11 +288,12 @@ void lc_trace_start(void) {
     if (!lc_trace_wanted() || !lc_core.state || lc_tracing.area)
         return;
     read_filter();
-    uint64_t offset = 0, chunks = (sizeof(struct lc_trace_area) + LC_TRACE_CHUNK_BYTES - 1) &
-                                  ~(uint64_t)(LC_TRACE_CHUNK_BYTES - 1);
+    uint64_t chunks = (sizeof(struct lc_trace_area) + LC_TRACE_CHUNK_BYTES - 1) &
+                      ~(uint64_t)(LC_TRACE_CHUNK_BYTES - 1);
     uint64_t bytes = chunks + lc_trace_buffer_bytes();
-    struct lc_trace_area *area = lc_state_take(bytes, &offset);
-    if (!area) {
+    uint64_t offset = lc_state_reserve(bytes);
+    struct lc_trace_area *area = (struct lc_trace_area *)(lc_core.base + offset);
+    if (offset == 0 || !lc_state_make_usable(offset, chunks)) {
         lc_say_once("latecomer: no trace: no room for a buffer of %llu MiB: use a smaller --buffer",
                     (unsigned long long)(bytes >> 20));
         return;
