@@ -126,6 +126,10 @@ static enum lc_err note_library(void *context, const char *path) {
     if (strncmp(base, "libgomp.so", 10) == 0 || strncmp(base, "libomp.so", 9) == 0 ||
         strncmp(base, "libiomp5.so", 11) == 0)
         program->uses_openmp = true;
+    /* AddressSanitizer ends a program in which its runtime is not the first library. */
+    if (program->first_library == NULL &&
+        (strncmp(base, "libasan.so", 10) == 0 || strncmp(base, "libclang_rt.asan", 16) == 0))
+        LC_TRY(lc_strdup(&program->first_library, path));
     if (program->mpi_library == NULL && is_mpi_library(path, &program->flavour))
         LC_TRY(lc_strdup(&program->mpi_library, path));
     return LC_OK;
@@ -149,6 +153,27 @@ static enum lc_err inspect_file(struct lc_program *program) {
     if (err == LC_OK && program->is_elf && !program->is_static && !program->is_foreign)
         err = lc_libsearch_walk(program->path, note_library, program);
     return err;
+}
+
+/* "/lib64/ld-linux-x86-64.so.2 --argv0 solver ./solver.bin" runs ./solver.bin. */
+const char *lc_program_of(char *const *argv) {
+    static const char *const with_value[] = {
+        "--library-path",         "--inhibit-rpath",    "--audit", "--preload", "--argv0",
+        "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"};
+    const char *slash = strrchr(argv[0], '/'), *base = slash == NULL ? argv[0] : slash + 1;
+    if (strncmp(base, "ld-", 3) != 0 && strncmp(base, "ld64.so", 7) != 0 &&
+        strcmp(base, "ld.so") != 0)
+        return argv[0];
+    for (size_t i = 1; argv[i] != NULL; i++) {
+        if (argv[i][0] != '-')
+            return argv[i];
+        for (size_t w = 0; w < sizeof with_value / sizeof *with_value; w++)
+            if (strcmp(argv[i], with_value[w]) == 0 && argv[i + 1] != NULL) {
+                i++;
+                break;
+            }
+    }
+    return argv[0];
 }
 
 enum lc_err lc_program_inspect(struct lc_program *program, const char *name) {
@@ -176,5 +201,6 @@ void lc_program_free(struct lc_program *program) {
     free(program->path);
     free(program->interpreter);
     free(program->mpi_library);
+    free(program->first_library);
     *program = (struct lc_program){0};
 }

@@ -22,8 +22,12 @@ struct lc_program {
     bool uses_openmp;   /* needs libgomp, libomp or libiomp5 */
     enum lc_flavour flavour; /* of that library, as far as its file tells: it may say otherwise */
     char *mpi_library;       /* path; NULL if none is needed */
+    char *first_library;     /* path of one that refuses to come after another; NULL: none */
 };
 
+/* The program of a command (its words, then NULL): the first word, or what the dynamic linker is
+ * told to run if that is the first word. */
+const char *lc_program_of(char *const *argv);
 /* LC_ERR_NOT_FOUND if there is no such program, LC_ERR_IO if it cannot be executed. */
 enum lc_err lc_program_inspect(struct lc_program *program, const char *name);
 /* Frees what lc_program_inspect filled in, not the struct. */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "format/state.h"
 #include "run/run.h"
+#include "symbols/symbols.h"
 
 static bool map_state(struct lc_mapped_state *state, int fd) {
     struct stat status;
@@ -67,6 +68,15 @@ static void map_named(struct lc_peers *peers, const struct lc_mapped_state *own,
     }
 }
 
+/* Scripts remove the copy of a program that they ran, and builds replace it. */
+static void keep_program_file(const struct lc_state_header *header) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)atomic_load(&header->pid));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && !lc_symbols_keep_file(fd))
+        close(fd);
+}
+
 void lc_peers_map(struct lc_run *run) {
     struct lc_mapped_state own = {.rank = run->launch.rank, .pid = getpid()};
     lc_peers_free(&run->peers);
@@ -88,6 +98,8 @@ void lc_peers_map(struct lc_run *run) {
     qsort(peers->states, peers->n_states, sizeof peers->states[0], compare_states);
     for (peers->own = 0; peers->states[peers->own].header != own.header;)
         peers->own++;
+    for (size_t i = 0; i < peers->n_states; i++)
+        keep_program_file(peers->states[i].header);
     lc_run_follow(run);
 }
 

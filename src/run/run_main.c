@@ -115,7 +115,7 @@ int lc_run_main(char **argv) {
     sigfillset(&all); /* what comes before the program has started is forwarded then */
     sigprocmask(SIG_BLOCK, &all, &run.mask);
     lc_launch_detect(&run.launch);
-    if (lc_program_inspect(&run.program, argv[0]) != LC_OK) {
+    if (lc_program_inspect(&run.program, lc_program_of(argv)) != LC_OK) {
         lc_complain("%s", lc_err_text());
         return 1;
     }

@@ -14,6 +14,7 @@
 #include "base/timer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "run/run.h"
 
 #ifndef LC_LIBDIR
@@ -62,25 +63,29 @@ static void set_or_unset(const char *name, const char *value) {
         unsetenv(name);
 }
 
-/* The library goes in front, then the OpenMP runtime; what the user preloads stays. */
+/* What must be first, this tool's library, the OpenMP runtime, and then what the user preloads. */
+static void set_preloads(const struct lc_run *run) {
+    const char *const wanted[] = {run->program.first_library, run->library, run->openmp,
+                                  getenv("LD_PRELOAD")};
+    struct lc_strbuf list = {0};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (wanted[i] != NULL && *wanted[i] != '\0')
+            lc_strbuf_printf(&list, "%s%s", list.length > 0 ? ":" : "", wanted[i]);
+    const char *joined = lc_strbuf_get(&list);
+    setenv("LD_PRELOAD", *joined != '\0' ? joined : run->library, 1);
+    lc_strbuf_free(&list);
+    set_or_unset("LATECOMER_PRELOADED_FIRST", run->program.first_library);
+    set_or_unset("LATECOMER_OPENMP_LIBRARY", run->openmp);
+}
+
 static void set_environment(const struct lc_run *run, pid_t parent) {
-    const char *before = getenv("LD_PRELOAD");
-    bool any_before = before != NULL && *before != '\0';
-    char *joined = NULL;
-    if (asprintf(&joined, "%s%s%s%s%s", run->library, run->openmp != NULL ? ":" : "",
-                 run->openmp != NULL ? run->openmp : "", any_before ? ":" : "",
-                 any_before ? before : "") < 0)
-        joined = NULL;
-    setenv("LD_PRELOAD", joined != NULL ? joined : run->library, 1);
-    free(joined);
+    set_preloads(run);
     if (run->openmp != NULL)
         setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
-    set_or_unset("LATECOMER_OPENMP_LIBRARY", run->openmp);
     set_or_unset("LATECOMER_OPENMP_BIND", run->binding.bind);
     set_or_unset("LATECOMER_OPENMP_PLACES", run->binding.places);
     if (prctl(PR_GET_SECCOMP) > 0) /* it is not the program's own */
         setenv("LATECOMER_SAMPLE_FILTERED", "1", 1);
-    setenv("LATECOMER_PRELOADED", run->library, 1);
     unsetenv("LATECOMER_OUTPUT"); /* ours alone */
     setenv("LATECOMER_DIR", run->dir.path, 1);
     set_path_variable("LATECOMER_STATE", parent, run->state_fd);

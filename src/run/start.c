@@ -68,7 +68,7 @@ enum lc_err lc_start_job(long ranks, char **argv, bool quiet) {
     struct lc_program program;
     struct words words = {0};
     struct lc_starter starter;
-    LC_TRY(lc_program_inspect(&program, argv[0]));
+    LC_TRY(lc_program_inspect(&program, lc_program_of(argv)));
     enum lc_err err = lc_starter_find(&starter, program.flavour, program.mpi_library,
                                       lc_run_option_text("launcher"));
     if (err == LC_OK)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -195,20 +196,58 @@ static bool has_debug_file(Dwfl_Module *handle) {
     return file != NULL;
 }
 
+static int kept_files[64];
+static size_t n_kept_files;
+
+bool lc_symbols_keep_file(int fd) {
+    struct stat file, other;
+    if (fstat(fd, &file) != 0 || n_kept_files == sizeof kept_files / sizeof *kept_files)
+        return false;
+    for (size_t i = 0; i < n_kept_files; i++)
+        if (fstat(kept_files[i], &other) == 0 && other.st_dev == file.st_dev &&
+            other.st_ino == file.st_ino)
+            return false;
+    kept_files[n_kept_files++] = fd;
+    return true;
+}
+
+/* The file at `path`, if it is the build that ran; NULL: module->state says why not. */
+static Dwfl_Module *open_file(struct module *module, const char *path) {
+    if (access(path, R_OK) != 0)
+        return NULL;
+    dwfl_report_begin(module->dwfl);
+    Dwfl_Module *handle = dwfl_report_offline(module->dwfl, path, path, -1);
+    dwfl_report_end(module->dwfl, NULL, NULL);
+    if (handle == NULL || dwfl_module_getelf(handle, &module->bias) == NULL)
+        return NULL;
+    if (same_build(handle, module->build_id))
+        return handle;
+    module->state = LC_MODULE_CHANGED;
+    return NULL;
+}
+
+static Dwfl_Module *open_kept_file(struct module *module) {
+    Dwfl_Module *handle = NULL;
+    enum lc_module_state state = module->state;
+    for (size_t i = 0; i < n_kept_files && handle == NULL && *module->build_id != '\0'; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", kept_files[i]);
+        handle = open_file(module, path);
+    }
+    module->state = state;
+    return handle;
+}
+
 static enum lc_err open_module(struct module *module) {
     module->state = LC_MODULE_GONE;
     module->dwfl = dwfl_begin(&callbacks);
-    if (module->dwfl == NULL || access(module->path, R_OK) != 0)
+    if (module->dwfl == NULL)
         return LC_OK;
-    dwfl_report_begin(module->dwfl);
-    Dwfl_Module *handle = dwfl_report_offline(module->dwfl, module->path, module->path, -1);
-    dwfl_report_end(module->dwfl, NULL, NULL);
-    if (handle == NULL || dwfl_module_getelf(handle, &module->bias) == NULL)
+    Dwfl_Module *handle = open_file(module, module->path);
+    if (handle == NULL)
+        handle = open_kept_file(module);
+    if (handle == NULL)
         return LC_OK;
-    if (!same_build(handle, module->build_id)) {
-        module->state = LC_MODULE_CHANGED;
-        return LC_OK;
-    }
     module->handle = handle;
     GElf_Addr unused;
     /* Nobody asks where in the C library he is, and its debug information, where it is installed,

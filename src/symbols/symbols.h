@@ -27,6 +27,11 @@ enum lc_err lc_symbols_new(struct lc_symbols **symbols);
 /* NULL is allowed. */
 void lc_symbols_free(struct lc_symbols *symbols);
 
+/* A file that a program runs from, open for reading: its names are found there when its path does
+ * not lead to the same build any more. For all lc_symbols of this process, which keeps it open;
+ * false: not taken (the same file is there already, there are too many, or it is -1). */
+bool lc_symbols_keep_file(int fd);
+
 /* The function that begins at `offset` or holds it; what is unknown gets a made-up name. Errors:
  * LC_ERR_NOMEM; LC_ERR_RANGE: more addresses than a look-up table holds. */
 enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *module,

@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { MODULES_MAX = 512 };
@@ -95,10 +96,33 @@ static int visit_program(struct dl_phdr_info *info, size_t size, void *data) {
     return 1;
 }
 
+/* The file that an address of the program is from, "" if unknown. /proc/self/exe is another one if
+ * the program was started by the dynamic linker. */
+static void program_file(uint64_t address, char *path, size_t bytes) {
+    FILE *maps = fopen("/proc/self/maps", "re");
+    unsigned long long begin, end;
+    int at = 0;
+    path[0] = '\0';
+    while (maps != NULL && path[0] == '\0' && fgets(path, (int)bytes, maps) != NULL) {
+        path[strcspn(path, "\n")] = '\0';
+        if (sscanf(path, "%llx-%llx %*s %*s %*s %*s %n", &begin, &end, &at) == 2 && at > 0 &&
+            address >= begin && address < end)
+            memmove(path, path + at, strlen(path + at) + 1);
+        else
+            path[0] = '\0';
+        at = 0;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    if (path[0] != '/') {
+        ssize_t n = readlink("/proc/self/exe", path, bytes - 1);
+        path[n > 0 ? n : 0] = '\0';
+    }
+}
+
 void lc_module_program(char id[LC_PROGRAM_ID_BYTES]) {
     char path[4096], build_id[2 * 64 + 1] = "";
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = '\0';
+    program_file(getauxval(AT_PHDR), path, sizeof path);
     dl_iterate_phdr(visit_program, build_id);
     lc_program_id(id, path, build_id);
 }
@@ -116,10 +140,8 @@ const struct lc_module *lc_module_find(uint64_t address) {
     dl_iterate_phdr(visit, &s);
     if (!s.ok)
         return NULL;
-    if (s.found.kind == LC_MODULE_PROGRAM) {
-        ssize_t n = readlink("/proc/self/exe", s.path, sizeof s.path - 1);
-        s.path[n > 0 ? n : 0] = '\0';
-    }
+    if (s.found.kind == LC_MODULE_PROGRAM)
+        program_file(address, s.path, sizeof s.path);
     s.found.id = lc_state_add_module(s.path, s.build_id, s.found.bias);
     if (s.found.id == LC_NONE)
         return NULL;

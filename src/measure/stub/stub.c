@@ -1,8 +1,9 @@
-/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call, or
- * starts an OpenMP runtime: then it finds the MPI library that the program loaded, opens the core
- * for that flavour, and lets it take over the slots that all exported functions jump through. If
- * that is impossible, the slots get the real functions. A program that uses OpenMP or regions, and
- * has no MPI, gets the core that needs none (alone/). Others notice nothing but one clock read.
+/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call
+ * (other than questions that are allowed before MPI_Init), or starts an OpenMP runtime: then it
+ * finds the MPI library that the program loaded, opens the core for that flavour, and lets it take
+ * over the slots that all exported functions jump through. If that is impossible, the slots get the
+ * real functions. A program that uses OpenMP or regions, and has no MPI, gets the core that needs
+ * none (alone/). Others notice nothing but one clock read.
  *
  * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may
  * call them. */
@@ -73,10 +74,54 @@ static uint64_t counter(void) {
 #endif
 }
 
-__attribute__((constructor)) static void remember_start(void) {
+static bool is_ours(const char *path) {
+    const char *slash = strrchr(path, '/'), *openmp = getenv("LATECOMER_OPENMP_LIBRARY");
+    return strcmp(slash != NULL ? slash + 1 : path, "liblatecomer.so") == 0 ||
+           (openmp != NULL && strcmp(path, openmp) == 0);
+}
+
+static bool had_to_be_first(const char *path) {
+    const char *first = getenv("LATECOMER_PRELOADED_FIRST");
+    return first != NULL && strcmp(path, first) == 0;
+}
+
+/* For processes that this one starts. */
+static void remove_preloads(bool (*goes)(const char *path)) {
+    const char *old = getenv("LD_PRELOAD");
+    if (old == NULL)
+        return;
+    char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
+    if (kept != NULL && copy != NULL) {
+        char *end = kept;
+        kept[0] = '\0';
+        for (char *part = strtok_r(copy, ": ", &save); part != NULL;
+             part = strtok_r(NULL, ": ", &save)) {
+            if (goes(part))
+                continue;
+            if (end != kept)
+                *end++ = ':';
+            size_t length = strlen(part);
+            memcpy(end, part, length + 1);
+            end += length;
+        }
+        if (kept[0] != '\0')
+            setenv("LD_PRELOAD", kept, 1);
+        else
+            unsetenv("LD_PRELOAD");
+    }
+    free(kept);
+    free(copy);
+}
+
+__attribute__((constructor)) static void begin(void) {
     stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
     stub.begin_ticks = counter();
+    /* Here only: a shell that this program starts must not look for leaks. */
+    if (getenv("LATECOMER_PRELOADED_FIRST") != NULL) {
+        remove_preloads(had_to_be_first);
+        unsetenv("LATECOMER_PRELOADED_FIRST");
+    }
 }
 
 /* A word for the parent in the state that nobody claimed, if there is one. */
@@ -126,36 +171,11 @@ static void say(const char *what, const char *why) {
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
 static void clean_environment(void) {
     lc_omp_binding_remember();
-    const char *old = getenv("LD_PRELOAD"), *openmp = getenv("LATECOMER_OPENMP_LIBRARY");
-    if (old != NULL) {
-        char *kept = malloc(strlen(old) + 1), *copy = strdup(old), *save = NULL;
-        if (kept != NULL && copy != NULL) {
-            char *end = kept;
-            kept[0] = '\0';
-            for (char *part = strtok_r(copy, ": ", &save); part != NULL;
-                 part = strtok_r(NULL, ": ", &save)) {
-                const char *slash = strrchr(part, '/');
-                if (strcmp(slash != NULL ? slash + 1 : part, "liblatecomer.so") == 0 ||
-                    (openmp != NULL && strcmp(part, openmp) == 0))
-                    continue;
-                if (end != kept)
-                    *end++ = ':';
-                size_t length = strlen(part);
-                memcpy(end, part, length + 1);
-                end += length;
-            }
-            if (kept[0] != '\0')
-                setenv("LD_PRELOAD", kept, 1);
-            else
-                unsetenv("LD_PRELOAD");
-        }
-        free(kept);
-        free(copy);
-    }
-    static const char *const ours[] = {
-        "LATECOMER_STATE",       "LATECOMER_DIR",           "LATECOMER_BELL",
-        "LATECOMER_PRELOADED",   "LATECOMER_ALONE",         "LATECOMER_OPENMP_LIBRARY",
-        "LATECOMER_OPENMP_BIND", "LATECOMER_OPENMP_PLACES", "LATECOMER_WHAT_IF_PLACES"};
+    remove_preloads(is_ours);
+    static const char *const ours[] = {"LATECOMER_STATE",          "LATECOMER_DIR",
+                                       "LATECOMER_BELL",           "LATECOMER_ALONE",
+                                       "LATECOMER_OPENMP_LIBRARY", "LATECOMER_OPENMP_BIND",
+                                       "LATECOMER_OPENMP_PLACES",  "LATECOMER_WHAT_IF_PLACES"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
     const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
@@ -330,8 +350,43 @@ static bool ensure_awake(bool can_be_alone) {
     return true;
 }
 
+/* MPI 4.0, 11.4.1. Who calls nothing else is a helper that asks what MPI there is (a script's, or
+ * one that the program starts), and not the process that this command measures: the state is for
+ * the first one that wants to communicate. */
+static bool asks_only(unsigned slot) {
+    static const char *const before_init[] = {"MPI_Finalized", "MPI_Get_library_version",
+                                              "MPI_Get_version", "MPI_Initialized"};
+    for (size_t i = 0; slot < N_MPI && i < sizeof before_init / sizeof *before_init; i++)
+        if (strcmp(names[slot], before_init[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The MPI library's function, without waking; NULL: no MPI library is loaded. Such a call may come
+ * millions of times in a program that never starts MPI: the library is looked for once, and stays
+ * loaded. */
+static void *answer_asleep(unsigned slot) {
+    static struct lc_loaded_mpi mpi;
+    pthread_mutex_lock(&waking);
+    if (mpi.handle == NULL && atomic_load(&state) == ASLEEP) {
+        atomic_store(&waker, pthread_self());
+        atomic_store(&state, WAKING);
+        if (!lc_find_mpi(&mpi))
+            mpi.handle = NULL;
+        atomic_store_explicit(&state, ASLEEP, memory_order_release);
+    }
+    void *real = mpi.handle != NULL ? function_of(mpi.handle, slot) : NULL;
+    pthread_mutex_unlock(&waking);
+    return real;
+}
+
 void *lc_stub_resolve(unsigned slot) {
     void *thunk = lc_slots[slot];
+    void *answer = NULL;
+    if (atomic_load_explicit(&state, memory_order_acquire) == ASLEEP && asks_only(slot))
+        answer = answer_asleep(slot);
+    if (answer != NULL)
+        return answer;
     if (!ensure_awake(slot >= N_MPI))
         return fallback(slot);
     void *target = lc_slots[slot];

@@ -1,0 +1,76 @@
+/* A program that people start in their own ways (ways_to_start.py). Words, all optional, in any
+ * order:
+ *   version     only asks which MPI this is and whether it runs, as configure scripts do, and ends
+ *   helper      starts itself with `version` before MPI_Init
+ *   shell       starts a shell before MPI_Init that says what is preloaded into it
+ *   lock        locks all memory after MPI_Init and says how much there is
+ *   file=PATH   removes that file after MPI_Init (the program's own)
+ * Then it makes 25 calls of MPI_Allreduce in time_step(). */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char *word(int argc, char **argv, const char *name) {
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], name, strlen(name)) == 0)
+            return argv[i] + strlen(name);
+    return NULL;
+}
+
+static int version(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0, initialised = 1, number, part;
+    MPI_Get_library_version(text, &length);
+    MPI_Get_version(&number, &part);
+    MPI_Initialized(&initialised);
+    printf("helper: %d %d %d\n", length > 0, number, initialised);
+    return 0;
+}
+
+/* Memory of this process that is real, MiB. */
+static long resident_mib(void) {
+    long pages = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &pages, &shared) != 2)
+        return -1;
+    fclose(file);
+    return shared * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+__attribute__((noinline)) static int time_step(int rank) {
+    int sum = 0;
+    for (int i = 0; i < 25; i++)
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+}
+
+int main(int argc, char **argv) {
+    char line[4096];
+    int rank;
+    if (word(argc, argv, "version"))
+        return version();
+    if (word(argc, argv, "helper")) {
+        snprintf(line, sizeof line, "%s version", argv[0]);
+        if (system(line) != 0)
+            return 3;
+    }
+    if (word(argc, argv, "shell") && system("echo shell: $LD_PRELOAD") != 0)
+        return 3;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (word(argc, argv, "lock")) {
+        if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+            perror("mlockall");
+        printf("resident: %ld\n", resident_mib());
+    }
+    const char *file = word(argc, argv, "file=");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (file != NULL && rank == 0 && unlink(file) != 0)
+        perror(file);
+    printf("rank %d sum %d\n", rank, time_step(rank));
+    MPI_Finalize();
+    return 0;
+}
