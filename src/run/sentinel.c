@@ -1,83 +1,108 @@
 #include "run/sentinel.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 200 };
+static uint64_t bit(int signo) {
+    return UINT64_C(1) << (signo - 1);
+}
 
-/* The child: for each byte that comes, answers with the set of signals it got since the last one.
- * Ends with its parent. */
-static void answer_questions(int fd, pid_t parent) {
+/* The child: lets all signals pend. Ends with its parent. */
+static void keep_signals(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
-    sigset_t all;
-    sigfillset(&all);
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL);
-    char byte;
-    while (read(fd, &byte, 1) == 1) {
-        uint64_t got = 0;
-        int signo;
-        const struct timespec now = {0};
-        while ((signo = sigtimedwait(&all, NULL, &now)) > 0)
-            got |= UINT64_C(1) << (signo - 1);
-        if (write(fd, &got, sizeof got) != (ssize_t)sizeof got)
-            break;
-    }
-    _exit(0);
+    close_range(0, ~0u, 0); /* keeps no pipe of anybody open */
+    for (;;)
+        pause();
+}
+
+/* 0: none. The kernel links a new process into its group in one step with respect to signals to
+ * that group: one that comes before does not reach it, one that comes after does. */
+static pid_t new_process(void) {
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        keep_signals(parent);
+    return pid < 0 ? 0 : pid;
+}
+
+static void end_process(pid_t pid) {
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* The signals that are pending for the process `pid`; 0 if that cannot be read. */
+static uint64_t pending_for(pid_t pid) {
+    static const char key[] = "\nShdPnd:\t";
+    char path[32], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    const char *line = strstr(text, key);
+    return line == NULL ? 0 : strtoull(line + sizeof key - 1, NULL, 16);
+}
+
+static bool pending_for_us(int signo) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, signo) == 1;
 }
 
 void lc_sentinel_start(struct lc_sentinel *sentinel) {
-    int fds[2];
-    *sentinel = (struct lc_sentinel){.pid = 0, .fd = -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
-        return;
-    pid_t parent = getpid();
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (fds[1] != 3) {
-            dup2(fds[1], 3);
-        }
-        close_range(4, ~0u, 0); /* keeps no pipe of anybody open */
-        close(0);
-        close(1);
-        close(2);
-        answer_questions(3, parent);
-    }
-    close(fds[1]);
-    if (pid < 0) {
-        close(fds[0]);
-        return;
-    }
+    *sentinel = (struct lc_sentinel){.pid = new_process()};
+}
+
+/* A new process takes over. `kept` gets what came before it was there; what came after is pending
+ * for it, too. False if there can be no new one. */
+static bool renew(struct lc_sentinel *sentinel, uint64_t *had) {
+    pid_t pid = new_process();
+    if (pid == 0)
+        return false;
+    *had = pending_for(sentinel->pid); /* first: what it has, the newer one has had before */
+    sentinel->kept |= *had & ~pending_for(pid);
+    end_process(sentinel->pid);
     sentinel->pid = pid;
-    sentinel->fd = fds[0];
+    return true;
 }
 
 bool lc_sentinel_got(struct lc_sentinel *sentinel, int signo) {
-    uint64_t got = 0;
     if (sentinel->pid == 0)
         return false;
-    struct pollfd ready = {.fd = sentinel->fd, .events = POLLIN};
-    if (send(sentinel->fd, "?", 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, ANSWER_MS) != 1 ||
-        read(sentinel->fd, &got, sizeof got) != (ssize_t)sizeof got)
+    uint64_t had = pending_for(sentinel->pid);
+    if (((sentinel->kept | had) & bit(signo)) == 0)
         return false;
-    return (got >> (signo - 1) & 1) != 0;
+    if ((had & bit(signo)) != 0 && !renew(sentinel, &had))
+        return true; /* the best that can be told: the same signals to us alone are lost from now */
+    bool next_has_it = (pending_for(sentinel->pid) & bit(signo)) != 0;
+    sentinel->kept |= had & bit(signo);
+    if (next_has_it || !pending_for_us(signo))
+        sentinel->kept &= ~bit(signo);
+    return true;
+}
+
+void lc_sentinel_continue(struct lc_sentinel *sentinel) {
+    if (sentinel->pid != 0)
+        kill(sentinel->pid, SIGCONT); /* takes back what is pending for it */
+    sentinel->kept &= ~(bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU));
 }
 
 void lc_sentinel_stop(struct lc_sentinel *sentinel) {
     if (sentinel->pid == 0)
         return;
-    close(sentinel->fd);
-    kill(sentinel->pid, SIGKILL);
-    while (waitpid(sentinel->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    end_process(sentinel->pid);
     sentinel->pid = 0;
 }

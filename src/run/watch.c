@@ -57,9 +57,7 @@ static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
     if (info->ssi_pid == (uint32_t)getpid())
         return; /* SIGXFSZ, SIGPIPE of our own writes: nobody sent it to the program */
     if (signo == SIGCONT) {
-        if (run->sentinel.pid != 0)
-            kill(run->sentinel.pid, SIGCONT);
-        lc_sentinel_got(&run->sentinel, signo);
+        lc_sentinel_continue(&run->sentinel);
         kill(run->child, SIGCONT);
         return;
     }
