@@ -86,10 +86,10 @@ struct lc_state_header {
     _Atomic uint32_t writer;
     _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */
     _Atomic int32_t wait_status;
-    _Atomic uint32_t leaving;      /* its parent is ready to end as its program did */
-    _Atomic int32_t passed_signal; /* the last signal that its parent passed on to the program */
-    uint32_t unused;
-    _Atomic uint64_t first_end_ns; /* of the programs of this node, and when its parent leaves */
+    _Atomic uint32_t leaving;        /* its parent is ready to end as its program did */
+    _Atomic int32_t passed_signal;   /* the last signal that its parent passed on to the program */
+    _Atomic uint32_t taking_signals; /* its parent takes some, and may be about to pass one on */
+    _Atomic uint64_t first_end_ns;   /* of the programs of this node, and when its parent leaves */
     _Atomic uint64_t first_leave_ns;
     uint64_t trace_offset, trace_bytes; /* event streams; 0: no trace */
 };

@@ -25,9 +25,11 @@
 
 enum {
     STEP_MS = 5,
-    WAIT_FOR_WRITER_MS = 2500,
+    WAIT_FOR_RESULT_MS = 2500,
+    WAIT_FOR_WRITER_MS = 15000, /* which waits for others, and writes */
     WAIT_FOR_OTHERS_MS = 800,
-    WAIT_FOR_SIGNALLED_MS = 300 /* a signal sent to one rank usually goes to all */
+    WAIT_FOR_SIGNALLED_MS = 300, /* a signal sent to one rank usually goes to all */
+    WAIT_FOR_DYING_MS = 10000    /* those that are sure to end; a limit, should one be stopped */
 };
 
 static void nap(void) {
@@ -113,7 +115,9 @@ static bool has_ended(const struct lc_mapped_state *state) {
 /* Ranks that return from main without MPI_Finalize do so together: their last calls belong to the
  * result. */
 static void wait_for_others(struct lc_run *run, int limit_ms) {
-    for (int waited = 0; waited < limit_ms; waited += STEP_MS) {
+    for (int waited = 0;
+         waited < limit_ms || (waited < WAIT_FOR_DYING_MS && lc_run_more_will_die(run));
+         waited += STEP_MS) {
         bool all = true;
         for (size_t i = 0; i < run->peers.n_states; i++)
             all = all && has_ended(&run->peers.states[i]);
@@ -246,7 +250,7 @@ static void wait_for_result(const struct lc_run *run) {
     const struct lc_state_header *own = own_state(run);
     if (WIFEXITED(run->wait_status) && WEXITSTATUS(run->wait_status) == 0)
         return;
-    for (int waited = 0; waited < WAIT_FOR_WRITER_MS && atomic_load(&own->saved) == 0;
+    for (int waited = 0; waited < WAIT_FOR_RESULT_MS && atomic_load(&own->saved) == 0;
          waited += STEP_MS)
         nap();
 }

@@ -17,13 +17,14 @@
 
 #include "base/timer.h"
 #include "format/state.h"
+#include "run/proc_status.h"
 #include "run/run.h"
 
 enum {
     MARGIN_MS = 25, /* until every waiting parent has seen that the result is saved */
     TOGETHER_MS = 20,
     WAIT_MAX_MS = 4000,
-    READY_MAX_MS = 500
+    READY_MAX_MS = 5000 /* those waited for end for certain; a limit, should one be stopped */
 };
 #define MS UINT64_C(1000000)
 
@@ -114,9 +115,11 @@ static void get_ready(struct lc_state_header *own, int signo) {
 
 static bool is_companion(const struct lc_run *run, size_t i, uint64_t first_end, uint64_t turn) {
     const struct lc_state_header *header = run->peers.states[i].header;
+    struct lc_proc_status parent;
     return i != run->peers.own && atomic_load(&header->process_end_ns) != 0 &&
            deciding_signal(atomic_load(&header->wait_status)) != 0 &&
-           turn_of(run, header, first_end) == turn && kill(run->peers.states[i].pid, 0) == 0;
+           turn_of(run, header, first_end) == turn &&
+           lc_proc_status_get(run->peers.states[i].pid, &parent) && parent.state != 'Z';
 }
 
 static bool all_ready(const struct lc_run *run, uint64_t first_end, uint64_t turn) {

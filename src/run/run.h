@@ -75,8 +75,9 @@ struct lc_run {
     uint64_t begin_ns, end_ns; /* of the program, CLOCK_MONOTONIC_RAW */
     uint64_t counted_ns;       /* until then ranks were counted that still ran; 0: none */
     uint64_t begin_realtime_ns;
-    int passed_signal;  /* last signal that was passed on to the program; 0: none */
-    bool leave_in_turn; /* leave.c: not before the parents whose programs ended earlier */
+    int passed_signal;   /* last signal that was passed on to the program; 0: none */
+    pid_t signal_sender; /* of that one; 0: unknown */
+    bool leave_in_turn;  /* leave.c: not before the parents whose programs ended earlier */
     int wait_status;
 };
 
@@ -97,7 +98,10 @@ int lc_run_exit_like(const struct lc_run *run);
 void lc_run_finish(struct lc_run *run);        /* the result, after the end */
 void lc_run_finish_killed(struct lc_run *run); /* the same, if this is the guard: at its death */
 void lc_run_mark_saved(struct lc_run *run);    /* tells the parents of the node */
-void lc_run_leave(struct lc_run *run);         /* waits for the own turn to end; may end here */
+/* True while other programs of this node that have not ended are sure to die of the signal by which
+ * this one died, having been passed on to it, or may be yet to be sent it. */
+bool lc_run_more_will_die(const struct lc_run *run);
+void lc_run_leave(struct lc_run *run); /* waits for the own turn to end; may end here */
 /* What the library left in the state that nobody claimed: "#<why it measures nothing>", or, if MPI
  * was called past it, "!<name of the MPI library>" after MPI_Finalize, with '?' before it. */
 bool lc_run_left_mark(const struct lc_run *run, char *mark, size_t size);

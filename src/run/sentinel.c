@@ -1,18 +1,12 @@
 #include "run/sentinel.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t bit(int signo) {
-    return UINT64_C(1) << (signo - 1);
-}
+#include "run/proc_status.h"
 
 /* The child: lets all signals pend. Ends with its parent. */
 static void keep_signals(pid_t parent) {
@@ -40,21 +34,11 @@ static void end_process(pid_t pid) {
         ;
 }
 
-/* The signals that are pending for the process `pid`; 0 if that cannot be read. */
+/* 0 if that cannot be read. */
 static uint64_t pending_for(pid_t pid) {
-    static const char key[] = "\nShdPnd:\t";
-    char path[32], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t length = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    const char *line = strstr(text, key);
-    return line == NULL ? 0 : strtoull(line + sizeof key - 1, NULL, 16);
+    struct lc_proc_status status;
+    lc_proc_status_get(pid, &status);
+    return status.pending;
 }
 
 static bool pending_for_us(int signo) {
@@ -83,21 +67,21 @@ bool lc_sentinel_got(struct lc_sentinel *sentinel, int signo) {
     if (sentinel->pid == 0)
         return false;
     uint64_t had = pending_for(sentinel->pid);
-    if (((sentinel->kept | had) & bit(signo)) == 0)
+    if (((sentinel->kept | had) & lc_signal_bit(signo)) == 0)
         return false;
-    if ((had & bit(signo)) != 0 && !renew(sentinel, &had))
+    if ((had & lc_signal_bit(signo)) != 0 && !renew(sentinel, &had))
         return true; /* the best that can be told: the same signals to us alone are lost from now */
-    bool next_has_it = (pending_for(sentinel->pid) & bit(signo)) != 0;
-    sentinel->kept |= had & bit(signo);
+    bool next_has_it = (pending_for(sentinel->pid) & lc_signal_bit(signo)) != 0;
+    sentinel->kept |= had & lc_signal_bit(signo);
     if (next_has_it || !pending_for_us(signo))
-        sentinel->kept &= ~bit(signo);
+        sentinel->kept &= ~lc_signal_bit(signo);
     return true;
 }
 
 void lc_sentinel_continue(struct lc_sentinel *sentinel) {
     if (sentinel->pid != 0)
         kill(sentinel->pid, SIGCONT); /* takes back what is pending for it */
-    sentinel->kept &= ~(bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU));
+    sentinel->kept &= ~(lc_signal_bit(SIGTSTP) | lc_signal_bit(SIGTTIN) | lc_signal_bit(SIGTTOU));
 }
 
 void lc_sentinel_stop(struct lc_sentinel *sentinel) {

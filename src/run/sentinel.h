@@ -23,10 +23,10 @@ struct lc_sentinel {
 void lc_sentinel_start(struct lc_sentinel *sentinel);
 /* True if `signo`, which the caller has just taken from its own pending signals, came to the whole
  * group. Equal signals that come at the same time may count as one, as they do for the kernel: of
- * two, one to us alone and one to the group, the first may count as the group's. */
+ * two, one to us alone and one to the group, the first may count as that of the group. */
 bool lc_sentinel_got(struct lc_sentinel *sentinel, int signo);
-/* To be called when SIGCONT has come, however it was sent: the kernel has taken back what would stop
- * us, so that lc_sentinel_got will not be asked about it. */
+/* To be called when SIGCONT has come, however it was sent: the kernel has then taken back what would
+ * stop us, so that lc_sentinel_got will not be asked about it. */
 void lc_sentinel_continue(struct lc_sentinel *sentinel);
 /* Ends the sentinel and waits for it. */
 void lc_sentinel_stop(struct lc_sentinel *sentinel);

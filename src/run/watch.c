@@ -10,6 +10,7 @@
 
 #include "base/timer.h"
 #include "base/log.h"
+#include "format/state.h"
 #include "run/guard.h"
 #include "run/run.h"
 
@@ -63,6 +64,9 @@ static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
     }
     say_where(run, signo);
     run->passed_signal = signo;
+    run->signal_sender = (pid_t)info->ssi_pid;
+    if (run->peers.n_states != 0)
+        atomic_store(&run->peers.states[run->peers.own].header->passed_signal, signo);
     if (lc_sentinel_got(&run->sentinel, signo))
         return;
     if (info->ssi_code == SI_QUEUE) {
@@ -73,16 +77,23 @@ static void forward(struct lc_run *run, const struct signalfd_siginfo *info) {
     }
 }
 
+static void mark_taking(struct lc_run *run, uint32_t taking) {
+    if (run->peers.n_states != 0)
+        atomic_store(&run->peers.states[run->peers.own].header->taking_signals, taking);
+}
+
 /* True if the program has ended. */
 static bool take_signals(struct lc_run *run, int signal_fd) {
     struct signalfd_siginfo info;
     bool ended = false;
+    mark_taking(run, 1); /* for sure_ends.c */
     while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGCHLD)
             ended = ended || look_after_child(run);
         else if (!ended)
             forward(run, &info);
     }
+    mark_taking(run, 0);
     return ended;
 }
 

@@ -1,5 +1,6 @@
 """The endings of the fault matrix: a table of those that need only an argument of the program `faults` and perhaps a signal, and a
 function for each that needs more. A function makes both runs of a row (fault_matrix.Row) and compares them."""
+import os
 import re
 import signal
 import subprocess
@@ -11,38 +12,43 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 from launch import calls_seen  # noqa: E402
 from patience import patience  # noqa: E402
+from launcher_statuses import aborts_with, dies_of, ends_with, finishes, launcher_dies_of, launcher_gets  # noqa: E402
 
 ROUNDS, RANKS = 40, 3
 
-# fate: argument of faults; send: (signal, to whom) once all ranks are ready; complete: meta.complete
-Case = namedtuple("Case", "name fate send complete", defaults=(None, False))
+# fate: argument of faults; statuses: what launchers can make of it; send: (signal, to whom) once all ranks are ready; complete: meta.complete
+Case = namedtuple("Case", "name fate statuses send complete", defaults=(None, False))
+TERM, INT, HUP, KILL = signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL
+# MPICH's launcher dies of SIGHUP; its ranks ignore it
+HUP_TO_LAUNCHER = {"openmpi": {1}, "mpich": {-HUP}}
+HUP_TO_RANK = {"openmpi": {128 + HUP}, "mpich": {0}}
 
 CASES = [
-    Case("MPI_Finalize", "finalize", None, True),
-    Case("exit() without MPI_Finalize", "exit"),
-    Case("return from main without MPI_Finalize", "return"),
-    Case("_exit() without MPI_Finalize", "_exit"),
-    Case("exit() on one rank", "exit_one"),
-    Case("abort() on one rank", "abort"),
-    Case("MPI_Abort on one rank", "mpi_abort"),
-    Case("MPI error that is fatal", "fatal_error"),
-    Case("MPI_Abort in an error handler", "abort_in_error_handler"),
-    Case("MPI_Abort in a signal handler", "abort_in_signal_handler"),
-    Case("SIGSEGV on one rank", "segv"),
-    Case("SIGSEGV, own handler", "segv_handler"),
-    Case("SIGFPE on one rank", "fpe"),
-    Case("SIGFPE, own handler", "fpe_handler"),
-    Case("SIGKILL of one rank", "kill"),
-    Case("SIGTERM to the launcher", "wait", (signal.SIGTERM, "launcher")),
-    Case("SIGINT to the launcher", "wait", (signal.SIGINT, "launcher")),
-    Case("SIGHUP to the launcher", "wait", (signal.SIGHUP, "launcher")),
-    Case("SIGKILL of the launcher", "wait", (signal.SIGKILL, "launcher")),
-    Case("SIGTERM to a rank", "wait", (signal.SIGTERM, "rank")),
-    Case("SIGINT to a rank", "wait", (signal.SIGINT, "rank")),
-    Case("SIGHUP to a rank", "wait", (signal.SIGHUP, "rank")),
-    Case("SIGTERM to a task", "wait", (signal.SIGTERM, "task")),
-    Case("SIGKILL of a task", "wait", (signal.SIGKILL, "task")),
-    Case("SIGTERM to all tasks, program finishes", "finish_on_term", (signal.SIGTERM, "tasks"), True),
+    Case("MPI_Finalize", "finalize", finishes(), None, True),
+    Case("exit() without MPI_Finalize", "exit", ends_with(3)),
+    Case("return from main without MPI_Finalize", "return", ends_with(0)),
+    Case("_exit() without MPI_Finalize", "_exit", ends_with(4)),
+    Case("exit() on one rank", "exit_one", ends_with(3)),
+    Case("abort() on one rank", "abort", dies_of(signal.SIGABRT)),
+    Case("MPI_Abort on one rank", "mpi_abort", aborts_with(5)),
+    Case("MPI error that is fatal", "fatal_error", aborts_with(6)),  # MPI_ERR_RANK
+    Case("MPI_Abort in an error handler", "abort_in_error_handler", aborts_with(7)),
+    Case("MPI_Abort in a signal handler", "abort_in_signal_handler", aborts_with(8)),
+    Case("SIGSEGV on one rank", "segv", dies_of(signal.SIGSEGV)),
+    Case("SIGSEGV, own handler", "segv_handler", ends_with(9)),
+    Case("SIGFPE on one rank", "fpe", dies_of(signal.SIGFPE)),
+    Case("SIGFPE, own handler", "fpe_handler", ends_with(9)),
+    Case("SIGKILL of one rank", "kill", dies_of(KILL)),
+    Case("SIGTERM to the launcher", "wait", launcher_gets(TERM), (TERM, "launcher")),
+    Case("SIGINT to the launcher", "wait", launcher_gets(INT), (INT, "launcher")),
+    Case("SIGHUP to the launcher", "wait", HUP_TO_LAUNCHER, (HUP, "launcher")),
+    Case("SIGKILL of the launcher", "wait", launcher_dies_of(KILL), (KILL, "launcher")),
+    Case("SIGTERM to a rank", "wait", dies_of(TERM), (TERM, "rank")),
+    Case("SIGINT to a rank", "wait", dies_of(INT), (INT, "rank")),
+    Case("SIGHUP to a rank", "wait", HUP_TO_RANK, (HUP, "rank")),
+    Case("SIGTERM to a task", "wait", dies_of(TERM), (TERM, "task")),
+    Case("SIGKILL of a task", "wait", dies_of(KILL), (KILL, "task")),
+    Case("SIGTERM to all tasks, program finishes", "finish_on_term", finishes(), (TERM, "tasks"), True),
 ]
 
 
@@ -53,11 +59,28 @@ class NotPossible(Exception):
 def plain_case(case):
     def run(row, space):
         command = [row.program(), case.fate]
-        row.both(space, space.launcher(RANKS) + command, space.launcher(RANKS) + space.tool() + command, case.send)
+        row.both(space, space.launcher(RANKS) + command, space.launcher(RANKS) + space.tool() + command, case.send,
+                 possible=frozenset(case.statuses[row.flavour]))
         if row.bare.out.count("ready") < RANKS:
             row.problems.append(f"the bare run did not get ready: {row.bare.err[-500:]}")
         row.compare(space, case.complete or "nothing happened" in row.bare.out)
     return run
+
+
+def one_task_is_slow(row, space):
+    """SIGINT to the launcher, while one rank's parent does not get a core: it is stopped for a while. The others must not end before
+    the signal has come to that rank, too; else MPICH's launcher kills it, and ends with another status (11, 2 or 9)."""
+    command, interrupt = [row.program(), "wait"], (INT, "launcher")
+
+    def stop_one():
+        pid = int((space.root / "tally/pid.1").read_text())
+        task = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1]
+        os.kill(int(task), signal.SIGSTOP)
+        subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -CONT {task}"])
+
+    row.both(space, space.launcher(RANKS) + command, space.launcher(RANKS) + space.tool() + command, interrupt, stop_one,
+             frozenset(launcher_gets(INT)[row.flavour]))
+    row.compare(space, False, kept=row.flavour == "mpich") # Open MPI's launcher sends SIGKILL to a task that does not end in a second
 
 
 def both_finalize(row, space, directory="exp", options=(), before=(), between=(), launch_before=()):
@@ -227,6 +250,7 @@ def wait_for_dump(_, space):
 
 
 SPECIAL = {
+    "SIGINT to the launcher, one task is slow": one_task_is_slow,
     "full disk": full_disk(0),
     "disk that fills up": full_disk(12 * 1024),
     "read-only directory": read_only,
