@@ -171,13 +171,9 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
         lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[0]);
         json_object_set_new(victim, "start_s", lc_place_time(trace, d[1]));
         json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[2]));
-        json_object_set_new(
-            victim, "cost_s",
-            lc_place_seconds(trace, d[3] < LC_COST_KINDS ? (double)d[2] * shares[k] : 0));
+        json_object_set_new(victim, "cost_s", lc_place_seconds(trace, (double)d[2] * shares[k]));
         json_object_set_new(victim, "kind",
-                            d[3] < LC_COST_KINDS
-                                ? json_string(lc_cost_kind_name((enum lc_cost_kind)d[3]))
-                                : json_string("other"));
+                            json_string(lc_cost_kind_name((enum lc_cost_kind)d[3])));
         json_array_append_new(chain, victim);
     }
     return chain;

@@ -4,8 +4,10 @@
 
 #include "base/mem.h"
 
-static enum lc_err add_state(const struct lc_delay *delay, size_t loc, enum lc_cost_kind kind,
+/* Waiting without a cause is neither direct nor indirect; it may propagate. */
+static enum lc_err add_state(const struct lc_delay *delay, size_t loc, const struct lc_wait *wait,
                              const struct lc_state *state, uint32_t local_cnode) {
+    enum lc_cost_kind kind = lc_cost_kind_of(wait->kind);
     const struct lc_state_blame *blame = &delay->blame[state - delay->lines->states];
     double ticks = (double)state->ticks;
     for (int model = 0; model < LC_MODELS; model++) {
@@ -16,7 +18,8 @@ static enum lc_err add_state(const struct lc_delay *delay, size_t loc, enum lc_c
                                                [LC_INDIRECT] = ticks * to_wait,
                                                [LC_PROPAGATING] = handed,
                                                [LC_TERMINAL] = ticks - handed};
-        for (int metric = LC_DIRECT; metric < LC_COST_METRICS; metric++)
+        for (int metric = wait->cause != LC_NONE ? LC_DIRECT : LC_PROPAGATING;
+             metric < LC_COST_METRICS; metric++)
             LC_TRY(
                 lc_costs_add(delay->costs, loc, metric, model, kind, local_cnode, parts[metric]));
     }
@@ -31,11 +34,9 @@ static enum lc_err classify_location(const struct lc_delay *delay, size_t loc, u
     for (uint32_t k = 0; k < line->n_states; k++) {
         const struct lc_state *s = &line->states[k];
         const struct lc_wait *w = &line->loc->waits[s->wait];
-        enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
         delay->costs->n_judged += w->cause != LC_NONE;
         delay->costs->n_indirect += delay->blame[s - delay->lines->states].waits > 0;
-        if (kind < LC_COST_MPI_KINDS)
-            LC_TRY(add_state(delay, loc, kind, s, local[s->cnode]));
+        LC_TRY(add_state(delay, loc, w, s, local[s->cnode]));
     }
     return LC_OK;
 }

@@ -8,57 +8,60 @@
 #include "analyze/results.h"
 #include "base/mem.h"
 
-static const char *const long_names[LC_COST_KINDS] = {
-    [LC_COST_LS] = "latesender",     [LC_COST_LR] = "latereceiver",
-    [LC_COST_BARRIER] = "barrier",   [LC_COST_N2N] = "n2n",
-    [LC_COST_12N] = "12n",           [LC_COST_N21] = "n21",
-    [LC_COST_SCAN] = "scan",         [LC_COST_MGMT] = "mgmt",
-    [LC_COST_FINALIZE] = "finalize", [LC_COST_OMPBARRIER] = "ompbarrier",
-    [LC_COST_OMPIDLE] = "ompidle",   [LC_COST_LOCK] = "lock",
-    [LC_COST_OMPTASK] = "omptask",
+static const struct {
+    const char *name, *alias; /* the alias: in names of propagating and terminal waiting */
+} kinds[LC_COST_KINDS] = {
+    [LC_COST_LS] = {"latesender", "ls"},
+    [LC_COST_LR] = {"latereceiver", "lr"},
+    [LC_COST_BARRIER] = {"barrier", "barrier"},
+    [LC_COST_N2N] = {"n2n", "n2n"},
+    [LC_COST_12N] = {"12n", "12n"},
+    [LC_COST_N21] = {"n21", "n21"},
+    [LC_COST_SCAN] = {"scan", "scan"},
+    [LC_COST_MGMT] = {"mgmt", "mgmt"},
+    [LC_COST_FINALIZE] = {"finalize", "finalize"},
+    [LC_COST_RMA] = {"rma", "rma"},
+    [LC_COST_IO] = {"io", "io"},
+    [LC_COST_NEIGHBOR] = {"neighbor", "neighbor"},
+    [LC_COST_OMPBARRIER] = {"ompbarrier", "ompbarrier"},
+    [LC_COST_OMPIDLE] = {"ompidle", "ompidle"},
+    [LC_COST_LOCK] = {"lock", "lock"},
+    [LC_COST_OMPTASK] = {"omptask", "omptask"},
 };
-static const char *const short_names[LC_COST_MPI_KINDS] = {
-    "ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt", "finalize"};
+static const uint8_t cost_kinds[LC_WAIT_INIT] = {
+    [LC_WAIT_LS] = LC_COST_LS,
+    [LC_WAIT_LR] = LC_COST_LR,
+    [LC_WAIT_BARRIER] = LC_COST_BARRIER,
+    [LC_WAIT_N2N] = LC_COST_N2N,
+    [LC_WAIT_12N] = LC_COST_12N,
+    [LC_WAIT_N21] = LC_COST_N21,
+    [LC_WAIT_SCAN] = LC_COST_SCAN,
+    [LC_WAIT_MGMT] = LC_COST_MGMT,
+    [LC_WAIT_OMP_EBARRIER] = LC_COST_OMPBARRIER,
+    [LC_WAIT_OMP_IBARRIER] = LC_COST_OMPBARRIER,
+    [LC_WAIT_OMP_CRITICAL] = LC_COST_LOCK,
+    [LC_WAIT_OMP_LOCK] = LC_COST_LOCK,
+    [LC_WAIT_PTHREAD_LOCK] = LC_COST_LOCK,
+    [LC_WAIT_OMP_IDLE] = LC_COST_OMPIDLE,
+    [LC_WAIT_RMA_CREATE] = LC_COST_RMA,
+    [LC_WAIT_RMA_FREE] = LC_COST_RMA,
+    [LC_WAIT_RMA_FENCE] = LC_COST_RMA,
+    [LC_WAIT_RMA_EARLY_WAIT] = LC_COST_RMA,
+    [LC_WAIT_RMA_LATE_POST] = LC_COST_RMA,
+    [LC_WAIT_RMA_LOCK] = LC_COST_RMA,
+    [LC_WAIT_IO] = LC_COST_IO,
+    [LC_WAIT_NEIGHBOR] = LC_COST_NEIGHBOR,
+    [LC_WAIT_TASKWAIT] = LC_COST_OMPTASK,
+    [LC_WAIT_FINALIZE] = LC_COST_FINALIZE,
+};
 static const char *const suffixes[LC_MODELS] = {"", "_waitfirst"};
 
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind) {
-    switch (wait_kind) {
-    case LC_WAIT_LS:
-        return LC_COST_LS;
-    case LC_WAIT_LR:
-        return LC_COST_LR;
-    case LC_WAIT_BARRIER:
-        return LC_COST_BARRIER;
-    case LC_WAIT_N2N:
-        return LC_COST_N2N;
-    case LC_WAIT_12N:
-        return LC_COST_12N;
-    case LC_WAIT_N21:
-        return LC_COST_N21;
-    case LC_WAIT_SCAN:
-        return LC_COST_SCAN;
-    case LC_WAIT_MGMT:
-        return LC_COST_MGMT;
-    case LC_WAIT_FINALIZE:
-        return LC_COST_FINALIZE;
-    case LC_WAIT_OMP_EBARRIER:
-    case LC_WAIT_OMP_IBARRIER:
-        return LC_COST_OMPBARRIER;
-    case LC_WAIT_OMP_CRITICAL:
-    case LC_WAIT_OMP_LOCK:
-    case LC_WAIT_PTHREAD_LOCK:
-        return LC_COST_LOCK;
-    case LC_WAIT_OMP_IDLE:
-        return LC_COST_OMPIDLE;
-    case LC_WAIT_TASKWAIT:
-        return LC_COST_OMPTASK;
-    default:
-        return LC_COST_UNNAMED;
-    }
+    return cost_kinds[wait_kind];
 }
 
 const char *lc_cost_kind_name(enum lc_cost_kind kind) {
-    return long_names[kind];
+    return kinds[kind].name;
 }
 
 enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines) {
@@ -120,47 +123,52 @@ void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]) 
     lc_exact_total(costs->lines->trace->comm, costs->published, totals, LC_COST_ROWS);
 }
 
+static bool is_of_threads(enum lc_cost_kind kind) {
+    return kind >= LC_COST_OMPBARRIER;
+}
+
 static void metric_name(char *name, size_t size, enum lc_cost_metric metric,
                         enum lc_delay_model model, enum lc_cost_kind kind) {
-    const char *suffix = suffixes[model];
-    switch (metric) {
-    case LC_SHORT_TERM:
-        snprintf(name, size, "delay_%s%s", long_names[kind], suffix);
-        break;
-    case LC_LONG_TERM:
-        snprintf(name, size, "delay_%s_longterm%s", long_names[kind], suffix);
-        break;
-    case LC_DIRECT:
-        snprintf(name, size, "mpi_wait_direct_%s%s", long_names[kind], suffix);
-        break;
-    case LC_INDIRECT:
-        snprintf(name, size, "mpi_wait_indirect_%s%s", long_names[kind], suffix);
-        break;
-    case LC_PROPAGATING:
-        snprintf(name, size, "mpi_wait_propagating_%s%s", short_names[kind], suffix);
-        break;
-    case LC_TERMINAL:
-    case LC_COST_METRICS:
-        snprintf(name, size, "mpi_wait_terminal_%s%s", short_names[kind], suffix);
-        break;
-    }
+    static const char *const classes[LC_COST_METRICS] = {[LC_DIRECT] = "direct",
+                                                         [LC_INDIRECT] = "indirect",
+                                                         [LC_PROPAGATING] = "propagating",
+                                                         [LC_TERMINAL] = "terminal"};
+    if (metric < LC_DIRECT)
+        snprintf(name, size, "delay_%s%s%s", kinds[kind].name,
+                 metric == LC_LONG_TERM ? "_longterm" : "", suffixes[model]);
+    else
+        snprintf(name, size, "%s_wait_%s_%s%s", is_of_threads(kind) ? "omp" : "mpi",
+                 classes[metric], metric < LC_PROPAGATING ? kinds[kind].name : kinds[kind].alias,
+                 suffixes[model]);
+}
+
+/* Which kinds have metrics: those of messages, collectives and MPI_Finalize always, those of
+ * threads where there are any, the others where somebody waits. */
+static void find_present(const struct lc_costs *costs, int64_t present[LC_COST_KINDS]) {
+    const struct lc_trace *trace = costs->lines->trace;
+    for (int kind = 0; kind < LC_COST_KINDS; kind++)
+        present[kind] = kind < LC_COST_RMA || (is_of_threads(kind) && trace->omp);
+    for (size_t i = 0; i < trace->n_locs; i++)
+        for (uint32_t k = 0; k < costs->lines->lines[i].n_states; k++) {
+            const struct lc_timeline *line = &costs->lines->lines[i];
+            present[lc_cost_kind_of(line->loc->waits[line->states[k].wait].kind)] = 1;
+        }
+    lc_transport_allreduce_i64(trace->comm, present, LC_COST_KINDS, LC_OP_MAX);
 }
 
 enum lc_err lc_costs_declare(struct lc_costs *costs, struct lc_results *results) {
+    int64_t present[LC_COST_KINDS];
+    find_present(costs, present);
     for (size_t row = 0; row < LC_COST_ROWS; row++)
         costs->handles[row] = LC_NONE;
-    for (int kind = 0; kind < LC_COST_KINDS; kind++) {
-        if (kind >= LC_COST_MPI_KINDS && !costs->lines->trace->omp)
-            continue;
-        int n_metrics = kind < LC_COST_MPI_KINDS ? LC_COST_METRICS : LC_DIRECT;
-        for (int model = 0; model < LC_MODELS; model++)
-            for (int metric = 0; metric < n_metrics; metric++) {
+    for (int kind = 0; kind < LC_COST_KINDS; kind++)
+        for (int model = 0; model < LC_MODELS && present[kind]; model++)
+            for (int metric = 0; metric < LC_COST_METRICS; metric++) {
                 char name[64];
                 metric_name(name, sizeof name, metric, model, kind);
                 LC_TRY(lc_results_metric(results, name,
                                          &costs->handles[lc_cost_row(metric, model, kind)]));
             }
-    }
     return LC_OK;
 }
 

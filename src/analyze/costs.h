@@ -19,16 +19,14 @@ enum lc_cost_kind {
     LC_COST_SCAN,
     LC_COST_MGMT,
     LC_COST_FINALIZE,
-    /* the kinds before have a classification (docs/definitions/wait-states.md#34-classification),
-     * those after only costs */
-    LC_COST_MPI_KINDS,
-    LC_COST_OMPBARRIER = LC_COST_MPI_KINDS,
+    LC_COST_RMA, /* windows: fences, post-start-complete-wait, locks, construction */
+    LC_COST_IO,
+    LC_COST_NEIGHBOR,
+    LC_COST_OMPBARRIER, /* from here on: threads */
     LC_COST_OMPIDLE,
     LC_COST_LOCK,
     LC_COST_OMPTASK,
-    LC_COST_KINDS,
-    LC_COST_UNNAMED =
-        LC_COST_KINDS /* a cause, but no metric for costs: passes on those of others */
+    LC_COST_KINDS
 };
 
 enum lc_delay_model { LC_PROPORTIONAL, LC_WAIT_FIRST, LC_MODELS };
@@ -56,14 +54,14 @@ struct lc_costs {
     struct lc_exact published[LC_COST_ROWS]; /* sums of rows that are in the results by now */
     uint32_t handles[LC_COST_ROWS];          /* in the results; LC_NONE: no metric of this trace */
     /* costs that ended at waiting without cause (on the rank that swept) */
-    double uncaused[LC_MODELS];
+    double uncaused[LC_MODELS][LC_COST_KINDS];
     int64_t n_judged,
         n_indirect;           /* wait states with a cause; those of them with an indirect part */
     int64_t n_circles;        /* wait states in a circle (wrong clocks) */
     int64_t n_short_of_blame; /* w > D + W although not cut */
 };
 
-/* The costs that a kind of wait state (enum lc_wait_kind) has; LC_COST_KINDS: none. */
+/* The costs that a kind of wait state (enum lc_wait_kind) has. */
 enum lc_cost_kind lc_cost_kind_of(uint8_t wait_kind);
 const char *lc_cost_kind_name(enum lc_cost_kind kind); /* "latesender" */
 
@@ -93,7 +91,7 @@ static inline size_t lc_cost_row(enum lc_cost_metric metric, enum lc_delay_model
     return ((size_t)metric * LC_MODELS + model) * LC_COST_KINDS + kind;
 }
 
-/* Declares all metrics: collective in that all ranks declare the same. Errors: LC_ERR_NOMEM. */
+/* Declares the metrics of this trace, the same on all ranks. Collective. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_costs_declare(struct lc_costs *costs, struct lc_results *results);
 /* Moves the rows of a location into the results. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_costs_publish(struct lc_costs *costs, size_t loc, struct lc_results *results);

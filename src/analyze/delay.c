@@ -277,7 +277,7 @@ static enum lc_err measure(struct measuring *m, struct lc_sync_interval *x, size
     LC_TRY(overlaps(m, line, x));
     if (x->ticks > x->code + x->waits && !x->cut)
         delay->costs->n_short_of_blame++;
-    for (int model = 0; model < LC_MODELS && x->kind < LC_COST_KINDS; model++) {
+    for (int model = 0; model < LC_MODELS; model++) {
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         if (to_code > 0)

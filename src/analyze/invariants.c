@@ -42,9 +42,15 @@ static void none(struct check *check, const char *what, int64_t n) {
     lc_strbuf_free(&text);
 }
 
+/* Waiting of one kind in ticks. */
+struct kind_of_waiting {
+    int64_t caused, all;
+    double uncaused[LC_MODELS]; /* costs of it that end at waiting without a cause */
+};
+
 /* Invariants 1 to 3 of one kind; adds to the sums over kinds. */
 static void check_kind(struct check *check, const double *totals, enum lc_cost_kind kind,
-                       double total, double *booked) {
+                       const struct kind_of_waiting *waiting, double *booked) {
     static const char *const names[LC_MODELS] = {"", " (wait-first)"};
     double sums[LC_MODELS][LC_COST_METRICS];
     for (int model = 0; model < LC_MODELS; model++)
@@ -56,14 +62,14 @@ static void check_kind(struct check *check, const double *totals, enum lc_cost_k
         const char *text = lc_strbuf_get(&name);
         const double *s = sums[model];
         booked[model] += s[LC_SHORT_TERM] + s[LC_LONG_TERM];
-        if (!check->trace->omp) /* where everything has a cause, nothing ends on the way */
-            equal(check, "all costs = waiting", text, s[LC_SHORT_TERM] + s[LC_LONG_TERM], total);
-        if (kind < LC_COST_MPI_KINDS) {
-            equal(check, "short-term costs = direct waiting", text, s[LC_SHORT_TERM], s[LC_DIRECT]);
-            equal(check, "direct + indirect = waiting", text, s[LC_DIRECT] + s[LC_INDIRECT], total);
-            equal(check, "propagating + terminal = waiting", text,
-                  s[LC_PROPAGATING] + s[LC_TERMINAL], total);
-        }
+        equal(check, "all costs + costs that end at waiting without a cause = waiting", text,
+              s[LC_SHORT_TERM] + s[LC_LONG_TERM] + waiting->uncaused[model],
+              (double)waiting->caused);
+        equal(check, "short-term costs = direct waiting", text, s[LC_SHORT_TERM], s[LC_DIRECT]);
+        equal(check, "direct + indirect = waiting", text, s[LC_DIRECT] + s[LC_INDIRECT],
+              (double)waiting->caused);
+        equal(check, "propagating + terminal = waiting", text, s[LC_PROPAGATING] + s[LC_TERMINAL],
+              (double)waiting->all);
         lc_strbuf_free(&name);
     }
     if (sums[LC_WAIT_FIRST][LC_SHORT_TERM] >
@@ -82,20 +88,30 @@ static int64_t count_overlaps(const struct lc_timelines *lines) {
     return n;
 }
 
-/* Ticks of waiting per kind of costs (those with a cause), and of all wait states. Over all ranks.
- */
-static void waiting_time(const struct lc_timelines *lines, int64_t *of_kind, int64_t *all) {
+/* Waiting per kind, over all ranks. */
+static void find_waiting(const struct lc_costs *costs,
+                         struct kind_of_waiting waiting[LC_COST_KINDS]) {
+    const struct lc_timelines *lines = costs->lines;
+    int64_t ticks[2][LC_COST_KINDS] = {0}; /* all; with a cause */
     for (size_t i = 0; i < lines->trace->n_locs; i++)
         for (uint32_t k = 0; k < lines->lines[i].n_states; k++) {
             const struct lc_state *s = &lines->lines[i].states[k];
             const struct lc_wait *w = &lines->lines[i].loc->waits[s->wait];
             enum lc_cost_kind kind = lc_cost_kind_of(w->kind);
-            if (w->cause != LC_NONE && kind < LC_COST_KINDS)
-                of_kind[kind] += s->ticks;
-            *all += s->ticks;
+            ticks[0][kind] += s->ticks;
+            ticks[1][kind] += w->cause != LC_NONE ? s->ticks : 0;
         }
-    lc_transport_allreduce_i64(lines->trace->comm, of_kind, LC_COST_KINDS, LC_OP_SUM);
-    lc_transport_allreduce_i64(lines->trace->comm, all, 1, LC_OP_SUM);
+    lc_transport_allreduce_i64(lines->trace->comm, ticks[0], 2 * LC_COST_KINDS, LC_OP_SUM);
+    struct lc_exact lost[LC_MODELS * LC_COST_KINDS] = {{0, 0}};
+    double totals[LC_MODELS * LC_COST_KINDS];
+    for (int i = 0; i < LC_MODELS * LC_COST_KINDS; i++)
+        lc_exact_add(&lost[i], costs->uncaused[i / LC_COST_KINDS][i % LC_COST_KINDS]);
+    lc_exact_total(lines->trace->comm, lost, totals, LC_MODELS * LC_COST_KINDS);
+    for (int kind = 0; kind < LC_COST_KINDS; kind++) {
+        waiting[kind] = (struct kind_of_waiting){.all = ticks[0][kind], .caused = ticks[1][kind]};
+        for (int model = 0; model < LC_MODELS; model++)
+            waiting[kind].uncaused[model] = totals[model * LC_COST_KINDS + kind];
+    }
 }
 
 static void check_path(struct check *check, const struct lc_critical_path *path,
@@ -107,21 +123,20 @@ static void check_path(struct check *check, const struct lc_critical_path *path,
     lc_transport_allreduce_i64(check->trace->comm, &activities, 1, LC_OP_SUM);
     equal(check, "length of the critical path = length of the bounds", "", length,
           (double)(path->upper - path->lower));
-    if (!check->trace->omp)
-        equal(check, "activities + impact = locations x length", "",
-              (double)activities + sums->intra + sums->inter,
-              length * (double)check->trace->n_locations);
+    equal(check, "activities + impact = locations x length", "",
+          (double)activities + sums->intra + sums->inter,
+          length * (double)check->trace->n_locations);
 }
 
-static json_t *summary(const struct check *check, int64_t all, double waiting, const double *booked,
+static json_t *summary(const struct check *check, int64_t all, double caused, const double *booked,
                        double uncaused, const struct lc_critical_path *path) {
     const struct lc_trace *trace = check->trace;
     json_t *root = json_object();
     json_object_set_new(root, "checks", json_integer(check->n_checks));
     json_object_set_new(root, "waiting_s", lc_place_seconds(trace, (double)all));
-    json_object_set_new(root, "waiting_with_cause_s", lc_place_seconds(trace, waiting));
+    json_object_set_new(root, "waiting_with_cause_s", lc_place_seconds(trace, caused));
     json_object_set_new(root, "waiting_without_cause_s",
-                        lc_place_seconds(trace, (double)all - waiting));
+                        lc_place_seconds(trace, (double)all - caused));
     json_object_set_new(root, "delay_costs_s", lc_place_seconds(trace, booked[LC_PROPORTIONAL]));
     json_object_set_new(root, "delay_costs_waitfirst_s",
                         lc_place_seconds(trace, booked[LC_WAIT_FIRST]));
@@ -137,25 +152,22 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_cr
                                 struct lc_strbuf *lines) {
     const struct lc_trace *trace = costs->lines->trace;
     struct check check = {.trace = trace, .broken = json_array(), .lines = lines};
-    double waiting = 0, booked[LC_MODELS] = {0, 0}, uncaused[LC_MODELS], totals[LC_COST_ROWS],
+    double caused = 0, booked[LC_MODELS] = {0, 0}, uncaused = 0, totals[LC_COST_ROWS],
            tps = (double)trace->ticks_per_second;
     int64_t counts[4] = {costs->n_short_of_blame, costs->n_circles, costs->n_judged,
                          costs->n_indirect},
-            of_kind[LC_COST_KINDS] = {0}, all = 0;
-    waiting_time(costs->lines, of_kind, &all);
-    check.scale = (double)all;
-    struct lc_exact lost[LC_MODELS] = {{0, 0}};
-    for (int model = 0; model < LC_MODELS; model++)
-        lc_exact_add(&lost[model], costs->uncaused[model]);
-    lc_exact_total(trace->comm, lost, uncaused, LC_MODELS);
-    lc_costs_totals(costs, totals);
+            all = 0;
+    struct kind_of_waiting waiting[LC_COST_KINDS];
+    find_waiting(costs, waiting);
     for (int kind = 0; kind < LC_COST_KINDS; kind++) {
-        waiting += (double)of_kind[kind];
-        check_kind(&check, totals, kind, (double)of_kind[kind], booked);
+        all += waiting[kind].all;
+        caused += (double)waiting[kind].caused;
+        uncaused += waiting[kind].uncaused[LC_PROPORTIONAL];
     }
-    for (int model = 0; model < LC_MODELS; model++)
-        equal(&check, "all costs + costs that end at waiting without a cause = waiting",
-              model ? "wait-first" : "", booked[model] + uncaused[model], waiting);
+    check.scale = (double)all;
+    lc_costs_totals(costs, totals);
+    for (int kind = 0; kind < LC_COST_KINDS; kind++)
+        check_kind(&check, totals, kind, &waiting[kind], booked);
     lc_transport_allreduce_i64(trace->comm, counts, 4, LC_OP_SUM);
     none(&check, "wait states longer than what their cause can be blamed for", counts[0]);
     none(&check, "wait states that pass costs on in a circle", counts[1]);
@@ -165,12 +177,12 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_cr
     lc_strbuf_printf(lines,
                      "root causes: %.6g s of delay costs (%.6g s wait-first) for %.6g s of waiting "
                      "with a cause; %.6g s without; ",
-                     booked[LC_PROPORTIONAL] / tps, booked[LC_WAIT_FIRST] / tps, waiting / tps,
-                     ((double)all - waiting) / tps);
+                     booked[LC_PROPORTIONAL] / tps, booked[LC_WAIT_FIRST] / tps, caused / tps,
+                     ((double)all - caused) / tps);
     lc_strbuf_printf(lines, "critical path %.6g s; %d checks, %zu failed\n",
                      (double)(path->upper - path->lower) / tps, check.n_checks,
                      json_array_size(check.broken));
-    json_t *root = summary(&check, all, waiting, booked, uncaused[LC_PROPORTIONAL], path);
+    json_t *root = summary(&check, all, caused, booked, uncaused, path);
     json_object_set_new(root, "wait_states_with_cause", json_integer(counts[2]));
     json_object_set_new(root, "indirect_wait_states", json_integer(counts[3]));
     json_decref(check.broken);

@@ -40,7 +40,7 @@ struct sweep {
     struct booking *out;
     uint32_t *out_rank;
     size_t n_out, cap_out, cap_rank;
-    double uncaused;
+    double uncaused[LC_COST_KINDS];
     int64_t n_circles;
 };
 
@@ -122,7 +122,8 @@ static enum lc_err hand_over_alone(struct sweep *s, uint32_t x, const struct lc_
                                                                : s->graph->nodes[v].ticks;
         double share = load->to_wait * (double)overlap / (double)link->waits;
         if (share > 0 && s->state_of[v] == NODE_DONE) {
-            s->uncaused += total * share; /* a circle */
+            for (int k = 0; k < LC_COST_KINDS; k++)
+                s->uncaused[k] += costs[k] * share; /* a circle */
         } else if (share > 0) {
             double *vector;
             LC_TRY(vector_of(s, v, &vector));
@@ -147,7 +148,8 @@ static enum lc_err hand_over_to_span(struct sweep *s, uint32_t x, const struct l
         rates[k] = load->costs[k] * rate;
     for (size_t node; (node = lc_span_next(&walk)) > 0;) {
         uint32_t ready;
-        s->uncaused += load->total * rate * (double)s->spans.nodes[node].closed; /* circles */
+        for (int k = 0; k < LC_COST_KINDS; k++)
+            s->uncaused[k] += rates[k] * (double)s->spans.nodes[node].closed; /* circles */
         LC_TRY(lc_graph_spans_add(&s->spans, node, x, rates, load->total * rate, &ready));
         while (ready > 0) {
             uint32_t v = ready - 1;
@@ -195,13 +197,13 @@ static enum lc_err process(struct sweep *s, uint32_t x) {
     LC_TRY(collect(s, x, costs));
     if (s->graph->link_of[x] == LC_NONE) {
         for (int k = 0; k < LC_COST_KINDS; k++)
-            s->uncaused += costs[k];
+            s->uncaused[k] += costs[k];
         return LC_OK;
     }
     const struct lc_graph_link *link = &s->graph->links[s->graph->link_of[x]];
     LC_TRY(emit(s, s->graph->link_of[x], costs));
     if (s->costs != NULL) {
-        s->costs[x] = link->kind < LC_COST_KINDS ? (double)s->graph->nodes[x].ticks : 0;
+        s->costs[x] = (double)s->graph->nodes[x].ticks;
         for (int k = 0; k < LC_COST_KINDS; k++)
             s->costs[x] += costs[k];
     }
@@ -210,8 +212,7 @@ static enum lc_err process(struct sweep *s, uint32_t x) {
     double to_code, to_wait;
     lc_delay_shares(s->model, s->graph->nodes[x].ticks, link->code, link->waits, &to_code,
                     &to_wait);
-    if (link->kind < LC_COST_KINDS)
-        costs[link->kind] += (double)s->graph->nodes[x].ticks;
+    costs[link->kind] += (double)s->graph->nodes[x].ticks;
     return hand_over(s, x, link, costs, to_wait);
 }
 
@@ -336,8 +337,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
     enum lc_err err = lc_transport_agree(
         comm, lc_alloc(&result->carried, delay->n_intervals + 1, sizeof *result->carried));
     for (size_t i = 0; i < delay->n_intervals && err == LC_OK; i++)
-        result->carried[i] =
-            delay->intervals[i].kind < LC_COST_KINDS ? (double)delay->intervals[i].ticks : 0;
+        result->carried[i] = (double)delay->intervals[i].ticks;
     if (err == LC_OK)
         err = lc_wait_graphs_gather(graphs, n_graphs, delay);
     for (uint32_t model = 0; model < LC_MODELS && err == LC_OK; model++) {
@@ -349,7 +349,8 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
     if (err == LC_OK)
         err = run_sweeps(result, delay, sweeps);
     for (int model = 0; model < LC_MODELS; model++) {
-        delay->costs->uncaused[model] = sweeps[model].uncaused;
+        memcpy(delay->costs->uncaused[model], sweeps[model].uncaused,
+               sizeof sweeps[model].uncaused);
         delay->costs->n_circles += sweeps[model].n_circles;
     }
     result->handed_by = sweeps[LC_PROPORTIONAL].handed_by;

@@ -7,7 +7,7 @@
 #include "base/lookup.h"
 #include "base/mem.h"
 
-/* A message that r waited for, seen from one of the two. */
+/* A wait of one location for another that only these two take part in, seen from one of them. */
 struct pair_point {
     uint32_t location, partner;
     int64_t time;
@@ -38,7 +38,7 @@ struct finder {
  * looked at. */
 struct walked {
     uint32_t stamp;
-    size_t pair;         /* messages of the two below this index lie before the last question */
+    size_t pair;         /* points of the two alone below this index lie before the last question */
     size_t until, cause; /* points of r, of this location before it ... */
     int64_t found;       /* ... and this is the latest common one */
 };
@@ -55,8 +55,19 @@ static uint64_t pair_key(const void *pairs, uint32_t index, int level) {
     return level == 0 ? lc_key_signed(x->time) : (uint64_t)x->location << 32 | x->partner;
 }
 
-static bool is_message_point(const struct lc_wait *w) {
-    return (w->kind == LC_WAIT_LS || w->kind == LC_WAIT_LR) && !(w->flags & LC_WAIT_CUT);
+/* The waiting location and the cause alone synchronise. */
+static bool is_pair_point(const struct lc_wait *w) {
+    switch (w->kind) {
+    case LC_WAIT_LS:
+    case LC_WAIT_LR:
+    case LC_WAIT_RMA_EARLY_WAIT:
+    case LC_WAIT_RMA_LATE_POST:
+    case LC_WAIT_RMA_LOCK:
+    case LC_WAIT_NEIGHBOR:
+        return !(w->flags & LC_WAIT_CUT);
+    default:
+        return false;
+    }
 }
 
 static enum lc_err find_pairs(struct finder *f) {
@@ -72,7 +83,7 @@ static enum lc_err find_pairs(struct finder *f) {
         const struct lc_timeline *line = &lines->lines[i];
         for (uint32_t k = 0; k < line->n_states; k++) {
             const struct lc_wait *w = &line->loc->waits[line->states[k].wait];
-            if (!is_message_point(w))
+            if (!is_pair_point(w))
                 continue;
             dest[n] = lc_trace_owner(trace, w->cause);
             mine[n++] = (struct pair_point){w->cause, line->loc->id,
@@ -201,14 +212,14 @@ static enum lc_err fetch_foreign(struct finder *f) {
 }
 
 /* Index of the first point of the pair. */
-static size_t first_message(const struct finder *f, uint32_t location, uint32_t partner) {
+static size_t first_of_pair(const struct finder *f, uint32_t location, uint32_t partner) {
     uint64_t key = (uint64_t)location << 32 | partner;
     return LC_FIRST_WHERE(i, 0, f->n_pairs,
                           ((uint64_t)f->pairs[i].location << 32 | f->pairs[i].partner) >= key);
 }
 
-/* Latest message point of the pair at or before `time`; INT64_MIN if there is none. */
-static int64_t latest_message(const struct finder *f, struct walked *known, uint32_t location,
+/* Latest point of the pair alone at or before `time`; INT64_MIN if there is none. */
+static int64_t latest_of_pair(const struct finder *f, struct walked *known, uint32_t location,
                               uint32_t partner, int64_t time) {
     const struct pair_point *pairs = f->pairs;
     size_t i = known->pair;
@@ -274,12 +285,12 @@ static void find_starts_of(struct finder *f, const struct lc_timeline *line, uin
         struct walked *known = &f->walked[w->cause];
         if (known->stamp != stamp)
             *known = (struct walked){.stamp = stamp,
-                                     .pair = first_message(f, line->loc->id, w->cause),
+                                     .pair = first_of_pair(f, line->loc->id, w->cause),
                                      .found = INT64_MIN};
         top = points_until(own, top, w->start);
-        int64_t message = latest_message(f, known, line->loc->id, w->cause, w->start);
+        int64_t pair = latest_of_pair(f, known, line->loc->id, w->cause, w->start);
         int64_t common = latest_common(f, known, own, top, w->cause, w->start);
-        starts[k] = message > common ? message : common;
+        starts[k] = pair > common ? pair : common;
         starts[k] = starts[k] > f->origin ? starts[k] : f->origin;
     }
 }

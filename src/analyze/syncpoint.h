@@ -4,9 +4,9 @@
  * point of the waiting location r and the cause d at or before the start of the wait, at least the
  * origin.
  *
- * Points of messages are kept per pair of locations; points of collectives and teams are in the
- * list of each member (lc_loc.syncs), so that the latest common one is found by walking both lists
- * backwards. Used by delay.c. */
+ * Points of two locations alone (messages, windows, neighbours) are kept per pair; those of
+ * collectives and teams are in the list of each member (lc_loc.syncs), so that the latest common
+ * one is found by walking both lists backwards. Used by delay.c. */
 #ifndef LC_ANALYZE_SYNCPOINT_H
 #define LC_ANALYZE_SYNCPOINT_H
 

@@ -22,8 +22,9 @@ enum lc_err lc_sync_add(struct lc_loc *loc, int64_t time, uint64_t instance, uin
 static bool links(const struct lc_wait *w) {
     if (w->instance == UINT64_MAX || !(w->flags & LC_WAIT_STATE) || (w->flags & LC_WAIT_CUT))
         return false;
-    return (w->flags & LC_WAIT_NONBLOCKING) || w->kind == LC_WAIT_12N || w->kind == LC_WAIT_N21 ||
-           w->kind == LC_WAIT_SCAN || w->kind == LC_WAIT_NEIGHBOR;
+    return w->kind != LC_WAIT_NEIGHBOR &&
+           ((w->flags & LC_WAIT_NONBLOCKING) || w->kind == LC_WAIT_12N || w->kind == LC_WAIT_N21 ||
+            w->kind == LC_WAIT_SCAN);
 }
 
 static enum lc_err collect(const struct lc_trace *trace, struct link **out, uint32_t **dest,

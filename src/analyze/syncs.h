@@ -1,8 +1,8 @@
 /* Synchronisation points (docs/definitions/wait-states.md#31-synchronisation-points) of
  * operations whose members wait for a cause of their own: one-to-all, all-to-one, scans, everything
  * nonblocking. M = the cause and all who wait because of it. Barrier-like ones are found by
- * collective.c, teams by omp.c, messages stay in the waits. Collective; called by waits.c when all
- * waits are known. */
+ * collective.c, teams by omp.c, those of two locations alone by syncpoint.c. Collective; called by
+ * waits.c when all waits are known. */
 #ifndef LC_ANALYZE_SYNCS_H
 #define LC_ANALYZE_SYNCS_H
 

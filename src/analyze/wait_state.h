@@ -90,8 +90,9 @@ struct lc_arrival {
 };
 
 /* A synchronisation point that this location belongs to
- * (docs/definitions/wait-states.md#31-synchronisation-points), for everything but messages (those
- * are in the waits: r and its cause). Equal (instance, group) on two locations: the same point. */
+ * (docs/definitions/wait-states.md#31-synchronisation-points), except for those of two locations
+ * alone (these are in the waits: r and its cause). Equal (instance, group) on two locations: the
+ * same point. */
 struct lc_sync {
     int64_t time;      /* T(S) */
     uint64_t instance; /* operation */

@@ -225,43 +225,48 @@ static const struct entry table[] = {
  * for both delay-cost models. */
 struct kind {
     const char *name;  /* in delay_* and mpi_wait_direct_*, mpi_wait_indirect_* */
-    const char *alias; /* in mpi_wait_propagating_*, mpi_wait_terminal_*; NULL: no classification */
+    const char *alias; /* in mpi_wait_propagating_*, mpi_wait_terminal_* */
     const char *display;
+    const char *paradigm; /* of the classification: "omp" instead of mpi_wait_direct_* */
 };
 
 static const struct kind kinds[] = {
-    {"latesender", "ls", "Late Sender"},
-    {"latereceiver", "lr", "Late Receiver"},
-    {"barrier", "barrier", "Wait at Barrier"},
-    {"n2n", "n2n", "Wait at N x N"},
-    {"12n", "12n", "Late Broadcast"},
-    {"n21", "n21", "Early Reduce"},
-    {"scan", "scan", "Early Scan"},
-    {"mgmt", "mgmt", "Wait at communicator construction"},
-    {"finalize", "finalize", "Wait at MPI_Finalize"},
-    {"ompbarrier", NULL, "Wait at OpenMP barrier"},
-    {"ompidle", NULL, "Idle threads"},
-    {"lock", NULL, "Lock contention"},
-    {"omptask", NULL, "Wait for tasks"},
+    {"latesender", "ls", "Late Sender", "mpi"},
+    {"latereceiver", "lr", "Late Receiver", "mpi"},
+    {"barrier", "barrier", "Wait at Barrier", "mpi"},
+    {"n2n", "n2n", "Wait at N x N", "mpi"},
+    {"12n", "12n", "Late Broadcast", "mpi"},
+    {"n21", "n21", "Early Reduce", "mpi"},
+    {"scan", "scan", "Early Scan", "mpi"},
+    {"mgmt", "mgmt", "Wait at communicator construction", "mpi"},
+    {"finalize", "finalize", "Wait at MPI_Finalize", "mpi"},
+    {"rma", "rma", "One-sided synchronisation", "mpi"},
+    {"io", "io", "Wait at collective I/O", "mpi"},
+    {"neighbor", "neighbor", "Wait for neighbour", "mpi"},
+    {"ompbarrier", "ompbarrier", "Wait at OpenMP barrier", "omp"},
+    {"ompidle", "ompidle", "Idle threads", "omp"},
+    {"lock", "lock", "Lock contention", "omp"},
+    {"omptask", "omptask", "Wait for tasks", "omp"},
 };
 
 struct family {
-    const char *prefix, *suffix;
+    const char *prefix, *suffix; /* prefix: behind the paradigm, if the family classifies */
+    int classifies;
     int by_alias;                /* the kind is spelled by its alias */
     const char *display, *descr; /* descr: %s is the kind */
 };
 
 static const struct family families[] = {
-    {"delay_", "", 0, "delay costs, short-term",
+    {"delay_", "", 0, 0, "delay costs, short-term",
      "Waiting of kind %s that this code caused directly."},
-    {"delay_", "_longterm", 0, "delay costs, long-term",
+    {"delay_", "_longterm", 0, 0, "delay costs, long-term",
      "Waiting of kind %s that this code caused through other wait states."},
-    {"mpi_wait_direct_", "", 0, "direct", "Waiting of kind %s caused by code of the late process."},
-    {"mpi_wait_indirect_", "", 0, "indirect",
+    {"_wait_direct_", "", 1, 0, "direct", "Waiting of kind %s caused by code of the late process."},
+    {"_wait_indirect_", "", 1, 0, "indirect",
      "Waiting of kind %s caused by earlier waiting of the late process."},
-    {"mpi_wait_propagating_", "", 1, "propagating",
+    {"_wait_propagating_", "", 1, 1, "propagating",
      "Waiting of kind %s that makes another process wait later."},
-    {"mpi_wait_terminal_", "", 1, "terminal", "Waiting of kind %s that delays nobody else."},
+    {"_wait_terminal_", "", 1, 1, "terminal", "Waiting of kind %s that delays nobody else."},
 };
 
 static const struct entry *find_entry(const char *name) {
@@ -288,10 +293,9 @@ static enum lc_err add_entry(struct lc_model *model, const struct entry *entry, 
 static int match_family(const char *name, const struct family *family, const struct kind *kind,
                         int *waitfirst) {
     const char *spelling = family->by_alias ? kind->alias : kind->name;
-    if (spelling == NULL || (kind->alias == NULL && strcmp(family->prefix, "delay_") != 0))
-        return 0;
     char expected[128];
-    snprintf(expected, sizeof expected, "%s%s%s", family->prefix, spelling, family->suffix);
+    snprintf(expected, sizeof expected, "%s%s%s%s", family->classifies ? kind->paradigm : "",
+             family->prefix, spelling, family->suffix);
     size_t length = strlen(expected);
     if (strncmp(name, expected, length) != 0)
         return 0;

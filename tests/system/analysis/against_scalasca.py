@@ -14,7 +14,7 @@ import tempfile
 
 LATECOMER, GOLDEN = sys.argv[1:3]
 WAITS = ["mpi_latesender", "delay_latesender", "mpi_latereceiver", "delay_latereceiver", "mpi_barrier_wait", "delay_barrier", "mpi_wait_nxn",
-         "delay_n2n", "mpi_latebroadcast", "delay_12n", "delay_n21", "delay_scan", "delay_mgmt"]
+         "delay_n2n", "mpi_latebroadcast", "delay_12n", "delay_n21", "delay_scan", "delay_mgmt", "delay_finalize"]
 PATH = ["critical_path", "critical_path_activities", "non_critical_path_activities", "critical_imbalance_impact", "inter_partition_imbalance"]
 
 

@@ -4,7 +4,7 @@
 check_golden.py LATECOMER GOLDEN exact        every archive with exact results (spec.json, synthetic), one rank
 check_golden.py LATECOMER GOLDEN ranks FLAVOUR  the same result to the last bit on 1, 2, 3, 7 ranks
 check_golden.py LATECOMER GOLDEN times        the time tree, from the time of each call path
-check_golden.py LATECOMER GOLDEN reference    counts exact, OpenMP totals within 1 %, against the reference analyser
+check_golden.py LATECOMER GOLDEN reference    counts exact, OpenMP totals and delay costs within 1 %, against the reference analyser
 """
 import json
 import os
@@ -104,6 +104,29 @@ COUNTS = ["visits", "syncs_send", "syncs_recv", "comms_send", "comms_recv", "byt
           "comms_csrc", "comms_cdst", "comms_cxch", "bytes_cout", "bytes_cin"]
 OMP = ["omp_management", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_lock_contention_critical",
        "omp_lock_contention_api", "pthread_lock_contention_mutex_lock"]
+# Short-term and long-term together. Not idle threads: there the reference charges all that the master does alone, start-up included.
+COSTS = ["latesender", "latereceiver", "barrier", "n2n", "12n", "ompbarrier"]
+# Costs and the waiting that they pay for, both from here.
+PAID = {"ompbarrier": ["omp_ebarrier_wait", "omp_ibarrier_wait"], "ompidle": ["omp_idle_threads"],
+        "lock": ["omp_lock_contention_critical", "omp_lock_contention_api", "pthread_lock_contention_mutex_lock"],
+        "latesender": ["mpi_latesender"], "barrier": ["mpi_barrier_wait"]}
+
+
+def costs(metrics, kind, model=""):
+    return sum(metrics[f"delay_{kind}{term}{model}"]["total"] for term in ("", "_longterm") if f"delay_{kind}{term}{model}" in metrics)
+
+
+def compare_threads(reference, got):
+    """(what, there, here) of the totals of a trace with threads."""
+    for m in OMP:
+        if m in reference:
+            yield m, reference[m]["total"], got[m]["total"]
+    for kind in COSTS:
+        yield f"costs of {kind}", costs(reference, kind), costs(got, kind)
+    for kind, waits in PAID.items():
+        waiting = sum(got[m]["total"] for m in waits if m in got)
+        for model in ("", "_waitfirst"):
+            yield f"costs of {kind}{model} = waiting", waiting, costs(got, kind, model)
 
 
 def check_reference(tmp):
@@ -120,13 +143,10 @@ def check_reference(tmp):
         found = list(differences(counts, got, got, n, 0))
         checked += len(counts)
         if reference["threads"] > 1:
-            for m in OMP:
-                if m not in reference["metrics"]:
-                    continue
-                a, b = reference["metrics"][m]["total"], got[m]["total"]
+            for what, there, here in compare_threads(reference["metrics"], got):
                 checked += 1
-                if abs(a - b) > 0.01 * abs(a):
-                    found.append((m, a, b))
+                if abs(there - here) > 0.01 * abs(there):
+                    found.append((what, there, here))
         for difference in found[:8]:
             print(trace, *difference)
         bad += bool(found)

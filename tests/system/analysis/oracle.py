@@ -33,6 +33,7 @@ METRIC = {"ls": "mpi_latesender", "lr": "mpi_latereceiver", "barrier": "mpi_barr
           "12n": "mpi_latebroadcast", "n21": "mpi_earlyreduce", "scan": "mpi_earlyscan",
           "mgmt": "mpi_mgmt_comm_wait", "finalize": "mpi_finalize_wait"}
 LONG_NAME = {"ls": "latesender", "lr": "latereceiver"}  # X and the delay metrics; others: the kind itself
+THREAD_KINDS = {"ompbarrier", "ompidle", "lock", "omptask"}
 WAIT_CALLS = {"mpi_wait", "mpi_waitany", "mpi_waitall", "mpi_waitsome"}
 INIT_CALLS = {"mpi_init", "mpi_init_thread"}
 
@@ -440,6 +441,10 @@ def wrong_order(trace, states):
 # -------------------------------------------------------------------------------------------------------- the analysis
 
 
+def paradigm(kind):
+    return "omp" if kind in THREAD_KINDS else "mpi"
+
+
 class Analysis:
     def __init__(self, trace, partition=None):
         self.t, self.partition = trace, partition
@@ -646,10 +651,10 @@ class Analysis:
     def _delay_costs(self, model):
         num = self.number
         for kind in KINDS:
-            name = LONG_NAME.get(kind, kind)
+            name, of = LONG_NAME.get(kind, kind), paradigm(kind)
             self.declare("delay_%s%s" % (name, model), "delay_%s_longterm%s" % (name, model),
-                         "mpi_wait_direct_%s%s" % (name, model), "mpi_wait_indirect_%s%s" % (name, model),
-                         "mpi_wait_propagating_%s%s" % (kind, model), "mpi_wait_terminal_%s%s" % (kind, model))
+                         "%s_wait_direct_%s%s" % (of, name, model), "%s_wait_indirect_%s%s" % (of, name, model),
+                         "%s_wait_propagating_%s%s" % (of, kind, model), "%s_wait_terminal_%s%s" % (of, kind, model))
         for x in self.states:
             x.g_long = {k: num(0) for k in KINDS}
             x.largest_share = num(0)
@@ -680,12 +685,13 @@ class Analysis:
                 if x.kind != "finalize":  # metrics of the other kinds are as without it
                     v.largest_share = max(v.largest_share, g_short * share)
             x.indirect = g_short * to_wait
-            self.book("mpi_wait_direct_%s%s" % (name, model), x.path, x.process, g_short * to_code)
-            self.book("mpi_wait_indirect_%s%s" % (name, model), x.path, x.process, g_short * to_wait)
+            self.book("%s_wait_direct_%s%s" % (paradigm(x.kind), name, model), x.path, x.process, g_short * to_code)
+            self.book("%s_wait_indirect_%s%s" % (paradigm(x.kind), name, model), x.path, x.process, g_short * to_wait)
         for x in self.states:
             propagating = min(x.largest_share, num(x.w))
-            self.book("mpi_wait_propagating_%s%s" % (x.kind, model), x.path, x.process, propagating)
-            self.book("mpi_wait_terminal_%s%s" % (x.kind, model), x.path, x.process, x.w - propagating)
+            of = paradigm(x.kind)
+            self.book("%s_wait_propagating_%s%s" % (of, x.kind, model), x.path, x.process, propagating)
+            self.book("%s_wait_terminal_%s%s" % (of, x.kind, model), x.path, x.process, x.w - propagating)
 
     # sections 4 and 5
 

@@ -15,7 +15,7 @@ if [f.name for f in InterComm._fields].count("parent") == 2:
     InterComm._fields = tuple(f for f in InterComm._fields if f.name == "name") + InterComm._fields[-4:]
 
 MPI_KINDS = list(oracle.KINDS)
-COST_KINDS = ["ompbarrier", "ompidle", "lock", "unnamed"]  # unnamed: has a cause, but no metric of costs
+COST_KINDS = ["rma", "io", "neighbor", "ompbarrier", "ompidle", "lock"]
 IF_SYNCHRONISING = {"mpi_rma_wait_at_create", "mpi_rma_wait_at_fence", "mpi_rma_wait_at_free", "mpi_io_collective_wait"}
 SELF, THIS_GROUP = 0xFFFFFFFE, 0xFFFFFFFD
 
@@ -218,8 +218,8 @@ class Analysis(oracle.Analysis):
                 s = m.call.en if m.nonblocking else m.begin
                 reduce_ = metric == "mpi_earlyreduce"
                 state = self._state(metric, kind, m.call, s, m.end, cause.location, cause.begin, cause.start_call, not reduce_)
-                if state and not state.cut:
-                    by_cause[id(cause)].append((cause, m))
+                if state and not state.cut:  # a neighbour synchronises with each who waits for it alone
+                    by_cause[id(cause), id(m) if kind == "neighbor" else 0].append((cause, m))
                 if reduce_:  # cannot go on before the last
                     d = latest([x for x in members if x.sends and x.location != m.root])
                     blocking = oracle.WaitState(kind, m.call, s, m.end, d.location, d.begin, d.start_call)
@@ -235,12 +235,12 @@ class Analysis(oracle.Analysis):
     def _kind(class_, op, members):
         """Metric, kind of costs, whether everybody inside synchronises."""
         if class_ == "io":
-            return "mpi_io_collective_wait", "unnamed", True
+            return "mpi_io_collective_wait", "io", True
         if class_ == "rma":
             what = {"CREATE_HANDLE": "create", "BARRIER": "fence", "DESTROY_HANDLE": "free"}[op]
-            return "mpi_rma_wait_at_" + what, "unnamed", True
+            return "mpi_rma_wait_at_" + what, "rma", True
         if "neighbor" in members[0].start_call.name:
-            return "mpi_neighbor_wait", "unnamed", False
+            return "mpi_neighbor_wait", "neighbor", False
         return {"BARRIER": ("mpi_barrier_wait", "barrier", True), "ALLREDUCE": ("mpi_wait_nxn", "n2n", True),
                 "BCAST": ("mpi_latebroadcast", "12n", False), "REDUCE": ("mpi_earlyreduce", "n21", False)}[op]
 
@@ -283,12 +283,12 @@ class Analysis(oracle.Analysis):
         for e in epochs["post"]:
             last = min(partners[id(e)], key=lambda o: (-o[4].en, o[0]), default=None)
             if last:
-                self._state("mpi_rma_early_wait", "unnamed", e[4], e[4].en, e[4].lv, last[0], last[4].en, last[4])
+                self._epoch_state("mpi_rma_early_wait", e[4], e[4].en, e[4].lv, last[0], last[4].en, last[4])
         for e in epochs["start"]:
             last = min(partners[id(e)], key=lambda o: (-o[3].en, o[0]), default=None)
             if last:
                 call = e[3] if e[3].lv > last[3].en else e[4]
-                self._state("mpi_rma_sync_late_post", "unnamed", call, call.en, call.lv, last[0], last[3].en, last[3])
+                self._epoch_state("mpi_rma_sync_late_post", call, call.en, call.lv, last[0], last[3].en, last[3])
         by_lock = defaultdict(list)
         for e in self.t.epochs:
             if e[7] is not None:
@@ -303,8 +303,13 @@ class Analysis(oracle.Analysis):
                     continue
                 for call in (e[4], e[6]):
                     if call.en < holder[7] <= call.lv:
-                        self._state("mpi_rma_sync_lock_competition", "unnamed", call, call.en, call.lv, holder[0], holder[7], holder[6])
+                        self._epoch_state("mpi_rma_sync_lock_competition", call, call.en, call.lv, holder[0], holder[7], holder[6])
                         break
+
+    def _epoch_state(self, metric, call, s, end, cause, u, cause_call):
+        state = self._state(metric, "rma", call, s, end, cause, u, cause_call)
+        if state and not state.cut:
+            self.sync_points.append(([state.process, cause], min(call.lv, cause_call.lv)))
 
     # threads
 

@@ -57,7 +57,7 @@ static void wait_first(struct run *run) {
     book(run, LC_SHORT_TERM, LC_WAIT_FIRST);
 }
 static void uncaused(struct run *run) {
-    run->costs.uncaused[LC_PROPORTIONAL] += 1e6;
+    run->costs.uncaused[LC_PROPORTIONAL][LC_COST_LS] += 1e6;
 }
 static void blame(struct run *run) {
     run->costs.n_short_of_blame++;
@@ -89,11 +89,14 @@ static const struct {
     const char *broken; /* NULL: no check fails */
 } cases[] = {{"nothing", nothing, NULL},
              {"short-term", short_term, "short-term costs = direct waiting, latesender"},
-             {"long-term", long_term, "all costs = waiting, latesender (wait-first)"},
+             {"long-term", long_term,
+              "all costs + costs that end at waiting without a cause = waiting, "
+              "latesender (wait-first)"},
              {"indirect", indirect, "direct + indirect = waiting, latesender"},
              {"terminal", terminal, "propagating + terminal = waiting, latesender (wait-first)"},
              {"wait-first", wait_first, "short-term (wait-first) <= short-term, latesender"},
-             {"uncaused", uncaused, "all costs + costs that end at waiting without a cause"},
+             {"uncaused", uncaused,
+              "all costs + costs that end at waiting without a cause = waiting, latesender"},
              {"blame", blame, "wait states longer than what their cause can be blamed for: 1"},
              {"circle", circle, "wait states that pass costs on in a circle: 1"},
              {"length", length, "length of the critical path = length of the bounds"},

@@ -92,11 +92,16 @@ static void families_of_metrics(void **state) {
                                        "mpi_wait_direct_latereceiver",
                                        "mpi_wait_indirect_mgmt_waitfirst",
                                        "mpi_wait_propagating_ls",
-                                       "mpi_wait_terminal_scan_waitfirst"};
+                                       "mpi_wait_terminal_scan_waitfirst",
+                                       "delay_rma",
+                                       "mpi_wait_indirect_neighbor",
+                                       "omp_wait_direct_ompidle",
+                                       "omp_wait_propagating_lock_waitfirst"};
     static const char *const bad[] = {"delay_ls",
                                       "delay_",
                                       "mpi_wait_propagating_latesender",
                                       "mpi_wait_direct_ompidle",
+                                      "omp_wait_direct_latesender",
                                       "delay_latesender_waitfirst_longterm",
                                       "nothing"};
     struct lc_model *model = NULL;

@@ -1,0 +1,205 @@
+#!/usr/bin/python3
+"""Delay costs in scripted traces, worked out by hand: MPI_Finalize, windows, files, neighbours.
+
+scripted_costs.py LATECOMER WRITE_TRACE
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from fractions import Fraction
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
+LATECOMER, WRITE_TRACE = sys.argv[1:3]
+NONE = 0xFFFFFFFF
+ALLGATHER, FENCE = "6", "0"
+
+
+def script(*ranks, definitions=()):
+    """Per rank (region, from, to, "time record arguments"..) inside of main, in ms."""
+    regions = list(dict.fromkeys(["main", *(call[0] for calls in ranks for call in calls)]))
+    lines = ["process 1"] * len(ranks)
+    lines += [f"region {4 if name.startswith('MPI') else 2} 1 {name}" for name in regions]
+    lines += ["comm " + " ".join(map(str, range(len(ranks)))), *definitions]
+    for rank, calls in enumerate(ranks):
+        lines.append(f"{rank} 0 enter 0")
+        for name, begin, end, *records in calls:
+            lines.append(f"{rank} {begin} enter {regions.index(name)}")
+            lines += [f"{rank} {record}" for record in records]
+            lines.append(f"{rank} {end} leave {regions.index(name)}")
+        lines.append(f"{rank} 105 leave 0")
+    return "\n".join(lines) + "\n"
+
+
+def rows(n, *places):
+    """(call path, rank, ms)"""
+    table = {}
+    for path, rank, ms in places:
+        row = table.setdefault("main/" + path, [0.0] * n)
+        row[rank] = float(ms) / 1000
+    return table
+
+
+def same(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def all_terminal(kind, waits, wait_metric, costs):
+    """Waiting that code alone causes and that delays nobody."""
+    return {wait_metric: waits, f"delay_{kind}": costs, f"delay_{kind}_longterm": [], f"mpi_wait_direct_{kind}": waits,
+            f"mpi_wait_indirect_{kind}": [], f"mpi_wait_propagating_{kind}": [], f"mpi_wait_terminal_{kind}": waits}
+
+
+CASES = {}  # name: (trace, {metric: places, or those of each model}, finding: (call path, rank, severity, gain) in ms)
+
+# Rank 1 works until 100, rank 2 until 60, rank 0 until 20: they wait 80 and 40 ms for rank 1, which works 80 and 40 ms longer. As fast
+# as the mean of the others it would work 30 ms (40 without MPI_Init) instead of 90 (100): rank 2 is the last then, 40 ms earlier.
+INIT = ("MPI_Init", 0, 10)
+WAITS = [("MPI_Finalize", 0, 80), ("MPI_Finalize", 2, 40)]
+CASES["finalize"] = (script([INIT, ("work", 10, 20), ("MPI_Finalize", 20, 105)], [INIT, ("work", 10, 100), ("MPI_Finalize", 100, 105)],
+                            [INIT, ("work", 10, 60), ("MPI_Finalize", 60, 105)]),
+                     all_terminal("finalize", WAITS, "mpi_finalize_wait", [("work", 1, 120)]), ("work", 1, 120, 40))
+
+# Rank 1 waits 60 ms in a receive for the `origin` of rank 2, then works 28 ms. Rank 0 waits 90 ms for it in MPI_Finalize: 60 of these
+# are due to rank 2, 2 to the rest of the receive. Rank 2, which met rank 1 in that message (until 71), waits 29 ms.
+CASES["finalize_chain"] = (
+    script([INIT, ("MPI_Finalize", 10, 105)],
+           [INIT, ("MPI_Recv", 10, 72, "72 recv 2 0 0 8"), ("work", 72, 100), ("MPI_Finalize", 100, 105)],
+           [INIT, ("origin", 10, 70), ("MPI_Send", 70, 71, "70 send 1 0 0 8"), ("MPI_Finalize", 71, 105)]),
+    dict(mpi_finalize_wait=[("MPI_Finalize", 0, 90), ("MPI_Finalize", 2, 29)],
+         delay_finalize=[("MPI_Recv", 1, 3), ("work", 1, 56)], delay_finalize_longterm=[("origin", 2, 60)],
+         mpi_wait_direct_finalize=[("MPI_Finalize", 0, 30), ("MPI_Finalize", 2, 29)],
+         mpi_wait_indirect_finalize=[("MPI_Finalize", 0, 60)], mpi_wait_propagating_finalize=[],
+         mpi_wait_terminal_finalize=[("MPI_Finalize", 0, 90), ("MPI_Finalize", 2, 29)],
+         # what the other kinds have is what they have without it
+         mpi_latesender=[("MPI_Recv", 1, 60)], delay_latesender=[("origin", 2, 60)], delay_latesender_longterm=[],
+         mpi_wait_propagating_ls=[], mpi_wait_terminal_ls=[("MPI_Recv", 1, 60)]),
+    ("origin", 2, 120, 60))
+
+
+def late(call, *begin, end=None):
+    """Rank 1 is late to what all do together, as above."""
+    together = lambda start: (call, start, 101, *(f"{start} {record}" for record in begin), *([f"101 {end}"] if end else []))
+    return [[("work", 0, start), together(start)] for start in (20, 100, 60)]
+
+
+for name, metric, kind, calls, definitions in (
+        ("fence", "mpi_rma_wait_at_fence", "rma", late("MPI_Win_fence", "rma_begin", end=f"rma_end {FENCE} 0"), ["window 0"]),
+        ("file", "mpi_io_collective_wait", "io", late("MPI_File_write_all", "io 0"), ["file 0"]),
+        ("neighbours", "mpi_neighbor_wait", "neighbor",
+         late("MPI_Neighbor_allgather", "begin", end=f"end {ALLGATHER} 0 {NONE} 8 8"), ["cart 0 3 0"])):
+    waits = [(calls[0][1][0], 0, 80), (calls[0][1][0], 2, 40)]
+    CASES[name] = (script(*calls, definitions=definitions), all_terminal(kind, waits, metric, [("work", 1, 120)]), ("work", 1, 120, 40))
+
+# Ranks 1 and 2 meet in a fence of their own, where rank 1 waits 60 ms for the `origin` of rank 2 (its rest: 1 ms), then works 29 ms.
+# Rank 0 has 30 ms of its own and waits 60 ms for rank 1 in a fence of all: excess work 29, fence 1, and 60 ms of waiting. Of the 60 ms
+# the first model blames 30/90 on rank 1's code and 60/90 on its waiting, the other one all on its waiting. Rank 2, which met rank 1
+# until 71, waits 29 ms for its work.
+FENCES = {"definitions": ["comm 1 2", "window 0", "window 1"]}
+fence = lambda start, end, window: ("MPI_Win_fence", start, end, f"{start} rma_begin", f"{end} rma_end {FENCE} {window}")
+CASES["fence_chain"] = (
+    script([("work", 0, 10), ("own", 10, 40), fence(40, 101, 0)],
+           [("work", 0, 10), fence(10, 71, 1), ("work", 71, 100), fence(100, 101, 0)],
+           [("work", 0, 10), ("origin", 10, 70), fence(70, 71, 1), fence(71, 101, 0)], **FENCES),
+    {"mpi_rma_wait_at_fence": [("MPI_Win_fence", 0, 60), ("MPI_Win_fence", 1, 60), ("MPI_Win_fence", 2, 29)],
+     "delay_rma": {"": [("origin", 2, 60), ("work", 1, 29 + Fraction(58, 3)), ("MPI_Win_fence", 1, Fraction(2, 3))],
+                   "_waitfirst": [("origin", 2, 60), ("work", 1, 29)]},
+     "delay_rma_longterm": {"": [("origin", 2, 40)], "_waitfirst": [("origin", 2, 60)]},
+     "mpi_wait_direct_rma": {"": [("MPI_Win_fence", 0, 20), ("MPI_Win_fence", 1, 60), ("MPI_Win_fence", 2, 29)],
+                             "_waitfirst": [("MPI_Win_fence", 1, 60), ("MPI_Win_fence", 2, 29)]},
+     "mpi_wait_indirect_rma": {"": [("MPI_Win_fence", 0, 40)], "_waitfirst": [("MPI_Win_fence", 0, 60)]},
+     "mpi_wait_propagating_rma": {"": [("MPI_Win_fence", 1, 40)], "_waitfirst": [("MPI_Win_fence", 1, 60)]},
+     "mpi_wait_terminal_rma": {"": [("MPI_Win_fence", 0, 60), ("MPI_Win_fence", 1, 20), ("MPI_Win_fence", 2, 29)],
+                               "_waitfirst": [("MPI_Win_fence", 0, 60), ("MPI_Win_fence", 2, 29)]}},
+    ("origin", 2, 100, 60))
+
+# Rank 0 posts at 50, for which rank 1 waits 30 ms in MPI_Win_start; these two synchronise until 51. From there rank 0 waits 9 ms for
+# the MPI_Win_complete of rank 1, which works as long (from the beginning on it would have been 1 ms of MPI_Win_start and a wait).
+CASES["epoch"] = (
+    script([("work", 0, 50), ("MPI_Win_post", 50, 51, "50 rma_group 0 2"), ("MPI_Win_wait", 51, 62, "51 rma_group 0 2")],
+           [("work", 0, 20), ("MPI_Win_start", 20, 51, "20 rma_group 0 1"), ("work", 51, 60),
+            ("MPI_Win_complete", 60, 61, "60 rma_group 0 1")], definitions=["comm 0", "comm 1", "window 0"]),
+    {"mpi_rma_sync_late_post": [("MPI_Win_start", 1, 30)], "mpi_rma_early_wait": [("MPI_Win_wait", 0, 9)],
+     "delay_rma": [("work", 0, 30), ("work", 1, 9)], "delay_rma_longterm": [],
+     "mpi_wait_direct_rma": [("MPI_Win_start", 1, 30), ("MPI_Win_wait", 0, 9)], "mpi_wait_indirect_rma": [],
+     "mpi_wait_propagating_rma": [], "mpi_wait_terminal_rma": [("MPI_Win_start", 1, 30), ("MPI_Win_wait", 0, 9)]},
+    ("work", 0, 39, 21))
+
+# Rank 1 holds the lock from 10 to 60, for which rank 0 waits 40 ms: excess 48 of `hold`, 1 and 2 in its calls. Rank 0 holds it until
+# 71, for which rank 2 waits 62 ms: 11 of `own`, 2 and 1 in the calls, 8 of `hold`, and the 40 ms of waiting.
+PART = Fraction(40, 51)
+CASES["lock"] = (
+    script([("work", 0, 9), ("own", 9, 20), ("MPI_Win_lock", 20, 62, "61 acquire 0 0 0"), ("hold", 62, 70),
+            ("MPI_Win_unlock", 70, 71, "71 release 0 0")],
+           [("work", 0, 9), ("MPI_Win_lock", 9, 10, "10 acquire 0 0 0"), ("hold", 10, 58), ("MPI_Win_unlock", 58, 61, "60 release 0 0")],
+           [("work", 0, 9), ("MPI_Win_lock", 9, 72, "72 acquire 0 0 0"), ("MPI_Win_unlock", 72, 73, "73 release 0 0")],
+           definitions=["window 0"]),
+    {"mpi_rma_sync_lock_competition": [("MPI_Win_lock", 0, 40), ("MPI_Win_lock", 2, 62)],
+     "delay_rma": [("hold", 1, 48 * PART), ("MPI_Win_lock", 1, PART), ("MPI_Win_unlock", 1, 2 * PART), ("own", 0, 11),
+                   ("MPI_Win_lock", 0, 2), ("hold", 0, 8), ("MPI_Win_unlock", 0, 1)],
+     "delay_rma_longterm": [("hold", 1, 48 * PART), ("MPI_Win_lock", 1, PART), ("MPI_Win_unlock", 1, 2 * PART)],
+     "mpi_wait_direct_rma": [("MPI_Win_lock", 0, 40), ("MPI_Win_lock", 2, 22)], "mpi_wait_indirect_rma": [("MPI_Win_lock", 2, 40)],
+     "mpi_wait_propagating_rma": [("MPI_Win_lock", 0, 40)], "mpi_wait_terminal_rma": [("MPI_Win_lock", 2, 62)]},
+    ("hold", 1, 2 * 48 * PART + 8, None))
+
+# The first root cause of the analysis: (call path, rank, costs, chain of (call path, rank, part of it)).
+CHAINS = {"fence_chain": ("main/origin", 2, 100, [("main/MPI_Win_fence", 1, 60), ("main/MPI_Win_fence", 0, 40)])}
+
+
+def analyse(name, text, tmp):
+    archive = f"{tmp}/{name}"
+    subprocess.run([WRITE_TRACE, archive], input=text, text=True, check=True, timeout=patience(60))
+    run = lambda *args: subprocess.run([LATECOMER, *args], check=True, capture_output=True, text=True, timeout=patience(60)).stdout
+    run("-q", "analyze", "-n", "1", "-o", f"{archive}.cubex", archive)
+    with tarfile.open(f"{archive}.cubex") as tar:
+        causes = json.load(tar.extractfile("root_causes.json"))
+    return json.loads(run("show", "--json", f"{archive}.cubex")), causes["root_causes"], run("show", f"{archive}.cubex")
+
+
+def metric_faults(result, expected):
+    n = len(result["locations"])
+    for metric, places in expected.items():
+        for model in ("", "_waitfirst") if metric.startswith(("delay_", "mpi_wait_")) else ("",):
+            wanted = rows(n, *(places[model] if isinstance(places, dict) else places))
+            got = result["metrics"].get(metric + model, {}).get("callpaths")
+            if got is None or set(got) != set(wanted) or not all(same(a, b) for path in wanted for a, b in zip(got[path], wanted[path])):
+                yield f"{metric + model}: {got}, not {wanted}"
+
+
+def finding_faults(result, screen, path, rank, severity, gain):
+    finding = next((f for f in result["findings"] if f["kind"] == "late_rank"), {"callpath": None, "ranks": []})
+    if (finding["callpath"], finding["ranks"]) != ("main/" + path, [rank]):
+        yield f"{finding}, not rank {rank} in {path}"
+    elif not same(finding["severity_s"], float(severity) / 1000) or (gain and not same(finding["gain_s"], gain / 1000)):
+        yield f"severity {finding['severity_s']}, gain {finding['gain_s']}, not {severity} and {gain} ms"
+    if f"rank {rank} is late" not in screen:
+        yield f"not on the first screen:\n{screen}"
+
+
+def faults(name, text, expected, finding, tmp):
+    result, causes, screen = analyse(name, text, tmp)
+    yield from metric_faults(result, expected)
+    yield from (f"health: {what}" for what in result["meta"].get("health", []))
+    checks = result["meta"]["invariants"]
+    if checks["broken"] or not same(checks["waiting_without_cause_s"], 0) or not same(checks["delay_costs_s"], checks["waiting_s"]):
+        yield f"invariants: {checks}"
+    yield from finding_faults(result, screen, *finding)
+    if name in CHAINS:
+        first = causes[0]
+        path, rank, cost, chain = CHAINS[name]
+        parts = [(v["callpath"], v["rank"], round(1000 * v["cost_s"], 9)) for v in first["chain"]]
+        if (first["callpath"], first["rank"]) != (path, rank) or not same(first["cost_s"], cost / 1000) or parts != chain:
+            yield f"{first}, not {CHAINS[name]}"
+
+
+with tempfile.TemporaryDirectory() as directory:
+    found = [f"{name}: {fault}" for name, case in CASES.items() for fault in faults(name, *case, directory)]
+for line in found:
+    print(line)
+print(f"{len(CASES)} traces, {len(found)} faults")
+sys.exit(1 if found else 0)
