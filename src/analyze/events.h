@@ -155,6 +155,11 @@ struct lc_rma_lock { /* an epoch under the lock of a window */
     bool shared;
 };
 
+struct lc_rma_flush { /* a call that completed operations under a lock */
+    uint32_t window;
+    uint32_t call;
+};
+
 /* What is counted per call path while reading; in the order of lc_count_metrics. */
 enum lc_count {
     LC_COUNT_SYNCS_SEND,
@@ -195,6 +200,8 @@ struct lc_loc_extra {
     size_t n_rma, cap_rma;
     struct lc_rma_lock *rma_locks;
     size_t n_rma_locks, cap_rma_locks;
+    struct lc_rma_flush *rma_flushes; /* in order of the calls */
+    size_t n_rma_flushes, cap_rma_flushes;
 };
 
 #endif

@@ -40,8 +40,6 @@
                   uint64_t e, uint64_t f))                                                         \
     X(RmaOpTest, (SAME, OTF2_RmaWinRef a, uint64_t b))                                             \
     X(RmaOpCompleteBlocking, (SAME, OTF2_RmaWinRef a, uint64_t b))                                 \
-    X(RmaOpCompleteNonBlocking, (SAME, OTF2_RmaWinRef a, uint64_t b))                              \
-    X(RmaOpCompleteRemote, (SAME, OTF2_RmaWinRef a, uint64_t b))                                   \
     X(IoSeek, (SAME, OTF2_IoHandleRef a, int64_t b, OTF2_IoSeekOption c, uint64_t d))              \
     X(IoDeleteFile, (SAME, OTF2_IoParadigmRef a, OTF2_IoFileRef b))                                \
     X(IoDuplicateHandle, (SAME, OTF2_IoHandleRef a, OTF2_IoHandleRef b, OTF2_IoStatusFlag c))      \

@@ -150,6 +150,31 @@ static OTF2_CallbackCode on_unlock(OTF2_LocationRef location, OTF2_TimeStamp tim
     return lc_reader_end(reader);
 }
 
+/* An operation under a lock completes in MPI_Win_flush at the latest, or when the lock is let go.
+ */
+static OTF2_CallbackCode on_complete(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                     uint64_t position, void *user, OTF2_AttributeList *attributes,
+                                     OTF2_RmaWinRef window, uint64_t matching) {
+    (void)location, (void)position, (void)attributes, (void)matching;
+    struct lc_reader *reader = user;
+    lc_reader_time(reader, time);
+    struct lc_loc_extra *extra = reader->loc->extra;
+    uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
+    uint32_t call =
+        extra && extra->n_rma_locks && comm != LC_NONE ? lc_reader_call(reader) : LC_NONE;
+    if (call == LC_NONE || reader->loc->calls[call].fn != LC_FN_MPI_WIN)
+        return lc_reader_end(reader);
+    const struct lc_rma_flush *last =
+        extra->n_rma_flushes ? &extra->rma_flushes[extra->n_rma_flushes - 1] : NULL;
+    if (last && last->call == call && last->window == comm)
+        return lc_reader_end(reader);
+    reader->err = lc_grow(&extra->rma_flushes, &extra->cap_rma_flushes, extra->n_rma_flushes + 1,
+                          sizeof *extra->rma_flushes);
+    if (reader->err == LC_OK)
+        extra->rma_flushes[extra->n_rma_flushes++] = (struct lc_rma_flush){comm, call};
+    return lc_reader_end(reader);
+}
+
 static OTF2_CallbackCode count_bytes(struct lc_reader *reader, OTF2_TimeStamp time,
                                      enum lc_count count, uint64_t bytes) {
     lc_reader_time(reader, time);
@@ -228,6 +253,8 @@ void lc_read_rma_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(callbacks, on_group_sync);
     OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(callbacks, on_lock);
     OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(callbacks, on_unlock);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(callbacks, on_complete);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(callbacks, on_complete);
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(callbacks, on_put);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(callbacks, on_get);
     OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(callbacks, on_io);

@@ -4,6 +4,7 @@
 
 #include "analyze/events.h"
 #include "analyze/wait_list.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 
 struct holding { /* on its way to the home of the lock */
@@ -28,6 +29,8 @@ static int by_lock(const void *a, const void *b) {
         return x->target < y->target ? -1 : 1;
     if (x->lock != y->lock)
         return x->lock < y->lock ? -1 : 1;
+    if (x->released != y->released)
+        return x->released < y->released ? -1 : 1;
     if (x->acquired != y->acquired)
         return x->acquired < y->acquired ? -1 : 1;
     if (x->location != y->location)
@@ -73,7 +76,7 @@ static enum lc_err collect(const struct lc_trace *trace, struct holding **out, u
     return LC_OK;
 }
 
-/* Home: in the order of acquisition; who comes later waits for the last release so far. */
+/* Home: in the order of release; who comes later waits for the last release so far. */
 static enum lc_err judge(const struct lc_trace *trace, struct holding *in, size_t n,
                          struct verdict **out, uint32_t **dest, size_t *n_out) {
     LC_TRY(lc_alloc(out, n, sizeof **out));
@@ -102,24 +105,76 @@ static enum lc_err judge(const struct lc_trace *trace, struct holding *in, size_
     return LC_OK;
 }
 
-static enum lc_err add_wait(struct lc_trace *trace, const struct verdict *v) {
+/* The call waits for the release if that lies within it. */
+static enum lc_err add_wait(struct lc_loc *loc, const struct verdict *v, uint32_t call_index,
+                            bool *done) {
+    const struct lc_mpi_call *call = &loc->calls[call_index];
+    struct lc_wait wait = {.start = loc->time[call->enter],
+                           .release = v->released,
+                           .end = loc->time[call->leave],
+                           .cause_end = v->leave,
+                           .instance = UINT64_MAX,
+                           .cnode = loc->cnode[call->enter],
+                           .cause = v->cause,
+                           .cause_cnode = v->cause_cnode,
+                           .kind = LC_WAIT_RMA_LOCK,
+                           .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
+    *done = wait.start < wait.release && wait.release <= wait.end;
+    return *done ? lc_wait_add(loc, &wait) : LC_OK;
+}
+
+/* The first of the calls that open, flush and close the epoch. */
+static enum lc_err add_wait_of(struct lc_trace *trace, const struct verdict *v) {
     struct lc_loc *loc = lc_trace_loc(trace, v->location);
-    const struct lc_rma_lock *e = &loc->extra->rma_locks[v->epoch];
-    const uint32_t calls[] = {e->open, e->close};
-    for (int i = 0; i < 2; i++) {
-        const struct lc_mpi_call *call = &loc->calls[calls[i]];
-        struct lc_wait wait = {.start = loc->time[call->enter],
-                               .release = v->released,
-                               .end = loc->time[call->leave],
-                               .cause_end = v->leave,
-                               .instance = UINT64_MAX,
-                               .cnode = loc->cnode[call->enter],
-                               .cause = v->cause,
-                               .cause_cnode = v->cause_cnode,
-                               .kind = LC_WAIT_RMA_LOCK,
-                               .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
-        if (wait.start < wait.release && wait.release <= wait.end)
-            return lc_wait_add(loc, &wait);
+    const struct lc_loc_extra *extra = loc->extra;
+    const struct lc_rma_lock *e = &extra->rma_locks[v->epoch];
+    bool done;
+    LC_TRY(add_wait(loc, v, e->open, &done));
+    size_t first = LC_FIRST_WHERE(i, 0, extra->n_rma_flushes, extra->rma_flushes[i].call > e->open);
+    for (size_t i = first;
+         i < extra->n_rma_flushes && extra->rma_flushes[i].call < e->close && !done; i++)
+        if (extra->rma_flushes[i].window == e->window)
+            LC_TRY(add_wait(loc, v, extra->rma_flushes[i].call, &done));
+    return done ? LC_OK : add_wait(loc, v, e->close, &done);
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct lc_wait *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->release != y->release)
+        return x->release > y->release ? -1 : 1;
+    return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* One wait state per call: the longest, where a call asks for several locks. waits[first ..] are
+ * those for locks. */
+static void keep_longest(struct lc_loc *loc, size_t first) {
+    size_t n = first;
+    if (loc->n_waits > first)
+        qsort(&loc->waits[first], loc->n_waits - first, sizeof *loc->waits, by_start);
+    for (size_t i = first; i < loc->n_waits; i++)
+        if (i == first || loc->waits[i].start != loc->waits[n - 1].start)
+            loc->waits[n++] = loc->waits[i];
+    loc->n_waits = n;
+}
+
+static int by_waiting(const void *a, const void *b) {
+    const struct verdict *x = a, *y = b;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+static enum lc_err add_waits(struct lc_trace *trace, struct verdict *verdicts, size_t n) {
+    if (n > 0)
+        qsort(verdicts, n, sizeof *verdicts, by_waiting);
+    for (size_t i = 0; i < n;) {
+        struct lc_loc *loc = lc_trace_loc(trace, verdicts[i].location);
+        size_t first = loc->n_waits;
+        for (; i < n && verdicts[i].location == loc->id; i++)
+            LC_TRY(add_wait_of(trace, &verdicts[i]));
+        keep_longest(loc, first);
     }
     return LC_OK;
 }
@@ -138,8 +193,8 @@ enum lc_err lc_rma_lock_waits(struct lc_trace *trace) {
     if (err == LC_OK)
         err = lc_transport_exchange(comm, verdicts, back_dest, n_verdicts, sizeof *back,
                                     (void **)&back, &n_back);
-    for (size_t i = 0; i < n_back && err == LC_OK; i++)
-        err = add_wait(trace, &back[i]);
+    if (err == LC_OK)
+        err = add_waits(trace, back, n_back);
     free(out);
     free(in);
     free(dest);

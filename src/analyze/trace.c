@@ -140,6 +140,7 @@ void lc_loc_free(const struct lc_trace *trace, struct lc_loc *loc) {
         free(loc->extra->phases);
         free(loc->extra->rma);
         free(loc->extra->rma_locks);
+        free(loc->extra->rma_flushes);
         free(loc->extra);
     }
 }

@@ -106,10 +106,13 @@ class Trace(oracle.Trace):
             elif isinstance(e, ev.RmaGroupSync):
                 self.syncs.append((l, top, e.win._ref, [self.location_index[m._ref] for m in e.group.members]))
             elif isinstance(e, ev.RmaAcquireLock):
-                epoch[e.win._ref, e.remote] = [l, e.win._ref, e.remote, str(e.lock_type).endswith("SHARED"), top, e.time, None, None]
+                epoch[e.win._ref, e.remote] = [l, e.win._ref, e.remote, str(e.lock_type).endswith("SHARED"), top, e.time, None, None, []]
                 self.epochs.append(epoch[e.win._ref, e.remote])
             elif isinstance(e, ev.RmaReleaseLock):
-                epoch[e.win._ref, e.remote][6:] = [top, e.time]
+                epoch[e.win._ref, e.remote][6:8] = [top, e.time]
+            elif isinstance(e, ev.RmaOpCompleteRemote):
+                for held in (epoch[key] for key in epoch if key[0] == e.win._ref):
+                    held[8].append(top)
             elif isinstance(e, ev.ThreadFork):
                 fork = [e.time, None, top.path, None, []]
                 self.forks[l].append(fork)
@@ -294,14 +297,14 @@ class Analysis(oracle.Analysis):
             if e[7] is not None:
                 by_lock[e[1], e[2]].append(e)
         for holders in by_lock.values():
-            holders.sort(key=lambda e: (e[5], e[0]))
+            holders.sort(key=lambda e: (e[7], e[5], e[0]))  # MPI_Win_lock may return without the lock: its Leave tells no order
             for i, e in enumerate(holders):
                 before = [h for h in holders[:i] if not (h[3] and e[3])]
                 # Of equal releases the one taken first; exclusive holders count before shared ones.
                 holder = min(before, key=lambda h: (-h[7], h[3], h[5], h[0]), default=None)
                 if not holder or holder[0] == e[0]:
                     continue
-                for call in (e[4], e[6]):
+                for call in (e[4], *e[8], e[6]):
                     if call.en < holder[7] <= call.lv:
                         self._epoch_state("mpi_rma_sync_lock_competition", call, call.en, call.lv, holder[0], holder[7], holder[6])
                         break

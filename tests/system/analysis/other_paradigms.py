@@ -171,6 +171,13 @@ class Trace:
             self.emit(l, "acquire", w, target, int(shared))
             acquired, locked = self.now[l], self.leave(l, "MPI_Win_lock")
             self.work([l])
+            flush = flushed = self.now[l]
+            if self.rng.random() < 0.5:
+                self.enter(l, "MPI_Win_flush")
+                self.now[l] = max(self.now[l], self.rng.choice([0, free])) + 1
+                self.emit(l, "complete_remote", w)
+                flushed = self.leave(l, "MPI_Win_flush")
+                self.work([l])
             unlock = self.enter(l, "MPI_Win_unlock")
             self.now[l] = max(self.now[l], free) + 1
             self.emit(l, "release", w, target)
@@ -182,7 +189,7 @@ class Trace:
             holder = max(before, key=lambda h: h[1])
             if holder[3] == l:
                 continue
-            for name, start, end in (("MPI_Win_lock", lock, locked), ("MPI_Win_unlock", unlock, unlocked)):
+            for name, start, end in (("MPI_Win_lock", lock, locked), ("MPI_Win_flush", flush, flushed), ("MPI_Win_unlock", unlock, unlocked)):
                 if start < holder[1] <= end:
                     self.expect("mpi_rma_sync_lock_competition", l, name, holder[1] - start)
                     break

@@ -27,6 +27,7 @@ WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn
          "mpi_earlyscan"]
 MEETINGS = ["mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence",
             "mpi_rma_early_wait", "mpi_rma_sync_late_post"]
+PAID = {"rma": [metric for metric in MEETINGS if "rma" in metric], "io": ["mpi_io_collective_wait"]}
 EXACT = 1e-5  # seconds: virtual time
 CALLS_OF_START = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size")
 
@@ -63,6 +64,19 @@ def compare_waits(profile, analysis):
             yield *key, f"measured {measured:.6f}", f"analysed {analysed:.6f}"
 
 
+def compare_costs(analysis):
+    """In both models all waiting has a cause that pays for it, kind by kind."""
+    total = lambda metric: analysis["metrics"].get(metric, {"total": 0})["total"]
+    for kind, waits in PAID.items():
+        for model in ("", "_waitfirst"):
+            costs, waiting = (sum(map(total, names)) for names in ((f"delay_{kind}{model}", f"delay_{kind}_longterm{model}"), waits))
+            if abs(costs - waiting) > 1e-9 * waiting or not waiting > 0:
+                yield kind, model, f"costs {costs}", f"waiting {waiting}"
+    checks = analysis["meta"]["invariants"]
+    if checks["broken"] or checks["waiting_without_cause_s"] > 1e-12:
+        yield "invariants", checks
+
+
 def both(source, ranks, tmp, *options, arguments=()):
     """Profile and analysis of one run."""
     binary = f"{tmp}/{os.path.basename(source)[:-2]}"
@@ -78,6 +92,7 @@ def check_late_to_synchronise(tmp):
     profile, analysis = both(f"{os.path.dirname(os.path.abspath(__file__))}/late_to_synchronise.c", 4, tmp, "--trace-handles",
                              arguments=[f"{tmp}/file"])
     yield from compare_waits(profile, analysis)
+    yield from compare_costs(analysis)
     for metric in MEETINGS:
         if metric not in ("mpi_rma_early_wait", "mpi_rma_sync_late_post") and not analysis["metrics"][metric]["total"] > 0.01:
             yield metric, "no waiting found", analysis["metrics"].get(metric)

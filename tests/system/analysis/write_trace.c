@@ -152,6 +152,8 @@ static OTF2_ErrorCode record_mpi(OTF2_EvtWriter *w, const char *kind, uint64_t t
                                              (OTF2_LockType)a[2]);
     if (strcmp(kind, "release") == 0)
         return OTF2_EvtWriter_RmaReleaseLock(w, NULL, t, ARG32(0), ARG32(1), 0);
+    if (strcmp(kind, "complete_remote") == 0)
+        return OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, t, ARG32(0), 0);
     if (strcmp(kind, "put") == 0)
         return OTF2_EvtWriter_RmaPut(w, NULL, t, ARG32(0), ARG32(1), a[2], 0);
     if (strcmp(kind, "io") == 0)
