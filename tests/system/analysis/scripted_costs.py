@@ -3,50 +3,14 @@
 
 scripted_costs.py LATECOMER WRITE_TRACE
 """
-import json
-import math
-import os
-import subprocess
 import sys
-import tarfile
 import tempfile
 from fractions import Fraction
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-from patience import patience  # noqa: E402
+from scripted import analyse, metric_faults, same, script
 
-LATECOMER, WRITE_TRACE = sys.argv[1:3]
 NONE = 0xFFFFFFFF
 ALLGATHER, FENCE = "6", "0"
-
-
-def script(*ranks, definitions=()):
-    """Per rank (region, from, to, "time record arguments"..) inside of main, in ms."""
-    regions = list(dict.fromkeys(["main", *(call[0] for calls in ranks for call in calls)]))
-    lines = ["process 1"] * len(ranks)
-    lines += [f"region {4 if name.startswith('MPI') else 2} 1 {name}" for name in regions]
-    lines += ["comm " + " ".join(map(str, range(len(ranks)))), *definitions]
-    for rank, calls in enumerate(ranks):
-        lines.append(f"{rank} 0 enter 0")
-        for name, begin, end, *records in calls:
-            lines.append(f"{rank} {begin} enter {regions.index(name)}")
-            lines += [f"{rank} {record}" for record in records]
-            lines.append(f"{rank} {end} leave {regions.index(name)}")
-        lines.append(f"{rank} 105 leave 0")
-    return "\n".join(lines) + "\n"
-
-
-def rows(n, *places):
-    """(call path, rank, ms)"""
-    table = {}
-    for path, rank, ms in places:
-        row = table.setdefault("main/" + path, [0.0] * n)
-        row[rank] = float(ms) / 1000
-    return table
-
-
-def same(a, b):
-    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def all_terminal(kind, waits, wait_metric, costs):
@@ -169,26 +133,6 @@ CASES["two_locks"] = (
 CHAINS = {"fence_chain": ("main/origin", 2, 100, [("main/MPI_Win_fence", 1, 60), ("main/MPI_Win_fence", 0, 40)])}
 
 
-def analyse(name, text, tmp):
-    archive = f"{tmp}/{name}"
-    subprocess.run([WRITE_TRACE, archive], input=text, text=True, check=True, timeout=patience(60))
-    run = lambda *args: subprocess.run([LATECOMER, *args], check=True, capture_output=True, text=True, timeout=patience(60)).stdout
-    run("-q", "analyze", "-n", "1", "-o", f"{archive}.cubex", archive)
-    with tarfile.open(f"{archive}.cubex") as tar:
-        causes = json.load(tar.extractfile("root_causes.json"))
-    return json.loads(run("show", "--json", f"{archive}.cubex")), causes["root_causes"], run("show", f"{archive}.cubex")
-
-
-def metric_faults(result, expected):
-    n = len(result["locations"])
-    for metric, places in expected.items():
-        for model in ("", "_waitfirst") if metric.startswith(("delay_", "mpi_wait_")) else ("",):
-            wanted = rows(n, *(places[model] if isinstance(places, dict) else places))
-            got = result["metrics"].get(metric + model, {}).get("callpaths")
-            if got is None or set(got) != set(wanted) or not all(same(a, b) for path in wanted for a, b in zip(got[path], wanted[path])):
-                yield f"{metric + model}: {got}, not {wanted}"
-
-
 def finding_faults(result, screen, path, rank, severity, gain):
     finding = next((f for f in result["findings"] if f["kind"] == "late_rank"), {"callpath": None, "ranks": []})
     if (finding["callpath"], finding["ranks"]) != ("main/" + path, [rank]):
@@ -207,7 +151,7 @@ def faults(name, text, expected, finding, tmp):
     if checks["broken"] or not same(checks["waiting_without_cause_s"], 0) or not same(checks["delay_costs_s"], checks["waiting_s"]):
         yield f"invariants: {checks}"
     if finding:
-        yield from finding_faults(result, screen, *finding)
+        yield from finding_faults(result, screen(), *finding)
     if name in CHAINS:
         first = causes[0]
         path, rank, cost, chain = CHAINS[name]
