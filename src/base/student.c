@@ -1,6 +1,7 @@
 #include "base/student.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/stats.h"
 
@@ -55,20 +56,23 @@ double lc_student_quantile(double level, double freedom) {
     return (low + high) / 2;
 }
 
-/* Variance of the mean, and how many independent values the sample is worth: n (1 - r) / (1 + r)
- * where the correlation r of neighbours is more than chance (1.645 / sqrt n). */
-static double variance_of_mean(const double *values, size_t n, double mean, double *worth) {
+/* Variance of the mean, that of a single value, and how many independent values the sample is
+ * worth: n (1 - r) / (1 + r) where the correlation r of neighbours is more than chance
+ * (1.645 / sqrt n). */
+static double variance_of_mean(const double *values, size_t n, double mean, double *variance,
+                               double *worth) {
     double square = 0.0, neighbours = 0.0, count = (double)n;
     for (size_t i = 0; i < n; i++) {
         square += (values[i] - mean) * (values[i] - mean);
         if (i > 0)
             neighbours += (values[i] - mean) * (values[i - 1] - mean);
     }
+    *variance = square / (count - 1.0);
     double r = square > 0.0 ? neighbours / square : 0.0;
     *worth = r > 1.645 / sqrt(count) && n > 4 ? count * (1.0 - r) / (1.0 + r) : count;
     if (*worth < 2.0)
         *worth = 2.0;
-    return square / (count - 1.0) / *worth;
+    return *variance / *worth;
 }
 
 struct lc_difference lc_student_compare(const double *a, size_t n_a, const double *b, size_t n_b,
@@ -77,10 +81,11 @@ struct lc_difference lc_student_compare(const double *a, size_t n_a, const doubl
     double worth_a, worth_b;
     d.delta = d.mean_b - d.mean_a;
     d.half = INFINITY;
+    d.var_a = d.var_b = NAN;
     if (n_a < 2 || n_b < 2)
         return d;
-    double va = variance_of_mean(a, n_a, d.mean_a, &worth_a);
-    double vb = variance_of_mean(b, n_b, d.mean_b, &worth_b);
+    double va = variance_of_mean(a, n_a, d.mean_a, &d.var_a, &worth_a);
+    double vb = variance_of_mean(b, n_b, d.mean_b, &d.var_b, &worth_b);
     double both = va + vb;
     if (both <= 0.0) {
         d.half = 0.0;
@@ -89,4 +94,34 @@ struct lc_difference lc_student_compare(const double *a, size_t n_a, const doubl
     double freedom = both * both / (va * va / (worth_a - 1.0) + vb * vb / (worth_b - 1.0));
     d.half = lc_student_quantile(level, freedom) * sqrt(both);
     return d;
+}
+
+static bool is_enough(double var_a, double var_b, double delta, double level, double power,
+                      size_t n) {
+    double both = var_a + var_b;
+    double freedom = both * both / (var_a * var_a + var_b * var_b) * (double)(n - 1);
+    double t =
+        lc_student_quantile(level, freedom) + lc_student_quantile(2.0 * power - 1.0, freedom);
+    return delta >= t * sqrt(both / (double)n);
+}
+
+size_t lc_student_needed(double var_a, double var_b, double delta, double level, double power,
+                         size_t least) {
+    size_t low = least, high = least;
+    if (var_a + var_b <= 0.0)
+        return least;
+    while (!is_enough(var_a, var_b, delta, level, power, high)) {
+        if (high >= LC_STUDENT_MOST)
+            return LC_STUDENT_MOST;
+        low = high;
+        high = high * 2 < LC_STUDENT_MOST ? high * 2 : LC_STUDENT_MOST;
+    }
+    while (high - low > 1) { /* low is too few, or `least` */
+        size_t middle = low + (high - low) / 2;
+        if (is_enough(var_a, var_b, delta, level, power, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
 }

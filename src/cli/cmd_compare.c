@@ -20,9 +20,10 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
-    {"gate", KEY_GATE, NULL, 0, "Exit with status 3 if B is slower by more than chance", 0},
-    {"threshold", KEY_THRESHOLD, "PERCENT", 0,
-     "What counts as slower where no significance can be given (default 5)", 0},
+    {"gate", KEY_GATE, NULL, 0,
+     "Exit with status 3 if B is slower by more than chance; needs three runs or more on each side",
+     0},
+    {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Differences below it count as none (default 5)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {"markdown", KEY_MARKDOWN, NULL, 0, "Tables for a merge request or job summary", 0},
     {"delay-models", KEY_MODELS, NULL, 0,
@@ -80,9 +81,8 @@ static const struct argp argp = {
     "A B\nA.. -- B..\n--delay-models [FILE|DIR]",
     "Compares two results, or two sets of runs: whether B takes longer than A by more than chance, "
     "what changed (work, balance, serialisation, MPI), and in which call paths. Chance is "
-    "estimated from several runs on each side, or else from the iterations of a phase. With "
-    "--delay-models: "
-    "both delay-cost models of one analysis.",
+    "estimated from three runs or more on each side; fewer can at most differ, and it says how "
+    "many runs would tell. With --delay-models: both delay-cost models of one analysis.",
     NULL,
     NULL,
     NULL};
@@ -116,6 +116,9 @@ static enum lc_err compare(const struct settings *settings, int *code) {
                                           "runs of the same program on as many ranks");
     if (err == LC_OK && settings->gate && lc_comparison_is_slower(comparison))
         *code = LC_EXIT_SLOWER;
+    else if (err == LC_OK && settings->gate && lc_comparison_runs_needed(comparison) > 0)
+        lc_say("compare: --gate: not decided: give %zu runs on each side",
+               lc_comparison_runs_needed(comparison));
     lc_comparison_free(comparison);
     return err;
 }

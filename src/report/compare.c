@@ -15,7 +15,9 @@
 #include "report/sums.h"
 
 enum { LEAST_ITERATIONS = 8 };
+enum { LEAST_RUNS = 3 }; /* fewer on a side do not tell how much runs scatter */
 #define LEVEL 0.95
+#define POWER 0.95 /* of the number of runs that it asks for */
 
 enum lc_err lc_comparison_new(struct lc_comparison **comparison) {
     return lc_alloc(comparison, 1, sizeof **comparison);
@@ -339,12 +341,15 @@ static enum lc_err compare_iterations(struct lc_comparison *c, const char *name)
     struct lc_difference d = lc_student_compare(values, c->iterations[0], values + c->iterations[0],
                                                 c->iterations[1], LEVEL);
     double in_all = number(phase_of(&c->runs[0], name), "kept");
+    double freedom = (double)(c->iterations[0] + c->iterations[1] - 2);
+    double error = d.half * in_all / lc_student_quantile(LEVEL, freedom);
     c->by = LC_BY_ITERATIONS;
     c->half_s = d.half * in_all;
+    c->var_s2[0] = c->var_s2[1] = error * error / 2.0;
     c->ratio = d.mean_b / d.mean_a;
     c->ratio_low = (d.mean_b - d.half) / d.mean_a;
     c->ratio_high = (d.mean_b + d.half) / d.mean_a;
-    snprintf(c->phase, sizeof c->phase, "%s", name);
+    c->phase = name;
     free(values);
     return LC_OK;
 }
@@ -364,7 +369,10 @@ static enum lc_err compare_times(struct lc_comparison *c, double *room) {
     const char *phase = NULL;
     if (isfinite(d.half)) {
         c->by = LC_BY_RUNS;
+        c->is_calibrated = c->n_side[0] >= LEAST_RUNS && c->n_side[1] >= LEAST_RUNS;
         c->half_s = d.half;
+        c->var_s2[0] = d.var_a;
+        c->var_s2[1] = d.var_b;
         c->ratio_low = (d.mean_b - d.half) / d.mean_a;
         c->ratio_high = (d.mean_b + d.half) / d.mean_a;
     } else if ((phase = choose_phase(c)) != NULL) {
@@ -418,6 +426,31 @@ static double mean_calls(const struct lc_comparison *c, int side) {
     return calls;
 }
 
+/* Runs on each side that show a difference as large as the one seen, or as the threshold if that is
+ * larger. Where only iterations are known, what differs between runs comes on top. */
+static size_t count_needed(const struct lc_comparison *c) {
+    double delta = fmax(fabs(c->b_s - c->a_s), c->threshold * c->a_s);
+    size_t fewer = c->n_side[0] < c->n_side[1] ? c->n_side[0] : c->n_side[1], needed = LEAST_RUNS;
+    if (c->by != LC_BY_NOTHING)
+        needed = lc_student_needed(c->var_s2[0], c->var_s2[1], delta, LEVEL, POWER, LEAST_RUNS);
+    return needed > fewer ? needed : fewer + 1;
+}
+
+/* Fewer than three runs on a side can differ, but that tells nothing of the programs. Else: the
+ * interval is on one side of 1, or within the threshold, or cannot tell. */
+static const char *verdict_of(struct lc_comparison *c) {
+    bool known = c->by != LC_BY_NOTHING;
+    double least = known ? c->ratio_low : c->ratio / (1.0 + c->threshold);
+    double most = known ? c->ratio_high : c->ratio * (1.0 + c->threshold);
+    c->differs = least > 1.0 ? "slower" : most < 1.0 ? "faster" : NULL;
+    if (c->is_calibrated && c->differs != NULL)
+        return c->differs;
+    if (c->is_calibrated && least >= 1.0 - c->threshold && most <= 1.0 + c->threshold)
+        return "same";
+    c->runs_needed = count_needed(c);
+    return "cannot tell";
+}
+
 static void judge(struct lc_comparison *c) {
     const struct lc_compared_run *first = &c->runs[0];
     for (size_t r = 1; r < c->n_runs && c->why == NULL; r++) {
@@ -435,10 +468,7 @@ static void judge(struct lc_comparison *c) {
     if (c->why != NULL)
         return;
     double calls[2] = {mean_calls(c, 0), mean_calls(c, 1)};
-    bool known = c->by != LC_BY_NOTHING;
-    double least = known ? c->ratio_low : c->ratio / (1.0 + c->threshold);
-    double most = known ? c->ratio_high : c->ratio * (1.0 + c->threshold);
-    c->verdict = least > 1.0 ? "slower" : most < 1.0 ? "faster" : "same";
+    c->verdict = verdict_of(c);
     if (fabs(calls[1] - calls[0]) > 0.01 * fmax(calls[0], calls[1])) {
         c->verdict = "different work";
         snprintf(c->why_text, sizeof c->why_text, "%.0f MPI calls in A, %.0f in B", calls[0],
@@ -464,9 +494,11 @@ enum lc_err lc_comparison_make(struct lc_comparison *c, double threshold) {
 }
 
 bool lc_comparison_is_slower(const struct lc_comparison *c) {
-    if (!lc_comparison_is_possible(c))
-        return false;
-    return c->by != LC_BY_NOTHING ? c->ratio_low > 1.0 : c->ratio > 1.0 + c->threshold;
+    return lc_comparison_is_possible(c) && c->is_calibrated && c->ratio_low > 1.0;
+}
+
+size_t lc_comparison_runs_needed(const struct lc_comparison *c) {
+    return c->runs_needed;
 }
 
 bool lc_comparison_is_possible(const struct lc_comparison *c) {

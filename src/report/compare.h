@@ -24,15 +24,16 @@ void lc_comparison_free(struct lc_comparison *comparison);
  * those of lc_view_open and lc_view_row. */
 enum lc_err lc_comparison_add(struct lc_comparison *comparison, int side, const char *file);
 
-/* Computes; `threshold` (0.05: 5 %) is what counts where no significance can be given.
- * Errors: LC_ERR_NOMEM. */
+/* Computes; differences below `threshold` (0.05: 5 %) count as none. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_comparison_make(struct lc_comparison *comparison, double threshold);
 /* Writes the verdict and its reasons. LC_ERR_NOMEM, LC_ERR_IO. */
 enum lc_err lc_comparison_write(const struct lc_comparison *comparison,
                                 enum lc_compare_format format, FILE *out);
 
-/* After make: slower by more than chance, or by more than the threshold without significance. */
+/* After make: slower by more than chance, by three runs or more on each side. */
 bool lc_comparison_is_slower(const struct lc_comparison *comparison);
+/* After make: how many runs on each side would decide; 0: it is decided, or cannot be. */
+size_t lc_comparison_runs_needed(const struct lc_comparison *comparison);
 /* After make: false: the runs have no time in common to compare. */
 bool lc_comparison_is_possible(const struct lc_comparison *comparison);
 

@@ -42,11 +42,15 @@ struct lc_comparison {
     size_t n_paths, cap_paths;
 
     enum lc_significance by;
+    bool is_calibrated;        /* by three runs or more on each side */
     const char *verdict, *why; /* why: of "not comparable" and "different work" */
+    const char *differs;       /* these runs: "slower", "faster"; NULL: not by more than chance */
+    size_t runs_needed;        /* on each side, to decide; 0: it is decided */
     char why_text[160];
     double threshold;
     double a_s, b_s, ratio, ratio_low, ratio_high, half_s;
-    char phase[64]; /* that gives the iterations */
+    double var_s2[2];  /* of the run time, square seconds */
+    const char *phase; /* that gives the iterations; of the first run */
     size_t iterations[2];
     bool has_parts;
     double parts[LC_PARTS]; /* change, seconds */

@@ -20,6 +20,11 @@ static const char *signed_seconds(double seconds, char buffer[40]) {
     return buffer;
 }
 
+static void put_interval(const struct lc_comparison *c, struct lc_strbuf *out) {
+    lc_strbuf_printf(out, "95 %%: %+.1f to %+.1f %%", 100.0 * (c->ratio_low - 1.0),
+                     100.0 * (c->ratio_high - 1.0));
+}
+
 /* Where the interval comes from, in words. */
 static void put_basis(const struct lc_comparison *c, struct lc_strbuf *out) {
     struct lc_strbuf phase = {0};
@@ -27,29 +32,70 @@ static void put_basis(const struct lc_comparison *c, struct lc_strbuf *out) {
         lc_strbuf_printf(out, "%zu and %zu runs", c->n_side[0], c->n_side[1]);
     else if (c->by == LC_BY_ITERATIONS) {
         lc_put_printable(&phase, c->phase);
-        lc_strbuf_printf(out,
-                         "%zu and %zu iterations of `%s`; run-to-run differences are not included",
-                         c->iterations[0], c->iterations[1], lc_strbuf_get(&phase));
+        lc_strbuf_printf(out, "%zu and %zu iterations of `%s` (", c->iterations[0],
+                         c->iterations[1], lc_strbuf_get(&phase));
+        put_interval(c, out);
+        lc_strbuf_puts(out, "); how much runs differ is not in it");
     } else
         lc_strbuf_printf(out,
-                         "one sample each: no significance can be given; verdict by a threshold of "
-                         "%.3g %%",
+                         "one sample each: no significance can be given; what differs by a "
+                         "threshold of %.3g %%",
                          100.0 * c->threshold);
     lc_strbuf_free(&phase);
 }
 
-static void put_verdict(const struct lc_comparison *c, struct lc_strbuf *out) {
+/* "2 more runs on each side", or where the sides differ "5 runs on each side". */
+static void put_needed(const struct lc_comparison *c, struct lc_strbuf *out) {
+    size_t more = c->n_side[0] == c->n_side[1] ? c->n_side[0] : 0;
+    lc_strbuf_printf(out, "%zu%s runs on each side", c->runs_needed - more,
+                     more > 0 ? " more" : "");
+}
+
+static void put_times(const struct lc_comparison *c, struct lc_strbuf *out) {
     char a[32], b[32];
+    lc_strbuf_printf(out, ", run time %s -> %s", lc_text_seconds(c->a_s, a),
+                     lc_text_seconds(c->b_s, b));
+}
+
+/* What cannot be told: why, and what would tell. */
+static void put_undecided(const struct lc_comparison *c, struct lc_strbuf *out) {
+    double change = 100.0 * (c->ratio - 1.0);
+    const char *these = c->n_runs > 2 ? "these few runs" : "this pair";
+    if (!c->is_calibrated) {
+        lc_strbuf_printf(out,
+                         c->differs != NULL ? "differs in %s: " : "not different in %s: ", these);
+        lc_strbuf_printf(out, "%+.1f %%", change);
+        put_times(c, out);
+        lc_strbuf_puts(out, "; at least ");
+        put_needed(c, out);
+        lc_strbuf_puts(out, " would tell");
+        return;
+    }
+    double scatter = sqrt((c->var_s2[0] + c->var_s2[1]) / 2.0) / c->a_s;
+    lc_strbuf_printf(out, "cannot tell: the runs scatter by %.2g %%; ", 100.0 * scatter);
+    put_needed(c, out);
+    lc_strbuf_printf(out, " would decide: %+.1f %% (", change);
+    put_interval(c, out);
+    lc_strbuf_putc(out, ')');
+    put_times(c, out);
+}
+
+static void put_verdict(const struct lc_comparison *c, struct lc_strbuf *out) {
     if (!lc_comparison_is_possible(c)) {
         lc_strbuf_printf(out, "not comparable: %s", c->why);
         return;
     }
+    if (c->why == NULL && c->runs_needed > 0) {
+        put_undecided(c, out);
+        return;
+    }
     lc_strbuf_printf(out, "%s: %+.1f %%", c->verdict, 100.0 * (c->ratio - 1.0));
-    if (c->by != LC_BY_NOTHING)
-        lc_strbuf_printf(out, " (95 %%: %+.1f to %+.1f %%)", 100.0 * (c->ratio_low - 1.0),
-                         100.0 * (c->ratio_high - 1.0));
-    lc_strbuf_printf(out, ", run time %s -> %s", lc_text_seconds(c->a_s, a),
-                     lc_text_seconds(c->b_s, b));
+    if (c->is_calibrated) {
+        lc_strbuf_puts(out, " (");
+        put_interval(c, out);
+        lc_strbuf_putc(out, ')');
+    }
+    put_times(c, out);
     if (c->why != NULL)
         lc_strbuf_printf(out, "; %s", c->why);
 }
@@ -77,11 +123,11 @@ static bool is_shown(const struct lc_comparison *c, const struct lc_compared_pat
 static const char *note_of(const struct lc_comparison *c, const struct lc_compared_path *path) {
     if (path->only_a || path->only_b)
         return path->only_a ? "only in A" : "only in B";
-    if (isfinite(path->half_s) && fabs(path->delta_s) <= path->half_s)
+    if (c->by != LC_BY_NOTHING && isfinite(path->half_s) && fabs(path->delta_s) <= path->half_s)
         return "within chance";
     if (fabs(path->waiting_delta_s) > fabs(path->delta_s - path->waiting_delta_s))
         return "waiting";
-    return c->by == LC_BY_NOTHING ? "" : "more than chance";
+    return c->is_calibrated ? "more than chance" : "";
 }
 
 static void write_text(const struct lc_comparison *c, FILE *out) {
@@ -228,6 +274,10 @@ static void write_json(const struct lc_comparison *c, FILE *out) {
     json_object_set_new(all, "version", json_integer(1));
     json_object_set_new(all, "verdict", json_string(c->verdict));
     json_object_set_new(all, "why", c->why != NULL ? json_string(c->why) : json_null());
+    json_object_set_new(all, "differs", c->differs != NULL ? json_string(c->differs) : json_null());
+    json_object_set_new(all, "runs_needed",
+                        c->runs_needed > 0 ? json_integer((json_int_t)c->runs_needed)
+                                           : json_null());
     json_object_set_new(all, "ratio", real_or_null(c->ratio));
     json_object_set_new(all, "ratio_low", real_or_null(c->ratio_low));
     json_object_set_new(all, "ratio_high", real_or_null(c->ratio_high));

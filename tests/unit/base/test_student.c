@@ -48,43 +48,114 @@ static double normal(void) {
     return sqrt(-2 * log(1 - uniform())) * cos(6.283185307179586 * uniform());
 }
 
-enum { PAIRS = 4000, N = 60 };
+static double flat(void) {
+    return 2 * uniform() - 1;
+}
 
-/* One value depends on the one before by `memory`; share of pairs whose interval excludes 0. */
-static double share_of_alarms(double slower, double memory, double (*noise)(void), double size) {
+static double skewed(void) { /* few values far above the others */
+    return exp(normal()) - 1.6487212707001282;
+}
+
+static double outlying(void) { /* one run in ten was disturbed */
+    return normal() + (uniform() < 0.1 ? 10 : 0);
+}
+
+enum { PAIRS = 10000, MOST = 64 };
+
+/* Share of pairs whose interval excludes 0: n values on each side, those of b larger by the share
+ * `slower`. One value depends on the one before by `memory`. */
+static double share_of_alarms(size_t n, double slower, double memory, double (*noise)(void),
+                              double size) {
     int alarms = 0;
     for (int pair = 0; pair < PAIRS; pair++) {
-        double values[2][N], last = 0;
+        double values[2][MOST], last = 0;
         for (int side = 0; side < 2; side++)
-            for (int i = 0; i < N; i++) {
+            for (size_t i = 0; i < n; i++) {
                 last = memory * last + sqrt(1 - memory * memory) * size * noise();
-                values[side][i] = (1 + last) * (side == 1 ? 1 + slower : 1);
+                values[side][i] = 1 + last + (side == 1 ? slower : 0);
             }
-        struct lc_difference d = lc_student_compare(values[0], N, values[1], N, 0.95);
+        struct lc_difference d = lc_student_compare(values[0], n, values[1], n, 0.95);
         alarms += fabs(d.delta) > d.half;
     }
     return (double)alarms / PAIRS;
 }
 
-static double flat(void) {
-    return 2 * uniform() - 1;
+/* Five standard errors of a share: missed by chance once in 1.7 million calls. */
+static double by_chance(double share) {
+    return 5 * sqrt(share * (1 - share) / PAIRS);
 }
 
-/* 4000 pairs: 0.05 has a standard error of 0.0034. */
+static double normal_below(double x) {
+    return erfc(-x / sqrt(2)) / 2;
+}
+
+/* P(|T| > t) for T = (Z + shift) / s, s of `freedom` degrees of freedom: the power of Student's
+ * test. By the middle of 4000 slices of s from 0 to 3. */
+static double power_of_student(double shift, double freedom, double t) {
+    double power = 0, all = 0;
+    for (int i = 0; i < 4000; i++) {
+        double s = (i + 0.5) * 3 / 4000;
+        double weight = exp((freedom - 1) * log(s) - freedom * (s * s - 1) / 2);
+        power += weight * (normal_below(shift - t * s) + normal_below(-shift - t * s));
+        all += weight;
+    }
+    return power / all;
+}
+
 static void test_level(void **state) {
     (void)state;
-    assert_true(share_of_alarms(0, 0, normal, 0.1) < 0.06);
-    assert_true(share_of_alarms(0, 0, flat, 0.1) < 0.06);
-    assert_true(share_of_alarms(0, 0.5, normal, 0.1) < 0.09); /* 0.25 if each counted in full */
-    assert_true(share_of_alarms(0.05, 0, flat, 0.1) > 0.97);
-    double power = share_of_alarms(0.05, 0, normal, 0.1);
-    assert_true(power > 0.7 && power < 0.85);
+    double (*const noises[])(void) = {normal, flat, skewed, outlying};
+    static const size_t runs[] = {3, 5, 10, 60};
+    double most = 0.05 + by_chance(0.05);
+    for (size_t k = 0; k < sizeof noises / sizeof noises[0]; k++)
+        for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+            double share = share_of_alarms(runs[i], 0, 0, noises[k], 0.1);
+            print_message("noise %zu, %zu values: %.4f\n", k, runs[i], share);
+            assert_true(share <= most);
+        }
+    /* 0.25 if each counted in full */
+    assert_true(share_of_alarms(60, 0, 0.5, normal, 0.1) < 0.09);
+}
+
+/* A difference of 5 % in normal noise of 10 %, 60 values a side: 0.775. That alike neighbours are
+ * looked for costs a point. */
+static void test_power(void **state) {
+    (void)state;
+    double t = lc_student_quantile(0.95, 118);
+    double theory = power_of_student(0.05 / (0.1 * sqrt(2.0 / 60)), 118, t);
+    double share = share_of_alarms(60, 0.05, 0, normal, 0.1);
+    print_message("power %.4f, by theory %.4f\n", share, theory);
+    assert_true(fabs(theory - 0.775) < 0.001);
+    assert_true(share < theory + by_chance(theory));
+    assert_true(share > theory - 0.015 - by_chance(theory));
+    assert_true(share_of_alarms(60, 0.05, 0, flat, 0.1) > 0.97);
+}
+
+/* The number of runs that is asked for finds the difference in 95 of 100 cases. */
+static void test_needed(void **state) {
+    (void)state;
+    static const double cases[][2] = {{0.02, 0.05}, {0.1, 0.1}, {0.1, 0.2}, {0.05, 0.3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double variance = cases[i][0] * cases[i][0];
+        size_t n = lc_student_needed(variance, variance, cases[i][1], 0.95, 0.95, 3);
+        double share = share_of_alarms(n, cases[i][1], 0, normal, cases[i][0]);
+        print_message("%zu values: %.4f\n", n, share);
+        assert_true(n >= 3 && n <= MOST && share > 0.95 - by_chance(0.95));
+        if (n > 3) /* and no more than that */
+            assert_true(share_of_alarms(n - 2, cases[i][1], 0, normal, cases[i][0]) < 0.95);
+    }
+    /* Many: 2 0.36 (1.959964 + 1.644854)^2 / 0.05^2 = 3742.5. */
+    size_t many = lc_student_needed(0.36, 0.36, 0.05, 0.95, 0.95, 3);
+    assert_true(many >= 3743 && many <= 3745);
+    assert_int_equal(lc_student_needed(0, 0, 0.05, 0.95, 0.95, 3), 3);
+    assert_int_equal(lc_student_needed(1, 1, 0, 0.95, 0.95, 3), LC_STUDENT_MOST);
+    assert_int_equal(lc_student_needed(1, 1, 1e-9, 0.95, 0.95, 3), LC_STUDENT_MOST);
 }
 
 int main(void) {
     state_of_chance = first_seed(state_of_chance);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_quantiles),
-                                       cmocka_unit_test(test_difference),
-                                       cmocka_unit_test(test_level)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_level), cmocka_unit_test(test_power), cmocka_unit_test(test_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
