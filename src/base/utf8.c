@@ -101,3 +101,15 @@ void lc_put_cut(struct lc_strbuf *out, const char *printable, size_t width) {
     lc_strbuf_puts(out, "..");
     lc_strbuf_puts(out, printable + bytes_of(printable, count - tail));
 }
+
+void lc_put_tail(struct lc_strbuf *out, const char *printable, size_t width) {
+    size_t count = lc_utf8_count(printable);
+    if (count > width) {
+        lc_strbuf_puts(out, "...");
+        for (size_t skip = count - width + 3; skip > 0; skip--)
+            do
+                printable++;
+            while (((unsigned char)*printable & 0xc0) == 0x80);
+    }
+    lc_strbuf_puts(out, printable);
+}

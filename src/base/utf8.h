@@ -32,4 +32,7 @@ size_t lc_utf8_count(const char *text);
  * characters. */
 void lc_put_cut(struct lc_strbuf *out, const char *printable, size_t width);
 
+/* The same with its beginning cut off: "...end". For call paths. */
+void lc_put_tail(struct lc_strbuf *out, const char *printable, size_t width);
+
 #endif

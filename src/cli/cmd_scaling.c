@@ -40,7 +40,9 @@ static const struct argp argp = {
     parse,
     "DIR..",
     "Prints the POP efficiency factors of several runs side by side, one column per run, the "
-    "smallest first, and the computational scalability relative to that one.",
+    "smallest first, and the computational scalability relative to that one; of runs that were "
+    "analysed what imbalance costs; which call paths lost most; and what other sizes of the "
+    "partitions of an MPMD program would take.",
     NULL,
     NULL,
     NULL};

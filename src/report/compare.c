@@ -11,7 +11,6 @@
 #include "report/align_paths.h"
 #include "report/compare_private.h"
 #include "report/run_info.h"
-#include "report/short_name.h"
 #include "report/sums.h"
 
 enum { LEAST_ITERATIONS = 8 };
@@ -46,24 +45,6 @@ void lc_comparison_free(struct lc_comparison *c) {
 
 /* ---- reading */
 
-/* "main/solve/MPI_Recv" of short names, printable. */
-static char *shown_path(const struct lc_view *view, uint32_t path) {
-    struct lc_strbuf out = {0}, name = {0};
-    uint32_t list[512];
-    size_t n = 0;
-    for (uint32_t up = path; up != LC_NONE && n < 512; up = view->paths[up].parent)
-        list[n++] = up;
-    while (n-- > 0) {
-        lc_strbuf_clear(&name);
-        lc_put_short_name(&name, view->paths[list[n]].name);
-        lc_put_printable(&out, lc_strbuf_get(&name));
-        if (n > 0)
-            lc_strbuf_putc(&out, '/');
-    }
-    lc_strbuf_free(&name);
-    return lc_strbuf_take(&out);
-}
-
 /* The path of this name among those that are not in the first run; n_paths: none. */
 static size_t find_later(const struct lc_comparison *c, const char *path) {
     size_t i = c->first->n_paths;
@@ -77,7 +58,7 @@ static enum lc_err add_path(struct lc_comparison *c, const struct lc_view *view,
     struct lc_compared_path *new = &c->paths[c->n_paths++];
     *new = (struct lc_compared_path){0};
     new->path = lc_view_path(view, path);
-    new->shown = shown_path(view, path);
+    new->shown = lc_view_short_path(view, path);
     if (new->path == NULL || new->shown == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot hold a call path");
     return LC_OK;
@@ -109,7 +90,7 @@ static enum lc_err place_paths(struct lc_comparison *c, struct lc_view *view, in
             known->path_before = known->path;
             known->path = name;
             free(known->shown);
-            known->shown = shown_path(view, to[p]);
+            known->shown = lc_view_short_path(view, to[p]);
         } else {
             free(name);
         }

@@ -100,19 +100,6 @@ static void put_verdict(const struct lc_comparison *c, struct lc_strbuf *out) {
         lc_strbuf_printf(out, "; %s", c->why);
 }
 
-/* The end of a path that fits. */
-static void put_tail(struct lc_strbuf *out, const char *path, size_t width) {
-    size_t count = lc_utf8_count(path);
-    if (count > width) {
-        lc_strbuf_puts(out, "...");
-        for (size_t skip = count - width + 3; skip > 0; skip--)
-            do
-                path++;
-            while (((unsigned char)*path & 0xc0) == 0x80);
-    }
-    lc_strbuf_puts(out, path);
-}
-
 /* Worth a line: more than chance where that is known, and a hundredth of the run. */
 static bool is_shown(const struct lc_comparison *c, const struct lc_compared_path *path) {
     double own = fabs(path->delta_s - path->waiting_delta_s);
@@ -155,7 +142,7 @@ static void write_text(const struct lc_comparison *c, FILE *out) {
         if (!is_shown(c, path))
             continue;
         lc_strbuf_clear(&line);
-        put_tail(&line, path->shown, 90);
+        lc_put_tail(&line, path->shown, 90);
         fprintf(out, "  %10s  %s -> %s  %s\n              %s\n",
                 signed_seconds(path->delta_s, change), lc_text_seconds(path->a_s, a),
                 lc_text_seconds(path->b_s, b), note_of(c, path), lc_strbuf_get(&line));
@@ -174,7 +161,7 @@ static void write_text(const struct lc_comparison *c, FILE *out) {
 /* Names go into code spans: no backquote, no bar, no line. */
 static void put_code(struct lc_strbuf *out, const char *path) {
     struct lc_strbuf tail = {0};
-    put_tail(&tail, path, 100);
+    lc_put_tail(&tail, path, 100);
     lc_strbuf_putc(out, '`');
     for (const char *at = lc_strbuf_get(&tail); *at != '\0'; at++)
         lc_strbuf_putc(out, *at == '`' || *at == '|' ? '_' : *at);

@@ -228,14 +228,12 @@ void lc_partitions_free(struct lc_partitions *partitions) {
 
 /* ---- what limits */
 
-/* The run time of the code, at least, if each partition had sizes[i] ranks: no rank works longer
- * than it, and the critical path stays a chain. Work divides as evenly as now. */
-static double code_time(const struct lc_partitions *p, const size_t *sizes) {
+double lc_partitions_time(const struct lc_partition *list, size_t n, const size_t *sizes) {
     double longest = 0.0, path = 0.0;
-    for (size_t i = 0; i < p->n; i++) {
-        double scale = (double)p->list[i].n_ranks / (double)sizes[i];
-        longest = fmax(longest, p->list[i].longest_s * scale);
-        path += p->list[i].critical_s * scale;
+    for (size_t i = 0; i < n; i++) {
+        double scale = (double)list[i].n_ranks / (double)sizes[i];
+        longest = fmax(longest, list[i].longest_s * scale);
+        path += list[i].critical_s * scale;
     }
     return fmax(longest, path);
 }
@@ -243,7 +241,7 @@ static double code_time(const struct lc_partitions *p, const size_t *sizes) {
 /* The best sizes with as many ranks as now: from the sizes as they are, one rank after the other to
  * where it gains most. */
 static double best_sizes(const struct lc_partitions *p, size_t *sizes) {
-    double best = code_time(p, sizes);
+    double best = lc_partitions_time(p->list, p->n, sizes);
     for (bool better = true; better;) {
         size_t to = 0, from = 0;
         double found = best;
@@ -253,7 +251,7 @@ static double best_sizes(const struct lc_partitions *p, size_t *sizes) {
                     continue;
                 sizes[i]--;
                 sizes[k]++;
-                double then = code_time(p, sizes);
+                double then = lc_partitions_time(p->list, p->n, sizes);
                 if (then < found * (1 - 1e-9)) {
                     found = then;
                     from = i;
@@ -388,7 +386,7 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
         n_all += sizes[i];
         work += p->list[i].work_s;
     }
-    double now = code_time(p, sizes), then = best_sizes(p, sizes);
+    double now = lc_partitions_time(p->list, p->n, sizes), then = best_sizes(p, sizes);
     double even = fmax(now - work / (double)n_all, 0.0);
     put_name(one, name);
     bool resized = now - then >= 0.005 * search->elapsed_s;

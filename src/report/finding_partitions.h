@@ -32,6 +32,10 @@ enum lc_err lc_partitions_of(struct lc_search *search, struct lc_partitions *par
 /* Frees what it holds, not the struct. */
 void lc_partitions_free(struct lc_partitions *partitions);
 
+/* The run time of the code, at least, in seconds, if partition i had sizes[i] ranks, n of them: no
+ * rank works longer than it, and the critical path stays a chain. Work divides as evenly as now. */
+double lc_partitions_time(const struct lc_partition *list, size_t n, const size_t *sizes);
+
 /* Adds partitions that limit the run (partition_limits, master_limits) and ranks without work
  * (no_work). Errors: those of lc_partitions_of. */
 enum lc_err lc_find_partitions(struct lc_search *search);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "report/cores.h"
@@ -11,6 +10,7 @@
 #include "report/finding_kinds.h"
 #include "report/finding_partitions.h"
 #include "report/finding_search.h"
+#include "report/locate.h"
 #include "report/run_info.h"
 
 /* Causes before costs where both are worth the same; unknown gains last. */
@@ -43,7 +43,6 @@ static double least_severity(const json_t *meta) {
 
 static enum lc_err prepare(struct lc_search *search) {
     const struct lc_view *view = search->view;
-    const json_t *elapsed = json_object_get(search->pop, "elapsed_s");
     double cores;
     search->is_analysis = is_analysis(view);
     search->all_s = search->sums->total_time;
@@ -56,9 +55,7 @@ static enum lc_err prepare(struct lc_search *search) {
                 search->n_ranks += !view->unknown[l];
                 break;
             }
-    search->elapsed_s = json_is_number(elapsed) ? json_number_value(elapsed) : 0.0;
-    for (size_t l = 0; l < view->model->n_locations && !json_is_number(elapsed); l++)
-        search->elapsed_s = fmax(search->elapsed_s, search->sums->loc_time[l]);
+    search->elapsed_s = lc_run_elapsed(search->pop, view, search->sums);
     search->found->elapsed_s = search->elapsed_s;
     search->found->from_trace = search->is_analysis || search->analysis != NULL;
     LC_TRY(lc_alloc(&search->row, view->model->n_locations, sizeof(double)));
@@ -113,29 +110,11 @@ static enum lc_err findings_new(struct lc_findings **out, struct lc_view *view,
     return LC_OK;
 }
 
-/* "DIR/analysis.cubex" of "DIR/profile.cubex", if it is there; the caller frees it. */
-static char *find_analysis(const char *file) {
-    static const char own[] = "profile.cubex", other[] = "analysis.cubex";
-    size_t length = strlen(file);
-    char *path;
-    if (length < sizeof own - 1 || strcmp(file + length - (sizeof own - 1), own) != 0)
-        return NULL;
-    length -= sizeof own - 1;
-    if (length > 0 && file[length - 1] != '/')
-        return NULL;
-    if (asprintf(&path, "%.*s%s", (int)length, file, other) < 0)
-        return NULL;
-    if (access(path, R_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
 /* An analysis that cannot be read, or is of another run, sharpens nothing. */
 enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
                            const struct lc_sums *sums) {
     struct lc_view *analysis = NULL;
-    char *file = find_analysis(view->file);
+    char *file = lc_locate_beside(view->file);
     if (file != NULL && lc_view_open(&analysis, file) != LC_OK)
         analysis = NULL;
     if (analysis != NULL &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -89,6 +90,23 @@ enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **
         err = lc_view_open(view, file);
     free(file);
     return err;
+}
+
+char *lc_locate_beside(const char *profile) {
+    static const char own[] = "profile.cubex", other[] = "analysis.cubex";
+    size_t length = strlen(profile);
+    char *path;
+    if (length < sizeof own - 1 || strcmp(profile + length - (sizeof own - 1), own) != 0)
+        return NULL;
+    length -= sizeof own - 1;
+    if (length > 0 && profile[length - 1] != '/')
+        return NULL;
+    if (asprintf(&path, "%.*s%s", (int)length, profile, other) < 0)
+        return NULL;
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
 }
 
 bool lc_locate_unfinished_trace(const char *directory) {

@@ -15,6 +15,9 @@ enum lc_err lc_locate(const char *operand, bool analysis, char **file);
  * lc_locate and lc_view_open. */
 enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **view);
 
+/* "DIR/analysis.cubex" of "DIR/profile.cubex" if it is there, else NULL; the caller frees it. */
+char *lc_locate_beside(const char *profile);
+
 /* Does the directory hold what ranks recorded for a trace (DIR/traces/r0.t0.raw and the like) and
  * nobody made an archive of? */
 bool lc_locate_unfinished_trace(const char *directory);

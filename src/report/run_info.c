@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "report/sums.h"
 
 static enum lc_err load_attribute(const struct lc_view *view, const char *key, json_t **value) {
     const char *text = lc_model_attr(view->model, key);
@@ -79,4 +80,14 @@ enum lc_err lc_json_meta(const struct lc_view *view, json_t **meta) {
 
 enum lc_err lc_json_pop(const struct lc_view *view, json_t **pop) {
     return load_attribute(view, "latecomer.pop", pop);
+}
+
+double lc_run_elapsed(const json_t *pop, const struct lc_view *view, const struct lc_sums *sums) {
+    const json_t *told = json_object_get(pop, "elapsed_s");
+    double elapsed = 0.0;
+    if (json_is_number(told))
+        return json_number_value(told);
+    for (size_t l = 0; l < view->model->n_locations; l++)
+        elapsed = fmax(elapsed, sums->loc_time[l]);
+    return elapsed;
 }

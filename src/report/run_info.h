@@ -5,6 +5,7 @@
 #include "report/view.h"
 
 struct json_t;
+struct lc_sums;
 
 /* The attribute `latecomer.meta` as an object; what is missing there is taken from the definitions
  * (files of other tools). The caller gives it back with json_decref. Errors: LC_ERR_FORMAT. */
@@ -12,5 +13,10 @@ enum lc_err lc_json_meta(const struct lc_view *view, struct json_t **meta);
 /* The attribute `latecomer.pop`, or NULL where there is none; to be given back as well. Errors:
  * LC_ERR_FORMAT. */
 enum lc_err lc_json_pop(const struct lc_view *view, struct json_t **pop);
+
+/* The run time T in seconds: `elapsed_s` of `pop` (NULL: none), else the time of the location that
+ * lived longest. */
+double lc_run_elapsed(const struct json_t *pop, const struct lc_view *view,
+                      const struct lc_sums *sums);
 
 #endif

@@ -17,7 +17,8 @@ struct lc_scaling;
 enum lc_err lc_scaling_new(struct lc_scaling **scaling);
 /* NULL is allowed. */
 void lc_scaling_free(struct lc_scaling *scaling);
-/* Reads one result. LC_ERR_NOT_FOUND if it has no POP factors. */
+/* Reads one result, and the analysis beside it. LC_ERR_NOT_FOUND if it has neither POP factors nor
+ * a critical path; errors of lc_run_indicators_read. */
 enum lc_err lc_scaling_add(struct lc_scaling *scaling, const char *file);
 /* Writes the table of all runs, after the last was added. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_scaling_write(struct lc_scaling *scaling, bool weak, bool json, FILE *out);

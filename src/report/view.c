@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "base/lookup.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "report/short_name.h"
 
 /* The path of that name under a parent (in `lookup`, in which there is room). */
 static uint32_t find_or_add(struct lc_view *view, struct lc_lookup *lookup, uint32_t parent,
@@ -205,4 +207,21 @@ const char *lc_view_node(const struct lc_view *view, uint32_t location) {
         if (strcmp(model->system_nodes[node].class_name, "node") == 0)
             return model->system_nodes[node].name;
     return model->system_nodes[own].name;
+}
+
+char *lc_view_short_path(const struct lc_view *view, uint32_t path) {
+    struct lc_strbuf out = {0}, name = {0};
+    uint32_t list[512];
+    size_t n = 0;
+    for (uint32_t up = path; up != LC_NONE && n < 512; up = view->paths[up].parent)
+        list[n++] = up;
+    while (n-- > 0) {
+        lc_strbuf_clear(&name);
+        lc_put_short_name(&name, view->paths[list[n]].name);
+        lc_put_printable(&out, lc_strbuf_get(&name));
+        if (n > 0)
+            lc_strbuf_putc(&out, '/');
+    }
+    lc_strbuf_free(&name);
+    return lc_strbuf_take(&out);
 }

@@ -52,6 +52,9 @@ double lc_view_join(const struct lc_metric *metric, double a, double b);
 /* "main/f/MPI_Recv"; the caller frees it; NULL without memory. */
 char *lc_view_path(const struct lc_view *view, uint32_t path);
 
+/* The same of short names (short_name.h), printable; the caller frees it; NULL without memory. */
+char *lc_view_short_path(const struct lc_view *view, uint32_t path);
+
 /* The path of this name, LC_NONE if there is none. */
 uint32_t lc_view_find(const struct lc_view *view, const char *name);
 

@@ -156,7 +156,7 @@ check(all(math.isclose(r["global_efficiency"], r["computational_scalability"] * 
 text = latecomer("scaling", "two", "four", "eight")
 check("Computational scalability" in text and "125.0" in text and "57.3" in text, "scaling as text:\n" + text)
 os.makedirs("bare")
-shutil.copyfile(f"{GOLDEN}/cubex/scalasca-scout.cubex", "bare/profile.cubex")
+shutil.copyfile(f"{GOLDEN}/cubex/scorep-profile.cubex", "bare/profile.cubex")
 check("has no POP factors" in latecomer("scaling", "bare", code=1), "scaling without factors")
 died = {k: v for k, v in four.items() if k != "pop"}
 make(died, "died/profile.cubex")

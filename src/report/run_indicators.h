@@ -1,0 +1,38 @@
+/* What one run says when it stands beside others: critical path, imbalance and its costs, delay
+ * costs, and the partitions that its ranks work in (docs/definitions/efficiency-factors.md, "The
+ * table of several runs"). Used by `scaling` and `compare`. */
+#ifndef LC_REPORT_RUN_INDICATORS_H
+#define LC_REPORT_RUN_INDICATORS_H
+
+#include "report/finding_partitions.h"
+#include "report/view.h"
+
+struct lc_run_partition {
+    struct lc_partition own; /* its name is the run's */
+    double intra_s, inter_s; /* imbalance costs on its ranks; NAN: the run was not analysed */
+};
+
+struct lc_run_indicators {         /* seconds; NAN: not known, as the run was not analysed */
+    double elapsed_s;              /* run time */
+    double path_s, imbalance_s;    /* wall-clock: the critical path, what imbalance adds to it */
+    double allocation_s;           /* the critical path times the locations: what it all costs */
+    double intra_s, inter_s;       /* allocation: imbalance costs */
+    double short_s, long_s;        /* allocation: delay costs, proportional */
+    struct lc_run_partition *list; /* partitions, as findings have them */
+    size_t n;                      /* 0: the ranks all work in the same code */
+};
+
+/* Of a result: of its analysis, if it is one or the analysis.cubex beside it is of as many
+ * locations; else partitions only. lc_run_indicators_free frees what they hold. Errors: those of
+ * lc_view_row, LC_ERR_FORMAT, LC_ERR_NOMEM. */
+enum lc_err lc_run_indicators_read(struct lc_run_indicators *indicators, struct lc_view *view);
+/* Frees what it holds, not the struct. */
+void lc_run_indicators_free(struct lc_run_indicators *indicators);
+/* Of an analysis: is anything known but partitions? */
+bool lc_run_indicators_analysed(const struct lc_run_indicators *indicators);
+
+struct json_t;
+/* The object `indicators` of the JSON; null for what is not known. */
+struct json_t *lc_run_indicators_json(const struct lc_run_indicators *indicators);
+
+#endif
