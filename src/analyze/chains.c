@@ -18,6 +18,12 @@ struct cause {
     int64_t from, until; /* its interval */
 };
 
+struct victims {     /* of the chain of each cause, [N_CAUSES][CHAIN_LENGTH] */
+    int64_t *states; /* -1 after the last */
+    double *shares;
+    int64_t *details; /* N_DETAILS for each */
+};
+
 static int compare_causes(const void *a, const void *b) {
     const struct cause *x = a, *y = b;
     double cost_x = x->short_term + x->long_term, cost_y = y->short_term + y->long_term;
@@ -29,18 +35,18 @@ static int compare_causes(const void *a, const void *b) {
 }
 
 static double cost_at(const struct lc_costs *costs, size_t loc, enum lc_cost_metric metric,
-                      uint32_t local) {
+                      enum lc_delay_model model, uint32_t local) {
     double sum = 0;
     for (int kind = 0; kind < LC_COST_KINDS; kind++) {
-        const double *row =
-            costs->rows[loc][lc_cost_row(metric, LC_PROPORTIONAL, (enum lc_cost_kind)kind)];
+        const double *row = costs->rows[loc][lc_cost_row(metric, model, (enum lc_cost_kind)kind)];
         sum += row != NULL ? row[local] : 0;
     }
     return sum;
 }
 
 /* The most expensive ones of this rank, in causes[0 .. n). */
-static enum lc_err find_causes(const struct lc_delay *delay, struct cause **causes, size_t *n) {
+static enum lc_err find_causes(const struct lc_delay *delay, enum lc_delay_model model,
+                               struct cause **causes, size_t *n) {
     const struct lc_timelines *lines = delay->lines;
     size_t capacity = 0;
     *n = 0;
@@ -49,8 +55,8 @@ static enum lc_err find_causes(const struct lc_delay *delay, struct cause **caus
             struct cause cause = {.location = lines->lines[l].loc->id,
                                   .cnode = lines->lines[l].cnodes[k],
                                   .local = k};
-            cause.short_term = cost_at(delay->costs, l, LC_SHORT_TERM, k);
-            cause.long_term = cost_at(delay->costs, l, LC_LONG_TERM, k);
+            cause.short_term = cost_at(delay->costs, l, LC_SHORT_TERM, model, k);
+            cause.long_term = cost_at(delay->costs, l, LC_LONG_TERM, model, k);
             if (cause.short_term + cause.long_term <= 0)
                 continue;
             LC_TRY(lc_grow(causes, &capacity, *n + 1, sizeof **causes));
@@ -64,15 +70,20 @@ static enum lc_err find_causes(const struct lc_delay *delay, struct cause **caus
 
 /* What the wait state of an interval cost because of the code of its cause; of[]: per call path of
  * the location, index + 1 of the cause, 0: none. */
-static void blame_interval(const struct lc_delay *delay, const struct lc_long_term *long_term,
-                           size_t interval, const uint32_t *of, struct cause *causes) {
+static void blame_interval(const struct lc_delay *delay, const struct lc_handed *handed,
+                           enum lc_delay_model model, size_t interval, const uint32_t *of,
+                           struct cause *causes) {
     const struct lc_sync_interval *x = &delay->intervals[interval];
+    double to_code, to_wait;
+    lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
+    if (to_code <= 0)
+        return;
     for (uint64_t e = x->excess; e < x[1].excess; e++) {
         if (of[delay->excess_cnode[e]] == 0)
             continue;
         struct cause *cause = &causes[of[delay->excess_cnode[e]] - 1];
-        double cost = long_term->carried[interval] * (double)delay->excess_ticks[e] /
-                      (double)(x->code + x->waits);
+        double cost =
+            handed->carried[interval] * to_code * (double)delay->excess_ticks[e] / (double)x->code;
         cause->n_waits++;
         if (cost > cause->largest) {
             cause->largest = cost;
@@ -90,8 +101,8 @@ static size_t first_interval(const struct lc_delay *delay, uint32_t location) {
 
 /* Which single wait state cost most because of each cause: the intervals of a location are looked
  * at once for all causes that it has. */
-static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_long_term *long_term,
-                                struct cause *causes, size_t n) {
+static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_handed *handed,
+                                enum lc_delay_model model, struct cause *causes, size_t n) {
     uint32_t *of = NULL;
     LC_TRY(lc_alloc(&of, delay->lines->trace->n_cnodes + 1, sizeof *of));
     for (size_t i = 0; i < n; i++) {
@@ -106,7 +117,7 @@ static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_lo
                 of[causes[k].local] = (uint32_t)k + 1;
         for (size_t x = first_interval(delay, location);
              x < delay->n_intervals && delay->intervals[x].cause == location; x++)
-            blame_interval(delay, long_term, x, of, causes);
+            blame_interval(delay, handed, model, x, of, causes);
         for (size_t k = i; k < n; k++)
             if (causes[k].location == location)
                 of[causes[k].local] = 0;
@@ -120,17 +131,17 @@ static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_lo
  * was handed to it; the cause has the share largest / carried of the first one, and that of each
  * further one as much smaller as the part of its costs that it handed on. So the parts of a chain
  * add up to at most `largest`; the rest are wait states beside the chain. */
-static void follow(const struct lc_long_term *long_term, const struct cause *causes, size_t n,
+static void follow(const struct lc_handed *handed, const struct cause *causes, size_t n,
                    int64_t *states, double *shares) {
     for (size_t i = 0; i < n; i++) {
         uint32_t state = (uint32_t)causes[i].state;
         double part = causes[i].largest;
         for (size_t k = 0; k < CHAIN_LENGTH && state != LC_NONE && causes[i].largest > 0; k++) {
-            double costs = long_term->costs[state];
+            double costs = handed->costs[state];
             shares[i * CHAIN_LENGTH + k] = costs > 0 ? part / costs : 0;
             states[i * CHAIN_LENGTH + k] = state;
-            part = shares[i * CHAIN_LENGTH + k] * long_term->handed_most[state];
-            state = long_term->handed_by[state];
+            part = shares[i * CHAIN_LENGTH + k] * handed->handed_most[state];
+            state = handed->handed_by[state];
         }
     }
 }
@@ -179,9 +190,8 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
     return chain;
 }
 
-static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *lines,
-                              const struct cause *causes, size_t n, const int64_t *states,
-                              const double *shares, const int64_t *details) {
+static json_t *causes_json(const struct lc_timelines *lines, const struct cause *causes, size_t n,
+                           const struct victims *victims) {
     const struct lc_trace *trace = lines->trace;
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
@@ -196,67 +206,111 @@ static enum lc_err write_json(struct lc_strbuf *out, const struct lc_timelines *
         json_object_set_new(cause, "to_s", lc_place_time(trace, causes[i].until));
         json_object_set_new(cause, "chain_cost_s", lc_place_seconds(trace, causes[i].largest));
         json_object_set_new(cause, "chain",
-                            chain_json(lines, &states[i * CHAIN_LENGTH], &shares[i * CHAIN_LENGTH],
-                                       &details[i * CHAIN_LENGTH * N_DETAILS]));
+                            chain_json(lines, &victims->states[i * CHAIN_LENGTH],
+                                       &victims->shares[i * CHAIN_LENGTH],
+                                       &victims->details[i * CHAIN_LENGTH * N_DETAILS]));
         json_array_append_new(list, cause);
     }
-    json_t *root = json_object();
-    json_object_set_new(root, "model", json_string("proportional"));
-    json_object_set_new(root, "root_causes", list);
-    return lc_place_dump(out, root);
+    return list;
 }
 
-/* Rank 0's causes become the most expensive ones of all ranks. */
-static enum lc_err gather_causes(const struct lc_transport *comm, struct cause **causes,
-                                 size_t *n) {
+/* All ranks get the most expensive causes of all of them. */
+static enum lc_err join_causes(const struct lc_transport *comm, struct cause **causes, size_t *n) {
     struct cause *all = NULL;
     size_t bytes = 0;
     LC_TRY(lc_transport_gather(comm, *causes, *n * sizeof **causes, (void **)&all, &bytes, NULL));
-    if (comm->rank != 0)
-        return LC_OK;
     free(*causes);
     *causes = all;
-    *n = bytes / sizeof *all;
-    if (*n > 1)
-        qsort(all, *n, sizeof *all, compare_causes);
-    *n = *n < N_CAUSES ? *n : N_CAUSES;
+    int64_t most = 0;
+    if (comm->rank == 0) {
+        *n = bytes / sizeof *all;
+        if (*n > 1)
+            qsort(all, *n, sizeof *all, compare_causes);
+        most = (int64_t)(*n < N_CAUSES ? *n : N_CAUSES);
+    }
+    lc_transport_bcast(comm, &most, sizeof most, 0);
+    *n = (size_t)most;
+    enum lc_err err = LC_OK;
+    if (comm->rank != 0) {
+        free(all);
+        *causes = NULL;
+        err = lc_alloc(causes, *n + 1, sizeof **causes);
+    }
+    LC_TRY(lc_transport_agree(comm, err));
+    lc_transport_bcast(comm, *causes, *n * sizeof **causes, 0);
     return LC_OK;
+}
+
+static enum lc_err victims_new(struct victims *victims) {
+    LC_TRY(lc_alloc(&victims->states, N_CAUSES * CHAIN_LENGTH, sizeof *victims->states));
+    LC_TRY(lc_alloc(&victims->shares, N_CAUSES * CHAIN_LENGTH, sizeof *victims->shares));
+    LC_TRY(lc_alloc(&victims->details, (size_t)N_CAUSES * CHAIN_LENGTH * N_DETAILS,
+                    sizeof *victims->details));
+    memset(victims->states, 0xff, N_CAUSES * CHAIN_LENGTH * sizeof *victims->states);
+    return LC_OK;
+}
+
+static void victims_free(struct victims *victims) {
+    free(victims->states);
+    free(victims->shares);
+    free(victims->details);
+}
+
+/* The rank that swept the model knows who handed on to whom. */
+static void find_victims(const struct lc_timelines *lines, const struct lc_handed *handed,
+                         uint32_t sweeper, const struct cause *causes, size_t n,
+                         struct victims *victims) {
+    const struct lc_transport *comm = lines->trace->comm;
+    size_t most = N_CAUSES * CHAIN_LENGTH;
+    if (comm->rank == sweeper)
+        follow(handed, causes, n, victims->states, victims->shares);
+    lc_transport_bcast(comm, victims->states, most * sizeof *victims->states, sweeper);
+    lc_transport_bcast(comm, victims->shares, most * sizeof *victims->shares, sweeper);
+    fill_details(lines, victims->states, most, victims->details);
+}
+
+/* On rank 0 the list of causes of a model. */
+static enum lc_err find_chains(const struct lc_delay *delay, const struct lc_long_term *long_term,
+                               enum lc_delay_model model, json_t **list) {
+    const struct lc_timelines *lines = delay->lines;
+    const struct lc_transport *comm = lines->trace->comm;
+    const struct lc_handed *handed = &long_term->of[model];
+    struct cause *causes = NULL;
+    struct victims victims = {0};
+    size_t n = 0;
+    enum lc_err err = find_causes(delay, model, &causes, &n);
+    if (err == LC_OK)
+        err = find_largest(delay, handed, model, causes, n);
+    err = lc_transport_agree(comm, err);
+    if (err == LC_OK)
+        err = join_causes(comm, &causes, &n);
+    if (err == LC_OK)
+        err = lc_transport_agree(comm, victims_new(&victims));
+    if (err == LC_OK) {
+        find_victims(lines, handed, lc_long_term_rank(comm, model), causes, n, &victims);
+        if (comm->rank == 0)
+            *list = causes_json(lines, causes, n, &victims);
+    }
+    free(causes);
+    victims_free(&victims);
+    return err;
 }
 
 enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
                           const struct lc_long_term *long_term) {
-    const struct lc_timelines *lines = delay->lines;
-    const struct lc_transport *comm = lines->trace->comm;
-    struct cause *causes = NULL;
-    int64_t *states = NULL, *details = NULL;
-    double *shares = NULL;
-    size_t n = 0;
-    enum lc_err err = find_causes(delay, &causes, &n);
-    if (err == LC_OK)
-        err = find_largest(delay, long_term, causes, n);
-    err = lc_transport_agree(comm, err);
-    if (err == LC_OK)
-        err = gather_causes(comm, &causes, &n);
-    if (err == LC_OK)
-        err = lc_alloc(&states, N_CAUSES * CHAIN_LENGTH, sizeof *states);
-    if (err == LC_OK)
-        err = lc_alloc(&shares, N_CAUSES * CHAIN_LENGTH, sizeof *shares);
-    if (err == LC_OK)
-        err = lc_alloc(&details, (size_t)N_CAUSES * CHAIN_LENGTH * N_DETAILS, sizeof *details);
-    err = lc_transport_agree(comm, err);
-    if (err == LC_OK) {
-        memset(states, 0xff, N_CAUSES * CHAIN_LENGTH * sizeof *states);
-        if (comm->rank == 0)
-            follow(long_term, causes, n, states, shares);
-        lc_transport_bcast(comm, states, N_CAUSES * CHAIN_LENGTH * sizeof *states, 0);
-        fill_details(lines, states, N_CAUSES * CHAIN_LENGTH, details);
-        err = lc_transport_agree(
-            comm,
-            comm->rank == 0 ? write_json(json, lines, causes, n, states, shares, details) : LC_OK);
+    static const char *const members[LC_MODELS] = {"root_causes", "root_causes_waitfirst"};
+    const struct lc_transport *comm = delay->lines->trace->comm;
+    json_t *root = json_object();
+    json_object_set_new(root, "model", json_string("proportional"));
+    enum lc_err err = LC_OK;
+    for (int model = 0; model < LC_MODELS && err == LC_OK; model++) {
+        json_t *list = NULL;
+        err = find_chains(delay, long_term, (enum lc_delay_model)model, &list);
+        json_object_set_new(root, members[model], list);
     }
-    free(causes);
-    free(states);
-    free(shares);
-    free(details);
-    return err;
+    if (err == LC_OK && comm->rank == 0)
+        err = lc_place_dump(json, root);
+    else
+        json_decref(root);
+    return lc_transport_agree(comm, err);
 }

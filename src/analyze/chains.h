@@ -7,7 +7,7 @@
 #include "analyze/long_term.h"
 #include "base/strbuf.h"
 
-/* JSON text on rank 0 (proportional model). Collective. Errors: LC_ERR_NOMEM. */
+/* JSON text on rank 0, of both models. Collective. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_chains_run(struct lc_strbuf *json, const struct lc_delay *delay,
                           const struct lc_long_term *long_term);
 

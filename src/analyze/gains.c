@@ -26,21 +26,21 @@ static int64_t all_time(const struct lc_trace *trace) {
 
 /* --- which causes --- */
 
-static bool is_proportional(size_t row) {
-    size_t model = row / LC_COST_KINDS % LC_MODELS, metric = row / LC_COST_KINDS / LC_MODELS;
-    return model == LC_PROPORTIONAL && (metric == LC_SHORT_TERM || metric == LC_LONG_TERM);
+static bool is_cost(size_t row, enum lc_delay_model model) {
+    size_t metric = row / LC_COST_KINDS / LC_MODELS;
+    return row / LC_COST_KINDS % LC_MODELS == model &&
+           (metric == LC_SHORT_TERM || metric == LC_LONG_TERM);
 }
 
 /* Costs of this rank in whole ticks: sums[call path], or of some causes sums[cause][process]. */
-static void sum_costs(const struct lc_costs *costs, const struct lc_gain_causes *causes,
-                      int64_t *sums) {
+static void sum_costs(const struct lc_costs *costs, enum lc_delay_model model,
+                      const struct lc_gain_causes *causes, int64_t *sums) {
     const struct lc_trace *trace = costs->lines->trace;
     for (size_t l = 0; l < trace->n_locs; l++)
         for (size_t row = 0; row < LC_COST_ROWS; row++) {
             const struct lc_timeline *line = &costs->lines->lines[l];
             const double *values = costs->rows[l][row];
-            for (uint32_t k = 0; values != NULL && is_proportional(row) && k < line->n_cnodes;
-                 k++) {
+            for (uint32_t k = 0; values != NULL && is_cost(row, model) && k < line->n_cnodes; k++) {
                 uint32_t cnode = line->cnodes[k];
                 if (causes == NULL) {
                     sums[cnode] += llround(values[k]);
@@ -66,12 +66,13 @@ static void insert(struct lc_gain_causes *causes, size_t most, struct lc_gain_ca
     causes->list[at] = cause;
 }
 
-static enum lc_err find_late(const struct lc_costs *costs, struct lc_gain_causes *causes) {
+static enum lc_err find_late(const struct lc_costs *costs, enum lc_delay_model model,
+                             struct lc_gain_causes *causes) {
     const struct lc_trace *trace = costs->lines->trace;
     int64_t *sums = NULL;
     LC_TRY(lc_transport_agree(trace->comm,
                               lc_alloc(&sums, causes->n * trace->n_processes + 1, sizeof *sums)));
-    sum_costs(costs, causes, sums);
+    sum_costs(costs, model, causes, sums);
     lc_transport_allreduce_i64(trace->comm, sums, causes->n * trace->n_processes, LC_OP_SUM);
     for (size_t i = 0; i < causes->n; i++) {
         const int64_t *of = &sums[i * trace->n_processes];
@@ -83,19 +84,42 @@ static enum lc_err find_late(const struct lc_costs *costs, struct lc_gain_causes
     return LC_OK;
 }
 
-enum lc_err lc_gains_choose(const struct lc_costs *costs, struct lc_gain_causes *causes) {
+static enum lc_err choose(const struct lc_costs *costs, enum lc_delay_model model, double least,
+                          struct lc_gain_causes *causes) {
     const struct lc_trace *trace = costs->lines->trace;
     int64_t *sums = NULL;
-    double least = least_share * (double)all_time(trace);
     causes->n = 0;
     LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&sums, trace->n_cnodes + 1, sizeof *sums)));
-    sum_costs(costs, NULL, sums);
+    sum_costs(costs, model, NULL, sums);
     lc_transport_allreduce_i64(trace->comm, sums, trace->n_cnodes, LC_OP_SUM);
     for (uint32_t c = 0; c < trace->n_cnodes; c++)
         if (!is_mpi(trace, c) && sums[c] > 0 && (double)sums[c] >= least)
             insert(causes, LC_GAIN_CAUSES, (struct lc_gain_cause){.cnode = c, .ticks = sums[c]});
     free(sums);
-    return find_late(costs, causes);
+    return find_late(costs, model, causes);
+}
+
+/* What the list has not: a call path, or another rank of one. */
+static void append(struct lc_gain_causes *causes, struct lc_gain_cause cause) {
+    for (size_t i = 0; i < causes->n; i++)
+        if (causes->list[i].cnode == cause.cnode) {
+            cause.known_path = true;
+            if (causes->list[i].process == cause.process)
+                return;
+        }
+    causes->list[causes->n++] = cause;
+}
+
+enum lc_err lc_gains_choose(const struct lc_costs *costs, struct lc_gain_causes *causes) {
+    double least = least_share * (double)all_time(costs->lines->trace);
+    causes->n = 0;
+    for (int model = 0; model < LC_MODELS; model++) {
+        struct lc_gain_causes found;
+        LC_TRY(choose(costs, (enum lc_delay_model)model, least, &found));
+        for (size_t i = 0; i < found.n; i++)
+            append(causes, found.list[i]);
+    }
+    return LC_OK;
 }
 
 /* --- portions --- */
@@ -246,6 +270,23 @@ static bool somebody_has_none(const struct portions *p) {
     return false;
 }
 
+/* Without what the call path costs, whichever ranks are late in it. */
+static enum lc_err run_path(const struct runs *runs, uint32_t cnode, struct portions *p) {
+    struct lc_replay_change change = {set_shares, p, LC_NONE};
+    double ticks;
+    size_t skipped;
+    p->late = LC_NONE;
+    if (!somebody_has_none(p)) {
+        LC_TRY(lc_replay_run(runs->replay, &change, &ticks, &skipped));
+        add_gain(runs, "imbalance", cnode, LC_NONE, ticks);
+    }
+    change = (struct lc_replay_change){.unawaited = cnode};
+    LC_TRY(lc_replay_run(runs->replay, &change, &ticks, &skipped));
+    if (skipped > 0)
+        add_gain(runs, "serialisation_chain", cnode, LC_NONE, ticks);
+    return LC_OK;
+}
+
 static enum lc_err run_cause(const struct runs *runs, const struct lc_gain_cause *cause) {
     struct portions p = {.trace = runs->trace, .cnode = cause->cnode, .late = cause->process};
     struct lc_replay_change change = {set_shares, &p, LC_NONE};
@@ -256,17 +297,8 @@ static enum lc_err run_cause(const struct runs *runs, const struct lc_gain_cause
         err = lc_replay_run(runs->replay, &change, &ticks, &skipped);
     if (err == LC_OK)
         add_gain(runs, "late_rank", cause->cnode, cause->process, ticks);
-    p.late = LC_NONE;
-    if (err == LC_OK && !somebody_has_none(&p)) {
-        err = lc_replay_run(runs->replay, &change, &ticks, &skipped);
-        if (err == LC_OK)
-            add_gain(runs, "imbalance", cause->cnode, LC_NONE, ticks);
-    }
-    change = (struct lc_replay_change){.unawaited = cause->cnode};
-    if (err == LC_OK)
-        err = lc_replay_run(runs->replay, &change, &ticks, &skipped);
-    if (err == LC_OK && skipped > 0)
-        add_gain(runs, "serialisation_chain", cause->cnode, LC_NONE, ticks);
+    if (err == LC_OK && !cause->known_path)
+        err = run_path(runs, cause->cnode, &p);
     free_portions(&p);
     return err;
 }

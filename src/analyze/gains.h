@@ -1,8 +1,8 @@
 /* What the run would gain if one cause were removed: the trace replayed without it (replay.h).
  *
  * Nouns
- *   cause    a call path that makes others wait, by the delay costs of the trace (proportional
- *            model, short and long term)
+ *   cause    a call path that makes others wait, by the delay costs of the trace (short and long
+ *            term, in either model)
  *   portion  the time of a location in a call path, without what it calls, between two MPI calls
  *
  * What is removed, of a call path p with the time U_r on rank r (portions k: U_rk):
@@ -23,20 +23,23 @@
 
 #include "analyze/costs.h"
 
-enum { LC_GAIN_CAUSES = 8, LC_GAIN_CALLS = 4 };
+enum { LC_GAIN_CAUSES = 8, LC_GAIN_CALLS = 4 }; /* causes: of each model */
 
 struct lc_gain_cause {
     uint32_t cnode;
     uint32_t process; /* of most cost */
     int64_t ticks;    /* cost */
+    bool known_path;  /* an earlier cause of the list has the call path, with another process */
 };
 
-struct lc_gain_causes { /* the same on all ranks; the most costly first */
-    struct lc_gain_cause list[LC_GAIN_CAUSES];
+/* The same on all ranks; the most costly first, then those that only the second model has. */
+struct lc_gain_causes {
+    struct lc_gain_cause list[LC_GAIN_CAUSES * LC_MODELS];
     size_t n;
 };
 
-/* The causes of most cost. Collective; before the costs are published. LC_ERR_NOMEM. */
+/* The causes of most cost in each model. Collective; before the costs are published.
+ * LC_ERR_NOMEM. */
 enum lc_err lc_gains_choose(const struct lc_costs *costs, struct lc_gain_causes *causes);
 
 /* Replays the trace without each of the causes and without the most expensive MPI calls; adds

@@ -34,9 +34,7 @@ struct sweep {
     size_t n_stack, cap_stack;
     struct vectors vectors;
     struct lc_graph_spans spans;
-    uint32_t *handed_by; /* this and the next two: or NULL */
-    double *handed_most;
-    double *costs;
+    struct lc_handed handed; /* what its wait states carry and hand over; `carried` is not here */
     struct booking *out;
     uint32_t *out_rank;
     size_t n_out, cap_out, cap_rank;
@@ -129,9 +127,9 @@ static enum lc_err hand_over_alone(struct sweep *s, uint32_t x, const struct lc_
             LC_TRY(vector_of(s, v, &vector));
             for (int k = 0; k < LC_COST_KINDS; k++)
                 vector[k] += costs[k] * share;
-            if (s->handed_by != NULL && total * share > s->handed_most[v]) {
-                s->handed_most[v] = total * share;
-                s->handed_by[v] = x;
+            if (total * share > s->handed.handed_most[v]) {
+                s->handed.handed_most[v] = total * share;
+                s->handed.handed_by[v] = x;
             }
         }
         if (--s->open[v] == 0)
@@ -182,12 +180,12 @@ static enum lc_err collect(struct sweep *s, uint32_t x, double *costs) {
     s->state_of[x] = NODE_DONE;
     if (!lc_graph_spans_cover(&s->spans, x))
         return LC_OK;
-    double most = s->handed_by != NULL ? s->handed_most[x] : 0;
+    double most = s->handed.handed_most[x];
     uint32_t by = LC_NONE;
     lc_graph_spans_collect(&s->spans, x, s->graph->nodes[x].ticks, costs, &most, &by);
-    if (s->handed_by != NULL && by != LC_NONE) {
-        s->handed_by[x] = by;
-        s->handed_most[x] = most;
+    if (by != LC_NONE) {
+        s->handed.handed_by[x] = by;
+        s->handed.handed_most[x] = most;
     }
     return LC_OK;
 }
@@ -202,11 +200,9 @@ static enum lc_err process(struct sweep *s, uint32_t x) {
     }
     const struct lc_graph_link *link = &s->graph->links[s->graph->link_of[x]];
     LC_TRY(emit(s, s->graph->link_of[x], costs));
-    if (s->costs != NULL) {
-        s->costs[x] = (double)s->graph->nodes[x].ticks;
-        for (int k = 0; k < LC_COST_KINDS; k++)
-            s->costs[x] += costs[k];
-    }
+    s->handed.costs[x] = (double)s->graph->nodes[x].ticks;
+    for (int k = 0; k < LC_COST_KINDS; k++)
+        s->handed.costs[x] += costs[k];
     if (link->n_v == 0)
         return LC_OK;
     double to_code, to_wait;
@@ -253,14 +249,20 @@ static enum lc_err prepare_sweep(struct sweep *s, const struct lc_wait_graph *gr
     LC_TRY(lc_alloc(&s->open, n, sizeof *s->open));
     LC_TRY(lc_alloc(&s->slot, n, sizeof *s->slot));
     LC_TRY(lc_alloc(&s->state_of, n, sizeof *s->state_of));
-    if (s->model == LC_PROPORTIONAL) {
-        LC_TRY(lc_alloc(&s->handed_by, n, sizeof *s->handed_by));
-        LC_TRY(lc_alloc(&s->handed_most, n, sizeof *s->handed_most));
-        LC_TRY(lc_alloc(&s->costs, n, sizeof *s->costs));
-        memset(s->handed_by, 0xff, n * sizeof *s->handed_by);
-    }
+    LC_TRY(lc_alloc(&s->handed.handed_by, n, sizeof *s->handed.handed_by));
+    LC_TRY(lc_alloc(&s->handed.handed_most, n, sizeof *s->handed.handed_most));
+    LC_TRY(lc_alloc(&s->handed.costs, n, sizeof *s->handed.costs));
+    memset(s->handed.handed_by, 0xff, n * sizeof *s->handed.handed_by);
     memcpy(s->open, graph->n_later, n * sizeof *s->open);
     return lc_graph_spans_new(&s->spans, graph);
+}
+
+static void free_handed(struct lc_handed *handed) {
+    free(handed->carried);
+    free(handed->handed_by);
+    free(handed->handed_most);
+    free(handed->costs);
+    *handed = (struct lc_handed){0};
 }
 
 static void free_sweep(struct sweep *s) {
@@ -271,9 +273,7 @@ static void free_sweep(struct sweep *s) {
     free(s->vectors.values);
     free(s->vectors.unused);
     lc_graph_spans_free(&s->spans);
-    free(s->handed_by);
-    free(s->handed_most);
-    free(s->costs);
+    free_handed(&s->handed);
     free(s->out);
     free(s->out_rank);
 }
@@ -287,8 +287,7 @@ static enum lc_err book(struct lc_long_term *result, struct lc_delay *delay,
         if (to_code > 0)
             LC_TRY(lc_delay_book(delay, x, LC_LONG_TERM, model, arrived[i].kind,
                                  arrived[i].value * to_code));
-        if (model == LC_PROPORTIONAL)
-            result->carried[arrived[i].interval] += arrived[i].value;
+        result->of[model].carried[arrived[i].interval] += arrived[i].value;
     }
     return LC_OK;
 }
@@ -302,7 +301,7 @@ static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *dela
         int64_t left = 0;
         enum lc_err err = LC_OK;
         for (uint32_t model = 0; model < LC_MODELS; model++)
-            if (model % comm->size == comm->rank && err == LC_OK)
+            if (lc_long_term_rank(comm, model) == comm->rank && err == LC_OK)
                 err = advance(&sweeps[model]);
         LC_TRY(lc_transport_agree(comm, err));
         for (uint32_t model = 0; model < LC_MODELS; model++) {
@@ -315,12 +314,22 @@ static enum lc_err run_sweeps(struct lc_long_term *result, struct lc_delay *dela
             err = book(result, delay, arrived, n, model);
             free(arrived);
             LC_TRY(lc_transport_agree(comm, err));
-            left += model % comm->size == comm->rank && !is_finished(s);
+            left += lc_long_term_rank(comm, model) == comm->rank && !is_finished(s);
         }
         lc_transport_allreduce_i64(comm, &left, 1, LC_OP_SUM);
         if (left == 0)
             return LC_OK;
     }
+}
+
+static enum lc_err begin_carried(struct lc_long_term *result, const struct lc_delay *delay) {
+    for (int model = 0; model < LC_MODELS; model++) {
+        double **carried = &result->of[model].carried;
+        LC_TRY(lc_alloc(carried, delay->n_intervals + 1, sizeof **carried));
+        for (size_t i = 0; i < delay->n_intervals; i++)
+            (*carried)[i] = (double)delay->intervals[i].ticks;
+    }
+    return LC_OK;
 }
 
 enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay) {
@@ -334,15 +343,12 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
     if (result->n_states >= LC_NONE)
         return lc_fail(LC_ERR_RANGE,
                        "root causes: more than 4294967294 wait states: analyse a part of the run");
-    enum lc_err err = lc_transport_agree(
-        comm, lc_alloc(&result->carried, delay->n_intervals + 1, sizeof *result->carried));
-    for (size_t i = 0; i < delay->n_intervals && err == LC_OK; i++)
-        result->carried[i] = (double)delay->intervals[i].ticks;
+    enum lc_err err = lc_transport_agree(comm, begin_carried(result, delay));
     if (err == LC_OK)
         err = lc_wait_graphs_gather(graphs, n_graphs, delay);
     for (uint32_t model = 0; model < LC_MODELS && err == LC_OK; model++) {
         sweeps[model].model = model;
-        if (model % comm->size == comm->rank)
+        if (lc_long_term_rank(comm, model) == comm->rank)
             err = prepare_sweep(&sweeps[model], &graphs[comm->rank]);
     }
     err = lc_transport_agree(comm, err);
@@ -353,11 +359,11 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
                sizeof sweeps[model].uncaused);
         delay->costs->n_circles += sweeps[model].n_circles;
     }
-    result->handed_by = sweeps[LC_PROPORTIONAL].handed_by;
-    result->handed_most = sweeps[LC_PROPORTIONAL].handed_most;
-    result->costs = sweeps[LC_PROPORTIONAL].costs;
-    sweeps[LC_PROPORTIONAL].handed_by = NULL;
-    sweeps[LC_PROPORTIONAL].handed_most = sweeps[LC_PROPORTIONAL].costs = NULL;
+    for (int model = 0; model < LC_MODELS; model++) {
+        sweeps[model].handed.carried = result->of[model].carried;
+        result->of[model] = sweeps[model].handed;
+        sweeps[model].handed = (struct lc_handed){0};
+    }
     for (int model = 0; model < LC_MODELS; model++)
         free_sweep(&sweeps[model]);
     for (uint32_t i = 0; i < n_graphs; i++)
@@ -368,9 +374,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
 }
 
 void lc_long_term_free(struct lc_long_term *result) {
-    free(result->carried);
-    free(result->handed_by);
-    free(result->handed_most);
-    free(result->costs);
+    for (int model = 0; model < LC_MODELS; model++)
+        free_handed(&result->of[model]);
     *result = (struct lc_long_term){0};
 }

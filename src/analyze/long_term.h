@@ -14,18 +14,27 @@
 
 #include "analyze/delay.h"
 
-struct lc_long_term {
-    /* per interval of this rank: its waiting and all that was passed on to it (proportional
-     * model) */
+struct lc_handed { /* of one delay-cost model */
+    /* per interval of this rank: its waiting and all that was passed on to it */
     double *carried;
-    /* On rank 0, by number of the wait state: the later one that handed over most, LC_NONE if none
-     * did. */
+    /* On the rank that swept the model, by number of the wait state: the later one that handed over
+     * most, LC_NONE if none did. NULL on others. */
     uint32_t *handed_by;
     double *handed_most; /* how much that was */
     double *costs; /* per wait state: its waiting and all that was passed on to it, in ticks; 0
                       where its cause is unknown */
+};
+
+struct lc_long_term {
+    struct lc_handed of[LC_MODELS];
     uint64_t n_states;
 };
+
+/* The rank that sweeps a model. */
+static inline uint32_t lc_long_term_rank(const struct lc_transport *comm,
+                                         enum lc_delay_model model) {
+    return (uint32_t)model % comm->size;
+}
 
 /* Hands costs on and books what arrives. Collective; errors are the same on all ranks:
  * LC_ERR_NOMEM; LC_ERR_RANGE: more wait states than 32 bits number. */

@@ -58,6 +58,29 @@ THESIS = {
 }
 
 
+# The most expensive wait state of the code of rank 0 and whom it made wait, by hand: (call path, [(rank, call path, part)]).
+# B waits 2 s for A, of which g has 4/3. Of what C waits (3 s, or 1 s in table 3.1) B's wait gets w 2/(D + 2) = 6/5 or 2/3, wait-first min(w, 2);
+# g has two thirds of that.
+CHAINS = {
+    ("thesis_table_3_3", ""): ("main/g", [(1, "main/MPI_Recv", "1.333"), (2, "main/MPI_Recv", "0.800")]),
+    ("thesis_table_3_3", "_waitfirst"): ("main/g", [(1, "main/MPI_Recv", "1.333"), (2, "main/MPI_Recv", "1.333")]),
+    ("thesis_table_3_1", ""): ("main/g", [(1, "main/MPI_Recv", "1.333"), (2, "main/MPI_Recv", "0.444")]),
+    ("thesis_table_3_1", "_waitfirst"): ("main/g", [(1, "main/MPI_Recv", "1.333"), (2, "main/MPI_Recv", "0.667")]),
+}
+
+
+def thesis_chain_faults(name, result):
+    """The first two victims of the first cause on rank 0."""
+    for suffix in "", "_waitfirst":
+        if (name, suffix) not in CHAINS:
+            continue
+        path, victims = CHAINS[name, suffix]
+        cause = [c for c in result["root_causes"]["root_causes" + suffix] if c["rank"] == 0 and c["callpath"] == path][0]
+        found = [(v["rank"], v["callpath"], "%.3f" % v["cost_s"]) for v in cause["chain"][:len(victims)]]
+        if found != victims:
+            yield "%s%s: chain %r, by hand %r" % (name, suffix, found, victims)
+
+
 def exact_results(golden):
     """(directory of an archive, file with its exact results, relative and absolute tolerance)."""
     cases = [(os.path.dirname(f), f, 1e-9, 1e-12) for f in glob.glob(golden + "/synthetic/*/expected.json")]
@@ -76,9 +99,30 @@ def compare(result, expected, relative, absolute):
 def chain_faults(result):
     """What a chain shows adds up: parts of waiting to at most the chain's costs, these are at most the cause's; the cause's wait states at
     least one. A first victim without passed-on costs has all of the chain."""
-    for cause in result["root_causes"]["root_causes"]:
+    for model, suffix in (("", ""), (" (wait-first)", "_waitfirst")):
+        yield from faults_of(result["root_causes"]["root_causes" + suffix], costs_by_place(result["metrics"], suffix), model)
+
+
+def costs_by_place(metrics, suffix):
+    """(rank, call path): delay costs of all kinds in one model; ranks have one thread each."""
+    costs = {}
+    for name, metric in metrics.items():
+        if name.startswith("delay_") and name.endswith("_waitfirst") == bool(suffix):
+            for path, row in metric["callpaths"].items():
+                for rank, value in enumerate(row):
+                    costs[rank, path] = costs.get((rank, path), 0) + value
+    return costs
+
+
+def faults_of(causes, costs, model):
+    largest = sorted((c for c in costs.values() if c > 0), reverse=True)[:50]
+    if len(causes) != len(largest) or any(abs(a["cost_s"] - b) > 1e-9 * b + 1e-15 for a, b in zip(causes, largest)):
+        yield "causes%s cost %r, the metrics say %r" % (model, [c["cost_s"] for c in causes], largest)
+    for cause in causes:
         chain, whole = cause["chain"], cause["chain_cost_s"] * (1 + 1e-9) + 1e-15
-        where = "rank %d %s" % (cause["rank"], cause.get("callpath"))
+        where = "rank %d %s%s" % (cause["rank"], cause.get("callpath"), model)
+        if abs(cause["cost_s"] - costs[cause["rank"], cause["callpath"]]) > 1e-9 * cause["cost_s"] + 1e-15:
+            yield "%s: costs %r, the metrics say %r" % (where, cause["cost_s"], costs[cause["rank"], cause["callpath"]])
         parts = [victim["cost_s"] for victim in chain]
         if sum(parts) > whole:
             yield "%s: the chain's parts %r are more than its costs %r" % (where, parts, cause["chain_cost_s"])
@@ -128,6 +172,7 @@ def judge_golden(dump, golden, work):
         failures += ["%s: invariant: %s" % (name, l) for l in result["invariants"]["broken"]
                      if name != "npb_cg_s"]  # its clocks are wrong
         failures += ["%s: chain: %s" % (name, l) for l in chain_faults(result)]
+        failures += thesis_chain_faults(name, result)
         for (metric, path, rank), values in THESIS.get(name, {}).items():
             for suffix, value in zip(("", "_waitfirst"), values):
                 row = result["metrics"][metric + suffix]["callpaths"].get(path, [0] * 3)
