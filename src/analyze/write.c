@@ -29,8 +29,10 @@ static enum lc_err find_time_metrics(struct lc_trace *trace, struct time_metrics
     for (const char *const *name = lc_time_tree; *name; name++)
         LC_TRY(lc_results_metric(trace->results, *name, &handle));
     for (size_t r = 0; r < trace->n_regions; r++) {
+        char up[LC_METRIC_NAME];
         const char *name = lc_time_metric(&trace->regions[r]);
-        for (; name && of_region[r].n < LC_TIME_DEPTH; name = lc_metrics_parent(name)) {
+        for (; name && of_region[r].n < LC_TIME_DEPTH;
+             name = lc_metrics_parent(name, up) ? up : NULL) {
             LC_TRY(lc_results_metric(trace->results, name, &handle));
             of_region[r].handles[of_region[r].n++] = handle;
         }
@@ -170,6 +172,52 @@ static enum lc_err write_rows(struct lc_cubex_writer *writer, const struct lc_tr
     return err;
 }
 
+/* Whether the metric is a part of the sum, with nothing but sums between them. */
+static bool is_part(const char *name, const char *sum) {
+    char up[LC_METRIC_NAME];
+    while (lc_metrics_parent(name, up) && lc_metrics_is_sum(up)) {
+        if (strcmp(up, sum) == 0)
+            return true;
+        name = up;
+    }
+    return false;
+}
+
+/* Declares the sums that contain metrics of the results. */
+static enum lc_err declare_sums(struct lc_results *results) {
+    for (size_t m = 0; m < results->n_metrics; m++) {
+        char up[LC_METRIC_NAME];
+        uint32_t handle;
+        if (lc_metrics_parent(results->metrics[m].name, up) && lc_metrics_is_sum(up))
+            LC_TRY(lc_results_metric(results, up, &handle));
+    }
+    return LC_OK;
+}
+
+/* Fills a declared sum from the metrics below it that are none themselves. */
+static enum lc_err add_up(struct lc_results *results, uint32_t sum) {
+    for (size_t m = 0; m < results->n_metrics; m++) {
+        const struct lc_result_metric *part = &results->metrics[m];
+        if (part->n_cells == 0 || lc_metrics_is_sum(part->name) ||
+            !is_part(part->name, results->metrics[sum].name))
+            continue;
+        for (size_t i = 0; i < part->n_cells; i++) {
+            const struct lc_result_cell *cell = &part->cells[i];
+            LC_TRY(lc_results_add_ticks_real(results, sum, cell->cnode, cell->location,
+                                             part->real ? cell->value.real
+                                                        : (double)cell->value.ticks));
+        }
+    }
+    return LC_OK;
+}
+
+static void clear_metric(struct lc_result_metric *metric) {
+    free(metric->cells);
+    lc_lookup_free(&metric->places);
+    metric->cells = NULL;
+    metric->n_cells = metric->cap_cells = 0;
+}
+
 /* A metric takes reals if it does on any rank. cells[m]: on all ranks together. */
 static enum lc_err agree_metrics(struct lc_trace *trace, int64_t **cells) {
     struct lc_results *results = trace->results;
@@ -199,13 +247,40 @@ enum lc_err lc_cells_book(struct lc_trace *trace) {
     return err;
 }
 
+/* Collective; `writer` and `model` on rank 0. */
+static enum lc_err write_metric(const struct lc_trace *trace, struct lc_cubex_writer *writer,
+                                const struct lc_model *model,
+                                const struct lc_result_metric *metric) {
+    const struct lc_transport *comm = trace->comm;
+    struct lc_result_cell *cells = NULL;
+    size_t bytes = 0;
+    enum lc_err err = lc_transport_gather(comm, metric->cells, metric->n_cells * sizeof *cells,
+                                          (void **)&cells, &bytes, NULL);
+    if (err == LC_OK && comm->rank == 0)
+        err = write_rows(writer, trace, model, metric, cells, bytes / sizeof *cells);
+    free(cells);
+    return lc_transport_agree(comm, err);
+}
+
+/* A sum exists only while it is written: all of them take more memory than their parts. */
+static enum lc_err write_sum(struct lc_trace *trace, struct lc_cubex_writer *writer,
+                             const struct lc_model *model, uint32_t sum) {
+    struct lc_result_metric *metric = &trace->results->metrics[sum];
+    metric->real = true;
+    enum lc_err err = lc_transport_agree(trace->comm, add_up(trace->results, sum));
+    if (err == LC_OK)
+        err = write_metric(trace, writer, model, metric);
+    clear_metric(metric);
+    return err;
+}
+
 enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const char *meta,
                               const struct lc_member *members, size_t n_members) {
     const struct lc_transport *comm = trace->comm;
     struct lc_model *model = NULL;
     struct lc_cubex_writer *writer = NULL;
-    enum lc_err err = LC_OK;
-    if (comm->rank == 0) {
+    enum lc_err err = declare_sums(trace->results);
+    if (err == LC_OK && comm->rank == 0) {
         err = build_model(&model, trace, meta);
         if (err == LC_OK)
             err = lc_cubex_writer_open(&writer, path, model);
@@ -214,19 +289,11 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
     int64_t *n_cells = NULL;
     if (err == LC_OK)
         err = agree_metrics(trace, &n_cells);
-    for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++) {
-        if (!n_cells || !n_cells[m])
-            continue;
-        const struct lc_result_metric *metric = &trace->results->metrics[m];
-        struct lc_result_cell *cells = NULL;
-        size_t bytes = 0;
-        err = lc_transport_gather(comm, metric->cells, metric->n_cells * sizeof *cells,
-                                  (void **)&cells, &bytes, NULL);
-        if (err == LC_OK && comm->rank == 0)
-            err = write_rows(writer, trace, model, metric, cells, bytes / sizeof *cells);
-        free(cells);
-        err = lc_transport_agree(comm, err);
-    }
+    for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++)
+        if (lc_metrics_is_sum(trace->results->metrics[m].name))
+            err = write_sum(trace, writer, model, (uint32_t)m);
+        else if (n_cells[m] > 0)
+            err = write_metric(trace, writer, model, &trace->results->metrics[m]);
     for (size_t i = 0; i < n_members && err == LC_OK && comm->rank == 0; i++)
         err = lc_cubex_writer_misc(writer, members[i].name, lc_strbuf_get(members[i].text),
                                    members[i].text->length);

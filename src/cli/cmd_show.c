@@ -7,13 +7,14 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
+#include "report/delay_costs.h"
 #include "report/json.h"
 #include "report/locate.h"
 #include "report/text.h"
 #include "run/experiment.h"
 
 struct settings {
-    bool json, analysis, full;
+    bool json, analysis, full, wait_first;
     const char *only; /* sections, or NULL */
     enum lc_text_colour colour;
     enum lc_json_by by;
@@ -21,7 +22,16 @@ struct settings {
     const char *operand;
 };
 
-enum { KEY_JSON = 256, KEY_METRIC, KEY_BY, KEY_ANALYSIS, KEY_FULL, KEY_ONLY, KEY_COLOUR };
+enum {
+    KEY_JSON = 256,
+    KEY_METRIC,
+    KEY_BY,
+    KEY_ANALYSIS,
+    KEY_FULL,
+    KEY_ONLY,
+    KEY_COLOUR,
+    KEY_MODEL
+};
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
@@ -36,6 +46,10 @@ static const struct argp_option options[] = {
      0},
     {"color", KEY_COLOUR, "auto|always|never", 0,
      "Colour: on a terminal (default; not with NO_COLOR), always or never", 0},
+    {"model", KEY_MODEL, "proportional|wait-first", 0,
+     "Delay costs of root causes, chains and findings: waiting and code of the cause pay in "
+     "proportion (default), or its waiting pays first",
+     0},
     {"analysis", KEY_ANALYSIS, NULL, 0, "DIR stands for its analysis.cubex, not its profile.cubex",
      0},
     {0}};
@@ -90,6 +104,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             settings->colour = LC_COLOUR_NEVER;
         else
             lc_cli_usage("show: --color %s: unknown: give auto, always or never", arg);
+        break;
+    case KEY_MODEL:
+        if (strcmp(arg, "proportional") != 0 && strcmp(arg, "wait-first") != 0)
+            lc_cli_usage("show: --model %s: unknown: give proportional or wait-first", arg);
+        settings->wait_first = strcmp(arg, "wait-first") == 0;
         break;
     case KEY_FULL:
         settings->full = true;
@@ -196,7 +215,13 @@ int lc_cmd_show(int argc, char **argv) {
     if (lc_cubex_derived(view->cube) > 0)
         lc_say("%s: %zu metrics defined by expressions were skipped", view->file,
                lc_cubex_derived(view->cube));
-    code = show(&settings, view);
+    view->wait_first = settings.wait_first;
+    if (lc_check_delay_model(view) == LC_OK) {
+        code = show(&settings, view);
+    } else {
+        lc_complain("%s", lc_err_text());
+        code = LC_EXIT_ERROR;
+    }
     lc_view_close(view);
     return code;
 }

@@ -4,8 +4,7 @@
 #include <string.h>
 
 /* Metrics with a name of their own. Parents stand before their children, and hold data themselves:
- * a parent contains its children. (Scalasca's sums over several metrics, such as `mpi` or `delay`,
- * have no data in our results and are not here.) */
+ * a parent contains its children. */
 struct entry {
     const char *name, *parent;
     enum lc_metric_kind kind;
@@ -208,17 +207,59 @@ static const struct entry table[] = {
     {"critical_path_imbalance", "critical_path", SECONDS, "Critical-path imbalance",
      "Time on the critical path above the average time of all processes in the same call path "
      "(wall-clock time)."},
-    {"critical_path_activities", NULL, SECONDS, "Critical-path activities",
+    {"critical_path_activities", "performance_impact_criticalpath", SECONDS,
+     "Critical-path activities",
      "Time of each process in call paths of the critical path, up to their time on the path "
      "(allocation time, as the following)."},
-    {"non_critical_path_activities", NULL, SECONDS, "Non-critical-path activities",
+    {"non_critical_path_activities", "performance_impact", SECONDS, "Non-critical-path activities",
      "Time of each process above the time that the call path has on the critical path."},
-    {"critical_imbalance_impact", NULL, SECONDS, "Imbalance impact",
+    {"critical_imbalance_impact", "performance_impact_criticalpath", SECONDS, "Imbalance impact",
      "Waiting of all processes, attributed to the imbalanced call paths of the critical path."},
     {"intra_partition_imbalance", "critical_imbalance_impact", SECONDS, "Intra-partition imbalance",
      "Imbalance impact through processes that run the call path themselves."},
     {"inter_partition_imbalance", "critical_imbalance_impact", SECONDS, "Inter-partition imbalance",
      "Imbalance impact through processes that never run the call path."},
+};
+
+/* Sums over metrics, named as in Scalasca: no analysis computes them, each is the sum of its
+ * children. Those of root causes exist once for each delay-cost model. */
+struct sum {
+    const char *name, *parent, *display, *descr;
+};
+
+static const struct sum sums[] = {
+    {"delay", NULL, "Delay costs",
+     "All waiting that this code caused, directly or through others."},
+    {"delay_mpi", "delay", "Delay costs in MPI", "Waiting in MPI calls that this code caused."},
+    {"delay_p2p", "delay_mpi", "Delay costs, point-to-point",
+     "Waiting in point-to-point communication that this code caused."},
+    {"delay_collective", "delay_mpi", "Delay costs, collective",
+     "Waiting in operations of several processes that this code caused."},
+    {"delay_omp", "delay", "Delay costs of threads", "Waiting of threads that this code caused."},
+    {"waitstates_direct_vs_indirect", NULL, "Wait states, direct and indirect",
+     "Waiting by its origin: code of the late process, or earlier waiting."},
+    {"mpi_wait_direct", "waitstates_direct_vs_indirect", "Direct wait states",
+     "Waiting caused by code of the late process."},
+    {"omp_wait_direct", "waitstates_direct_vs_indirect", "Direct wait states of threads",
+     "Waiting of threads caused by code of the late one."},
+    {"mpi_wait_indirect", "waitstates_direct_vs_indirect", "Indirect wait states",
+     "Waiting caused by earlier waiting of the late process."},
+    {"omp_wait_indirect", "waitstates_direct_vs_indirect", "Indirect wait states of threads",
+     "Waiting of threads caused by earlier waiting of the late one."},
+    {"waitstates_propagating_vs_terminal", NULL, "Wait states, propagating and terminal",
+     "Waiting by its effect: it makes another process or thread wait later, or nobody."},
+    {"mpi_wait_propagating", "waitstates_propagating_vs_terminal", "Propagating wait states",
+     "Waiting that makes another process wait later."},
+    {"omp_wait_propagating", "waitstates_propagating_vs_terminal",
+     "Propagating wait states of threads", "Waiting of threads that makes others wait later."},
+    {"mpi_wait_terminal", "waitstates_propagating_vs_terminal", "Terminal wait states",
+     "Waiting that delays nobody else."},
+    {"omp_wait_terminal", "waitstates_propagating_vs_terminal", "Terminal wait states of threads",
+     "Waiting of threads that delays nobody else."},
+    {"performance_impact", NULL, "Performance impact",
+     "All time of all processes, attributed to the code that it would shrink with."},
+    {"performance_impact_criticalpath", "performance_impact", "Impact of the critical path",
+     "Activities on the critical path and the waiting that their imbalance causes."},
 };
 
 /* Root causes (waitstates.md 3.3, 3.4): families of names, one member per kind of wait state, each
@@ -228,125 +269,191 @@ struct kind {
     const char *alias; /* in mpi_wait_propagating_*, mpi_wait_terminal_* */
     const char *display;
     const char *paradigm; /* of the classification: "omp" instead of mpi_wait_direct_* */
+    const char *group;    /* the sum over this and like kinds that the delay costs belong to */
 };
 
 static const struct kind kinds[] = {
-    {"latesender", "ls", "Late Sender", "mpi"},
-    {"latereceiver", "lr", "Late Receiver", "mpi"},
-    {"barrier", "barrier", "Wait at Barrier", "mpi"},
-    {"n2n", "n2n", "Wait at N x N", "mpi"},
-    {"12n", "12n", "Late Broadcast", "mpi"},
-    {"n21", "n21", "Early Reduce", "mpi"},
-    {"scan", "scan", "Early Scan", "mpi"},
-    {"mgmt", "mgmt", "Wait at communicator construction", "mpi"},
-    {"finalize", "finalize", "Wait at MPI_Finalize", "mpi"},
-    {"rma", "rma", "One-sided synchronisation", "mpi"},
-    {"io", "io", "Wait at collective I/O", "mpi"},
-    {"neighbor", "neighbor", "Wait for neighbour", "mpi"},
-    {"ompbarrier", "ompbarrier", "Wait at OpenMP barrier", "omp"},
-    {"ompidle", "ompidle", "Idle threads", "omp"},
-    {"lock", "lock", "Lock contention", "omp"},
-    {"omptask", "omptask", "Wait for tasks", "omp"},
+    {"latesender", "ls", "Late Sender", "mpi", "delay_p2p"},
+    {"latereceiver", "lr", "Late Receiver", "mpi", "delay_p2p"},
+    {"barrier", "barrier", "Wait at Barrier", "mpi", "delay_collective"},
+    {"n2n", "n2n", "Wait at N x N", "mpi", "delay_collective"},
+    {"12n", "12n", "Late Broadcast", "mpi", "delay_collective"},
+    {"n21", "n21", "Early Reduce", "mpi", "delay_collective"},
+    {"scan", "scan", "Early Scan", "mpi", "delay_collective"},
+    {"mgmt", "mgmt", "Wait at communicator construction", "mpi", "delay_collective"},
+    {"finalize", "finalize", "Wait at MPI_Finalize", "mpi", "delay_collective"},
+    {"rma", "rma", "One-sided synchronisation", "mpi", "delay_mpi"},
+    {"io", "io", "Wait at collective I/O", "mpi", "delay_collective"},
+    {"neighbor", "neighbor", "Wait for neighbour", "mpi", "delay_collective"},
+    {"ompbarrier", "ompbarrier", "Wait at OpenMP barrier", "omp", "delay_omp"},
+    {"ompidle", "ompidle", "Idle threads", "omp", "delay_omp"},
+    {"lock", "lock", "Lock contention", "omp", "delay_omp"},
+    {"omptask", "omptask", "Wait for tasks", "omp", "delay_omp"},
 };
 
+enum spelling { NAME, ALIAS };
+/* The parent: of the kind, "delay_KIND_aggregate", one of each paradigm. */
+enum above { GROUP, AGGREGATE, PARADIGM };
+
 struct family {
-    const char *prefix, *suffix; /* prefix: behind the paradigm, if the family classifies */
-    int classifies;
-    int by_alias;                /* the kind is spelled by its alias */
+    const char *prefix, *suffix; /* prefix: behind the paradigm where that is the parent */
+    enum spelling spelling;
+    enum above above;
+    const char *parent;          /* PARADIGM: behind it */
     const char *display, *descr; /* descr: %s is the kind */
 };
 
 static const struct family families[] = {
-    {"delay_", "", 0, 0, "delay costs, short-term",
+    {"delay_", "_aggregate", NAME, GROUP, NULL, "delay costs",
+     "Waiting of kind %s that this code caused, directly or through others."},
+    {"delay_", "", NAME, AGGREGATE, NULL, "delay costs, short-term",
      "Waiting of kind %s that this code caused directly."},
-    {"delay_", "_longterm", 0, 0, "delay costs, long-term",
+    {"delay_", "_longterm", NAME, AGGREGATE, NULL, "delay costs, long-term",
      "Waiting of kind %s that this code caused through other wait states."},
-    {"_wait_direct_", "", 1, 0, "direct", "Waiting of kind %s caused by code of the late process."},
-    {"_wait_indirect_", "", 1, 0, "indirect",
+    {"_wait_direct_", "", NAME, PARADIGM, "_wait_direct", "direct",
+     "Waiting of kind %s caused by code of the late process."},
+    {"_wait_indirect_", "", NAME, PARADIGM, "_wait_indirect", "indirect",
      "Waiting of kind %s caused by earlier waiting of the late process."},
-    {"_wait_propagating_", "", 1, 1, "propagating",
+    {"_wait_propagating_", "", ALIAS, PARADIGM, "_wait_propagating", "propagating",
      "Waiting of kind %s that makes another process wait later."},
-    {"_wait_terminal_", "", 1, 1, "terminal", "Waiting of kind %s that delays nobody else."},
+    {"_wait_terminal_", "", ALIAS, PARADIGM, "_wait_terminal", "terminal",
+     "Waiting of kind %s that delays nobody else."},
 };
 
-static const struct entry *find_entry(const char *name) {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return &table[i];
-    return NULL;
+/* A metric of any table. */
+struct described {
+    enum lc_metric_kind kind;
+    enum lc_dtype dtype;
+    const char *unit;
+    char parent[LC_METRIC_NAME]; /* "": none */
+    char display[160], descr[512];
+    bool sum;
+};
+
+static const char waitfirst_suffix[] = "_waitfirst";
+
+static bool ends_with(const char *name, const char *end) {
+    size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-static enum lc_err add_entry(struct lc_model *model, const struct entry *entry, uint32_t *id) {
-    struct lc_metric metric = {.parent = LC_NONE,
-                               .kind = entry->kind,
-                               .dtype = entry->dtype,
-                               .name = (char *)entry->name,
-                               .display = (char *)entry->display,
-                               .unit = (char *)entry->unit,
-                               .descr = (char *)entry->descr};
-    if (entry->parent != NULL)
-        LC_TRY(lc_metrics_add(model, entry->parent, &metric.parent));
-    return lc_model_add_metric(model, &metric, id);
+static bool describe_entry(const char *name, struct described *d) {
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const struct entry *e = &table[i];
+        if (strcmp(e->name, name) != 0)
+            continue;
+        *d = (struct described){.kind = e->kind, .dtype = e->dtype, .unit = e->unit};
+        snprintf(d->parent, sizeof d->parent, "%s", e->parent != NULL ? e->parent : "");
+        snprintf(d->display, sizeof d->display, "%s", e->display);
+        snprintf(d->descr, sizeof d->descr, "%s", e->descr);
+        return true;
+    }
+    return false;
 }
 
-/* name = prefix kind suffix ["_waitfirst"]? Fills `metric` with texts in the buffers. */
-static int match_family(const char *name, const struct family *family, const struct kind *kind,
-                        int *waitfirst) {
-    const char *spelling = family->by_alias ? kind->alias : kind->name;
-    char expected[128];
-    snprintf(expected, sizeof expected, "%s%s%s%s", family->classifies ? kind->paradigm : "",
+/* Of both delay-cost models: texts and parent of the model that `name` belongs to. */
+static void finish_text(struct described *d, const char *parent, bool waitfirst,
+                        const char *display, const char *descr) {
+    snprintf(d->parent, sizeof d->parent, "%s%s", parent != NULL ? parent : "",
+             parent != NULL && waitfirst ? waitfirst_suffix : "");
+    snprintf(d->display, sizeof d->display, "%s%s", display, waitfirst ? " (wait-first)" : "");
+    snprintf(d->descr, sizeof d->descr, "%s%s", descr,
+             waitfirst ? " Model wait-first: waiting of the cause is charged before its code."
+                       : "");
+}
+
+static bool has_models(const char *sum) {
+    return strncmp(sum, "performance_", 12) != 0;
+}
+
+static bool describe_sum(const char *base, bool waitfirst, struct described *d) {
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        if (strcmp(sums[i].name, base) == 0 && (!waitfirst || has_models(base))) {
+            d->sum = true;
+            finish_text(d, sums[i].parent, waitfirst, sums[i].display, sums[i].descr);
+            return true;
+        }
+    return false;
+}
+
+static bool describe_member(const char *base, const struct family *family, const struct kind *kind,
+                            bool waitfirst, struct described *d) {
+    const char *spelling = family->spelling == ALIAS ? kind->alias : kind->name;
+    char name[LC_METRIC_NAME], parent[LC_METRIC_NAME], display[128], sentence[256];
+    snprintf(name, sizeof name, "%s%s%s%s", family->above == PARADIGM ? kind->paradigm : "",
              family->prefix, spelling, family->suffix);
-    size_t length = strlen(expected);
-    if (strncmp(name, expected, length) != 0)
-        return 0;
-    *waitfirst = strcmp(name + length, "_waitfirst") == 0;
-    return *waitfirst || name[length] == '\0';
-}
-
-static enum lc_err add_member(struct lc_model *model, const char *name, const struct family *family,
-                              const struct kind *kind, int waitfirst, uint32_t *id) {
-    char display[160], sentence[256], descr[512];
-    snprintf(display, sizeof display, "%s: %s%s", kind->display, family->display,
-             waitfirst ? " (wait-first)" : "");
+    if (strcmp(name, base) != 0)
+        return false;
+    d->sum = family->above == GROUP;
+    if (family->above == PARADIGM)
+        snprintf(parent, sizeof parent, "%s%s", kind->paradigm, family->parent);
+    else if (family->above == AGGREGATE)
+        snprintf(parent, sizeof parent, "delay_%s_aggregate", kind->name);
+    else
+        snprintf(parent, sizeof parent, "%s", kind->group);
+    snprintf(display, sizeof display, "%s: %s", kind->display, family->display);
     /* The format is one of the constants above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(sentence, sizeof sentence, family->descr, kind->display);
 #pragma GCC diagnostic pop
-    snprintf(descr, sizeof descr, "%s%s", sentence,
-             waitfirst ? " Model wait-first: waiting of the cause is charged before its code."
-                       : "");
-    const struct lc_metric metric = {.parent = LC_NONE,
-                                     .kind = LC_METRIC_EXCLUSIVE,
-                                     .dtype = LC_DTYPE_DOUBLE,
-                                     .name = (char *)name,
-                                     .display = display,
-                                     .unit = "sec",
-                                     .descr = descr};
-    return lc_model_add_metric(model, &metric, id);
+    finish_text(d, parent, waitfirst, display, sentence);
+    return true;
+}
+
+/* Whether any table has the metric. */
+static bool describe(const char *name, struct described *d) {
+    char base[LC_METRIC_NAME];
+    bool waitfirst = ends_with(name, waitfirst_suffix);
+    if (strlen(name) >= sizeof base)
+        return false;
+    if (describe_entry(name, d))
+        return true;
+    snprintf(base, sizeof base, "%s", name);
+    if (waitfirst)
+        base[strlen(base) - strlen(waitfirst_suffix)] = '\0';
+    *d = (struct described){.kind = LC_METRIC_EXCLUSIVE, .dtype = LC_DTYPE_DOUBLE, .unit = "sec"};
+    if (describe_sum(base, waitfirst, d))
+        return true;
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            if (describe_member(base, &families[f], &kinds[k], waitfirst, d))
+                return true;
+    return false;
 }
 
 enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *id) {
     uint32_t found = lc_model_find_metric(model, name);
+    struct described d;
     if (found != LC_NONE) {
         if (id != NULL)
             *id = found;
         return LC_OK;
     }
-    const struct entry *entry = find_entry(name);
-    if (entry != NULL)
-        return add_entry(model, entry, id);
-    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
-        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-            int waitfirst = 0;
-            if (match_family(name, &families[f], &kinds[k], &waitfirst))
-                return add_member(model, name, &families[f], &kinds[k], waitfirst, id);
-        }
-    return lc_fail(LC_ERR_NOT_FOUND, "metric %s: not in the table of metrics: add it to metrics.c",
-                   name);
+    if (!describe(name, &d))
+        return lc_fail(LC_ERR_NOT_FOUND,
+                       "metric %s: not in the table of metrics: add it to metrics.c", name);
+    struct lc_metric metric = {.parent = LC_NONE,
+                               .kind = d.kind,
+                               .dtype = d.dtype,
+                               .name = (char *)name,
+                               .display = d.display,
+                               .unit = (char *)d.unit,
+                               .descr = d.descr};
+    if (d.parent[0] != '\0')
+        LC_TRY(lc_metrics_add(model, d.parent, &metric.parent));
+    return lc_model_add_metric(model, &metric, id);
 }
 
-const char *lc_metrics_parent(const char *name) {
-    const struct entry *entry = find_entry(name);
-    return entry != NULL ? entry->parent : NULL;
+bool lc_metrics_parent(const char *name, char parent[LC_METRIC_NAME]) {
+    struct described d;
+    if (!describe(name, &d) || d.parent[0] == '\0')
+        return false;
+    memcpy(parent, d.parent, sizeof d.parent);
+    return true;
+}
+
+bool lc_metrics_is_sum(const char *name) {
+    struct described d;
+    return describe(name, &d) && d.sum;
 }

@@ -3,13 +3,21 @@
 #ifndef LC_MODEL_METRICS_H
 #define LC_MODEL_METRICS_H
 
+#include <stdbool.h>
+
 #include "model/model.h"
 
 /* Adds the metric with this unique name (and its ancestors in the metric tree, parents first) to
  * the model unless it is there. Errors: LC_ERR_NOT_FOUND if the table has no such name. */
 enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *id);
 
-/* The parent of a metric with a name of its own (static text); NULL: it has none, or is unknown. */
-const char *lc_metrics_parent(const char *name);
+enum { LC_METRIC_NAME = 80 }; /* longest name of a metric of the table, with its end */
+
+/* The parent of a metric in the metric tree; false: it has none, or is unknown. */
+bool lc_metrics_parent(const char *name, char parent[LC_METRIC_NAME]);
+
+/* A sum of other metrics, its children in the tree (`delay`, `delay_p2p`, ..): nobody computes it,
+ * who writes the result adds it up (analyze/write.c). */
+bool lc_metrics_is_sum(const char *name);
 
 #endif

@@ -1,11 +1,50 @@
 #include "report/delay_costs.h"
 
+#include <stdio.h>
 #include <string.h>
 
-bool lc_is_delay_cost(const char *name, bool *longterm) {
-    size_t length = strlen(name);
-    *longterm = length > 9 && strcmp(name + length - 9, "_longterm") == 0;
-    return strncmp(name, "delay_", 6) == 0 && strstr(name, "_waitfirst") == NULL &&
-           strstr(name, "_aggregate") == NULL && strcmp(name, "delay_mpi") != 0 &&
-           strcmp(name, "delay_p2p") != 0 && strcmp(name, "delay_collective") != 0;
+static const char longterm_suffix[] = "_longterm", waitfirst_suffix[] = "_waitfirst";
+
+/* Length of the name without the suffix, 0 if it does not end in it. */
+static size_t without(const char *name, size_t length, const char *suffix) {
+    size_t tail = strlen(suffix);
+    return length > tail && strncmp(name + length - tail, suffix, tail) == 0 ? length - tail : 0;
+}
+
+/* In the metric tree above the kinds, as in Scalasca. */
+static bool is_sum(const char *name, size_t length) {
+    static const char *const sums[] = {"delay", "delay_mpi", "delay_p2p", "delay_collective",
+                                       "delay_omp"};
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        if (strlen(sums[i]) == length && strncmp(name, sums[i], length) == 0)
+            return true;
+    return without(name, length, "_aggregate") > 0;
+}
+
+bool lc_is_delay_cost(const struct lc_view *view, uint32_t metric, bool *longterm) {
+    const struct lc_metric *m = &view->model->metrics[metric];
+    size_t length = strlen(m->name), base = without(m->name, length, waitfirst_suffix);
+    *longterm = false;
+    if (m->kind == LC_METRIC_DERIVED || strncmp(m->name, "delay_", 6) != 0 ||
+        (base > 0) != view->wait_first)
+        return false;
+    length = base > 0 ? base : length;
+    *longterm = without(m->name, length, longterm_suffix) > 0;
+    return !is_sum(m->name, length);
+}
+
+uint32_t lc_metric_of_model(const struct lc_view *view, const char *name) {
+    char full[128];
+    snprintf(full, sizeof full, "%s%s", name, view->wait_first ? waitfirst_suffix : "");
+    return lc_model_find_metric(view->model, full);
+}
+
+enum lc_err lc_check_delay_model(const struct lc_view *view) {
+    if (lc_model_find_metric(view->model, "delay_latesender") == LC_NONE ||
+        lc_metric_of_model(view, "delay_latesender") != LC_NONE)
+        return LC_OK;
+    return lc_fail(LC_ERR_NOT_FOUND,
+                   "%s: has no delay costs of the model wait-first: analyse the trace with "
+                   "`latecomer analyze`",
+                   view->file);
 }

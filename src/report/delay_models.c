@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/delay_costs.h"
 #include "report/text_parts.h"
 
 enum { PROPORTIONAL, WAIT_FIRST, N_MODELS, MOST_LINES = 15 };
 static const char *const model_names[N_MODELS] = {"proportional", "wait-first"};
-static const char suffix[] = "_waitfirst", long_suffix[] = "_longterm";
+static const char suffix[] = "_waitfirst";
 
 struct metric_pair { /* one metric in both models */
     uint32_t id[N_MODELS];
@@ -44,24 +45,20 @@ static int compare_items(const void *a, const void *b) {
     return (p->id > q->id) - (p->id < q->id);
 }
 
-static bool ends_with(const char *name, const char *end) {
-    size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
 static enum lc_err find_pairs(struct comparison *comparison) {
     const struct lc_model *model = comparison->view->model;
     LC_TRY(lc_alloc(&comparison->pairs, model->n_metrics, sizeof comparison->pairs[0]));
     for (uint32_t m = 0; m < model->n_metrics; m++) {
         char other[128];
         const char *name = model->metrics[m].name;
-        if (strncmp(name, "delay_", 6) != 0 || ends_with(name, suffix))
+        bool long_term;
+        if (!lc_is_delay_cost(comparison->view, m, &long_term))
             continue;
         snprintf(other, sizeof other, "%s%s", name, suffix);
         uint32_t twin = lc_model_find_metric(model, other);
         if (twin != LC_NONE)
             comparison->pairs[comparison->n_pairs++] =
-                (struct metric_pair){.id = {m, twin}, .long_term = ends_with(name, long_suffix)};
+                (struct metric_pair){.id = {m, twin}, .long_term = long_term};
     }
     if (comparison->n_pairs == 0)
         return lc_fail(LC_ERR_NOT_FOUND,

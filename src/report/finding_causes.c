@@ -117,8 +117,7 @@ static enum lc_err sum_costs(struct lc_view *analysis, uint32_t path, double *ro
     memset(sums, 0, analysis->model->n_locations * sizeof sums[0]);
     for (uint32_t m = 0; m < analysis->model->n_metrics; m++) {
         bool longterm;
-        const struct lc_metric *metric = &analysis->model->metrics[m];
-        if (metric->kind == LC_METRIC_DERIVED || !lc_is_delay_cost(metric->name, &longterm))
+        if (!lc_is_delay_cost(analysis, m, &longterm))
             continue;
         LC_TRY(lc_view_exclusive_row(analysis, m, path, row));
         for (size_t l = 0; l < analysis->model->n_locations; l++)

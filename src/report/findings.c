@@ -1,3 +1,4 @@
+#include "report/delay_costs.h"
 #include "report/findings.h"
 
 #include <math.h>
@@ -122,7 +123,11 @@ enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
         lc_view_close(analysis);
         analysis = NULL;
     }
-    enum lc_err err = findings_new(findings, view, sums, analysis);
+    if (analysis != NULL)
+        analysis->wait_first = view->wait_first;
+    enum lc_err err = analysis != NULL ? lc_check_delay_model(analysis) : LC_OK;
+    if (err == LC_OK)
+        err = findings_new(findings, view, sums, analysis);
     lc_view_close(analysis);
     free(file);
     return err;

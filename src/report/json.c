@@ -134,6 +134,11 @@ static enum lc_err put_metric(struct lc_view *view, uint32_t id, enum lc_json_by
     fprintf(out, ", \"kind\": \"%s\", \"total\": ",
             metric->kind == LC_METRIC_INCLUSIVE ? "inclusive" : "exclusive");
     put_number(out, total);
+    fputs(", \"parent\": ", out);
+    if (metric->parent == LC_NONE)
+        fputs("null", out);
+    else
+        put_string(out, view->model->metrics[metric->parent].name);
     fputs(", ", out);
     if (by == LC_JSON_BY_LOCATION)
         LC_TRY(put_by_location(view, id, row, out));

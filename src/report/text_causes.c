@@ -24,8 +24,7 @@ static int compare_causes(const void *a, const void *b) {
 static enum lc_err add_costs(struct lc_view *view, struct cause *cause, double *row, double *sums) {
     for (uint32_t m = 0; m < view->model->n_metrics; m++) {
         bool longterm;
-        const struct lc_metric *metric = &view->model->metrics[m];
-        if (!lc_is_delay_cost(metric->name, &longterm) || metric->kind == LC_METRIC_DERIVED)
+        if (!lc_is_delay_cost(view, m, &longterm))
             continue;
         LC_TRY(lc_view_exclusive_row(view, m, cause->path, row));
         for (size_t l = 0; l < view->model->n_locations; l++) {
@@ -56,6 +55,88 @@ static enum lc_err print_cause(const struct lc_text *text, const struct cause *c
              lc_text_seconds(cause->short_term, a), lc_text_seconds(cause->long_term, b));
     print_path_line(text, cause->path, where, before, who);
     return LC_OK;
+}
+
+/* What all causes cost together, of one kind of waiting. */
+struct kind_costs {
+    const char *name; /* the metric */
+    double direct, indirect;
+};
+
+static int compare_kinds(const void *a, const void *b) {
+    const struct kind_costs *p = a, *q = b;
+    double x = p->direct + p->indirect, y = q->direct + q->indirect;
+    return (x < y) - (x > y);
+}
+
+static void print_kind(const struct lc_text *text, const char *name, double direct, double indirect,
+                       double all) {
+    char a[32], b[32], c[32];
+    fprintf(text->out, "    %-34s %9s = %9s direct + %9s indirect  %5.1f %%\n", name,
+            lc_text_seconds(direct + indirect, a), lc_text_seconds(direct, b),
+            lc_text_seconds(indirect, c), lc_text_share(direct + indirect, all));
+}
+
+/* The sum over both terms is called after the kind: "Late Sender: delay costs", Scalasca's "Late
+ * Sender". The caller frees it; NULL without memory. */
+static char *kind_name(const struct lc_model *model, const char *cost) {
+    uint32_t sum = model->metrics[lc_model_find_metric(model, cost)].parent;
+    char *name = lc_text_outside(sum != LC_NONE ? model->metrics[sum].display : cost, 60);
+    char *colon = name != NULL ? strstr(name, ": delay costs") : NULL;
+    if (colon != NULL)
+        *colon = '\0';
+    return name;
+}
+
+static enum lc_err list_kinds(struct lc_view *view, struct kind_costs *kinds, size_t *n) {
+    for (uint32_t m = 0; m < view->model->n_metrics; m++) {
+        char twin[128];
+        bool longterm;
+        uint32_t other;
+        const struct lc_metric *metric = &view->model->metrics[m];
+        if (!lc_is_delay_cost(view, m, &longterm) || longterm)
+            continue;
+        struct kind_costs *kind = &kinds[*n];
+        *kind = (struct kind_costs){.name = metric->name};
+        snprintf(twin, sizeof twin, "%.*s_longterm",
+                 (int)(strlen(metric->name) - (view->wait_first ? strlen("_waitfirst") : 0)),
+                 metric->name);
+        LC_TRY(lc_view_total(view, m, &kind->direct));
+        other = lc_metric_of_model(view, twin);
+        if (other != LC_NONE)
+            LC_TRY(lc_view_total(view, other, &kind->indirect));
+        *n += kind->direct + kind->indirect > 0.0;
+    }
+    return LC_OK;
+}
+
+static enum lc_err print_kinds(const struct lc_text *text) {
+    struct lc_view *view = text->view;
+    struct kind_costs *kinds;
+    double direct = 0.0, indirect = 0.0;
+    size_t n = 0;
+    LC_TRY(lc_alloc(&kinds, view->model->n_metrics + 1, sizeof kinds[0]));
+    enum lc_err err = list_kinds(view, kinds, &n);
+    for (size_t i = 0; i < n; i++) {
+        direct += kinds[i].direct;
+        indirect += kinds[i].indirect;
+    }
+    if (err == LC_OK) {
+        qsort(kinds, n, sizeof kinds[0], compare_kinds);
+        print_kind(text, "all", direct, indirect, direct + indirect);
+    }
+    for (size_t i = 0; err == LC_OK && i < n && n > 1; i++) {
+        if (kinds[i].direct + kinds[i].indirect < 0.01 * (direct + indirect))
+            break;
+        char *name = kind_name(view->model, kinds[i].name);
+        if (name == NULL)
+            err = lc_fail(LC_ERR_NOMEM, "memory: cannot print the kinds of delay costs");
+        else
+            print_kind(text, name, kinds[i].direct, kinds[i].indirect, direct + indirect);
+        free(name);
+    }
+    free(kinds);
+    return err;
 }
 
 /* `causes`: the most expensive first; all: what they cost together. */
@@ -91,8 +172,13 @@ static enum lc_err print_causes(const struct lc_text *text, double *row, double 
         qsort(causes, view->n_paths, sizeof causes[0], compare_causes);
         lc_text_heading(
             text, "Root causes",
-            "delay costs: waiting caused by this code, directly + through other wait states");
-        err = print_list(text, causes, all, row, sums);
+            view->wait_first
+                ? "delay costs in the model wait-first: waiting caused by this code, directly + "
+                  "through other wait states, which pay before code does"
+                : "delay costs: waiting caused by this code, directly + through other wait states");
+        err = print_kinds(text);
+        if (err == LC_OK)
+            err = print_list(text, causes, all, row, sums);
     }
     free(causes);
     return err;

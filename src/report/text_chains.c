@@ -78,7 +78,8 @@ enum lc_err lc_text_chains(const struct lc_text *text) {
     json_t *root = json_loadb(data, bytes, JSON_DISABLE_EOF_CHECK, NULL), *cause;
     bool titled = false;
     enum lc_err err = LC_OK;
-    json_array_foreach(json_object_get(root, "root_causes"), i, cause) {
+    const char *list = text->view->wait_first ? "root_causes_waitfirst" : "root_causes";
+    json_array_foreach(json_object_get(root, list), i, cause) {
         if (i == MOST_CHAINS || err != LC_OK)
             break;
         if (json_array_size(json_object_get(cause, "chain")) == 0)

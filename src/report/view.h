@@ -26,6 +26,7 @@ struct lc_view {
     double *scratch, *child; /* one row each */
     bool *unknown;           /* per location: of a rank that left nothing; its zeros mean nothing */
     size_t n_unknown;
+    bool wait_first; /* reports take delay costs of the model wait-first, not proportional */
 };
 
 /* Opens a result; lc_view_close closes it. Errors: those of lc_cubex_open. */

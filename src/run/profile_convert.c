@@ -280,8 +280,9 @@ static bool uses_openmp(const struct converter *c) {
 
 /* Is it `metric`, or a part of it? */
 static bool belongs(const char *part, const char *metric) {
+    char up[LC_METRIC_NAME];
     while (part != NULL && strcmp(part, metric) != 0)
-        part = lc_metrics_parent(part);
+        part = lc_metrics_parent(part, up) ? up : NULL;
     return part != NULL;
 }
 

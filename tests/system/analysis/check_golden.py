@@ -56,6 +56,49 @@ def differences(reference, metrics, got, n, costs_tolerance):
                     yield name, path, i, x, y
 
 
+# Sums of the metric tree and their children; of root causes once for each model.
+SUMS = {"delay_latesender_aggregate": ["delay_latesender", "delay_latesender_longterm"],
+        "delay_p2p": ["delay_latesender_aggregate", "delay_latereceiver_aggregate"],
+        "delay_mpi": ["delay_p2p", "delay_collective"],
+        "waitstates_direct_vs_indirect": ["mpi_wait_direct", "mpi_wait_indirect"],
+        "waitstates_propagating_vs_terminal": ["mpi_wait_propagating", "mpi_wait_terminal"]}
+IMPACTS = {"performance_impact": ["performance_impact_criticalpath", "non_critical_path_activities"],
+           "performance_impact_criticalpath": ["critical_path_activities", "critical_imbalance_impact"]}
+LEAVES = {"delay": "delay_", "mpi_wait_direct": "mpi_wait_direct_", "mpi_wait_indirect": "mpi_wait_indirect_",
+          "mpi_wait_propagating": "mpi_wait_propagating_", "mpi_wait_terminal": "mpi_wait_terminal_"}
+
+
+def added_up(metrics, names):
+    """{(call path, location): value} of metrics together."""
+    cells = {}
+    for name in names:
+        for path, row in metrics[name]["callpaths"].items():
+            for i, value in enumerate(row):
+                cells[path, i] = cells.get((path, i), 0) + value
+    return cells
+
+
+def tree_faults(metrics):
+    """Parents hold what their children hold together, and all costs are below one root."""
+    parents = {metric["parent"] for metric in metrics.values()}
+    sums = dict(IMPACTS)
+    for model in "", "_waitfirst":
+        sums.update({parent + model: [child + model for child in children] for parent, children in SUMS.items()})
+    for parent, children in sums.items():
+        for child in children:
+            if metrics[child]["parent"] != parent:
+                yield f"{child} is below {metrics[child]['parent']}, not {parent}"
+        whole, parts = added_up(metrics, [parent]), added_up(metrics, children)
+        if any(abs(whole.get(cell, 0) - parts.get(cell, 0)) > 1e-9 for cell in {**whole, **parts}):
+            yield f"{parent} is not the sum of {children}"
+    for root, prefix in LEAVES.items():
+        for model in "", "_waitfirst":
+            names = [name for name in metrics if name.startswith(prefix) and name.endswith("_waitfirst") == bool(model) and name not in parents]
+            whole, parts = added_up(metrics, [root + model]), added_up(metrics, names)
+            if len(names) < 9 or any(abs(whole.get(cell, 0) - parts.get(cell, 0)) > 1e-9 for cell in {**whole, **parts}):
+                yield f"{root}{model} is not the sum of {names}"
+
+
 def check_exact(tmp):
     traces = [("synthetic/" + t, "expected.json", 1e-9) for t in sorted(os.listdir(GOLDEN + "/synthetic"))
               if os.path.isdir(f"{GOLDEN}/synthetic/{t}")]
@@ -67,6 +110,7 @@ def check_exact(tmp):
         n = len(reference["locations"])
         got = analyse(trace, f"{tmp}/a.cubex", "-n", "1")["metrics"]
         found = list(differences(reference["metrics"], got, got, n, tolerance))
+        found += [(fault,) for fault in tree_faults(got)]
         if "mpi_only" in reference:
             got = analyse(trace, f"{tmp}/b.cubex", "-n", "1", "--mpi-only")["metrics"]
             found += list(differences(reference["mpi_only"], got, got, n, tolerance))

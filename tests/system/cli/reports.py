@@ -72,7 +72,7 @@ for key in ("meta", "pop"):
     check(got[key] == four[key], f"{key} comes back")
 for metric, wanted in four["metrics"].items():
     check(got["metrics"][metric]["callpaths"] == wanted["callpaths"], f"{metric} comes back")
-check(got["metrics"]["mpi_latesender"] == {"unit": "sec", "kind": "exclusive", "total": 0, "callpaths": {}}, "zero metrics stay")
+check(got["metrics"]["mpi_latesender"] == {"unit": "sec", "kind": "exclusive", "total": 0, "parent": None, "callpaths": {}}, "zero metrics stay")
 check(math.isclose(got["metrics"]["time"]["total"], 4 * 2.4), "time: total of the roots")
 
 text = latecomer("show", "--only", "all", "four")
@@ -172,7 +172,8 @@ def chains(with_parts):
     if with_parts:
         cause.update(chain_cost_s=1.6, wait_states=3)
         victims[0]["cost_s"], victims[1]["cost_s"] = 1.0, 0.6
-    return json.dumps({"model": "proportional", "root_causes": [cause]})
+    first = dict(cause, cost_s=4.0, chain_cost_s=4.0, wait_states=1, chain=[dict(victims[0], cost_s=2.0), dict(victims[1], cost_s=2.0)])
+    return json.dumps({"model": "proportional", "root_causes": [cause], "root_causes_waitfirst": [first]})
 
 
 make(spec, "thesis/analysis.cubex", root_causes_json=chains(True))
@@ -181,6 +182,14 @@ for wanted in ("       2 s  rank 0 costs the others in 3 wait states; the larges
                "      600 ms  rank 2 waits (3 s in all) in main/MPI_Recv\n", "Critical path", "Indicators"):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check("profile.cubex" not in text, "no hint to a file that is not there")
+check(" ".join("all 5 s = 3.8 s direct + 1.2 s indirect 100.0 %".split()) in " ".join(text.split()), f"direct and indirect costs:\n{text}")
+text = " ".join(latecomer("show", "--only", "causes", "--model=wait-first", "thesis").split())
+for wanted in ("delay costs in the model wait-first", "all 5 s = 3 s direct + 2 s indirect 100.0 %", "4 s rank 0 costs the others main/g 2 s rank 1 waits in main/MPI_Recv"):
+    check(wanted in text, f"text of the model wait-first lacks '{wanted}':\n{text}")
+check("give proportional or wait-first" in latecomer("show", "--model", "delay", "thesis", code=2), "an unknown model")
+one_model = dict(spec, metrics={name: metric for name, metric in spec["metrics"].items() if not name.endswith("_waitfirst")})
+make(one_model, "single/analysis.cubex")
+check("no delay costs of the model wait-first" in latecomer("show", "--model=wait-first", "single", code=1), "a result of one model")
 
 # Estimates of MPI_Waitall: in no sum, apart, with what is known of their error. Clocks off, then on.
 def exchange(**measured):

@@ -57,11 +57,9 @@ def of_profile(result, known):
 
 def of_analysis(analysis):
     costs = defaultdict(float)
-    for name, metric in analysis["metrics"].items():
-        if name.startswith("delay_") and name.endswith("_waitfirst"):
-            for path, values in metric["callpaths"].items():
-                for location, value in zip(analysis["locations"], values):
-                    costs[location["rank"], tail(path)] += value
+    for path, values in analysis["metrics"]["delay_waitfirst"]["callpaths"].items():
+        for location, value in zip(analysis["locations"], values):
+            costs[location["rank"], tail(path)] += value
     return costs
 
 
