@@ -31,7 +31,8 @@ static enum lc_err find_time_metrics(struct lc_trace *trace, struct time_metrics
     for (size_t r = 0; r < trace->n_regions; r++) {
         char up[LC_METRIC_NAME];
         const char *name = lc_time_metric(&trace->regions[r]);
-        for (; name && of_region[r].n < LC_TIME_DEPTH;
+        /* `time` itself, the root, is booked with children. */
+        for (; name && strcmp(name, "time") != 0 && of_region[r].n < LC_TIME_DEPTH;
              name = lc_metrics_parent(name, up) ? up : NULL) {
             LC_TRY(lc_results_metric(trace->results, name, &handle));
             of_region[r].handles[of_region[r].n++] = handle;

@@ -19,7 +19,7 @@ struct entry {
 static const struct entry table[] = {
     {"time", NULL, LC_METRIC_INCLUSIVE, LC_DTYPE_DOUBLE, "sec", "Time",
      "Wall time of the location."},
-    {"execution", NULL, SECONDS, "Execution", "Time of the call path itself."},
+    {"execution", "time", SECONDS, "Execution", "Time of the call path itself."},
     {"mpi", "execution", SECONDS, "MPI", "Time in MPI calls."},
     {"mpi_init_exit", "mpi", SECONDS, "MPI init and exit", "Time to start and to end MPI."},
     {"mpi_mgmt_comm", "mpi", SECONDS, "MPI communicators", "Time in calls on communicators."},
