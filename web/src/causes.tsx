@@ -1,7 +1,8 @@
 /** Root causes: which delay costs how much, by two models; chains of waiting that one can follow into the timeline. */
 import type { JSX } from "preact";
 import { percent, seconds, visible } from "./format";
-import { Bar, Figure, Legend, Lines, PathText, Section, Table } from "./parts";
+import { PerformanceImpact } from "./impact";
+import { Bar, Choice, Figure, Legend, Lines, PathText, Section, Table } from "./parts";
 import type { Result } from "./result";
 import { numberKey, type Navigation } from "./state";
 import type { DelayModels, Late, RootCause } from "./types";
@@ -47,15 +48,17 @@ function Chain(props: { cause: RootCause; nav: Navigation; hasTimeline: boolean 
 
 function Causes(props: { result: Result; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
-  const causes = result.rootCauses.slice(0, 50);
+  const waitFirst = nav.state.keys.model === "wait-first" && result.rootCausesWaitFirst.length > 0;
+  const causes = (waitFirst ? result.rootCausesWaitFirst : result.rootCauses).slice(0, 50);
   const chosen = Math.min(numberKey(nav.state, "cause", 0), causes.length - 1);
   const most = causes[0]?.cost_s ?? 1;
   const rows = causes.map((cause, i) => ({ cause, i }));
   type R = { cause: RootCause; i: number };
   return (
-    <Section title="Root causes" note="what others waited because of it, directly and further along">
+    <Section title="Root causes" note={waitFirst ? "what others waited because of it; what was late because of waiting pays last" : "what others waited because of it, directly and further along"}>
+      {result.rootCausesWaitFirst.length > 0 && <p class="tools left"><Choice label="Model" value={waitFirst ? "wait-first" : "proportional"} options={[["proportional", "proportional"], ["wait-first", "wait-first"]]} onChange={(v) => nav.set({ model: v, cause: 0 })} /></p>}
       <Table<R> name="root-causes" rows={rows} most={20} selected={(r) => r.i === chosen} columns={[
-        { title: "costs", cell: (r) => <a href={nav.link("causes", { cause: r.i })}>{seconds(r.cause.cost_s)}</a>, value: (r) => r.cause.cost_s, number: true },
+        { title: "costs", cell: (r) => <a href={nav.link("causes", { cause: r.i, ...(waitFirst ? { model: "wait-first" } : {}) })}>{seconds(r.cause.cost_s)}</a>, value: (r) => r.cause.cost_s, number: true },
         { title: "directly, further", cell: (r) => <Bar parts={[{ share: r.cause.short_term_s / most, class: "late", title: "directly" }, { share: r.cause.long_term_s / most, class: "late2", title: "further along" }]} />, value: () => "" },
         { title: "rank", cell: (r) => r.cause.rank, value: (r) => r.cause.rank, number: true },
         { title: "where", cell: (r) => <PathText path={r.cause.callpath} />, value: (r) => r.cause.callpath },
@@ -119,6 +122,7 @@ export function RootCauses(props: { result: Result; nav: Navigation }): JSX.Elem
   return (
     <div>
       {result.rootCauses.length > 0 ? <Causes result={result} nav={props.nav} /> : <p class="empty">Costs of delays come from the analysis of a trace: latecomer run --trace, then latecomer analyze.</p>}
+      <PerformanceImpact result={result} />
       {result.models && <Models models={result.models} />}
       {late.length > 0 && <Blame late={late} />}
     </div>

@@ -6,6 +6,7 @@ import { Choice, csv, download, Figure, PathText, Section, Table, type Column } 
 import { topologiesOf, type Result, type ResultFile } from "./result";
 import { fiveNumbers, largest, type Rows, type Spread } from "./rows";
 import { numberKey, type Navigation } from "./state";
+import type { Metric } from "./types";
 
 const LINE = 22;
 
@@ -60,33 +61,66 @@ function ancestors(rows: Rows, path: number): number[] {
   return list;
 }
 
+/** Metrics that open at a click on their sign; those around the chosen one are open. Trees of sums over many kinds are folded at first. */
 function Metrics(props: { file: ResultFile; metric: number; path: number; nav: Navigation }): JSX.Element {
   const { file, nav } = props;
   const metrics = file.json.metrics;
-  const depth = (m: number): number => (metrics[m].parent >= 0 ? 1 + depth(metrics[m].parent) : 0);
-  const order: number[] = [];
-  const add = (parent: number): void => metrics.forEach((m, id) => { if (m.parent === parent) { order.push(id); add(id); } });
-  add(-1);
-  const shown = order.filter((m) => metrics[m].kind !== "derived" && (file.rows.total(m) !== 0 || m === props.metric));
+  const [turned, setTurned] = useState<Map<number, boolean>>(new Map());
+  const around = new Set<number>();
+  for (let m = metrics[props.metric]?.parent ?? -1; m >= 0; m = metrics[m].parent) around.add(m);
+  const folded = (m: number): boolean => /^(delay|waitstates_|performance_impact)/.test(metrics[m].name);
+  const isOpen = (m: number): boolean => turned.get(m) ?? (around.has(m) || !folded(m));
+  const counts = (m: number): boolean => metrics[m].kind !== "derived" && (file.rows.total(m) !== 0 || m === props.metric || around.has(m));
+  const children = new Map<number, number[]>();
+  metrics.forEach((m, id) => { if (counts(id)) children.set(m.parent, [...(children.get(m.parent) ?? []), id]); });
+  const shown: { id: number; depth: number }[] = [];
+  const add = (parent: number, depth: number): void => (children.get(parent) ?? []).forEach((id) => { shown.push({ id, depth }); if (isOpen(id)) add(id, depth + 1); });
+  add(-1, 0);
+  const zero = metrics.filter((_, id) => !counts(id)).length;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const chosen = box.current?.querySelector<HTMLElement>(".selected");
+    if (!box.current || !chosen) return;
+    const top = chosen.offsetTop - box.current.offsetTop;
+    if (top < box.current.scrollTop || top + chosen.offsetHeight > box.current.scrollTop + box.current.clientHeight) box.current.scrollTop = top - box.current.clientHeight / 2;
+  }, [props.metric, file]);
+  const turn = (m: number, open: boolean): void => setTurned(new Map(turned).set(m, open));
   const amount = (m: number): number => (props.path >= 0 ? file.rows.sum(m, props.path, true) : file.rows.total(m));
-  const columns: Column<number>[] = [{ title: "metric", cell: () => "", value: (m) => metrics[m].name }, { title: "value", cell: () => "", value: amount }, { title: "unit", cell: () => "", value: (m) => metrics[m].unit }];
+  const columns: Column<number>[] = [{ title: "metric", cell: () => "", value: (m) => metrics[m].name }, { title: "parent", cell: () => "", value: (m) => metrics[metrics[m].parent]?.name ?? "" }, { title: "value", cell: () => "", value: amount }, { title: "unit", cell: () => "", value: (m) => metrics[m].unit }];
+  const onKey = (e: KeyboardEvent): void => {
+    const at = shown.findIndex((s) => s.id === props.metric);
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    const next = shown[at + step];
+    if (step !== 0 && next) nav.set({ metric: metrics[next.id].name });
+    else if (e.key === "ArrowRight" || e.key === "ArrowLeft") turn(props.metric, e.key === "ArrowRight");
+    else return;
+    e.preventDefault();
+  };
   return (
-    <Section title="Metrics" note={props.path >= 0 ? "of the chosen call path, with callees" : `${metrics.length - shown.length} that are zero are left out`} class="panel">
-      <ul class="list" role="listbox" aria-label="Metrics" tabIndex={0} onKeyDown={(e) => {
-        const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
-        const next = shown[shown.indexOf(props.metric) + step];
-        if (step !== 0 && next !== undefined) { e.preventDefault(); nav.set({ metric: metrics[next].name }); }
-      }}>
-        {shown.map((m) => (
-          <li role="option" aria-selected={m === props.metric} class={m === props.metric ? "selected" : ""} title={visible(metrics[m].descr)} onClick={() => nav.set({ metric: metrics[m].name })}>
-            <span class={`depth${Math.min(3, depth(m))}`}>{visible(metrics[m].display || metrics[m].name)}</span>
-            <span class="n">{inUnit(amount(m), metrics[m].unit)}</span>
-          </li>
-        ))}
-      </ul>
-      <p class="tools"><button type="button" class="quiet" onClick={() => download("metrics.csv", "text/csv", csv(columns, shown))}>CSV</button></p>
+    <Section title="Metrics" note={props.path >= 0 ? "of the chosen call path, with callees" : `${zero} that are zero are left out`} class="panel">
+      <div class="list" ref={box} role="tree" aria-label="Metrics" tabIndex={0} onKeyDown={onKey}>
+        {shown.map(({ id, depth }) => {
+          const leaf = !children.has(id);
+          return (
+            <div role="treeitem" aria-level={depth + 1} aria-selected={id === props.metric} {...(leaf ? {} : { "aria-expanded": isOpen(id) })} class={`metric ${id === props.metric ? "selected" : ""}`} style={{ paddingLeft: `${Math.min(depth, 8) * 12 + 4}px` }}
+              title={visible(metrics[id].descr)} onClick={() => nav.set({ metric: metrics[id].name })}>
+              <span class="twist" aria-hidden="true" onClick={(e) => { e.stopPropagation(); if (!leaf) turn(id, !isOpen(id)); }}>{leaf ? "" : isOpen(id) ? "▾" : "▸"}</span>
+              <span class="name">{visible(shortDisplay(metrics, id))}</span>
+              <span class="n">{inUnit(amount(id), metrics[id].unit)}</span>
+            </div>
+          );
+        })}
+      </div>
+      <p class="tools"><button type="button" class="quiet" onClick={() => download("metrics.csv", "text/csv", csv(columns, [...children.values()].flat().sort((x, y) => x - y)))}>CSV</button></p>
     </Section>
   );
+}
+
+/** Below a parent of the same words only what is new: "Late Sender: delay costs, short-term" below "Late Sender: delay costs" is "short-term". */
+function shortDisplay(metrics: Metric[], id: number): string {
+  const name = metrics[id].display || metrics[id].name;
+  const parent = metrics[metrics[id].parent]?.display.replace(/ \(wait-first\)$/, "");
+  return parent && name.startsWith(`${parent}, `) ? name.slice(parent.length + 2) : name;
 }
 
 function Tree(props: { file: ResultFile; metric: number; selected: number; nav: Navigation }): JSX.Element {

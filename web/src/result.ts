@@ -18,6 +18,7 @@ export interface Result {
   timeline: TimelineData | null;
   whyNoTimeline: string;
   rootCauses: RootCause[];
+  rootCausesWaitFirst: RootCause[];
   criticalPath: Segment[];
   models: DelayModels | null;
   blame: { columns: string[]; rows: string[][] } | null;
@@ -50,7 +51,7 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
   const analysis = about.analysis ? await readFile(blocks, `${k}/analysis`) : null;
   const role = about.analysis ? "analysis" : "profile";
   const [causes, path, models, blame, pairs, bytes] = await Promise.all([
-    blocks.json<{ root_causes?: RootCause[] }>(`${k}/${role}/root_causes.json`),
+    blocks.json<{ root_causes?: RootCause[]; root_causes_waitfirst?: RootCause[] }>(`${k}/${role}/root_causes.json`),
     blocks.json<{ segments?: Segment[] }>(`${k}/${role}/critical_path.json`),
     blocks.json<DelayModels>(`${k}/${role}/delay_models.json`),
     blocks.text(`${k}/profile/blame.tsv`),
@@ -59,7 +60,7 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
   ]);
   return {
     name: about.name, profile, analysis, timeline: bytes && new TimelineData(bytes), whyNoTimeline: about.why_no_timeline,
-    rootCauses: causes?.root_causes ?? [], criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
+    rootCauses: causes?.root_causes ?? [], rootCausesWaitFirst: causes?.root_causes_waitfirst ?? [], criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
     pairs: pairs && Array.isArray(pairs.rows) ? pairs : null,
   };
 }
@@ -73,18 +74,21 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   return { page, results, scaling, comparison, fingerprints: fingerprints.filter((f) => f !== null) };
 }
 
-const WAITS = /^(mpi_(late|wait|early|barrier_wait|finalize_wait|neighbor_wait|mgmt_comm_wait|io_collective_wait|rma_(wait|early|sync))|omp_(ebarrier_wait|ibarrier_wait|lock|idle_threads|taskwait))/;
+/** Those of the terminal (src/report/sums.c): each holds all waiting of its kind, its own parts included. */
+const WAITS = new Set([
+  "mpi_latesender", "mpi_latereceiver", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan", "mpi_mgmt_comm_wait",
+  "mpi_neighbor_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence", "mpi_rma_early_wait",
+  "mpi_rma_sync_lock_competition", "mpi_rma_sync_late_post", "mpi_finalize_wait", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_lock_contention_critical",
+  "omp_lock_contention_api", "pthread_lock_contention_mutex_lock", "omp_taskwait_wait", "omp_idle_threads",
+]);
 
-/** Metrics of waiting: measured or exact ones, and estimates where there is no better (those of MPI_Waitall are worse than none). Sums of
- *  no other waits are in them. */
-export function waitMetrics(file: ResultFile): number[] {
+/** Metrics of waiting: measured or exact ones, and estimates where there is no better (those of MPI_Waitall are worse than none). */
+export function waitMetrics(file: { json: { metrics: { name: string }[] } }): number[] {
   const metrics = file.json.metrics;
   const names = new Set(metrics.map((m) => m.name));
   return metrics.flatMap((m, id) => {
     const plain = m.name.replace(/_estimated$/, "");
-    const isWait = WAITS.test(plain) && !/_(longterm|waitfirst)$/.test(plain) && !/^mpi_wait(all|_(direct|indirect|propagating|terminal))/.test(plain);
-    const isPart = metrics.some((other) => other.parent === id && WAITS.test(other.name));
-    return m.unit === "sec" && isWait && !isPart && (plain === m.name || !names.has(plain)) ? [id] : [];
+    return WAITS.has(plain) && (plain === m.name || !names.has(plain)) ? [id] : [];
   });
 }
 

@@ -76,6 +76,23 @@ export interface Late {
   share: number;
 }
 
+/** What a call path means for the run time, of analyses (docs/definitions/wait-states.md, section 5). */
+export interface Impact {
+  callpath: string;
+  impact_s: number;
+  share: number;
+  own_s: number;
+  intra_s: number;
+  inter_s: number;
+  ratio: number;
+  min_s: number;
+  mean_s: number;
+  max_s: number;
+  max_minus_mean_s: number;
+  path_s: number;
+  path_minus_mean_s: number;
+}
+
 export interface Location {
   rank: number;
   thread: number;
@@ -104,6 +121,7 @@ export interface ResultJson {
   pop?: Pop;
   findings: Finding[];
   late?: Late[];
+  impact?: Impact[];
   locations: Location[];
   metrics: Record<string, { unit: string; kind: string; total: number | null; locations?: (number | null)[] }>;
 }

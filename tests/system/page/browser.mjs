@@ -30,6 +30,7 @@ async function accessible(page, what) {
   return violations.map((v) => `${what}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html} (${n.failureSummary})`).join(" | ")}`);
 }
 
+const METRICS = "[aria-label=Metrics] [role=treeitem]", PATHS = "[aria-label='Call tree'] [role=treeitem]";
 const viewOf = (page) => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("view") ?? "overview");
 
 async function everyView({ page }, about) {
@@ -49,21 +50,21 @@ async function everyView({ page }, about) {
 // A second page that opens on the link of a state shows the same.
 async function linksRestore({ page }, about) {
   await page.goto(`${pathToFileURL(about.file).href}#view=explorer&metric=visits`);
-  await page.waitForSelector("[role=option][aria-selected=true], .empty");
+  await page.waitForSelector(`${METRICS}[aria-selected=true], .empty`);
   if (await page.locator(".empty").count()) return;
-  const first = page.locator("[role=treeitem]").first();
+  const first = page.locator(PATHS).first();
   await first.click();
   await page.locator("button", { hasText: "histogram" }).click();
   const link = page.url();
-  const selected = async () => [await page.locator("[role=treeitem][aria-selected=true] .name").innerText(), await page.locator("[role=option][aria-selected=true]").innerText(), await page.locator("button[aria-pressed=true]").allInnerTexts()];
+  const selected = async () => [await page.locator(`${PATHS}[aria-selected=true] .name`).innerText(), await page.locator(`${METRICS}[aria-selected=true]`).innerText(), await page.locator("button[aria-pressed=true]").allInnerTexts()];
   const before = await selected();
   await page.goto("about:blank");
   await page.goto(link);
-  await page.waitForSelector("[role=treeitem][aria-selected=true]");
+  await page.waitForSelector(`${PATHS}[aria-selected=true]`);
   assert.deepEqual(await selected(), before, `${about.name}: a link restores its state`);
   await page.locator("nav a", { hasText: "About" }).click();
   await page.goBack();
-  await page.waitForSelector("[role=treeitem][aria-selected=true]");
+  await page.waitForSelector(`${PATHS}[aria-selected=true]`);
   assert.deepEqual(await selected(), before, `${about.name}: back restores the state`);
   await page.goForward();
   assert.equal(await viewOf(page), "about");
@@ -127,6 +128,28 @@ async function newcomer({ page }, about) {
   await page.waitForSelector(".card");
 }
 
+// Of an analysis: impact per call path in both tables, root causes of either model, costs as a tree that opens.
+async function analysed({ page }, about) {
+  const file = pathToFileURL(about.file).href;
+  await page.goto(`${file}#view=causes`);
+  const impacts = page.locator("[role=region][aria-label=performance-impact] tbody tr"), times = page.locator("[role=region][aria-label=critical-path-times] tbody tr");
+  await impacts.first().waitFor();
+  assert.equal(await impacts.count(), await times.count(), `${about.name}: both tables have the same call paths`);
+  assert.equal(await impacts.first().locator("td").count(), 8);
+  assert.deepEqual(await page.locator("[role=region][aria-label=critical-path-times] th").allInnerTexts(), ["call path", "min", "mean", "max", "max − mean", "on path", "path − mean"]);
+  await page.locator("button", { hasText: "wait-first" }).click();
+  await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get("model") === "wait-first");
+  assert.ok((await page.locator("[role=region][aria-label=root-causes] tbody tr").count()) > 0, `${about.name}: causes of the model wait-first`);
+  await page.goto(`${file}#view=explorer&data=analysis&metric=delay`);
+  const costs = page.locator(`${METRICS}[aria-selected=true]`);
+  await costs.waitFor();
+  assert.equal(await costs.getAttribute("aria-expanded"), "false", `${about.name}: the kinds of costs are folded`);
+  const before = await page.locator(METRICS).count();
+  await page.locator("[role=tree][aria-label=Metrics]").press("ArrowRight");
+  await page.waitForFunction(([metrics, n]) => document.querySelectorAll(metrics).length > n, [METRICS, before]);
+  assert.equal(await costs.getAttribute("aria-expanded"), "true", `${about.name}: a key opens them`);
+}
+
 async function keyboardOnly({ page }, about) {
   await page.goto("about:blank");
   await page.goto(pathToFileURL(about.file).href);
@@ -137,16 +160,16 @@ async function keyboardOnly({ page }, about) {
   await page.waitForSelector("[role=tree]");
   for (let i = 0; i < 40 && seen.size < 3; i++) {
     await page.keyboard.press("Tab");
-    const role = await page.evaluate(() => document.activeElement?.getAttribute("role"));
-    if (role === "tree") {
-      seen.add(role);
+    const [role, label] = await page.evaluate(() => ["role", "aria-label"].map((name) => document.activeElement?.getAttribute(name)));
+    if (label === "Call tree") {
+      seen.add(label);
       for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]) await page.keyboard.press(key);
-      assert.equal(await page.locator("[role=treeitem][aria-selected=true]").count(), 1, "a call path is chosen by keys");
+      assert.equal(await page.locator(`${PATHS}[aria-selected=true]`).count(), 1, "a call path is chosen by keys");
     }
-    if (role === "listbox") { seen.add(role); await page.keyboard.press("ArrowDown"); assert.notEqual(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("metric")), null); }
+    if (label === "Metrics") { seen.add(label); await page.keyboard.press("ArrowDown"); assert.notEqual(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("metric")), null); }
     if (role === "region") seen.add(role);
   }
-  assert.ok(seen.has("tree") && seen.has("listbox"), `tree and metrics are reached by Tab: ${[...seen]}`);
+  assert.ok(seen.has("Call tree") && seen.has("Metrics"), `tree and metrics are reached by Tab: ${[...seen]}`);
   await page.keyboard.press("/");
   await page.keyboard.type("MPI_");
   await page.waitForFunction(() => location.hash.includes("search=MPI_"));
@@ -339,7 +362,7 @@ for (const about of plan.pages) {
   if (about.timeline) { await timeline(tab, about); await windowsShowTheirWait(tab, about); }
   if (about.groups) await groups(tab, about);
   if (about.groups || about.name === "demo") await timelineFile(tab, about);
-  if (about.causes) { await tab.page.goto(`${pathToFileURL(about.file).href}#view=causes`); await tab.page.waitForSelector("section"); }
+  if (about.causes) await analysed(tab, about);
   if (about.by_rank) await recorded(tab, about);
   if (about.grid) await onGrid(tab, about);
   if (about.fingerprints) await sheet(tab, about);
