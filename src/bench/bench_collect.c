@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/strbuf.h"
-#include "bench/bench_audit.h"
-#include "bench/correlation.h"
+#include "bench/bench_job.h"
 #include "bench/runs_csv.h"
 
 /* The clock is good enough if its error is below this part of the median run time. */
@@ -21,29 +20,6 @@ struct collector {
     FILE *table;
     struct lc_collected *out;
 };
-
-struct one_job {
-    const struct lc_job_part **part; /* [ranks] */
-    uint32_t ranks;
-    size_t n; /* repetitions that all ranks have */
-    double *runs;
-};
-
-static const int64_t *row(const struct lc_job_part *part, size_t i) {
-    return part->values + i * (2 + part->head.n_counters);
-}
-
-static double run_time(const struct one_job *job, size_t i) {
-    int64_t first = INT64_MAX, last = INT64_MIN, local = 0;
-    for (uint32_t r = 0; r < job->ranks; r++) {
-        const int64_t *v = row(job->part[r], i);
-        first = v[0] < first ? v[0] : first;
-        last = v[1] > last ? v[1] : last;
-        local = v[1] - v[0] > local ? v[1] - v[0] : local;
-    }
-    /* an operation that does nothing takes 0 ns of this clock: less than it can tell */
-    return fmax(1, (double)(job->part[0]->head.global ? last - first : local));
-}
 
 /* Object `section` of all facts of rank 0 that belong to it. */
 static json_t *facts_of(const struct collector *c, const char *section) {
@@ -86,7 +62,8 @@ static void add_truth(const struct collector *c, json_t *clock) {
     json_decref(list);
 }
 
-static json_t *clock_json(const struct collector *c, const struct one_job *job, double *error) {
+static json_t *clock_json(const struct collector *c, const struct lc_bench_job *job,
+                          double *error) {
     json_t *clock = facts_of(c, "clock");
     double residual = 0, model_error = 0;
     *error = 0;
@@ -102,7 +79,7 @@ static json_t *clock_json(const struct collector *c, const struct one_job *job, 
     return clock;
 }
 
-static json_t *benchmark_json(const struct collector *c, const struct one_job *job) {
+static json_t *benchmark_json(const struct collector *c, const struct lc_bench_job *job) {
     json_t *b = json_deep_copy(c->benchmark);
     const struct lc_part_job *head = &job->part[0]->head;
     const struct lc_part_end *end = &job->part[0]->end;
@@ -110,7 +87,7 @@ static json_t *benchmark_json(const struct collector *c, const struct one_job *j
     json_object_update(b, more);
     json_object_set_new(b, "sync", json_string(head->sync));
     json_object_set_new(b, "run_time", json_string(head->global ? "global" : "local"));
-    json_object_set_new(b, "repetitions", json_integer((json_int_t)job->n));
+    json_object_set_new(b, "repetitions", json_integer((json_int_t)job->n_runs));
     json_object_set_new(b, "invalid", json_integer((json_int_t)end->invalid));
     json_object_set_new(b, "stopped",
                         json_string(job->part[0]->ended ? end->stopped : "the job died"));
@@ -122,123 +99,35 @@ static json_t *benchmark_json(const struct collector *c, const struct one_job *j
     return b;
 }
 
-/* Each rank's own run times, and how often it left last. */
-static enum lc_err per_rank_json(const struct collector *c, const struct one_job *job,
+/* Each rank's own run times, and how often it left last; of repetitions whose run time counts. */
+static enum lc_err per_rank_json(const struct collector *c, const struct lc_bench_job *job,
                                  json_t *list) {
     double *own;
-    LC_TRY(lc_alloc(&own, job->n, sizeof own[0]));
+    LC_TRY(lc_alloc(&own, job->n_runs, sizeof own[0]));
     for (uint32_t r = 0; r < job->ranks; r++) {
-        size_t last = 0;
-        for (size_t i = 0; i < job->n; i++) {
+        size_t last = 0, n = job->n_runs;
+        for (size_t i = 0; i < n; i++) {
+            const int64_t *v = lc_job_rep(job->part[r], job->runs[i]);
             bool latest = true;
-            own[i] = (double)(row(job->part[r], i)[1] - row(job->part[r], i)[0]);
+            own[i] = (double)(v[LC_REP_END] - v[LC_REP_START]);
             for (uint32_t o = 0; o < job->ranks && latest; o++)
-                latest = row(job->part[o], i)[1] <= row(job->part[r], i)[1];
+                latest = lc_job_rep(job->part[o], job->runs[i])[LC_REP_END] <= v[LC_REP_END];
             last += latest;
         }
-        lc_stats_sort(own, job->n);
-        json_array_append_new(
-            list,
-            json_pack("{s:f, s:f, s:f, s:f, s:f, s:s}", "median_ns",
-                      lc_stats_quantile_sorted(own, job->n, 0.5), "min_ns", own[0], "q95_ns",
-                      lc_stats_quantile_sorted(own, job->n, 0.95), "max_ns", own[job->n - 1],
-                      "last_share", (double)last / (double)job->n, "cpus", c->parts[r].hello.cpus));
+        lc_stats_sort(own, n);
+        json_array_append_new(list,
+                              json_pack("{s:f, s:f, s:f, s:f, s:f, s:s}", "median_ns",
+                                        lc_stats_quantile_sorted(own, n, 0.5), "min_ns", own[0],
+                                        "q95_ns", lc_stats_quantile_sorted(own, n, 0.95), "max_ns",
+                                        own[n - 1], "last_share", (double)last / (double)n, "cpus",
+                                        c->parts[r].hello.cpus));
     }
     free(own);
     return LC_OK;
 }
 
-static json_t *number_or_null(double value) {
-    return isnan(value) ? json_null() : json_real(value);
-}
-
-/* The place of the counter that numbers blocks, or UINT32_MAX. */
-static uint32_t audit_place(const struct one_job *job) {
-    const struct lc_part_job *head = &job->part[0]->head;
-    for (uint32_t c = 0; c < head->n_counters; c++)
-        if (strcmp(head->counter[c], LC_AUDIT_COUNTER) == 0)
-            return c;
-    return UINT32_MAX;
-}
-
-static bool was_counted(const struct one_job *job, uint32_t audit, size_t i) {
-    return audit == UINT32_MAX || lc_audit_counted(row(job->part[0], i)[2 + audit]);
-}
-
-static enum lc_err add_audit(const struct one_job *job, json_t *benchmark) {
-    uint32_t place = audit_place(job);
-    int64_t *blocks;
-    json_t *audit;
-    if (place == UINT32_MAX)
-        return LC_OK;
-    LC_TRY(lc_alloc(&blocks, job->n, sizeof blocks[0]));
-    for (size_t i = 0; i < job->n; i++)
-        blocks[i] = row(job->part[0], i)[2 + place];
-    enum lc_err err = lc_bench_audit(job->runs, blocks, job->n, &audit);
-    free(blocks);
-    if (err == LC_OK)
-        json_object_set_new(benchmark, "audit", audit);
-    return err;
-}
-
-/* Of one counter (values per repetition), over all repetitions that it was read in, and per
- * category. */
-static enum lc_err correlate(const struct one_job *job, const struct lc_fingerprint *f,
-                             const double *values, double *x, double *y, json_t *counter) {
-    uint32_t audit = audit_place(job);
-    json_t *pearson = json_object(), *spearman = json_object();
-    json_object_set_new(counter, "pearson", pearson);
-    json_object_set_new(counter, "spearman", spearman);
-    for (int category = -1; category < LC_CATEGORIES; category++) {
-        struct lc_correlation result;
-        size_t n = 0;
-        for (size_t i = 0; i < f->n; i++)
-            if ((category < 0 || f->category[i] == category) && was_counted(job, audit, i)) {
-                x[n] = values[i];
-                y[n++] = f->runs[i];
-            }
-        LC_TRY(lc_correlate(x, y, n, &result));
-        const char *key = category < 0 ? "all" : lc_category_name((enum lc_category)category);
-        json_object_set_new(pearson, key, number_or_null(result.pearson));
-        json_object_set_new(spearman, key, number_or_null(result.spearman));
-    }
-    return LC_OK;
-}
-
-static enum lc_err counters_json(const struct one_job *job, const struct lc_fingerprint *f,
-                                 json_t *counters) {
-    double *memory;
-    LC_TRY(lc_alloc(&memory, 3 * job->n, sizeof memory[0]));
-    enum lc_err err = LC_OK;
-    for (uint32_t c = 0; c < job->part[0]->head.n_counters && err == LC_OK; c++) {
-        const char *name = job->part[0]->head.counter[c];
-        if (c == audit_place(job)) /* is no counter */
-            continue;
-        bool largest = strstr(name, "gap") != NULL; /* others are added up over ranks */
-        double total = 0;
-        json_t *counter = json_object(), *list = json_array();
-        for (size_t i = 0; i < job->n; i++) {
-            double value = 0;
-            for (uint32_t r = 0; r < job->ranks; r++) {
-                double own = (double)row(job->part[r], i)[2 + c];
-                value = largest ? fmax(value, own) : value + own;
-            }
-            memory[i] = value;
-            total += value;
-            json_array_append_new(list, json_real(value));
-        }
-        json_object_set_new(counter, "total", json_real(total));
-        json_object_set_new(counter, "over_ranks", json_string(largest ? "largest" : "sum"));
-        json_object_set_new(counter, "values", list);
-        err = correlate(job, f, memory, memory + job->n, memory + 2 * job->n, counter);
-        json_object_set_new(counters, name, counter);
-    }
-    free(memory);
-    return err;
-}
-
-static void add_warnings(const struct collector *c, const struct one_job *job, double clock_error,
-                         const struct lc_fingerprint *f, json_t *warnings) {
+static void add_warnings(const struct collector *c, const struct lc_bench_job *job,
+                         double clock_error, const struct lc_fingerprint *f, json_t *warnings) {
     const char *wanted = json_string_value(json_object_get(c->benchmark, "sync_wanted"));
     json_t *facts = facts_of(c, "warning");
     const char *key;
@@ -257,21 +146,20 @@ static void add_warnings(const struct collector *c, const struct one_job *job, d
         json_array_append_new(warnings, json_string("the job died: what was measured until then"));
 }
 
-static enum lc_err make_job(struct collector *c, struct one_job *job) {
+static enum lc_err make_fingerprint(struct collector *c, struct lc_bench_job *job) {
     struct lc_fingerprint *f;
-    double clock_error;
-    LC_TRY(lc_alloc(&job->runs, job->n, sizeof job->runs[0]));
-    for (size_t i = 0; i < job->n; i++)
-        job->runs[i] = run_time(job, i);
-    json_t *mpi = facts_of(c, "mpi"), *ranks = json_array(), *counters = json_object(),
-           *warnings = json_array();
+    double clock_error, *runs;
+    LC_TRY(lc_alloc(&runs, job->n_runs, sizeof runs[0]));
+    for (size_t i = 0; i < job->n_runs; i++)
+        runs[i] = lc_bench_job_time(job, job->runs[i]);
+    json_t *mpi = facts_of(c, "mpi"), *ranks = json_array(), *warnings = json_array();
     json_object_set_new(mpi, "parameters", facts_of(c, "parameters"));
-    json_t *about = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "nodes", nodes_json(c),
-                              "machine", facts_of(c, "machine"), "mpi", mpi, "benchmark",
-                              benchmark_json(c, job), "clock", clock_json(c, job, &clock_error),
-                              "per_rank", ranks, "counters", counters, "warnings", warnings);
+    json_t *about =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "nodes", nodes_json(c), "machine",
+                  facts_of(c, "machine"), "mpi", mpi, "benchmark", benchmark_json(c, job), "clock",
+                  clock_json(c, job, &clock_error), "per_rank", ranks, "warnings", warnings);
     LC_TRY(lc_fingerprint_new(&f, job->part[0]->head.operation, job->part[0]->head.bytes,
-                              job->ranks, job->runs, job->n, about));
+                              job->ranks, runs, job->n_runs, about));
     enum lc_err err = lc_grow(&c->out->all, &c->out->room, c->out->n + 1, sizeof c->out->all[0]);
     if (err != LC_OK) {
         lc_fingerprint_free(f);
@@ -279,33 +167,39 @@ static enum lc_err make_job(struct collector *c, struct one_job *job) {
     }
     c->out->all[c->out->n++] = f;
     add_warnings(c, job, clock_error, f, warnings);
-    LC_TRY(add_audit(job, json_object_get(f->about, "benchmark")));
     LC_TRY(per_rank_json(c, job, ranks));
-    LC_TRY(counters_json(job, f, counters));
-    return lc_runs_csv_job(c->table, f, job->part);
+    LC_TRY(lc_bench_job_counters(job, f, f->about));
+    return lc_runs_csv_job(c->table, f, job);
+}
+
+static enum lc_err make_job(struct collector *c, struct lc_bench_job *job) {
+    enum lc_err err = lc_bench_job_begin(job);
+    if (err == LC_OK && job->n_runs > 0)
+        err = make_fingerprint(c, job);
+    lc_bench_job_end(job);
+    return err;
 }
 
 /* The same job of all ranks; *n: repetitions that all have. False: some rank has another one. */
-static bool join(const struct collector *c, size_t number, struct one_job *job) {
+static bool join(const struct collector *c, size_t number, struct lc_bench_job *job) {
     job->n = SIZE_MAX;
     for (size_t r = 0; r < c->n_parts; r++) {
         const struct lc_rank_part *p = &c->parts[r];
         if (number >= p->n_jobs)
             return false;
         const struct lc_job_part *part = &p->jobs[number], *root = &c->parts[0].jobs[number];
-        if (part->head.bytes != root->head.bytes || part->head.n_counters > root->head.n_counters ||
+        if (part->head.bytes != root->head.bytes ||
+            part->head.n_counters != root->head.n_counters ||
             strcmp(part->head.operation, root->head.operation) != 0)
             return false;
         job->part[r] = part;
         job->n = part->n < job->n ? part->n : job->n;
-        if (part->head.n_counters < root->head.n_counters)
-            return false;
     }
     return job->n > 0;
 }
 
 static enum lc_err make_all(struct collector *c) {
-    struct one_job job = {.ranks = (uint32_t)c->n_parts};
+    struct lc_bench_job job = {.ranks = (uint32_t)c->n_parts};
     LC_TRY(lc_alloc(&job.part, c->n_parts, sizeof(void *)));
     enum lc_err err = LC_OK;
     c->out->complete = c->parts[0].n_jobs > 0;

@@ -261,20 +261,25 @@ static void print_ranks(const struct lc_fingerprint *f, const struct lc_bench_pa
         fprintf(page->out, "  .. %zu more\n", json_array_size(ranks) - MOST);
 }
 
-/* What reading the counters does to the run time, if it was measured. */
-static void print_audit(const json_t *audit, const struct lc_bench_page *page) {
-    const json_t *ci = json_object_get(audit, "ci");
-    if (!json_is_number(json_object_get(audit, "perturbation")) ||
-        !json_is_number(json_array_get(ci, 0)) || !json_is_number(json_array_get(ci, 1)))
+/* What reading the counters does to the run time. */
+static void print_perturbation(const json_t *counted, const struct lc_bench_page *page) {
+    const json_t *change = json_object_get(counted, "perturbation"),
+                 *ci = json_object_get(counted, "ci");
+    long long every = (long long)json_integer_value(json_object_get(counted, "every"));
+    if (every <= 0)
         return;
-    fprintf(
-        page->out,
-        "  reading them changes the run time by %+.1f %%, 95 %% interval %+.1f to %+.1f %% (%lld "
-        "pairs of blocks)\n",
-        100 * json_number_value(json_object_get(audit, "perturbation")),
-        100 * json_number_value(json_array_get(ci, 0)),
-        100 * json_number_value(json_array_get(ci, 1)),
-        (long long)json_integer_value(json_object_get(audit, "pairs")));
+    fprintf(page->out, "  read in every %lldth repetition, whose run time does not count: it ",
+            every);
+    if (json_is_number(change))
+        fprintf(page->out, "changes by %+.1f %%", 100 * json_number_value(change));
+    if (json_is_number(json_array_get(ci, 0)) && json_is_number(json_array_get(ci, 1)))
+        fprintf(page->out, ", 95 %% interval %+.1f to %+.1f %%\n",
+                100 * json_number_value(json_array_get(ci, 0)),
+                100 * json_number_value(json_array_get(ci, 1)));
+    else
+        fputs(json_is_number(change) ? ": too few for an interval\n"
+                                     : "may change: too few to tell\n",
+              page->out);
 }
 
 static void print_counters(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
@@ -300,7 +305,7 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
         }
         fputs(any ? "\n" : " constant\n", page->out);
     }
-    print_audit(json_object_get(json_object_get(f->about, "benchmark"), "audit"), page);
+    print_perturbation(json_object_get(f->about, "counted"), page);
 }
 
 /* What was asked for and is not available: a line each. */

@@ -4,20 +4,27 @@
 #ifndef LC_BENCH_PARTS_H
 #define LC_BENCH_PARTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 
-enum { LC_PART_MAGIC = 0x6c623031, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
+enum { LC_PART_MAGIC = 0x6c623032, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
 
 enum lc_part_kind {
     LC_PART_HELLO = 1, /* first in each file */
     LC_PART_FACT,      /* "section\0key\0value\0" */
     LC_PART_JOB,       /* what follows belongs to it */
-    LC_PART_REPS,      /* int64_t values[n][2 + n_counters]: start, end, counters */
+    LC_PART_REPS,      /* int64_t values[n][LC_REP_COUNTERS + n_counters]: enum lc_rep_value */
     LC_PART_END        /* the job has ended as it should */
+};
+
+/* One repetition; counters follow. */
+enum lc_rep_value {
+    LC_REP_START,
+    LC_REP_END,
+    LC_REP_COUNTED, /* 1: counters were read around the operation, the run time does not count */
+    LC_REP_COUNTERS
 };
 
 struct lc_part_head {
@@ -33,15 +40,10 @@ struct lc_part_job {
     char operation[LC_PART_NAME], sync[16];
     uint64_t bytes;
     uint32_t n_counters, global; /* global: run times are last end less first start */
+    uint32_t every;              /* each so many is a repetition with counters; 0: none is */
+    uint32_t n_read;             /* the first so many counters stand in those only */
     char counter[LC_PART_COUNTERS][LC_PART_NAME];
 };
-
-/* An audit's counter: the number of the block that a repetition belongs to. Blocks are measured
- * with, without, without, with counters, and so on. */
-#define LC_AUDIT_COUNTER "audit_block"
-static inline bool lc_audit_counted(int64_t block) {
-    return block % 4 == 0 || block % 4 == 3;
-}
 
 struct lc_part_end {
     uint64_t invalid, tried;

@@ -29,7 +29,7 @@ static enum lc_err add_job(struct lc_rank_part *p, const void *body, size_t byte
     if (bytes != sizeof head)
         return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a job of %zu bytes", bytes);
     memcpy(&head, body, sizeof head);
-    if (head.n_counters > LC_PART_COUNTERS)
+    if (head.n_counters > LC_PART_COUNTERS || head.n_read > head.n_counters)
         return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: %u counters", head.n_counters);
     head.operation[LC_PART_NAME - 1] = head.sync[sizeof head.sync - 1] = '\0';
     for (int i = 0; i < LC_PART_COUNTERS; i++)
@@ -43,7 +43,7 @@ static enum lc_err add_reps(struct lc_rank_part *p, const char *body, size_t byt
     if (p->n_jobs == 0)
         return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: run times without a job");
     struct lc_job_part *job = &p->jobs[p->n_jobs - 1];
-    size_t row = (2 + job->head.n_counters) * sizeof(int64_t), rows = bytes / row;
+    size_t row = (LC_REP_COUNTERS + job->head.n_counters) * sizeof(int64_t), rows = bytes / row;
     if (bytes % row != 0)
         return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: run times of %zu bytes", bytes);
     LC_TRY(lc_reserve(&job->values, &job->room, (job->n + rows) * (row / sizeof(int64_t)),
@@ -76,8 +76,8 @@ static void correct(struct lc_job_part *job) {
     if (!(span > 0) || !isfinite(slope) || (first == 0 && slope == 0))
         return;
     for (size_t i = 0; i < job->n; i++)
-        for (int k = 0; k < 2; k++) {
-            int64_t *time = &job->values[i * (2 + job->head.n_counters) + (size_t)k];
+        for (size_t k = LC_REP_START; k <= LC_REP_END; k++) {
+            int64_t *time = &job->values[i * (LC_REP_COUNTERS + job->head.n_counters) + k];
             *time += llround(first + slope * ((double)*time - end->begun_ns));
         }
 }

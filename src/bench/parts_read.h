@@ -3,15 +3,22 @@
 #ifndef LC_BENCH_PARTS_READ_H
 #define LC_BENCH_PARTS_READ_H
 
+#include <stdbool.h>
+
 #include "bench/parts.h"
 
 struct lc_job_part { /* one rank's of one job */
     struct lc_part_job head;
     struct lc_part_end end;
     bool ended;
-    int64_t *values; /* [n][2 + n_counters]: start and end on the corrected global clock */
+    int64_t *values; /* [n][LC_REP_COUNTERS + n_counters]: times on the corrected global clock */
     size_t n, room;
 };
+
+/* Its repetition i < n. */
+static inline const int64_t *lc_job_rep(const struct lc_job_part *part, size_t i) {
+    return part->values + i * (LC_REP_COUNTERS + part->head.n_counters);
+}
 
 struct lc_fact {
     const char *section, *key, *value; /* in the memory of the rank's file */

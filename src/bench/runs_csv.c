@@ -71,40 +71,45 @@ static void put(FILE *out, const struct lc_fingerprint *f, size_t i, int rank, c
             value);
 }
 
+/* What the ranks measured: a repetition with counters has other names for its times, so that
+ * nobody takes them for run times. */
 static void put_repetition(FILE *out, const struct lc_fingerprint *f,
-                           const struct lc_job_part *const *part, size_t i) {
+                           const struct lc_bench_job *job, size_t i) {
+    const struct lc_part_job *head = &job->part[0]->head;
     int64_t first = INT64_MAX, last_start = INT64_MIN, last = INT64_MIN, local = 0;
     int last_rank = 0;
+    bool counted = false;
     for (uint32_t r = 0; r < f->ranks; r++) {
-        const int64_t *v = part[r]->values + i * (2 + part[r]->head.n_counters);
-        put(out, f, i, (int)r, "runtime_ns", v[1] - v[0]);
-        put(out, f, i, (int)r, "start_ns", v[0]);
-        for (uint32_t c = 0; c < part[r]->head.n_counters; c++)
-            if (v[2 + c] != 0)
-                put(out, f, i, (int)r, part[r]->head.counter[c], v[2 + c]);
-        first = v[0] < first ? v[0] : first;
-        last_start = v[0] > last_start ? v[0] : last_start;
-        last_rank = v[1] > last ? (int)r : last_rank;
-        last = v[1] > last ? v[1] : last;
-        local = v[1] - v[0] > local ? v[1] - v[0] : local;
+        const int64_t *v = lc_job_rep(job->part[r], i);
+        int64_t start = v[LC_REP_START], end = v[LC_REP_END];
+        counted = v[LC_REP_COUNTED] != 0;
+        put(out, f, i, (int)r, counted ? "counted_runtime_ns" : "runtime_ns", end - start);
+        put(out, f, i, (int)r, "start_ns", start);
+        for (uint32_t c = counted ? 0 : head->n_read; c < head->n_counters; c++)
+            put(out, f, i, (int)r, head->counter[c], v[LC_REP_COUNTERS + c]);
+        first = start < first ? start : first;
+        last_start = start > last_start ? start : last_start;
+        last_rank = end > last ? (int)r : last_rank;
+        last = end > last ? end : last;
+        local = end - start > local ? end - start : local;
     }
-    put(out, f, i, -1, "global_ns", last - first);
-    put(out, f, i, -1, "local_ns", local);
+    put(out, f, i, -1, counted ? "counted_global_ns" : "global_ns", last - first);
+    put(out, f, i, -1, counted ? "counted_local_ns" : "local_ns", local);
     put(out, f, i, -1, "skew_ns", last_start - first);
     put(out, f, i, -1, "last_rank", last_rank);
 }
 
 enum lc_err lc_runs_csv_job(FILE *out, const struct lc_fingerprint *f,
-                            const struct lc_job_part *const *part) {
+                            const struct lc_bench_job *job) {
     double *values;
     LC_TRY(lc_alloc(&values, f->n, sizeof values[0]));
-    for (size_t i = 0; i < f->n; i++)
-        put_repetition(out, f, part, i);
+    for (size_t i = 0; i < job->n; i++)
+        put_repetition(out, f, job, i);
     enum lc_err err = LC_OK;
     for (const struct lc_cumulative *m = lc_cumulative; m->name != NULL && err == LC_OK; m++) {
         err = m->fill(f->runs, f->n, values);
         for (size_t i = 0; i < f->n && err == LC_OK; i++)
-            put(out, f, i, -1, m->name, (int64_t)(values[i] + 0.5));
+            put(out, f, job->runs[i], -1, m->name, (int64_t)(values[i] + 0.5));
     }
     free(values);
     return err;

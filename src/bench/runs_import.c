@@ -58,8 +58,11 @@ static enum lc_err read_names(struct reader *r, char **cells, size_t n) {
     return LC_OK;
 }
 
+/* Stands where a repetition with counters was: no run time. */
+#define COUNTED (-1.0)
+
 /* Rows of a repetition that is not there yet leave zeros before it. */
-static enum lc_err put(struct reader *r, double iteration, double value) {
+static enum lc_err put(struct reader *r, double iteration, double value, bool counted) {
     enum { MOST = 100000000 };
     if (!(iteration >= 0 && iteration < MOST && iteration == floor(iteration)))
         return lc_fail(LC_ERR_FORMAT, "bench: %s: line %zu: not a repetition: %g", r->file, r->line,
@@ -71,7 +74,7 @@ static enum lc_err put(struct reader *r, double iteration, double value) {
     size_t i = (size_t)iteration;
     LC_TRY(lc_grow(&out->runs, &r->capacity, i + 1, sizeof out->runs[0]));
     out->n = i + 1 > out->n ? i + 1 : out->n;
-    out->runs[i] = fmax(out->runs[i], value);
+    out->runs[i] = counted ? COUNTED : fmax(out->runs[i], value);
     return LC_OK;
 }
 
@@ -94,7 +97,8 @@ static enum lc_err read_row(struct reader *r, char **cells, size_t n) {
     for (int c = 0; c < COLUMNS; c++)
         if (r->place[c] >= (int)n)
             return bad(r, "too few columns: no", names[c]);
-    if (strcmp(cells[r->place[METRIC]], "runtime_ns") != 0)
+    bool counted = strcmp(cells[r->place[METRIC]], "counted_runtime_ns") == 0;
+    if (!counted && strcmp(cells[r->place[METRIC]], "runtime_ns") != 0)
         return LC_OK;
     if (!number(cells[r->place[ITERATION]], &iteration))
         return bad(r, "not a repetition", cells[r->place[ITERATION]]);
@@ -105,7 +109,7 @@ static enum lc_err read_row(struct reader *r, char **cells, size_t n) {
     LC_TRY(take_operation(r, cells));
     if (rank + 1 > r->out->ranks)
         r->out->ranks = (unsigned)rank + 1;
-    return put(r, iteration, value);
+    return put(r, iteration, value, counted);
 }
 
 static enum lc_err read_line(struct reader *r, char *line) {
@@ -117,21 +121,28 @@ static enum lc_err read_line(struct reader *r, char *line) {
     if (r->table)
         return read_row(r, cells, n);
     if (n == 1 && number(cells[0], &value))
-        return put(r, (double)r->out->n, value);
+        return put(r, (double)r->out->n, value, false);
     if (r->out->n == 0)
         return read_names(r, cells, n);
     return bad(r, "not a number", cells[0]);
 }
 
+/* Whether all are there; those that have no run time are taken out. */
 static enum lc_err check_all(const struct reader *r) {
-    if (r->out->n == 0)
+    struct lc_imported *out = r->out;
+    size_t kept = 0;
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->runs[i] == 0)
+            return lc_fail(LC_ERR_FORMAT, "bench: %s: repetition %zu is missing", r->file, i);
+        if (out->runs[i] > 0)
+            out->runs[kept++] = out->runs[i];
+    }
+    out->n = kept;
+    if (kept == 0)
         return lc_fail(LC_ERR_FORMAT,
                        "bench: %s: no run times: give one number a line, or "
                        "iteration,rank,metric,value with the metric runtime_ns",
                        r->file);
-    for (size_t i = 0; i < r->out->n; i++)
-        if (r->out->runs[i] == 0)
-            return lc_fail(LC_ERR_FORMAT, "bench: %s: repetition %zu is missing", r->file, i);
     return LC_OK;
 }
 

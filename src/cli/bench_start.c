@@ -117,12 +117,12 @@ static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
 }
 
 static json_t *settings_json(const struct lc_bench_wishes *w) {
-    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s, s:s*, s:s*}", "tool",
+    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s, s:I, s:s*, s:s*}", "tool",
                      "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted",
                      w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s", w->seconds,
                      "precision", w->precision, "seed", (json_int_t)w->seed, "comm", w->comm,
-                     "in_place", w->in_place, "counters_wanted", w->counters, "papi_wanted",
-                     w->papi, "ranks_wanted", w->of_ranks);
+                     "in_place", w->in_place, "counters_wanted", w->counters, "counters_every",
+                     (json_int_t)w->every, "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
 }
 
 static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
@@ -238,7 +238,7 @@ static void add_number(struct lc_words *words, const char *key, double value) {
 
 static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
                        const char *directory) {
-    struct lc_strbuf parts = {0}, counters = {0};
+    struct lc_strbuf parts = {0};
     if (directory != NULL)
         lc_strbuf_printf(&parts, "%s/parts", directory);
     lc_words_add(words, "parts", lc_strbuf_get(&parts));
@@ -247,15 +247,14 @@ static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
     lc_words_add(words, "sync", w->sync);
     lc_words_add(words, "comm", w->comm);
     lc_words_add(words, "ranks", w->of_ranks != NULL ? w->of_ranks : "");
-    lc_strbuf_printf(&counters, "%s%s", w->counters, w->audit ? ",audit" : "");
-    lc_words_add(words, "counters", lc_strbuf_get(&counters));
-    lc_strbuf_free(&counters);
+    lc_words_add(words, "counters", w->counters);
     lc_words_add(words, "in-place", w->in_place ? "1" : "0");
     lc_words_add(words, "papi", w->papi);
     bool shown = isatty(STDERR_FILENO) && !lc_log_is_quiet() && !w->one_of_many;
     lc_words_add(words, "progress", shown ? "1" : "0");
     lc_words_add(words, "truth", getenv("LATECOMER_TEST_CLOCK") != NULL ? "1" : "0");
     add_number(words, "reps", (double)w->reps);
+    add_number(words, "every", (double)w->every);
     add_number(words, "time", w->seconds);
     add_number(words, "precision", w->precision);
     add_number(words, "root", (double)w->root);
@@ -320,6 +319,7 @@ static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *lau
     w->counters = w->counters != NULL ? w->counters : "rusage,perf,mpi,gap,probes";
     w->reps = w->reps != 0 ? w->reps : w->precision > 0 ? 100000 : 1000;
     w->seconds = w->seconds > 0 ? w->seconds : 10;
+    w->every = w->every != 0 ? w->every : 5;
     w->seed = w->seed != 0 ? w->seed : 1;
     if (launch->kind != LC_LAUNCHER_NONE)
         w->ranks = launch->size;

@@ -11,10 +11,10 @@ struct lc_bench_wishes {
     const char *sync, *comm, *counters, *of_ranks; /* of_ranks: bench/rank_list.h, or NULL: all */
     const char *papi;                              /* events with commas, or NULL */
     enum lc_flavour flavour;                       /* unknown: the first that is there */
-    uint64_t reps, seed;                           /* 0: default */
+    uint64_t reps, every, seed;                    /* 0: default; every: of counters */
     double seconds, precision;
     long ranks, root;
-    bool in_place, audit, page; /* page: report.html in the result */
+    bool in_place, page; /* page: report.html in the result */
     bool one_of_many; /* launches: what is to be said of them is said by who starts them */
 };
 

@@ -46,7 +46,7 @@ enum {
     KEY_GATE,
     KEY_VARY,
     KEY_ROUNDS,
-    KEY_AUDIT,
+    KEY_EVERY,
     KEY_RANKS
 };
 
@@ -69,7 +69,8 @@ static const struct argp_option options[] = {
     {"counters", KEY_COUNTERS, "rusage,perf,mpi,gap,probes,hardware", 0,
      "Counters of each repetition (default all but hardware), or none", 0},
     {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
-    {"audit", KEY_AUDIT, NULL, 0, "Tell what reading counters does to the run time", 0},
+    {"counters-every", KEY_EVERY, "N", 0,
+     "Read counters in every Nth repetition, whose run time does not count (default 5)", 0},
     {"seed", KEY_SEED, "N", 0, "Of random choices (default 1)", 0},
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
@@ -124,8 +125,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->counters = arg;
     else if (key == KEY_PAPI)
         w->papi = arg;
-    else if (key == KEY_AUDIT)
-        w->audit = true;
+    else if (key == KEY_EVERY)
+        w->every = (uint64_t)parse_number("counters-every", arg, 2, 1e8);
     else if (key == KEY_IN_PLACE)
         w->in_place = true;
     else

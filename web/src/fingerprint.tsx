@@ -98,6 +98,7 @@ function Box(props: { f: Fingerprint }): JSX.Element | null {
 interface Counter {
   name: string;
   total?: number | undefined;
+  counted: boolean;
   values: number[];
   pearson: Record<string, number | null>;
   spearman: Record<string, number | null>;
@@ -106,7 +107,7 @@ interface Counter {
 function countersOf(f: Fingerprint): Counter[] {
   return Object.entries(f.counters ?? {}).map(([name, about]) => {
     const c = (typeof about === "object" && about !== null ? about : {}) as Partial<Counter>;
-    return { name, total: c.total, values: Array.isArray(c.values) ? c.values : [], pearson: c.pearson ?? {}, spearman: c.spearman ?? {} };
+    return { name, total: c.total, counted: (c as { series?: string }).series === "counted", values: Array.isArray(c.values) ? c.values : [], pearson: c.pearson ?? {}, spearman: c.spearman ?? {} };
   });
 }
 
@@ -114,16 +115,18 @@ const coefficient = (v: number | null | undefined): string => (typeof v === "num
 
 function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   const { f, counter } = props;
-  const n = Math.min(f.runs_ns.length, counter.values.length);
+  const runs = counter.counted ? f.counted?.runs_ns ?? [] : f.runs_ns;
+  const category = counter.counted ? f.counted?.category : f.category;
+  const n = Math.min(runs.length, counter.values.length);
   const step = Math.max(1, Math.ceil(n / 3000));
   const all = Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step);
-  const top = f.runs_ns.reduce((a, b) => Math.max(a, b), 1e-9);
+  const top = runs.reduce((a, b) => Math.max(a, b), 1e-9);
   const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
   const height = 170;
   return (
     <Figure name={`counter-${visible(counter.name)}`} width={WIDTH} height={height} label={`Run time by ${visible(counter.name)}`}>
       <Axes height={height} top={top} low={0} xText={["0", `${count(most)} ${visible(counter.name)}`]} text={ns} />
-      {all.map((i) => <circle class={CLASSES[f.category?.[i] ?? "good"] ?? "s0fill"} cx={LEFT + (counter.values[i] / most) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - f.runs_ns[i] / top) * (height - 30)} r="1.6" />)}
+      {all.map((i) => <circle class={CLASSES[category?.[i] ?? "good"] ?? "s0fill"} cx={LEFT + (counter.values[i] / most) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - runs[i] / top) * (height - 30)} r="1.6" />)}
     </Figure>
   );
 }
@@ -134,8 +137,11 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   if (counters.length === 0) return null;
   const drawn = counters.filter((c) => c.values.some((v) => v > 0));
   const chosen = drawn.find((c) => c.name === nav.state.keys.counter) ?? drawn[0];
+  const every = f.counted?.every ?? 0;
+  const change = f.counted?.perturbation;
   return (
     <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones tell more">
+      {every > 0 && <p class="dim">{`read in every ${every}th repetition, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
       <Table<Counter> name="counters" rows={counters} columns={[
         { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
         { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },

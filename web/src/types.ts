@@ -266,6 +266,8 @@ export interface Fingerprint {
   ecdf?: { ns: number[]; share: number[] };
   histogram?: { all?: HistogramJson; zoom?: HistogramJson };
   counters?: Record<string, unknown>;
+  /** Repetitions with counters, whose run times do not count. */
+  counted?: { every?: number; at?: number[]; runs_ns?: number[]; category?: string[]; perturbation?: number | null; ci?: [number | null, number | null] | null };
   correlations?: Record<string, unknown>;
   ranks_ns?: unknown;
   [other: string]: unknown;

@@ -152,6 +152,7 @@ static void measure_all(struct lc_harness *h, const struct words *words) {
                                    .seconds = strtod(word(words, "time"), NULL),
                                    .precision = strtod(word(words, "precision"), NULL),
                                    .root = atoi(word(words, "root")),
+                                   .every = (uint32_t)strtoul(word(words, "every"), NULL, 10),
                                    .in_place = word(words, "in-place")[0] == '1',
                                    .progress = word(words, "progress")[0] == '1',
                                    .truth = word(words, "truth")[0] == '1'};

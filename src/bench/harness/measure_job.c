@@ -25,9 +25,11 @@ enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30, CH
 #define LC_SLACK_MOST_NS 2e6
 
 struct rep {
+    uint64_t start_ticks, end_ticks, gap_ticks;
     int64_t start, end; /* global, ns */
     int64_t late;       /* 1: this rank was late at its first look, or ended after its window */
-    int64_t gap;        /* ns */
+    int error;          /* of MPI */
+    bool counted;
     int64_t before[LC_PART_COUNTERS], after[LC_PART_COUNTERS];
 };
 
@@ -38,14 +40,14 @@ struct job {
     const struct lc_job_wishes *wishes;
     enum lc_bench_sync sync;
     double broadcast_ns, slack, window_ns;
-    uint64_t valid, invalid, tried, next_check;
-    double *runs; /* valid ones, ns: all ranks have them */
+    uint64_t valid, invalid, tried, next_check; /* valid: without counters */
+    double *runs;                               /* of valid ones, ns: all ranks have them */
     size_t room;
     double begin, flushed, told; /* global time, ns */
     struct lc_clock_checked checked;
     const char *stopped;
-    bool lacking;  /* this MPI says that it does not have the operation */
-    int64_t block; /* number of the batch */
+    bool lacking;   /* this MPI says that it does not have the operation */
+    uint64_t begun; /* repetitions since the first, also invalid ones */
     struct rep batch[BATCH];
 };
 
@@ -90,14 +92,14 @@ static double measure_broadcast(const struct lc_harness *h) {
 
 /* Spins until the global time; false: it was over at the first look. Where cores are shared, the
  * core is given away as long as there is time. */
-static bool spin_until(const struct lc_harness *h, int64_t start, int64_t *gap_ns) {
+static bool spin_until(const struct lc_harness *h, int64_t start, uint64_t *gap) {
     const int64_t near = (int64_t)(20000 / h->clock.ns_per_tick);
-    uint64_t target = lc_clock_ticks_at(&h->clock, (double)start), last = lc_ticks(), longest = 0;
+    uint64_t target = lc_clock_ticks_at(&h->clock, (double)start), last = lc_ticks();
     if ((int64_t)(target - last) <= 0)
         return false;
     for (;;) {
         uint64_t now = lc_ticks();
-        longest = now - last > longest ? now - last : longest;
+        *gap = now - last > *gap ? now - last : *gap;
         last = now;
         int64_t left = (int64_t)(target - now);
         if (left <= 0)
@@ -107,7 +109,6 @@ static bool spin_until(const struct lc_harness *h, int64_t start, int64_t *gap_n
             last = lc_ticks();
         }
     }
-    *gap_ns = (int64_t)((double)longest * h->clock.ns_per_tick);
     return true;
 }
 
@@ -127,25 +128,8 @@ static void check_mpi(struct job *j, int error) {
     lc_harness_abort(j->h, line);
 }
 
-static void run_once(struct job *j, struct rep *r) {
-    struct lc_harness *h = j->h;
-    bool counted = !h->counters.audit || lc_audit_counted(j->block);
-    if (counted) {
-        lc_rep_counters_read(&h->counters, r->before);
-        lc_rep_probes_begin(&h->counters);
-    }
-    uint64_t start = lc_ticks();
-    int error = j->op->run(&j->data);
-    uint64_t end = lc_ticks();
-    if (counted) {
-        lc_rep_counters_read(&h->counters, r->after);
-        lc_rep_probes_end(&h->counters, r->after);
-    }
-    r->start = (int64_t)lc_clock_global(&h->clock, start);
-    r->end = (int64_t)lc_clock_global(&h->clock, end);
-    check_mpi(j, error);
-}
-
+/* Probes are switched on before the spin; where there is none, a store is all that is between the
+ * start and the call. */
 static void synchronise(struct job *j, struct rep *r, int k, const int64_t *words) {
     struct lc_harness *h = j->h;
     int64_t start;
@@ -153,26 +137,62 @@ static void synchronise(struct job *j, struct rep *r, int k, const int64_t *word
     case LC_SYNC_ROUNDTIME:
         start = (int64_t)(now_global(h) + 3 * j->broadcast_ns * j->slack);
         lc_own_broadcast(&h->own, &start, 1);
-        r->late = !spin_until(h, start, &r->gap);
+        lc_rep_probes_begin(&h->counters);
+        r->late = !spin_until(h, start, &r->gap_ticks);
         break;
     case LC_SYNC_WINDOW:
         start = words[WORD_START] + (int64_t)(k * j->window_ns);
-        r->late = !spin_until(h, start, &r->gap);
+        lc_rep_probes_begin(&h->counters);
+        r->late = !spin_until(h, start, &r->gap_ticks);
         break;
     case LC_SYNC_BARRIER:
         lc_own_barrier(&h->own);
+        lc_rep_probes_begin(&h->counters);
         break;
     default:
+        lc_rep_probes_begin(&h->counters);
         break;
     }
 }
 
+/* All that happens between the synchronised start and the call stands here. */
+static void run_once(struct job *j, struct rep *r) {
+    if (r->counted)
+        lc_rep_counters_read(&j->h->counters, r->before);
+    r->start_ticks = lc_ticks();
+    r->error = j->op->run(&j->data);
+    r->end_ticks = lc_ticks();
+    if (r->counted)
+        lc_rep_counters_read(&j->h->counters, r->after);
+}
+
+static void end_rep(struct job *j, struct rep *r) {
+    lc_rep_probes_end(&j->h->counters, r->after);
+    r->start = (int64_t)lc_clock_global(&j->h->clock, r->start_ticks);
+    r->end = (int64_t)lc_clock_global(&j->h->clock, r->end_ticks);
+    check_mpi(j, r->error);
+}
+
+static uint32_t counted_every(const struct job *j) {
+    return j->h->counters.n_read > 0 ? j->wishes->every : 0;
+}
+
+/* The last of each so many, so that the first repetition has none. */
+static bool is_counted(const struct job *j) {
+    uint32_t every = counted_every(j);
+    return every > 0 && j->begun % every == every - 1;
+}
+
 static void run_batch(struct job *j, const int64_t *words) {
-    for (int k = 0; k < BATCH; k++) {
+    for (int k = 0; k < BATCH; k++, j->begun++) {
         struct rep *r = &j->batch[k];
-        r->late = r->gap = 0;
+        r->late = 0;
+        r->gap_ticks = 0;
+        r->counted = is_counted(j);
+        lc_rep_probes_clear(&j->h->counters);
         synchronise(j, r, k, words);
         run_once(j, r);
+        end_rep(j, r);
         if (j->sync == LC_SYNC_WINDOW &&
             r->end > words[WORD_START] + (int64_t)((k + 1) * j->window_ns))
             r->late = 1;
@@ -181,14 +201,16 @@ static void run_batch(struct job *j, const int64_t *words) {
 
 static void put_rep(struct job *j, const struct rep *r) {
     const struct lc_rep_counters *c = &j->h->counters;
-    int64_t values[2 + LC_PART_COUNTERS] = {r->start, r->end};
-    for (unsigned i = 0; i < c->n; i++)
-        values[2 + i] = r->after[i] - r->before[i];
+    int64_t values[LC_REP_COUNTERS + LC_PART_COUNTERS] = {r->start, r->end, r->counted};
+    int64_t *counters = values + LC_REP_COUNTERS;
+    for (unsigned i = 0; i < c->n_read && r->counted; i++)
+        counters[i] = r->after[i] - r->before[i];
+    for (unsigned i = c->n_read; i < c->n; i++)
+        counters[i] = r->after[i];
     if (c->gap)
-        values[2 + c->gap_place] = r->gap;
-    if (c->audit)
-        values[2 + c->audit_place] = j->block;
-    if (lc_part_put(&j->h->part, LC_PART_REPS, values, (2 + c->n) * sizeof values[0]) != LC_OK)
+        counters[c->gap_place] = (int64_t)((double)r->gap_ticks * j->h->clock.ns_per_tick);
+    if (lc_part_put(&j->h->part, LC_PART_REPS, values,
+                    (LC_REP_COUNTERS + c->n) * sizeof values[0]) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
 }
 
@@ -211,10 +233,12 @@ static bool agree(struct job *j) {
         j->invalid += all[4 * k + 3] != 0;
         if (all[4 * k + 3] != 0)
             continue;
+        put_rep(j, &j->batch[k]);
+        if (j->batch[k].counted)
+            continue;
         if (lc_reserve(&j->runs, &j->room, j->valid + 1, sizeof j->runs[0]) != LC_OK)
             lc_harness_abort(j->h, lc_err_text());
         j->runs[j->valid++] = (double)(global ? all[4 * k] + all[4 * k + 1] : all[4 * k + 2]);
-        put_rep(j, &j->batch[k]);
     }
     return all[BATCH * (PER_REP + 1)] != 0;
 }
@@ -292,7 +316,11 @@ static void show_progress(struct job *j, bool last) {
 
 static void write_head(struct job *j, const char *name, const char *sync, bool global) {
     const struct lc_rep_counters *c = &j->h->counters;
-    struct lc_part_job head = {.bytes = (uint64_t)j->data.n, .n_counters = c->n, .global = global};
+    struct lc_part_job head = {.bytes = (uint64_t)j->data.n,
+                               .n_counters = c->n,
+                               .global = global,
+                               .every = counted_every(j),
+                               .n_read = c->n_read};
     snprintf(head.operation, sizeof head.operation, "%s", name);
     snprintf(head.sync, sizeof head.sync, "%s", sync);
     memcpy(head.counter, c->name, sizeof head.counter);
@@ -312,7 +340,7 @@ static void flush(struct job *j, bool now) {
 /* Everything again from the first repetition on. */
 static void change_sync(struct job *j, enum lc_bench_sync sync, const char *name) {
     j->sync = sync;
-    j->valid = 0;
+    j->valid = j->begun = 0;
     write_head(j, name, lc_bench_sync_names[sync], sync < LC_SYNC_BARRIER);
 }
 
@@ -333,7 +361,6 @@ static void measure(struct job *j, const char *name) {
         interrupted = agree(j);
         if (j->lacking)
             return;
-        j->block++;
         adapt(j, before, words);
         flush(j, false);
         show_progress(j, false);
@@ -375,9 +402,10 @@ static void finish(struct job *j) {
 static void prepare_overlap(struct job *j) {
     double times[BROADCASTS];
     for (int i = 0; i < BROADCASTS; i++) {
-        struct rep r;
+        struct rep r = {.counted = false};
         lc_own_barrier(&j->h->own);
         run_once(j, &r);
+        end_rep(j, &r);
         int64_t took = r.end - r.start;
         lc_own_maximum(&j->h->own, &took, 1);
         times[i] = (double)took;

@@ -26,6 +26,7 @@ struct lc_job_wishes {
     bool in_place, progress;
     bool truth; /* tests: clocks are bent, and their true errors are told */
     int root;
+    uint32_t every; /* each so many (at least 2) is a repetition with counters */
 };
 
 struct lc_harness {

@@ -3,6 +3,7 @@
 #define LC_BENCH_HARNESS_MPI_FACTS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "bench/parts.h"
 

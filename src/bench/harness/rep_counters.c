@@ -9,8 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <latecomer_probe.h>
-
 #include "base/timer.h"
 
 struct event {
@@ -89,7 +87,6 @@ static void close_perf(struct lc_perf_group *g) {
 /* A library with a table of probes may be linked, preloaded, or the MPI itself. */
 static void open_probes(struct lc_rep_counters *c, struct lc_strbuf *missing) {
     struct latecomer_probe_table *t = dlsym(RTLD_DEFAULT, "latecomer_probe_table");
-    c->probe_first = c->n;
     if (t == NULL)
         return;
     if (t->version != LATECOMER_PROBE_VERSION || t->n + (int)c->n + 2 > LC_PART_COUNTERS ||
@@ -145,16 +142,13 @@ void lc_rep_counters_open(struct lc_rep_counters *c, MPI_Comm comm, const char *
     if (has(wanted, "mpi"))
         open_mpi(c, comm, missing);
     open_papi(c, comm, papi, missing);
+    c->n_read = c->n;
     if (has(wanted, "probes"))
         open_probes(c, missing);
     c->gap = has(wanted, "gap");
     c->gap_place = c->n;
     if (c->gap)
         add_name(c, "spin_gap_ns");
-    c->audit = has(wanted, "audit");
-    c->audit_place = c->n;
-    if (c->audit)
-        add_name(c, LC_AUDIT_COUNTER);
 }
 
 void lc_rep_counters_close(struct lc_rep_counters *c) {
@@ -177,11 +171,9 @@ void lc_rep_counters_read(const struct lc_rep_counters *c, int64_t *values) {
     lc_papi_read(&c->papi, values + c->papi_first);
 }
 
-void lc_rep_probes_begin(const struct lc_rep_counters *c) {
-    if (c->probes == NULL)
-        return;
-    latecomer_probe_clear(c->probes, 0);
-    latecomer_probe_repetition(c->probes, 0);
+void lc_rep_probes_clear(const struct lc_rep_counters *c) {
+    if (c->probes != NULL)
+        latecomer_probe_clear(c->probes, 0);
 }
 
 void lc_rep_probes_end(const struct lc_rep_counters *c, int64_t *values) {
@@ -192,6 +184,6 @@ void lc_rep_probes_end(const struct lc_rep_counters *c, int64_t *values) {
         double value = (double)latecomer_probe_value(c->probes, 0, i);
         if (c->probes->timer[i] && lc_timer.tsc)
             value *= lc_timer.ns_per_tick;
-        values[c->probe_first + (unsigned)i] = (int64_t)value;
+        values[c->n_read + (unsigned)i] = (int64_t)value;
     }
 }

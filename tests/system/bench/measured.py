@@ -1,7 +1,7 @@
 """latecomer bench: every operation on two ranks, the JSON's keys, the long table against the fingerprint, oversubscribed ranks, a launcher
 around it, interruption, mistakes, comparison.
 
-measured.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY SHARED_RING VARIABLES PAPI_DIR"""
+measured.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY SHARED_RING VARIABLES PAPI_DIR ORDER"""
 import csv
 import io
 import json
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
-LATECOMER, FLAVOUR, SCRATCH, PROBED, RING, VARIABLES, PAPI = sys.argv[1:8]
+LATECOMER, FLAVOUR, SCRATCH, PROBED, RING, VARIABLES, PAPI, ORDER = sys.argv[1:9]
 FAILED = []
 KEYS = {"format", "version", "operation", "bytes", "ranks", "nodes", "machine", "mpi", "benchmark", "clock", "min_ns", "max_ns", "mean_ns",
         "median_ns", "median_ci_ns", "quantiles_ns", "warmup", "categories", "modes", "change_points", "box", "ecdf", "histogram", "per_rank",
@@ -64,7 +64,9 @@ def table_agrees():
     """Run times of the fingerprint from the starts and own times of the ranks."""
     rows = [row for row in table("all") if row["operation"] == "MPI_Allreduce"]
     runs = fingerprint("all", "MPI_Allreduce-64")["runs_ns"]
-    for i, run in enumerate(runs):
+    counting = sorted({int(row["iteration"]) for row in rows if row["metric"] == "runtime_ns"})
+    check(len(counting) == len(runs), f"{len(runs)} runs in the fingerprint, {len(counting)} in the table")
+    for i, run in zip(counting, runs):
         own = {(int(row["rank"]), row["metric"]): int(row["value"]) for row in rows if int(row["iteration"]) == i}
         ends = [own[r, "start_ns"] + own[r, "runtime_ns"] for r in range(2)]
         check(run == max(ends) - min(own[r, "start_ns"] for r in range(2)), f"repetition {i}: {run} in the fingerprint, {own} in the table")
@@ -149,14 +151,14 @@ def ranks_of(values):
 
 def probed():
     """A library with probes, preloaded: every third repetition wastes 20 ms in one of them, more than a scheduler takes away."""
-    done = bench("MPI_Allreduce", "--reps", "90", "--time", "60", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "probed",
+    done = bench("MPI_Allreduce", "--reps", "90", "--time", "60", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "probed",
                  env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_GROW_US="20000"))
     check(done.returncode == 0, f"probed: {done.stderr}")
     if done.returncode != 0:
         return
     one = json.loads(done.stdout)
     grow, runs = one["counters"]["probe_grow_ns"], one["runs_ns"]
-    check(one["counters"]["probe_calls"]["values"] == [2] * 90, f"probed: {one['counters']['probe_calls']['values']} calls")
+    check(one["counters"]["probe_calls"]["values"] == [2] * 90 and one["counters"]["probe_calls"]["series"] == "runs", f"probed: {one['counters']['probe_calls']['values']} calls")
     for i, (value, run) in enumerate(zip(grow["values"], runs)):
         check((value >= 2 * 19.9e6 and run >= 19.9e6) if i % 3 == 0 else value == 0, f"probed: repetition {i}: {value} ns in grow, run time {run} ns")
     expected = statistics.correlation(ranks_of(grow["values"]), ranks_of(runs))
@@ -165,7 +167,7 @@ def probed():
 
 def shared_ring():
     """The example of the documentation: its pool grows in the first 48 repetitions with large messages, and never with small ones."""
-    done = bench("MPI_Bcast", "--bytes", "64,64k", "--reps", "100", "--time", "30", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "ring",
+    done = bench("MPI_Bcast", "--bytes", "64,64k", "--reps", "100", "--time", "30", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "-o", "ring",
                  env=dict(os.environ, LD_PRELOAD=RING))
     check(done.returncode == 0, f"ring: {done.stderr}")
     small, large = (fingerprint("ring", f"MPI_Bcast-{n}")["counters"] for n in (64, 65536))
@@ -175,14 +177,23 @@ def shared_ring():
     check(min(grown[:48]) > 0 and max(grown[48:]) == 0, f"ring: {grown}")
 
 
-def audited():
-    done = bench("empty", "--reps", "256", "--sync", "barrier", "--audit", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "audited")
-    check(done.returncode == 0, f"audit: {done.stderr}")
-    if done.returncode == 0:
-        one = json.loads(done.stdout)
-        audit = one["benchmark"]["audit"]
-        check(audit["pairs"] == 4 and audit["ci"][0] <= audit["perturbation"] <= audit["ci"][1], f"audit: {audit}")
-        check("audit_block" not in one["counters"], "audit: its blocks are among the counters")
+def counted():
+    """Counters are read around every third call, and around no other: two batches of 32 until 40 count."""
+    done = bench("MPI_Scan", "--reps", "40", "--sync", "barrier", "--counters", "rusage", "--counters-every", "3", "-n", "2", "--mpi", FLAVOUR, "--json",
+                 "-o", "counted", env=dict(os.environ, LD_PRELOAD=ORDER, ORDER_FILE=f"{SCRATCH}/order"))
+    check(done.returncode == 0, f"counted: {done.stderr}")
+    if done.returncode != 0:
+        return
+    for rank in range(2):
+        with open(f"{SCRATCH}/order.{rank}", encoding="utf-8") as file:
+            order = file.read()
+        check(order == "".join("RSR" if i % 3 == 2 else "S" for i in range(64)), f"counted: rank {rank}: {order}")
+    one = json.loads(done.stdout)
+    series = one["counted"]
+    check(series["every"] == 3 and series["at"] == [2 * (i + 1) for i in range(len(series["at"]))], f"counted: {series['at']}")
+    check(len(one["runs_ns"]) == 40 and len(series["runs_ns"]) == len(series["category"]) == len(one["counters"]["minor_faults"]["values"]) == 19,
+          f"counted: {len(one['runs_ns'])} runs, {len(series['runs_ns'])} with counters")
+    check({int(row["iteration"]) for row in table("counted") if row["metric"] == "minor_faults"} == set(range(2, 59, 3)), "counted: table")
 
 
 def mpi_variables():
@@ -191,9 +202,11 @@ def mpi_variables():
     for env in (dict(os.environ, LD_PRELOAD=VARIABLES), os.environ):
         done = bench(*args, env=env)
         check(done.returncode == 0, f"variables: {done.stderr}")
-        one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "benchmark": {"missing": {}}}
+        one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "benchmark": {"missing": {}}, "counted": {}}
         found = {name: c["total"] for name, c in one["counters"].items()}
-        check(env is os.environ or found == {"runtime_spc_variable_0": 128}, f"variables: {found}")
+        # one call on each rank in each repetition with counters
+        check(env is os.environ or found == {"runtime_spc_variable_0": 2 * len(one["counted"].get("runs_ns", []))} != {"runtime_spc_variable_0": 0},
+              f"variables: {found}")
         check(found or any("MPI_T" in line for line in one["benchmark"]["missing"]), f"variables: {found}, {one['benchmark']['missing']}")
 
 
@@ -253,7 +266,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, shared_ring, audited, mpi_variables, lacking, papi, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, shared_ring, counted, mpi_variables, lacking, papi, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

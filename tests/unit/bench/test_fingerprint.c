@@ -146,6 +146,13 @@ static void test_import(void **state) {
     assert_true(in.n == 2 && in.runs[0] == 9 && in.runs[1] == 7 && in.ranks == 2 && in.bytes == 16);
     assert_string_equal(in.operation, "MPI_Scan");
     free(in.runs);
+    /* a repetition with counters has no run time */
+    assert_int_equal(import_text("iteration,rank,metric,value\n0,0,runtime_ns,4\n"
+                                 "1,0,counted_runtime_ns,90\n2,0,runtime_ns,6\n",
+                                 &in),
+                     LC_OK);
+    assert_true(in.n == 2 && in.runs[0] == 4 && in.runs[1] == 6);
+    free(in.runs);
     static const char *const bad[] = {"",
                                       "abc\n",
                                       "1\nx\n",
@@ -159,6 +166,7 @@ static void test_import(void **state) {
                                       "iteration,rank,metric,value\n1e12,0,runtime_ns,4\n",
                                       "iteration,rank,metric,value\n0,-1,runtime_ns,4\n",
                                       "iteration,rank,metric,value\n0,0,other,4\n",
+                                      "iteration,rank,metric,value\n0,0,counted_runtime_ns,4\n",
                                       ("iteration,rank,metric,value,bytes\n0,0,runtime_ns,4,1\n"
                                        "1,0,runtime_ns,4,2\n")};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

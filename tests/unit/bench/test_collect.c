@@ -1,0 +1,162 @@
+/* From what the ranks wrote to fingerprints: parts with known times and counters, two ranks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* after those */
+#include <cmocka.h>
+
+#include "bench/bench_collect.h"
+#include "bench/parts.h"
+
+enum { RANKS = 2, EVERY = 4 };
+
+static char folder[64];
+
+static void file_name(char *text, size_t size, const char *name) {
+    snprintf(text, size, "%s/%s", folder, name);
+}
+
+static void begin(struct lc_part_writer *part, uint32_t rank) {
+    char parts[96];
+    struct lc_part_hello hello = {
+        .magic = LC_PART_MAGIC, .rank = rank, .size = RANKS, .node_ranks = RANKS, .cores = 1};
+    snprintf(hello.node, sizeof hello.node, "host");
+    file_name(parts, sizeof parts, "parts");
+    (void)mkdir(parts, 0700);
+    assert_int_equal(lc_part_open(part, parts, rank), LC_OK);
+    assert_int_equal(lc_part_put(part, LC_PART_HELLO, &hello, sizeof hello), LC_OK);
+}
+
+/* A job with the counter "faults", which is read, and "gap", which every repetition has. */
+static void begin_job(struct lc_part_writer *part, const char *operation) {
+    struct lc_part_job head = {
+        .bytes = 8, .n_counters = 2, .global = 1, .every = EVERY, .n_read = 1};
+    snprintf(head.operation, sizeof head.operation, "%s", operation);
+    snprintf(head.sync, sizeof head.sync, "roundtime");
+    snprintf(head.counter[0], LC_PART_NAME, "faults");
+    snprintf(head.counter[1], LC_PART_NAME, "gap");
+    assert_int_equal(lc_part_put(part, LC_PART_JOB, &head, sizeof head), LC_OK);
+}
+
+static void put(struct lc_part_writer *part, int64_t start, int64_t end, bool counted,
+                int64_t faults, int64_t gap) {
+    const int64_t values[] = {start, end, counted, faults, gap};
+    assert_int_equal(lc_part_put(part, LC_PART_REPS, values, sizeof values), LC_OK);
+}
+
+static void end_job(struct lc_part_writer *part) {
+    const struct lc_part_end end = {.stopped = "repetitions"};
+    assert_int_equal(lc_part_put(part, LC_PART_END, &end, sizeof end), LC_OK);
+}
+
+static void end(struct lc_part_writer *part) {
+    assert_int_equal(lc_part_flush(part), LC_OK);
+    lc_part_close(part);
+}
+
+static void collect(struct lc_collected *all) {
+    json_t *settings = json_object();
+    assert_int_equal(lc_bench_collect(folder, settings, all), LC_OK);
+    json_decref(settings);
+}
+
+static const json_t *member(const struct lc_fingerprint *f, const char *object, const char *key) {
+    return json_object_get(json_object_get(f->about, object), key);
+}
+
+static double item(const json_t *list, size_t i) {
+    return json_number_value(json_array_get(list, i));
+}
+
+/* How many lines of runs.csv.zst begin so. */
+static int lines(const char *beginning) {
+    char command[160], line[256];
+    int n = 0;
+    snprintf(command, sizeof command, "zstd -dcq %s/runs.csv.zst", folder);
+    FILE *in = popen(command, "re");
+    assert_non_null(in);
+    while (fgets(line, sizeof line, in) != NULL)
+        n += strncmp(line, beginning, strlen(beginning)) == 0;
+    assert_int_equal(pclose(in), 0);
+    return n;
+}
+
+/* Repetitions take 100 ns and more; each fourth has counters and takes 150 % longer: it is in no
+ * run time. */
+static void test_counted_apart(void **state) {
+    (void)state;
+    enum { REPS = 400 };
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        begin(&part, rank);
+        begin_job(&part, "MPI_Scan");
+        for (int i = 0; i < REPS; i++) {
+            bool counted = i % EVERY == EVERY - 1;
+            int64_t start = 10000 * i + 5 * rank, took = (100 + i % 7) * (counted ? 5 : 2) / 2;
+            put(&part, start, start + took, counted, counted ? i : 0, 7 + rank);
+        }
+        end_job(&part);
+        end(&part);
+    }
+    collect(&all);
+    assert_true(all.complete && all.n == 1);
+    const struct lc_fingerprint *f = all.all[0];
+    assert_int_equal(f->n, REPS * 3 / 4);
+    assert_true(f->runs[0] == 105 && f->ascending[f->n - 1] == 111); /* from rank 0 to 1: 5 more */
+    const json_t *at = member(f, "counted", "at"), *runs = member(f, "counted", "runs_ns");
+    assert_int_equal(json_array_size(runs), REPS / 4);
+    assert_true(item(at, 0) == 3 && item(at, 1) == 6);
+    assert_true(item(runs, 0) == 257 + 5);
+    assert_true(json_number_value(member(f, "counted", "every")) == EVERY);
+    double change = json_number_value(member(f, "counted", "perturbation"));
+    assert_true(change > 1.40 && change < 1.45); /* (257 + 5) / (103 + 5) - 1 */
+    const json_t *ci = member(f, "counted", "ci");
+    assert_true(item(ci, 0) <= change && change <= item(ci, 1) && item(ci, 1) < 1.5);
+    assert_int_equal(json_array_size(json_object_get(f->about, "warnings")), 1);
+    assert_non_null(
+        strstr(json_string_value(json_array_get(json_object_get(f->about, "warnings"), 0)),
+               "reading counters changes the run time by +14"));
+    const json_t *faults = member(f, "counters", "faults"), *gap = member(f, "counters", "gap");
+    assert_string_equal(json_string_value(json_object_get(faults, "series")), "counted");
+    assert_string_equal(json_string_value(json_object_get(gap, "series")), "runs");
+    assert_int_equal(json_array_size(json_object_get(faults, "values")), REPS / 4);
+    assert_int_equal(json_array_size(json_object_get(gap, "values")), f->n);
+    assert_true(item(json_object_get(faults, "values"), 1) == 2 * 7);
+    assert_true(item(json_object_get(gap, "values"), 1) == 8); /* the largest of the ranks */
+    assert_int_equal(lines("MPI_Scan,8,3,0,faults,3"), 1);
+    assert_int_equal(lines("MPI_Scan,8,4,0,faults,"), 0);
+    assert_int_equal(lines("MPI_Scan,8,4,1,gap,8"), 1);
+    assert_int_equal(lines("MPI_Scan,8,4,0,runtime_ns,104"), 1);
+    assert_int_equal(lines("MPI_Scan,8,3,0,runtime_ns,"), 0);
+    assert_int_equal(lines("MPI_Scan,8,3,0,counted_runtime_ns,257"), 1);
+    lc_collected_free(&all);
+}
+
+static int begin_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/test_collectXXXXXX");
+    return mkdtemp(folder) == NULL;
+}
+
+static int end_folder(void **state) {
+    static const char *const names[] = {"parts/rank-0", "parts/rank-1", "runs.csv.zst"};
+    char name[96];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        file_name(name, sizeof name, names[i]);
+        (void)unlink(name);
+    }
+    file_name(name, sizeof name, "parts");
+    return rmdir(name) != 0 || rmdir(folder) != 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_counted_apart, begin_folder, end_folder)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
