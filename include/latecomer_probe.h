@@ -6,24 +6,35 @@
  *   #define LATECOMER_PROBES(COUNTER, TIMER) COUNTER(slots) TIMER(grow_pool)
  *   #include "latecomer_probe.h"
  *
- *   LATECOMER_PROBE_TABLE;               in one source file: the memory behind it
+ *   LATECOMER_PROBE_TABLE;               in one source file of the library: the memory behind it
  *
  *   latecomer_probe_count(latecomer_probe_slots);
  *   latecomer_probe_start(latecomer_probe_grow_pool);
  *   ...
  *   latecomer_probe_stop(latecomer_probe_grow_pool);       time adds up within a repetition
  *
- * Who measures says which repetition it is:
+ * Each library has a table of its own, however many of them are in a process. Two layers in one
+ * library or program have names, which are in the names of their probes, too:
  *
- *   latecomer_probe_open(&latecomer_probe_table, 1000);    memory for so many; 0: done
- *   latecomer_probe_repetition(&latecomer_probe_table, i); ..; -1: nothing is recorded from here on
- *   latecomer_probe_value(&latecomer_probe_table, i, m);   over all threads; timers: ticks
+ *   #define LATECOMER_PROBE_LAYER ring   before the inclusion
  *
- * `latecomer bench` does so where it finds the table in the process, and correlates each probe
- * with the run time. Before the first repetition nothing is recorded. A stop without a start, and
- * a start of a timer that runs, are counted as unbalanced and change nothing else. Each thread
- * has its own memory; threads beyond LATECOMER_PROBE_THREADS are counted as lost. A disabled
- * probe costs one predictable branch. */
+ * A table reports to the program when its library is loaded, and when it is unloaded:
+ *
+ *   void latecomer_probe_register(struct latecomer_probe_table *table);
+ *   void latecomer_probe_unregister(struct latecomer_probe_table *table);
+ *
+ * are called if the program that measures defines and exports them (gcc -rdynamic); libraries find
+ * them also where they are opened with RTLD_LOCAL. Who measures says which repetition it is:
+ *
+ *   latecomer_probe_open(table, 1000);     memory for so many; 0: done
+ *   latecomer_probe_repetition(table, i);  ..; -1: nothing is recorded from here on
+ *   latecomer_probe_value(table, i, m);    over all threads; timers: ticks
+ *
+ * `latecomer bench` does so with each table, and correlates each probe with the run time. Before
+ * the first repetition nothing is recorded. A stop without a start, and a start of a timer that
+ * runs, are counted as unbalanced and change nothing else. Each thread has its own memory; threads
+ * beyond LATECOMER_PROBE_THREADS are counted as lost. A disabled probe costs one predictable
+ * branch. */
 #ifndef LATECOMER_PROBE_H
 #define LATECOMER_PROBE_H
 
@@ -36,10 +47,11 @@
 extern "C" {
 #endif
 
-enum { LATECOMER_PROBE_VERSION = 1, LATECOMER_PROBE_THREADS = 64, LATECOMER_PROBE_MOST = 64 };
+enum { LATECOMER_PROBE_VERSION = 2, LATECOMER_PROBE_THREADS = 64, LATECOMER_PROBE_MOST = 64 };
 
 struct latecomer_probe_table {
     int version, n;          /* probes */
+    const char *layer;       /* its name, or "" */
     const char *const *name; /* [n] */
     const char *timer;       /* [n]: 1: its values are ticks */
     int64_t now;             /* repetition, or -1 */
@@ -93,19 +105,41 @@ static inline void latecomer_probe_clear(struct latecomer_probe_table *t, int64_
         memset(t->values[k] + i * t->n, 0, (size_t)t->n * sizeof(int64_t));
 }
 
+/* Where a table reports; NULL in a program that does not measure. */
+extern void latecomer_probe_register(struct latecomer_probe_table *table)
+    __attribute__((weak, visibility("default")));
+extern void latecomer_probe_unregister(struct latecomer_probe_table *table)
+    __attribute__((weak, visibility("default")));
+
 #ifdef LATECOMER_PROBES
+
+/* Names for the linker, so that layers of one library have memory of their own. */
+#define LATECOMER_PROBE_STRING_(text) #text
+#define LATECOMER_PROBE_STRING(text)  LATECOMER_PROBE_STRING_(text)
+#ifdef LATECOMER_PROBE_LAYER
+#define LATECOMER_PROBE_LAYER_NAME   LATECOMER_PROBE_STRING(LATECOMER_PROBE_LAYER)
+#define LATECOMER_PROBE_SYMBOL(name) __asm__(name "_" LATECOMER_PROBE_LAYER_NAME)
+#else
+#define LATECOMER_PROBE_LAYER_NAME   ""
+#define LATECOMER_PROBE_SYMBOL(name) __asm__(name)
+#endif
 
 #define LATECOMER_PROBE_ENUM(probe) latecomer_probe_##probe,
 enum { LATECOMER_PROBES(LATECOMER_PROBE_ENUM, LATECOMER_PROBE_ENUM) LATECOMER_PROBE_N };
 
-extern struct latecomer_probe_table latecomer_probe_table;
-extern __thread int latecomer_probe_thread;        /* 0: not yet known, else its place + 1 */
-extern __thread int64_t latecomer_probe_started[]; /* [n] ticks; 0: does not run */
+/* Hidden: the dynamic linker would give all libraries that of the first. */
+#define LATECOMER_PROBE_OWN(name) LATECOMER_PROBE_SYMBOL(name) __attribute__((visibility("hidden")))
+extern struct latecomer_probe_table
+    latecomer_probe_table LATECOMER_PROBE_OWN("latecomer_probe_table");
+/* 0: not yet known, else its place + 1 */
+extern __thread int latecomer_probe_thread LATECOMER_PROBE_OWN("latecomer_probe_thread");
+/* [n] ticks; 0: does not run */
+extern __thread int64_t latecomer_probe_started[] LATECOMER_PROBE_OWN("latecomer_probe_started");
 
 #define LATECOMER_PROBE_NAME(probe)   #probe,
 #define LATECOMER_PROBE_COUNTS(probe) 0,
 #define LATECOMER_PROBE_TIMES(probe)  1,
-/* The memory behind the table; exported, so that `latecomer bench` finds it in any library. */
+/* The memory behind the table, and who reports it. */
 #define LATECOMER_PROBE_TABLE                                                                      \
     static const char *const latecomer_probe_names[] = {                                           \
         LATECOMER_PROBES(LATECOMER_PROBE_NAME, LATECOMER_PROBE_NAME)};                             \
@@ -113,17 +147,26 @@ extern __thread int64_t latecomer_probe_started[]; /* [n] ticks; 0: does not run
         LATECOMER_PROBES(LATECOMER_PROBE_COUNTS, LATECOMER_PROBE_TIMES)};                          \
     __thread int latecomer_probe_thread;                                                           \
     __thread int64_t latecomer_probe_started[LATECOMER_PROBE_N];                                   \
-    __attribute__((visibility("default"))) struct latecomer_probe_table latecomer_probe_table = {  \
-        LATECOMER_PROBE_VERSION,                                                                   \
-        LATECOMER_PROBE_N,                                                                         \
-        latecomer_probe_names,                                                                     \
-        latecomer_probe_timers,                                                                    \
-        -1,                                                                                        \
-        0,                                                                                         \
-        0,                                                                                         \
-        {NULL},                                                                                    \
-        0,                                                                                         \
-        0}
+    struct latecomer_probe_table latecomer_probe_table = {LATECOMER_PROBE_VERSION,                 \
+                                                          LATECOMER_PROBE_N,                       \
+                                                          LATECOMER_PROBE_LAYER_NAME,              \
+                                                          latecomer_probe_names,                   \
+                                                          latecomer_probe_timers,                  \
+                                                          -1,                                      \
+                                                          0,                                       \
+                                                          0,                                       \
+                                                          {NULL},                                  \
+                                                          0,                                       \
+                                                          0};                                      \
+    __attribute__((constructor)) static void latecomer_probe_loaded(void) {                        \
+        if (latecomer_probe_register != NULL)                                                      \
+            latecomer_probe_register(&latecomer_probe_table);                                      \
+    }                                                                                              \
+    __attribute__((destructor)) static void latecomer_probe_unloaded(void) {                       \
+        if (latecomer_probe_unregister != NULL)                                                    \
+            latecomer_probe_unregister(&latecomer_probe_table);                                    \
+    }                                                                                              \
+    struct latecomer_probe_table /* so that a semicolon follows */
 
 /* Adds to a probe of the current repetition. */
 static inline void latecomer_probe_add(int m, int64_t n) {

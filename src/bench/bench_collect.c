@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/strbuf.h"
-#include "bench/bench_job.h"
+#include "bench/measured_job.h"
 #include "bench/runs_csv.h"
 
 /* The clock is good enough if its error is below this part of the median run time. */
@@ -62,7 +62,7 @@ static void add_truth(const struct collector *c, json_t *clock) {
     json_decref(list);
 }
 
-static json_t *clock_json(const struct collector *c, const struct lc_bench_job *job,
+static json_t *clock_json(const struct collector *c, const struct lc_measured_job *job,
                           double *error) {
     json_t *clock = facts_of(c, "clock");
     double residual = 0, model_error = 0;
@@ -79,7 +79,7 @@ static json_t *clock_json(const struct collector *c, const struct lc_bench_job *
     return clock;
 }
 
-static json_t *benchmark_json(const struct collector *c, const struct lc_bench_job *job) {
+static json_t *benchmark_json(const struct collector *c, const struct lc_measured_job *job) {
     json_t *b = json_deep_copy(c->benchmark);
     const struct lc_part_job *head = &job->part[0]->head;
     const struct lc_part_end *end = &job->part[0]->end;
@@ -100,7 +100,7 @@ static json_t *benchmark_json(const struct collector *c, const struct lc_bench_j
 }
 
 /* Each rank's own run times, and how often it left last; of repetitions whose run time counts. */
-static enum lc_err per_rank_json(const struct collector *c, const struct lc_bench_job *job,
+static enum lc_err per_rank_json(const struct collector *c, const struct lc_measured_job *job,
                                  json_t *list) {
     double *own;
     LC_TRY(lc_alloc(&own, job->n_runs, sizeof own[0]));
@@ -126,7 +126,7 @@ static enum lc_err per_rank_json(const struct collector *c, const struct lc_benc
     return LC_OK;
 }
 
-static void add_warnings(const struct collector *c, const struct lc_bench_job *job,
+static void add_warnings(const struct collector *c, const struct lc_measured_job *job,
                          double clock_error, const struct lc_fingerprint *f, json_t *warnings) {
     const char *wanted = json_string_value(json_object_get(c->benchmark, "sync_wanted"));
     json_t *facts = facts_of(c, "warning");
@@ -146,12 +146,12 @@ static void add_warnings(const struct collector *c, const struct lc_bench_job *j
         json_array_append_new(warnings, json_string("the job died: what was measured until then"));
 }
 
-static enum lc_err make_fingerprint(struct collector *c, struct lc_bench_job *job) {
+static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job *job) {
     struct lc_fingerprint *f;
     double clock_error, *runs;
     LC_TRY(lc_alloc(&runs, job->n_runs, sizeof runs[0]));
     for (size_t i = 0; i < job->n_runs; i++)
-        runs[i] = lc_bench_job_time(job, job->runs[i]);
+        runs[i] = lc_measured_job_time(job, job->runs[i]);
     json_t *mpi = facts_of(c, "mpi"), *ranks = json_array(), *warnings = json_array();
     json_object_set_new(mpi, "parameters", facts_of(c, "parameters"));
     json_t *about =
@@ -168,20 +168,20 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_bench_job *jo
     c->out->all[c->out->n++] = f;
     add_warnings(c, job, clock_error, f, warnings);
     LC_TRY(per_rank_json(c, job, ranks));
-    LC_TRY(lc_bench_job_counters(job, f, f->about));
+    LC_TRY(lc_measured_job_counters(job, f, f->about));
     return lc_runs_csv_job(c->table, f, job);
 }
 
-static enum lc_err make_job(struct collector *c, struct lc_bench_job *job) {
-    enum lc_err err = lc_bench_job_begin(job);
+static enum lc_err make_job(struct collector *c, struct lc_measured_job *job) {
+    enum lc_err err = lc_measured_job_begin(job);
     if (err == LC_OK && job->n_runs > 0)
         err = make_fingerprint(c, job);
-    lc_bench_job_end(job);
+    lc_measured_job_end(job);
     return err;
 }
 
 /* The same job of all ranks; *n: repetitions that all have. False: some rank has another one. */
-static bool join(const struct collector *c, size_t number, struct lc_bench_job *job) {
+static bool join(const struct collector *c, size_t number, struct lc_measured_job *job) {
     job->n = SIZE_MAX;
     for (size_t r = 0; r < c->n_parts; r++) {
         const struct lc_rank_part *p = &c->parts[r];
@@ -199,7 +199,7 @@ static bool join(const struct collector *c, size_t number, struct lc_bench_job *
 }
 
 static enum lc_err make_all(struct collector *c) {
-    struct lc_bench_job job = {.ranks = (uint32_t)c->n_parts};
+    struct lc_measured_job job = {.ranks = (uint32_t)c->n_parts};
     LC_TRY(lc_alloc(&job.part, c->n_parts, sizeof(void *)));
     enum lc_err err = LC_OK;
     c->out->complete = c->parts[0].n_jobs > 0;

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/stats.h"
-#include "bench/bench_job.h"
+#include "bench/measured_job.h"
 #include "bench/correlation.h"
 
 /* More than this part of the median is said in words. */
@@ -48,8 +48,8 @@ static enum lc_err correlate(const struct series *s, const double *values, doubl
 }
 
 /* Counter c of all ranks in each repetition; `memory`: 3 [n]. */
-static enum lc_err one_counter(const struct lc_bench_job *job, const struct series *s, uint32_t c,
-                               double *memory, json_t *counters) {
+static enum lc_err one_counter(const struct lc_measured_job *job, const struct series *s,
+                               uint32_t c, double *memory, json_t *counters) {
     const char *name = job->part[0]->head.counter[c];
     bool largest = strstr(name, "gap") != NULL; /* others are added up over ranks */
     double total = 0;
@@ -117,7 +117,7 @@ static void warn(const struct lc_perturbation *p, uint32_t every, json_t *warnin
                            100 * p->change, every));
 }
 
-static enum lc_err counted_json(const struct lc_bench_job *job, const struct lc_fingerprint *f,
+static enum lc_err counted_json(const struct lc_measured_job *job, const struct lc_fingerprint *f,
                                 const uint8_t *category, json_t *about) {
     const struct lc_counted_series *s = &job->series;
     struct lc_perturbation p;
@@ -138,8 +138,8 @@ static enum lc_err counted_json(const struct lc_bench_job *job, const struct lc_
     return LC_OK;
 }
 
-enum lc_err lc_bench_job_counters(const struct lc_bench_job *job, const struct lc_fingerprint *f,
-                                  json_t *about) {
+enum lc_err lc_measured_job_counters(const struct lc_measured_job *job,
+                                     const struct lc_fingerprint *f, json_t *about) {
     const struct lc_part_job *head = &job->part[0]->head;
     uint8_t *category;
     double *memory;

@@ -74,7 +74,7 @@ static void put(FILE *out, const struct lc_fingerprint *f, size_t i, int rank, c
 /* What the ranks measured: a repetition with counters has other names for its times, so that
  * nobody takes them for run times. */
 static void put_repetition(FILE *out, const struct lc_fingerprint *f,
-                           const struct lc_bench_job *job, size_t i) {
+                           const struct lc_measured_job *job, size_t i) {
     const struct lc_part_job *head = &job->part[0]->head;
     int64_t first = INT64_MAX, last_start = INT64_MIN, last = INT64_MIN, local = 0;
     int last_rank = 0;
@@ -100,7 +100,7 @@ static void put_repetition(FILE *out, const struct lc_fingerprint *f,
 }
 
 enum lc_err lc_runs_csv_job(FILE *out, const struct lc_fingerprint *f,
-                            const struct lc_bench_job *job) {
+                            const struct lc_measured_job *job) {
     double *values;
     LC_TRY(lc_alloc(&values, f->n, sizeof values[0]));
     for (size_t i = 0; i < job->n; i++)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "bench/bench_job.h"
+#include "bench/measured_job.h"
 
 /* Begins the table: *out is a stream that is compressed by Zstandard; closed by lc_runs_csv_end().
  * LC_ERR_IO. */
@@ -16,6 +16,6 @@ enum lc_err lc_runs_csv_end(const char *file, FILE *out); /* LC_ERR_IO */
 
 /* All repetitions of one job. f: its fingerprint. LC_ERR_NOMEM. */
 enum lc_err lc_runs_csv_job(FILE *out, const struct lc_fingerprint *f,
-                            const struct lc_bench_job *job);
+                            const struct lc_measured_job *job);
 
 #endif

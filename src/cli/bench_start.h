@@ -15,7 +15,7 @@ struct lc_bench_wishes {
     double seconds, precision;
     long ranks, root;
     bool in_place, page; /* page: report.html in the result */
-    bool one_of_many; /* launches: what is to be said of them is said by who starts them */
+    bool one_of_many;    /* launches: what is to be said of them is said by who starts them */
 };
 
 /* Measures, writes the directory of the result and gives its fingerprints. Under a launcher all

@@ -15,6 +15,7 @@
 #include "bench/categories.h"
 #include "bench/dependent.h"
 #include "bench/harness/mock_ups.h"
+#include "bench/harness/probe_layers.h"
 
 const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", "barrier", "none"};
 
@@ -137,20 +138,20 @@ static void synchronise(struct job *j, struct rep *r, int k, const int64_t *word
     case LC_SYNC_ROUNDTIME:
         start = (int64_t)(now_global(h) + 3 * j->broadcast_ns * j->slack);
         lc_own_broadcast(&h->own, &start, 1);
-        lc_rep_probes_begin(&h->counters);
+        lc_probe_layers_begin();
         r->late = !spin_until(h, start, &r->gap_ticks);
         break;
     case LC_SYNC_WINDOW:
         start = words[WORD_START] + (int64_t)(k * j->window_ns);
-        lc_rep_probes_begin(&h->counters);
+        lc_probe_layers_begin();
         r->late = !spin_until(h, start, &r->gap_ticks);
         break;
     case LC_SYNC_BARRIER:
         lc_own_barrier(&h->own);
-        lc_rep_probes_begin(&h->counters);
+        lc_probe_layers_begin();
         break;
     default:
-        lc_rep_probes_begin(&h->counters);
+        lc_probe_layers_begin();
         break;
     }
 }
@@ -167,7 +168,7 @@ static void run_once(struct job *j, struct rep *r) {
 }
 
 static void end_rep(struct job *j, struct rep *r) {
-    lc_rep_probes_end(&j->h->counters, r->after);
+    lc_probe_layers_end(r->after + j->h->counters.n_read);
     r->start = (int64_t)lc_clock_global(&j->h->clock, r->start_ticks);
     r->end = (int64_t)lc_clock_global(&j->h->clock, r->end_ticks);
     check_mpi(j, r->error);
@@ -189,7 +190,7 @@ static void run_batch(struct job *j, const int64_t *words) {
         r->late = 0;
         r->gap_ticks = 0;
         r->counted = is_counted(j);
-        lc_rep_probes_clear(&j->h->counters);
+        lc_probe_layers_clear();
         synchronise(j, r, k, words);
         run_once(j, r);
         end_rep(j, r);

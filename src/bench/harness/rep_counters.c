@@ -1,6 +1,5 @@
 #include "bench/harness/rep_counters.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/timer.h"
+#include "bench/harness/probe_layers.h"
 
 struct event {
     uint64_t config;
@@ -84,22 +83,6 @@ static void close_perf(struct lc_perf_group *g) {
             close(g->fds[i]);
 }
 
-/* A library with a table of probes may be linked, preloaded, or the MPI itself. */
-static void open_probes(struct lc_rep_counters *c, struct lc_strbuf *missing) {
-    struct latecomer_probe_table *t = dlsym(RTLD_DEFAULT, "latecomer_probe_table");
-    if (t == NULL)
-        return;
-    if (t->version != LATECOMER_PROBE_VERSION || t->n + (int)c->n + 2 > LC_PART_COUNTERS ||
-        latecomer_probe_open(t, 1) != 0) {
-        lc_strbuf_puts(missing, "no probes: too many, or of another version\n");
-        return;
-    }
-    c->probes = t;
-    for (int i = 0; i < t->n; i++)
-        snprintf(c->name[c->n++], LC_PART_NAME, "probe_%.36s%s", t->name[i],
-                 t->timer[i] ? "_ns" : "");
-}
-
 static bool has(const char *list, const char *word) {
     size_t length = strlen(word);
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
@@ -144,7 +127,7 @@ void lc_rep_counters_open(struct lc_rep_counters *c, MPI_Comm comm, const char *
     open_papi(c, comm, papi, missing);
     c->n_read = c->n;
     if (has(wanted, "probes"))
-        open_probes(c, missing);
+        c->n += lc_probe_layers_open(comm, c->name + c->n, LC_PART_COUNTERS - c->n - 1, missing);
     c->gap = has(wanted, "gap");
     c->gap_place = c->n;
     if (c->gap)
@@ -169,21 +152,4 @@ void lc_rep_counters_read(const struct lc_rep_counters *c, int64_t *values) {
     read_perf(&c->hardware, values);
     lc_mpi_variables_read(&c->mpi, values + c->mpi_first);
     lc_papi_read(&c->papi, values + c->papi_first);
-}
-
-void lc_rep_probes_clear(const struct lc_rep_counters *c) {
-    if (c->probes != NULL)
-        latecomer_probe_clear(c->probes, 0);
-}
-
-void lc_rep_probes_end(const struct lc_rep_counters *c, int64_t *values) {
-    if (c->probes == NULL)
-        return;
-    latecomer_probe_repetition(c->probes, -1);
-    for (int i = 0; i < c->probes->n; i++) {
-        double value = (double)latecomer_probe_value(c->probes, 0, i);
-        if (c->probes->timer[i] && lc_timer.tsc)
-            value *= lc_timer.ns_per_tick;
-        values[c->n_read + (unsigned)i] = (int64_t)value;
-    }
 }

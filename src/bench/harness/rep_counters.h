@@ -2,15 +2,12 @@
  * synchronisation: getrusage, software and hardware events (perf), performance variables of MPI_T,
  * events of PAPI. Reading them takes longer than many an operation, so only some repetitions have
  * them. The others need nothing between the start and the call, so every repetition has them: the
- * longest gap in the synchronisation's spin, probes of a library here (include/latecomer_probe.h).
- */
+ * longest gap in the synchronisation's spin, probes of libraries here (probe_layers.h). */
 #ifndef LC_BENCH_HARNESS_REP_COUNTERS_H
 #define LC_BENCH_HARNESS_REP_COUNTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <latecomer_probe.h>
 
 #include "base/strbuf.h"
 #include "bench/harness/mpi_variables.h"
@@ -33,8 +30,7 @@ struct lc_rep_counters {
     char name[LC_PART_COUNTERS][LC_PART_NAME];
     unsigned gap_place, mpi_first, papi_first; /* probes: from n_read on */
     struct lc_papi_events papi;
-    struct lc_mpi_variables mpi;          /* n 0: none */
-    struct latecomer_probe_table *probes; /* NULL: there are none */
+    struct lc_mpi_variables mpi; /* n 0: none */
 };
 
 /* Collective over comm. `wanted`: names of sources with commas: rusage, perf, mpi, gap, probes,
@@ -47,15 +43,5 @@ void lc_rep_counters_close(struct lc_rep_counters *counters);
 
 /* values[n_read]: what stands in the counters now. */
 void lc_rep_counters_read(const struct lc_rep_counters *counters, int64_t *values);
-
-/* Probes begin at 0; nothing is recorded yet. */
-void lc_rep_probes_clear(const struct lc_rep_counters *counters);
-/* Probes record from here on: a store, so that little is lost where no spin follows it. */
-static inline void lc_rep_probes_begin(const struct lc_rep_counters *counters) {
-    if (counters->probes != NULL)
-        latecomer_probe_repetition(counters->probes, 0);
-}
-/* After the operation: their values into values[n] (timers in ns); nothing is recorded any more. */
-void lc_rep_probes_end(const struct lc_rep_counters *counters, int64_t *values);
 
 #endif

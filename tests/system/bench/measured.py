@@ -1,7 +1,7 @@
 """latecomer bench: every operation on two ranks, the JSON's keys, the long table against the fingerprint, oversubscribed ranks, a launcher
 around it, interruption, mistakes, comparison.
 
-measured.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY SHARED_RING VARIABLES PAPI_DIR ORDER"""
+measured.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY SHARED_RING VARIABLES PAPI_DIR ORDER PROBE_LAYER"""
 import csv
 import io
 import json
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
-LATECOMER, FLAVOUR, SCRATCH, PROBED, RING, VARIABLES, PAPI, ORDER = sys.argv[1:9]
+LATECOMER, FLAVOUR, SCRATCH, PROBED, RING, VARIABLES, PAPI, ORDER, LAYER = sys.argv[1:10]
 FAILED = []
 KEYS = {"format", "version", "operation", "bytes", "ranks", "nodes", "machine", "mpi", "benchmark", "clock", "min_ns", "max_ns", "mean_ns",
         "median_ns", "median_ci_ns", "quantiles_ns", "warmup", "categories", "modes", "change_points", "box", "ecdf", "histogram", "per_rank",
@@ -165,6 +165,17 @@ def probed():
     check(abs(grow["spearman"]["all"] - expected) < 1e-9, f"probed: {grow['spearman']}, {expected} expected")
 
 
+def layers():
+    """Three libraries with probes: two are preloaded, the third is opened by the first and seen by no other."""
+    done = bench("MPI_Allreduce", "--reps", "40", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "layers",
+                 env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{RING}", PROBED_LAYER=LAYER))
+    check(done.returncode == 0, f"layers: {done.stderr}")
+    if done.returncode == 0:
+        found = {name: c["total"] for name, c in json.loads(done.stdout)["counters"].items() if not name.endswith("_ns")}
+        check(found == {"probe_calls": 80, "probe_eager": 0, "probe_buffers": 0, "probe_third_idle": 0, "probe_third_rest": 0, "probe_third_work": 240},
+              f"layers: {found}")
+
+
 def shared_ring():
     """The example of the documentation: its pool grows in the first 48 repetitions with large messages, and never with small ones."""
     done = bench("MPI_Bcast", "--bytes", "64,64k", "--reps", "100", "--time", "30", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "-o", "ring",
@@ -266,7 +277,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, shared_ring, counted, mpi_variables, lacking, papi, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, layers, shared_ring, counted, mpi_variables, lacking, papi, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

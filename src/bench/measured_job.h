@@ -1,13 +1,13 @@
 /* One job of all ranks, from their parts: its repetitions in the order of time. Those whose run
  * time counts are apart from those around which counters were read. */
-#ifndef LC_BENCH_BENCH_JOB_H
-#define LC_BENCH_BENCH_JOB_H
+#ifndef LC_BENCH_MEASURED_JOB_H
+#define LC_BENCH_MEASURED_JOB_H
 
 #include "bench/fingerprint.h"
 #include "bench/parts_read.h"
 #include "bench/perturbation.h"
 
-struct lc_bench_job {
+struct lc_measured_job {
     const struct lc_job_part **part; /* [ranks], borrowed */
     uint32_t ranks;
     size_t n;     /* repetitions that all ranks have */
@@ -17,20 +17,20 @@ struct lc_bench_job {
     struct lc_counted_series series;
 };
 
-/* Sorts the n repetitions of `part`; everything else is made here. lc_bench_job_end().
+/* Sorts the n repetitions of `part`; everything else is made here. lc_measured_job_end().
  * LC_ERR_NOMEM. */
-enum lc_err lc_bench_job_begin(struct lc_bench_job *job);
-/* Frees what lc_bench_job_begin() made. */
-void lc_bench_job_end(struct lc_bench_job *job);
+enum lc_err lc_measured_job_begin(struct lc_measured_job *job);
+/* Frees what lc_measured_job_begin() made. */
+void lc_measured_job_end(struct lc_measured_job *job);
 
 /* Of repetition i < n, in ns, 1 at least: an operation that does nothing takes less than this clock
  * can tell. */
-double lc_bench_job_time(const struct lc_bench_job *job, size_t i);
+double lc_measured_job_time(const struct lc_measured_job *job, size_t i);
 
 /* What the fingerprint says about repetitions with counters, and of each counter:
  * docs/definitions/micro-benchmark.md, section 3. f: of the run times of this job. New keys of
  * `about`. LC_ERR_NOMEM. */
-enum lc_err lc_bench_job_counters(const struct lc_bench_job *job, const struct lc_fingerprint *f,
-                                  json_t *about);
+enum lc_err lc_measured_job_counters(const struct lc_measured_job *job,
+                                     const struct lc_fingerprint *f, json_t *about);
 
 #endif

@@ -1,11 +1,11 @@
-#include "bench/bench_job.h"
+#include "bench/measured_job.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-double lc_bench_job_time(const struct lc_bench_job *job, size_t i) {
+double lc_measured_job_time(const struct lc_measured_job *job, size_t i) {
     int64_t first = INT64_MAX, last = INT64_MIN, local = 0;
     for (uint32_t r = 0; r < job->ranks; r++) {
         const int64_t *v = lc_job_rep(job->part[r], i);
@@ -17,7 +17,7 @@ double lc_bench_job_time(const struct lc_bench_job *job, size_t i) {
     return fmax(1, (double)(job->part[0]->head.global ? last - first : local));
 }
 
-enum lc_err lc_bench_job_begin(struct lc_bench_job *job) {
+enum lc_err lc_measured_job_begin(struct lc_measured_job *job) {
     job->n_runs = 0;
     job->runs = job->counted = NULL;
     job->series = (struct lc_counted_series){.n = 0};
@@ -32,14 +32,14 @@ enum lc_err lc_bench_job_begin(struct lc_bench_job *job) {
         if (lc_job_rep(job->part[0], i)[LC_REP_COUNTED]) {
             job->counted[job->series.n] = i;
             job->series.at[job->series.n] = job->n_runs;
-            job->series.runs[job->series.n++] = lc_bench_job_time(job, i);
+            job->series.runs[job->series.n++] = lc_measured_job_time(job, i);
         } else {
             job->runs[job->n_runs++] = i;
         }
     return err;
 }
 
-void lc_bench_job_end(struct lc_bench_job *job) {
+void lc_measured_job_end(struct lc_measured_job *job) {
     free(job->runs);
     free(job->counted);
     free(job->series.runs);
