@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/stats.h"
+#include "bench/rank_test.h"
 
 /* What makes a raw end accepted. Chosen on synthetic series (tests/unit/bench). */
 #define LC_FALL        0.1           /* of the median: the raw rule's */
@@ -47,42 +48,6 @@ static size_t drop_outliers(double *values, size_t n, double *scratch) {
     return kept;
 }
 
-struct ranked {
-    double value;
-    int before;
-};
-
-static int by_value(const void *a, const void *b) {
-    const struct ranked *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
-/* Mann and Whitney's test that values of the first segment are larger; normal approximation with
- * ties. */
-static enum lc_err rank_test(const double *before, size_t n, const double *after, size_t m,
-                             struct lc_warmup *warmup) {
-    struct ranked *all;
-    LC_TRY(lc_alloc(&all, n + m, sizeof all[0]));
-    for (size_t i = 0; i < n + m; i++)
-        all[i] = (struct ranked){i < n ? before[i] : after[i - n], i < n};
-    qsort(all, n + m, sizeof all[0], by_value);
-    double sum = 0, ties = 0, total = (double)(n + m);
-    for (size_t i = 0, end; i < n + m; i = end) {
-        for (end = i; end < n + m && all[end].value <= all[i].value;)
-            end++;
-        double same = (double)(end - i), rank = (double)(i + 1 + end) / 2;
-        ties += same * same * same - same;
-        for (size_t k = i; k < end; k++)
-            sum += all[k].before ? rank : 0;
-    }
-    free(all);
-    double pairs = (double)n * (double)m, u = sum - (double)n * ((double)n + 1) / 2;
-    double variance = pairs / 12 * (total + 1 - ties / (total * (total - 1)));
-    warmup->superiority = u / pairs;
-    warmup->p = variance > 0 ? 0.5 * erfc((u - pairs / 2) / sqrt(variance) / sqrt(2.0)) : 1;
-    return LC_OK;
-}
-
 /* The longest row of run times above `level`: a level that comes back belongs to no warm-up. */
 static size_t longest_above(const double *values, size_t n, double level) {
     size_t longest = 0, row = 0;
@@ -104,7 +69,10 @@ static enum lc_err judge(struct lc_warmup *warmup, double median, double *before
     m = drop_outliers(after, m, scratch);
     if (n < 2 || m < LC_WARMUP_LEAST)
         return LC_OK;
-    LC_TRY(rank_test(before, n, after, m, warmup));
+    struct lc_rank_test_result test;
+    LC_TRY(lc_rank_test(before, n, after, m, &test));
+    warmup->superiority = test.superiority;
+    warmup->p = test.p;
     size_t near_n = least_of(n, LC_NEAR), near_m = least_of(m, LC_NEAR);
     double last = median_of(before + n - near_n, near_n, scratch);
     double next = median_of(after, near_m, scratch);

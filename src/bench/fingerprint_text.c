@@ -9,6 +9,9 @@
 #include "base/utf8.h"
 #include "bench/canvas.h"
 
+/* p of the rank test below which levels of a counter are told apart in words. */
+#define LC_LEVELS_DIFFER 0.001
+
 enum { LABEL = 12, PLOT_ROWS = 6, BARS = 10 };
 
 const char *lc_bench_time(double ns, char buffer[32]) {
@@ -282,12 +285,23 @@ static void print_perturbation(const json_t *counted, const struct lc_bench_page
               page->out);
 }
 
+/* Of a counter in the warm-up and after it, where they differ. */
+static void print_levels(const json_t *levels, const struct lc_bench_page *page) {
+    const json_t *warmup = json_object_get(levels, "warmup"),
+                 *good = json_object_get(levels, "good"), *p = json_object_get(levels, "p");
+    if (json_is_number(warmup) && json_is_number(good) && json_is_number(p) &&
+        json_number_value(p) < LC_LEVELS_DIFFER)
+        fprintf(page->out, "    %.4g in the warm-up, %.4g in good repetitions (p < %g)\n",
+                json_number_value(warmup), json_number_value(good), LC_LEVELS_DIFFER);
+}
+
 static void print_counters(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     const char *name;
     json_t *counter, *counters = json_object_get(f->about, "counters");
     if (json_object_size(counters) == 0)
         return;
-    heading(page, "Counters and run time", "(correlation of ranks: Spearman, by category)");
+    heading(page, "Counters and run time",
+            "(Spearman's correlation of ranks, by category; both: of warm-up and good ones)");
     json_object_foreach(counters, name, counter) {
         const json_t *spearman = json_object_get(counter, "spearman");
         fputs("  ", page->out);
@@ -295,15 +309,20 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
         lc_put_printable(&shown, name);
         fprintf(page->out, "%-32s", lc_strbuf_get(&shown));
         lc_strbuf_free(&shown);
-        static const char *const keys[] = {"all", "warmup", "outlier", "good"};
+        static const char *const keys[][2] = {{"all", "all"},
+                                              {"warmup", "warmup"},
+                                              {"outlier", "outlier"},
+                                              {"good", "good"},
+                                              {"warmup_good", "both"}};
         bool any = false;
-        for (int i = 0; i < 4; i++) {
-            const json_t *value = json_object_get(spearman, keys[i]);
+        for (int i = 0; i < 5; i++) {
+            const json_t *value = json_object_get(spearman, keys[i][0]);
             any |= json_is_number(value);
             if (json_is_number(value))
-                fprintf(page->out, " %s %+.2f", keys[i], json_number_value(value));
+                fprintf(page->out, " %s %+.2f", keys[i][1], json_number_value(value));
         }
         fputs(any ? "\n" : " constant\n", page->out);
+        print_levels(json_object_get(counter, "levels"), page);
     }
     print_perturbation(json_object_get(f->about, "counted"), page);
 }
