@@ -102,22 +102,46 @@ interface Counter {
   values: number[];
   pearson: Record<string, number | null>;
   spearman: Record<string, number | null>;
+  /** Mean in the warm-up and in good repetitions. */
+  levels: { warmup?: number | null; good?: number | null };
 }
 
 function countersOf(f: Fingerprint): Counter[] {
   return Object.entries(f.counters ?? {}).map(([name, about]) => {
     const c = (typeof about === "object" && about !== null ? about : {}) as Partial<Counter>;
-    return { name, total: c.total, counted: (c as { series?: string }).series === "counted", values: Array.isArray(c.values) ? c.values : [], pearson: c.pearson ?? {}, spearman: c.spearman ?? {} };
+    return { name, total: c.total, counted: (c as { series?: string }).series === "counted", values: Array.isArray(c.values) ? c.values : [], pearson: c.pearson ?? {}, spearman: c.spearman ?? {}, levels: c.levels ?? {} };
   });
 }
 
 const coefficient = (v: number | null | undefined): string => (typeof v === "number" ? v.toFixed(2) : "–");
 
+/** The repetitions that a counter has values of: their run times, categories, and places among those whose run time counts. */
+function seriesOf(f: Fingerprint, counter: Counter): { runs: number[]; category: string[]; at: (i: number) => number; n: number } {
+  const runs = (counter.counted ? f.counted?.runs_ns : f.runs_ns) ?? [];
+  const category = (counter.counted ? f.counted?.category : f.category) ?? [];
+  return { runs, category, at: (i) => (counter.counted ? f.counted?.at?.[i] ?? 0 : i), n: Math.min(runs.length, counter.values.length) };
+}
+
+/** The counter over repetitions. */
+function Course(props: { f: Fingerprint; counter: Counter }): JSX.Element {
+  const { f, counter } = props;
+  const { category, at, n } = seriesOf(f, counter);
+  const step = Math.max(1, Math.ceil(n / 3000));
+  const all = Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step);
+  const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
+  const last = Math.max(1, f.runs_ns.length - 1);
+  const height = 130;
+  return (
+    <Figure name={`course-${visible(counter.name)}`} width={WIDTH} height={height} label={`${visible(counter.name)} per repetition`}>
+      <Axes height={height} top={most} low={0} xText={["repetition 0", String(last)]} text={(v) => count(v)} />
+      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={LEFT + (at(i) / last) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - counter.values[i] / most) * (height - 30)} r="1.6" />)}
+    </Figure>
+  );
+}
+
 function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   const { f, counter } = props;
-  const runs = counter.counted ? f.counted?.runs_ns ?? [] : f.runs_ns;
-  const category = counter.counted ? f.counted?.category : f.category;
-  const n = Math.min(runs.length, counter.values.length);
+  const { runs, category, n } = seriesOf(f, counter);
   const step = Math.max(1, Math.ceil(n / 3000));
   const all = Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step);
   const top = runs.reduce((a, b) => Math.max(a, b), 1e-9);
@@ -126,7 +150,7 @@ function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   return (
     <Figure name={`counter-${visible(counter.name)}`} width={WIDTH} height={height} label={`Run time by ${visible(counter.name)}`}>
       <Axes height={height} top={top} low={0} xText={["0", `${count(most)} ${visible(counter.name)}`]} text={ns} />
-      {all.map((i) => <circle class={CLASSES[category?.[i] ?? "good"] ?? "s0fill"} cx={LEFT + (counter.values[i] / most) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - runs[i] / top) * (height - 30)} r="1.6" />)}
+      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={LEFT + (counter.values[i] / most) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - runs[i] / top) * (height - 30)} r="1.6" />)}
     </Figure>
   );
 }
@@ -140,17 +164,20 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   const every = f.counted?.every ?? 0;
   const change = f.counted?.perturbation;
   return (
-    <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones tell more">
+    <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones, and of these with the warm-up, tell more">
       {every > 0 && <p class="dim">{`read in every ${every}th repetition, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
-      <Table<Counter> name="counters" rows={counters} columns={[
+      <Table<Counter> name="coefficients" rows={counters} columns={[
         { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
         { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },
         { title: "Pearson, all", cell: (c) => coefficient(c.pearson.all), value: (c) => c.pearson.all, number: true },
         { title: "Pearson, good", cell: (c) => coefficient(c.pearson.good), value: (c) => c.pearson.good, number: true },
         { title: "Spearman, all", cell: (c) => coefficient(c.spearman.all), value: (c) => c.spearman.all, number: true },
         { title: "Spearman, good", cell: (c) => coefficient(c.spearman.good), value: (c) => c.spearman.good, number: true },
+        { title: "Pearson, with warm-up", cell: (c) => coefficient(c.pearson.warmup_good), value: (c) => c.pearson.warmup_good, number: true },
+        { title: "in the warm-up", cell: (c) => count(c.levels.warmup), value: (c) => c.levels.warmup, number: true },
+        { title: "later", cell: (c) => count(c.levels.good), value: (c) => c.levels.good, number: true },
       ]} />
-      {drawn.length > 0 && chosen && <><Choice label="Counter" value={chosen.name} options={drawn.map((c) => [c.name, visible(c.name)])} onChange={(v) => nav.set({ counter: v })} /><Scatter f={f} counter={chosen} /></>}
+      {drawn.length > 0 && chosen && <><Choice label="Counter" value={chosen.name} options={drawn.map((c) => [c.name, visible(c.name)])} onChange={(v) => nav.set({ counter: v })} /><h3>Over repetitions</h3><Course f={f} counter={chosen} /><h3>Against the run time</h3><Scatter f={f} counter={chosen} /></>}
     </Section>
   );
 }

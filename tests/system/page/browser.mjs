@@ -312,6 +312,10 @@ async function onGrid({ page }, about) {
 async function sheet({ page }, about) {
   await page.goto(pathToFileURL(about.file).href);
   for (const name of ["Run time of", "Empirical distribution", "Quartiles", "Histogram of"]) await page.waitForSelector(`figure svg[aria-label^='${name}']`);
+  for (const name of ["misses per repetition", "Run time by misses"]) assert.equal(await page.locator(`figure svg[aria-label^='${name}'] circle`).count(), 100);
+  const counters = await page.locator("[role=region][aria-label=coefficients]").innerText();
+  for (const text of ["0.88", "0.25", "20"]) assert.ok(counters.includes(text), counters);
+  assert.ok((await page.locator("body").innerText()).includes("it changes by 12.5 %, 95 % interval 6.3 % to 25.0 %"));
   for (const category of ["first", "outlier", "good"]) assert.ok((await page.locator("[role=region][aria-label=categories]").innerText()).includes(category));
 }
 

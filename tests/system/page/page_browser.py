@@ -78,10 +78,20 @@ def check_grid():
 
 
 def fingerprint():
-    """Run times with a warm-up, an outlier and two modes, as `latecomer bench import` takes them."""
+    """Run times with a warm-up, an outlier and two modes, as `latecomer bench import` takes them; with a counter of every fifth repetition."""
     with open("times.csv", "w", encoding="utf-8") as out:
         out.write("".join(f"{9000 if i == 40 else 3000 - 150 * i if i < 12 else 1000 + 13 * (i % 9) + 400 * (i % 4 == 0)}\n" for i in range(400)))
     output([LATECOMER, "bench", "import", "times.csv", "--operation", "MPI_Bcast", "--bytes", "8", "-o", "imported"])
+    name = "imported/MPI_Bcast-8.fingerprint.json"
+    with open(name, encoding="utf-8") as file:
+        one = json.load(file)
+    values = [20 if i < 3 else i % 4 for i in range(100)]
+    one["counters"] = {"misses": {"series": "counted", "total": sum(values), "values": values, "pearson": {"all": 0.5, "warmup_good": 0.875},
+                                  "spearman": {"good": 0.25}, "levels": {"warmup": 20, "good": 1.5}}}
+    one["counted"] = {"every": 5, "at": [4 * (i + 1) for i in range(100)], "runs_ns": [2000] * 100, "category": ["good"] * 100, "perturbation": 0.125,
+                      "ci": [0.0625, 0.25]}
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump(one, file)
 
 
 def hostile():
