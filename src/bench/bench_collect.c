@@ -21,14 +21,20 @@ struct collector {
     struct lc_collected *out;
 };
 
-/* Object `section` of all facts of rank 0 that belong to it. */
-static json_t *facts_of(const struct collector *c, const char *section) {
+/* Object `section` of all facts of a rank that belong to it; of job `number` (from 1) or of all. */
+static json_t *facts_in(const struct lc_rank_part *part, const char *section, size_t number) {
     json_t *object = json_object();
-    const struct lc_rank_part *root = &c->parts[0];
-    for (size_t i = 0; i < root->n_facts; i++)
-        if (strcmp(root->facts[i].section, section) == 0)
-            json_object_set_new(object, root->facts[i].key, json_string(root->facts[i].value));
+    for (size_t i = 0; i < part->n_facts; i++) {
+        const struct lc_fact *f = &part->facts[i];
+        if (strcmp(f->section, section) == 0 && (f->job == 0 || f->job == number))
+            json_object_set_new(object, f->key, json_string(f->value));
+    }
     return object;
+}
+
+/* The same of rank 0, of no job. */
+static json_t *facts_of(const struct collector *c, const char *section) {
+    return facts_in(&c->parts[0], section, 0);
 }
 
 static json_t *nodes_json(const struct collector *c) {
@@ -42,7 +48,9 @@ static json_t *nodes_json(const struct collector *c) {
                 node = other;
         }
         if (node == NULL) {
-            node = json_pack("{s:s, s:[]}", "name", name, "ranks");
+            node = json_pack("{s:s, s:[], s:o, s:o}", "name", name, "ranks", "machine",
+                             facts_in(&c->parts[r], "machine", 0), "libraries",
+                             facts_in(&c->parts[r], "libraries", 0));
             json_array_append_new(nodes, node);
         }
         json_array_append_new(json_object_get(node, "ranks"), json_integer((json_int_t)r));
@@ -83,9 +91,12 @@ static json_t *benchmark_json(const struct collector *c, const struct lc_measure
     json_t *b = json_deep_copy(c->benchmark);
     const struct lc_part_job *head = &job->part[0]->head;
     const struct lc_part_end *end = &job->part[0]->end;
-    json_t *missing = facts_of(c, "missing"), *more = facts_of(c, "benchmark");
+    json_t *missing = facts_of(c, "missing"),
+           *more = facts_in(&c->parts[0], "benchmark", job->number);
     json_object_update(b, more);
     json_object_set_new(b, "sync", json_string(head->sync));
+    if (job->part[0]->ended && end->ended_ns > end->begun_ns)
+        json_object_set_new(b, "job_s", json_real((end->ended_ns - end->begun_ns) * 1e-9));
     json_object_set_new(b, "run_time", json_string(head->global ? "global" : "local"));
     json_object_set_new(b, "repetitions", json_integer((json_int_t)job->n_runs));
     json_object_set_new(b, "invalid", json_integer((json_int_t)end->invalid));
@@ -155,7 +166,8 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
     json_t *mpi = facts_of(c, "mpi"), *ranks = json_array(), *warnings = json_array();
     json_object_set_new(mpi, "parameters", facts_of(c, "parameters"));
     json_t *about =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "nodes", nodes_json(c), "machine",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "environment",
+                  facts_of(c, "environment"), "nodes", nodes_json(c), "machine",
                   facts_of(c, "machine"), "mpi", mpi, "benchmark", benchmark_json(c, job), "clock",
                   clock_json(c, job, &clock_error), "per_rank", ranks, "warnings", warnings);
     LC_TRY(lc_fingerprint_new(&f, job->part[0]->head.operation, job->part[0]->head.bytes,
@@ -210,6 +222,7 @@ static enum lc_err make_all(struct collector *c) {
             continue;
         c->out->complete =
             c->out->complete && root->ended && strcmp(root->end.stopped, "interrupted") != 0;
+        job.number = j + 1;
         if (join(c, j, &job))
             err = make_job(c, &job);
     }

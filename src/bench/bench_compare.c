@@ -237,46 +237,65 @@ enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fin
     return err;
 }
 
-/* Differences of two objects, also of objects in them; keys as "mpi.version". */
-static void add_differences(const char *prefix, json_t *a, json_t *b, json_t *list) {
+/* Differences of two values, also of members in them; keys as "mpi.version", "nodes.0.name". */
+static void add_differences(const char *name, json_t *a, json_t *b, json_t *list) {
     const char *key;
     json_t *value;
-    for (int turn = 0; turn < 2; turn++)
-        json_object_foreach(turn == 0 ? a : b, key, value) {
-            char name[256];
-            json_t *other = json_object_get(turn == 0 ? b : a, key);
-            if (turn == 1 && other != NULL)
-                continue;
-            snprintf(name, sizeof name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
-            if (json_is_object(value) && json_is_object(other))
-                add_differences(name, value, other, list);
-            else if (!json_equal(value, other))
-                json_array_append_new(
-                    list,
-                    json_pack("{s:s, s:O, s:O}", "key", name, "a", turn == 0 ? value : json_null(),
-                              "b", turn == 0 ? (other != NULL ? other : json_null()) : value));
+    size_t n;
+    char inner[256];
+    if (json_is_object(a) && json_is_object(b)) {
+        for (int turn = 0; turn < 2; turn++)
+            json_object_foreach(turn == 0 ? a : b, key, value) {
+                json_t *other = json_object_get(turn == 0 ? b : a, key);
+                if (turn == 1 && other != NULL)
+                    continue;
+                snprintf(inner, sizeof inner, "%s.%s", name, key);
+                add_differences(inner, turn == 0 ? value : NULL, turn == 0 ? other : value, list);
+            }
+    } else if (json_is_array(a) && (n = json_array_size(a)) == json_array_size(b) && n > 0 &&
+               json_is_object(json_array_get(a, 0))) {
+        for (size_t i = 0; i < n; i++) {
+            snprintf(inner, sizeof inner, "%s.%zu", name, i);
+            add_differences(inner, json_array_get(a, i), json_array_get(b, i), list);
         }
+    } else if (!json_equal(a, b)) {
+        json_array_append_new(list, json_pack("{s:s, s:O, s:O}", "key", name, "a",
+                                              a != NULL ? a : json_null(), "b",
+                                              b != NULL ? b : json_null()));
+    }
+}
+
+/* What differs from launch to launch though nobody has set it so. */
+static bool is_outcome(const char *key) {
+    static const char *const outcomes[] = {
+        "begun",        "begun_s",   "duration_s",         "job_s",   "repetitions", "invalid",
+        "broadcast_ns", "window_ns", "overlap_compute_ns", "stopped", "command",     "launched_by"};
+    for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++)
+        if (strcmp(key, outcomes[i]) == 0)
+            return true;
+    return false;
+}
+
+static json_t *settings_of(const struct lc_fingerprint *f) {
+    json_t *settings = json_object(), *value;
+    const char *key;
+    json_object_foreach(json_object_get(f->about, "benchmark"), key, value) if (!is_outcome(key))
+        json_object_set(settings, key, value);
+    return settings;
 }
 
 json_t *lc_bench_differences(const struct lc_fingerprint *a, const struct lc_fingerprint *b) {
-    static const char *const keys[] = {"nodes", "machine", "mpi"};
-    static const char *const settings[] = {"sync", "run_time", "comm", "in_place",
-                                           "counters_wanted"};
-    json_t *list = json_array();
+    static const char *const keys[] = {"nodes", "machine", "mpi", "environment"};
+    json_t *list = json_array(), *x = settings_of(a), *y = settings_of(b);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        json_t *x = json_object_get(a->about, keys[i]), *y = json_object_get(b->about, keys[i]);
-        if (json_is_object(x) && json_is_object(y))
-            add_differences(keys[i], x, y, list);
-        else if (x != NULL && y != NULL && !json_equal(x, y))
-            json_array_append_new(list,
-                                  json_pack("{s:s, s:O, s:O}", "key", keys[i], "a", x, "b", y));
+        json_t *in_a = json_object_get(a->about, keys[i]),
+               *in_b = json_object_get(b->about, keys[i]);
+        if (in_a != NULL && in_b != NULL) /* of what was imported nothing is known */
+            add_differences(keys[i], in_a, in_b, list);
     }
-    json_t *x = json_object_get(a->about, "benchmark"), *y = json_object_get(b->about, "benchmark");
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        json_t *v = json_object_get(x, settings[i]), *w = json_object_get(y, settings[i]);
-        if (v != NULL && w != NULL && !json_equal(v, w))
-            json_array_append_new(list, json_pack("{s:s+, s:O, s:O}", "key", "benchmark.",
-                                                  settings[i], "a", v, "b", w));
-    }
+    if (json_object_size(x) > 0 && json_object_size(y) > 0)
+        add_differences("benchmark", x, y, list);
+    json_decref(x);
+    json_decref(y);
     return list;
 }

@@ -10,8 +10,9 @@
 struct lc_measured_job {
     const struct lc_job_part **part; /* [ranks], borrowed */
     uint32_t ranks;
-    size_t n;     /* repetitions that all ranks have */
-    size_t *runs; /* [n_runs] which of them count, ascending */
+    size_t number; /* from 1: of all jobs */
+    size_t n;      /* repetitions that all ranks have */
+    size_t *runs;  /* [n_runs] which of them count, ascending */
     size_t n_runs;
     size_t *counted; /* [series.n] which of them have counters that are read, ascending */
     struct lc_counted_series series;

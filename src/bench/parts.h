@@ -13,7 +13,7 @@ enum { LC_PART_MAGIC = 0x6c623032, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
 
 enum lc_part_kind {
     LC_PART_HELLO = 1, /* first in each file */
-    LC_PART_FACT,      /* "section\0key\0value\0" */
+    LC_PART_FACT,      /* "section\0key\0value\0": of the job before it, if there is one */
     LC_PART_JOB,       /* what follows belongs to it */
     LC_PART_REPS,      /* int64_t values[n][LC_REP_COUNTERS + n_counters]: enum lc_rep_value */
     LC_PART_END        /* the job has ended as it should */

@@ -63,7 +63,7 @@ static enum lc_err add_fact(struct lc_rank_part *p, const char *body, size_t byt
             return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a fact without an end");
     }
     LC_TRY(lc_grow(&p->facts, &p->facts_room, p->n_facts + 1, sizeof p->facts[0]));
-    p->facts[p->n_facts++] = (struct lc_fact){words[0], words[1], words[2]};
+    p->facts[p->n_facts++] = (struct lc_fact){words[0], words[1], words[2], p->n_jobs};
     return LC_OK;
 }
 

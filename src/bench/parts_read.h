@@ -22,6 +22,7 @@ static inline const int64_t *lc_job_rep(const struct lc_job_part *part, size_t i
 
 struct lc_fact {
     const char *section, *key, *value; /* in the memory of the rank's file */
+    size_t job;                        /* number from 1, or 0: of all jobs */
 };
 
 struct lc_rank_part {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "bench/bench_result.h"
 #include "bench/rank_list.h"
 #include "cli/cmd.h"
@@ -116,13 +117,57 @@ static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
     return err;
 }
 
+/* What JSON cannot hold as escapes. */
+static json_t *text_json(const char *text) {
+    json_t *as_it_is = json_string(text);
+    if (as_it_is != NULL)
+        return as_it_is;
+    struct lc_strbuf escaped = {0};
+    lc_put_printable(&escaped, text);
+    as_it_is = json_string(lc_strbuf_get(&escaped));
+    lc_strbuf_free(&escaped);
+    return as_it_is;
+}
+
+/* The words of a command line that end with a 0 each. */
+static json_t *words_of(const char *file) {
+    json_t *words = json_array();
+    char *word = NULL;
+    size_t room = 0;
+    FILE *in = fopen(file, "re");
+    while (in != NULL && getdelim(&word, &room, '\0', in) >= 0)
+        json_array_append_new(words, text_json(word));
+    if (in != NULL)
+        fclose(in);
+    free(word);
+    return words;
+}
+
+/* How it came about: what a fingerprint needs to be made again. */
+static void add_command(const struct lc_bench_wishes *w, bool launched, json_t *settings) {
+    json_t *command = json_pack("[s]", "latecomer");
+    char begun[32], parent[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    for (int i = 0; i < w->argc; i++)
+        json_array_append_new(command, text_json(w->argv[i]));
+    json_object_set_new(settings, "command", command);
+    strftime(begun, sizeof begun, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    json_object_set_new(settings, "begun", json_string(begun));
+    if (launched) {
+        snprintf(parent, sizeof parent, "/proc/%d/cmdline", (int)getppid());
+        json_object_set_new(settings, "launched_by", words_of(parent));
+    }
+}
+
 static json_t *settings_json(const struct lc_bench_wishes *w) {
-    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s, s:I, s:s*, s:s*}", "tool",
-                     "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted",
-                     w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s", w->seconds,
-                     "precision", w->precision, "seed", (json_int_t)w->seed, "comm", w->comm,
-                     "in_place", w->in_place, "counters_wanted", w->counters, "counters_every",
-                     (json_int_t)w->every, "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
+    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s, s:I, s:I, s:s*, s:s*}",
+                     "tool", "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL),
+                     "sync_wanted", w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s",
+                     w->seconds, "precision", w->precision, "seed", (json_int_t)w->seed, "comm",
+                     w->comm, "in_place", w->in_place, "counters_wanted", w->counters, "root",
+                     (json_int_t)w->root, "counters_every", (json_int_t)w->every, "papi_wanted",
+                     w->papi, "ranks_wanted", w->of_ranks);
 }
 
 static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
@@ -288,7 +333,13 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched,
     int lock = lock_parts(directory);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct timespec begun, ended;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     *code = launched ? run_beside(words) : lc_words_run(words, "bench", &held, &interrupted);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    json_object_set_new(settings, "duration_s",
+                        json_real((double)(ended.tv_sec - begun.tv_sec) +
+                                  1e-9 * (double)(ended.tv_nsec - begun.tv_nsec)));
     enum lc_err err = finish(directory, settings, result);
     if (err == LC_OK && w->page && lc_report_benchmark(directory) != LC_OK)
         lc_complain("bench: no page: %s", lc_err_text());
@@ -355,6 +406,7 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
         exit(lc_words_become(&words, "bench"));
     }
     json_t *settings = settings_json(&w);
+    add_command(&w, launched, settings);
     enum lc_err err = make_directory(&w, w.ranks, &directory, settings);
     if (err == LC_OK) {
         add_wishes(&words, &w, lc_strbuf_get(&directory));

@@ -6,6 +6,8 @@
 #include "bench/bench_collect.h"
 
 struct lc_bench_wishes {
+    int argc; /* the command: its words behind "latecomer" */
+    char *const *argv;
     const char *operations, *bytes;                /* lists with commas; bytes are plain numbers */
     const char *output;                            /* DIR, or NULL */
     const char *sync, *comm, *counters, *of_ranks; /* of_ranks: bench/rank_list.h, or NULL: all */

@@ -551,11 +551,18 @@ static int run_word(const struct settings *s) {
 
 int lc_cmd_bench(int argc, char **argv) {
     struct settings settings = {.n_after = lc_cli_after_dashes(argc, argv)};
+    char **typed; /* parsing changes their order */
+    if (lc_alloc(&typed, (size_t)argc, sizeof typed[0]) == LC_OK) {
+        memcpy(typed, argv, (size_t)argc * sizeof typed[0]);
+        settings.wishes.argc = argc;
+        settings.wishes.argv = typed;
+    }
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
     if (code == LC_EXIT_OK && settings.operands.n == 0)
         lc_cli_usage("bench: nothing to do: see `latecomer help bench`");
     if (code == LC_EXIT_OK)
         code = run_word(&settings);
     free(settings.operands.items);
+    free(typed);
     return code;
 }

@@ -315,6 +315,12 @@ static void show_progress(struct job *j, bool last) {
     lc_strbuf_free(&phase);
 }
 
+/* Of this job, after its head. */
+static void put_fact(struct job *j, const char *key, const char *value) {
+    if (lc_part_fact(&j->h->part, "benchmark", key, value) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
 static void write_head(struct job *j, const char *name, const char *sync, bool global) {
     const struct lc_rep_counters *c = &j->h->counters;
     struct lc_part_job head = {.bytes = (uint64_t)j->data.n,
@@ -327,6 +333,15 @@ static void write_head(struct job *j, const char *name, const char *sync, bool g
     memcpy(head.counter, c->name, sizeof head.counter);
     if (lc_part_put(&j->h->part, LC_PART_JOB, &head, sizeof head) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
+    put_fact(j, "type", "MPI_BYTE");
+    if (strstr(name, "educe") != NULL || strstr(name, "scan") != NULL ||
+        strstr(name, "Scan") != NULL)
+        put_fact(j, "operator", "MPI_BOR");
+    if (j->data.compute_ns > 0) {
+        char text[32];
+        snprintf(text, sizeof text, "%.0f", j->data.compute_ns);
+        put_fact(j, "overlap_compute_ns", text);
+    }
 }
 
 static void flush(struct job *j, bool now) {
@@ -413,10 +428,6 @@ static void prepare_overlap(struct job *j) {
     }
     lc_stats_sort(times, BROADCASTS);
     j->data.compute_ns = lc_stats_quantile_sorted(times, BROADCASTS, 0.5);
-    char text[32];
-    snprintf(text, sizeof text, "%.0f", j->data.compute_ns);
-    if (lc_part_fact(&j->h->part, "benchmark", "overlap_compute_ns", text) != LC_OK)
-        lc_harness_abort(j->h, lc_err_text());
 }
 
 /* The library in this process may be another one than that of the build. Collective. */
@@ -458,11 +469,11 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     lc_clock_check(&h->clock, &j->checked);
     j->broadcast_ns = measure_broadcast(h);
     j->window_ns = 10 * j->broadcast_ns;
+    if (strchr(operation, '+') != NULL)
+        prepare_overlap(j);
     j->begin = now_global(h);
     size_t before = h->part.n;
     write_head(j, operation, lc_bench_sync_names[j->sync], j->sync < LC_SYNC_BARRIER);
-    if (strchr(operation, '+') != NULL)
-        prepare_overlap(j);
     measure(j, operation);
     if (j->lacking) {
         leave_out(h, operation);

@@ -1,5 +1,6 @@
 #include "bench/harness/mpi_facts.h"
 
+#include <link.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,12 +83,18 @@ static enum lc_err write_cvars(struct lc_part_writer *part) {
 }
 
 /* Variables that tell an MPI what to do. */
-static enum lc_err write_environment(struct lc_part_writer *part) {
-    static const char *const begins[] = {"OMPI_MCA_", "MPIR_CVAR_", "MPICH_",   "UCX_",
-                                         "FI_",       "I_MPI_",     "PRTE_MCA_"};
+static const char *const of_mpi[] = {"OMPI_MCA_", "MPIR_CVAR_", "MPICH_",    "UCX_", "FI_",
+                                     "I_MPI_",    "PRTE_MCA_",  "PMIX_MCA_", NULL};
+/* What else changes how processes run. The rest of the environment is nobody's business. */
+static const char *const of_system[] = {
+    "LD_",  "OMP_",  "GOMP_", "KMP_",  "MALLOC_", "GLIBC_TUNABLES", "HCOLL_",
+    "IBV_", "MLX5_", "PSM2_", "PSM3_", "HFI_",    "NCCL_",          NULL};
+
+static enum lc_err write_environment(struct lc_part_writer *part, const char *section,
+                                     const char *const *begins) {
     enum lc_err err = LC_OK;
     for (char **entry = environ; *entry != NULL && err == LC_OK; entry++)
-        for (size_t i = 0; i < sizeof begins / sizeof begins[0] && err == LC_OK; i++) {
+        for (size_t i = 0; begins[i] != NULL && err == LC_OK; i++) {
             const char *equals = strchr(*entry, '=');
             /* what mpirun itself tells its processes differs in each run */
             if (strncmp(*entry, begins[i], strlen(begins[i])) != 0 || equals == NULL ||
@@ -97,7 +104,7 @@ static enum lc_err write_environment(struct lc_part_writer *part) {
                 continue;
             char name[256];
             snprintf(name, sizeof name, "%.*s", (int)(equals - *entry), *entry);
-            err = lc_part_fact(part, "parameters", name, equals + 1);
+            err = lc_part_fact(part, section, name, equals + 1);
         }
     return err;
 }
@@ -145,9 +152,28 @@ static enum lc_err write_machine(struct lc_part_writer *part) {
         if (text[0] != '\0')
             err = lc_part_fact(part, "machine", files[i].key, text);
     }
-    return err == LC_OK
-               ? lc_part_fact(part, "clock", "source", lc_timer.tsc ? "TSC" : "CLOCK_MONOTONIC_RAW")
-               : err;
+    return err;
+}
+
+struct library_list {
+    struct lc_part_writer *part;
+    enum lc_err err;
+};
+
+static int write_library_path(struct dl_phdr_info *info, size_t size, void *data) {
+    struct library_list *list = data;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    (void)size;
+    if (slash != NULL && list->err == LC_OK)
+        list->err = lc_part_fact(list->part, "libraries", slash + 1, info->dlpi_name);
+    return list->err != LC_OK;
+}
+
+/* All that are loaded here, once MPI has begun. */
+static enum lc_err write_libraries(struct lc_part_writer *part) {
+    struct library_list list = {part, LC_OK};
+    dl_iterate_phdr(write_library_path, &list);
+    return list.err;
 }
 
 static enum lc_err write_library(struct lc_part_writer *part) {
@@ -168,12 +194,13 @@ static enum lc_err write_library(struct lc_part_writer *part) {
 /* The ranks of this rank's node: how many; whether they are more than the CPUs that all of them
  * may use; whether some have to share though others have more. */
 static int look_at_node(MPI_Comm comm, int rank, const cpu_set_t *set, int *oversubscribed,
-                        int *shared) {
+                        int *shared, int *node_rank) {
     MPI_Comm node;
     cpu_set_t *sets, all;
     int n;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &n);
+    MPI_Comm_rank(node, node_rank);
     MPI_Allreduce(set, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, node);
     *oversubscribed = CPU_COUNT(&all) < n;
     *shared = *oversubscribed;
@@ -191,20 +218,24 @@ static int look_at_node(MPI_Comm comm, int rank, const cpu_set_t *set, int *over
 enum lc_err lc_mpi_facts(struct lc_part_writer *part, MPI_Comm comm, bool *oversubscribed) {
     struct lc_part_hello hello = {.magic = LC_PART_MAGIC};
     cpu_set_t set;
-    int rank, size, few[2]; /* oversubscribed, shared */
+    int rank, size, node_rank, few[2]; /* oversubscribed, shared */
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     CPU_ZERO(&set);
     (void)sched_getaffinity(0, sizeof set, &set);
     hello.rank = (uint32_t)rank;
     hello.size = (uint32_t)size;
-    hello.node_ranks = (uint32_t)look_at_node(comm, rank, &set, &few[0], &few[1]);
+    hello.node_ranks = (uint32_t)look_at_node(comm, rank, &set, &few[0], &few[1], &node_rank);
     hello.cores = (uint32_t)CPU_COUNT(&set);
     MPI_Allreduce(MPI_IN_PLACE, few, 2, MPI_INT, MPI_MAX, comm);
     *oversubscribed = few[0] != 0 || few[1] != 0;
     gethostname(hello.node, sizeof hello.node - 1);
     lc_cpu_list(&set, hello.cpus, sizeof hello.cpus);
     LC_TRY(lc_part_put(part, LC_PART_HELLO, &hello, sizeof hello));
+    if (node_rank == 0) {
+        LC_TRY(write_machine(part));
+        LC_TRY(write_libraries(part));
+    }
     if (rank != 0)
         return LC_OK;
     if (few[0])
@@ -212,7 +243,8 @@ enum lc_err lc_mpi_facts(struct lc_part_writer *part, MPI_Comm comm, bool *overs
     else if (few[1])
         LC_TRY(lc_part_fact(part, "warning", "ranks are bound to the same cores", ""));
     LC_TRY(write_library(part));
-    LC_TRY(write_machine(part));
-    LC_TRY(write_environment(part));
+    LC_TRY(lc_part_fact(part, "clock", "source", lc_timer.tsc ? "TSC" : "CLOCK_MONOTONIC_RAW"));
+    LC_TRY(write_environment(part, "parameters", of_mpi));
+    LC_TRY(write_environment(part, "environment", of_system));
     return write_cvars(part);
 }

@@ -7,7 +7,8 @@
 
 #include "bench/parts.h"
 
-/* Writes the first record of this rank, and on rank 0 the facts of library and machine.
+/* Writes the first record of this rank, on the first of each node the facts of machine and loaded
+ * libraries, and on rank 0 those of the MPI.
  * comm: all that measure. *oversubscribed: more ranks than cores on some node. Collective.
  * LC_ERR_NOMEM. */
 enum lc_err lc_mpi_facts(struct lc_part_writer *part, MPI_Comm comm, bool *oversubscribed);

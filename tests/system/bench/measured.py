@@ -98,7 +98,13 @@ def launched():
     done = subprocess.run([*mpirun(FLAVOUR, 2), LATECOMER, "bench", "MPI_Scan", "--reps", "40", "-o", "launched"], capture_output=True,
                           text=True, cwd=SCRATCH, timeout=patience(100), check=False)
     check(done.returncode == 0 and "MPI_Scan" in done.stdout, f"launched: exit {done.returncode}: {done.stderr}")
-    check(len(fingerprint("launched", "MPI_Scan-8")["runs_ns"]) == 40, "launched: run times")
+    one = fingerprint("launched", "MPI_Scan-8")
+    about = one["benchmark"]
+    check(len(one["runs_ns"]) == 40, "launched: run times")
+    check(about["command"] == ["latecomer", "bench", "MPI_Scan", "--reps", "40", "-o", "launched"], f"launched: {about['command']}")
+    check(about["launched_by"] and about["operator"] == "MPI_BOR" and about["root"] == 0 and about["duration_s"] > about["job_s"] > 0, f"launched: {about}")
+    check(about["begun"].endswith("Z") and all(node["machine"] and any("libmpi" in name for name in node["libraries"]) for node in one["nodes"]),
+          f"launched: {one['nodes']}")
 
 
 def live():

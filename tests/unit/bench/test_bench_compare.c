@@ -117,6 +117,42 @@ static void test_not_comparable(void **state) {
     lc_fingerprint_free(b);
 }
 
+static struct lc_fingerprint *make_about(const char *kernel, const char *algorithm, int root,
+                                         const char *begun) {
+    double *runs = malloc(sizeof *runs);
+    struct lc_fingerprint *f;
+    runs[0] = 1;
+    json_t *about = json_pack(
+        "{s:[{s:s, s:{s:s}}], s:{s:s, s:{s:s}}, s:{s:s, s:i, s:s, s:i}, s:{s:s}}", "nodes", "name",
+        "host", "machine", "kernel", kernel, "mpi", "name", "Open MPI", "parameters", "algorithm",
+        algorithm, "benchmark", "sync", "barrier", "root", root, "begun", begun,
+        "repetitions_wanted", 100 + root, "environment", "LD_PRELOAD", kernel);
+    assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, runs, 1, about), LC_OK);
+    return f;
+}
+
+/* Everything that was set, or is another machine, is named; when it was measured is not. */
+static void test_differences(void **state) {
+    static const char *const keys[] = {"nodes.0.machine.kernel", "mpi.parameters.algorithm",
+                                       "environment.LD_PRELOAD", "benchmark.root",
+                                       "benchmark.repetitions_wanted"};
+    enum { KEYS = sizeof keys / sizeof keys[0] };
+    (void)state;
+    struct lc_fingerprint *a = make_about("5", "ring", 0, "monday"),
+                          *b = make_about("6", "tree", 1, "tuesday");
+    json_t *list = lc_bench_differences(a, a);
+    assert_int_equal(json_array_size(list), 0);
+    json_decref(list);
+    list = lc_bench_differences(a, b);
+    assert_int_equal(json_array_size(list), KEYS);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "key")),
+                            keys[i]);
+    json_decref(list);
+    lc_fingerprint_free(a);
+    lc_fingerprint_free(b);
+}
+
 /* As `latecomer bench` makes them: launches differ by `spread`, all run times of one alike. */
 static struct lc_fingerprint *make_launch(double spread, double factor) {
     enum { REPS = 200 };
@@ -166,8 +202,8 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         part = 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_named_rightly),
-        cmocka_unit_test(test_launches), cmocka_unit_test(test_fine_modes),
-        cmocka_unit_test(test_not_comparable)};
+        cmocka_unit_test(test_false_alarms),   cmocka_unit_test(test_named_rightly),
+        cmocka_unit_test(test_launches),       cmocka_unit_test(test_fine_modes),
+        cmocka_unit_test(test_not_comparable), cmocka_unit_test(test_differences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,11 @@ static void file_name(char *text, size_t size, const char *name) {
     snprintf(text, size, "%s/%s", folder, name);
 }
 
-static void begin(struct lc_part_writer *part, uint32_t rank) {
+static void begin(struct lc_part_writer *part, uint32_t rank, const char *node) {
     char parts[96];
     struct lc_part_hello hello = {
         .magic = LC_PART_MAGIC, .rank = rank, .size = RANKS, .node_ranks = RANKS, .cores = 1};
-    snprintf(hello.node, sizeof hello.node, "host");
+    snprintf(hello.node, sizeof hello.node, "%s", node);
     file_name(parts, sizeof parts, "parts");
     (void)mkdir(parts, 0700);
     assert_int_equal(lc_part_open(part, parts, rank), LC_OK);
@@ -95,7 +95,7 @@ static void test_counted_apart(void **state) {
     struct lc_collected all;
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         struct lc_part_writer part;
-        begin(&part, rank);
+        begin(&part, rank, "host");
         begin_job(&part, "MPI_Scan");
         for (int i = 0; i < REPS; i++) {
             bool counted = i % EVERY == EVERY - 1;
@@ -154,7 +154,7 @@ static void test_warm_up_explained(void **state) {
     struct lc_collected all;
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         struct lc_part_writer part;
-        begin(&part, rank);
+        begin(&part, rank, "host");
         begin_job(&part, "MPI_Scan");
         synthetic_state = first_seed(20);
         for (int i = 0; i < REPS; i++) {
@@ -192,6 +192,60 @@ static void test_warm_up_explained(void **state) {
     lc_collected_free(&all);
 }
 
+static const char *text(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static void fact(struct lc_part_writer *part, const char *section, const char *key,
+                 const char *value) {
+    assert_int_equal(lc_part_fact(part, section, key, value), LC_OK);
+}
+
+/* Two nodes with machines of their own; what is known of one job stands with no other. */
+static void test_facts(void **state) {
+    (void)state;
+    static const char *const names[] = {"MPI_Ibcast+overlap", "MPI_Scan"};
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        begin(&part, rank, rank == 0 ? "near" : "far");
+        fact(&part, "machine", "kernel", rank == 0 ? "5.10" : "6.1");
+        fact(&part, "libraries", "libmpi.so.40",
+             rank == 0 ? "/opt/libmpi.so.40" : "/usr/libmpi.so.40");
+        if (rank == 0)
+            fact(&part, "environment", "LD_PRELOAD", "libx.so");
+        for (int job = 0; job < 2; job++) {
+            begin_job(&part, names[job]);
+            if (rank == 0)
+                fact(&part, "benchmark", job == 0 ? "overlap_compute_ns" : "operator",
+                     job == 0 ? "1200" : "MPI_BOR");
+            for (int i = 0; i < 40; i++)
+                put(&part, i * 1000, i * 1000 + 100 + i, false, 0, 0);
+            end_job(&part);
+        }
+        end(&part);
+    }
+    collect(&all);
+    assert_int_equal(all.n, 2);
+    assert_string_equal(json_string_value(member(all.all[0], "benchmark", "overlap_compute_ns")),
+                        "1200");
+    assert_null(member(all.all[0], "benchmark", "operator"));
+    assert_null(member(all.all[1], "benchmark", "overlap_compute_ns"));
+    assert_string_equal(json_string_value(member(all.all[1], "benchmark", "operator")), "MPI_BOR");
+    assert_string_equal(json_string_value(member(all.all[1], "environment", "LD_PRELOAD")),
+                        "libx.so");
+    const json_t *nodes = json_object_get(all.all[1]->about, "nodes");
+    for (size_t n = 0; n < 2; n++) {
+        const json_t *node = json_array_get(nodes, n);
+        assert_string_equal(text(node, "name"), n == 0 ? "near" : "far");
+        assert_string_equal(text(json_object_get(node, "machine"), "kernel"),
+                            n == 0 ? "5.10" : "6.1");
+        assert_string_equal(text(json_object_get(node, "libraries"), "libmpi.so.40"),
+                            n == 0 ? "/opt/libmpi.so.40" : "/usr/libmpi.so.40");
+    }
+    lc_collected_free(&all);
+}
+
 static int begin_folder(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/test_collectXXXXXX");
@@ -213,6 +267,7 @@ static int end_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_counted_apart, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_facts, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_warm_up_explained, begin_folder, end_folder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
