@@ -1,12 +1,11 @@
 /* Clocks of threads, and the calls of the C library by which they are read and moved on. */
 #define _GNU_SOURCE
+#include "callers.h"
 #include "virtual.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BEFORE_INIT_NS 1000000000000000u
-#define AFTER_INIT_NS  (BEFORE_INIT_NS + 1000000u)
-
 static _Thread_local uint64_t own; /* 0: a thread of which nobody knows who made it */
 
 static uint64_t *own_clock(void) {
     if (own == 0)
-        own = BEFORE_INIT_NS;
+        own = VT_BEFORE_INIT_NS;
     return &own;
 }
 
@@ -36,59 +32,7 @@ void vt_later(uint64_t at) {
 }
 
 void vt_begin(void) {
-    vt_later(AFTER_INIT_NS);
-}
-
-/* Who calls: by the object that holds the return address. Objects are remembered; those that are
- * closed again leave nothing that matters. */
-enum caller { SOMEBODY, PROGRAM, TOOL };
-static struct object {
-    uintptr_t from, to;
-    enum caller who;
-} objects[256];
-static _Atomic int n_objects;
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
-
-struct search {
-    uintptr_t address;
-    int index;
-    struct object found;
-};
-
-static int look(struct dl_phdr_info *info, size_t bytes, void *data) {
-    struct search *s = data;
-    (void)bytes;
-    int index = s->index++;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        uintptr_t to = from + info->dlpi_phdr[i].p_memsz;
-        if (info->dlpi_phdr[i].p_type != PT_LOAD || s->address < from || s->address >= to)
-            continue;
-        s->found = (struct object){from, to, SOMEBODY};
-        if (index == 0)
-            s->found.who = PROGRAM;
-        else if (strstr(info->dlpi_name, "liblatecomer") != NULL)
-            s->found.who = TOOL;
-        return 1;
-    }
-    return 0;
-}
-
-static enum caller caller(void *return_address) {
-    struct search s = {.address = (uintptr_t)return_address};
-    int n = atomic_load_explicit(&n_objects, memory_order_acquire); /* with the store below */
-    for (int i = 0; i < n; i++)
-        if (s.address >= objects[i].from && s.address < objects[i].to)
-            return objects[i].who;
-    dl_iterate_phdr(look, &s);
-    pthread_mutex_lock(&adding);
-    n = atomic_load(&n_objects);
-    if (s.found.to != 0 && n < (int)(sizeof objects / sizeof *objects)) {
-        objects[n] = s.found;
-        atomic_store_explicit(&n_objects, n + 1, memory_order_release);
-    }
-    pthread_mutex_unlock(&adding);
-    return s.found.who;
+    vt_later(VT_AFTER_INIT_NS);
 }
 
 /* For a look at the tool, two worlds that are less perfect. LC_VIRTUAL_CODE=1: code costs what it

@@ -31,6 +31,7 @@
  * Work takes no true time, either: where the tool has true time to note something only
  * because others work on, virtual time is no judge (constructed_waits.py: BY_TRUE_CLOCK).
  *
+ *   callers.c    who calls
  *   clock.c      clocks, naps, threads
  *   channels.c   what belongs to a communicator, window or file; clocks of collective operations
  *   messages.c   point to point: heads, replies, probes
@@ -46,7 +47,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VT_LATENCY_NS = 1000, VT_EAGER = 16384, VT_PATIENCE = 10 };
+#include "time_rules.h"
+
+enum { VT_PATIENCE = 10 };
 
 /* Of this thread. */
 uint64_t vt_now(void);
