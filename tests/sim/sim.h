@@ -1,0 +1,198 @@
+/* The ground of the simulator: a segment that all processes of a run share, turns, virtual time,
+ * and the network. Only the task that has the turn touches the segment, so nothing in it needs a
+ * lock.
+ *
+ *   task     a thread of a process of a rank. Its clock is virtual, in ns. It runs while it has the
+ *            turn, else it sleeps on its futex.
+ *   event    something that happens at a virtual time without a task: a message arrives, a request
+ *            becomes complete.
+ *   turn     always goes to the task or event that is earliest in virtual time, events first; among
+ *            equals the seed draws. So whatever a task does in an MPI call at time t is done after
+ *            all that happens before t, and a seed is one order of things.
+ *
+ * The segment lies at the same address in all processes: pointers into it hold everywhere. It is
+ * the launcher's memory; the library libsim.so, preloaded into every process, maps it. */
+#ifndef SIM_H
+#define SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { SIM_MOST_RANKS = 256, SIM_MOST_TASKS = 2048, SIM_MOST_EVENTS = 1 << 16, SIM_CLASSES = 40 };
+enum { SIM_POLLS = 100 }; /* in a row; then the clock jumps to the next event */
+enum { SIM_FAILED = 86 }; /* exit status: the simulation itself cannot go on */
+#define SIM_NEVER UINT64_MAX
+
+enum sim_state { SIM_FREE, SIM_WAITS, SIM_RUNS };
+
+struct sim_task {
+    enum sim_state state;
+    int rank, thread;
+    pid_t pid;
+    uint64_t clock;    /* ns */
+    uint64_t ready_at; /* when it may run again; SIM_NEVER: somebody has to wake it */
+    uint64_t lot;      /* drawn each time that it begins to wait: who is first among equals */
+    uint32_t turn;     /* futex: 1 if it is this task's turn */
+    bool begun;        /* it has had a turn */
+    bool outside;      /* waits for something that only the kernel knows of (a child, a signal) */
+    int polls, missed; /* looks in vain so far; those before the call that it is in */
+    char where[48];    /* the call that it is in */
+};
+
+/* What the seed and the command line say of machine and network. */
+struct sim_model {
+    uint64_t seed;
+    int ranks, nodes;
+    uint64_t latency_ns, node_latency_ns; /* within a node, between nodes */
+    uint64_t jitter_ns;                   /* added to a message's, at most */
+    uint64_t call_ns;                     /* of an MPI call, at most */
+    uint64_t ns_per_kib;
+    uint64_t eager_bytes;
+};
+
+enum sim_event_kind { SIM_ARRIVAL, SIM_COMPLETION };
+
+struct sim_event {
+    uint64_t at, lot, number;
+    enum sim_event_kind kind;
+    void *what;
+};
+
+struct sim_message;
+struct sim_request;
+
+/* Of a rank: messages that nobody has asked for, and receives that have no message. */
+struct sim_endpoint {
+    struct sim_message *first, **last;
+    struct sim_request *first_posted, **last_posted;
+};
+
+struct sim_segment {
+    struct sim_model model;
+    _Atomic uint64_t switches; /* changes whenever something happens: for the watchdog */
+    _Atomic int holder;        /* index of the task that has the turn; -1: nobody */
+    int n_tasks;
+    struct sim_task tasks[SIM_MOST_TASKS];
+    int n_events;
+    uint64_t n_all_events;
+    struct sim_event events[SIM_MOST_EVENTS];
+    uint64_t random;
+    uint64_t next_context;
+    _Atomic bool stuck;  /* nobody can go on */
+    _Atomic int aborted; /* 1 + exit status of MPI_Abort */
+    int finalized;
+    struct sim_endpoint endpoints[SIM_MOST_RANKS];
+    uint64_t last_arrival[SIM_MOST_RANKS][SIM_MOST_RANKS];
+    struct sim_meeting *meetings;
+    void *free[SIM_CLASSES];
+    char *next, *end;
+};
+
+/* Where the segment is, and how large at most: it is sparse. */
+#define SIM_ADDRESS ((void *)0x6a0000000000)
+#define SIM_BYTES   ((size_t)8 << 30)
+
+extern struct sim_segment *sim; /* NULL: this process is not of a simulation */
+
+/* ---- launcher ---- */
+void sim_segment_make(int fd, const struct sim_model *model); /* ends the process on failure */
+void sim_start(void);                                         /* the first task gets the turn */
+void sim_reap(pid_t pid); /* this process has ended: its tasks are gone, its turn goes on */
+
+/* ---- turns ---- */
+struct sim_task *sim_self(void); /* of the calling thread */
+struct sim_task *sim_task_new(int rank, pid_t pid, uint64_t clock);
+void sim_become(struct sim_task *task); /* this thread is that task; waits for its turn */
+void sim_end(struct sim_task *task);    /* the calling thread's, or of a thread that never ran */
+void sim_yield(uint64_t ready_at);      /* gives the turn up until then */
+void sim_turn(void);                    /* goes on when everything earlier is done */
+void sim_wait_until(bool (*done)(void *), void *data); /* gives the turn up until it is true */
+void sim_wake_rank(int rank,
+                   uint64_t at); /* those of its tasks that wait look again at that time */
+void sim_wake(struct sim_task *task, uint64_t at);
+void sim_poll(void);               /* it has looked for something in vain; its clock may jump */
+uint64_t sim_draw(uint64_t below); /* 0: 0 */
+void sim_enter(const char *where); /* an MPI call begins */
+_Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void *sim_alloc(size_t bytes); /* in the segment, zeroed; never NULL */
+void sim_free(void *memory);
+
+/* ---- events ---- */
+void sim_event_add(uint64_t at, uint64_t channel, enum sim_event_kind kind, void *what);
+void sim_event_run(const struct sim_event *event); /* sim_transport.c */
+
+/* ---- messages ---- */
+struct sim_message {
+    uint64_t context;
+    int from, to; /* ranks of the world */
+    int source;   /* rank of the sender in its communicator */
+    int tag;
+    bool waits; /* the sender waits until it is matched */
+    uint64_t sent_at, arrives_at;
+    struct sim_request *sender;
+    struct sim_message *next;
+    size_t bytes;
+    char data[];
+};
+
+enum sim_request_kind { SIM_SEND, SIM_RECEIVE, SIM_MEETING };
+
+struct sim_request {
+    enum sim_request_kind kind;
+    int rank; /* owner */
+    bool complete, cancelled, orphan;
+    uint64_t complete_at;
+    uint64_t context;
+    int source, tag; /* wanted; MPI's wildcards */
+    uint64_t posted_at;
+    struct sim_message *message;
+    struct sim_meeting *meeting;
+    struct sim_request *next;
+};
+
+struct sim_envelope {
+    uint64_t context;
+    int to, source, tag;
+};
+
+/* A copy of the data travels; the request is complete when the buffer may be used again. */
+struct sim_request *sim_send(struct sim_envelope envelope, const void *data, size_t bytes,
+                             bool synchronous, bool buffered);
+struct sim_request *sim_receive(uint64_t context, int source, int tag);
+struct sim_request *sim_receive_message(struct sim_message *message); /* of sim_take */
+/* The first that has arrived and fits, or NULL; take: nobody else gets it. */
+struct sim_message *sim_look(uint64_t context, int source, int tag, bool take);
+bool sim_cancel(struct sim_request *request);       /* false: too late */
+void sim_request_free(struct sim_request *request); /* with its message; may still be under way */
+
+/* ---- meetings: collective operations ---- */
+struct sim_part {
+    bool joined, left;
+    uint64_t at;
+    const unsigned char *needs; /* by member; NULL: all */
+    struct sim_request *request;
+    size_t bytes;
+    char *data;
+};
+
+struct sim_meeting {
+    uint64_t context, number;
+    int n, n_joined, n_left;
+    uint64_t fresh; /* numbers for new communicators: n of them from here on */
+    const char *name;
+    char what[32];
+    struct sim_meeting *next;
+    struct sim_part parts[];
+};
+
+/* Member `me` of n comes to a collective operation, the `number`-th of this context, with data. The
+ * request is complete when all those have come whom it needs (a copy is made; NULL: all). All that
+ * come must name the same operation. */
+struct sim_request *sim_meet(uint64_t context, uint64_t number, int n, int me, const char *what,
+                             const void *data, size_t bytes, const unsigned char *needs);
+void sim_leave(struct sim_meeting *meeting, int me); /* has read what it wants */
+
+#endif

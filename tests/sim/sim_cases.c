@@ -1,0 +1,92 @@
+/* What the simulated MPI does with programs that show its orders, or that go wrong: sim_cases CASE.
+ *
+ *   order     rank 0 says from whom it receives, one after the other; from the others at once
+ *   deadlock  all ranks receive
+ *   spin      rank 1 never calls MPI again
+ *   exit      rank 1 ends with status 3 before the others are done
+ *   killed    rank 1 kills itself
+ *   abort     rank 1 calls MPI_Abort with 5
+ *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static long long now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static void order(void) {
+    int x = rank;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 1; rank == 0 && i < size; i++) {
+            MPI_Status s;
+            MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &s);
+            printf("%d ", s.MPI_SOURCE);
+        }
+        if (rank > 0)
+            MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 0)
+        printf("\n");
+}
+
+static void polls(void) {
+    int x = 0, flag = 0;
+    MPI_Request r;
+    MPI_Barrier(MPI_COMM_WORLD);
+    long long begin = now();
+    for (int i = 0; i < 3; i++) {
+        if (rank > 0) {
+            usleep(7000);
+            MPI_Send(&x, 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+        } else if (i == 0) {
+            while (!flag)
+                MPI_Iprobe(1, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        } else if (i == 1) {
+            MPI_Irecv(&x, 1, MPI_INT, 1, i, MPI_COMM_WORLD, &r);
+            while (now() < begin + 14000000) /* as one waits for a moment */
+                ;
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+        } else {
+            for (flag = 0; !flag; usleep(100))
+                MPI_Iprobe(1, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        }
+        if (rank == 0)
+            printf("%lld us\n", (now() - begin) / 1000);
+        if (rank == 0 && i != 1)
+            MPI_Recv(&x, 1, MPI_INT, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *which = argc > 1 ? argv[1] : "";
+    int x = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (strcmp(which, "order") == 0)
+        order();
+    else if (strcmp(which, "polls") == 0)
+        polls();
+    else if (strcmp(which, "deadlock") == 0)
+        MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (rank == 1 && strcmp(which, "spin") == 0)
+        for (volatile int i = 0;; i = i + 1)
+            ;
+    else if (rank == 1 && strcmp(which, "exit") == 0)
+        return 3;
+    else if (rank == 1 && strcmp(which, "killed") == 0)
+        raise(SIGKILL);
+    else if (rank == 1 && strcmp(which, "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 5);
+    MPI_Finalize();
+    return 0;
+}

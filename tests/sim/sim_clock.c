@@ -1,0 +1,308 @@
+/* The C library's clocks, naps, threads and their locks, in turns. A read of the clock costs the
+ * program 1 ns and the tool nothing, as in tests/virtual; after many reads in a row the clock
+ * jumps, for who reads so often waits. */
+#include "sim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../virtual/callers.h"
+
+#define NEXT(name)                                                                                 \
+    ({                                                                                             \
+        static __typeof__(&name) next_;                                                            \
+        if (next_ == NULL)                                                                         \
+            next_ = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                    \
+        next_;                                                                                     \
+    })
+
+static bool simulated(void) {
+    return sim != NULL && sim_self() != NULL;
+}
+
+static uint64_t ns_of(const struct timespec *t) {
+    return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
+static struct timespec of_ns(uint64_t ns) {
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+static uint64_t read_clock(void *return_address) {
+    struct sim_task *self = sim_self();
+    if (self->polls + 1 >= SIM_POLLS)
+        sim_poll();
+    else
+        self->polls++;
+    if (caller(return_address) != TOOL)
+        self->clock++;
+    return self->clock;
+}
+
+int clock_gettime(clockid_t id, struct timespec *t) {
+    if (!simulated() || id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
+        return (int)syscall(SYS_clock_gettime, id, t);
+    *t = of_ns(read_clock(__builtin_return_address(0)));
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict t, void *restrict zone) {
+    (void)zone;
+    if (!simulated())
+        return (int)syscall(SYS_gettimeofday, t, zone);
+    uint64_t ns = read_clock(__builtin_return_address(0));
+    *t = (struct timeval){(time_t)(ns / 1000000000u), (suseconds_t)(ns % 1000000000u / 1000)};
+    return 0;
+}
+
+time_t time(time_t *out) {
+    time_t now;
+    if (!simulated())
+        now = (time_t)syscall(SYS_time, NULL);
+    else
+        now = (time_t)(read_clock(__builtin_return_address(0)) / 1000000000u);
+    if (out != NULL)
+        *out = now;
+    return now;
+}
+
+static void nap_until(uint64_t at) {
+    struct sim_task *self = sim_self();
+    self->polls = 0;
+    sim_yield(at > self->clock ? at : self->clock);
+}
+
+int nanosleep(const struct timespec *t, struct timespec *left) {
+    if (!simulated())
+        return (int)syscall(SYS_nanosleep, t, left);
+    nap_until(sim_self()->clock + ns_of(t));
+    return 0;
+}
+
+int clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct timespec *left) {
+    if (!simulated())
+        return syscall(SYS_clock_nanosleep, id, flags, t, left) == 0 ? 0 : errno;
+    nap_until(flags & TIMER_ABSTIME ? ns_of(t) : sim_self()->clock + ns_of(t));
+    return 0;
+}
+
+int usleep(useconds_t us) {
+    struct timespec t = of_ns(us * 1000ull);
+    return nanosleep(&t, NULL);
+}
+
+unsigned sleep(unsigned seconds) {
+    struct timespec t = {.tv_sec = seconds};
+    nanosleep(&t, NULL);
+    return 0;
+}
+
+int sched_yield(void) {
+    if (!simulated())
+        return (int)syscall(SYS_sched_yield);
+    sim_self()->polls = SIM_POLLS;
+    sim_poll();
+    return 0;
+}
+
+/* What the program asks for as work. */
+void sim_work(uint64_t ns);
+void sim_work(uint64_t ns) {
+    if (simulated())
+        nap_until(sim_self()->clock + ns);
+}
+
+/* ---- threads ---- */
+
+struct start {
+    void *(*run)(void *);
+    void *argument;
+    struct sim_task *task;
+};
+
+struct thread {
+    pthread_t id;
+    struct sim_task *task; /* NULL: has ended */
+    uint64_t ended_at;
+    struct thread *next;
+};
+static struct thread *threads;
+
+static struct thread *find_thread(pthread_t id) {
+    struct thread *t = threads;
+    while (t != NULL && !pthread_equal(t->id, id))
+        t = t->next;
+    return t;
+}
+
+static void thread_ends(void *unused) {
+    (void)unused;
+    for (struct thread *t = threads; t != NULL; t = t->next)
+        if (t->task == sim_self()) {
+            t->ended_at = t->task->clock;
+            t->task = NULL;
+        }
+    sim_end(sim_self());
+}
+
+static void *begin_thread(void *argument) {
+    struct start start = *(struct start *)argument;
+    void *result;
+    free(argument);
+    sim_become(start.task);
+    pthread_cleanup_push(thread_ends, NULL); /* also when it ends by pthread_exit */
+    result = start.run(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument) {
+    if (!simulated())
+        return NEXT(pthread_create)(id, attributes, run, argument);
+    struct start *start = malloc(sizeof *start);
+    struct thread *thread = malloc(sizeof *thread);
+    if (start == NULL || thread == NULL)
+        sim_fail("no memory for a thread");
+    struct sim_task *task = sim_task_new(sim_self()->rank, getpid(), sim_self()->clock);
+    *start = (struct start){run, argument, task};
+    int error = NEXT(pthread_create)(id, attributes, begin_thread, start);
+    if (error != 0) {
+        free(start);
+        free(thread);
+        sim_end(task);
+        return error;
+    }
+    *thread = (struct thread){*id, task, 0, threads};
+    threads = thread;
+    return 0;
+}
+
+static bool has_ended(void *thread) {
+    return ((struct thread *)thread)->task == NULL;
+}
+
+int pthread_join(pthread_t id, void **result) {
+    struct thread *thread = simulated() ? find_thread(id) : NULL;
+    if (thread != NULL) {
+        sim_wait_until(has_ended, thread);
+        if (thread->ended_at > sim_self()->clock)
+            sim_self()->clock = thread->ended_at;
+        for (struct thread **t = &threads; *t != NULL; t = &(*t)->next)
+            if (*t == thread) {
+                *t = thread->next;
+                break;
+            }
+        free(thread);
+    }
+    return NEXT(pthread_join)(id, result);
+}
+
+/* ---- locks: only the one that has the turn takes or leaves one, so they are taken at once or the
+ * turn is given up ---- */
+
+struct attempt {
+    pthread_mutex_t *mutex;
+    int error;
+};
+
+static bool try(void *data) {
+    struct attempt *a = data;
+    a->error = pthread_mutex_trylock(a->mutex);
+    return a->error != EBUSY;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (!simulated())
+        return NEXT(pthread_mutex_lock)(mutex);
+    struct attempt attempt = {.mutex = mutex};
+    if (!try(&attempt))
+        sim_wait_until(try, &attempt);
+    return attempt.error;
+}
+
+static void wake_others(void) {
+    sim_wake_rank(sim_self()->rank, sim_self()->clock);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    int error = NEXT(pthread_mutex_unlock)(mutex);
+    if (simulated())
+        wake_others();
+    return error;
+}
+
+static struct waiter {
+    pthread_cond_t *condition;
+    bool signalled;
+    struct waiter *next;
+} * waiters;
+
+static bool is_signalled(void *waiter) {
+    return ((struct waiter *)waiter)->signalled;
+}
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    if (!simulated())
+        return NEXT(pthread_cond_wait)(condition, mutex);
+    struct waiter me = {condition, false, waiters};
+    waiters = &me;
+    pthread_mutex_unlock(mutex);
+    sim_wait_until(is_signalled, &me);
+    return pthread_mutex_lock(mutex);
+}
+
+static int signal_waiters(pthread_cond_t *condition, bool all) {
+    int n = 0;
+    for (struct waiter *w = waiters; w != NULL; w = w->next)
+        n += w->condition == condition;
+    int chosen = n > 0 && !all ? (int)sim_draw((uint64_t)n) : -1, i = 0;
+    for (struct waiter **w = &waiters; *w != NULL;) {
+        struct waiter *one = *w;
+        if (one->condition == condition && (all || i++ == chosen)) {
+            *w = one->next;
+            one->signalled = true;
+        } else {
+            w = &one->next;
+        }
+    }
+    if (n > 0)
+        wake_others();
+    return 0;
+}
+
+int pthread_cond_signal(pthread_cond_t *condition) {
+    return simulated() ? signal_waiters(condition, false) : NEXT(pthread_cond_signal)(condition);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition) {
+    return simulated() ? signal_waiters(condition, true) : NEXT(pthread_cond_broadcast)(condition);
+}
+
+/* ---- processes ---- */
+
+pid_t fork(void) {
+    if (!simulated())
+        return NEXT(fork)();
+    struct sim_task *child = sim_task_new(sim_self()->rank, 0, sim_self()->clock);
+    child->ready_at = SIM_NEVER; /* until its number is known */
+    pid_t pid = NEXT(fork)();
+    if (pid == 0) {
+        sim_become(child);
+    } else if (pid > 0) {
+        child->pid = pid;
+        child->ready_at = child->clock;
+    } else {
+        sim_end(child);
+    }
+    return pid;
+}

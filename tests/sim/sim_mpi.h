@@ -1,0 +1,177 @@
+/* The simulated MPI library: libmpich.so.12 by name, with the handles, constants and structures of
+ * MPICH's mpi.h. Objects live in the process that made them, found by their handle; what ranks
+ * share is in the segment of sim.h. Every function exists as PMPI_X and MPI_X; one that is in the
+ * header but not here ends the program with its name (gen_missing.py). */
+#ifndef SIM_MPI_H
+#define SIM_MPI_H
+
+#include <mpi.h>
+
+#include "sim.h"
+
+/* The head of a function of both names: MPI_X is PMPI_X. */
+#define BOTH(name)                                                                                 \
+    __typeof__(P##name) name __attribute__((alias("P" #name)));                                    \
+    int P##name
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int error_ = (call);                                                                       \
+        if (error_ != MPI_SUCCESS)                                                                 \
+            return error_;                                                                         \
+    } while (0)
+
+void *sim_new(size_t bytes); /* of the process, zeroed; never NULL */
+
+/* ---- handles ---- */
+struct sim_table {
+    unsigned kind; /* the first handle */
+    void **objects;
+    int n, lowest;
+};
+int sim_handle(struct sim_table *table, void *object);
+void *sim_object(const struct sim_table *table, int handle); /* NULL: none */
+void sim_drop(struct sim_table *table, int handle);
+
+/* ---- datatypes ---- */
+struct sim_block {
+    long at, bytes, unit; /* unit: of the basic type, for MPI_Get_elements */
+};
+
+struct sim_type {
+    MPI_Datatype handle;
+    long size, lb, ub, true_lb, true_ub; /* bytes */
+    int n_blocks;
+    struct sim_block *blocks;
+    int combiner, n_ints, n_aints, n_types;
+    int *ints;
+    MPI_Aint *aints;
+    MPI_Datatype *types;
+    bool committed;
+    int uses; /* the handle, and types made of it */
+    struct sim_attribute *attributes;
+    char name[MPI_MAX_OBJECT_NAME];
+};
+struct sim_type *sim_type(MPI_Datatype type); /* NULL: no type */
+void sim_type_use(struct sim_type *type, int n);
+/* Packed, one after the other; the caller frees. */
+char *sim_pack(const void *data, long count, const struct sim_type *type, size_t *bytes);
+/* As much as there is and fits. */
+void sim_unpack(const char *packed, size_t bytes, void *data, long count,
+                const struct sim_type *type);
+void sim_copy_typed(const void *from, void *to, long count, const struct sim_type *type);
+
+/* ---- operations ---- */
+/* inout = in op inout, of memory laid out as the type says; false: not defined for the type. */
+bool sim_reduce(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op);
+bool sim_op_is(MPI_Op op);
+bool sim_op_fits(MPI_Op op, MPI_Datatype type);
+
+/* ---- groups, communicators ---- */
+struct sim_group {
+    int size, rank; /* rank: MPI_UNDEFINED if not in it */
+    int *world;     /* ranks of MPI_COMM_WORLD */
+};
+struct sim_group *sim_group_new(int size);
+struct sim_group *sim_group(MPI_Group group);
+
+struct sim_topology;
+struct sim_comm {
+    MPI_Comm handle;
+    uint64_t context, meetings;       /* meetings: how many so far */
+    struct sim_group *group, *remote; /* remote: NULL unless it is an intercommunicator */
+    bool low;                         /* the group that comes first in meetings */
+    MPI_Errhandler errhandler;
+    struct sim_attribute *attributes;
+    struct sim_topology *topology;
+    int uses;
+    bool freed;
+    char name[MPI_MAX_OBJECT_NAME];
+};
+struct sim_comm *sim_comm(MPI_Comm comm); /* NULL: none */
+struct sim_comm *sim_comm_new(uint64_t context, struct sim_group *group, struct sim_group *remote);
+/* Context of its messages: the program's, or our own. */
+uint64_t sim_context(const struct sim_comm *comm, bool own);
+const struct sim_group *sim_others(const struct sim_comm *comm); /* whom messages go to */
+void sim_comms_start(void);
+
+/* Members of a meeting of this communicator: the own group, or both. */
+int sim_members(const struct sim_comm *comm);
+int sim_member(const struct sim_comm *comm, int rank, bool remote);
+struct sim_request *sim_comm_meet(struct sim_comm *comm, const char *what, const void *data,
+                                  size_t bytes, const unsigned char *needs);
+/* Waits for it, and leaves it to the caller, who leaves it. */
+struct sim_meeting *sim_all_meet(struct sim_comm *comm, const char *what, const void *data,
+                                 size_t bytes, const unsigned char *needs);
+void sim_wait_request(struct sim_request *request);
+
+/* ---- topologies ---- */
+struct sim_topology {
+    int kind; /* MPI_CART, .. */
+    int n_dims, *dims, *periods, *coords;
+    int n_nodes, *index, *edges;
+    int n_in, n_out, *in, *out, *in_weights, *out_weights;
+    bool weighted;
+};
+void sim_topology_free(struct sim_topology *topology);
+struct sim_topology *sim_topology_copy(const struct sim_topology *topology);
+/* In- and out-neighbours, in the order of neighbourhood collectives; the caller frees. */
+int sim_neighbours(const struct sim_comm *comm, bool out, int **ranks);
+
+/* ---- attributes ---- */
+struct sim_attribute {
+    int key;
+    void *value;
+    struct sim_attribute *next;
+};
+int sim_attributes_copy(int from, const struct sim_attribute *attributes,
+                        struct sim_attribute **copies);
+int sim_attributes_free(int handle, struct sim_attribute **attributes);
+
+/* ---- errors ---- */
+/* Calls the handler of the communicator (NULL: that of MPI_COMM_WORLD); returns the class. */
+int sim_error(const struct sim_comm *comm, int class);
+int sim_check_comm(MPI_Comm comm, struct sim_comm **found);
+
+/* ---- requests ---- */
+enum sim_use { SIM_USE_SEND, SIM_USE_RECEIVE, SIM_USE_COLLECTIVE, SIM_USE_GENERAL, SIM_USE_NONE };
+
+struct sim_collective;
+struct sim_handle {
+    enum sim_use use;
+    struct sim_request *request; /* NULL: complete, or not active */
+    struct sim_comm *comm;
+    void *data;
+    long count;
+    MPI_Datatype type;
+    int peer, tag, mode;
+    bool persistent, active, freed;
+    int parts, ready;          /* of a partitioned send: how many there are, how many are ready */
+    uint64_t stream;           /* of a partitioned message: its context */
+    struct sim_handle *second; /* MPI_Isendrecv: the send */
+    struct sim_collective *collective;
+    MPI_Status status; /* of a general request */
+    bool done;
+    MPI_Grequest_query_function *query;
+    MPI_Grequest_free_function *free;
+    MPI_Grequest_cancel_function *cancel;
+    void *extra;
+    struct sim_handle *next_freed;
+};
+MPI_Request sim_request_handle(struct sim_handle *handle);
+struct sim_handle *sim_handle_of(MPI_Request request);
+struct sim_handle *sim_handle_new(enum sim_use use);
+bool sim_is_complete(const struct sim_handle *handle);
+int sim_start_one(struct sim_handle *handle);
+/* Takes what a complete receive got: its data, its status. */
+int sim_take_receive(struct sim_handle *handle, MPI_Status *status);
+void sim_empty_status(MPI_Status *status);
+void sim_set_count(MPI_Status *status, long bytes);
+long sim_get_count(const MPI_Status *status);
+
+/* ---- collective operations ---- */
+int sim_collective_start(struct sim_handle *handle);
+int sim_collective_finish(struct sim_handle *handle);
+void sim_collective_free(struct sim_collective *collective);
+
+#endif

@@ -1,0 +1,316 @@
+/* sim-mpirun: starts the ranks of a simulation, watches over their turns, ends with their status.
+ *
+ * sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] [--node-latency NS] [--jitter NS]
+ *            [--call NS] [--ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S]
+ *            PROGRAM [ARGUMENT..]
+ *
+ * --random: what is not given is drawn from the seed. --watchdog: after how many real seconds in
+ * which nothing happens it ends the run (30). */
+#include "sim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../virtual/time_rules.h"
+
+enum { LOOK_MS = 5 };
+static int watchdog_s = 30;
+
+static struct rank {
+    pid_t pid;
+    int status;
+    bool ended;
+} ranks[SIM_MOST_RANKS];
+
+static _Noreturn void usage(void) {
+    fprintf(stderr, "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
+                    "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
+                    "[--eager BYTES] [--random] [--watchdog S] PROGRAM [ARGUMENT..]\n");
+    exit(2);
+}
+
+static uint64_t number(const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0')
+        usage();
+    return value;
+}
+
+/* A world of its own for each seed. */
+static void draw_model(struct sim_model *model) {
+    uint64_t state = model->seed * 2862933555777941757u + 3037000493u;
+#define DRAW(below)                                                                                \
+    (state = state * 6364136223846793005u + 1442695040888963407u, (state >> 33) % (below))
+    model->latency_ns = 100 + DRAW(5000);
+    model->node_latency_ns = model->latency_ns + DRAW(20000);
+    model->jitter_ns = DRAW(2) == 0 ? 0 : DRAW(10000);
+    model->call_ns = DRAW(2) == 0 ? 0 : DRAW(300);
+    model->ns_per_kib = DRAW(1000);
+    model->eager_bytes = (uint64_t[]){0, 64, 1024, 16384, UINT32_MAX}[DRAW(5)];
+}
+
+static char **options(int argc, char **argv, struct sim_model *model) {
+    enum {
+        SEED = 256,
+        NODES,
+        LATENCY,
+        NODE_LATENCY,
+        JITTER,
+        CALL,
+        PER_KIB,
+        EAGER,
+        RANDOM,
+        WATCHDOG
+    };
+    static const struct option known[] = {{"seed", 1, NULL, SEED},
+                                          {"nodes", 1, NULL, NODES},
+                                          {"latency", 1, NULL, LATENCY},
+                                          {"node-latency", 1, NULL, NODE_LATENCY},
+                                          {"jitter", 1, NULL, JITTER},
+                                          {"call", 1, NULL, CALL},
+                                          {"ns-per-kib", 1, NULL, PER_KIB},
+                                          {"eager", 1, NULL, EAGER},
+                                          {"random", 0, NULL, RANDOM},
+                                          {"watchdog", 1, NULL, WATCHDOG},
+                                          {NULL, 0, NULL, 0}};
+    *model = (struct sim_model){.ranks = 1,
+                                .nodes = 1,
+                                .latency_ns = VT_LATENCY_NS,
+                                .node_latency_ns = VT_LATENCY_NS,
+                                .eager_bytes = VT_EAGER};
+    for (int pass = 0; pass < 2; pass++) { /* the seed first, then what replaces its choices */
+        optind = 0;
+        for (int c; (c = getopt_long(argc, argv, "+n:", known, NULL)) != -1;)
+            switch (c) {
+            case 'n':
+                model->ranks = (int)number(optarg);
+                break;
+            case SEED:
+                model->seed = number(optarg);
+                break;
+            case RANDOM:
+                break;
+            case NODES:
+                model->nodes = (int)number(optarg);
+                break;
+            case LATENCY:
+                model->latency_ns = number(optarg);
+                break;
+            case NODE_LATENCY:
+                model->node_latency_ns = number(optarg);
+                break;
+            case JITTER:
+                model->jitter_ns = number(optarg);
+                break;
+            case CALL:
+                model->call_ns = number(optarg);
+                break;
+            case PER_KIB:
+                model->ns_per_kib = number(optarg);
+                break;
+            case EAGER:
+                model->eager_bytes = number(optarg);
+                break;
+            case WATCHDOG:
+                watchdog_s = (int)number(optarg);
+                break;
+            default:
+                usage();
+            }
+        for (int i = 1; pass == 0 && i < optind; i++)
+            if (strcmp(argv[i], "--random") == 0)
+                draw_model(model);
+    }
+    if (model->ranks < 1 || model->ranks > SIM_MOST_RANKS || model->nodes < 1 ||
+        model->nodes > model->ranks || argv[optind] == NULL)
+        usage();
+    return argv + optind;
+}
+
+static void put(const char *name, long value) {
+    char text[32];
+    snprintf(text, sizeof text, "%ld", value);
+    setenv(name, text, 1);
+}
+
+static void prepend(const char *name, const char *value) {
+    const char *before = getenv(name);
+    char *joined;
+    if (asprintf(&joined, "%s%s%s", value, before != NULL && *before != '\0' ? ":" : "",
+                 before != NULL ? before : "") < 0)
+        sim_fail("no memory");
+    setenv(name, joined, 1);
+    free(joined);
+}
+
+/* The libraries lie beside this program, in ../tests/sim; an installation has none. */
+static void set_environment(int fd) {
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        sim_fail("/proc/self/exe cannot be read");
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(path, sizeof path, "%s/../tests/sim/lib", self);
+    prepend("LD_LIBRARY_PATH", path);
+    snprintf(path, sizeof path, "%s/../tests/sim/lib/libsim.so", self);
+    prepend("LD_PRELOAD", path);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    setenv("SIM_SEGMENT", path, 1);
+    put("PMI_SIZE", sim->model.ranks);
+    put("MPI_LOCALNRANKS", sim->model.ranks);
+    setenv("LATECOMER_CLOCK", "monotonic", 0);
+    setenv("LATECOMER_SAMPLE", "off", 0);
+}
+
+static void start(int rank, char **command) {
+    struct sim_task *task = sim_task_new(rank, 0, VT_BEFORE_INIT_NS);
+    pid_t launcher = getpid(), pid = fork();
+    if (pid < 0)
+        sim_fail("a process cannot be started");
+    if (pid > 0) {
+        task->pid = ranks[rank].pid = pid;
+        return;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher)
+        _exit(1);
+    put("PMI_RANK", rank);
+    put("MPI_LOCALRANKID", rank);
+    while (sim->holder < 0 && sim->switches == 0) /* the launcher has noted all numbers */
+        usleep(100);
+    execvp(command[0], command);
+    fprintf(stderr, "sim-mpirun: %s: %s\n", command[0], strerror(errno));
+    _exit(127);
+}
+
+static void kill_all(void) {
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].state != SIM_FREE && sim->tasks[i].pid > 0)
+            kill(sim->tasks[i].pid, SIGKILL);
+    for (int r = 0; r < sim->model.ranks; r++)
+        if (!ranks[r].ended)
+            kill(ranks[r].pid, SIGKILL);
+}
+
+static void look_at_ends(int *n_running, int *result) {
+    pid_t pid;
+    int status;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (int r = 0; r < sim->model.ranks; r++)
+            if (ranks[r].pid == pid) {
+                ranks[r].ended = true;
+                ranks[r].status =
+                    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+                --*n_running;
+                if (*result == 0)
+                    *result = ranks[r].status;
+                if (ranks[r].status != 0)
+                    kill_all(); /* as Hydra does */
+            }
+        sim_reap(pid);
+    }
+}
+
+/* A grandchild that had the turn: its parent is the one that waits for it. */
+static void look_at_holder(void) {
+    int holder = sim->holder;
+    char path[64], text[512];
+    if (holder < 0)
+        return;
+    pid_t pid = sim->tasks[holder].pid;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *state = strrchr(text, ')');
+    if (n > 0 && state != NULL && state[2] != 'Z' && state[2] != 'X')
+        return;
+    if (sim->holder == holder && sim->tasks[holder].pid == pid)
+        sim_reap(pid);
+}
+
+/* Nobody can go on: because a rank has ended, whose status tells more, or is it a deadlock? */
+static bool is_deadlock(void) {
+    for (int r = 0; r < sim->model.ranks; r++) {
+        bool has_task = false;
+        for (int i = 0; i < sim->n_tasks; i++)
+            has_task = has_task || (sim->tasks[i].rank == r && sim->tasks[i].state != SIM_FREE);
+        if (!has_task && !ranks[r].ended)
+            return false; /* it is about to */
+    }
+    return true;
+}
+
+static void tell_deadlock(void) {
+    fprintf(stderr, "sim-mpirun: deadlock, nobody can go on:");
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].state != SIM_FREE)
+            fprintf(stderr, " rank %d in %s;", sim->tasks[i].rank, sim->tasks[i].where);
+    fprintf(stderr, "\n");
+}
+
+static int watch(void) {
+    int n_running = sim->model.ranks, result = 0;
+    uint64_t switches = 0;
+    double quiet_ms = 0;
+    while (n_running > 0) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+        look_at_ends(&n_running, &result);
+        if (sim->stuck && n_running > 0 && result == 0 && is_deadlock()) {
+            tell_deadlock();
+            result = SIM_FAILED;
+            kill_all();
+        }
+        if (sim->aborted != 0 && result == 0) {
+            result = sim->aborted - 1;
+            kill_all();
+        }
+        quiet_ms = sim->switches == switches ? quiet_ms + LOOK_MS : 0;
+        switches = sim->switches;
+        if (quiet_ms > 2 * LOOK_MS)
+            look_at_holder();
+        if (quiet_ms > watchdog_s * 1000.0) {
+            int holder = sim->holder;
+            fprintf(stderr, "sim-mpirun: nothing has happened for %d s; ", watchdog_s);
+            if (holder >= 0)
+                fprintf(stderr, "rank %d has the turn, in %s\n", sim->tasks[holder].rank,
+                        sim->tasks[holder].where);
+            else
+                fprintf(stderr, "nobody has the turn\n");
+            kill_all();
+            result = SIM_FAILED;
+            quiet_ms = 0;
+        }
+    }
+    return result;
+}
+
+int main(int argc, char **argv) {
+    struct sim_model model;
+    char **command = options(argc, argv, &model);
+    int fd = memfd_create("sim", MFD_CLOEXEC);
+    if (fd < 0)
+        sim_fail("the shared segment cannot be made");
+    sim_segment_make(fd, &model);
+    set_environment(fd);
+    for (int r = 0; r < model.ranks; r++)
+        start(r, command);
+    sim_start();
+    return watch();
+}

@@ -1,0 +1,264 @@
+/* The network: messages, their matching, and meetings (collective operations). All of it lies in
+ * the segment, so whoever has the turn can move it on. */
+#include "sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ANY_SOURCE = -2, ANY_TAG = -1 }; /* MPICH's */
+
+static int node_of(int rank) {
+    return rank * sim->model.nodes / sim->model.ranks;
+}
+
+static uint64_t latency(int from, int to) {
+    return node_of(from) == node_of(to) ? sim->model.latency_ns : sim->model.node_latency_ns;
+}
+
+static void complete_at(struct sim_request *request, uint64_t at) {
+    request->complete_at = at;
+    sim_event_add(at, (uint64_t)request->rank, SIM_COMPLETION, request);
+}
+
+static void complete_now(struct sim_request *request, uint64_t at) {
+    request->complete = true;
+    request->complete_at = at;
+    sim_wake_rank(request->rank, at);
+}
+
+static bool fits(uint64_t context, int source, int tag, const struct sim_message *m) {
+    return m->context == context && (source == ANY_SOURCE || source == m->source) &&
+           (tag == ANY_TAG || tag == m->tag);
+}
+
+static void matched(struct sim_message *m, uint64_t at) {
+    if (m->waits && m->sender != NULL)
+        complete_at(m->sender, at + latency(m->to, m->from));
+    m->waits = false;
+    m->sender = NULL;
+}
+
+static void arrive(struct sim_message *m) {
+    struct sim_endpoint *e = &sim->endpoints[m->to];
+    for (struct sim_request **r = &e->first_posted; *r != NULL; r = &(*r)->next)
+        if (fits((*r)->context, (*r)->source, (*r)->tag, m)) {
+            struct sim_request *request = *r;
+            *r = request->next;
+            if (e->last_posted == &request->next)
+                e->last_posted = r;
+            request->message = m;
+            matched(m, m->arrives_at);
+            complete_now(request, m->arrives_at);
+            return;
+        }
+    m->next = NULL;
+    *e->last = m;
+    e->last = &m->next;
+    sim_wake_rank(m->to, m->arrives_at); /* who probes */
+}
+
+void sim_event_run(const struct sim_event *event) {
+    if (event->kind == SIM_ARRIVAL) {
+        arrive(event->what);
+        return;
+    }
+    struct sim_request *request = event->what;
+    complete_now(request, event->at);
+    if (request->orphan)
+        sim_request_free(request);
+}
+
+static struct sim_request *request_new(enum sim_request_kind kind) {
+    struct sim_request *r = sim_alloc(sizeof *r);
+    r->kind = kind;
+    r->rank = sim_self()->rank;
+    r->posted_at = sim_self()->clock;
+    return r;
+}
+
+struct sim_request *sim_send(struct sim_envelope to, const void *data, size_t bytes,
+                             bool synchronous, bool buffered) {
+    uint64_t now = sim_self()->clock, *last;
+    struct sim_message *m = sim_alloc(sizeof *m + bytes);
+    struct sim_request *r = request_new(SIM_SEND);
+    m->context = to.context;
+    m->from = r->rank;
+    m->to = to.to;
+    m->source = to.source;
+    m->tag = to.tag;
+    m->bytes = bytes;
+    m->sent_at = now;
+    if (bytes > 0)
+        memcpy(m->data, data, bytes);
+    m->arrives_at = now + latency(m->from, m->to) + bytes * sim->model.ns_per_kib / 1024 +
+                    sim_draw(sim->model.jitter_ns + 1);
+    last = &sim->last_arrival[m->from][m->to];
+    if (m->arrives_at < *last)
+        m->arrives_at = *last;
+    *last = m->arrives_at;
+    m->waits = synchronous || (!buffered && bytes > sim->model.eager_bytes);
+    r->tag = to.tag;
+    r->context = to.context;
+    if (m->waits) {
+        m->sender = r;
+        r->message = m; /* for cancelling */
+    } else {
+        r->complete = true;
+        r->complete_at = now;
+    }
+    sim_event_add(m->arrives_at, (uint64_t)m->from * SIM_MOST_RANKS + (uint64_t)m->to, SIM_ARRIVAL,
+                  m);
+    return r;
+}
+
+struct sim_message *sim_look(uint64_t context, int source, int tag, bool take) {
+    struct sim_endpoint *e = &sim->endpoints[sim_self()->rank];
+    for (struct sim_message **m = &e->first; *m != NULL; m = &(*m)->next)
+        if (fits(context, source, tag, *m)) {
+            struct sim_message *found = *m;
+            if (take) {
+                *m = found->next;
+                if (e->last == &found->next)
+                    e->last = m;
+            }
+            return found;
+        }
+    return NULL;
+}
+
+struct sim_request *sim_receive_message(struct sim_message *m) {
+    struct sim_request *r = request_new(SIM_RECEIVE);
+    r->context = m->context;
+    r->source = m->source;
+    r->tag = m->tag;
+    r->message = m;
+    r->complete = true;
+    r->complete_at = r->posted_at;
+    matched(m, r->posted_at);
+    return r;
+}
+
+struct sim_request *sim_receive(uint64_t context, int source, int tag) {
+    struct sim_message *m = sim_look(context, source, tag, true);
+    if (m != NULL)
+        return sim_receive_message(m);
+    struct sim_request *r = request_new(SIM_RECEIVE);
+    struct sim_endpoint *e = &sim->endpoints[r->rank];
+    r->context = context;
+    r->source = source;
+    r->tag = tag;
+    *e->last_posted = r;
+    e->last_posted = &r->next;
+    return r;
+}
+
+bool sim_cancel(struct sim_request *r) {
+    struct sim_endpoint *e = &sim->endpoints[r->rank];
+    if (r->kind != SIM_RECEIVE || r->complete)
+        return false; /* MPICH cancels no sends either */
+    for (struct sim_request **p = &e->first_posted; *p != NULL; p = &(*p)->next)
+        if (*p == r) {
+            *p = r->next;
+            if (e->last_posted == &r->next)
+                e->last_posted = p;
+            r->cancelled = true;
+            complete_now(r, sim_self()->clock);
+            return true;
+        }
+    return false;
+}
+
+void sim_request_free(struct sim_request *r) {
+    if (!r->complete) {
+        r->orphan = true;
+        return;
+    }
+    if (r->kind == SIM_RECEIVE)
+        sim_free(r->message);
+    sim_free(r);
+}
+
+static struct sim_meeting *meeting(uint64_t context, uint64_t number, int n, const char *what) {
+    struct sim_meeting *m = sim->meetings;
+    while (m != NULL && (m->context != context || m->number != number))
+        m = m->next;
+    if (m != NULL) {
+        if (strcmp(m->what, what) != 0 || m->n != n)
+            sim_fail(
+                "collective operation %llu of a communicator: %s of %d, but others are in %s of %d",
+                (unsigned long long)number, what, n, m->what, m->n);
+        return m;
+    }
+    m = sim_alloc(sizeof *m + (size_t)n * sizeof m->parts[0]);
+    m->context = context;
+    m->number = number;
+    m->n = n;
+    m->fresh = sim->next_context;
+    sim->next_context += (uint64_t)n;
+    snprintf(m->what, sizeof m->what, "%s", what);
+    m->next = sim->meetings;
+    sim->meetings = m;
+    return m;
+}
+
+/* When all whom it needs have come: at its own time, or a message later than the last of them. */
+static bool may_complete(const struct sim_meeting *m, int i, uint64_t *at) {
+    const struct sim_part *p = &m->parts[i];
+    if (p->needs == NULL && m->n_joined < m->n)
+        return false;
+    *at = p->at;
+    for (int j = 0; j < m->n; j++) {
+        const struct sim_part *other = &m->parts[j];
+        if (p->needs != NULL && !p->needs[j])
+            continue;
+        if (!other->joined)
+            return false;
+        if (other->at + sim->model.latency_ns > *at)
+            *at = other->at + sim->model.latency_ns;
+    }
+    return true;
+}
+
+struct sim_request *sim_meet(uint64_t context, uint64_t number, int n, int me, const char *what,
+                             const void *data, size_t bytes, const unsigned char *needs) {
+    struct sim_meeting *m = meeting(context, number, n, what);
+    struct sim_request *r = request_new(SIM_MEETING);
+    struct sim_part *p = &m->parts[me];
+    uint64_t now = sim_self()->clock, at;
+    r->meeting = m;
+    *p = (struct sim_part){.joined = true, .at = now, .request = r, .bytes = bytes};
+    if (bytes > 0)
+        p->data = memcpy(sim_alloc(bytes), data, bytes);
+    if (needs != NULL)
+        p->needs = memcpy(sim_alloc((size_t)n), needs, (size_t)n);
+    m->n_joined++;
+    for (int i = 0; i < n; i++) {
+        struct sim_request *other = m->parts[i].request;
+        if (other == NULL || other->complete || other->complete_at > 0 ||
+            (i != me && m->parts[i].needs != NULL && !m->parts[i].needs[me]) ||
+            !may_complete(m, i, &at))
+            continue;
+        if (at <= now)
+            complete_now(other, now);
+        else
+            complete_at(other, at);
+    }
+    return r;
+}
+
+void sim_leave(struct sim_meeting *m, int me) {
+    m->parts[me].left = true;
+    m->parts[me].request = NULL;
+    if (++m->n_left < m->n)
+        return;
+    for (struct sim_meeting **p = &sim->meetings; *p != NULL; p = &(*p)->next)
+        if (*p == m) {
+            *p = m->next;
+            break;
+        }
+    for (int i = 0; i < m->n; i++) {
+        sim_free(m->parts[i].data);
+        sim_free((void *)m->parts[i].needs);
+    }
+    sim_free(m);
+}

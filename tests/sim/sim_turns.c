@@ -1,0 +1,342 @@
+/* Segment, tasks, turns, events. */
+#include "sim.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct sim_segment *sim;
+static _Thread_local struct sim_task *self;
+
+_Noreturn void sim_fail(const char *format, ...) {
+    char line[1024];
+    int n = snprintf(line, sizeof line, "sim: rank %d: ", self != NULL ? self->rank : -1);
+    va_list args;
+    va_start(args, format);
+    n += vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
+    va_end(args);
+    n = n > (int)sizeof line - 2 ? (int)sizeof line - 2 : n;
+    line[n++] = '\n';
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        abort();
+    if (sim != NULL && sim->aborted == 0)
+        sim->aborted = 1 + SIM_FAILED;
+    _exit(SIM_FAILED);
+}
+
+static void map(int fd) {
+    void *memory = mmap(SIM_ADDRESS, SIM_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+    if (memory != SIM_ADDRESS)
+        sim_fail("the shared segment cannot be mapped");
+    sim = memory;
+}
+
+static uint64_t mixed(uint64_t value) {
+    value += 0x9e3779b97f4a7c15u;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
+void sim_segment_make(int fd, const struct sim_model *model) {
+    if (ftruncate(fd, (off_t)SIM_BYTES) != 0)
+        sim_fail("the shared segment cannot be made");
+    map(fd);
+    sim->model = *model;
+    sim->holder = -1;
+    sim->next_context = 16;
+    sim->random = mixed(model->seed);
+    sim->next = (char *)sim + ((sizeof *sim + 4095) & ~(size_t)4095);
+    sim->end = (char *)sim + SIM_BYTES;
+    for (int i = 0; i < model->ranks; i++) {
+        sim->endpoints[i].last = &sim->endpoints[i].first;
+        sim->endpoints[i].last_posted = &sim->endpoints[i].first_posted;
+    }
+}
+
+uint64_t sim_draw(uint64_t below) {
+    sim->random = sim->random * 6364136223846793005u + 1442695040888963407u;
+    return below > 0 ? mixed(sim->random) % below : 0;
+}
+
+/* Memory by powers of two; what was freed is used again first. The class stands before it. */
+void *sim_alloc(size_t bytes) {
+    int class = 6;
+    while (((size_t)1 << class) < bytes + 16)
+        class ++;
+    char *memory = sim->free[class];
+    if (memory != NULL) {
+        memcpy(&sim->free[class], memory + 16, sizeof(void *));
+    } else {
+        memory = sim->next;
+        if ((size_t)(sim->end - memory) < (size_t)1 << class)
+            sim_fail("the shared segment is full");
+        sim->next += (size_t)1 << class;
+    }
+    *(int *)(void *)memory = class;
+    return memset(memory + 16, 0, bytes);
+}
+
+void sim_free(void *pointer) {
+    if (pointer == NULL)
+        return;
+    char *memory = (char *)pointer - 16;
+    int class = *(int *)(void *)memory;
+    memcpy(memory + 16, &sim->free[class], sizeof(void *));
+    sim->free[class] = memory;
+}
+
+static bool before(const struct sim_event *a, const struct sim_event *b) {
+    if (a->at != b->at)
+        return a->at < b->at;
+    return a->lot != b->lot ? a->lot < b->lot : a->number < b->number;
+}
+
+/* Those of one channel at the same time keep their order; those of different ones are drawn. */
+void sim_event_add(uint64_t at, uint64_t channel, enum sim_event_kind kind, void *what) {
+    if (sim->n_events == SIM_MOST_EVENTS)
+        sim_fail("too many events");
+    struct sim_event event = {at, mixed(sim->model.seed ^ mixed(channel ^ mixed(at))),
+                              sim->n_all_events++, kind, what};
+    int i = sim->n_events++;
+    for (; i > 0 && before(&event, &sim->events[(i - 1) / 2]); i = (i - 1) / 2)
+        sim->events[i] = sim->events[(i - 1) / 2];
+    sim->events[i] = event;
+}
+
+static struct sim_event event_take(void) {
+    struct sim_event first = sim->events[0], last = sim->events[--sim->n_events];
+    int i = 0;
+    for (int child; (child = 2 * i + 1) < sim->n_events; i = child) {
+        if (child + 1 < sim->n_events && before(&sim->events[child + 1], &sim->events[child]))
+            child++;
+        if (!before(&sim->events[child], &last))
+            break;
+        sim->events[i] = sim->events[child];
+    }
+    sim->events[i] = last;
+    return first;
+}
+
+/* Among the tasks that wait; NULL: none can go on. */
+static struct sim_task *earliest(void) {
+    struct sim_task *first = NULL;
+    for (int i = 0; i < sim->n_tasks; i++) {
+        struct sim_task *t = &sim->tasks[i];
+        if (t->state == SIM_WAITS && t->ready_at != SIM_NEVER &&
+            (first == NULL || t->ready_at < first->ready_at ||
+             (t->ready_at == first->ready_at && t->lot < first->lot)))
+            first = t;
+    }
+    return first;
+}
+
+static void futex(uint32_t *word, int op, uint32_t value) {
+    syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+}
+
+/* Nobody can go on by virtual time: is somebody waiting for the kernel? */
+static bool anybody_outside(void) {
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].state == SIM_WAITS && sim->tasks[i].outside)
+            return true;
+    return false;
+}
+
+/* Who has the turn gives it to the next one: runs events up to then. */
+static void pass_on(void) {
+    struct sim_task *next;
+    if (sim->aborted != 0) { /* the launcher ends all */
+        sim->holder = -1;
+        return;
+    }
+    for (;;) {
+        next = earliest();
+        if (sim->n_events == 0 || (next != NULL && next->ready_at < sim->events[0].at))
+            break;
+        struct sim_event event = event_take();
+        sim_event_run(&event);
+    }
+    sim->switches++;
+    if (next == NULL) {
+        sim->stuck = !anybody_outside();
+        sim->holder = -1;
+        return;
+    }
+    if (next->ready_at > next->clock)
+        next->clock = next->ready_at;
+    next->state = SIM_RUNS;
+    next->outside = false;
+    sim->holder = (int)(next - sim->tasks);
+    __atomic_store_n(&next->turn, 1, __ATOMIC_RELEASE); /* with the load in take_turn */
+    if (next != self)
+        futex(&next->turn, FUTEX_WAKE, 1);
+}
+
+static void take_turn(struct sim_task *task) {
+    while (__atomic_load_n(&task->turn, __ATOMIC_ACQUIRE) == 0)
+        futex(&task->turn, FUTEX_WAIT, 0);
+    task->turn = 0;
+    task->begun = true;
+}
+
+void sim_start(void) {
+    pass_on();
+}
+
+struct sim_task *sim_task_new(int rank, pid_t pid, uint64_t clock) {
+    int i = 0, thread = 0;
+    while (i < sim->n_tasks && sim->tasks[i].state != SIM_FREE)
+        i++;
+    for (int j = 0; j < sim->n_tasks; j++)
+        thread += sim->tasks[j].state != SIM_FREE && sim->tasks[j].rank == rank;
+    if (i == SIM_MOST_TASKS)
+        sim_fail("too many threads");
+    if (i == sim->n_tasks)
+        sim->n_tasks++;
+    sim->tasks[i] = (struct sim_task){.state = SIM_WAITS,
+                                      .rank = rank,
+                                      .thread = thread,
+                                      .pid = pid,
+                                      .clock = clock,
+                                      .ready_at = clock,
+                                      .lot = sim_draw(UINT64_MAX),
+                                      .where = "its start"};
+    return &sim->tasks[i];
+}
+
+void sim_become(struct sim_task *task) {
+    self = task;
+    take_turn(task);
+}
+
+void sim_end(struct sim_task *task) {
+    bool mine = task == self;
+    task->state = SIM_FREE;
+    sim_wake_rank(task->rank, sim->tasks[sim->holder].clock);
+    if (!mine)
+        return;
+    self = NULL;
+    pass_on();
+}
+
+struct sim_task *sim_self(void) {
+    return self;
+}
+
+void sim_yield(uint64_t ready_at) {
+    self->state = SIM_WAITS;
+    self->ready_at = ready_at;
+    self->lot = sim_draw(UINT64_MAX);
+    pass_on();
+    take_turn(self);
+}
+
+void sim_turn(void) {
+    const struct sim_task *other = earliest();
+    if ((other != NULL && other->ready_at <= self->clock) ||
+        (sim->n_events > 0 && sim->events[0].at <= self->clock))
+        sim_yield(self->clock);
+}
+
+void sim_wait_until(bool (*done)(void *), void *data) {
+    self->polls = 0;
+    while (!done(data))
+        sim_yield(SIM_NEVER);
+}
+
+void sim_wake(struct sim_task *task, uint64_t at) {
+    if (task->state == SIM_WAITS && !task->outside && task->ready_at > at)
+        task->ready_at = at > task->clock ? at : task->clock;
+}
+
+void sim_wake_rank(int rank, uint64_t at) {
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].rank == rank && sim->tasks[i].ready_at == SIM_NEVER)
+            sim_wake(&sim->tasks[i], at);
+}
+
+/* Nothing changes before the next event, so a loop that only looks may as well wait for it. If
+ * there is none, only time can end the loop: it passes in growing steps. */
+void sim_poll(void) {
+    self->clock++;
+    self->polls = (self->polls > self->missed ? self->polls : self->missed) + 1;
+    self->missed = 0;
+    if (self->polls < SIM_POLLS) {
+        sim_turn();
+        return;
+    }
+    const struct sim_task *other = earliest();
+    uint64_t at = other != NULL ? other->ready_at : SIM_NEVER;
+    if (sim->n_events > 0 && sim->events[0].at < at)
+        at = sim->events[0].at;
+    if (at == SIM_NEVER) {
+        int doublings = self->polls - SIM_POLLS;
+        at = self->clock + (1000u << (doublings < 20 ? doublings : 20));
+    } else {
+        self->polls = SIM_POLLS;
+    }
+    sim_yield(at > self->clock ? at : self->clock);
+}
+
+void sim_enter(const char *where) {
+    snprintf(self->where, sizeof self->where, "%s", where);
+    self->missed = self->polls; /* unless it finds something */
+    self->polls = 0;
+    self->clock += sim_draw(sim->model.call_ns + 1);
+    sim_turn();
+}
+
+/* The launcher: a process that had the turn has ended without giving it up. */
+void sim_reap(pid_t pid) {
+    int holder = sim->holder;
+    bool had = holder >= 0 && sim->tasks[holder].pid == pid;
+    int rank = -1;
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].pid == pid && sim->tasks[i].state != SIM_FREE) {
+            sim->tasks[i].state = SIM_FREE;
+            rank = sim->tasks[i].rank;
+        }
+    if (had && rank >= 0)
+        sim_wake_rank(rank, sim->tasks[holder].clock);
+    if (had)
+        pass_on();
+}
+
+/* Every process of a simulation: it is the task that is waiting for this process, or for one of
+ * this rank (the launcher has made one for each). */
+__attribute__((constructor)) static void attach(void) {
+    const char *path = getenv("SIM_SEGMENT"), *rank = getenv("PMI_RANK");
+    int fd;
+    if (path == NULL || rank == NULL)
+        return;
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return; /* the launcher has ended */
+    map(fd);
+    close(fd);
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].state != SIM_FREE && sim->tasks[i].pid == getpid()) {
+            self = &sim->tasks[i];
+            if (!self->begun) /* else it has called exec */
+                take_turn(self);
+            return;
+        }
+}
+
+__attribute__((destructor)) static void detach(void) {
+    if (sim == NULL || self == NULL)
+        return;
+    fflush(NULL); /* while it is our turn */
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].pid == getpid() && &sim->tasks[i] != self)
+            sim->tasks[i].state = SIM_FREE;
+    sim_end(self);
+}
