@@ -37,6 +37,11 @@ void lc_comparison_free(struct lc_comparison *c) {
         free(c->paths[i].own_s);
         free(c->paths[i].waiting_s);
     }
+    for (size_t i = 0; c->indicators != NULL && i < c->n_runs; i++)
+        lc_run_indicators_free(&c->indicators[i]);
+    for (int side = 0; side < 2; side++)
+        lc_run_indicators_free(&c->means[side]);
+    free(c->indicators);
     free(c->runs);
     free(c->paths);
     lc_view_close(c->first);
@@ -208,12 +213,16 @@ enum lc_err lc_comparison_add(struct lc_comparison *c, int side, const char *fil
     struct lc_sums *sums = NULL;
     size_t *place = NULL;
     LC_TRY(lc_grow(&c->runs, &c->cap_runs, c->n_runs + 1, sizeof c->runs[0]));
+    LC_TRY(lc_grow(&c->indicators, &c->cap_indicators, c->n_runs + 1, sizeof c->indicators[0]));
+    c->indicators[c->n_runs] = (struct lc_run_indicators){0};
     LC_TRY(lc_view_open(&view, file));
     if (c->first == NULL)
         c->first = view;
     c->runs[c->n_runs] = (struct lc_compared_run){.side = side};
     enum lc_err err = read_run(&c->runs[c->n_runs++], view);
     c->n_side[side]++;
+    if (err == LC_OK)
+        err = lc_run_indicators_read(&c->indicators[c->n_runs - 1], view);
     if (err == LC_OK)
         err = lc_sums_new(&sums, view);
     if (err == LC_OK)
@@ -469,6 +478,8 @@ enum lc_err lc_comparison_make(struct lc_comparison *c, double threshold) {
     LC_TRY(err);
     split_change(c);
     judge(c);
+    LC_TRY(lc_run_indicators_mean(&c->means[0], c->indicators, c->n_side[0]));
+    LC_TRY(lc_run_indicators_mean(&c->means[1], c->indicators + c->n_side[0], c->n_side[1]));
     if (c->n_paths > 0)
         qsort(c->paths, c->n_paths, sizeof c->paths[0], by_change);
     return LC_OK;

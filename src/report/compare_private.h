@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "report/compare.h"
+#include "report/run_indicators.h"
 
 enum lc_change_part {
     LC_PART_USEFUL,
@@ -36,7 +37,9 @@ struct lc_compared_path {
 
 struct lc_comparison {
     struct lc_compared_run *runs;
-    size_t n_runs, cap_runs, n_side[2];
+    size_t n_runs, cap_runs, cap_indicators, n_side[2];
+    struct lc_run_indicators *indicators; /* per run; those of A first */
+    struct lc_run_indicators means[2];    /* of each side */
     struct lc_view *first; /* the first run of A, which the others are aligned with */
     struct lc_compared_path *paths;
     size_t n_paths, cap_paths;

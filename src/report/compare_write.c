@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "report/compare_private.h"
+#include "report/short_name.h"
 #include "report/units.h"
 
 enum { MOST_PATHS = 8, MOST_JSON_PATHS = 1000 };
@@ -117,6 +118,67 @@ static const char *note_of(const struct lc_comparison *c, const struct lc_compar
     return c->is_calibrated ? "more than chance" : "";
 }
 
+/* What is written of the indicators: their name, the values of A and B. */
+typedef void (*put_line)(void *to, const char *name, double a, double b);
+
+static void each_indicator(const struct lc_comparison *c, put_line put, void *to) {
+    const struct lc_run_indicators *a = &c->means[0], *b = &c->means[1];
+    struct lc_strbuf name = {0}, shorter = {0}, clean = {0};
+    put(to, "imbalance on the critical path", a->imbalance_s, b->imbalance_s);
+    put(to, "imbalance costs within partitions", a->intra_s, b->intra_s);
+    put(to, "imbalance costs across partitions", a->inter_s, b->inter_s);
+    put(to, "delay costs, direct", a->short_s, b->short_s);
+    put(to, "delay costs, through other waiting", a->long_s, b->long_s);
+    for (size_t i = 0; i < a->n; i++) {
+        const struct lc_run_partition *p = &a->list[i];
+        const struct lc_run_partition *q = lc_run_indicators_find(b, p->own.name);
+        const struct {
+            const char *what;
+            double a, b;
+        } lines[] = {
+            {"on the critical path", p->own.critical_s, q != NULL ? q->own.critical_s : NAN},
+            {"work", p->own.work_s, q != NULL ? q->own.work_s : NAN},
+            {"imbalance costs within", p->intra_s, q != NULL ? q->intra_s : NAN},
+            {"imbalance costs across", p->inter_s, q != NULL ? q->inter_s : NAN}};
+        lc_strbuf_clear(&shorter);
+        lc_strbuf_clear(&clean);
+        lc_put_short_name(&shorter, p->own.name);
+        lc_put_printable(&clean, lc_strbuf_get(&shorter));
+        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
+            lc_strbuf_clear(&name);
+            lc_put_cut(&name, lc_strbuf_get(&clean), 40);
+            lc_strbuf_printf(&name, ": %s", lines[k].what);
+            put(to, lc_strbuf_get(&name), lines[k].a, lines[k].b);
+        }
+    }
+    lc_strbuf_free(&name);
+    lc_strbuf_free(&shorter);
+    lc_strbuf_free(&clean);
+}
+
+static bool has_indicators(const struct lc_comparison *c) {
+    return (lc_run_indicators_analysed(&c->means[0]) && lc_run_indicators_analysed(&c->means[1])) ||
+           (c->means[0].n > 0 && c->means[1].n > 0);
+}
+
+static void text_line(void *to, const char *name, double a, double b) {
+    char change[40], from[32], until[32];
+    if (isfinite(a) && isfinite(b) && (a != 0.0 || b != 0.0))
+        fprintf(to, "  %10s  %s -> %s  %s\n", signed_seconds(b - a, change),
+                lc_text_seconds(a, from), lc_text_seconds(b, until), name);
+}
+
+static void markdown_line(void *to, const char *name, double a, double b) {
+    char change[40], from[32], until[32];
+    if (!isfinite(a) || !isfinite(b) || (a == 0.0 && b == 0.0))
+        return;
+    fputs("| ", to);
+    for (; *name != '\0'; name++)
+        fputc(*name == '|' || *name == '`' ? '_' : *name, to);
+    fprintf(to, " | %s | %s | %s |\n", lc_text_seconds(a, from), lc_text_seconds(b, until),
+            signed_seconds(b - a, change));
+}
+
 static void write_text(const struct lc_comparison *c, FILE *out) {
     struct lc_strbuf line = {0};
     char change[40], a[32], b[32];
@@ -134,6 +196,10 @@ static void write_text(const struct lc_comparison *c, FILE *out) {
         for (int k = 0; k < LC_PARTS; k++)
             fprintf(out, "  %10s  %s\n", signed_seconds(c->parts[k], change), part_names[k]);
         fprintf(out, "  %10s  run time\n", signed_seconds(c->b_s - c->a_s, change));
+    }
+    if (has_indicators(c)) {
+        fprintf(out, "\nImbalance and what it costs (of the traces; costs: time of all ranks)\n");
+        each_indicator(c, text_line, out);
     }
     fprintf(out, "\nWhere (own time, mean of the ranks; code before waiting)\n");
     size_t shown = 0;
@@ -182,6 +248,10 @@ static void write_markdown(const struct lc_comparison *c, FILE *out) {
         for (int k = 0; k < LC_PARTS; k++)
             fprintf(out, "| %s | %s |\n", part_names[k], signed_seconds(c->parts[k], change));
         fprintf(out, "| **run time** | **%s** |\n", signed_seconds(c->b_s - c->a_s, change));
+    }
+    if (lc_comparison_is_possible(c) && has_indicators(c)) {
+        fprintf(out, "\n| imbalance and what it costs | A | B | change |\n|---|---:|---:|---:|\n");
+        each_indicator(c, markdown_line, out);
     }
     size_t shown = 0;
     for (size_t i = 0; i < c->n_paths && shown < MOST_PATHS && lc_comparison_is_possible(c); i++) {
@@ -290,6 +360,9 @@ static void write_json(const struct lc_comparison *c, FILE *out) {
     for (int k = 0; k < LC_PARTS && c->has_parts; k++)
         json_object_set_new(parts, part_keys[k], json_real(c->parts[k]));
     json_object_set_new(all, "parts", parts);
+    json_object_set_new(all, "indicators",
+                        json_pack("{s:o, s:o}", "a", lc_run_indicators_json(&c->means[0]), "b",
+                                  lc_run_indicators_json(&c->means[1])));
     json_dumpf(all, out, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
     fputc('\n', out);
     json_decref(all);

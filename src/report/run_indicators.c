@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "report/delay_costs.h"
@@ -148,6 +149,56 @@ void lc_run_indicators_free(struct lc_run_indicators *indicators) {
     free(indicators->list);
     indicators->list = NULL;
     indicators->n = 0;
+}
+
+const struct lc_run_partition *lc_run_indicators_find(const struct lc_run_indicators *indicators,
+                                                      const char *name) {
+    for (size_t i = 0; i < indicators->n; i++)
+        if (strcmp(indicators->list[i].own.name, name) == 0)
+            return &indicators->list[i];
+    return NULL;
+}
+
+/* Adds a part of a run's values. */
+static void add_run(struct lc_run_indicators *mean, const struct lc_run_indicators *run,
+                    double part) {
+    mean->elapsed_s += part * run->elapsed_s;
+    mean->path_s += part * run->path_s;
+    mean->imbalance_s += part * run->imbalance_s;
+    mean->allocation_s += part * run->allocation_s;
+    mean->intra_s += part * run->intra_s;
+    mean->inter_s += part * run->inter_s;
+    mean->short_s += part * run->short_s;
+    mean->long_s += part * run->long_s;
+    for (size_t i = 0; i < mean->n; i++) {
+        struct lc_run_partition *to = &mean->list[i];
+        const struct lc_run_partition *from = lc_run_indicators_find(run, to->own.name);
+        to->own.work_s += from != NULL ? part * from->own.work_s : NAN;
+        to->own.longest_s += from != NULL ? part * from->own.longest_s : NAN;
+        to->own.critical_s += from != NULL ? part * from->own.critical_s : NAN;
+        to->intra_s += from != NULL ? part * from->intra_s : NAN;
+        to->inter_s += from != NULL ? part * from->inter_s : NAN;
+    }
+}
+
+enum lc_err lc_run_indicators_mean(struct lc_run_indicators *mean,
+                                   const struct lc_run_indicators *runs, size_t n) {
+    enum lc_err err = LC_OK;
+    *mean = (struct lc_run_indicators){0};
+    if (runs[0].n > 0)
+        LC_TRY(lc_alloc(&mean->list, runs[0].n, sizeof mean->list[0]));
+    for (size_t i = 0; err == LC_OK && i < runs[0].n; i++) {
+        char *name = NULL;
+        err = lc_strdup(&name, runs[0].list[i].own.name);
+        mean->list[i] = (struct lc_run_partition){
+            .own = {.name = name, .n_ranks = runs[0].list[i].own.n_ranks}};
+        mean->n += err == LC_OK;
+    }
+    for (size_t r = 0; err == LC_OK && r < n; r++)
+        add_run(mean, &runs[r], 1.0 / (double)n);
+    if (err != LC_OK)
+        lc_run_indicators_free(mean);
+    return err;
 }
 
 bool lc_run_indicators_analysed(const struct lc_run_indicators *indicators) {

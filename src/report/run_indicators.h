@@ -28,6 +28,13 @@ struct lc_run_indicators {         /* seconds; NAN: not known, as the run was no
 enum lc_err lc_run_indicators_read(struct lc_run_indicators *indicators, struct lc_view *view);
 /* Frees what it holds, not the struct. */
 void lc_run_indicators_free(struct lc_run_indicators *indicators);
+/* The mean of n runs, 1 or more: of the partitions of the first, by name; ranks are those of the
+ * first; NAN where one of them does not know. Freed as one that was read. LC_ERR_NOMEM. */
+enum lc_err lc_run_indicators_mean(struct lc_run_indicators *mean,
+                                   const struct lc_run_indicators *runs, size_t n);
+/* The partition of this name; NULL: there is none. */
+const struct lc_run_partition *lc_run_indicators_find(const struct lc_run_indicators *indicators,
+                                                      const char *name);
 /* Of an analysis: is anything known but partitions? */
 bool lc_run_indicators_analysed(const struct lc_run_indicators *indicators);
 

@@ -194,14 +194,6 @@ static const struct {
     {"imbalance costs across, s", across_of},
 };
 
-static const struct lc_run_partition *find_named(const struct lc_scaled_run *run,
-                                                 const char *name) {
-    for (size_t i = 0; i < run->indicators.n; i++)
-        if (strcmp(run->indicators.list[i].own.name, name) == 0)
-            return &run->indicators.list[i];
-    return NULL;
-}
-
 /* Short, printable, cut. */
 static void put_name(struct lc_strbuf *out, const char *name, size_t width) {
     struct lc_strbuf shorter = {0}, clean = {0};
@@ -214,7 +206,7 @@ static void put_name(struct lc_strbuf *out, const char *name, size_t width) {
 
 static bool is_first_with(const struct lc_scaling *scaling, size_t run, const char *name) {
     for (size_t i = 0; i < run; i++)
-        if (find_named(&scaling->runs[i], name) != NULL)
+        if (lc_run_indicators_find(&scaling->runs[i].indicators, name) != NULL)
             return false;
     return true;
 }
@@ -234,7 +226,8 @@ static void fill_partitions(struct table *table, const struct lc_scaling *scalin
             for (size_t k = 0; k < sizeof of_partition / sizeof of_partition[0]; k++) {
                 add_line(table, 1, of_partition[k].title);
                 for (size_t i = 0; i < scaling->n_runs; i++) {
-                    const struct lc_run_partition *one = find_named(&scaling->runs[i], name);
+                    const struct lc_run_partition *one =
+                        lc_run_indicators_find(&scaling->runs[i].indicators, name);
                     add_number(table, "%.4g", one != NULL ? of_partition[k].value(one) : NAN);
                 }
             }

@@ -165,6 +165,30 @@ for wanted in ("INDICATORS 8 8", "Critical path, s 6 6", "imbalance on it, s 1.5
                "work of all its ranks, s 6 12", "imbalance costs across, s 0 6", "imbalance costs across, s 6 0"):
     check(wanted in shown, f"no line '{wanted}':\n" + "\n".join(shown))
 
+# `compare` tells them apart, too; the mean of a side where there are several, nothing of what one of them does not know.
+def compared(*args):
+    return json.loads(output([LATECOMER, "compare", "--json", *args]))["indicators"]
+
+
+mpmd("640", (2, 6), 8.0, 4.0)
+got = compared("528", "616")
+is_close(got["a"], critical_path_imbalance_s=1.5, inter_partition_s=6.0, delay_costs_s=6.0, delay_costs_longterm_s=0.25)
+is_close(got["b"], critical_path_imbalance_s=4.5, inter_partition_s=6.0)
+is_close(got["b"]["partitions"][0], name="mesh", ranks=2, work_s=12.0, critical_path_s=6.0, inter_partition_s=6.0)
+shown = [" ".join(line.split()) for line in output([LATECOMER, "compare", "528", "616"]).splitlines()]
+for wanted in ("+3 s 1.5 s -> 4.5 s imbalance on the critical path", "+0 6 s -> 6 s imbalance costs across partitions", "+6 s 0 -> 6 s mesh: on the critical path",
+               "+6 s 0 -> 6 s mesh: imbalance costs across", "-6 s 6 s -> 0 particles: imbalance costs across", "-6 s 36 s -> 30 s particles: work"):
+    check(wanted in shown, f"compare: no line '{wanted}':\n" + "\n".join(shown))
+check("| mesh: imbalance costs across | 0 | 6 s | +6 s |" in output([LATECOMER, "compare", "--markdown", "528", "616"]), "in Markdown")
+got = compared("528", "--", "616", "640")["b"]
+is_close(got, inter_partition_s=(6.0 + 24.0) / 2, critical_path_s=7.0)
+is_close(got["partitions"][1], name="particles", work_s=27.0, critical_path_s=0.0)
+result("plain", {"main/mesh": [6.0] * 2 + [0.0] * 6, "main/particles": [0.0] * 2 + [5.0] * 6}, metrics={"critical_path_useful": {"callpaths": {"main/mesh": [6.0] + [0.0] * 7}}})
+got = compared("528", "--", "616", "plain")["b"]
+is_close(got, inter_partition_s=None, delay_costs_s=None)
+is_close(got["partitions"][0], work_s=12.0, critical_path_s=6.0, inter_partition_s=None)
+check("Imbalance and what it costs" not in output([LATECOMER, "compare", "two", "two"]), "nothing to say of profiles of one program")
+
 # Sizes: 12 s of mesh and 18 s of particles on 8 ranks. 2 + 6: 6 s; 3 + 5: 4 s; 4 + 4: 4.5 s; 7 + 1: 18 s. From the nearest other run: what it says
 # of itself is no prediction. Of 4 + 4 by 2 + 6, with the mesh on the path: max(3, 4.5) = 4.5 s, as measured.
 mpmd("s26", (2, 6), 6.0, 3.0)
