@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
+#include "format/trace_def_records.h"
 
 static void health_line(struct lc_strbuf *line, const struct lc_trace *trace, int kind) {
     const struct lc_health *h = trace->health;
@@ -158,6 +159,8 @@ enum lc_err lc_meta_make(struct lc_trace *trace, const struct lc_analyze_options
     json_object_set_new(object, "analysis", json_true());
     json_object_set_new(object, "version", json_string(LC_VERSION));
     json_object_set_new(object, "events", json_integer((json_int_t)trace->n_events));
+    if (trace->windows != NULL)
+        json_object_set_new(object, "trace_window", json_string(trace->windows));
     json_object_set_new(object, "mpi_only", json_boolean(options->mpi_only));
     json_object_set_new(object, "violations", clocks_json(trace, correction));
     json_t *health = health_json(trace);
@@ -205,6 +208,8 @@ void lc_meta_say(const struct lc_trace *trace, const struct lc_analyze_options *
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     bool heading = false;
+    if (trace->windows != NULL)
+        lc_say("trace of %s only: the rest of the run is `" LC_NOT_TRACED "`", trace->windows);
     for (int k = 0; k < LC_HEALTH_KINDS; k++) {
         if (!trace->health->count[k] || k == LC_HEALTH_VIOLATION_P2P ||
             k == LC_HEALTH_VIOLATION_COLL)

@@ -33,6 +33,15 @@ static OTF2_CallbackCode on_string(void *user, OTF2_StringRef id, const char *te
     return RAW_END(raw);
 }
 
+static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef id, OTF2_StringRef name,
+                                      OTF2_StringRef description, OTF2_Type type) {
+    (void)description;
+    struct lc_defs *defs = ((struct lc_def_raw *)user)->defs;
+    if (type == OTF2_TYPE_UINT64 && strcmp(lc_defs_text(defs, name), LC_LEFT_OUT_ATTRIBUTE) == 0)
+        defs->left_out = id;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef id, OTF2_StringRef name,
                                  OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
     struct lc_def_raw *raw = user;
@@ -265,6 +274,7 @@ static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
                                       "traces.def there and complete?");
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, on_clock);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
+    OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_node);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
@@ -285,7 +295,7 @@ static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
 }
 
 enum lc_err lc_defs_read(struct lc_defs *defs, OTF2_Reader *reader, struct lc_trace *trace) {
-    *defs = (struct lc_defs){.trace = trace};
+    *defs = (struct lc_defs){.trace = trace, .left_out = OTF2_UNDEFINED_ATTRIBUTE};
     struct lc_def_raw raw = {.defs = defs};
     enum lc_err err = read_all(&raw, reader);
     if (err == LC_OK)

@@ -33,6 +33,7 @@ struct lc_defs {
     struct lc_def_group *groups;
     size_t n_groups, cap_groups;
     int64_t skipped_locations; /* no CPU threads, or without a process */
+    uint32_t left_out;         /* attribute LC_LEFT_OUT_ATTRIBUTE; OTF2_UNDEFINED_ATTRIBUTE: none */
 };
 
 /* Frees what it holds, not the trace. */

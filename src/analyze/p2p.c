@@ -15,7 +15,8 @@ enum { PIECE = 1 << 13 }; /* messages per rank that travel at once */
 
 struct channel {
     uint32_t comm, source, destination, tag;
-    uint32_t head, tail; /* receives of this rank; LC_NONE: empty */
+    uint32_t head, tail;  /* receives of this rank; LC_NONE: empty */
+    uint32_t sent, taken; /* sends that came, receives that left the list */
 };
 
 struct message {          /* a send on its way to the receiver */
@@ -25,6 +26,7 @@ struct message {          /* a send on its way to the receiver */
     uint64_t bytes;
     uint32_t comm, destination, tag;
     uint32_t location, cnode, index; /* of the send */
+    uint32_t left_out;               /* sends of the channel before it that are not in the trace */
 };
 
 struct reply { /* a late receiver (LC_NONE: there is no receiver), on its way to the sender */
@@ -84,7 +86,8 @@ static enum lc_err post(struct matcher *m, struct lc_loc *loc, uint32_t index) {
     struct lc_p2p *p2p = &loc->p2p[index];
     if (!(p2p->flags & LC_P2P_RECV) || !(p2p->flags & LC_P2P_KNOWN))
         return LC_OK;
-    const struct channel key = {p2p->comm, p2p->peer, loc->process, p2p->tag, LC_NONE, LC_NONE};
+    const struct channel key = {p2p->comm, p2p->peer, loc->process, p2p->tag, LC_NONE, LC_NONE,
+                                0,         0};
     struct channel *c = find_channel(m, &key);
     if (!c)
         LC_TRY(add_channel(m, &key, &c));
@@ -181,19 +184,45 @@ static enum lc_err answer(struct matcher *m, const struct message *message, stru
     return reply(m, message, &match);
 }
 
+static uint32_t left_out_before(const struct lc_loc *loc, size_t index) {
+    return index < loc->n_left_out ? loc->left_out[index] : 0;
+}
+
+/* Where only windows were traced, halves of messages have numbers: their place among those of
+ * their channel in the trace, and the number of those before them that are not in it. Receives
+ * before that of number `number` had their sends outside; NULL: that one is not in the trace. */
+static struct lc_p2p *take_receive(struct matcher *m, struct channel *c, struct lc_loc *first,
+                                   uint64_t number, struct lc_loc **loc) {
+    while (c->head != LC_NONE) {
+        struct lc_p2p *recv = operation(m, c->head, first, loc);
+        uint64_t of = (uint64_t)c->taken + left_out_before(*loc, (size_t)(recv - (*loc)->p2p));
+        if (of > number)
+            return NULL;
+        c->head = recv->link;
+        c->taken++;
+        if (of == number)
+            return recv;
+    }
+    return NULL;
+}
+
 static enum lc_err deliver(struct matcher *m, const struct message *message) {
     struct lc_trace *trace = m->trace;
     uint32_t source = trace->locations[message->location].process;
-    const struct channel key = {message->comm, source, message->destination, message->tag, 0, 0};
+    const struct channel key = {
+        message->comm, source, message->destination, message->tag, 0, 0, 0, 0};
     struct channel *c = find_channel(m, &key);
-    if (!c || c->head == LC_NONE) {
-        lc_health_note(trace->health, LC_HEALTH_SEND_UNMATCHED, message->location);
+    struct lc_loc *loc = NULL;
+    struct lc_p2p *recv = c ? take_receive(m, c, first_location(trace, message->destination),
+                                           (uint64_t)c->sent++ + message->left_out, &loc)
+                            : NULL;
+    if (!recv) {
+        lc_health_note(trace->health,
+                       trace->windows ? LC_HEALTH_OUTSIDE_WINDOW : LC_HEALTH_SEND_UNMATCHED,
+                       message->location);
         struct lc_match nobody = {0, 0, LC_NONE, LC_NONE};
         return reply(m, message, &nobody);
     }
-    struct lc_loc *loc;
-    struct lc_p2p *recv = operation(m, c->head, first_location(trace, message->destination), &loc);
-    c->head = recv->link;
     if (recv->bytes != message->bytes)
         lc_health_note(trace->health, LC_HEALTH_BYTES_DIFFER, loc->id);
     if (loc->n_matches == loc->cap_matches) {
@@ -292,7 +321,8 @@ static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index) {
                               .tag = p2p->tag,
                               .location = loc->id,
                               .cnode = loc->cnode[call->enter],
-                              .index = index};
+                              .index = index,
+                              .left_out = left_out_before(loc, index)};
     describe_wait(loc, p2p, &message);
     uint32_t owner = m->trace->processes[p2p->peer].owner;
     if (owner == m->trace->comm->rank)
@@ -337,7 +367,9 @@ static void count_unmatched(struct lc_trace *trace) {
             uint64_t flags = trace->locs[i].p2p[k].flags;
             n += flags & LC_P2P_RECV && flags & LC_P2P_KNOWN && !(flags & LC_P2P_MATCHED);
         }
-        lc_health_add(trace->health, LC_HEALTH_RECV_UNMATCHED, trace->locs[i].id, n);
+        lc_health_add(trace->health,
+                      trace->windows ? LC_HEALTH_OUTSIDE_WINDOW : LC_HEALTH_RECV_UNMATCHED,
+                      trace->locs[i].id, n);
         lc_event_store_rest(trace->store);
     }
 }

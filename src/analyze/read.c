@@ -13,6 +13,8 @@
 #include "analyze/forecast.h"
 #include "analyze/reader.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "format/trace_def_records.h"
 
 enum { READ_STEP = 1 << 20, MOST_ROOM = 1 << 22 };
 
@@ -437,6 +439,18 @@ static enum lc_err unify(struct lc_reader *reader) {
     return LC_OK;
 }
 
+static enum lc_err find_windows(struct lc_trace *trace, OTF2_Reader *reader) {
+    char *text = NULL;
+    if (OTF2_Reader_GetProperty(reader, LC_WINDOW_PROPERTY, &text) != OTF2_SUCCESS || text == NULL)
+        return LC_OK;
+    char *clean = lc_clean_text(text);
+    if (clean != NULL)
+        trace->windows = lc_arena_strdup(&trace->arena, clean);
+    free(clean);
+    free(text);
+    return trace->windows != NULL ? LC_OK : LC_ERR_NOMEM;
+}
+
 static enum lc_err open_all(struct lc_trace *trace, const char *path, struct lc_reader *reader,
                             struct lc_defs *defs, struct archive *archive) {
     OTF2_Error_RegisterCallback(silent, NULL);
@@ -448,6 +462,7 @@ static enum lc_err open_all(struct lc_trace *trace, const char *path, struct lc_
                        path);
     OTF2_Reader_SetSerialCollectiveCallbacks(archive->otf2);
     LC_TRY(lc_defs_read(defs, archive->otf2, trace));
+    LC_TRY(find_windows(trace, archive->otf2));
     LC_TRY(lc_distribute_trace(trace));
     LC_TRY(take_locations(trace));
     LC_TRY(reader_init(reader, defs, trace));

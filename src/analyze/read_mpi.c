@@ -83,6 +83,23 @@ static void describe(struct lc_reader *reader, struct lc_p2p *p2p, uint32_t rank
         p2p->flags |= LC_P2P_SELF;
 }
 
+/* The last operation, or that of `index`, comes after so many of its channel that are not in the
+ * trace. */
+static void note_left_out(struct lc_reader *reader, OTF2_AttributeList *attributes, size_t index) {
+    struct lc_loc *loc = reader->loc;
+    uint64_t count = 0;
+    if (reader->defs->left_out == OTF2_UNDEFINED_ATTRIBUTE || attributes == NULL ||
+        OTF2_AttributeList_GetUint64(attributes, reader->defs->left_out, &count) != OTF2_SUCCESS)
+        return;
+    if (loc->n_left_out <= index) {
+        reader->err = lc_grow(&loc->left_out, &loc->cap_left_out, index + 1, sizeof *loc->left_out);
+        if (reader->err != LC_OK)
+            return;
+        loc->n_left_out = index + 1;
+    }
+    loc->left_out[index] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
 static void count_message(struct lc_reader *reader, bool recv, uint64_t bytes) {
     if (!bytes) {
         lc_reader_count(reader, recv ? LC_COUNT_SYNCS_RECV : LC_COUNT_SYNCS_SEND, 1);
@@ -109,8 +126,9 @@ static uint32_t close_request(struct lc_reader *reader, struct lc_idmap *map, ui
 
 /* A message that the call around it sends or receives to the end. */
 static inline OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStamp time,
-                                         uint64_t direction, uint32_t rank, OTF2_CommRef comm,
-                                         uint32_t tag, uint64_t bytes) {
+                                         OTF2_AttributeList *attributes, uint64_t direction,
+                                         uint32_t rank, OTF2_CommRef comm, uint32_t tag,
+                                         uint64_t bytes) {
     lc_reader_time(reader, time);
     uint32_t call = lc_reader_call(reader);
     if (call == LC_NONE)
@@ -120,6 +138,7 @@ static inline OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStam
         return OTF2_CALLBACK_INTERRUPT;
     p2p->done = call;
     describe(reader, p2p, rank, comm, tag, bytes);
+    note_left_out(reader, attributes, reader->loc->n_p2p - 1);
     add_done(reader, (uint32_t)(reader->loc->n_p2p - 1), false);
     count_message(reader, direction == LC_P2P_RECV, bytes);
     return lc_reader_end(reader);
@@ -128,22 +147,22 @@ static inline OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStam
 static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, uint32_t receiver,
                                  OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
-    (void)location, (void)position, (void)attributes;
-    return blocking(user, time, 0, receiver, comm, tag, bytes);
+    (void)location, (void)position;
+    return blocking(user, time, attributes, 0, receiver, comm, tag, bytes);
 }
 
 static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                  void *user, OTF2_AttributeList *attributes, uint32_t sender,
                                  OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
-    (void)location, (void)position, (void)attributes;
-    return blocking(user, time, LC_P2P_RECV, sender, comm, tag, bytes);
+    (void)location, (void)position;
+    return blocking(user, time, attributes, LC_P2P_RECV, sender, comm, tag, bytes);
 }
 
 static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                   void *user, OTF2_AttributeList *attributes, uint32_t receiver,
                                   OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
                                   uint64_t request) {
-    (void)location, (void)position, (void)attributes;
+    (void)location, (void)position;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
     uint32_t call = lc_reader_call(reader);
@@ -153,6 +172,7 @@ static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time
     if (!p2p)
         return OTF2_CALLBACK_INTERRUPT;
     describe(reader, p2p, receiver, comm, tag, bytes);
+    note_left_out(reader, attributes, reader->loc->n_p2p - 1);
     open_request(reader, &reader->sends, request, (uint32_t)(reader->loc->n_p2p - 1));
     count_message(reader, false, bytes);
     return lc_reader_end(reader);
@@ -193,7 +213,7 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
                                   void *user, OTF2_AttributeList *attributes, uint32_t sender,
                                   OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
                                   uint64_t request) {
-    (void)location, (void)position, (void)attributes;
+    (void)location, (void)position;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
     uint32_t index = close_request(reader, &reader->recvs, request);
@@ -203,6 +223,7 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
     struct lc_p2p *p2p = &reader->loc->p2p[index];
     p2p->done = call;
     describe(reader, p2p, sender, comm, tag, bytes);
+    note_left_out(reader, attributes, index);
     if (call != LC_NONE) {
         add_done(reader, index, false);
         count_message(reader, true, bytes);

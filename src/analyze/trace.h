@@ -67,6 +67,9 @@ struct lc_loc {
     size_t n_done, cap_done;
     struct lc_p2p *p2p;
     size_t n_p2p, cap_p2p;
+    /* per p2p, as far as it is long: halves of its channel begun outside of windows before it */
+    uint32_t *left_out;
+    size_t n_left_out, cap_left_out;
     struct lc_match *matches; /* of receives, see lc_p2p.link; while waits are found */
     size_t n_matches, cap_matches;
     struct lc_match *lates; /* late receivers of sends */
@@ -124,8 +127,9 @@ struct lc_trace {
         uint32_t init_last, finalize_last;
         uint32_t finalize_last_cnode; /* MPI_Finalize of that one */
     } some;
-    bool omp;          /* has teams */
-    bool keep_matches; /* of receives, after the waits are found: for a timeline */
+    bool omp;            /* has teams */
+    const char *windows; /* what alone was recorded, as the user named it; NULL: everything */
+    bool keep_matches;   /* of receives, after the waits are found: for a timeline */
     /* where events lie once they have been read; NULL: on the heap. With one arrays of locations
      * do not grow after they were moved there, and must be freed as trace.c does it. */
     struct lc_event_store *store;

@@ -55,8 +55,10 @@ static void fill_options(void) {
     for (const struct lc_run_option *option = lc_run_options;
          option->name != NULL && n < MAX_OPTIONS - 1; option++)
         if (option->key != 0)
-            options[n++] = (struct argp_option){
-                option->name, option->key, option->argument, 0, option->help, 0};
+            options[n++] =
+                (struct argp_option){option->name,     option->key,
+                                     option->argument, option->optional ? OPTION_ARG_OPTIONAL : 0,
+                                     option->help,     0};
 }
 
 /* srun --pty bash: one task, in which the user works as in a batch script. */

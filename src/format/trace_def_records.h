@@ -13,6 +13,14 @@
 #define LC_NEIGHBOURS_PROPERTY "latecomer::neighbours::"
 /* Archives: a property of location groups; its value is the name of the program of the process. */
 #define LC_PROGRAM_PROPERTY "Executable"
+/* Archives of which only windows were recorded: a property of the archive, the windows as the user
+ * named them; */
+#define LC_WINDOW_PROPERTY "LATECOMER::WINDOW"
+/* and an attribute (64 bits) of a message's begin or end: how many halves of messages of the same
+ * communicator, peer, tag and direction the process began before it, outside of windows. */
+#define LC_LEFT_OUT_ATTRIBUTE "latecomer::left_out"
+/* The region that stands for the time outside of windows. */
+#define LC_NOT_TRACED "(not traced)"
 
 enum lc_def_type {
     LC_DEF_PROCESS = 1, /* struct lc_def_process, host \0 program \0 arguments \0 build id \0 */
@@ -34,6 +42,8 @@ enum lc_def_type {
     LC_DEF_NEIGHBOURS, /* u32 comm, u32 n, i32 ranks of the communicator that this one receives from
                           in neighbourhood operations, MPI_PROC_NULL among them */
     LC_DEF_GRID,       /* struct lc_def_grid: the Cartesian topology of a communicator */
+    LC_DEF_WINDOWS,    /* text \0: which windows are recorded; absent: everything */
+    LC_DEF_LEFT_OUT,   /* struct lc_def_left_out, any number of them; equal ones are added up */
     LC_DEF_TYPES
 };
 
@@ -58,6 +68,13 @@ struct lc_def_bend {
     uint64_t base_ticks;
     double ns_per_tick;
     struct lc_timer_bend bend;
+};
+
+struct lc_def_left_out { /* halves of messages begun outside of windows */
+    uint32_t comm, peer, tag;
+    uint32_t receive; /* 0: sends */
+    uint32_t gap;     /* how many windows had been opened */
+    int32_t count;
 };
 
 enum { LC_COMM_INTER = 1, LC_COMM_SELF = 2, LC_COMM_WORLD = 4 };

@@ -200,6 +200,62 @@ static enum lc_err parse_map(struct lc_trace_defs *d, struct lc_byte_reader *c) 
     return d->maps[head[0]] ? LC_OK : LC_ERR_NOMEM;
 }
 
+static enum lc_err parse_windows(struct lc_trace_defs *d, struct lc_byte_reader *c) {
+    d->windows = keep_text(d, c);
+    return d->windows ? LC_OK : damaged("the windows of the trace");
+}
+
+static enum lc_err parse_left_out(struct lc_trace_defs *d, struct lc_byte_reader *c) {
+    size_t n = c->left / sizeof(d->left_out->of);
+    LC_TRY(lc_grow(&d->left_out, &d->cap_left_out, d->n_left_out + n, sizeof(*d->left_out)));
+    for (size_t i = 0; i < n; i++)
+        if (!lc_take_copy(c, &d->left_out[d->n_left_out++].of, sizeof(d->left_out->of)))
+            return damaged("messages outside of windows");
+    return LC_OK;
+}
+
+static int by_channel(const struct lc_def_left_out *x, const struct lc_def_left_out *y) {
+    const uint32_t a[] = {x->receive, x->comm, x->peer, x->tag},
+                   b[] = {y->receive, y->comm, y->peer, y->tag};
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_gap(const void *a, const void *b) {
+    const struct lc_trace_left_out *x = a, *y = b;
+    int order = by_channel(&x->of, &y->of);
+    return order != 0 ? order : (x->of.gap > y->of.gap) - (x->of.gap < y->of.gap);
+}
+
+static void add_up_left_out(struct lc_trace_defs *d) {
+    if (d->n_left_out)
+        qsort(d->left_out, d->n_left_out, sizeof(*d->left_out), by_gap);
+    for (size_t i = 0; i < d->n_left_out; i++) {
+        struct lc_trace_left_out *one = &d->left_out[i];
+        bool goes_on = i > 0 && by_channel(&one[-1].of, &one->of) == 0;
+        one->until = one->of.count + (goes_on ? one[-1].until : 0);
+    }
+}
+
+uint64_t lc_trace_left_out_before(const struct lc_trace_defs *d,
+                                  const struct lc_def_left_out *channel, uint32_t window) {
+    struct lc_trace_left_out key = {.of = *channel};
+    size_t low = 0, high = d->n_left_out; /* entries below `low` come before the window */
+    key.of.gap = window;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_gap(&d->left_out[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct lc_trace_left_out *last = low > 0 ? &d->left_out[low - 1] : NULL;
+    bool any = last != NULL && by_channel(&last->of, channel) == 0 && last->until > 0;
+    return any ? (uint64_t)last->until : 0;
+}
+
 /* Regions are the distinct functions of the nodes. */
 static uint64_t region_hash(const struct lc_trace_region *r) {
     uint64_t h = LC_HASH_BEGIN ^ r->kind;
@@ -244,7 +300,8 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
     bool root = raw.parent == LC_NONE, inside = !root && d->nodes[raw.parent].in_region;
     uint32_t above = root ? 0 : d->nodes[raw.parent].depth;
     bool named = raw.kind == LC_RAW_REGION &&
-                 (raw.ref >= t->n_names || !lc_omp_is_construct(t->names[raw.ref]));
+                 (raw.ref >= t->n_names || (!lc_omp_is_construct(t->names[raw.ref]) &&
+                                            strcmp(t->names[raw.ref], LC_NOT_TRACED) != 0));
     *node = (struct lc_trace_node){.parent = raw.parent,
                                    .region = LC_NONE,
                                    .depth = above,
@@ -336,6 +393,8 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
         [LC_DEF_SITE] = parse_site,
         [LC_DEF_NEIGHBOURS] = parse_neighbours,
         [LC_DEF_GRID] = parse_grid,
+        [LC_DEF_WINDOWS] = parse_windows,
+        [LC_DEF_LEFT_OUT] = parse_left_out,
     };
     struct lc_byte_reader all = {bytes, n_bytes, false};
     uint64_t word;
@@ -356,6 +415,7 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *d, const void *bytes, size
     }
     if (!d->host)
         return damaged("the beginning");
+    add_up_left_out(d);
     return LC_OK;
 }
 
@@ -371,6 +431,7 @@ void lc_trace_defs_free(struct lc_trace_defs *d) {
     free(d->sites);
     free(d->threads);
     free(d->clocks);
+    free(d->left_out);
     lc_arena_free(&d->arena);
     memset(d, 0, sizeof(*d));
 }

@@ -95,6 +95,12 @@ struct lc_trace_clock {
     uint64_t deviation;
 };
 
+struct lc_trace_left_out {
+    struct lc_def_left_out of;
+    int64_t
+        until; /* of its channel (communicator, peer, tag, direction), up to the end of the gap */
+};
+
 enum lc_union_type { /* what is numbered over all ranks */
                      LC_UNION_REGION,
                      LC_UNION_COMM,
@@ -139,6 +145,9 @@ struct lc_trace_defs {
     size_t n_threads, cap_threads;
     struct lc_trace_clock *clocks;
     size_t n_clocks, cap_clocks;
+    const char *windows;                /* which are recorded; NULL: everything is */
+    struct lc_trace_left_out *left_out; /* by channel, then gap */
+    size_t n_left_out, cap_left_out;
     uint32_t *maps[LC_UNION_TYPES]; /* local number -> global number */
     size_t n_maps[LC_UNION_TYPES];
 };
@@ -159,6 +168,11 @@ static inline uint64_t lc_trace_bent(const struct lc_trace_defs *d, uint64_t tic
 enum lc_err lc_trace_defs_parse(struct lc_trace_defs *defs, const void *bytes, size_t n_bytes);
 /* Frees what lc_trace_defs_parse filled in; empty afterwards. */
 void lc_trace_defs_free(struct lc_trace_defs *defs);
+
+/* Halves of messages of a channel that were begun outside of windows before window number `window`
+ * (from 1) was opened. */
+uint64_t lc_trace_left_out_before(const struct lc_trace_defs *defs,
+                                  const struct lc_def_left_out *channel, uint32_t window);
 
 /* Adds the call tree that the state holds; nothing if the stream had one. Errors: those of
  * lc_trace_tree_pack. */

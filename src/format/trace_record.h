@@ -82,6 +82,7 @@ enum lc_rec_kind {
     LC_REC_OMP_CREATE,   /* T; K; N: a task */
     LC_REC_OMP_SWITCH,   /* T; K; N: the thread goes on with a task */
     LC_REC_OMP_DONE,     /* T; K: it is complete */
+    LC_REC_WINDOW,       /* T; number, from 1: a window opens; it closes with LC_REC_OFF */
     LC_REC_KINDS
 };
 
@@ -121,7 +122,10 @@ struct lc_trace_stream {
     uint64_t lost_records;
     uint64_t begin_ticks;           /* since base */
     uint64_t min_bytes, more_bytes; /* messages are recorded if bytes - min_bytes <= more_bytes */
-    uint64_t unused[5];
+    /* the program's own: the window that is open in it, 0: none; when the last one was closed,
+     * ticks, 0: there was none; whether the thread is the runtime's of OpenMP */
+    uint64_t window, closed_ticks, worker;
+    uint64_t unused[2];
 };
 #define LC_TRACE_DEFS 0xffffffffu
 
@@ -192,7 +196,7 @@ static inline unsigned lc_rec_words(enum lc_rec_kind kind) {
         [LC_REC_IO_DONE] = 2,     [LC_REC_IO_SEEK] = 2,     [LC_REC_OMP_FORK] = 1,
         [LC_REC_OMP_TEAM] = 2,    [LC_REC_OMP_IN] = 1,      [LC_REC_OMP_OUT] = 1,
         [LC_REC_OMP_ACQUIRE] = 2, [LC_REC_OMP_RELEASE] = 2, [LC_REC_OMP_CREATE] = 2,
-        [LC_REC_OMP_SWITCH] = 2,  [LC_REC_OMP_DONE] = 1,
+        [LC_REC_OMP_SWITCH] = 2,  [LC_REC_OMP_DONE] = 1,    [LC_REC_WINDOW] = 1,
     };
     return (unsigned)kind > 0 && (unsigned)kind < LC_REC_KINDS ? 1u + more[kind] : 0;
 }

@@ -53,8 +53,10 @@ enum {
     LC_MODE_FLUSH_COMMS = 64,
     LC_MODE_CHECK = 256,   /* compare every path of the cache with full unwinding */
     LC_MODE_RESUMED = 128, /* measurement was off: the time since the last event is not booked */
-    LC_MODE_FLUSH =
-        LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS | LC_MODE_RESUMED
+    LC_MODE_RECORD = 512,  /* inside a window of the trace (trace/trace_window.h) */
+    LC_MODE_WINDOW = 1024, /* a window of the trace was opened or closed */
+    LC_MODE_FLUSH = LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS |
+                    LC_MODE_RESUMED | LC_MODE_WINDOW
 };
 enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
 

@@ -83,7 +83,7 @@ static inline void lc_book_gap(struct lc_call *call) {
     e->gap_row[0]->sum += gap;
     e->gap_ticks[0] += gap;
     t->outside_ticks += gap;
-    if (e->gap_loop[0] != NULL && !lc_loop_count(e->gap_loop[0], call->begin, t->outside_ticks))
+    if (e->gap_loop[0] != NULL && !lc_loop_count(e->gap_loop[0], call))
         e->gap_loop[0] = NULL;
     call->common = e->gap_common[0];
 }

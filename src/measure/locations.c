@@ -17,6 +17,7 @@
 #include "measure/paths/reduced.h"
 #include "measure/samples/sampler.h"
 #include "measure/thread.h"
+#include "measure/trace/trace_window.h"
 
 /* Threads become locations with their first event, and take part in changes of mode. */
 
@@ -207,5 +208,7 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (lc_samples_new(t))
         lc_samples_gap(call);
     lc_entry_made(call);
+    if (mode & LC_MODE_WINDOW)
+        lc_trace_window_seen(call);
     return true;
 }

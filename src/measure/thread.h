@@ -26,8 +26,9 @@ struct lc_state_thread;
 struct lc_region_open {
     struct lc_entry *entry;
     uint64_t begin_ticks;
-    uint32_t name; /* user_regions.c: which one */
-    bool named;    /* not a function */
+    uint32_t name;   /* user_regions.c: which one */
+    bool named;      /* not a function */
+    uint32_t traced; /* its begin is in the trace: the number of the window there, plus 1 */
 };
 enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
 

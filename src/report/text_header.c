@@ -334,6 +334,18 @@ static void print_budget(const struct lc_text *text, bool at_length) {
     }
 }
 
+/* Of an analysis: the trace holds windows of the run only. */
+static void print_window(const struct lc_text *text) {
+    const char *window = get_string(text->meta, "trace_window");
+    char line[512];
+    if (window == NULL)
+        return;
+    snprintf(line, sizeof line,
+             "only %s was traced: the rest of the run is `(not traced)`, without wait states",
+             window);
+    warn(text, line);
+}
+
 /* Those of which everything else depends; at length: with what to do about names. */
 static void print_warnings(const struct lc_text *text, bool at_length) {
     char line[700];
@@ -348,6 +360,7 @@ static void print_warnings(const struct lc_text *text, bool at_length) {
                      : "; who is late, critical path and efficiency need MPI_Finalize");
         warn(text, line);
     }
+    print_window(text);
     print_unknown(text);
     double status = get_number(text->meta, "exit_status");
     if (status != 0) {

@@ -9,38 +9,47 @@
 #include "base/perf_sampler.h"
 #include "base/what_if_spec.h"
 #include "format/filter.h"
+#include "format/trace_choice.h"
 
 const struct lc_run_option lc_run_options[] = {
     {"output", "DIR", 'o', "Experiment directory (default: latecomer-PROGRAM-RANKSxTHREADS-TIME)",
-     NULL},
-    {"ranks", "N", 'n', "Start N processes with the right launcher", NULL},
-    {"launcher", "COMMAND", 256, "Launcher to use with -n", NULL},
+     NULL, false},
+    {"ranks", "N", 'n', "Start N processes with the right launcher", NULL, false},
+    {"launcher", "COMMAND", 256, "Launcher to use with -n", NULL, false},
     {"max-overhead", "SHARE", 268,
-     "Overhead above which call paths get less detail: 5% (default), or off", NULL},
-    {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none"},
+     "Overhead above which call paths get less detail: 5% (default), or off", NULL, false},
+    {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none",
+     false},
     {"sample", "RATE", 276,
      "Samples of the code between calls, per second of each thread's work: 500 (default) where the "
      "kernel allows it, 1 to 10000, or off; timer or timer:RATE: by timers and signals, where it "
      "does not",
-     NULL},
-    {"trace", NULL, 258, "Write an OTF2 archive beside the profile", NULL},
+     NULL, false},
+    {"trace", "WINDOW", 258,
+     "Write an OTF2 archive beside the profile: of the whole run (default), of the phase that is "
+     "named, or of `iterations A-B` of the loops that are found",
+     NULL, true},
     {"trace-callpath", "HOW", 259, "Callers in the trace: enter (default), context or none",
-     "enter|context|none"},
-    {"filter", "FILE", 260, "What to leave out of traces: functions, communicators, sizes", NULL},
-    {"buffer", "SIZE", 261, "Memory for the trace of a process, e.g. 64M", NULL},
-    {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop"},
-    {"trace-handles", NULL, 267, "In the trace: creating and freeing handles as collectives", NULL},
-    {"start-stopped", NULL, 263, "Measure nothing until the program turns measurement on", NULL},
+     "enter|context|none", false},
+    {"filter", "FILE", 260, "What to leave out of traces: functions, communicators, sizes", NULL,
+     false},
+    {"buffer", "SIZE", 261, "Memory for the trace of a process, e.g. 64M", NULL, false},
+    {"on-full", "WHAT", 262, "When the buffer is full: flush (default) or stop", "flush|stop",
+     false},
+    {"trace-handles", NULL, 267, "In the trace: creating and freeing handles as collectives", NULL,
+     false},
+    {"start-stopped", NULL, 263, "Measure nothing until the program turns measurement on", NULL,
+     false},
     {"what-if", "SPEC", 264,
-     "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; omp=0; tasks=infinite; repeatable", NULL},
+     "Predict: NAME=FACTOR[,NAME=FACTOR..]; mpi=0; omp=0; tasks=infinite; repeatable", NULL, false},
     {"transport", "HOW", 265, "How clocks travel between ranks: auto (default), shm or mpi",
-     "auto|shm|mpi"},
-    {"dump-every", "SECONDS", 266, "Save what is known so far every SECONDS", NULL},
+     "auto|shm|mpi", false},
+    {"dump-every", "SECONDS", 266, "Save what is known so far every SECONDS", NULL, false},
     {"openmp", "HOW", 275,
      "Programs built with GCC: on LLVM's OpenMP runtime, which can be measured (auto), or native",
-     "auto|native"},
-    {"quiet", NULL, 0, "No messages (-q of all commands)", NULL},
-    {NULL, NULL, 0, NULL, NULL},
+     "auto|native", false},
+    {"quiet", NULL, 0, "No messages (-q of all commands)", NULL, false},
+    {NULL, NULL, 0, NULL, NULL, false},
 };
 
 /* "LATECOMER_TRACE_CALLPATH" of "trace-callpath"; text of at least 64 bytes. */
@@ -116,6 +125,10 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
         struct lc_sample_choice choice;
         good = *value != '\0' && lc_sample_choose(value, &choice);
         want = "samples per second (1 to 10000), timer, timer:RATE, or off";
+    } else if (strcmp(option->name, "trace") == 0) {
+        struct lc_trace_choice choice;
+        good = lc_trace_choose(value, &choice);
+        want = "`iterations A-B`, with A from 10 on and B not below it, or the name of a phase";
     } else if (strcmp(option->name, "buffer") == 0) {
         good = is_size(value);
         want = "a size such as 64M";

@@ -14,6 +14,7 @@ struct lc_run_option {
     int key;              /* of argp: a letter, or a number above 255; 0: common to all commands */
     const char *help;
     const char *choices; /* "unwind|caller|none", or NULL */
+    bool optional;       /* the argument may be left out: --trace, --trace=solve */
 };
 
 extern const struct lc_run_option lc_run_options[]; /* ended by a NULL name */

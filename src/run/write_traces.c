@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "format/state.h"
 #include "run/run_options.h"
+#include "format/trace_choice.h"
 #include "trace/names.h"
 #include "trace/archive.h"
 
@@ -17,8 +18,17 @@ static void progress(const char *text, double fraction) {
 }
 
 static void say_summary(const struct lc_run *run, const struct lc_trace_summary *summary) {
+    struct lc_trace_choice choice;
     lc_say("trace in %s/traces.otf2: %llu events, %.1f MB", run->dir.path,
            (unsigned long long)summary->events, (double)summary->bytes * 1e-6);
+    if (summary->events == 0 && lc_trace_choose(lc_run_option_text("trace"), &choice) &&
+        choice.what == LC_RECORD_PHASE)
+        lc_say("trace: no phase is called %s: `latecomer show --only efficiency` names them",
+               choice.phase);
+    else if (summary->events == 0 && choice.what == LC_RECORD_ITERATIONS)
+        lc_say("trace: no loop came to iteration %llu: `latecomer show --only efficiency` names "
+               "the loops",
+               (unsigned long long)choice.from);
     if (summary->lost_records > 0)
         lc_say("trace: the buffer was full: missing: %llu record%s: use a larger --buffer, or "
                "--filter%s%s",

@@ -12,6 +12,9 @@
 #include "format/filter.h"
 #include "format/trace_record.h"
 
+/* The number of the archive's only attribute, LC_LEFT_OUT_ATTRIBUTE. */
+enum { LC_TRACE_LEFT_OUT_REF = 0 };
+
 struct lc_trace_segment {
     const uint64_t *words;
     size_t n_words;

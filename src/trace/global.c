@@ -304,6 +304,15 @@ static void write_files(struct lc_global *g) {
     }
 }
 
+/* What readers need to match the messages of a trace of windows. */
+static void write_attribute(struct lc_global *g) {
+    if (g->process->windows != NULL)
+        WRITE(g, Attribute(g->w, LC_TRACE_LEFT_OUT_REF, lc_global_string(g, LC_LEFT_OUT_ATTRIBUTE),
+                           lc_global_string(g, "messages of this communicator, peer, tag and "
+                                               "direction begun outside of windows before"),
+                           OTF2_TYPE_UINT64));
+}
+
 static void set_count(struct lc_global *g, const char *name, uint64_t count) {
     char digits[32];
     snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
@@ -317,8 +326,11 @@ static void write_properties(struct lc_global *g) {
         threads += g->infos[r].lost_threads;
         flushes += g->infos[r].n_flushes;
     }
-    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
-                                 lost == 0 && threads == 0 && !g->options->filter, true);
+    OTF2_Archive_SetBoolProperty(
+        g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
+        lost == 0 && threads == 0 && !g->options->filter && g->process->windows == NULL, true);
+    if (g->process->windows != NULL)
+        OTF2_Archive_SetProperty(g->archive, LC_WINDOW_PROPERTY, g->process->windows, true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE",
                                  lc_global_has_teams(g) && lost == 0 && threads == 0, true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", false,
@@ -357,6 +369,7 @@ static enum lc_err write_all(struct lc_global *g) {
     LC_TRY(lc_alloc(&nodes, (size_t)g->n_ranks + 1, sizeof(*nodes)));
     write_clock(g);
     write_phases(g);
+    write_attribute(g);
     write_paradigms(g);
     write_system(g, nodes);
     write_locations(g, nodes);

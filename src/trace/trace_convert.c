@@ -153,6 +153,7 @@ static void timed(struct lc_trace_conversion *s, const uint64_t *words) {
                         OTF2_EvtWriter_ParameterString(s->w, NULL, s->now, 0, (uint32_t)words[1]));
         break;
     case LC_REC_ON:
+    case LC_REC_WINDOW:
         lc_convert_note(s,
                         OTF2_EvtWriter_MeasurementOnOff(s->w, NULL, s->now, OTF2_MEASUREMENT_ON));
         break;
@@ -222,6 +223,9 @@ static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) 
     case LC_REC_ON:
     case LC_REC_OFF:
     case LC_REC_FLUSH:
+    case LC_REC_WINDOW:
+        if (kind == LC_REC_WINDOW)
+            s->window = (uint32_t)words[1];
         if (s->started)
             timed(s, words);
         return LC_OK;
@@ -281,5 +285,7 @@ enum lc_err lc_convert_run(struct lc_convert *c) {
     free(s.icolls);
     free(s.rmas);
     free(s.dropped);
+    if (s.attributes != NULL)
+        OTF2_AttributeList_Delete(s.attributes);
     return err;
 }

@@ -79,6 +79,24 @@ static bool left_out(const struct lc_trace_conversion *s, const uint64_t *words)
     }
 }
 
+/* What a message carries in traces of windows; NULL: nothing. */
+static OTF2_AttributeList *left_out_before(struct lc_trace_conversion *s, const uint64_t *words,
+                                           bool receive) {
+    if (s->d->n_left_out == 0)
+        return NULL;
+    const struct lc_def_left_out channel = {.comm = lc_rec_comm(words[0]),
+                                            .peer = lc_rec_peer(words[0]),
+                                            .tag = (uint32_t)words[1],
+                                            .receive = receive};
+    uint64_t count = lc_trace_left_out_before(s->d, &channel, s->window);
+    if (count > 0 && s->attributes == NULL)
+        s->attributes = OTF2_AttributeList_New();
+    if (count == 0 || s->attributes == NULL)
+        return NULL;
+    OTF2_AttributeList_AddUint64(s->attributes, LC_TRACE_LEFT_OUT_REF, count);
+    return s->attributes; /* empty again once the event is written */
+}
+
 static uint32_t collective_root(uint64_t word) {
     return lc_rec_peer(word); /* the special values are those of OTF2 */
 }
@@ -154,11 +172,13 @@ static void completion(struct lc_trace_conversion *s, const uint64_t *words) {
     enum lc_rec_kind kind = lc_rec_kind_of(w);
     switch (kind) {
     case LC_REC_RECV:
-        lc_convert_note(s, OTF2_EvtWriter_MpiRecv(s->w, NULL, t, lc_rec_peer(w), lc_rec_comm(w),
+        lc_convert_note(s, OTF2_EvtWriter_MpiRecv(s->w, left_out_before(s, words, true), t,
+                                                  lc_rec_peer(w), lc_rec_comm(w),
                                                   (uint32_t)words[1], words[2]));
         break;
     case LC_REC_IRECV:
-        lc_convert_note(s, OTF2_EvtWriter_MpiIrecv(s->w, NULL, t, lc_rec_peer(w), lc_rec_comm(w),
+        lc_convert_note(s, OTF2_EvtWriter_MpiIrecv(s->w, left_out_before(s, words, true), t,
+                                                   lc_rec_peer(w), lc_rec_comm(w),
                                                    (uint32_t)words[1], words[2], words[3]));
         break;
     case LC_REC_ISEND_DONE:
@@ -237,12 +257,12 @@ static enum lc_err beginning(struct lc_trace_conversion *s, const uint64_t *word
     enum lc_rec_kind kind = lc_rec_kind_of(w);
     switch (kind) {
     case LC_REC_SEND:
-        lc_convert_note(
-            s, OTF2_EvtWriter_MpiSend(s->w, NULL, t, peer, comm, (uint32_t)words[1], words[2]));
+        lc_convert_note(s, OTF2_EvtWriter_MpiSend(s->w, left_out_before(s, words, false), t, peer,
+                                                  comm, (uint32_t)words[1], words[2]));
         break;
     case LC_REC_ISEND:
-        lc_convert_note(s, OTF2_EvtWriter_MpiIsend(s->w, NULL, t, peer, comm, (uint32_t)words[1],
-                                                   words[2], words[3]));
+        lc_convert_note(s, OTF2_EvtWriter_MpiIsend(s->w, left_out_before(s, words, false), t, peer,
+                                                   comm, (uint32_t)words[1], words[2], words[3]));
         break;
     case LC_REC_IRECV_POST:
         lc_convert_note(s, OTF2_EvtWriter_MpiIrecvRequest(s->w, NULL, t, lc_rec_payload(w)));

@@ -15,17 +15,11 @@ static inline struct lc_trace_stream *lc_omp_stream(const struct lc_omp_thread *
     return lc_likely((mode & LC_TRACE_RECORDING) != LC_TRACE_RECORDING) ? NULL : o->t->trace;
 }
 
-/* Makes room for what follows a record, where it has become scarce. */
-static inline void lc_omp_renew(struct lc_trace_stream *s) {
-    if (lc_unlikely(s->next + LC_TRACE_MARGIN_WORDS > s->limit))
-        lc_trace_renew(s);
-}
-
 /* A record of two words; now: ticks. */
 static inline void lc_omp_put2(struct lc_trace_stream *s, enum lc_rec_kind kind, uint64_t now,
                                uint64_t a) {
     lc_trace_put2(s, lc_rec_word(kind, now - s->base_ticks), a);
-    lc_omp_renew(s);
+    lc_trace_renew_if_full(s);
 }
 
 static inline void lc_omp_trace2(struct lc_omp_thread *o, enum lc_rec_kind kind, uint64_t now,

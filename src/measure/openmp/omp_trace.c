@@ -11,7 +11,7 @@ enum { CREATOR_SHIFT = 40 };
 static void put3(struct lc_trace_stream *s, enum lc_rec_kind kind, uint64_t now, uint64_t a,
                  uint64_t b) {
     lc_trace_put3(s, lc_rec_word(kind, now - s->base_ticks), a, b);
-    lc_omp_renew(s);
+    lc_trace_renew_if_full(s);
 }
 
 static void put1(struct lc_omp_thread *o, enum lc_rec_kind kind, uint64_t now) {
@@ -19,13 +19,15 @@ static void put1(struct lc_omp_thread *o, enum lc_rec_kind kind, uint64_t now) {
     if (s == NULL)
         return;
     lc_trace_put1(s, lc_rec_word(kind, now - s->base_ticks));
-    lc_omp_renew(s);
+    lc_trace_renew_if_full(s);
 }
 
 void lc_omp_trace_worker(struct lc_omp_thread *o, uint64_t now) {
     struct lc_trace_stream *s = o->t->trace; /* also while measurement is off: what it is */
-    if (s != NULL)
-        lc_trace_put1(s, lc_rec_word(LC_REC_OMP_WORKER, now - s->base_ticks));
+    if (s == NULL)
+        return;
+    s->worker = 1;
+    lc_trace_put1(s, lc_rec_word(LC_REC_OMP_WORKER, now - s->base_ticks));
 }
 
 /* Numbers in the order in which pairs of thread and depth are first seen; those for which there is

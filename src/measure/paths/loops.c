@@ -168,19 +168,47 @@ static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
         look_at_work(loop, loop->n_visits - 3);
 }
 
-bool lc_loop_visit(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
+void (*lc_loops_visited)(const struct lc_loop *, struct lc_call *);
+uint64_t lc_loops_due[2];
+
+/* The visit that must be seen after this one. */
+static uint64_t next_due(const struct lc_loop *loop) {
+    uint64_t due = loop->count + loop->stride - (loop->count - 1) % loop->stride;
+    for (size_t i = 0; i < sizeof lc_loops_due / sizeof *lc_loops_due; i++)
+        if (lc_loops_due[i] > loop->count && lc_loops_due[i] < due)
+            due = lc_loops_due[i];
+    return due;
+}
+
+bool lc_loop_visit(struct lc_loop *loop, struct lc_call *call) {
     if (loop->state == OVER)
         return false;
     if (loop->count == 1)
-        loop->first = begin;
+        loop->first = call->begin;
     if (loop->state == OPEN && n_open > 1)
         end_inner(loop);
-    loop->seen = begin;
-    keep(loop, begin, outside);
-    loop->due = loop->state != OVER ? loop->count + loop->stride : 0;
+    loop->seen = call->begin;
+    if ((loop->count - 1) % loop->stride == 0)
+        keep(loop, call->begin, call->thread->outside_ticks);
     if (loop->state == COUNTING && loop->count == LC_LOOP_LEAST)
         promote(loop);
+    loop->due = loop->state != OVER ? next_due(loop) : 0;
+    if (lc_loops_visited != NULL)
+        lc_loops_visited(loop, call);
     return loop->state != OVER;
+}
+
+bool lc_loop_goes_on(const struct lc_loop *loop) {
+    return loop->state == OPEN;
+}
+
+bool lc_loop_is_inside(const struct lc_loop *loop) {
+    for (size_t b = 0; b < BUCKETS; b++)
+        for (const struct lc_loop *l = buckets[b]; l != NULL; l = l->next)
+            if (l != loop && l->state != OVER && l->count > 1 && l->last > loop->first &&
+                l->home != loop->home && is_around(l, loop))
+                return true;
+    return false;
 }
 
 static int by_first(const void *a, const void *b) {

@@ -27,8 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/thread.h"
+
 struct lc_entry;
-struct lc_thread;
 
 /* LC_LOOP_KEPT: visits kept one by one; of longer loops every second, every fourth, .. */
 enum { LC_LOOP_LEAST = 10, LC_LOOP_KEPT = 4096, LC_LOOPS = 8, LC_LOOP_SITES = 4096 };
@@ -89,13 +90,23 @@ extern void (*lc_loops_threads)(struct lc_loop *loop, uint64_t begin);
 struct lc_loop *lc_loop_of(const struct lc_thread *t, const struct lc_entry *entry,
                            uint32_t common);
 
-/* A visit that is due. False: it will never be a loop. */
-bool lc_loop_visit(struct lc_loop *loop, uint64_t begin, uint64_t outside);
+/* Told of visits that are due, after the loop knows of them (trace/trace_window.c); NULL: nobody.
+ * The visits with these two numbers are always due. */
+extern void (*lc_loops_visited)(const struct lc_loop *loop, struct lc_call *call);
+extern uint64_t lc_loops_due[2];
 
-/* Every visit. */
-static inline bool lc_loop_count(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
-    loop->last = begin;
-    return ++loop->count < loop->due || lc_loop_visit(loop, begin, outside);
+/* Found, and not inside of another one that was found. */
+bool lc_loop_goes_on(const struct lc_loop *loop);
+/* Code further out has come back, too, since the loop began. */
+bool lc_loop_is_inside(const struct lc_loop *loop);
+
+/* A visit that is due. False: it will never be a loop. */
+bool lc_loop_visit(struct lc_loop *loop, struct lc_call *call);
+
+/* Every visit: an event that begins. */
+static inline bool lc_loop_count(struct lc_loop *loop, struct lc_call *call) {
+    loop->last = call->begin;
+    return ++loop->count < loop->due || lc_loop_visit(loop, call);
 }
 
 /* Those found, in the order of their first visits; *lost: sites that had no room. */

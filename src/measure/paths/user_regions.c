@@ -46,7 +46,11 @@ static uint32_t region_begin(uint32_t region, bool named, void *frame, void *ra)
         node = call.entry->path->node;
     }
     t->regions[t->n_regions++] = (struct lc_region_open){
-        .entry = call.entry, .begin_ticks = call.begin, .name = region, .named = named};
+        .entry = call.entry,
+        .begin_ticks = call.begin,
+        .name = region,
+        .named = named,
+        .traced = lc_trace_stream_of(&call) != NULL ? lc_tracing.window + 1 : 0};
     t->n_named += named;
     t->ctx = call.entry->serial;
     leave_event(&call);

@@ -10,6 +10,7 @@
 #include "format/trace_defs.h"
 #include "measure/calls/handles.h"
 #include "measure/core.h"
+#include "measure/core_options.h"
 #include "measure/state_write.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
@@ -98,6 +99,9 @@ void lc_trace_define_process(void) {
     lc_strbuf_puts(&texts, build_id != NULL ? build_id + 1 : "");
     lc_strbuf_putc(&texts, 0);
     lc_trace_define(LC_DEF_PROCESS, &process, sizeof(process), lc_strbuf_get(&texts), texts.length);
+    const char *windows = lc_tracing.windows ? lc_option("LATECOMER_TRACE") : NULL;
+    if (windows != NULL)
+        lc_trace_define(LC_DEF_WINDOWS, windows, strlen(windows) + 1, NULL, 0);
     lc_strbuf_free(&texts);
 }
 

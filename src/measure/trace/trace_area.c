@@ -23,6 +23,8 @@
 #include "measure/trace/trace_area.h"
 #include "measure/limits.h"
 #include "format/filter.h"
+#include "format/trace_choice.h"
+#include "measure/trace/trace_window.h"
 
 struct lc_tracing lc_tracing = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                 .defs_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -52,8 +54,9 @@ uint64_t lc_trace_buffer_bytes(void) {
 }
 
 bool lc_trace_wanted(void) {
-    const char *text = lc_option("LATECOMER_TRACE");
-    return text && *text && strcmp(text, "0") != 0 && strcmp(text, "off") != 0;
+    struct lc_trace_choice choice;
+    return lc_trace_choose(lc_option("LATECOMER_TRACE"), &choice) &&
+           choice.what != LC_RECORD_NOTHING;
 }
 
 static struct lc_trace_chunk *chunk_at(uint32_t number) {
@@ -315,5 +318,6 @@ void lc_trace_start(void) {
     area->magic = LC_TRACE_MAGIC;
     lc_core.state->trace_bytes = bytes;
     lc_core.state->trace_offset = offset;
-    lc_core.mode |= LC_MODE_TRACE;
+    lc_core.mode |= LC_MODE_TRACE | LC_MODE_RECORD;
+    lc_trace_window_init();
 }

@@ -42,6 +42,8 @@ struct lc_tracing {
     size_t cap_strings;
     bool defined;                  /* the process */
     uint64_t min_bytes, max_bytes; /* of messages that are recorded */
+    bool windows;                  /* only windows are recorded (trace_window.h) */
+    uint32_t window;               /* number of the last one that was opened, 0: none was */
 };
 extern struct lc_tracing lc_tracing;
 /* Whether --trace was given. */

@@ -16,6 +16,7 @@
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
 #include "measure/trace/trace_put.h"
+#include "measure/trace/trace_window.h"
 
 /* Operations by OTF2's numbers (OTF2_CollectiveOp), which are part of its format. */
 enum {
@@ -124,6 +125,15 @@ void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblo
         lc_trace_put1(s, lc_rec_word(LC_REC_ICOLL_DONE, coll->id));
 }
 
+/* MPICH leaves the status of MPI_Isendrecv empty: what was asked for is what came. */
+static int source_of(const struct lc_request *r, const MPI_Status *status) {
+    return r->peer >= 0 ? r->peer : status->MPI_SOURCE;
+}
+
+static int tag_of(const struct lc_request *r, const MPI_Status *status) {
+    return r->tag >= 0 ? r->tag : status->MPI_TAG;
+}
+
 static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struct lc_request *r,
                           const MPI_Status *status) {
     r->trace = 0;
@@ -139,9 +149,7 @@ static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struc
     } else if (r->kind == LC_REQUEST_SEND) {
         lc_trace_put1(s, lc_rec_word(LC_REC_ISEND_DONE, r->id));
     } else if (r->kind == LC_REQUEST_RECV) {
-        /* MPICH leaves the status of MPI_Isendrecv empty: what was asked for is what came. */
-        int source = r->peer >= 0 ? r->peer : status->MPI_SOURCE;
-        int tag = r->tag >= 0 ? r->tag : status->MPI_TAG;
+        int source = source_of(r, status), tag = tag_of(r, status);
         uint64_t bytes = lc_status_bytes(status);
         if (!lc_trace_sized(s, bytes)) {
             lc_trace_put1(s, lc_rec_word(LC_REC_DROPPED, r->id));
@@ -153,14 +161,37 @@ static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struc
     }
 }
 
+/* It was begun outside of the windows. */
+static void completed_outside(struct lc_call *call, struct lc_request *r,
+                              const MPI_Status *status) {
+    uint32_t gap = r->gap - 1;
+    bool cancelled = r->cancelled && lc_status_cancelled(status);
+    r->gap = 0;
+    if (r->pair != NULL && r->pair->gap != 0)
+        completed_outside(call, r->pair, status);
+    if (r->kind == LC_REQUEST_SEND && cancelled)
+        lc_trace_count_outside(call, r->comm, r->peer, r->tag, false, gap, -1);
+    if (r->kind == LC_REQUEST_RECV && !cancelled && lc_trace_wants_bytes(lc_status_bytes(status)))
+        lc_trace_count_outside(call, r->comm, source_of(r, status), tag_of(r, status), true, gap,
+                               1);
+}
+
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
                              const MPI_Status *statuses) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_unlikely(s == NULL))
+    if (lc_unlikely(s == NULL) && !lc_tracing.windows)
         return;
-    for (int i = 0; i < n; i++)
-        if (requests[i] != NULL && requests[i]->trace != 0)
-            completed_one(call, s, requests[i], &statuses[i]);
+    for (int i = 0; i < n; i++) {
+        struct lc_request *r = requests[i];
+        if (r != NULL && r->trace != 0) {
+            if (s == NULL)
+                s = lc_trace_window_late(call);
+            if (s != NULL)
+                completed_one(call, s, r, &statuses[i]);
+        } else if (r != NULL && r->gap != 0) {
+            completed_outside(call, r, &statuses[i]);
+        }
+    }
 }
 
 void lc_trace_request_failed(struct lc_call *call, struct lc_request *r) {
@@ -312,13 +343,16 @@ void lc_trace_thread_new(struct lc_call *call) {
     if (s != NULL)
         lc_trace_define_thread(call->thread->index, s->begin_ticks);
     call->thread->trace = s;
+    if (lc_tracing.windows)
+        lc_trace_window_seen(call);
 }
 
 void lc_trace_thread_end(struct lc_call *call) {
     struct lc_trace_stream *s = call->thread->trace;
     if (s == NULL)
         return;
-    lc_trace_put1(s, lc_rec_word(LC_REC_END, call->begin - s->base_ticks));
+    if (lc_trace_window_ends(s))
+        lc_trace_put1(s, lc_rec_word(LC_REC_END, call->begin - s->base_ticks));
     call->thread->trace = NULL;
     lc_trace_stream_close(s);
 }

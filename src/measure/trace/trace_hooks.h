@@ -19,6 +19,7 @@
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
 #include "measure/trace/trace_put.h"
+#include "measure/trace/trace_window.h"
 
 static inline void lc_trace_call_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
@@ -32,8 +33,7 @@ static inline void lc_trace_call_end(struct lc_call *call) {
     if (lc_unlikely(s == NULL))
         return;
     lc_trace_put1(s, lc_rec_word(LC_REC_EXIT, call->end - s->base_ticks));
-    if (lc_unlikely(s->next + LC_TRACE_MARGIN_WORDS > s->limit))
-        lc_trace_renew(s);
+    lc_trace_renew_if_full(s);
 }
 
 static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg) {
@@ -46,9 +46,11 @@ static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg) {
 static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     int members = msg->comm->inter ? msg->comm->remote_size : msg->comm->size;
-    if (lc_likely(s != NULL) &&
-        lc_likely((unsigned)msg->peer < (unsigned)members) && /* else: refused */
-        lc_trace_sized(s, msg->bytes))
+    if (lc_unlikely((unsigned)msg->peer >= (unsigned)members)) /* refused */
+        return;
+    if (lc_unlikely(s == NULL))
+        lc_trace_outside(call, msg, false);
+    else if (lc_trace_sized(s, msg->bytes))
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_SEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
             (uint32_t)msg->tag, msg->bytes);
@@ -56,7 +58,11 @@ static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) 
 
 static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_unlikely(s == NULL) || !lc_trace_sized(s, msg->bytes))
+    if (lc_unlikely(s == NULL)) {
+        lc_trace_outside(call, msg, false);
+        return;
+    }
+    if (!lc_trace_sized(s, msg->bytes))
         return;
     lc_trace_put4(s,
                   lc_rec_pair(LC_REC_ISEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
@@ -74,15 +80,22 @@ static inline void lc_trace_recv(struct lc_call *call, struct lc_msg *msg) {
 
 static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_unlikely(s == NULL || msg->request == NULL))
+    if (lc_unlikely(s == NULL || msg->request == NULL)) {
+        if (msg->request != NULL)
+            msg->request->gap = lc_tracing.window + 1;
         return;
+    }
     lc_trace_put1(s, lc_rec_word(LC_REC_IRECV_POST, msg->id));
     msg->request->trace = 1;
 }
 
 static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_likely(s != NULL) && lc_likely(msg->peer >= 0) && lc_trace_sized(s, msg->bytes))
+    if (lc_unlikely(msg->peer < 0))
+        return;
+    if (lc_unlikely(s == NULL))
+        lc_trace_outside(call, msg, true);
+    else if (lc_trace_sized(s, msg->bytes))
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_RECV, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
             (uint32_t)msg->tag, msg->bytes);
@@ -143,6 +156,8 @@ static inline void lc_trace_coll_end(struct lc_call *call, struct lc_coll *coll)
 }
 
 static inline void lc_trace_region_begin(struct lc_call *call) {
+    if (lc_unlikely(lc_tracing.windows))
+        lc_trace_window_region_begin(call);
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL))
         return;
@@ -154,12 +169,12 @@ static inline void lc_trace_region_begin(struct lc_call *call) {
 
 static inline void lc_trace_region_end(struct lc_call *call, struct lc_region_open *open) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    (void)open;
-    if (lc_unlikely(s == NULL))
+    if (lc_unlikely(s == NULL || open->traced != lc_tracing.window + 1))
         return;
     lc_trace_put1(s, lc_rec_word(LC_REC_REGION_OUT, call->begin - s->base_ticks));
-    if (lc_unlikely(s->next + LC_TRACE_MARGIN_WORDS > s->limit))
-        lc_trace_renew(s);
+    lc_trace_renew_if_full(s);
+    if (lc_unlikely(lc_tracing.windows))
+        lc_trace_window_region_end(call, open);
 }
 
 #endif

@@ -14,7 +14,7 @@ enum {
     /* free after every call: most calls need no check that fails */
     LC_TRACE_MARGIN_WORDS = 64
 };
-#define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON)
+#define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON | LC_MODE_RECORD)
 
 static inline struct lc_trace_stream *lc_trace_stream_of(const struct lc_call *call) {
     return lc_likely((call->mode & LC_TRACE_RECORDING) == LC_TRACE_RECORDING) ? call->thread->trace
@@ -54,6 +54,12 @@ static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t
     p[2] = c;
     p[3] = d;
     lc_trace_commit(s, p + 4);
+}
+
+/* Makes room for what follows a record, where it has become scarce. */
+static inline void lc_trace_renew_if_full(struct lc_trace_stream *s) {
+    if (lc_unlikely(s->next + LC_TRACE_MARGIN_WORDS > s->limit))
+        lc_trace_renew(s);
 }
 
 /* Not left out by its size. */

@@ -17,6 +17,7 @@
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_unify.h"
+#include "measure/trace/trace_window.h"
 #include "format/union.h"
 
 enum { TAG_UNION = 0x4c54 };
@@ -151,6 +152,7 @@ static void unify(void) {
 }
 
 void lc_trace_close(void) {
+    lc_trace_window_finish();
     if (lc_tracing.area != NULL && lc_core.agreed && lc_tracing.defined)
         unify();
 }

@@ -4,6 +4,7 @@ golden SOURCES ARCHIVES    the pattern programs, compiled here and run under the
 programs DIR RANKS NAME..  programs of tests/system/programs (a name may carry arguments: "random 1 30"): true archive, every call is one Enter
 killed SLEEPER             a rank is killed: what was flushed or in memory becomes an archive by `latecomer recover`
 full SLEEPER               a small buffer: flushed and marked, or stopped
+windows PROGRAM            `--trace=PHASE` and `--trace=iterations A-B`: exactly the records inside, and no message meets one of another window
 phases PROGRAM             named phases, and measurement off for a while
 modes SLEEPER              --trace-callpath=context and none, a filter
 filters SLEEPER            messages left out by size, communicator; functions by name
@@ -275,6 +276,36 @@ def phases(args):
         need(instances == {"solve": 2, "warm up": 2}, f"phases of the analysis: {instances}")
 
 
+# What windows.c does in 12 rounds of its phase, and in the 2 rounds that are iterations 10 and 11 of its loop. Messages with both ends inside:
+# by tag 12, 0, 12, 12, 11 in phases, 5, 2, 2, 4, 1 in rounds; the others have one end inside.
+WINDOWS = {
+    "solve": ({"MpiSend": 60, "MpiIsend": 12, "MpiIsendComplete": 12, "MpiRecv": 46, "MpiIrecvRequest": 12, "MpiIrecv": 12, "MpiCollectiveEnd": 0,
+               "MeasurementOnOff": 2 * 2 * 12, "ParameterString": 2 * 12}, 36),
+    "iterations 10-11": ({"MpiSend": 14, "MpiIsend": 2, "MpiIsendComplete": 2, "MpiRecv": 12, "MpiIrecvRequest": 4, "MpiIrecv": 4,
+                          "MpiCollectiveEnd": 4, "MeasurementOnOff": 2 * 2, "ParameterString": 2 * 2}, 4),
+}
+
+
+def windows(args):
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        outcome = run(ws, 2, [args.rest[0]], "--trace=resolve")
+        need("no phase is called resolve" in outcome.err, f"a phase that is not there is not reported: {outcome.err}")
+    for window, (records, one_end) in WINDOWS.items():
+        with launch.Workspace(args.flavour, args.latecomer) as ws:
+            run(ws, 2, [args.rest[0]], f"--trace={window}")
+            checker = true_archive(ws, partial=True)  # which messages belong together is for the analysis
+            wrong = {kind: checker.events[kind] for kind, number in records.items() if checker.events[kind] != number}
+            need(not wrong, f"{window}: wrong numbers of records: {wrong}")
+            result = analyse(args, ws)  # the bytes of all messages differ: none meets another
+            health, times = result["meta"]["health_counts"], result["metrics"]["time"]["callpaths"]
+            need(health == {"outside_window": one_end}, f"{window}: health of the trace: {health}")
+            need(all(times.get("main/(not traced)", [0])), f"{window}: time outside of windows has no call path: {list(times)}")
+            need(result["meta"].get("trace_window") == window, f"{window}: the analysis does not say what was traced")
+            with tarfile.open(ws.root / "exp" / "analysis.cubex") as cubex:
+                phases = {name: len(rounds) for name, rounds in json.load(cubex.extractfile("phases.json")).items()}
+            need(phases == {"solve": records["ParameterString"] // 2}, f"{window}: phases of the analysis: {phases}")
+
+
 # Records per rank and round of counts.c; MPI_PROC_NULL has none. A request that is freed may have been complete before.
 COUNTS = {"MpiIsend": 6, "MpiIrecvRequest": 8, "MpiIrecv": 7, "MpiRequestCancelled": 1, "MpiSend": 4, "MpiRecv": 3, "MpiCollectiveBegin": 2,
           "MpiCollectiveEnd": 2, "NonBlockingCollectiveRequest": 1, "NonBlockingCollectiveComplete": 1}
@@ -372,7 +403,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latecomer", required=True)
     parser.add_argument("--flavour", required=True)
-    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "filters", "phases", "clocks", "names", "disk", "counts", "neighbours", "grids"])
+    parser.add_argument("mode", choices=["golden", "programs", "killed", "full", "modes", "filters", "phases", "windows", "clocks", "names", "disk", "counts", "neighbours", "grids"])
     parser.add_argument("rest", nargs="*")
     args = parser.parse_args()
     try:

@@ -22,6 +22,11 @@ if [f.name for f in InterComm._fields].count("parent") == 2:
     InterComm._fields = tuple(f for f in InterComm._fields if f.name == "name") + InterComm._fields[-4:]
 
 
+def left_out(event):
+    """Halves of messages of the same channel that were begun before it and are not in the archive."""
+    return next((value for attribute, value in (event.attributes or {}).items() if attribute.name == "latecomer::left_out"), 0)
+
+
 class Location:
     def __init__(self, ref):
         self.ref = ref
@@ -106,7 +111,7 @@ class Checker:
 
     def on_MpiSend(self, l, event):
         key = (self.comm_of(l, event.communicator), l.rank, self.peer(l, event.communicator, event.receiver), event.msg_tag)
-        self.sends[key].append((event.time, event.msg_length))
+        self.sends[key].append((event.time, event.msg_length, left_out(event)))
 
     def on_MpiIsend(self, l, event):
         self.on_MpiSend(l, event)
@@ -139,7 +144,7 @@ class Checker:
 
     def received(self, l, event, posted):
         key = (self.comm_of(l, event.communicator), self.peer(l, event.communicator, event.sender), l.rank, event.msg_tag)
-        self.receives[key].append((posted, event.time, event.msg_length))
+        self.receives[key].append((posted, event.time, event.msg_length, left_out(event)))
 
     def on_MpiRecv(self, l, event):
         self.received(l, event, event.time)
@@ -267,6 +272,14 @@ class Checker:
             if len(set(map(tuple, by_rank.values()))) > 1:
                 self.wrong(f"members disagree about the collective operations of file {handle}")
 
+    def match_in_windows(self, key, sends, receives):
+        """Only windows are in the archive: places among all messages of the channel tell which halves belong together."""
+        sent = {i + s[-1]: s for i, s in enumerate(sends)}
+        for i, (posted, done, length, before) in enumerate(sorted(receives)):
+            send = sent.get(i + before)
+            if send and (done < send[0] or length != send[1]):
+                self.wrong(f"message {i + before} on {key}: {length} bytes received at {done}, {send[1]} sent at {send[0]}")
+
     def finish(self, comms, partial):
         for l in self.locations.values():
             if l.stack:
@@ -277,6 +290,9 @@ class Checker:
             self.finish_operations()
         for key, receives in self.receives.items():
             sends = self.sends.get(key, [])
+            if any(half[-1] for half in sends + receives):
+                self.match_in_windows(key, sends, receives)
+                continue
             if len(receives) > len(sends) and not partial:
                 self.wrong(f"{len(receives)} receives but {len(sends)} sends on {key}")
             for done, send in zip(sorted(r[1] for r in receives), sends):

@@ -1,0 +1,82 @@
+/* Messages over the borders of windows: rounds of code outside, the phase "solve", code outside, a
+ * barrier. Lengths tell all messages apart.
+ *
+ *   tag  sent                         received
+ *   1    one before, two in the phase one before, two in the phase (first round: one), so that the
+ *                                     last one of a round is received before the phase of the next
+ *   2    in the phase                 posted before the phase, completed in it
+ *   3    in the phase                 posted in it, completed after it
+ *   4    one in the phase, one after it   the same
+ *   5    in the phase                 in that of the next round */
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "latecomer.h"
+
+enum { ROUNDS = 12, MOST = 4096 };
+
+static char from[5][MOST], to[5][MOST];
+
+static int length(int round, int tag, int number) {
+    return 1 + round * 64 + tag * 8 + number;
+}
+
+static void send(int number, int round, int tag) {
+    MPI_Send(from[tag - 1], length(round, tag, number), MPI_CHAR, 1, tag, MPI_COMM_WORLD);
+}
+
+static void receive(int tag) {
+    MPI_Recv(to[tag - 1], MOST, MPI_CHAR, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void sender(int round) {
+    MPI_Request request;
+    send(0, round, 1);
+    latecomer_begin("solve");
+    send(1, round, 1);
+    send(2, round, 1);
+    send(0, round, 2);
+    MPI_Isend(from[2], length(round, 3, 0), MPI_CHAR, 1, 3, MPI_COMM_WORLD, &request);
+    send(0, round, 4);
+    send(0, round, 5);
+    latecomer_end("solve");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    send(1, round, 4);
+}
+
+static void receiver(int round) {
+    MPI_Request before, within;
+    receive(1);
+    MPI_Irecv(to[1], MOST, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &before);
+    latecomer_begin("solve");
+    receive(1);
+    if (round > 0) {
+        receive(1);
+        receive(5);
+    }
+    MPI_Wait(&before, MPI_STATUS_IGNORE);
+    MPI_Irecv(to[2], MOST, MPI_CHAR, 0, 3, MPI_COMM_WORLD, &within);
+    receive(4);
+    latecomer_end("solve");
+    MPI_Wait(&within, MPI_STATUS_IGNORE);
+    receive(4);
+}
+
+int main(int argc, char **argv) {
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (rank == 0)
+            sender(round);
+        if (rank == 1)
+            receiver(round);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 1) {
+        receive(1);
+        receive(5);
+    }
+    MPI_Finalize();
+    return 0;
+}
