@@ -31,7 +31,7 @@ static enum lc_err read_totals(struct lc_run_indicators *out, struct lc_view *vi
     for (uint32_t m = 0; m < model->n_metrics; m++) {
         bool longterm;
         double value = 0.0;
-        if (!lc_is_delay_cost(model->metrics[m].name, &longterm))
+        if (!lc_is_delay_cost(view, m, &longterm))
             continue;
         LC_TRY(lc_view_total(view, m, &value));
         double *sum = longterm ? &out->long_s : &out->short_s;
