@@ -67,6 +67,7 @@ struct lc_thread {
     struct lc_type_slot type_slots[LC_TYPE_SLOTS];
     struct lc_region_open *regions;
     uint32_t n_regions, n_named, n_regions_lost; /* open; by name; begun, but not kept */
+    _Atomic uint32_t named_region; /* 1 + outermost of those by name, 0: none; others read it */
     uint32_t next_serial;
     struct lc_entry *off_entry;          /* calls while measurement is off */
     struct lc_entry *start_entry;        /* before the first event: no items */

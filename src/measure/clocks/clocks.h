@@ -16,8 +16,9 @@
  *   interval   measured interval of the process; the k-th of every rank belong together
  *
  * Invariants: nothing here blocks a call that is local in MPI, except in constructors, MPI_Init and
- * MPI_Finalize; what is lost is counted. With MPI_THREAD_MULTIPLE everything but a thread's own
- * clocks is under lc_clk.lock; whose these are, struct lc_clk_thread says. */
+ * MPI_Finalize; what is lost is counted. Where threads may meet here (lc_clk.threads_meet)
+ * everything but a thread's own clocks is under lc_clk.lock; whose these are, struct lc_clk_thread
+ * says. */
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_H
 #define LC_MEASURE_CLOCKS_CLOCKS_H
 
@@ -77,7 +78,10 @@ struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
     bool may_defer; /* one thread only: calls may defer work */
-    bool backlog;   /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
+    /* since MPI_Init, for good: with MPI_THREAD_MULTIPLE; and where clocks lag behind the program,
+     * since threads that never call MPI have regions, and may run events of one that does */
+    bool threads_meet;
+    bool backlog; /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
     /* what is done at the end of a call may wait: for other threads, for MPI */
     bool finish_may_wait;
     uint32_t rank, size;
@@ -158,12 +162,12 @@ void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node);
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now);
 
 static inline void lc_clk_lock(void) {
-    if (lc_unlikely(lc_core.multiple))
+    if (lc_unlikely(lc_clk.threads_meet))
         pthread_mutex_lock(&lc_clk.lock);
 }
 
 static inline void lc_clk_unlock(void) {
-    if (lc_unlikely(lc_core.multiple))
+    if (lc_unlikely(lc_clk.threads_meet))
         pthread_mutex_unlock(&lc_clk.lock);
 }
 

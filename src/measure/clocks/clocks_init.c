@@ -146,12 +146,13 @@ void lc_clocks_init(struct lc_call *call) {
     lc_loops_waited = &lc_clk.waited_ticks;
     lc_loops_threads = lc_clk_iteration_visit;
     lc_loops_worked = lc_clk.past != NULL ? lc_clk_origins_longest : NULL;
-    lc_clk.ready = true;
-    adopt_threads(call);
-    lc_clk.finish_may_wait = lc_core.multiple;
     bool away = false;
     for (uint32_t i = 0; i < lc_clk.size; i++)
         away |= lc_clk.areas[i].head == NULL;
+    lc_clk.threads_meet = lc_core.multiple || away;
+    lc_clk.ready = true;
+    adopt_threads(call);
+    lc_clk.finish_may_wait = lc_core.multiple;
     lc_clk.may_defer = !lc_core.multiple && lc_clk.n_threads == 1 && !(away && lc_clk.records);
     lc_clk_choose_init(away);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD));

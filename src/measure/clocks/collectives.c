@@ -82,13 +82,7 @@ static void roles(struct lc_clk_coll *x, const struct lc_coll *coll) {
     }
 }
 
-static void count(uint64_t *counter) {
-    lc_clk_lock();
-    ++*counter;
-    lc_clk_unlock();
-}
-
-/* The entry that is read first when the operation is over. */
+/* The entry that is read first when the operation is over. With lc_clk.lock. */
 static inline const void *expected_entry(const struct lc_clk_coll *x) {
     const struct lc_colllog *log = &x->c->log;
     uint32_t member = x->kind == LC_COLL_ONE2N ? (uint32_t)x->root : log->me == 0;
@@ -107,10 +101,19 @@ static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread 
     lc_clk_coll_begin_in_backlog(call, k, coll, x);
 }
 
-static LC_COLD void keep_open(struct lc_clk_coll *x) {
-    lc_clk_lock();
-    lc_colllog_keep_open(&x->c->log, x->op);
-    lc_clk_unlock();
+/* Before the call, where the own data goes to others. With lc_clk.lock: another thread may be at
+ * the end of a nonblocking operation on the same communicator. */
+static inline void write_entry(const struct lc_call *call, struct lc_clk_thread *k,
+                               struct lc_clk_coll *x) {
+    struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);
+    if (lc_unlikely(entry == NULL)) {
+        lc_clk.counts.skipped++;
+        return;
+    }
+    lc_logical_stamp(&k->l, call->begin, &entry->stamp);
+    lc_colllog_ready(&x->c->log, x->op, entry);
+    if (lc_unlikely(x->c->combine.n_levels > 0) && lc_clk_all_with_all(x))
+        lc_combine_arrive(&x->c->combine, &x->c->log, x->op);
 }
 
 static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
@@ -130,6 +133,8 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
     lc_clk_lock();
     lc_clk.counts.collectives++;
     x->op = lc_colllog_begin(&x->c->log);
+    if (x->nonblocking)
+        lc_colllog_keep_open(&x->c->log, x->op);
     lc_clk_unlock();
     LC_CLK_LOG("X %u %llu %d %d %d %d\n", x->c->context, (unsigned long long)x->op, (int)x->kind,
                x->root, x->sends, x->receives);
@@ -137,20 +142,13 @@ static void begin(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll 
         begin_in_backlog(call, k, coll, x);
         return;
     }
+    lc_clk_lock();
     const void *expected = x->receives ? expected_entry(x) : NULL;
     if (lc_likely(expected != NULL))
         call->thread->expected = expected;
-    if (!x->sends)
-        return;
-    struct lc_log_entry *entry = lc_colllog_place(&x->c->log, x->op);
-    if (lc_unlikely(entry == NULL)) {
-        count(&lc_clk.counts.skipped);
-        return;
-    }
-    lc_logical_stamp(&k->l, call->begin, &entry->stamp);
-    lc_colllog_ready(&x->c->log, x->op, entry);
-    if (lc_unlikely(x->c->combine.n_levels > 0) && lc_clk_all_with_all(x))
-        lc_combine_arrive(&x->c->combine, &x->c->log, x->op);
+    if (x->sends)
+        write_entry(call, k, x);
+    lc_clk_unlock();
 }
 
 /* ---- end: reading, edges, candidates */
@@ -265,7 +263,7 @@ static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
     seen->cause_rank = (uint32_t)comm->world[all->latest];
     seen->done = all->done;
     seen->n = x->c->log.n - 1;
-    count(&lc_clk.counts.combined);
+    lc_clk.counts.combined++;
     seen->won = lc_logical_edge(&k->l, &all->stamp, now);
     seen->winner = &all->stamp;
     seen->winner_rank = (uint32_t)comm->world[all->winner];
@@ -341,6 +339,7 @@ static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
     return seen.n;
 }
 
+/* With lc_clk.lock: the log is that of all threads which have operations on the communicator. */
 static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
                           struct lc_clk_coll *x) {
     struct lc_colllog *log = &x->c->log;
@@ -388,8 +387,6 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     x->nonblocking = coll->nonblocking;
     x->constructor = x->refused = x->published = x->certain = false;
     begin(call, k, coll, x);
-    if (coll->nonblocking)
-        keep_open(x);
     coll->clocks[0] = (uint64_t)(uintptr_t)x;
 }
 
@@ -405,6 +402,7 @@ static void log_over(const struct lc_clk_coll *x) {
     LC_CLK_LOG("Y %u %llu\n", x->c->context, (unsigned long long)x->op);
 }
 
+/* With lc_clk.lock. */
 static void leave_log(struct lc_clk_coll *x) {
     if (x->nonblocking)
         lc_colllog_close(&x->c->log, x->op);
@@ -424,8 +422,10 @@ void lc_clk_coll_over(struct lc_clk_thread *k, struct lc_call *call, struct lc_c
 __attribute__((flatten)) void lc_clk_deferred_collective(struct lc_clk_thread *k,
                                                          struct lc_deferred *deferred) {
     struct lc_clk_coll *x = &k->blocking;
+    lc_clk_lock();
     finish(&deferred->call, k, deferred->comm, x);
     lc_colllog_end(&x->c->log, x->op);
+    lc_clk_unlock();
     log_over(x);
     over(k, x);
 }
@@ -441,9 +441,12 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
             lc_clk_defer(k, LC_DEFERRED_COLLECTIVE);
             return;
         }
-        finish(call, k, comm, x);
     }
+    lc_clk_lock();
+    if (x->receives)
+        finish(call, k, comm, x);
     lc_colllog_end(&x->c->log, x->op);
+    lc_clk_unlock();
     log_over(x);
     over(k, x);
 }
@@ -475,8 +478,10 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         coll->request->clocks[0] = coll->clocks[0];
         return;
     }
+    lc_clk_lock();
     finish(call, k, coll->comm, x);
     leave_log(x);
+    lc_clk_unlock();
     log_over(x);
     over(k, x);
 }
@@ -498,10 +503,10 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
     }
     if (!refused) /* the others may have succeeded */
         count_point(call, coll, x);
-    if (coll->nonblocking)
-        lc_colllog_close(&x->c->log, x->op);
-    else if (!refused)
-        lc_colllog_end(&x->c->log, x->op);
+    x->refused = refused;
+    lc_clk_lock();
+    leave_log(x);
+    lc_clk_unlock();
     log_over(x);
     over(k, x);
 }
@@ -515,8 +520,10 @@ void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct
         lc_clk_coll_over_in_backlog(call, k, x);
         return;
     }
+    lc_clk_lock();
     finish(call, k, r->comm, x);
     lc_colllog_close(&x->c->log, x->op);
+    lc_clk_unlock();
     log_over(x);
     over(k, x);
 }

@@ -17,7 +17,7 @@ void lc_clk_deferred_collective(struct lc_clk_thread *k, struct lc_deferred *def
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r);
 
 /* The end of an operation where clocks lag behind the program; call NULL: nothing is read from the
- * node's log. */
+ * node's log. With lc_clk.lock. */
 void lc_clk_coll_over(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x);
 
 #endif

@@ -189,11 +189,12 @@ void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
 }
 
 uint32_t lc_clk_open_region(void) {
+    pthread_mutex_lock(&lc_clk.lock); /* the thread does not go */
     const struct lc_thread *t = lc_clk.threads != NULL ? lc_clk.threads->thread : NULL;
-    for (uint32_t i = 0; t != NULL && i < t->n_regions; i++)
-        if (t->regions[i].named)
-            return t->regions[i].name;
-    return UINT32_MAX;
+    uint32_t region =
+        t != NULL ? atomic_load_explicit(&t->named_region, memory_order_relaxed) - 1 : UINT32_MAX;
+    pthread_mutex_unlock(&lc_clk.lock);
+    return region;
 }
 
 void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region) {

@@ -21,7 +21,8 @@ void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region);
 void lc_clk_phase_log(uint32_t region, uint64_t now);
 /* The region of a begin that is one of a phase of this thread, UINT32_MAX: of none. */
 uint32_t lc_clk_phase_of(const struct lc_clk_thread *k, const struct lc_call *call);
-/* The outermost named region that the first thread is in, UINT32_MAX: none. */
+/* The outermost named region that the first thread is in, UINT32_MAX: none. Any thread may ask;
+ * takes lc_clk.lock. */
 uint32_t lc_clk_open_region(void);
 /* A thread sees the change of phase at its next event. */
 void lc_clk_phase_catch_up(struct lc_clk_thread *k);

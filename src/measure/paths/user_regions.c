@@ -51,7 +51,8 @@ static uint32_t region_begin(uint32_t region, bool named, void *frame, void *ra)
         .name = region,
         .named = named,
         .traced = lc_trace_stream_of(&call) != NULL ? lc_tracing.window + 1 : 0};
-    t->n_named += named;
+    if (named && t->n_named++ == 0)
+        atomic_store_explicit(&t->named_region, region + 1, memory_order_relaxed);
     t->ctx = call.entry->serial;
     leave_event(&call);
     return node != LC_NONE ? node : 0;
@@ -59,7 +60,8 @@ static uint32_t region_begin(uint32_t region, bool named, void *frame, void *ra)
 
 static void close_region(struct lc_thread *t, struct lc_call *call) {
     struct lc_region_open *open = &t->regions[--t->n_regions];
-    t->n_named -= open->named;
+    if (open->named && --t->n_named == 0)
+        atomic_store_explicit(&t->named_region, 0, memory_order_relaxed);
     if (open->entry != t->off_entry && (call->mode & LC_MODE_ON) != 0) {
         struct lc_state_row *row = lc_row(t, open->entry->path, LC_RAW_CLASS_TIME);
         uint64_t ticks = call->begin - open->begin_ticks;
