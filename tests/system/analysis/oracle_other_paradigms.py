@@ -1,6 +1,6 @@
 """The oracle for what is beyond single-threaded messages and collectives: windows, files, neighbourhoods, inter-communicators,
-and the threads of teams. Written from docs/definitions/wait-states.md#26-other-paradigms; costs, critical path and indicators are
-those of oracle.py. For the traces of other_paradigms.py: no messages, no MPI_Init, no nested teams; tasks are left out.
+and the threads of teams, also nested, that communicate from any thread. Written from docs/definitions/wait-states.md#26-other-paradigms; costs, critical path and indicators are
+those of oracle.py. For the traces of other_paradigms.py: blocking messages, each with a tag of its own; no MPI_Init; tasks are left out.
 """
 from collections import defaultdict
 
@@ -59,12 +59,13 @@ class Trace(oracle.Trace):
         self.operations_of = defaultdict(lambda: defaultdict(list))  # {(class, definition): {location: members}}
         self.sizes = {}  # {definition: members}
         self.syncs, self.epochs, self.locks = [], [], {}
-        self.forks = defaultdict(list)  # {master: [[fork, join, path, team, parts]]}
-        self.idle = []  # (Place, fork, master, path of the fork)
+        self.messages = defaultdict(dict)  # {(communicator, source, destination, tag): {"send": call, "recv": call}}
+        self.forks = defaultdict(list)  # {who forks: [[fork, join, path, team, parts]]}
+        self.idle = []  # (Place, fork, who forks, path of the fork)
 
     def _process(self, l, records):
         stack, requests, begun, base, previous = [], {}, None, None, None
-        fork, part, epoch, last_join = None, None, {}, None
+        forks, parts, epoch, last_join = [], [], {}, None  # both innermost last
         for index, e in enumerate(records):
             if self.first[l] is None:
                 self.first[l] = e.time
@@ -80,12 +81,16 @@ class Trace(oracle.Trace):
                 self.root_path[l] = self.root_path[l] or call.path
                 self.visits[call.path][l] += 1
                 stack.append(call)
-                if part and part.first is None:
-                    part.first = call
-                if part and name in ("barrier", "ibarrier"):
-                    part.barriers.append(call)
+                if parts and parts[-1].first is None:
+                    parts[-1].first = call
+                if parts and name in ("barrier", "ibarrier"):
+                    parts[-1].barriers.append(call)
             elif isinstance(e, ev.Leave):
                 stack.pop().lv = e.time
+            elif isinstance(e, (ev.MpiSend, ev.MpiRecv)):
+                members, here = self.comm_members[e.communicator._ref], self.master[l]
+                ends = (here, members[e.receiver]) if isinstance(e, ev.MpiSend) else (members[e.sender], here)
+                self.messages[(e.communicator._ref, *ends, e.msg_tag)]["send" if isinstance(e, ev.MpiSend) else "recv"] = top
             elif isinstance(e, (ev.MpiCollectiveBegin, ev.RmaCollectiveBegin)):
                 begun = e.time
             elif isinstance(e, ev.MpiCollectiveEnd):
@@ -114,23 +119,24 @@ class Trace(oracle.Trace):
                 for held in (epoch[key] for key in epoch if key[0] == e.win._ref):
                     held[8].append(top)
             elif isinstance(e, ev.ThreadFork):
-                fork = [e.time, None, top.path, None, []]
-                self.forks[l].append(fork)
+                forks.append([e.time, None, top.path, None, []])
+                self.forks[l].append(forks[-1])
             elif isinstance(e, ev.ThreadJoin):
-                fork[1], fork = e.time, None
+                forks.pop()[1] = e.time
             elif isinstance(e, ev.ThreadTeamBegin):
-                part = Part(l, e.time)
-                mine = fork
-                if l != self.master[l]:
-                    mine = next(f for f in self.forks[self.master[l]] if f[0] <= e.time <= f[1] and f[3] == e.thread_team._ref)
+                parts.append(Part(l, e.time))
+                if forks and forks[-1][3] is None:
+                    mine = forks[-1]
+                else:
+                    forker, mine = next((x, f) for x in range(self.master[l], l) for f in self.forks[x] if f[3] == e.thread_team._ref)
+                    self.idle.append((Place(l, base, last_join, e.time), mine[0], forker, mine[2]))
                     base = mine[2]
                     self.root_path[l] = self.root_path[l] or base
-                    self.idle.append((Place(l, base, last_join, e.time), mine[0], self.master[l], mine[2]))
                     last_join = mine[1]
                 mine[3] = e.thread_team._ref
-                mine[4].append(part)
+                mine[4].append(parts[-1])
             elif isinstance(e, ev.ThreadTeamEnd):
-                part.end, part = e.time, None
+                parts.pop().end = e.time
             elif isinstance(e, ev.ThreadAcquireLock):
                 self.locks[self.master[l], e.lock_id, e.acquisition_order] = [top, e.time, None]
             elif isinstance(e, ev.ThreadReleaseLock):
@@ -170,6 +176,7 @@ class Analysis(oracle.Analysis):
         self.metrics, self.mpi_only = {}, {}
         self.states, self.blockings, self.births = [], [], []
         self.sync_points = []
+        self._messages()
         self._operations()
         self._windows()
         self._threads()
@@ -198,6 +205,21 @@ class Analysis(oracle.Analysis):
         if blocks:
             self.blockings.append(state)
         return state
+
+    def _pair_state(self, metric, kind, call, s, end, cause, u, cause_call):
+        """The waiting process and the cause synchronise, and nobody else."""
+        state = self._state(metric, kind, call, s, end, cause, u, cause_call)
+        if state and not state.cut:
+            self.sync_points.append(([state.process, cause], min(call.lv, cause_call.lv)))
+
+    # messages
+
+    def _messages(self):
+        for calls in self.t.messages.values():
+            send, recv = calls["send"], calls["recv"]
+            self._pair_state("mpi_latesender", "ls", recv, recv.en, recv.lv, send.process, send.en, send)
+            if send.lv > recv.en:
+                self._pair_state("mpi_latereceiver", "lr", send, send.en, send.lv, recv.process, recv.en, recv)
 
     # collective operations
 
@@ -286,12 +308,12 @@ class Analysis(oracle.Analysis):
         for e in epochs["post"]:
             last = min(partners[id(e)], key=lambda o: (-o[4].en, o[0]), default=None)
             if last:
-                self._epoch_state("mpi_rma_early_wait", e[4], e[4].en, e[4].lv, last[0], last[4].en, last[4])
+                self._pair_state("mpi_rma_early_wait", "rma", e[4], e[4].en, e[4].lv, last[0], last[4].en, last[4])
         for e in epochs["start"]:
             last = min(partners[id(e)], key=lambda o: (-o[3].en, o[0]), default=None)
             if last:
                 call = e[3] if e[3].lv > last[3].en else e[4]
-                self._epoch_state("mpi_rma_sync_late_post", call, call.en, call.lv, last[0], last[3].en, last[3])
+                self._pair_state("mpi_rma_sync_late_post", "rma", call, call.en, call.lv, last[0], last[3].en, last[3])
         by_lock = defaultdict(list)
         for e in self.t.epochs:
             if e[7] is not None:
@@ -306,13 +328,8 @@ class Analysis(oracle.Analysis):
                     continue
                 for call in (e[4], *e[8], e[6]):
                     if call.en < holder[7] <= call.lv:
-                        self._epoch_state("mpi_rma_sync_lock_competition", call, call.en, call.lv, holder[0], holder[7], holder[6])
+                        self._pair_state("mpi_rma_sync_lock_competition", "rma", call, call.en, call.lv, holder[0], holder[7], holder[6])
                         break
-
-    def _epoch_state(self, metric, call, s, end, cause, u, cause_call):
-        state = self._state(metric, "rma", call, s, end, cause, u, cause_call)
-        if state and not state.cut:
-            self.sync_points.append(([state.process, cause], min(call.lv, cause_call.lv)))
 
     # threads
 

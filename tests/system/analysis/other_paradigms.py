@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Random traces of what the other random traces do not have: windows (creation, fences, post-start-complete-wait, locks),
-files, neighbourhoods, inter-communicators, teams of threads with barriers, critical regions, tasks. Each block of a trace says
+files, neighbourhoods, inter-communicators, messages of masters and of threads in teams, teams of threads (also inside of others) with
+barriers, critical regions, tasks. Each block of a trace says
 itself which waiting it makes, by the definitions; the analysis has to find just that, and to keep its invariants.
 
 other_paradigms.py LATECOMER WRITE_TRACE FIRST-LAST [RANKS]       the waiting
@@ -23,7 +24,7 @@ from patience import patience  # noqa: E402
 
 NONE, SELF, OTHERS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 BARRIER, BCAST, ALLGATHER, ALLREDUCE, REDUCE, CREATE, DESTROY = 0, 1, 6, 11, 12, 17, 18
-METRICS = ["mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence", "mpi_rma_early_wait",
+METRICS = ["mpi_latesender", "mpi_latereceiver", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence", "mpi_rma_early_wait",
            "mpi_rma_sync_late_post", "mpi_rma_sync_lock_competition", "mpi_io_collective_wait", "mpi_neighbor_wait",
            "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce", "omp_ebarrier_wait", "omp_ibarrier_wait",
            "omp_lock_contention_critical", "omp_taskwait_wait", "omp_idle_threads", "omp_limited_parallelism", "omp_fork",
@@ -44,9 +45,12 @@ class Trace:
         self.now = [0] * sum(self.threads)
         self.expected = defaultdict(int)  # (metric, location, name of the call)
         self.lock_order, self.teams = defaultdict(int), [[] for _ in self.threads]
+        self.messages = self.locks_of_teams = 0
+        self.waits = []  # of workers: (process, location, its last team, next fork, who forks)
         self.born = {}  # workers: their first fork
         # Threads that fork: the first of a process; of four the last one, too (not in the traces for the oracle).
         self.forking = [[f, f + 3] if t == 4 and tasks else [f] for f, t in zip(self.first, self.threads)]
+        self.world = self.define("comm", *range(self.n))
         for location in sum(self.forking, []):
             self.enter(location, "main")
 
@@ -276,28 +280,67 @@ class Trace:
             self.leave(l, name)
             self.expect(metric, l, name, until - begin[p] if waits else 0)
 
+    # messages
+
+    def message(self, p=None, team=None):
+        """Between two processes, of which one may be in a team: then any of its threads communicates."""
+        p = self.rng.randrange(self.n) if p is None else p
+        q = self.rng.choice([q for q in range(self.n) if q != p])
+        ends = [(p, self.rng.choice(team) if team else self.first[p]), (q, self.first[q])]
+        self.rng.shuffle(ends)
+        (source, sender), (destination, receiver) = ends
+        name = self.rng.choice(["MPI_Send", "MPI_Ssend"])
+        self.messages += 1
+        self.work([sender, receiver])
+        sent, posted = self.enter(sender, name), self.enter(receiver, "MPI_Recv")
+        self.emit(sender, "send", destination, self.world, self.messages, 8)
+        waits = name == "MPI_Ssend" or self.rng.random() < 0.5
+        self.now[receiver] = max(sent, posted) + 1
+        self.emit(receiver, "recv", source, self.world, self.messages, 8)
+        self.leave(receiver, "MPI_Recv")
+        self.now[sender] = max(sent, posted if waits else 0) + 1
+        self.leave(sender, name)
+        self.expect("mpi_latesender", receiver, "MPI_Recv", sent - posted)
+        self.expect("mpi_latereceiver", sender, name, posted - sent if waits else 0)
+
     # threads
 
     def parallel(self):
         p = self.rng.choice([p for p in range(self.n) if self.threads[p] > 1] or [0])
         if self.threads[p] == 1:
             return
-        workers = [l for l in range(self.first[p], self.first[p] + self.threads[p]) if l not in self.forking[p]]
-        team = [self.rng.choice(self.forking[p])] + workers[:self.rng.randrange(len(workers) + 1)]
+        workers = self.workers(p)
+        self.region_of(p, [self.rng.choice(self.forking[p])] + workers[:self.rng.randrange(len(workers) + 1)], 5)
+
+    def workers(self, p):
+        return [l for l in range(self.first[p], self.first[p] + self.threads[p]) if l not in self.forking[p]]
+
+    def nested(self, p, team):
+        """A team of a thread of this team and those workers that are in none, with locks of its own."""
+        free = [l for l in self.workers(p) if not any(l in t[2][1:] and t[1] is None for t in self.teams[p])]
+        if free:
+            self.locks_of_teams += 1
+            self.region_of(p, [self.rng.choice(team)] + free[:self.rng.randrange(len(free) + 1)], 5 + self.locks_of_teams, False)
+
+    def region_of(self, p, team, lock, nest=True):
         comm = self.define("team", *team)
-        self.now[team[0]] = max(self.now[self.first[p]:self.first[p] + self.threads[p]])
+        self.now[team[0]] = max(self.now[l] for l in (team if not nest else range(self.first[p], self.first[p] + self.threads[p])))
         self.work(team[:1])
         fork = self.now[team[0]]
         self.emit(team[0], "fork", len(team))
         entered = {}
         for l in team[1:]:
             self.born.setdefault(l, fork)
+        self.idle(p, team, fork)
+        self.teams[p].append([fork, None, team])
+        this = self.teams[p][-1]
         for l in team:
             self.now[l] = max(self.now[l], fork) + self.rng.randrange(1, 5)
             self.emit(l, "team_begin", comm)
             entered[l] = self.enter(l, "parallel")
         for _ in range(self.rng.randrange(1, 4)):
-            self.rng.choice([self.barrier, self.critical] + [self.taskwait] * self.tasks)(p, team)
+            what = self.rng.choice([self.barrier, self.critical, self.message] + [self.nested] * nest + [self.taskwait] * self.tasks)
+            what(p, team, *([lock] if what == self.critical else []))
         self.barrier(p, team, "ibarrier")
         for l in team:
             self.leave(l, "parallel")
@@ -308,18 +351,27 @@ class Trace:
         for l in team:
             self.expect("omp_fork", l, "parallel", entered[l] - fork)
             self.expect("omp_management", l, "parallel", entered[l] - fork + join - left[l])
-        self.idle(p, team, fork, join)
+        this[1] = join
 
-    def idle(self, p, team, fork, join):
+    def idle(self, p, team, fork):
         """Workers of this team, since the last one that they were in."""
         for l in team[1:]:
-            mine = [t for t in self.teams[p] if l in t[2]]
-            if mine:
-                since = mine[-1][1]
-                self.expect("omp_idle_threads", l, "main", fork - since)
-                smaller = [t for t in self.teams[p] if t[2][0] == team[0]]
-                self.expect("omp_limited_parallelism", l, "main", sum(max(0, min(t[1], fork) - max(t[0], since)) for t in smaller))
-        self.teams[p].append((fork, join, team))
+            mine = [t for t in self.teams[p] if l in t[2][1:]]
+            if mine and fork > mine[-1][1]:
+                self.waits.append((p, l, mine[-1], fork, team[0]))
+
+    def expect_idle(self):
+        """When all teams are known: a team may be idle for while others still work."""
+        for p, l, last, fork, forker in self.waits:
+            _, since, others = last
+            self.expect("omp_idle_threads", l, self.depth(p, last), fork - since)
+            smaller = [t for t in self.teams[p] if t[2][0] == forker]
+            self.expect("omp_limited_parallelism", l, self.depth(p, last), sum(max(0, min(t[1], fork) - max(t[0], since)) for t in smaller))
+
+    def depth(self, p, team):
+        """Name of the call that a worker of the team is in after it: that of the fork."""
+        around = [t for t in self.teams[p] if t is not team and team[2][0] in t[2] and t[0] <= team[0] and team[1] <= t[1]]
+        return "parallel" if around else "main"
 
     def barrier(self, p, team, name="barrier"):
         self.work(team)
@@ -337,19 +389,19 @@ class Trace:
             metric = "omp_ebarrier_wait" if name == "barrier" else "omp_ibarrier_wait"
             self.expect(metric, l, name, max(begin.values()) - begin[l] - busy)
 
-    def critical(self, p, team):
+    def critical(self, p, team, lock):
         free, holder = 0, None
         self.work(team)
         for l in self.rng.sample(team, len(team)):
             t = self.enter(l, "critical")
             self.now[l] = max(self.now[l], free) + 1
-            self.lock_order[p] += 1
-            self.emit(l, "lock", 5, self.lock_order[p])
+            self.lock_order[p, lock] += 1
+            self.emit(l, "lock", lock, self.lock_order[p, lock])
             if holder is not None:
                 self.expect("omp_lock_contention_critical", l, "critical", free - t)
             self.now[l] += self.rng.randrange(1, 20)
             free, holder = self.now[l], l
-            self.emit(l, "unlock", 5, self.lock_order[p])
+            self.emit(l, "unlock", lock, self.lock_order[p, lock])
             self.leave(l, "critical")
         self.barrier(p, team)  # so that the next one does not meet holders of this one
 
@@ -366,7 +418,8 @@ class Trace:
 
     def make(self):
         for _ in range(self.rng.randrange(8, 25)):
-            self.rng.choice([self.window, self.file, self.neighbourhood, self.inter, self.parallel, self.parallel])()
+            self.rng.choice([self.window, self.file, self.neighbourhood, self.inter, self.message, self.parallel, self.parallel])()
+        self.expect_idle()
         for location in sum(self.forking, []):
             self.leave(location, "main")
         return "\n".join(self.definitions + self.events) + "\n"
