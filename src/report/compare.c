@@ -36,6 +36,8 @@ void lc_comparison_free(struct lc_comparison *c) {
         free(c->paths[i].shown);
         free(c->paths[i].own_s);
         free(c->paths[i].waiting_s);
+        for (int k = 0; k < LC_PARTS; k++)
+            free(c->paths[i].part_s[k]);
     }
     for (size_t i = 0; c->indicators != NULL && i < c->n_runs; i++)
         lc_run_indicators_free(&c->indicators[i]);
@@ -113,9 +115,18 @@ static enum lc_err place_paths(struct lc_comparison *c, struct lc_view *view, in
     return err;
 }
 
+enum { OWN, WAITING, FIRST_PART, SERIES = FIRST_PART + LC_PARTS };
+
+/* A value per run. */
+static double **series_of(struct lc_compared_path *path, int which) {
+    return which == OWN       ? &path->own_s
+           : which == WAITING ? &path->waiting_s
+                              : &path->part_s[which - FIRST_PART];
+}
+
 static enum lc_err make_room(struct lc_comparison *c, struct lc_compared_path *path) {
-    for (int i = 0; i < 2; i++) {
-        double **list = i == 0 ? &path->own_s : &path->waiting_s, *longer;
+    for (int i = 0; i < SERIES; i++) {
+        double **list = series_of(path, i), *longer;
         longer = realloc(*list, c->n_runs * sizeof(double));
         if (longer == NULL)
             return lc_fail(LC_ERR_NOMEM, "memory: cannot hold %zu runs", c->n_runs);
@@ -134,7 +145,8 @@ static enum lc_err fill_paths(struct lc_comparison *c, const struct lc_view *vie
         bool is_new = c->paths[i].own_s == NULL;
         LC_TRY(make_room(c, &c->paths[i]));
         for (size_t r = is_new ? 0 : run; r <= run; r++)
-            c->paths[i].own_s[r] = c->paths[i].waiting_s[r] = 0.0;
+            for (int k = 0; k < SERIES; k++)
+                (*series_of(&c->paths[i], k))[r] = 0.0;
     }
     for (uint32_t p = 0; p < view->n_paths; p++) {
         double own = sums->time[p], waiting = sums->waiting[p];
@@ -145,6 +157,85 @@ static enum lc_err fill_paths(struct lc_comparison *c, const struct lc_view *vie
         }
         c->paths[place[p]].own_s[run] += own / n;
         c->paths[place[p]].waiting_s[run] += waiting / n;
+    }
+    return LC_OK;
+}
+
+static bool is_code(const struct lc_view *view, const struct lc_sums *sums, uint32_t path) {
+    return !view->paths[path].mpi && !sums->apart[path];
+}
+
+/* Own time per location of a path that is code. */
+static enum lc_err read_code(struct lc_view *view, const struct lc_sums *sums, uint32_t path,
+                             double *row) {
+    uint32_t time = lc_model_find_metric(view->model, "time");
+    memset(row, 0, view->model->n_locations * sizeof row[0]);
+    return time != LC_NONE && is_code(view, sums, path)
+               ? lc_view_exclusive_row(view, time, path, row)
+               : LC_OK;
+}
+
+/* The location that works longest in all. */
+static enum lc_err find_longest(struct lc_view *view, const struct lc_sums *sums, double *row,
+                                size_t *longest) {
+    size_t n = view->model->n_locations;
+    double *work;
+    LC_TRY(lc_alloc(&work, n, sizeof work[0]));
+    enum lc_err err = LC_OK;
+    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
+        err = read_code(view, sums, p, row);
+        for (size_t l = 0; err == LC_OK && l < n; l++)
+            work[l] += row[l];
+    }
+    *longest = 0;
+    for (size_t l = 1; l < n; l++)
+        if (work[l] > work[*longest])
+            *longest = l;
+    free(work);
+    return err;
+}
+
+/* Time of MPI itself, mean of the ranks: of one path, without what it calls. */
+static double mpi_itself(const struct lc_view *view, const struct lc_sums *sums, uint32_t p) {
+    double own = sums->time[p] - sums->waiting[p];
+    if (!view->paths[p].mpi || sums->apart[p])
+        return 0.0;
+    for (uint32_t child = view->paths[p].first_child; child != LC_NONE;
+         child = view->paths[child].next_sibling)
+        own -= sums->time[child] - sums->waiting[child];
+    return own > 0.0 ? own : 0.0;
+}
+
+/* The parts of a run, path by path: code has its mean, what the rank that works longest has more
+ * than that, and what the critical path has more than that one; calls of MPI share the rest by the
+ * time that MPI itself took in them. */
+static enum lc_err split_paths(struct lc_comparison *c, struct lc_view *view,
+                               const struct lc_sums *sums, const size_t *place, double *row) {
+    size_t run = c->n_runs - 1, n = view->model->n_locations, longest = 0;
+    uint32_t critical = lc_model_find_metric(view->model, "critical_path_useful");
+    double all = 0.0, rest = c->runs[run].parts[LC_PART_TRANSFER];
+    c->runs[run].has_path_parts = c->runs[run].has_parts && critical != LC_NONE &&
+                                  n == view->model->n_processes && view->n_unknown == 0;
+    if (!c->runs[run].has_path_parts)
+        return LC_OK;
+    LC_TRY(find_longest(view, sums, row, &longest));
+    for (uint32_t p = 0; p < view->n_paths; p++)
+        all += mpi_itself(view, sums, p);
+    for (uint32_t p = 0; p < view->n_paths; p++) {
+        double mean = 0.0, on_path = 0.0;
+        LC_TRY(read_code(view, sums, p, row));
+        double of_longest = row[longest];
+        for (size_t l = 0; l < n; l++)
+            mean += row[l] / (double)n;
+        if (is_code(view, sums, p))
+            LC_TRY(lc_view_exclusive_row(view, critical, p, row));
+        for (size_t l = 0; is_code(view, sums, p) && l < n; l++)
+            on_path += row[l];
+        double *const *parts = c->paths[place[p]].part_s;
+        parts[LC_PART_USEFUL][run] += mean;
+        parts[LC_PART_BALANCE][run] += of_longest - mean;
+        parts[LC_PART_SERIALISATION][run] += on_path - of_longest;
+        parts[LC_PART_TRANSFER][run] += all > 0.0 ? rest * mpi_itself(view, sums, p) / all : 0.0;
     }
     return LC_OK;
 }
@@ -212,6 +303,7 @@ enum lc_err lc_comparison_add(struct lc_comparison *c, int side, const char *fil
     struct lc_view *view;
     struct lc_sums *sums = NULL;
     size_t *place = NULL;
+    double *row = NULL;
     LC_TRY(lc_grow(&c->runs, &c->cap_runs, c->n_runs + 1, sizeof c->runs[0]));
     LC_TRY(lc_grow(&c->indicators, &c->cap_indicators, c->n_runs + 1, sizeof c->indicators[0]));
     c->indicators[c->n_runs] = (struct lc_run_indicators){0};
@@ -231,6 +323,11 @@ enum lc_err lc_comparison_add(struct lc_comparison *c, int side, const char *fil
         err = place_paths(c, view, side, place);
     if (err == LC_OK)
         err = fill_paths(c, view, sums, place);
+    if (err == LC_OK)
+        err = lc_alloc(&row, view->model->n_locations, sizeof row[0]);
+    if (err == LC_OK)
+        err = split_paths(c, view, sums, place, row);
+    free(row);
     lc_sums_free(sums);
     free(place);
     if (view != c->first)
@@ -380,6 +477,9 @@ static void compare_path(struct lc_comparison *c, struct lc_compared_path *path,
     path->b_s = own.mean_b;
     path->delta_s = own.delta;
     path->waiting_delta_s = waiting.delta;
+    for (int k = 0; k < LC_PARTS; k++)
+        path->part_delta_s[k] =
+            c->has_path_parts ? compare_runs(c, path->part_s[k], room).delta : NAN;
     path->half_s = c->by == LC_BY_RUNS ? own.half : c->half_s;
     path->only_a = own.mean_a > 0.0 && own.mean_b <= 0.0;
     path->only_b = own.mean_b > 0.0 && own.mean_a <= 0.0;
@@ -472,6 +572,9 @@ enum lc_err lc_comparison_make(struct lc_comparison *c, double threshold) {
     c->threshold = threshold;
     LC_TRY(lc_alloc(&room, c->n_runs, sizeof room[0]));
     enum lc_err err = compare_times(c, room);
+    c->has_path_parts = true;
+    for (size_t r = 0; r < c->n_runs; r++)
+        c->has_path_parts = c->has_path_parts && c->runs[r].has_path_parts;
     for (size_t i = 0; err == LC_OK && i < c->n_paths; i++)
         compare_path(c, &c->paths[i], room);
     free(room);

@@ -22,15 +22,17 @@ struct lc_compared_run {
     json_t *pop; /* NULL: has none */
     int side;
     double ranks, executors;
-    double elapsed_s, calls; /* calls: of MPI, but for those that only ask */
-    bool has_parts;
-    double parts[LC_PARTS]; /* add up to elapsed_s */
+    double elapsed_s, calls;        /* calls: of MPI, but for those that only ask */
+    bool has_parts, has_path_parts; /* of the run; of its call paths */
+    double parts[LC_PARTS];         /* add up to elapsed_s */
 };
 
 struct lc_compared_path {
-    char *path, *path_before;  /* in B, and in A where that differs (else NULL) */
-    char *shown;               /* as it is printed */
-    double *own_s, *waiting_s; /* per run: of the path itself, mean over ranks and threads */
+    char *path, *path_before;      /* in B, and in A where that differs (else NULL) */
+    char *shown;                   /* as it is printed */
+    double *own_s, *waiting_s;     /* per run: of the path itself, mean over ranks and threads */
+    double *part_s[LC_PARTS];      /* per run: what it has of the parts of the run */
+    double part_delta_s[LC_PARTS]; /* NAN: not known */
     double a_s, b_s, delta_s, half_s, waiting_delta_s;
     bool only_a, only_b;
 };
@@ -55,7 +57,7 @@ struct lc_comparison {
     double var_s2[2];  /* of the run time, square seconds */
     const char *phase; /* that gives the iterations; of the first run */
     size_t iterations[2];
-    bool has_parts;
+    bool has_parts, has_path_parts;
     double parts[LC_PARTS]; /* change, seconds */
 };
 

@@ -179,6 +179,18 @@ static void markdown_line(void *to, const char *name, double a, double b) {
             signed_seconds(b - a, change));
 }
 
+/* The parts of a call path's change that are worth a word; nothing where they are not known. */
+static void put_parts(const struct lc_comparison *c, const struct lc_compared_path *path,
+                      struct lc_strbuf *out) {
+    static const char *const short_names[LC_PARTS] = {"work", "imbalance", "waiting in turn",
+                                                      "MPI itself"};
+    char change[40];
+    for (int k = 0; k < LC_PARTS; k++)
+        if (fabs(path->part_delta_s[k]) > 0.002 * c->a_s)
+            lc_strbuf_printf(out, "%s%s %s", lc_strbuf_get(out)[0] != '\0' ? ", " : "",
+                             short_names[k], signed_seconds(path->part_delta_s[k], change));
+}
+
 static void write_text(const struct lc_comparison *c, FILE *out) {
     struct lc_strbuf line = {0};
     char change[40], a[32], b[32];
@@ -217,6 +229,10 @@ static void write_text(const struct lc_comparison *c, FILE *out) {
             lc_put_printable(&line, path->path_before);
             fprintf(out, "              was %s\n", lc_strbuf_get(&line));
         }
+        lc_strbuf_clear(&line);
+        put_parts(c, path, &line);
+        if (lc_strbuf_get(&line)[0] != '\0')
+            fprintf(out, "              of the run time: %s\n", lc_strbuf_get(&line));
         shown++;
     }
     if (shown == 0)
@@ -320,6 +336,10 @@ static json_t *path_json(const struct lc_comparison *c, const struct lc_compared
     json_object_set_new(object, "low_s", real_or_null(known ? path->delta_s - path->half_s : NAN));
     json_object_set_new(object, "high_s", real_or_null(known ? path->delta_s + path->half_s : NAN));
     json_object_set_new(object, "waiting_delta_s", json_real(path->waiting_delta_s));
+    json_t *parts = json_object();
+    for (int k = 0; k < LC_PARTS; k++)
+        json_object_set_new(parts, part_keys[k], real_or_null(path->part_delta_s[k]));
+    json_object_set_new(object, "parts", parts);
     return object;
 }
 

@@ -119,6 +119,34 @@ run("--gate", *wild[0], "--", *wild[1])
 uneven = *wild[0], *fast, "--", *wild[1]
 check(f"; {compare(*uneven)['runs_needed']} runs on each side would decide: " in words(*uneven), "unequal sides: " + words(*uneven))
 
+# Parts of the run time, path by path. A: rank 0 works 3 s in `a`, rank 1 1 s there and 1 s in `b`; the critical path has 2.5 s of `a` and 1 s of `b`; T = 4 s.
+# B: rank 0 works 5 s in `a`, rank 1 as before; the path has 5 s of `a` and 0.5 s of `b`; T = 7 s. MPI itself: a quarter in MPI_Send, the rest in MPI_Bcast.
+def parted(name, a, b, path_a, path_b, elapsed):
+    ranks = [x + y for x, y in zip(a, b)]
+    mean, most, critical = sum(ranks) / 2, max(ranks), path_a + path_b
+    calls = [elapsed - work for work in ranks]
+    mpi = {"main/MPI_Send": [c / 4 for c in calls], "main/MPI_Bcast": [3 * c / 4 for c in calls]}
+    content = dict(meta=dict(program="made", ranks=2, wall_time_s=elapsed, complete=True), locations=[dict(rank=r, thread=0) for r in range(2)],
+                   pop=dict(dialect="clocks", elapsed_s=elapsed, critical_path_s=critical, parallel_efficiency=mean / elapsed, load_balance=mean / most,
+                            communication_efficiency=most / elapsed, serialisation_efficiency=most / critical, transfer_efficiency=critical / elapsed),
+                   metrics={"time": {"callpaths": {"main": [elapsed] * 2, "main/a": a, "main/b": b, **mpi}}, "visits": {"callpaths": {p: [1, 1] for p in mpi}},
+                            "critical_path_useful": {"callpaths": {"main/a": [path_a, 0.0], "main/b": [0.0, path_b]}}})
+    return write(content, name)
+
+
+parted("before_parts", [3.0, 1.0], [0.0, 1.0], 2.5, 1.0, 4.0)
+parted("after_parts", [5.0, 1.0], [0.0, 1.0], 5.0, 0.5, 7.0)
+got = compare("before_parts", "after_parts")
+paths = {p["path"]: p["parts"] for p in got["callpaths"]}
+# a: mean 2 -> 3; the longest rank has 1 -> 2 more than that; the path -0.5 -> 0 more than that one. b: mean 0.5, longest 0, path 1 -> 0.5. Rest 0.5 -> 1.5.
+wanted = {"main/a": (1.0, 1.0, 0.5, 0.0), "main/b": (0.0, 0.0, -0.5, 0.0), "main/MPI_Send": (0.0, 0.0, 0.0, 0.25), "main/MPI_Bcast": (0.0, 0.0, 0.0, 0.75)}
+for path, values in wanted.items():
+    check(all(close(got, want) for got, want in zip(paths[path].values(), values)), f"{path}: {paths[path]}, not {values}")
+for key, value in got["parts"].items():
+    check(close(sum(p[key] for p in paths.values()), value), f"parts of the call paths add up: {key}")
+check("of the run time: work +1 s, imbalance +1 s, waiting in turn +500 ms" in words("before_parts", "after_parts"), words("before_parts", "after_parts"))
+check(set(compare("a", "b")["callpaths"][0]["parts"].values()) == {None}, "not known without the critical path per call path")
+
 # Other programs, ranks, work.
 write(result({"main/work": 1.0}, program="other"), "other")
 write(result({"main/work": 1.0}, ranks=4), "four")
