@@ -50,7 +50,7 @@ static void print_finding(const struct lc_text *text, const struct lc_findings *
     fprintf(text->out, "  %*s%s%s%s%s\n", NUMBERS, "", lc_text_bold(text), where,
             lc_text_plain(text), fits ? lc_strbuf_get(&sites) : "");
     if (!fits && sites.length > 2)
-        fprintf(text->out, "  %*s%s\n", NUMBERS, "", lc_strbuf_get(&sites) + 2);
+        lc_text_wrapped(text, 0, NUMBERS + 2, lc_strbuf_get(&sites) + 2);
     lc_strbuf_free(&sites);
 }
 

@@ -48,20 +48,22 @@ static size_t count_nodes(const struct lc_view *view) {
 static void print_size(const struct lc_text *text) {
     const struct lc_model *model = text->view->model;
     char wall[32];
+    struct lc_strbuf line = {0};
     size_t ranks = model->n_processes, threads = model->n_locations,
            nodes = count_nodes(text->view);
-    fprintf(text->out, "  %zu rank%s", ranks, lc_plural((double)ranks));
+    lc_strbuf_printf(&line, "%zu rank%s", ranks, lc_plural((double)ranks));
     if (threads != ranks)
-        fprintf(text->out, ", %zu thread%s", threads, lc_plural((double)threads));
-    fprintf(text->out, " on %zu node%s, wall time %s", nodes, lc_plural((double)nodes),
-            lc_text_seconds(get_number(text->meta, "wall_time_s"), wall));
+        lc_strbuf_printf(&line, ", %zu thread%s", threads, lc_plural((double)threads));
+    lc_strbuf_printf(&line, " on %zu node%s, wall time %s", nodes, lc_plural((double)nodes),
+                     lc_text_seconds(get_number(text->meta, "wall_time_s"), wall));
     const char *mpi = get_string(text->meta, "mpi");
     if (mpi != NULL)
-        fprintf(text->out, ", %s", mpi);
+        lc_strbuf_printf(&line, ", %s", mpi);
     const char *creator = get_string(text->meta, "creator");
     if (mpi == NULL && creator != NULL)
-        fprintf(text->out, ", written by %s", creator);
-    fputc('\n', text->out);
+        lc_strbuf_printf(&line, ", written by %s", creator);
+    lc_text_wrapped(text, 0, 2, lc_strbuf_get(&line));
+    lc_strbuf_free(&line);
 }
 
 /* "0 to 3, 6" */
@@ -92,7 +94,8 @@ static void print_programs(const struct lc_text *text) {
     size_t i;
     json_array_foreach(names, i, name) {
         struct lc_strbuf line = {0};
-        char *shown = lc_clean_text(json_is_string(name) ? json_string_value(name) : "?");
+        char *shown = lc_text_outside(json_is_string(name) ? json_string_value(name) : "?",
+                                      text->full ? SIZE_MAX : text->width - 4);
         struct lc_strbuf ranks = {0};
         put_ranks_of(json_object_get(text->meta, "program_of_rank"), (json_int_t)i, &ranks);
         const char *list = lc_strbuf_get(&ranks);
@@ -111,22 +114,25 @@ static void print_shares(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     if (sums->total_time <= 0.0)
         return;
-    fprintf(text->out, "  in MPI %s%.1f %%%s of the time, waiting for others %s%.1f %%%s%s\n",
+    static const size_t least = 68; /* columns of the longest line */
+    fprintf(text->out, "  in MPI %s%.1f %%%s of the time,%swaiting for others %s%.1f %%%s%s\n",
             lc_text_bold(text), lc_text_share(sums->total_mpi, sums->total_time),
-            lc_text_plain(text), lc_text_bold(text),
+            lc_text_plain(text), text->width < least ? "\n  " : " ", lc_text_bold(text),
             lc_text_share(sums->total_waiting, sums->total_time), lc_text_plain(text),
             sums->estimated ? " (estimated)" : "");
-    if (sums->estimated && sums->several_time > 0.0005 * sums->total_time)
-        fprintf(text->out,
-                "  MPI_Waitall, Waitany and Waitsome took %.1f %%: how much of that is waiting was "
-                "not measured\n",
-                lc_text_share(sums->several_time, sums->total_time));
+    char line[160];
+    if (sums->estimated && sums->several_time > 0.0005 * sums->total_time) {
+        snprintf(line, sizeof line,
+                 "MPI_Waitall, Waitany and Waitsome took %.1f %%: how much of that is waiting was "
+                 "not measured",
+                 lc_text_share(sums->several_time, sums->total_time));
+        lc_text_wrapped(text, 0, 2, line);
+    }
     double ends = sums->start_time + sums->end_time, whole = sums->total_time + ends;
     double locations = (double)text->view->model->n_locations;
     char start[32], end[32];
     if (ends < 0.005 * whole)
         return;
-    char line[160];
     snprintf(line, sizeof line,
              "start and end of MPI apart: MPI_Init %s, MPI_Finalize %s per rank (%.1f %% of the "
              "run)",
@@ -382,7 +388,7 @@ static void print_title(const struct lc_text *text) {
     size_t width = text->full ? SIZE_MAX : text->width;
     char *name = lc_text_outside(program != NULL ? program : text->view->file, width);
     size_t used = name != NULL ? lc_utf8_count(name) : 0;
-    char *arguments = lc_text_outside(words, width > used + 8 ? width - used : 8);
+    char *arguments = width > used + 8 ? lc_text_outside(words, width - used) : NULL;
     fprintf(text->out, "%s%s%s%s\n", lc_text_bold(text), name != NULL ? name : "",
             lc_text_plain(text), arguments != NULL ? arguments : "");
     free(name);

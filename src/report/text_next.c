@@ -18,18 +18,22 @@ void lc_text_next(const struct lc_text *text) {
              is_profile ? "analysis.cubex" : "profile.cubex");
     snprintf(traces, sizeof traces, "%.*straces.otf2", dir, file);
     snprintf(directory, sizeof directory, "%.*s", dir > 1 ? dir - 1 : 1, dir > 0 ? file : ".");
+    struct lc_strbuf line = {0};
     if (access(other, R_OK) == 0)
-        fprintf(text->out, "%s: `latecomer show %s` shows it\n",
-                is_profile ? "Analysis of the trace" : "Profile", other);
+        lc_strbuf_printf(&line, "%s: `latecomer show %s` shows it",
+                         is_profile ? "Analysis of the trace" : "Profile", other);
     else if (is_profile && access(traces, R_OK) == 0)
-        fprintf(text->out, "Root causes: not analysed yet: `latecomer analyze %s` writes %s\n",
-                traces, other);
+        lc_strbuf_printf(&line, "Root causes: not analysed yet: `latecomer analyze %s` writes %s",
+                         traces, other);
     else if (is_profile && lc_locate_unfinished_trace(directory))
-        fprintf(text->out,
-                "Root causes: its trace is unfinished: `latecomer recover %s`, then `latecomer "
-                "analyze %s`\n",
-                directory, directory);
+        lc_strbuf_printf(&line,
+                         "Root causes: its trace is unfinished: `latecomer recover %s`, then "
+                         "`latecomer analyze %s`",
+                         directory, directory);
     else if (is_profile)
-        fprintf(text->out, "Root causes: run with `latecomer run --trace`, then `latecomer "
-                           "analyze` finds them\n");
+        lc_strbuf_puts(&line, "Root causes: run with `latecomer run --trace`, then `latecomer "
+                              "analyze` finds them");
+    if (line.length > 0)
+        lc_text_wrapped(text, 0, 0, lc_strbuf_get(&line));
+    lc_strbuf_free(&line);
 }

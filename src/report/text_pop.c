@@ -504,8 +504,11 @@ void lc_text_pop_bars(const struct lc_text *text) {
         fprintf(text->out, "  %*s%-*s %s%s %5.1f %%%s", 2 * factor->depth, "",
                 NAMES - 2 * factor->depth, factor->name, alarm, lc_strbuf_get(&drawn),
                 100.0 * value, value < 0.8 ? lc_text_plain(text) : "");
-        if (i == worst && value < 0.95)
-            fprintf(text->out, "  <- %s", short_advice_of(text, factor));
+        if (i == worst && value < 0.95) {
+            size_t used = NAMES + bar + 11, wanted = strlen(short_advice_of(text, factor)) + 5;
+            fprintf(text->out, used + wanted <= text->width ? "  <- %s" : "\n      <- %s",
+                    short_advice_of(text, factor));
+        }
         fputc('\n', text->out);
         lc_strbuf_free(&drawn);
     }

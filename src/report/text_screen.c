@@ -6,13 +6,14 @@
 #include "base/utf8.h"
 #include "report/text_parts.h"
 
-enum { MOST_LINES = 40, MOST_PATHS = 5, MOST_FINDINGS = 5, MOST_NODES = 64 };
+enum { MOST_LINES = 40, MOST_PATHS = 5, MOST_FINDINGS = 5, MOST_NODES = 256 };
 
-/* A subtree of the call tree, or what of it is in none of its functions worth a line. */
+/* A subtree of the call tree, or what of it is in nothing below it worth a line. */
 struct subtree {
     uint32_t path;
     bool own;
     double time, mpi, waiting;
+    char *where; /* as it is printed */
 };
 
 struct split {
@@ -22,27 +23,41 @@ struct split {
 };
 
 static bool worth_a_line(const struct lc_text *text, uint32_t path) {
-    return !text->view->paths[path].mpi && text->sums->time[path] > 0.01 * text->sums->total_time;
+    return !text->sums->apart[path] && text->sums->time[path] > 0.01 * text->sums->total_time;
 }
 
-static bool can_split(const struct split *split, const struct subtree *tree) {
+/* The heaviest part below a subtree: a function, or a call of MPI; 0: nothing is worth a line. */
+static double heaviest_below(const struct split *split, const struct subtree *tree) {
     const struct lc_merged_path *paths = split->text->view->paths;
-    for (uint32_t c = paths[tree->path].first_child; c != LC_NONE && !tree->own;
-         c = paths[c].next_sibling)
+    double most = 0.0;
+    if (tree->own || paths[tree->path].mpi)
+        return 0.0;
+    for (uint32_t c = paths[tree->path].first_child; c != LC_NONE; c = paths[c].next_sibling)
         if (worth_a_line(split->text, c))
-            return true;
-    return false;
+            most = fmax(most, split->text->sums->time[c]);
+    return most;
+}
+
+/* As long as there are fewer than wanted; beyond that what holds a third of all time, and what does
+ * not divide there: one part has most of it. */
+static bool is_opened(const struct split *split, const struct subtree *tree, size_t most) {
+    double below = heaviest_below(split, tree);
+    if (below <= 0.0)
+        return false;
+    return split->n < most || below > 0.5 * tree->time ||
+           tree->time > split->text->sums->total_time / 3.0;
 }
 
 static void add(struct split *split, uint32_t path) {
     const struct lc_sums *sums = split->text->sums;
     if (split->n < MOST_NODES)
-        split->list[split->n++] =
-            (struct subtree){path, false, sums->time[path], sums->mpi[path], sums->waiting[path]};
+        split->list[split->n++] = (struct subtree){.path = path,
+                                                   .time = sums->time[path],
+                                                   .mpi = sums->mpi[path],
+                                                   .waiting = sums->waiting[path]};
 }
 
-/* Puts the functions below a subtree in its place; the rest of it stays, where it is worth a line.
- */
+/* Puts what is below a subtree in its place; the rest of it stays, where it is worth a line. */
 static void split_one(struct split *split, size_t at) {
     const struct lc_merged_path *paths = split->text->view->paths;
     struct subtree rest = split->list[at];
@@ -70,16 +85,15 @@ static int compare(const void *a, const void *b) {
     return (p->path > q->path) - (p->path < q->path);
 }
 
-/* The heaviest one is split as long as there are fewer than wanted. */
 static void find_heaviest(struct split *split, size_t most) {
     const struct lc_view *view = split->text->view;
     for (uint32_t p = 0; p < view->n_paths; p++)
         if (view->paths[p].parent == LC_NONE && worth_a_line(split->text, p))
             add(split, p);
-    while (split->n < most) {
+    for (;;) {
         size_t best = SIZE_MAX;
         for (size_t i = 0; i < split->n; i++)
-            if (can_split(split, &split->list[i]) &&
+            if (is_opened(split, &split->list[i], most) &&
                 (best == SIZE_MAX || split->list[i].time > split->list[best].time))
                 best = i;
         if (best == SIZE_MAX)
@@ -89,12 +103,12 @@ static void find_heaviest(struct split *split, size_t most) {
     qsort(split->list, split->n, sizeof split->list[0], compare);
 }
 
-static void print_subtree(const struct lc_text *text, const struct subtree *tree, const char *where,
-                          size_t width, size_t bar) {
+static void print_subtree(const struct lc_text *text, const struct subtree *tree, size_t width,
+                          size_t bar) {
     char seconds[32];
     double all = text->sums->total_time;
     struct lc_strbuf name = {0}, drawn = {0};
-    lc_strbuf_printf(&name, "%s%s", where, tree->own ? " itself" : "");
+    lc_strbuf_printf(&name, "%s%s", tree->where, tree->own ? " itself" : "");
     const double parts[3] = {(tree->time - tree->mpi) / all, (tree->mpi - tree->waiting) / all,
                              tree->waiting / all};
     lc_text_put_bar(text, parts, bar, &drawn);
@@ -107,6 +121,28 @@ static void print_subtree(const struct lc_text *text, const struct subtree *tree
     lc_strbuf_free(&drawn);
 }
 
+/* What reads the same is one line. */
+static void merge_alike(struct split *split) {
+    size_t kept = 0;
+    for (size_t i = 0; i < split->n; i++) {
+        struct subtree *own = &split->list[i];
+        size_t k = 0;
+        while (k < kept &&
+               (split->list[k].own != own->own || strcmp(split->list[k].where, own->where) != 0))
+            k++;
+        if (k == kept) {
+            split->list[kept++] = *own;
+            continue;
+        }
+        split->list[k].time += own->time;
+        split->list[k].mpi += own->mpi;
+        split->list[k].waiting += own->waiting;
+        free(own->where);
+    }
+    split->n = kept;
+    qsort(split->list, split->n, sizeof split->list[0], compare);
+}
+
 static enum lc_err put_heaviest(const struct lc_text *text, size_t most) {
     enum { NUMBERS = 32, ITSELF = 7 };
     struct split split = {.text = text};
@@ -115,32 +151,40 @@ static enum lc_err put_heaviest(const struct lc_text *text, size_t most) {
     if (text->sums->total_time <= 0.0)
         return LC_OK;
     find_heaviest(&split, most);
-    size_t n = split.n < most ? split.n : most;
+    split.n = split.n < most ? split.n : most;
     size_t bar = text->width >= 100 ? 20 : 0, width = text->width - NUMBERS - 2 - bar;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < split.n; i++)
         ids[i] = split.list[i].path;
-    LC_TRY(lc_text_paths(text, ids, n, width - ITSELF, &where));
+    LC_TRY(lc_text_paths(text, ids, split.n, width - ITSELF, &where));
+    for (size_t i = 0; i < split.n; i++)
+        split.list[i].where = where[i];
+    free(where);
+    merge_alike(&split);
     fprintf(text->out, "\n%s%-*s%s %8s %6s %6s %6s  %s\n", lc_text_bold(text), (int)width + 2,
             "Heaviest call paths", lc_text_plain(text), "TIME", "TIME %", "MPI %", "WAIT %",
             bar == 0     ? ""
             : text->utf8 ? "█ work ▒ MPI ░ wait"
                          : "# work + MPI - wait");
-    for (size_t i = 0; i < n; i++)
-        print_subtree(text, &split.list[i], where[i], width, bar);
-    lc_text_paths_free(where, n);
+    for (size_t i = 0; i < split.n; i++) {
+        print_subtree(text, &split.list[i], width, bar);
+        free(split.list[i].where);
+    }
     return LC_OK;
 }
 
 /* A profile is named by its directory. */
 static void say_more(const struct lc_text *text) {
-    static const char profile[] = "/profile.cubex";
+    static const char profile[] = "/profile.cubex",
+                      parts[] = "in parts: --only findings,waits,tree,..";
     const char *file = text->view->file;
     size_t length = strlen(file), name = sizeof profile - 1;
     if (length > name && strcmp(file + length - name, profile) == 0)
         length -= name;
-    fprintf(text->out,
-            "\nMore: `latecomer show --full %.*s`; in parts: --only findings,waits,tree,..\n",
-            (int)length, file);
+    struct lc_strbuf line = {0};
+    lc_strbuf_printf(&line, "More: `latecomer show --full %.*s`;", (int)length, file);
+    bool fits = lc_utf8_count(lc_strbuf_get(&line)) + sizeof parts <= text->width;
+    fprintf(text->out, "\n%s%s%s\n", lc_strbuf_get(&line), fits ? " " : "\n      ", parts);
+    lc_strbuf_free(&line);
 }
 
 static enum lc_err draw(const struct lc_text *text, size_t findings, size_t paths) {

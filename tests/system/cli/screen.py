@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""The first screen of `show`: lines keep to the width, the heaviest call paths are opened down to where they divide, no line stands twice.
+Usage: screen.py LATECOMER MAKE_CUBEX GOLDEN SCRATCH_DIR"""
+import glob
+import os
+import sys
+
+import made
+from made import check, enter, output
+
+LATECOMER, MAKE, GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[1:5])
+enter(SCRATCH)
+
+
+def screen(file, columns=100):
+    return output([LATECOMER, "show", file], 0, COLUMNS=str(columns), LC_ALL="C.UTF-8")
+
+
+def inclusive(paths):
+    """Inclusive times of all call paths from own times per rank."""
+    time = {}
+    for path, row in paths.items():
+        for end in [i for i, c in enumerate(path) if c == "/"] + [len(path)]:
+            up = time.setdefault(path[:end], [0.0] * len(row))
+            time[path[:end]] = [a + b for a, b in zip(up, row)]
+    return time
+
+
+def profile(name, own, waits=None, late=(), pop=None, **meta):
+    """own: call path -> seconds per rank, without what it calls; waits: of a barrier. late: (rank, call path, seconds, first site, last site)."""
+    n = len(next(iter(own.values())))
+    time = inclusive(own)
+    wall = max(sum(row[r] for row in own.values()) for r in range(n))
+    factors = dict(dialect="clocks", elapsed_s=wall, critical_path_s=wall, parallel_efficiency=0.6, load_balance=0.6, communication_efficiency=0.7,
+                   serialisation_efficiency=0.7, transfer_efficiency=0.7)
+    content = dict(meta={"program": "made", "ranks": n, "wall_time_s": wall, "complete": True, "cores": [64], **meta}, pop={**factors, **(pop or {})},
+                   locations=[dict(rank=r, thread=0) for r in range(n)],
+                   metrics={"time": {"callpaths": time}, "visits": {"callpaths": {path: [1] * n for path in own}},
+                            **({"mpi_barrier_wait": {"callpaths": waits}} if waits else {})})
+    head = "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\n"
+    made.make(MAKE, content, f"{name}/profile.cubex",
+              blame_tsv=head + "".join(f"{next(iter(waits))}\t{rank}\t{path}\t{begin}\t{end}\t{seconds}\t0.1\n" for rank, path, seconds, begin, end in late))
+    return name
+
+
+def heaviest(shown):
+    """Lines of the table: (call path, TIME %, MPI %, WAIT %)."""
+    lines = shown.split("\nHeaviest call paths")[1].splitlines()[1:]
+    rows = []
+    for line in lines[:lines.index("")]:
+        words = line.replace("█", " ").replace("▒", " ").replace("░", " ").split()
+        rows.append((" ".join(words[:-5]), *map(float, words[-3:])))
+    return rows
+
+
+# `main/run` calls one function after the other, of which each has nearly all of its time; below stand kernels and calls of MPI, which are what is shown.
+CHAIN = "main/LAMMPS::Run::command/LAMMPS::Verlet::run"
+rows = heaviest(screen(profile("chain", {
+    "main/read": [3.0] * 2, "main/setup/a": [2.0] * 2, "main/setup/b": [2.0] * 2, "main/output": [4.0] * 2, "main/check": [3.0] * 2, "main/delete": [3.0] * 2,
+    f"{CHAIN}/PairLJ::compute": [41.0, 21.0], f"{CHAIN}/Comm::exchange/MPI_Send": [1.0, 21.0], f"{CHAIN}/Neighbor::build": [29.0] * 2, f"{CHAIN}/Fix::run": [12.0] * 2},
+    waits={f"{CHAIN}/Comm::exchange/MPI_Send": [0.0, 20.0]})))
+check([(row[0].split("/")[-1], *row[1:]) for row in rows] == [("PairLJ::compute", 31.0, 0.0, 0.0), ("Neighbor::build", 29.0, 0.0, 0.0), ("Fix::run", 12.0, 0.0, 0.0),
+                                                              ("MPI_Send", 11.0, 11.0, 10.0), ("output", 4.0, 0.0, 0.0)], f"a chain is opened: {rows}")
+# What a function takes itself is a line beside what it calls; start and end of MPI are none.
+rows = heaviest(screen(profile("itself", {"main/solve": [6.0] * 2, "main/solve/kernel": [3.0] * 2, "main/solve/MPI_Barrier": [1.0] * 2, "main/MPI_Init": [50.0] * 2})))
+check([row[:3] for row in rows] == [("main/solve itself", 60.0, 0.0), ("main/solve/kernel", 30.0, 0.0), ("main/solve/MPI_Barrier", 10.0, 10.0)], f"itself: {rows}")
+
+# Names of any length and number: lines keep to the width, and no line stands twice.
+LONG = "Foam::fvMatrix<Foam::Vector<double> >::solve(Foam::dictionary const&, Foam::GeometricField<Foam::Vector<double>, Foam::fvPatchField, Foam::volMesh>&)"
+DEEP = "/".join(f"level_{i}_of_a_call_path_that_is_deep" for i in range(12))
+TWINS = [f"main/{'x' * 40}{i}{'y' * 60}/{'z' * 100}" for i in range(6)]
+SITE = "a_source_file_with_quite_a_long_name_of_its_own.cpp:12345"
+hostile = profile("hostile", {**{twin: [5.0, 1.0] for twin in TWINS}, f"main/{LONG}/{LONG}": [20.0, 10.0], f"main/{DEEP}": [9.0, 2.0], "main/MPI_Barrier": [0.0, 30.0],
+                              "main/" + "\u00fc" * 150: [4.0, 4.0], "main/\x1b[31m" + "r" * 90: [3.0, 3.0]},
+                  waits={"main/MPI_Barrier": [0.0, 30.0]}, mpi="An MPI Library of a Vendor With a Long Name, Version 2024.11.3 (release candidate 7, build 20241118)",
+                  late=[(0, f"main/{LONG}/{LONG}", 12.0, SITE, SITE + "6"), (0, f"main/{DEEP}", 8.0, SITE, "")] + [(0, twin, 2.0, SITE, SITE) for twin in TWINS],
+                  command=["made"] + ["--an-option=with-a-value"] * 30, binding=[f"{i}-{i + 63}" for i in range(2)], exit_status=3, threads=[1, 1],
+                  programs=["a_program_" * 12, "another_one"], program_of_rank=[0, 1], sampling=dict(why="the kernel does not let this user sample " * 4))
+archives = sorted(glob.glob(f"{GOLDEN}/cubex/*.cubex"))
+for file in [hostile, "chain", "itself", *archives]:
+    for columns in 60, 72, 80, 99, 100, 120, 160:
+        shown = screen(file, columns)
+        for line in shown.splitlines():
+            named = file in archives and os.path.basename(file) in line  # a file is never cut
+            check(len(line) <= columns or named, f"{len(line)} columns of {columns}: {line!r}")
+        rows = [row[0] for row in heaviest(shown)]
+        check(len(set(rows)) == len(rows), f"twice: {rows}")
+print("screen: all as expected")
