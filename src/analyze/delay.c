@@ -475,6 +475,20 @@ void lc_delay_free_intervals(struct lc_delay *delay) {
     delay->n_intervals = delay->n_excess = delay->cap_excess = delay->cap_excess_ticks = 0;
 }
 
+enum lc_err lc_delay_keep_parts(const struct lc_delay *delay) {
+    const struct lc_timelines *lines = delay->lines;
+    for (size_t i = 0; i < lines->trace->n_locs; i++) {
+        struct lc_loc *loc = &lines->trace->locs[i];
+        const struct lc_timeline *line = &lines->lines[i];
+        LC_TRY(lc_alloc(&loc->parts, loc->n_waits + 1, sizeof *loc->parts));
+        for (uint32_t k = 0; k < line->n_states; k++) {
+            const struct lc_state_blame *blame = &delay->blame[&line->states[k] - lines->states];
+            loc->parts[line->states[k].wait] = (struct lc_wait_parts){blame->code, blame->waits};
+        }
+    }
+    return LC_OK;
+}
+
 void lc_delay_free(struct lc_delay *delay) {
     lc_delay_free_intervals(delay);
     free(delay->blame);

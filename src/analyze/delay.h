@@ -46,6 +46,8 @@ struct lc_delay {
 /* Intervals and short-term costs. Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *lines,
                          struct lc_costs *costs);
+/* Keeps D and W of every wait state in the trace (lc_loc.parts). Errors: LC_ERR_NOMEM. */
+enum lc_err lc_delay_keep_parts(const struct lc_delay *delay);
 /* Frees what it holds, not the struct. */
 void lc_delay_free(struct lc_delay *delay);
 /* Frees what only costs and chains need; the blame per state stays. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/delay.h"
 #include "analyze/events.h"
 #include "analyze/protobuf.h"
 #include "analyze/waits.h"
@@ -315,18 +316,39 @@ static void put_annotation(struct writer *w, const char *name) {
     lc_strbuf_clear(&w->part);
 }
 
-static void put_cause(struct writer *w, const struct lc_wait *wait) {
+static void put_seconds(struct writer *w, const char *name, double ticks) {
+    lc_pb_double(&w->part, ANNOTATION_DOUBLE, ticks / (double)w->trace->ticks_per_second);
+    put_annotation(w, name);
+}
+
+/* The waiting that the code of the cause is to blame for, and that it inherited. */
+static void put_parts(struct writer *w, const struct lc_wait *wait,
+                      const struct lc_wait_parts *parts) {
+    static const char *const names[LC_MODELS][2] = {
+        {"direct_seconds", "indirect_seconds"},
+        {"direct_seconds_waitfirst", "indirect_seconds_waitfirst"}};
+    int64_t ticks = lc_wait_ticks(wait);
+    for (int model = 0; model < LC_MODELS; model++) {
+        double to_code, to_wait;
+        lc_delay_shares((enum lc_delay_model)model, ticks, parts->code, parts->waits, &to_code,
+                        &to_wait);
+        put_seconds(w, names[model][0], (double)ticks * to_code);
+        put_seconds(w, names[model][1], (double)ticks * to_wait);
+    }
+}
+
+static void put_cause(struct writer *w, const struct lc_wait *wait,
+                      const struct lc_wait_parts *parts) {
     const struct lc_trace *trace = w->trace;
     lc_strbuf_clear(&w->part);
-    lc_pb_double(&w->part, ANNOTATION_DOUBLE,
-                 (double)lc_wait_ticks(wait) / (double)trace->ticks_per_second);
-    put_annotation(w, "seconds");
+    put_seconds(w, "seconds", (double)lc_wait_ticks(wait));
     if (wait->cause != LC_NONE) {
         const struct lc_an_location *cause = &trace->locations[wait->cause];
         lc_pb_uint(&w->part, ANNOTATION_INT, (uint64_t)trace->processes[cause->process].rank);
         put_annotation(w, "cause_rank");
         lc_pb_uint(&w->part, ANNOTATION_INT, (uint64_t)cause->thread);
         put_annotation(w, "cause_thread");
+        put_parts(w, wait, parts);
     }
     if (wait->cause_cnode < trace->n_cnodes) {
         lc_pb_text(&w->part, ANNOTATION_TEXT,
@@ -347,7 +369,7 @@ static enum lc_err put_waits(struct writer *w, const struct lc_loc *loc) {
             continue;
         begin_event(w, begin, SLICE_BEGIN, track);
         lc_pb_uint(&w->inner, EVENT_NAME_ID, wait_name(w->trace, wait->kind));
-        put_cause(w, wait);
+        put_cause(w, wait, &loc->parts[i]);
         LC_TRY(end_event(w));
         begin_event(w, end, SLICE_END, track);
         LC_TRY(end_event(w));

@@ -59,9 +59,9 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     enum lc_err err = find_waits(trace, options, &correction);
     facts->waits_ns = lc_monotonic_raw_ns();
     if (err == LC_OK)
-        err = lc_statistics_make(trace, &statistics);
-    if (err == LC_OK)
         err = lc_rootcause_run(trace, &root_options, &root);
+    if (err == LC_OK)
+        err = lc_statistics_make(trace, &statistics);
     if (err == LC_OK) {
         facts->end_ns = lc_monotonic_raw_ns();
         lc_health_reduce(trace->health, trace->comm);
@@ -92,8 +92,10 @@ static enum lc_err show_timeline(struct lc_trace *trace, const struct lc_analyze
         return lc_fail(LC_ERR_USAGE, "a timeline is written by one rank: start it without mpirun");
     trace->keep_matches = true;
     LC_TRY(find_waits(trace, options, &correction));
-    return options->page != NULL ? lc_page_timeline_write(trace, options->windows, options->page)
-                                 : lc_perfetto_write(trace, options->timeline, options->most_bytes);
+    if (options->page != NULL)
+        return lc_page_timeline_write(trace, options->windows, options->page);
+    LC_TRY(lc_rootcause_parts(trace));
+    return lc_perfetto_write(trace, options->timeline, options->most_bytes);
 }
 
 enum lc_err lc_analyze_run(const struct lc_transport *comm,

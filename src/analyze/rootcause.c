@@ -37,6 +37,8 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
     if (err == LC_OK)
         err = lc_transport_agree(lines->trace->comm,
                                  lc_classify_and_publish(&delay, lines->trace->results));
+    if (err == LC_OK)
+        err = lc_transport_agree(lines->trace->comm, lc_delay_keep_parts(&delay));
     lc_delay_free(&delay);
     return err;
 }
@@ -88,6 +90,24 @@ enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_o
         err = run_delays(&costs, lines, &causes, output);
     if (err == LC_OK)
         err = run_path(&costs, lines, &causes, options, output);
+    lc_costs_free(&costs);
+    lc_timelines_free(lines);
+    return err;
+}
+
+enum lc_err lc_rootcause_parts(struct lc_trace *trace) {
+    struct lc_timelines *lines = NULL;
+    struct lc_costs costs;
+    struct lc_delay delay;
+    LC_TRY(lc_timelines_new(&lines, trace));
+    enum lc_err err = lc_transport_agree(trace->comm, lc_costs_new(&costs, lines));
+    if (err == LC_OK)
+        err = lc_delay_run(&delay, lines, &costs);
+    if (err == LC_OK) {
+        err = lc_transport_agree(trace->comm, lc_delay_keep_parts(&delay));
+        lc_delay_free_intervals(&delay);
+        lc_delay_free(&delay);
+    }
     lc_costs_free(&costs);
     lc_timelines_free(lines);
     return err;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/delay.h"
 #include "analyze/place.h"
 #include "analyze/select.h"
 #include "analyze/timeline.h"
@@ -13,6 +14,7 @@
 struct severe { /* an instance, comparable without its rank's data */
     int64_t ticks, start, release;
     uint32_t location, cnode, cause, cause_cnode;
+    struct lc_wait_parts parts;
 };
 
 static int by_severity(const void *a, const void *b) {
@@ -49,6 +51,20 @@ static double seconds(const struct lc_trace *trace, int64_t ticks) {
     return (double)ticks / (double)trace->ticks_per_second;
 }
 
+/* The waiting that the code of the cause is to blame for, and its own waiting, in both models. */
+static void put_parts(struct lc_strbuf *json, const struct lc_trace *trace,
+                      const struct severe *instance) {
+    static const char *const suffixes[LC_MODELS] = {"", "_waitfirst"};
+    for (int model = 0; model < LC_MODELS; model++) {
+        double to_code, to_wait;
+        lc_delay_shares((enum lc_delay_model)model, instance->ticks, instance->parts.code,
+                        instance->parts.waits, &to_code, &to_wait);
+        lc_strbuf_printf(json, ",\"direct_s%s\":%.17g,\"indirect_s%s\":%.17g", suffixes[model],
+                         to_code * seconds(trace, instance->ticks), suffixes[model],
+                         to_wait * seconds(trace, instance->ticks));
+    }
+}
+
 static void put_severest(struct lc_strbuf *json, const struct lc_trace *trace,
                          const struct severe *all, size_t n) {
     lc_strbuf_puts(json, ",\"severest\":[");
@@ -60,6 +76,7 @@ static void put_severest(struct lc_strbuf *json, const struct lc_trace *trace,
             lc_strbuf_printf(json, ",\"release_s\":%.17g,",
                              seconds(trace, all[i].release - trace->t0));
             put_place(json, trace, "cause_", all[i].cause, all[i].cause_cnode);
+            put_parts(json, trace, &all[i]);
         }
         lc_strbuf_putc(json, '}');
     }
@@ -90,8 +107,9 @@ static enum lc_err take_sample(const struct lc_trace *trace, struct sample sampl
             if (!(w->flags & LC_WAIT_STATE) || !lc_wait_metric(w->kind))
                 continue;
             struct sample *s = &samples[w->kind];
-            struct severe instance = {lc_wait_ticks(w), w->start, w->release,    trace->locs[i].id,
-                                      w->cnode,         w->cause, w->cause_cnode};
+            struct severe instance = {
+                lc_wait_ticks(w), w->start, w->release,     trace->locs[i].id,
+                w->cnode,         w->cause, w->cause_cnode, trace->locs[i].parts[k]};
             LC_TRY(lc_grow(&s->ticks, &s->cap, s->count + 1, sizeof *s->ticks));
             s->ticks[s->count++] = instance.ticks;
             s->sum += instance.ticks;

@@ -126,6 +126,7 @@ void lc_loc_free(const struct lc_trace *trace, struct lc_loc *loc) {
     free(loc->left_out);
     free_array(trace, loc->colls);
     free_array(trace, loc->waits);
+    free(loc->parts);
     free(loc->arrivals);
     free(loc->syncs);
     lc_loc_forget_matches(trace, loc);

@@ -82,6 +82,7 @@ struct lc_loc {
     size_t n_colls, cap_colls;
     struct lc_wait *waits; /* ascending start; complete after lc_waits_find */
     size_t n_waits, cap_waits;
+    struct lc_wait_parts *parts; /* per wait, zeros without cause; NULL until causes are known */
     struct lc_arrival *arrivals; /* latest call first; complete after lc_waits_find */
     size_t n_arrivals, cap_arrivals;
     struct lc_sync *syncs; /* ascending time */

@@ -67,6 +67,13 @@ struct lc_wait {
     uint16_t reserved;
 };
 
+/* Why the cause of a wait state came late (docs/definitions/wait-states.md, section 3.2), in ticks
+ * of its interval. */
+struct lc_wait_parts {
+    int64_t code;  /* D: excess of its code */
+    int64_t waits; /* W: its own waiting */
+};
+
 static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
     return (w->release < w->end ? w->release : w->end) - w->start - w->busy_ticks;
 }

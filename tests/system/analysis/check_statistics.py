@@ -43,7 +43,14 @@ def expected_statistics(states, trace):
                "q3_s": seconds(quartiles[2])}
     return numbers, [{"waiting_s": seconds(s.w), "start_s": since(s.s), "rank": s.process, "thread": 0, "callpath": name_of(s.path),
                       "release_s": since(s.u), "cause_rank": s.cause, "cause_thread": 0,
-                      "cause_callpath": name_of(s.cause_call.path)} for s in worst]
+                      "cause_callpath": name_of(s.cause_call.path), **parts(s, seconds)} for s in worst]
+
+
+def parts(state, seconds):
+    """Waiting that the code of the cause is to blame for (D), and its own waiting (W), in both models."""
+    D, W, w = state.D_sum, state.W_sum, state.w
+    inherited = {"": w * (W / (D + W)) if D + W else 0.0, "_waitfirst": float(min(W, w))}
+    return {f"{name}_s{model}": seconds(value) for model, indirect in inherited.items() for name, value in (("direct", w - indirect), ("indirect", indirect))}
 
 
 def same(a, b):

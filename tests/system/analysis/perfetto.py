@@ -21,6 +21,8 @@ from otf2.events import Enter, Leave, MpiIrecv, MpiRecv, ProgramBegin, ProgramEn
 LATECOMER, GOLDEN, SCRATCH = sys.argv[1:4]
 ARCHIVES = ["late_sender", "late_sender_waitany", "delay_late_receiver_1", "early_scan", "hybrid_late_sender", "omp_barriers", "npb_cg_s"]
 SLICE_BEGIN, SLICE_END = 1, 2
+CLASSES = {"mpi_latesender": "latesender", "mpi_latereceiver": "latereceiver", "mpi_barrier_wait": "barrier", "mpi_wait_nxn": "n2n", "mpi_latebroadcast": "12n",
+           "mpi_earlyreduce": "n21", "mpi_earlyscan": "scan", "mpi_mgmt_comm_wait": "mgmt", "mpi_finalize_wait": "finalize"}
 
 
 def check(condition, text):
@@ -152,19 +154,29 @@ def check_archive(name):
     analysis = os.path.join(SCRATCH, f"{name}.cubex")
     check(run("analyze", "-n", "1", "-o", analysis, trace).returncode == 0, f"{name}: analyze")
     metrics = json.loads(run("show", "--json", analysis).stdout)["metrics"]
-    shown = collections.Counter()
+    shown, direct = collections.Counter(), collections.Counter()
     for track in waits:
         slices = timeline.slices(track)
         for begin, end in zip(slices[::2], slices[1::2]):
             check(begin[1] and not end[1], f"{name}: wait slices overlap")
             notes = {message(note)[10][0].decode(): message(note) for note in begin[2][4]}
-            seconds = struct.unpack("<d", struct.pack("<Q", notes["seconds"][5][0]))[0]
+            number = {key: struct.unpack("<d", struct.pack("<Q", note[5][0]))[0] for key, note in notes.items() if note[5]}
+            seconds = number["seconds"]
             check(0 < seconds < (end[0] - begin[0]) / 1e9 + 2e-9 + 1e-9 or "omp" in begin[1], f"{name}: {begin[1]}: {seconds} s in {end[0] - begin[0]} ns")
             shown[begin[1]] += seconds
+            for model in "", "_waitfirst":
+                part = number.get("direct_seconds" + model, seconds)
+                check(("cause_rank" in notes) == ("direct_seconds" + model in number), f"{name}: {begin[1]}: parts {number}")
+                check(abs(part + number.get("indirect_seconds" + model, 0.0) - seconds) <= 1e-9 * seconds, f"{name}: {begin[1]}: parts {number}")
+                direct[begin[1], model] += part
     check(sum(shown.values()) > 0, f"{name}: no waiting")
     for metric, seconds in shown.items():
         exact = sum(sum(values) for values in metrics[metric]["callpaths"].values())
         check(abs(seconds - exact) <= 1e-6 * exact + 1e-9, f"{name}: {metric}: slices of {seconds} s, analysis {exact} s")
+    for (metric, model), seconds in direct.items():
+        if metric in CLASSES:
+            exact = metrics[f"mpi_wait_direct_{CLASSES[metric]}{model}"]["total"]
+            check(abs(seconds - exact) <= 1e-6 * exact + 1e-9, f"{name}: {metric}{model}: {seconds} s direct, analysis {exact} s")
     return len(begins)
 
 
