@@ -2,7 +2,7 @@
 import type { Blocks } from "./blocks";
 import { Rows } from "./rows";
 import { TimelineData } from "./timeline_data";
-import type { Comparison, DelayModels, FactorText, FileJson, Fingerprint, PageJson, PairsJson, RootCause, Scaling, Segment, Topology } from "./types";
+import type { Comparison, DelayModels, FactorText, FileJson, Fingerprint, PageJson, PairsJson, RootCause, Scaling, Segment, Severe, Topology } from "./types";
 
 /** A .cubex file. */
 export interface ResultFile {
@@ -19,6 +19,8 @@ export interface Result {
   whyNoTimeline: string;
   rootCauses: RootCause[];
   rootCausesWaitFirst: RootCause[];
+  /** Of the severest wait states, by waitKey. */
+  waitParts: Map<string, Severe>;
   criticalPath: Segment[];
   models: DelayModels | null;
   blame: { columns: string[]; rows: string[][] } | null;
@@ -45,22 +47,35 @@ function parseTable(text: string | null): Result["blame"] {
   return columns ? { columns, rows } : null;
 }
 
+/** The start in whole nanoseconds: it comes from two files. */
+export function waitKey(metric: string, rank: number, thread: number, start: number): string {
+  return `${metric} ${rank}.${thread} ${Math.round(start * 1e9)}`;
+}
+
+export function partsOf(statistics: Record<string, { severest?: Severe[] }> | null): Map<string, Severe> {
+  const parts = new Map<string, Severe>();
+  for (const [metric, { severest }] of Object.entries(statistics ?? {}))
+    for (const wait of severest ?? []) if (wait.direct_s !== undefined) parts.set(waitKey(metric, wait.rank, wait.thread, wait.start_s), wait);
+  return parts;
+}
+
 async function readResult(blocks: Blocks, k: number, about: PageJson["results"][number]): Promise<Result> {
   const profile = await readFile(blocks, `${k}/profile`);
   if (!profile) throw new Error(`the data of ${about.name} is damaged`);
   const analysis = about.analysis ? await readFile(blocks, `${k}/analysis`) : null;
   const role = about.analysis ? "analysis" : "profile";
-  const [causes, path, models, blame, pairs, bytes] = await Promise.all([
+  const [causes, path, models, blame, pairs, bytes, statistics] = await Promise.all([
     blocks.json<{ root_causes?: RootCause[]; root_causes_waitfirst?: RootCause[] }>(`${k}/${role}/root_causes.json`),
     blocks.json<{ segments?: Segment[] }>(`${k}/${role}/critical_path.json`),
     blocks.json<DelayModels>(`${k}/${role}/delay_models.json`),
     blocks.text(`${k}/profile/blame.tsv`),
     blocks.json<PairsJson>(`${k}/profile/pairs.json`),
     blocks.bytes(`${k}/timeline`),
+    blocks.json<Record<string, { severest?: Severe[] }>>(`${k}/${role}/wait_statistics.json`),
   ]);
   return {
     name: about.name, profile, analysis, timeline: bytes && new TimelineData(bytes), whyNoTimeline: about.why_no_timeline,
-    rootCauses: causes?.root_causes ?? [], rootCausesWaitFirst: causes?.root_causes_waitfirst ?? [], criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
+    rootCauses: causes?.root_causes ?? [], rootCausesWaitFirst: causes?.root_causes_waitfirst ?? [], waitParts: partsOf(statistics), criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
     pairs: pairs && Array.isArray(pairs.rows) ? pairs : null,
   };
 }

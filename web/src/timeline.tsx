@@ -2,13 +2,14 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, inUnit, percent, seconds, shortPath, visible } from "./format";
-import { download, Legend, PathText, Section, Table } from "./parts";
+import { Bar, download, Legend, PathText, Section, Table } from "./parts";
 import { Iterations } from "./overview";
-import type { Result } from "./result";
+import { waitKey, type Result } from "./result";
 import { numberKey, type Navigation } from "./state";
 import { draw, heightOf, labelOf, LEFT, sameWait, svg, timeAt, TOP, type Colours, type Scene, type Span } from "./timeline_draw";
 import type { Detail, TimelineData, Wait, WindowJson } from "./timeline_data";
 import { layOut, MOST_OPEN, parseOpen, rowAt, runs, toggled, type Row } from "./timeline_rows";
+import type { Severe } from "./types";
 
 const TEXTS: Record<string, string> = {
   useful: "outside MPI", mpi_p2p: "point-to-point", mpi_collective: "collective", mpi_other: "other MPI", openmp: "OpenMP", waiting: "waiting",
@@ -81,7 +82,23 @@ function regionAt(details: Detail[], location: number, time: number): number {
   return best;
 }
 
-function WaitCard(props: { data: TimelineData; wait: Wait; nav: Navigation; go: (span: Span) => void }): JSX.Element {
+function partsOfWait(result: Result, data: TimelineData, wait: Wait): Severe | undefined {
+  const [rank, thread] = data.head.locations[wait.location] ?? [-1, 0];
+  return result.waitParts.get(waitKey(data.head.wait_metrics[wait.kind], rank, thread, wait.from));
+}
+
+/** How much of a wait its cause's own code is to blame for, and how much the cause inherited by waiting itself. */
+function Parts(props: { parts: Severe; cause: string }): JSX.Element {
+  const { direct_s: direct = 0, indirect_s: indirect = 0, direct_s_waitfirst: first = 0, indirect_s_waitfirst: inherited = 0 } = props.parts;
+  const all = direct + indirect || 1;
+  const differ = Math.abs(first - direct) > 0.005 * all;
+  return (
+    <p class="place"><span class="label">of it</span> {seconds(direct)} by code of {props.cause}, {seconds(indirect)} inherited from its own waiting{differ && ` (wait-first: ${seconds(first)} and ${seconds(inherited)})`}{" "}
+      <Bar parts={[{ share: direct / all, class: "late", title: "by its code" }, { share: indirect / all, class: "late2", title: "inherited" }]} /></p>
+  );
+}
+
+function WaitCard(props: { data: TimelineData; wait: Wait; parts: Severe | undefined; nav: Navigation; go: (span: Span) => void }): JSX.Element {
   const { data, wait } = props;
   const length = wait.to - wait.from;
   return (
@@ -89,14 +106,20 @@ function WaitCard(props: { data: TimelineData; wait: Wait; nav: Navigation; go: 
       <p class="sentence"><b>{data.who(wait.location)}</b> waits <b class="late-text">{seconds(length)}</b>{wait.cause >= 0 && <> for <b>{data.who(wait.cause)}</b></>}</p>
       <p class="place"><span class="label">waits in</span> <PathText path={data.pathOf(wait.cnode)} /></p>
       {wait.causeCnode >= 0 && <p class="place"><span class="label">until it comes to</span> <PathText path={data.pathOf(wait.causeCnode)} /></p>}
+      {props.parts && <Parts parts={props.parts} cause={data.who(wait.cause)} />}
       <p class="links"><span class="dim">{data.head.wait_metrics[wait.kind]}, {seconds(wait.from)} after the first event</span>
         <button type="button" onClick={() => props.go({ from: wait.from - length, to: wait.to + length })}>show its cause</button></p>
     </div>
   );
 }
 
-function Windows(props: { data: TimelineData; nav: Navigation }): JSX.Element {
-  const { data, nav } = props;
+function Windows(props: { result: Result; data: TimelineData; nav: Navigation }): JSX.Element {
+  const { data, nav, result } = props;
+  const parts = (w: WindowJson): Severe | undefined => {
+    const [rank, thread] = data.head.locations[w.location ?? -1] ?? [-1, 0];
+    return result.waitParts.get(waitKey(w.metric ?? "", rank, thread, w.begin_s ?? -1));
+  };
+  const part = (w: WindowJson, key: "direct_s" | "indirect_s"): number | null => parts(w)?.[key] ?? null;
   const rows = data.head.windows.map((w, i) => ({ w, i }));
   type R = { w: WindowJson; i: number };
   const current = numberKey(nav.state, "window", -1);
@@ -106,6 +129,8 @@ function Windows(props: { data: TimelineData; nav: Navigation }): JSX.Element {
         <Table<R> name="windows" rows={rows} selected={(r) => r.i === current} columns={[
           { title: "waiting in all", cell: (r) => (r.w.sum_s === undefined ? "" : seconds(r.w.sum_s)), value: (r) => r.w.sum_s, number: true },
           { title: "the severest", cell: (r) => <a href={nav.link("timeline", { window: r.i })}>{r.w.begin_s === undefined ? "as asked for" : seconds((r.w.end_s ?? 0) - r.w.begin_s)}</a>, value: (r) => (r.w.begin_s === undefined ? null : (r.w.end_s ?? 0) - r.w.begin_s), number: true },
+          { title: "by code", hint: "of the cause: its own delay", cell: (r) => (part(r.w, "direct_s") === null ? "" : seconds(part(r.w, "direct_s"))), value: (r) => part(r.w, "direct_s"), number: true },
+          { title: "inherited", hint: "from the cause's own waiting", cell: (r) => (part(r.w, "indirect_s") === null ? "" : seconds(part(r.w, "indirect_s"))), value: (r) => part(r.w, "indirect_s"), number: true },
           { title: "at", cell: (r) => seconds(r.w.begin_s ?? r.w.from_s), value: (r) => r.w.begin_s ?? r.w.from_s, number: true },
           { title: "kind", cell: (r) => r.w.metric ?? "", value: (r) => r.w.metric ?? "" },
           { title: "who", cell: (r) => (r.w.location === undefined ? "" : data.who(r.w.location)), value: (r) => (r.w.location === undefined ? "" : data.who(r.w.location)) },
@@ -299,7 +324,7 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
           }} />
       </div>
       <p class="hover" aria-live={cursor >= 0 ? "polite" : "off"}>{hover || (grouped && details.length === 0 ? "Each row is a location or a group of them; click a group to open it." : details.length > 0 ? "Full detail: click a hatched wait to see who, why and how long." : "Shares of time; zoom in on a window below for regions and messages.")}</p>
-      {selected && <WaitCard data={data} wait={selected} nav={nav} go={showCause} />}
+      {selected && <WaitCard data={data} wait={selected} parts={partsOfWait(result, data, selected)} nav={nav} go={showCause} />}
     </div>
   );
 }
@@ -320,7 +345,7 @@ export function Timeline(props: { result: Result; nav: Navigation }): JSX.Elemen
       <p class="dim">{count(data.head.events)} events of {data.head.locations.length} locations in {seconds(data.head.duration_s)}; {pyramid.bins} bins a row, shares to 1/255; {data.head.windows.length} windows of full detail.
         {isGrouped(data) && ` Locations that wait for about the same time share a row: ${pyramid.rows} rows${data.head.single ? `; opened, each member has a row of ${data.head.single.bins} bins, and its details` : ""}.`}</p>
       <Chart result={result} data={data} nav={nav} />
-      <Windows data={data} nav={nav} />
+      <Windows result={result} data={data} nav={nav} />
       {isGrouped(data) && <Groups data={data} nav={nav} />}
       <Iterations json={result.profile.json.result} byRank shown={nav.state.keys.at === "iterations"} />
     </div>

@@ -185,6 +185,18 @@ export interface RootCause {
   chain: ChainLink[];
 }
 
+/** One of the severest wait states; its parts where it has a cause. */
+export interface Severe {
+  rank: number;
+  thread: number;
+  start_s: number;
+  waiting_s: number;
+  direct_s?: number;
+  indirect_s?: number;
+  direct_s_waitfirst?: number;
+  indirect_s_waitfirst?: number;
+}
+
 export interface Segment {
   rank: number;
   thread: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { waitMetrics } from "../src/result";
+import { partsOf, waitKey, waitMetrics } from "../src/result";
 
 function names(...metrics: string[]): string[] {
   return waitMetrics({ json: { metrics: metrics.map((name) => ({ name })) } }).map((id) => metrics[id]);
@@ -17,4 +17,12 @@ test("delay costs and classifications are no waiting of their own", () => {
 
 test("estimates count where nothing was measured", () => {
   expect(names("mpi_wait_nxn_estimated", "mpi_barrier_wait", "mpi_barrier_wait_estimated", "mpi_waitall_estimated")).toEqual(["mpi_wait_nxn_estimated", "mpi_barrier_wait"]);
+});
+
+test("the parts of a wait are found by its kind, place and start", () => {
+  const severe = { rank: 2, thread: 0, start_s: 4.1, waiting_s: 3, direct_s: 1.8, indirect_s: 1.2, direct_s_waitfirst: 1, indirect_s_waitfirst: 2 };
+  const parts = partsOf({ mpi_latesender: { severest: [severe, { rank: 1, thread: 0, start_s: 1, waiting_s: 1 }] } });
+  expect(parts.get(waitKey("mpi_latesender", 2, 0, 4.1 + 1e-12))).toBe(severe);
+  expect(parts.get(waitKey("mpi_latesender", 1, 0, 1))).toBeUndefined();
+  expect(parts.get(waitKey("mpi_latereceiver", 2, 0, 4.1))).toBeUndefined();
 });

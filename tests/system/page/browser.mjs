@@ -111,6 +111,10 @@ async function windowsShowTheirWait({ page }, about) {
       const chosen = document.querySelector("[role=region][aria-label=windows] tr.selected a");
       return chosen?.hash === link && document.querySelector(".card .late-text")?.textContent === chosen.textContent;
     }, hash);
+    const cells = await page.locator("[role=region][aria-label=windows] tr.selected td").allInnerTexts();
+    const card = (await page.locator(".card").innerText()).replace(/\s+/g, " ");
+    if (cells[cells.length - 1] !== "")
+      assert.ok(card.includes(`of it ${cells[2]} by code of ${cells[cells.length - 1]}, ${cells[3]} inherited from its own waiting`.replace(/\s+/g, " ")), `${about.name}: parts of a wait: ${cells}: ${card}`);
   }
 }
 
