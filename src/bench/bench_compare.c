@@ -26,7 +26,31 @@ struct side { /* run times after the warm-up as places in their sorted order */
     uint32_t *place;
     uint32_t *drawn; /* [n] how often each was drawn */
     size_t n, block;
+    double low[LC_COMPARED], high[LC_COMPARED]; /* logarithms: bounds of each quantile by itself */
 };
+
+/* Of order statistics, so that they hold for all quantiles together: normal quantile of
+ * 1 - 0.05 / 18. */
+#define LC_ORDER_Z 2.77
+
+/* Where a quantile may lie: between order statistics. Infinite where these are not in the data: its
+ * draws know nothing of what lies beyond their largest run time. Of dependent repetitions, as many
+ * count as lc_dependent_quantile() says of the median and, in the upper part, of the tail. */
+static enum lc_err bound_quantiles(struct side *s, const double *runs) {
+    struct lc_quantile_interval median, tail;
+    LC_TRY(lc_dependent_quantile(runs, s->n, 0.5, &median));
+    LC_TRY(lc_dependent_quantile(runs, s->n, 0.95, &tail));
+    for (int q = 0; q < LC_COMPARED; q++) {
+        double at = lc_compared_quantiles[q];
+        double count = at > 0.7 ? fmin(median.effective, tail.effective) : median.effective;
+        double half = LC_ORDER_Z * sqrt(at * (1 - at) / count);
+        s->low[q] =
+            at - half > 0 ? log(lc_stats_quantile_sorted(s->sorted, s->n, at - half)) : -INFINITY;
+        s->high[q] =
+            at + half < 1 ? log(lc_stats_quantile_sorted(s->sorted, s->n, at + half)) : INFINITY;
+    }
+    return LC_OK;
+}
 
 struct placed {
     double value;
@@ -62,6 +86,8 @@ static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f) {
         }
         if (s->n > 0)
             err = lc_block_length(runs, s->n, &s->block);
+        if (s->n > 0 && err == LC_OK)
+            err = bound_quantiles(s, runs);
     }
     free(order);
     free(runs);
@@ -126,8 +152,16 @@ static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed,
     for (int q = 0; q < LC_COMPARED; q++) {
         double shift = log(pair->b[q] / pair->a[q]);
         pair->shift[q] = expm1(shift);
-        pair->low[q] = expm1(shift - width * error[q]);
-        pair->high[q] = expm1(shift + width * error[q]);
+        double low = b->low[q] - a->high[q], high = b->high[q] - a->low[q];
+        if (isfinite(low) && isfinite(high)) {
+            low = fmax(low, shift - width * error[q]);
+            high = fmin(high, shift + width * error[q]);
+        } else { /* one side alone would not say in which direction it may be wrong */
+            low = -INFINITY;
+            high = INFINITY;
+        }
+        pair->low[q] = expm1(low);
+        pair->high[q] = expm1(high);
     }
     free(largest);
     free(draws);

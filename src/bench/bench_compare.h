@@ -26,7 +26,8 @@ struct lc_bench_pair {
     const char *why;                            /* not comparable: a constant; else NULL */
     double a[LC_COMPARED], b[LC_COMPARED];      /* ns; first and warm-up left out */
     double shift[LC_COMPARED];                  /* b / a - 1 */
-    double low[LC_COMPARED], high[LC_COMPARED]; /* simultaneous 95 % band of the shifts */
+    double low[LC_COMPARED], high[LC_COMPARED]; /* simultaneous 95 % band of the shifts; infinite
+                                                   where too few repetitions lie beyond */
     size_t launches[2];                         /* of A and B */
     bool launches_guessed;                      /* too few to know how much launches differ */
     bool one_after_other;                       /* several each, all of one side came first */

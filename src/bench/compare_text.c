@@ -99,16 +99,20 @@ void lc_bench_comparison_free(struct lc_bench_comparison *c) {
 }
 
 enum { MEDIAN = 4 };
+/* From here on a change is told as a factor: ten times as long. */
+#define LC_MANY 9
 
 static json_t *pair_json(const struct lc_bench_comparison *c, size_t i) {
     const struct lc_bench_pair *p = &c->pairs[i];
     const struct lc_fingerprint *a = c->in_a[i];
     json_t *quantiles = json_array();
     for (int q = 0; p->why == NULL && q < LC_COMPARED; q++)
-        json_array_append_new(quantiles, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "percent",
-                                                   100 * lc_compared_quantiles[q], "a_ns", p->a[q],
-                                                   "b_ns", p->b[q], "shift", p->shift[q], "low",
-                                                   p->low[q], "high", p->high[q]));
+        json_array_append_new(
+            quantiles,
+            json_pack("{s:f, s:f, s:f, s:f, s:o, s:o}", "percent", 100 * lc_compared_quantiles[q],
+                      "a_ns", p->a[q], "b_ns", p->b[q], "shift", p->shift[q], "low",
+                      isfinite(p->high[q]) ? json_real(p->low[q]) : json_null(), "high",
+                      isfinite(p->high[q]) ? json_real(p->high[q]) : json_null()));
     return json_pack(
         "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:[I, I], s:b, s:b}", "operation", a->operation,
         "bytes", (json_int_t)a->bytes, "verdict", lc_bench_verdict_name(p->verdict),
@@ -141,12 +145,33 @@ json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
                      guessed);
 }
 
+/* "+3.1 %", or of what is many times as long "12.3 times". */
+static const char *change_text(double shift, char text[32]) {
+    if (shift < LC_MANY)
+        snprintf(text, 32, "%+.1f %%", 100 * shift);
+    else
+        snprintf(text, 32, "%.3g times", 1 + shift);
+    return text;
+}
+
+static void print_quantile(const struct lc_bench_pair *p, int q, const struct lc_bench_page *page) {
+    char from[32], to[32], shift[32], low[32], high[32];
+    fprintf(page->out, "  %8.0f %% %10s %10s %11s   ", 100 * lc_compared_quantiles[q],
+            lc_bench_time(p->a[q], from), lc_bench_time(p->b[q], to),
+            change_text(p->shift[q], shift));
+    if (isfinite(p->high[q]))
+        fprintf(page->out, "%s to %s%s\n", change_text(p->low[q], low),
+                change_text(p->high[q], high), p->low[q] > 0 || p->high[q] < 0 ? "  *" : "");
+    else
+        fputs("unknown: too few repetitions beyond it\n", page->out);
+}
+
 static void print_pair(const struct lc_bench_comparison *c, size_t i,
                        const struct lc_bench_page *page) {
     const struct lc_bench_pair *p = &c->pairs[i];
     const struct lc_fingerprint *a = c->in_a[i];
     struct lc_strbuf name = {0};
-    char from[32], to[32];
+    char to[32];
     lc_put_printable(&name, a->operation);
     fprintf(page->out, "%s%s%s  %llu B: %s%s%s", page->bold, lc_strbuf_get(&name), page->plain,
             (unsigned long long)a->bytes, p->verdict != LC_BENCH_SAME ? page->alarm : page->bold,
@@ -156,13 +181,10 @@ static void print_pair(const struct lc_bench_comparison *c, size_t i,
         fprintf(page->out, " (%s)\n", p->why);
         return;
     }
-    fprintf(page->out, "\n  %10s %10s %10s %9s   95 %% band of all together\n", "quantile", "A",
+    fprintf(page->out, "\n  %10s %10s %10s %11s   95 %% band of all together\n", "quantile", "A",
             "B", "shift");
     for (int q = 0; q < LC_COMPARED; q++)
-        fprintf(page->out, "  %8.0f %% %10s %10s %+8.1f %%   %+.1f to %+.1f %%%s\n",
-                100 * lc_compared_quantiles[q], lc_bench_time(p->a[q], from),
-                lc_bench_time(p->b[q], to), 100 * p->shift[q], 100 * p->low[q], 100 * p->high[q],
-                p->low[q] > 0 || p->high[q] < 0 ? "  *" : "");
+        print_quantile(p, q, page);
     if (p->launches_guessed)
         fprintf(
             page->out,
