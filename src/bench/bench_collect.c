@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/strbuf.h"
-#include "bench/measured_job.h"
+#include "bench/interference.h"
 #include "bench/runs_csv.h"
 
 /* The clock is good enough if its error is below this part of the median run time. */
@@ -179,6 +179,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
     }
     c->out->all[c->out->n++] = f;
     add_warnings(c, job, clock_error, f, warnings);
+    lc_interference_add(job, f->about, warnings);
     LC_TRY(per_rank_json(c, job, ranks));
     LC_TRY(lc_measured_job_counters(job, f, f->about));
     return lc_runs_csv_job(c->table, f, job);

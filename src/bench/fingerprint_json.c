@@ -109,10 +109,10 @@ static void set_numbers(json_t *o, const struct lc_fingerprint *f) {
 static const struct {
     const char *key;
     bool array;
-} about_keys[] = {{"nodes", true},       {"machine", false}, {"mpi", false},
-                  {"benchmark", false},  {"clock", false},   {"per_rank", true},
-                  {"counters", false},   {"warnings", true}, {"counted", false},
-                  {"environment", false}};
+} about_keys[] = {{"nodes", true},        {"machine", false},     {"mpi", false},
+                  {"benchmark", false},   {"clock", false},       {"per_rank", true},
+                  {"counters", false},    {"warnings", true},     {"counted", false},
+                  {"environment", false}, {"interference", false}};
 enum { ABOUT_KEYS = sizeof about_keys / sizeof about_keys[0] };
 
 json_t *lc_fingerprint_json(const struct lc_fingerprint *f) {

@@ -223,7 +223,8 @@ static void add_perturbation(const struct lc_perturbation *p, json_t *counted) {
 }
 
 static void warn(const struct lc_perturbation *p, uint32_t every, json_t *warnings) {
-    if (!(fabs(p->change) > LC_PERTURBATION_SMALL))
+    bool by_chance = p->blocks > 1 && p->low <= 0 && p->high >= 0;
+    if (!(fabs(p->change) > LC_PERTURBATION_SMALL) || by_chance)
         return;
     json_array_append_new(
         warnings,

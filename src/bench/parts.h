@@ -16,7 +16,8 @@ enum lc_part_kind {
     LC_PART_FACT,      /* "section\0key\0value\0": of the job before it, if there is one */
     LC_PART_JOB,       /* what follows belongs to it */
     LC_PART_REPS,      /* int64_t values[n][LC_REP_COUNTERS + n_counters]: enum lc_rep_value */
-    LC_PART_END        /* the job has ended as it should */
+    LC_PART_END,       /* the job has ended as it should */
+    LC_PART_LOAD       /* other work until here: at the beginning of a job and after each batch */
 };
 
 /* One repetition; counters follow. */
@@ -53,6 +54,14 @@ struct lc_part_end {
     double begun_ns, begun_residual_ns, ended_ns, residual_ns, error_ns;
     double model_error_ns;          /* what the clock's own model says at the end */
     double broadcast_ns, window_ns; /* own broadcast; 0 without windows */
+};
+
+struct lc_part_load {
+    double at_ns; /* global */
+    int64_t on_cpu_ns,
+        delay_ns;              /* of the rank's thread so far (bench/system_load.h); -1: unknown */
+    int64_t busy, steal, idle; /* ticks of its CPUs so far; -1: unknown, or not read again */
+    int64_t ticks_per_s;
 };
 
 struct lc_part_writer {

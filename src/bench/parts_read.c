@@ -93,6 +93,18 @@ static enum lc_err end_job(struct lc_rank_part *p, const void *body, size_t byte
     return LC_OK;
 }
 
+static enum lc_err add_load(struct lc_rank_part *p, const void *body, size_t bytes) {
+    if (p->n_jobs == 0 || bytes != sizeof(struct lc_part_load))
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a load of %zu bytes", bytes);
+    struct lc_job_part *job = &p->jobs[p->n_jobs - 1];
+    LC_TRY(lc_grow(&job->loads, &job->loads_room, job->n_loads + 1, sizeof job->loads[0]));
+    LC_TRY(
+        lc_grow(&job->load_reps, &job->load_reps_room, job->n_loads + 1, sizeof job->load_reps[0]));
+    memcpy(&job->loads[job->n_loads], body, bytes);
+    job->load_reps[job->n_loads++] = job->n;
+    return LC_OK;
+}
+
 static enum lc_err take(struct lc_rank_part *p, uint32_t kind, char *body, size_t bytes) {
     switch (kind) {
     case LC_PART_FACT:
@@ -101,6 +113,8 @@ static enum lc_err take(struct lc_rank_part *p, uint32_t kind, char *body, size_
         return add_job(p, body, bytes);
     case LC_PART_REPS:
         return add_reps(p, body, bytes);
+    case LC_PART_LOAD:
+        return add_load(p, body, bytes);
     case LC_PART_END:
         return end_job(p, body, bytes);
     default:
@@ -137,8 +151,11 @@ enum lc_err lc_rank_part_read(const char *file, struct lc_rank_part *p) {
 }
 
 void lc_rank_part_free(struct lc_rank_part *p) {
-    for (size_t i = 0; i < p->n_jobs; i++)
+    for (size_t i = 0; i < p->n_jobs; i++) {
         free(p->jobs[i].values);
+        free(p->jobs[i].loads);
+        free(p->jobs[i].load_reps);
+    }
     free(p->jobs);
     free(p->facts);
     free(p->data);

@@ -13,6 +13,9 @@ struct lc_job_part { /* one rank's of one job */
     bool ended;
     int64_t *values; /* [n][LC_REP_COUNTERS + n_counters]: times on the corrected global clock */
     size_t n, room;
+    struct lc_part_load *loads; /* [n_loads] */
+    size_t *load_reps;          /* [n_loads] repetitions before each */
+    size_t n_loads, loads_room, load_reps_room;
 };
 
 /* Its repetition i < n. */

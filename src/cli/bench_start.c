@@ -367,7 +367,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched,
 static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *launch) {
     w->sync = w->sync != NULL ? w->sync : "roundtime";
     w->comm = w->comm != NULL ? w->comm : "world";
-    w->counters = w->counters != NULL ? w->counters : "rusage,perf,mpi,gap,probes";
+    w->counters = w->counters != NULL ? w->counters : "rusage,delay,perf,mpi,gap,probes";
     w->reps = w->reps != 0 ? w->reps : w->precision > 0 ? 100000 : 1000;
     w->seconds = w->seconds > 0 ? w->seconds : 10;
     w->every = w->every != 0 ? w->every : 5;

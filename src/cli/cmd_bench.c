@@ -66,7 +66,7 @@ static const struct argp_option options[] = {
      "Communicator: all ranks, each node by itself, ranks in the other order", 0},
     {"ranks", KEY_RANKS, "LIST", 0, "Only these measure, the others wait: 0,2-3", 0},
     {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
-    {"counters", KEY_COUNTERS, "rusage,perf,mpi,gap,probes,hardware", 0,
+    {"counters", KEY_COUNTERS, "rusage,delay,perf,mpi,gap,probes,hardware", 0,
      "Counters of each repetition (default all but hardware), or none", 0},
     {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
     {"counters-every", KEY_EVERY, "N", 0,

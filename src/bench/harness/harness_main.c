@@ -127,8 +127,9 @@ static void begin(struct lc_harness *h, const struct words *words, const char *p
         lc_harness_abort(h, lc_err_text());
     h->comm = make_comm(&h->own, word(words, "comm"));
     lc_clock_begin(&h->clock, &h->own);
-    lc_rep_counters_open(&h->counters, h->own.comm, word(words, "counters"), word(words, "papi"),
-                         &missing);
+    lc_load_open(&h->load);
+    lc_rep_counters_open(&h->counters, &h->load, h->own.comm, word(words, "counters"),
+                         word(words, "papi"), &missing);
     for (char *rest = missing.text, *line; h->own.rank == 0 && rest != NULL;) {
         line = strsep(&rest, "\n");
         if (*line != '\0' && lc_part_fact(&h->part, "missing", line, "") != LC_OK)
@@ -139,6 +140,7 @@ static void begin(struct lc_harness *h, const struct words *words, const char *p
 
 static void end(struct lc_harness *h) {
     lc_rep_counters_close(&h->counters);
+    lc_load_close(&h->load);
     lc_part_close(&h->part);
     lc_clock_end(&h->clock);
     MPI_Comm_free(&h->comm);

@@ -344,6 +344,13 @@ static void write_head(struct job *j, const char *name, const char *sync, bool g
     }
 }
 
+static void put_load(struct job *j, bool whole) {
+    struct lc_part_load load;
+    lc_load_read(&j->h->load, now_global(j->h), whole, &load);
+    if (lc_part_put(&j->h->part, LC_PART_LOAD, &load, sizeof load) != LC_OK)
+        lc_harness_abort(j->h, lc_err_text());
+}
+
 static void flush(struct job *j, bool now) {
     double time = now_global(j->h);
     if (!now && time - j->flushed < LC_FLUSH_NS)
@@ -358,6 +365,7 @@ static void change_sync(struct job *j, enum lc_bench_sync sync, const char *name
     j->sync = sync;
     j->valid = j->begun = 0;
     write_head(j, name, lc_bench_sync_names[sync], sync < LC_SYNC_BARRIER);
+    put_load(j, true);
 }
 
 static void measure(struct job *j, const char *name) {
@@ -377,6 +385,7 @@ static void measure(struct job *j, const char *name) {
         interrupted = agree(j);
         if (j->lacking)
             return;
+        put_load(j, false);
         adapt(j, before, words);
         flush(j, false);
         show_progress(j, false);
@@ -399,6 +408,7 @@ static void finish(struct job *j) {
                               .window_ns = j->sync == LC_SYNC_WINDOW ? j->window_ns : 0};
     struct lc_clock_checked again;
     snprintf(end.stopped, sizeof end.stopped, "%s", j->stopped);
+    put_load(j, true);
     lc_clock_check(&j->h->clock, &again);
     end.begun_ns = j->checked.at_ns;
     end.begun_residual_ns = j->checked.residual_ns;
@@ -474,6 +484,7 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     j->begin = now_global(h);
     size_t before = h->part.n;
     write_head(j, operation, lc_bench_sync_names[j->sync], j->sync < LC_SYNC_BARRIER);
+    put_load(j, true);
     measure(j, operation);
     if (j->lacking) {
         leave_out(h, operation);

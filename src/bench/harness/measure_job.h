@@ -7,6 +7,7 @@
 
 #include "bench/harness/bench_operations.h"
 #include "bench/harness/clock_fit.h"
+#include "bench/harness/load_reader.h"
 #include "bench/harness/rep_counters.h"
 
 enum lc_bench_sync {
@@ -35,6 +36,7 @@ struct lc_harness {
     int color;     /* of comm, where it is split */
     struct lc_harness_clock clock;
     struct lc_rep_counters counters;
+    struct lc_load_reader load;
     struct lc_part_writer part;
     const char *status;  /* file for the exit code, or "" */
     bool oversubscribed; /* more ranks than cores on some node: waiting gives the core away */

@@ -101,6 +101,19 @@ static void open_papi(struct lc_rep_counters *c, MPI_Comm comm, const char *even
         memcpy(c->name[c->n++], c->papi.name[i], LC_PART_NAME);
 }
 
+static void open_delay(struct lc_rep_counters *c, const struct lc_load_reader *load, MPI_Comm comm,
+                       struct lc_strbuf *missing) {
+    int known = lc_load_delay(load) >= 0;
+    MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, comm);
+    c->delay_place = c->n;
+    if (known) {
+        c->load = load;
+        add_name(c, "run_delay_ns");
+    } else {
+        lc_strbuf_puts(missing, "no run delay (/proc/thread-self/schedstat) on all ranks\n");
+    }
+}
+
 static void open_mpi(struct lc_rep_counters *c, MPI_Comm comm, struct lc_strbuf *missing) {
     lc_mpi_variables_open(&c->mpi, comm, missing);
     c->mpi_first = c->n;
@@ -108,8 +121,9 @@ static void open_mpi(struct lc_rep_counters *c, MPI_Comm comm, struct lc_strbuf 
         memcpy(c->name[c->n++], c->mpi.name[i], LC_PART_NAME);
 }
 
-void lc_rep_counters_open(struct lc_rep_counters *c, MPI_Comm comm, const char *wanted,
-                          const char *papi, struct lc_strbuf *missing) {
+void lc_rep_counters_open(struct lc_rep_counters *c, const struct lc_load_reader *load,
+                          MPI_Comm comm, const char *wanted, const char *papi,
+                          struct lc_strbuf *missing) {
     const struct lc_perf_group none = {.fds = {-1, -1, -1, -1}, .leader = -1};
     *c = (struct lc_rep_counters){.software = none, .hardware = none};
     c->rusage = has(wanted, "rusage");
@@ -118,6 +132,8 @@ void lc_rep_counters_open(struct lc_rep_counters *c, MPI_Comm comm, const char *
         add_name(c, "involuntary_switches");
         add_name(c, "minor_faults");
     }
+    if (has(wanted, "delay"))
+        open_delay(c, load, comm, missing);
     if (has(wanted, "perf"))
         open_perf(c, &c->software, PERF_TYPE_SOFTWARE, software, comm, missing);
     if (has(wanted, "hardware"))
@@ -148,6 +164,8 @@ void lc_rep_counters_read(const struct lc_rep_counters *c, int64_t *values) {
         values[1] = usage.ru_nivcsw;
         values[2] = usage.ru_minflt;
     }
+    if (c->load != NULL)
+        values[c->delay_place] = lc_load_delay(c->load);
     read_perf(&c->software, values);
     read_perf(&c->hardware, values);
     lc_mpi_variables_read(&c->mpi, values + c->mpi_first);

@@ -1,5 +1,5 @@
 /* Counters of one repetition. Some are read right before and after the operation, never around the
- * synchronisation: getrusage, software and hardware events (perf), performance variables of MPI_T,
+ * synchronisation: getrusage, run delay, software and hardware events (perf), performance variables of MPI_T,
  * events of PAPI. Reading them takes longer than many an operation, so only some repetitions have
  * them. The others need nothing between the start and the call, so every repetition has them: the
  * longest gap in the synchronisation's spin, probes of libraries here (probe_layers.h). */
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "bench/harness/load_reader.h"
 #include "bench/harness/mpi_variables.h"
 #include "bench/harness/papi_events.h"
 #include "bench/parts.h"
@@ -24,20 +25,23 @@ struct lc_perf_group {
 
 struct lc_rep_counters {
     bool rusage, gap;
+    const struct lc_load_reader *load; /* NULL: no run delay */
     struct lc_perf_group software, hardware;
     unsigned n;      /* of all sources */
     unsigned n_read; /* the first of them are read around the operation */
     char name[LC_PART_COUNTERS][LC_PART_NAME];
-    unsigned gap_place, mpi_first, papi_first; /* probes: from n_read on */
+    unsigned gap_place, delay_place, mpi_first, papi_first; /* probes: from n_read on */
     struct lc_papi_events papi;
     struct lc_mpi_variables mpi; /* n 0: none */
 };
 
-/* Collective over comm. `wanted`: names of sources with commas: rusage, perf, mpi, gap, probes,
+/* Collective over comm. `wanted`: names of sources with commas: rusage, delay (read from `load`,
+ * which is borrowed), perf, mpi, gap, probes,
  * hardware; "none". `papi`: names of events with commas, or "". What is not available on all
  * ranks is left out; a line for each goes to `missing`. */
-void lc_rep_counters_open(struct lc_rep_counters *counters, MPI_Comm comm, const char *wanted,
-                          const char *papi, struct lc_strbuf *missing);
+void lc_rep_counters_open(struct lc_rep_counters *counters, const struct lc_load_reader *load,
+                          MPI_Comm comm, const char *wanted, const char *papi,
+                          struct lc_strbuf *missing);
 /* Closes the counters of the kernel. */
 void lc_rep_counters_close(struct lc_rep_counters *counters);
 

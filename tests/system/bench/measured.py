@@ -210,6 +210,8 @@ def counted():
     check(series["every"] == 3 and series["at"] == [2 * (i + 1) for i in range(len(series["at"]))], f"counted: {series['at']}")
     check(len(one["runs_ns"]) == 40 and len(series["runs_ns"]) == len(series["category"]) == len(one["counters"]["minor_faults"]["values"]) == 19,
           f"counted: {len(one['runs_ns'])} runs, {len(series['runs_ns'])} with counters")
+    windows = one["interference"]["windows"]  # a reading before the first, after each of two batches, and at the end
+    check(windows["at"] == [0, 22, 40] and len(windows["run_delay_ns"]) == 3, f"counted: {windows}")
     check({int(row["iteration"]) for row in table("counted") if row["metric"] == "minor_faults"} == set(range(2, 59, 3)), "counted: table")
 
 

@@ -11,6 +11,7 @@
 
 #include "bench/bench_collect.h"
 #include "bench/parts.h"
+#include "bench/system_load.h"
 
 #include "synthetic.h"
 
@@ -246,6 +247,80 @@ static void test_facts(void **state) {
     lc_collected_free(&all);
 }
 
+static void test_texts_of_the_kernel(void **state) {
+    static const char stat[] = "cpu  30 3 30 300 30 3 3 30 0 0\n"
+                               "cpu0 10 1 12 100 10 1 1 10 0 0\ncpu1 20 2 18 200 20 2 2 20 9 0\n"
+                               "intr 5 0\n";
+    int64_t on_cpu, delay;
+    struct lc_cpu_ticks ticks;
+    cpu_set_t set;
+    (void)state;
+    assert_true(lc_schedstat_parse("188000 140739 12\n", &on_cpu, &delay));
+    assert_true(on_cpu == 188000 && delay == 140739);
+    assert_false(lc_schedstat_parse("", &on_cpu, &delay));
+    assert_false(lc_schedstat_parse("12\n", &on_cpu, &delay));
+    assert_false(lc_schedstat_parse("12 -3 1\n", &on_cpu, &delay));
+    CPU_ZERO(&set);
+    CPU_SET(1, &set);
+    assert_true(lc_cpu_ticks_parse(stat, &set, &ticks));
+    assert_true(ticks.busy == 44 && ticks.idle == 220 && ticks.steal == 20);
+    CPU_SET(0, &set);
+    assert_true(lc_cpu_ticks_parse(stat, &set, &ticks));
+    assert_true(ticks.busy == 69 && ticks.idle == 330 && ticks.steal == 30);
+    CPU_SET(2, &set); /* is not there */
+    assert_false(lc_cpu_ticks_parse(stat, &set, &ticks));
+    CPU_CLR(2, &set);
+    assert_false(lc_cpu_ticks_parse("cpu0 1 2 3\n", &set, &ticks));
+    assert_false(lc_cpu_ticks_parse("", &set, &ticks));
+}
+
+/* Two windows of 20 repetitions: rank 1 waits for a CPU in the first; the hypervisor takes a tenth
+ * of the time; the kernel of rank 0 says nothing. */
+static void test_interference(void **state) {
+    (void)state;
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        begin(&part, rank, "host");
+        begin_job(&part, "MPI_Scan");
+        for (int i = 0; i < 40; i++) {
+            struct lc_part_load load = {1e9 + 5e7 * i, -1, -1, -1, -1, -1, 100};
+            if (rank == 1) {
+                load.delay_ns = 7000 + (i == 0 ? 0 : 500000000);
+                load.busy = 100 + 45 * i / 20;
+                load.steal = 10 * i / 20;
+                load.idle = 45 * i / 20;
+            }
+            if (i % 20 == 0)
+                assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &load, sizeof load), LC_OK);
+            put(&part, i * 1000, i * 1000 + 100 + i, i % EVERY == EVERY - 1, 0, 0);
+        }
+        const struct lc_part_load last = {
+            3e9, -1, rank == 1 ? 500007000 : -1, rank == 1 ? 190 : -1, 20, 90, 100};
+        assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &last, sizeof last), LC_OK);
+        end_job(&part);
+        end(&part);
+    }
+    collect(&all);
+    const struct lc_fingerprint *f = all.all[0];
+    const json_t *of = member(f, "interference", "run_delay_share_of");
+    assert_true(json_is_null(json_array_get(of, 0)) && item(of, 1) == 0.25);
+    assert_true(json_number_value(member(f, "interference", "run_delay_share")) == 0.25);
+    assert_true(json_number_value(member(f, "interference", "steal_share")) == 0.1);
+    const json_t *windows = member(f, "interference", "windows");
+    const json_t *at = json_object_get(windows, "at");
+    const json_t *delays = json_object_get(windows, "run_delay_ns");
+    assert_int_equal(json_array_size(at), 2);
+    assert_true(item(at, 0) == 0 && item(at, 1) == 15);
+    assert_true(item(delays, 0) == 5e8 && item(delays, 1) == 0);
+    const json_t *warnings = json_object_get(f->about, "warnings");
+    assert_int_equal(json_array_size(warnings), 2);
+    assert_non_null(strstr(json_string_value(json_array_get(warnings, 0)),
+                           "rank 1 waited for one in 25.0 % of the time"));
+    assert_non_null(strstr(json_string_value(json_array_get(warnings, 1)), "10.0 %"));
+    lc_collected_free(&all);
+}
+
 static int begin_folder(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/test_collectXXXXXX");
@@ -268,6 +343,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_counted_apart, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_facts, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_interference, begin_folder, end_folder),
+        cmocka_unit_test(test_texts_of_the_kernel),
         cmocka_unit_test_setup_teardown(test_warm_up_explained, begin_folder, end_folder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

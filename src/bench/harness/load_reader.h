@@ -1,0 +1,27 @@
+/* What else ran on this rank's CPUs while it measured: read between batches of repetitions. */
+#ifndef LC_BENCH_HARNESS_LOAD_READER_H
+#define LC_BENCH_HARNESS_LOAD_READER_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+#include "bench/parts.h"
+
+struct lc_load_reader {
+    int schedstat, stat; /* descriptors, or -1 */
+    cpu_set_t cpus;      /* that this rank may use */
+    double told_ns;      /* when /proc/stat was read last: that takes as long as it has CPUs */
+};
+
+/* For the calling thread. What is not there stays unknown. */
+void lc_load_open(struct lc_load_reader *reader);
+void lc_load_close(struct lc_load_reader *reader);
+
+/* What stands there now, at a global time; `whole`: /proc/stat, too, though it was read lately. */
+void lc_load_read(struct lc_load_reader *reader, double now_ns, bool whole,
+                  struct lc_part_load *load);
+
+/* ns in which the thread has waited for a CPU; -1: unknown. */
+int64_t lc_load_delay(const struct lc_load_reader *reader);
+
+#endif
