@@ -30,7 +30,8 @@ struct lc_fingerprint {
     uint64_t bytes;
     uint32_t ranks;
     json_t *about; /* keys of the JSON that do not follow from the run times: nodes, machine, mpi,
-                      benchmark, clock, per_rank, counters, counted, environment, interference, warnings */
+                      benchmark, clock, per_rank, counters, counted, environment, interference,
+                      warnings */
     size_t n;
     double *runs; /* ns, > 0 */
     uint8_t *category;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A thread's schedstat: ns on a CPU, and ns in which it could have run but waited for one. False: it
- * is no such text. */
+/* A thread's schedstat: ns on a CPU, and ns in which it could have run but waited for one.
+ * False: it is no such text. */
 bool lc_schedstat_parse(const char *text, int64_t *on_cpu_ns, int64_t *delay_ns);
 
 struct lc_cpu_ticks { /* units of sysconf(_SC_CLK_TCK) */
@@ -16,7 +16,7 @@ struct lc_cpu_ticks { /* units of sysconf(_SC_CLK_TCK) */
     int64_t idle;
 };
 
-/* The beginning of /proc/stat, of the CPUs in a set together. False: not all of them stand there. */
+/* The beginning of /proc/stat, of the CPUs in a set together. False: not all of them are there. */
 bool lc_cpu_ticks_parse(const char *text, const cpu_set_t *set, struct lc_cpu_ticks *ticks);
 
 #endif

@@ -1,8 +1,9 @@
-/* Counters of one repetition. Some are read right before and after the operation, never around the
- * synchronisation: getrusage, run delay, software and hardware events (perf), performance variables of MPI_T,
- * events of PAPI. Reading them takes longer than many an operation, so only some repetitions have
- * them. The others need nothing between the start and the call, so every repetition has them: the
- * longest gap in the synchronisation's spin, probes of libraries here (probe_layers.h). */
+/* Counters of one repetition. Some are read right before and after the operation, never around
+ * the synchronisation: getrusage, run delay, software and hardware events (perf), performance
+ * variables of MPI_T, events of PAPI. Reading them takes longer than many an operation, so only
+ * some repetitions have them. The others need nothing between the start and the call, so every
+ * repetition has them: the longest gap in the synchronisation's spin, probes of libraries here
+ * (probe_layers.h). */
 #ifndef LC_BENCH_HARNESS_REP_COUNTERS_H
 #define LC_BENCH_HARNESS_REP_COUNTERS_H
 
