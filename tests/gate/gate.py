@@ -23,6 +23,7 @@ from pathlib import Path
 
 FLAKY_AT_MOST, FIRST_AT_MOST, ALONE = 3, 12, 3
 QUIET_PRESSURE, QUIET_WAIT_S = 20.0, 180
+AT_ONCE = 2 * (os.cpu_count() or 1)  # PROCESSORS of a test is in halves of cores: tests.cmake
 LOG_LINES, LINE_CHARACTERS = 15, 300
 LOGS = Path("build/test-logs")
 NOT_FIT = 75
@@ -165,7 +166,7 @@ class Run:
         self.tests += known
         seen, cases = {}, {}
         try:
-            cases = self.call_ctest(build, ["-j2", *select], seen)
+            cases = self.call_ctest(build, [f"-j{AT_ONCE}", *select], seen)
         finally:
             for test in known:
                 test.take(seen.get(test.name, "not run" if cases else "not reached"), cases.get(test.name))

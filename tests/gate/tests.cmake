@@ -6,6 +6,11 @@
 #   figure  measured time or statistics of a machine, judged by `latecomer.sh measure`: never part of the gate, so `nightly` too
 # TIMEOUT is what the test needs at most on a quiet machine; LC_PATIENCE (set by latecomer.sh after a look at the machine) multiplies it.
 # A limit ends tests that hang; it judges nothing.
+# PROCESSORS counts halves of cores: the gate runs twice as many tests at a time as there are cores, since most of a `real` test is launchers and
+# sleep; an `exact` one keeps a core busy.
+# Ranks of `real` tests sleep while they wait (idle/sleep_when_idle.c), not under sanitizers, which are preloaded themselves, and not where
+# lc_polling_mpi(TEST ..) says so.
+set(LC_IDLE_DIR ${CMAKE_CURRENT_BINARY_DIR}/idle)
 set(LC_PATIENCE 3 CACHE STRING "limits of time in tests are multiplied by this")
 
 function(lc_tests)
@@ -26,13 +31,28 @@ function(lc_tests)
       if("figure" IN_LIST value AND NOT "nightly" IN_LIST value)
         list(APPEND value nightly)
       endif()
+      set(preloaded "")
+      if("real" IN_LIST value AND NOT "figure" IN_LIST value AND NOT LC_SANITIZE)
+        set(preloaded "LD_PRELOAD=path_list_append:${LC_IDLE_DIR}/sleep_when_idle.so")
+      endif()
+      set_tests_properties(${names} PROPERTIES ENVIRONMENT_MODIFICATION "${preloaded}")
       if("figure" IN_LIST value)
-        set_tests_properties(${names} PROPERTIES PROCESSORS 2) # not beside others
+        set_tests_properties(${names} PROPERTIES RUN_SERIAL TRUE)
+      elseif("exact" IN_LIST value)
+        set_tests_properties(${names} PROPERTIES PROCESSORS 2)
       endif()
     else()
       set(value "${word}")
     endif()
     set_tests_properties(${names} PROPERTIES ${key} "${value}")
     set(key)
+  endforeach()
+endfunction()
+
+function(lc_polling_mpi)
+  foreach(test ${ARGN})
+    if(TEST ${test})
+      set_tests_properties(${test} PROPERTIES ENVIRONMENT_MODIFICATION "")
+    endif()
   endforeach()
 endfunction()

@@ -1,0 +1,69 @@
+/* Preloaded in tests of MPI programs (tests/gate/tests.cmake): ranks that wait for a message sleep.
+ * MPICH polls without end, Open MPI yields without end: where there are more ranks than cores, ranks
+ * that wait take the cores from those that they wait for, and a test takes ten times the processor
+ * time of what it does. Both MPIs poll through a function of another library. This one stands before
+ * that, and sleeps when nothing has come IDLE_POLLS times in a row. Results, calls and the order of
+ * the messages of a rank stay as they are. */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { IDLE_POLLS = 50, POLLS_BETWEEN = 5, SLEEP_NS = 10000 };
+
+unsigned ucp_worker_progress(void *worker);
+int opal_progress(void);
+
+static _Thread_local unsigned idle; /* polls of this thread since something came */
+static _Thread_local bool polls, has_yielded;
+
+static void nothing_came(void) {
+    if (++idle > IDLE_POLLS) {
+        idle = IDLE_POLLS - POLLS_BETWEEN;
+        /* the program may have a nanosleep() of its own */
+        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+    }
+}
+
+/* The function behind ours. Not by RTLD_NEXT: where a plugin brought the MPI, its libraries are in
+ * no scope of ours. */
+static void *behind(const char *library, const char *name) {
+    return dlsym(dlopen(library, RTLD_LAZY | RTLD_NOLOAD), name);
+}
+
+/* UCX, below MPICH. Returns how many events there were. */
+unsigned ucp_worker_progress(void *worker) {
+    static unsigned (*_Atomic next)(void *);
+    if (next == NULL)
+        next = (unsigned (*)(void *))behind("libucp.so.0", "ucp_worker_progress");
+    unsigned events = next(worker);
+    if (events > 0)
+        idle = 0;
+    else
+        nothing_came();
+    return events;
+}
+
+/* Open MPI 4: it yields if nothing came and there are more ranks than cores. */
+int opal_progress(void) {
+    static int (*_Atomic next)(void);
+    if (next == NULL)
+        next = (int (*)(void))behind("libopen-pal.so.40", "opal_progress");
+    polls = true;
+    has_yielded = false;
+    int events = next();
+    polls = false;
+    if (!has_yielded)
+        idle = 0;
+    return events;
+}
+
+int sched_yield(void) {
+    if (!polls)
+        return (int)syscall(SYS_sched_yield);
+    has_yielded = true;
+    nothing_came();
+    return 0;
+}
