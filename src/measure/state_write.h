@@ -56,8 +56,8 @@ void *lc_state_take(size_t bytes, uint64_t *offset);
 /* Bytes of the pool, zeroed, at a multiple of a page, that cannot be touched yet: where in the
  * state; 0: full. Only while there is one thread. */
 uint64_t lc_state_reserve(size_t bytes);
-/* A part of them (offset in the state, a multiple of a page) can be touched from now on. Any thread,
- * also in a signal handler. false: the kernel has no memory left for it. */
+/* A part of them (offset in the state, a multiple of a page) can be touched from now on. Any
+ * thread, also in a signal handler. false: the kernel has no memory left for it. */
 bool lc_state_make_usable(uint64_t offset, uint64_t bytes);
 
 #endif

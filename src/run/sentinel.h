@@ -25,8 +25,8 @@ void lc_sentinel_start(struct lc_sentinel *sentinel);
  * group. Equal signals that come at the same time may count as one, as they do for the kernel: of
  * two, one to us alone and one to the group, the first may count as that of the group. */
 bool lc_sentinel_got(struct lc_sentinel *sentinel, int signo);
-/* To be called when SIGCONT has come, however it was sent: the kernel has then taken back what would
- * stop us, so that lc_sentinel_got will not be asked about it. */
+/* To be called when SIGCONT has come, however it was sent: the kernel has then taken back what
+ * would stop us, so that lc_sentinel_got will not be asked about it. */
 void lc_sentinel_continue(struct lc_sentinel *sentinel);
 /* Ends the sentinel and waits for it. */
 void lc_sentinel_stop(struct lc_sentinel *sentinel);

@@ -127,8 +127,8 @@ MUTATIONS = [
              "names of a raw profile are never freed", ("unit.format.raw_profile",), "asan"),
     # -- src/trace
     Mutation("sent_bytes_wrong_in_trace", "src/trace/trace_convert_mpi.c",
-             "OTF2_EvtWriter_MpiSend(s->w, NULL, t, peer, comm, (uint32_t)words[1], words[2])",
-             "OTF2_EvtWriter_MpiSend(s->w, NULL, t, peer, comm, (uint32_t)words[1], words[2] + 1)",
+             "OTF2_EvtWriter_MpiSend(s->w, left_out_before(s, words, false), t, peer,\n                                                  comm, (uint32_t)words[1], words[2])",
+             "OTF2_EvtWriter_MpiSend(s->w, left_out_before(s, words, false), t, peer,\n                                                  comm, (uint32_t)words[1], words[2] + 1)",
              "a message in the trace has a byte more than it had", ("unit.trace.archive",)),
     Mutation("used_words_unchecked", "src/trace/rank.c",
              "    return used <= LC_TRACE_CHUNK_WORDS ? (size_t)used : 0;", "    return (size_t)used;",
@@ -165,8 +165,8 @@ MUTATIONS = [
              "    bool local = metric == LATE_RECEIVER ||",
              "estimated late senders are measured against the fastest process", ("unit.run.convert",)),
     # -- src/bench
-    Mutation("warm_up_turned_round", "src/bench/categories.c",
-             "            sum += all[k].before ? rank : 0;", "            sum += all[k].before ? 0 : rank;",
+    Mutation("warm_up_turned_round", "src/bench/rank_test.c",
+             "            sum += all[k].first ? rank : 0;", "            sum += all[k].first ? 0 : rank;",
              "warm-up is found where times rise", ("unit.bench.categories",)),
     Mutation("launches_differ_less", "src/bench/compare_launches.c",
              "        half = fmax(half, least);", "        half = fmax(half, least) / 2;",

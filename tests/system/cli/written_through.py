@@ -23,7 +23,7 @@ made.make(MAKE, dict(meta=dict(program="made", ranks=2, wall_time_s=10.0), locat
 # Commands that write a file, and how it begins; the option is the last word.
 WRITERS = {"report": (["report", "r", "-o"], b"<!doctype html>"), "csv": (["export", "--to=csv", "r", "-o"], b"callpath"),
            "html-summary": (["export", "--to=html-summary", "r", "-o"], b"<!doctype html>"), "perfetto": (["export", "--to=perfetto", TRACE, "-o"], b"\n"),
-           "analyze": (["analyze", "-n", "1", TRACE, "-o"], b"0.data\0")}
+           "analyze": (["analyze", "-n", "1", TRACE, "-o"], b"1.data\0")}
 
 
 def run(name, file, code=0, **more):

@@ -276,7 +276,7 @@ def phases(args):
         need(instances == {"solve": 2, "warm up": 2}, f"phases of the analysis: {instances}")
 
 
-# What windows.c does in 12 rounds of its phase, and in the 2 rounds that are iterations 10 and 11 of its loop. Messages with both ends inside:
+# What traced_windows.c does in 12 rounds of its phase, and in the 2 rounds that are iterations 10 and 11 of its loop. Messages with both ends inside:
 # by tag 12, 0, 12, 12, 11 in phases, 5, 2, 2, 4, 1 in rounds; the others have one end inside.
 WINDOWS = {
     "solve": ({"MpiSend": 60, "MpiIsend": 12, "MpiIsendComplete": 12, "MpiRecv": 46, "MpiIrecvRequest": 12, "MpiIrecv": 12, "MpiCollectiveEnd": 0,
