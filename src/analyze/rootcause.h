@@ -29,8 +29,8 @@ struct lc_rootcause_output {
  * LC_ERR_RANGE. */
 enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options,
                              struct lc_rootcause_output *output);
-/* Only why the cause of each wait state came late (lc_loc.parts), which lc_rootcause_run finds, too.
- * Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
+/* Only why the cause of each wait state came late (lc_loc.parts), which lc_rootcause_run finds,
+ * too. Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_rootcause_parts(struct lc_trace *trace);
 /* Frees what it holds, not the struct. */
 void lc_rootcause_output_free(struct lc_rootcause_output *output);

@@ -15,8 +15,8 @@ struct lc_statistics {         /* rank 0; empty elsewhere */
 
 enum { LC_SEVEREST = 50 };
 
-/* After lc_rootcause_run. Collective. Freed with lc_statistics_free, also after a failure. Errors: LC_ERR_NOMEM, and those
- * of lc_select_i64. */
+/* After lc_rootcause_run. Collective. Freed with lc_statistics_free, also after a failure. Errors:
+ * LC_ERR_NOMEM, and those of lc_select_i64. */
 enum lc_err lc_statistics_make(struct lc_trace *trace, struct lc_statistics *statistics);
 /* Frees what it holds, not the struct. */
 void lc_statistics_free(struct lc_statistics *statistics);

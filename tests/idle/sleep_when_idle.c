@@ -1,9 +1,9 @@
 /* Preloaded in tests of MPI programs (tests/gate/tests.cmake): ranks that wait for a message sleep.
- * MPICH polls without end, Open MPI yields without end: where there are more ranks than cores, ranks
- * that wait take the cores from those that they wait for, and a test takes ten times the processor
- * time of what it does. Both MPIs poll through a function of another library. This one stands before
- * that, and sleeps when nothing has come IDLE_POLLS times in a row. Results, calls and the order of
- * the messages of a rank stay as they are. */
+ * MPICH polls without end, Open MPI yields without end: where there are more ranks than cores,
+ * ranks that wait take the cores from those that they wait for, and a test takes ten times the
+ * processor time of what it does. Both MPIs poll through a function of another library. This one
+ * stands before that, and sleeps when nothing has come IDLE_POLLS times in a row. Results, calls
+ * and the order of the messages of a rank stay as they are. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdbool.h>

@@ -172,7 +172,7 @@ MUTATIONS = [
              "        half = fmax(half, least);", "        half = fmax(half, least) / 2;",
              "launches of the same program are told apart", ("unit.bench.bench_compare",)),
     Mutation("width_too_narrow", "src/bench/bench_compare.c",
-             "        pair->high[q] = expm1(shift + width * error[q]);", "        pair->high[q] = expm1(shift + width * error[q] / 2);",
+             "            high = fmin(high, shift + width * error[q]);", "            high = fmin(high, shift + width * error[q] / 2);",
              "the upper half of a comparison's band is half as wide", ("unit.bench.bench_compare",)),
     Mutation("last_rank_left_out", "src/bench/rank_list.c",
              "        if (at != NULL && rank >= first && rank <= last)", "        if (at != NULL && rank >= first && rank < last)",

@@ -19,9 +19,9 @@
 
 #define NEXT(name)                                                                                 \
     ({                                                                                             \
-        static __typeof__(&name) next_;                                                            \
+        static __typeof__(&(name)) next_;                                                          \
         if (next_ == NULL)                                                                         \
-            next_ = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                    \
+            next_ = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name);                                  \
         next_;                                                                                     \
     })
 
