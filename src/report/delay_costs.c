@@ -3,22 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/metrics.h"
+
 static const char longterm_suffix[] = "_longterm", waitfirst_suffix[] = "_waitfirst";
 
 /* Length of the name without the suffix, 0 if it does not end in it. */
 static size_t without(const char *name, size_t length, const char *suffix) {
     size_t tail = strlen(suffix);
     return length > tail && strncmp(name + length - tail, suffix, tail) == 0 ? length - tail : 0;
-}
-
-/* In the metric tree above the kinds, as in Scalasca. */
-static bool is_sum(const char *name, size_t length) {
-    static const char *const sums[] = {"delay", "delay_mpi", "delay_p2p", "delay_collective",
-                                       "delay_omp"};
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
-        if (strlen(sums[i]) == length && strncmp(name, sums[i], length) == 0)
-            return true;
-    return without(name, length, "_aggregate") > 0;
 }
 
 bool lc_is_delay_cost(const struct lc_view *view, uint32_t metric, bool *longterm) {
@@ -30,7 +22,7 @@ bool lc_is_delay_cost(const struct lc_view *view, uint32_t metric, bool *longter
         return false;
     length = base > 0 ? base : length;
     *longterm = without(m->name, length, longterm_suffix) > 0;
-    return !is_sum(m->name, length);
+    return !lc_metrics_is_sum(m->name);
 }
 
 uint32_t lc_metric_of_model(const struct lc_view *view, const char *name) {
