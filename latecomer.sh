@@ -152,7 +152,7 @@ tests_end() {
 
 # All tests of the builds given to tests/gate/gate.py, which repeats, keeps logs and sums up.
 run_tests() {
-  local node signal patience times limit=() nightly=() build
+  local node signal patience times limit=() nightly=()
   for signal in EXIT TERM INT HUP; do
     # shellcheck disable=SC2064
     trap "tests_end $signal" $signal
@@ -177,11 +177,9 @@ run_tests() {
     --nightly) nightly=(--nightly) ;;
     *) limit=(--limit "$((${LC_GATE_LIMIT_S:-5000} - SECONDS))") ;;
   esac
-  local what=(release "asan:unit|fuzz|sanitizer" "tsan:sanitizer") targets=(all all sanitizer-tests)
-  [ ${#nightly[@]} -eq 0 ] || targets[2]=all
-  for build in 0 1 2; do
-    build_for_tests "${what[$build]%%:*}" "${targets[$build]}"
-  done
+  local what=(release "asan:unit|fuzz|sanitizer:unit-tests sanitizer-tests" "tsan:sanitizer:sanitizer-tests")
+  [ ${#nightly[@]} -eq 0 ] || what=(release "asan:unit|fuzz|sanitizer:all" tsan:sanitizer:all)
+  build_for_tests release
   trap - EXIT TERM INT HUP
   # Leaks are not looked for in MPI programs (label sanitizer): the MPI libraries have them.
   exec /usr/bin/python3 tests/gate/gate.py "${nightly[@]}" "${limit[@]}" --times "$times" "${what[@]}"
@@ -191,7 +189,7 @@ build_for_tests() { # PRESET [TARGET ..]
   local from=$SECONDS
   at="building build/$1"
   mkdir -p "build/$1"
-  cmake --preset "$1" "-DLC_PATIENCE=$LC_PATIENCE" >"build/$1/configure.log" 2>&1 || { tail -n 40 "build/$1/configure.log" >&2; return 1; }
+  cmake --preset "$1" "-DLC_PATIENCE=${LC_PATIENCE:-3}" >"build/$1/configure.log" 2>&1 || { tail -n 40 "build/$1/configure.log" >&2; return 1; }
   build "$@"
   times+=", build $1 $((SECONDS - from)) s"
 }
@@ -249,6 +247,7 @@ case "${1:-}" in
     build release
     ;;
   test) run_tests "${2:-}" ;;
+  build-for-tests) build_for_tests "${@:2}" ;; # for tests/gate/gate.py
   nightly) nightly "${@:2}" ;;
   measure) measure "${@:2}" ;;
   lint) lint ;;

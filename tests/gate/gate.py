@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Runs the tests of several builds, repeats what may be repeated, and ends with everything that a reader needs.
 
-gate.py [--nightly] [--limit SECONDS] [--times TEXT] BUILD[:LABELS] ..     BUILD as in build/BUILD; LABELS: regular expression of ctest -L
+gate.py [--nightly] [--limit SECONDS] [--times TEXT] BUILD[:LABELS[:TARGETS]] ..
+    BUILD as in build/BUILD; LABELS: regular expression of ctest -L; TARGETS: what has to be built first, which is done beside the tests of
+    the builds before (latecomer.sh build-for-tests)
 gate.py --patience      prints the factor for limits of time on this machine as it is now
 
 A failed test labelled `real` is repeated three times alone, when everything else is done and the machine has come to rest: if all three
@@ -17,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -83,19 +86,19 @@ class Test:
         properties = {p["name"]: p["value"] for p in entry.get("properties", [])}
         self.build, self.name, self.labels = build, entry["name"], properties.get("LABELS", [])
         self.status, self.seconds, self.output, self.alone = "not reached", 0.0, "", ""
+        self.again = f"ctest --test-dir build/{build} -R '^{re.escape(self.name)}$' -FA '.*' --output-on-failure"
 
     def title(self):
         return self.name if self.build == "release" else f"{self.name} ({self.build})"
 
-    def take(self, status, case):
-        """What came out: `status` as ctest printed it, its JUnit test case (None where the run was ended)."""
+    def take(self, status, why, case):
+        """What came out: status, what ctest said of it (Timeout, Exception: SegFault), its JUnit test case (None where the run was ended)."""
         self.status = status
         if case is not None:
             self.seconds = float(case.get("time") or 0)
             self.output = case.findtext("system-out") or ""
-            said = next((element.get("message") or "" for element in case if element.tag in ("failure", "skipped")), "")
-            if status != "passed" and said:
-                self.output += f"\nctest: {said}\n"
+        if status == "failed" and why != "Failed":
+            self.output += f"\nctest: {why}\n"
         if status in ("failed", "not run"):
             self.log("first").write_text(self.output, encoding="utf-8")
 
@@ -103,19 +106,77 @@ class Test:
         return LOGS / f"{self.build}.{self.name}.{attempt}.log"
 
 
+class Builder(threading.Thread):
+    """Makes builds one after the other, with what the tests leave of the processors."""
+
+    def __init__(self, wanted):
+        """wanted: build -> targets."""
+        super().__init__(daemon=True)
+        self.wanted, self.done = wanted, {build: threading.Event() for build in wanted}
+        self.failures, self.seconds = {}, {}
+        self.lock, self.process, self.stopped = threading.Lock(), None, False
+        self.start()
+
+    def run(self):
+        for build, targets in self.wanted.items():
+            begin = time.monotonic()
+            with self.lock:
+                if self.stopped:
+                    return
+                self.process = subprocess.Popen(["nice", "-n", "19", "./latecomer.sh", "build-for-tests", build, *targets], stdout=subprocess.PIPE,
+                                                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+            try:
+                Path(f"/proc/{self.process.pid}/autogroup").write_text("19", encoding="ascii")  # where sessions share the processors, not processes
+            except OSError:
+                pass
+            output = self.process.communicate()[0]
+            self.seconds[build] = time.monotonic() - begin
+            if self.process.returncode != 0:
+                self.failures[build] = output
+            self.done[build].set()
+
+    def wait(self, build):
+        """When the build is there: what it printed if it failed, and None if not. In slices, for signals."""
+        while not self.done[build].wait(0.5):
+            pass
+        return self.failures.get(build)
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            if self.process and self.process.poll() is None:
+                end_group(self.process.pid)
+
+
+def end_group(pid):
+    try:
+        os.killpg(pid, signal.SIGTERM)
+        time.sleep(2)
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def heed(handler):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, handler)
+
+
 class Run:
     """One ctest after another; what is running now."""
 
     def __init__(self, limit, times):
         self.machine, self.begin, self.limit, self.times = Machine(), time.monotonic(), limit, [times] if times else []
-        self.tests, self.running, self.ctest, self.ended = [], {}, None, None
-        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(name, self.stop)
-        signal.signal(signal.SIGALRM, self.stop)
-        if limit:
-            signal.alarm(limit)
+        self.tests, self.running, self.ended = [], {}, None
+        self.builder = Builder({})
+
+    def begin_to_heed(self):
+        heed(self.stop)
+        if self.limit:
+            signal.alarm(self.limit)
 
     def stop(self, number, _):
+        heed(signal.SIG_IGN)  # the end is on its way
         what = f"the limit of {self.limit} s" if number == signal.SIGALRM else signal.Signals(number).name
         raise Ended(f"ended by {what} after {self.seconds()} s while running {', '.join(self.running.values()) or 'nothing'}")
 
@@ -123,39 +184,51 @@ class Run:
         return round(time.monotonic() - self.begin)
 
     def call_ctest(self, build, words, seen):
-        """Prints one line per test as they end, and sets seen[name] to its status; returns the JUnit file's test cases by name."""
+        """Prints one line per test as they end, and sets seen[name] to its status and ctest's words; returns the JUnit file's test cases by name."""
         report = LOGS / f"{build}.xml"
         report.unlink(missing_ok=True)
         words = ["ctest", "--test-dir", f"build/{build}", "--no-tests=error", "--output-junit", str(report.absolute()),
                  "--test-output-size-failed", "65536", "--test-output-size-passed", "256", *words]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              start_new_session=True) as self.ctest:
-            for line in self.ctest.stdout:
+        ctest = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        try:
+            for line in ctest.stdout:
                 started = re.match(r" +Start +(\d+): (\S+)", line)
-                finished = re.match(r" *(?:\d+/\d+)? +Test +#(\d+): (\S+) [. ]*(\*\*\*)?(\w+)", line)
+                finished = re.match(r" *(?:\d+/\d+)? +Test +#(\d+): (\S+) [. ]*(?:\*\*\*)?(\w.*?) +[\d.]+ sec", line)
                 if started:
                     self.running[started[1]] = started[2]
                 elif finished:
                     self.running.pop(finished[1], None)
-                    seen[finished[2]] = {"Passed": "passed", "Skipped": "skipped"}.get(finished[4], "failed")
+                    seen[finished[2]] = {"Passed": "passed", "Skipped": "skipped"}.get(finished[3], "failed"), finished[3]
                     print(line, end="", flush=True)
                 elif re.match(r"No tests were found|Unable to|CMake Error", line):
                     print(line, end="", flush=True)
-        self.ctest = None
+        except Ended:
+            end_group(ctest.pid)
+            raise
+        finally:
+            ctest.stdout.close()
+            ctest.wait()
         self.running.clear()
         try:
             return {case.get("name"): case for case in xml.parse(report).getroot().iter("testcase")}
         except (OSError, xml.ParseError):
             return {}
 
-    def end_ctest(self):
-        if self.ctest:
-            os.killpg(self.ctest.pid, signal.SIGTERM)
-            time.sleep(2)
-            try:
-                os.killpg(self.ctest.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+    def wait_for_build(self, build):
+        """Whether it can be tested; if not, that is a failed test."""
+        begin = time.monotonic()
+        self.running["build"] = f"the build of build/{build}"
+        printed = self.builder.wait(build)
+        self.running.clear()
+        self.times.append(f"build {build} {self.builder.seconds[build]:.0f} s ({time.monotonic() - begin:.0f} s waited for)")
+        if printed is None:
+            return True
+        test = Test(build, {"name": "build"})
+        test.status, test.output, test.seconds = "failed", printed, self.builder.seconds[build]
+        test.again = f"./latecomer.sh build-for-tests {build} {' '.join(self.builder.wanted[build])}"
+        test.log("first").write_text(printed, encoding="utf-8")
+        self.tests.append(test)
+        return False
 
     def run_build(self, build, select):
         begin = time.monotonic()
@@ -169,14 +242,15 @@ class Run:
             cases = self.call_ctest(build, [f"-j{AT_ONCE}", *select], seen)
         finally:
             for test in known:
-                test.take(seen.get(test.name, "not run" if cases else "not reached"), cases.get(test.name))
+                status, why = seen.get(test.name, ("not run" if cases else "not reached", ""))
+                test.take(status, why, cases.get(test.name))
             self.times.append(f"{build} {time.monotonic() - begin:.0f} s")
 
     def repeat(self, test):
         for turn in range(1, ALONE + 1):
             seen = {}
             case = self.call_ctest(test.build, ["-R", f"^{re.escape(test.name)}$", "-FA", ".*"], seen).get(test.name)
-            if seen.get(test.name) != "passed":
+            if seen.get(test.name, ("", ""))[0] != "passed":
                 output = case.findtext("system-out") if case is not None else None
                 test.log(f"alone{turn}").write_text(output or "", encoding="utf-8")
                 test.alone = f"alone: failed in turn {turn} of {ALONE}"
@@ -213,7 +287,7 @@ class Run:
                 print(f"  {test.title()}  {test.log('first')}")
         for test in failed[:40]:
             print(f"FAILED {test.title()}  [{test.status}, {test.seconds:.1f} s{', ' + test.alone if test.alone else ''}]  {test.log('first')}")
-            print(f"  again: ctest --test-dir build/{test.build} -R '^{re.escape(test.name)}$' -FA '.*' --output-on-failure")
+            print(f"  again: {test.again}")
             for line in [line for line in test.output.splitlines() if line.strip()][-LOG_LINES:]:
                 print(f"  | {line[:LINE_CHARACTERS]}")
         if len(failed) > 40:
@@ -255,14 +329,17 @@ def main():
     LOGS.mkdir(parents=True)
     run = Run(args.limit, args.times)
     try:
-        for word in args.builds:
-            build, _, labels = word.partition(":")
-            run.run_build(build, (["-L", labels] if labels else []) + ([] if args.nightly else ["-LE", "nightly"]))
+        run.begin_to_heed()
+        builds = [(*word.split(":"), "", "")[:3] for word in args.builds]
+        run.builder = Builder({build: targets.split() for build, _, targets in builds if targets})
+        for build, labels, targets in builds:
+            if not targets or run.wait_for_build(build):
+                run.run_build(build, (["-L", labels] if labels else []) + ([] if args.nightly else ["-LE", "nightly"]))
         run.repeat_failed()
     except Ended as ended:
         run.ended = str(ended)
-        run.end_ctest()
-    signal.alarm(0)
+        run.builder.stop()
+    heed(signal.SIG_IGN)
     return run.summary()
 
 
