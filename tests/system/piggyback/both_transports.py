@@ -86,7 +86,7 @@ def main():
         for name in args.names:
             program, *arguments = name.split(":")
             command = [f"{args.directory}/{program}-{args.flavour}", *arguments]
-            ranks = {"random": 3, "corner_cases": 2, "call_chains": 3 if args.flavour == "openmpi" else 2, "threads_queue": 3}.get(program, 4)
+            ranks = {"random": 3, "corner_cases": 2, "call_chains": 3 if args.flavour == "openmpi" else 2, "threads_queue": 3, "threads_meet": 2}.get(program, 4)
             found += check(work, command, ranks, args)
     print("\n".join(found))
     return 1 if found else 0

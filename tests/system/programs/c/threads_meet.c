@@ -1,0 +1,106 @@
+/* Threads that meet in what belongs to all of them. "collectives": one thread begins nonblocking
+ * collectives, another one completes them while the next ones begin on the same communicator.
+ * "regions": MPI_THREAD_FUNNELED; a thread that never calls MPI is in many regions while the first
+ * one sends, receives and is away from MPI. */
+#include "program.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "latecomer.h"
+
+enum { ROUNDS = 400, EXCHANGES = 60, OPEN = 24, NAMES = 100 };
+static MPI_Request requests[OPEN];
+static int given[OPEN], all[OPEN], begun, completed;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int stop;
+static const struct timespec pause_time = {0, 20000};
+
+static int value_of(const int *counter) {
+    pthread_mutex_lock(&lock);
+    int value = *counter;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+
+static void add_to(int *counter, int n) {
+    pthread_mutex_lock(&lock);
+    *counter += n;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Not in order: the oldest one is asked for last. */
+static void *complete(void *unused) {
+    (void)unused;
+    for (int first = 0; first < ROUNDS;) {
+        int n = value_of(&begun) - first;
+        if (n < OPEN / 2 && first + n < ROUNDS) {
+            nanosleep(&pause_time, NULL);
+            continue;
+        }
+        for (int i = n - 1; i >= 0; i--) {
+            int done = 0, slot = (first + i) % OPEN;
+            for (; !done; nanosleep(&pause_time, NULL))
+                OK(MPI_Test(&requests[slot], &done, MPI_STATUS_IGNORE));
+            CHECK(all[slot] == size * (first + i));
+        }
+        first += n;
+        add_to(&completed, n);
+    }
+    return NULL;
+}
+
+static void collectives(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, complete, NULL) == 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        while (i - value_of(&completed) >= OPEN)
+            nanosleep(&pause_time, NULL);
+        given[i % OPEN] = i;
+        OK(MPI_Iallreduce(&given[i % OPEN], &all[i % OPEN], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                          &requests[i % OPEN]));
+        add_to(&begun, 1);
+    }
+    pthread_join(thread, NULL);
+}
+
+static void *be_in_regions(void *unused) {
+    char name[32];
+    (void)unused;
+    latecomer_begin("first");
+    latecomer_end("first");
+    add_to(&begun, 1);
+    while (!stop)
+        for (int i = 0; i < NAMES; i++) {
+            snprintf(name, sizeof name, "region %d", i);
+            latecomer_begin(name);
+            latecomer_end(name);
+        }
+    return NULL;
+}
+
+static void regions(void) {
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, out, in;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, be_in_regions, NULL) == 0);
+    while (value_of(&begun) == 0) /* it is known to the tool */
+        nanosleep(&pause_time, NULL);
+    for (out = 0; out < EXCHANGES; out++) {
+        OK(MPI_Sendrecv(&out, 1, MPI_INT, to, 0, &in, 1, MPI_INT, from, 0, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
+        CHECK(in == out);
+        nanosleep(&pause_time, NULL);
+    }
+    stop = 1;
+    pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv) {
+    int funneled = argc > 1 && strcmp(argv[1], "regions") == 0;
+    int wanted = funneled ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
+    CHECK(start_program_threads(&argc, &argv, wanted) >= wanted);
+    (funneled ? regions : collectives)();
+    say("threads_meet %d", ROUNDS);
+    return end_program();
+}
