@@ -1,6 +1,6 @@
 /* Two ranks: receives that fail again and again, as the messages are longer than the buffers,
- * completed by every function that takes several requests: what the tool has kept for them it uses
- * again. Its memory comes from mappings (own_heap.c), which this program counts. */
+ * completed by every function that does so: what the tool has kept for them it uses again, and what
+ * failed has received nothing. Its memory comes from mappings (own_heap.c), which this program counts. */
 #include "program.h"
 
 #include <dlfcn.h>
@@ -50,8 +50,14 @@ static int complete(int how, int n, MPI_Request *r) {
         case 4:
             failed += MPI_Waitall(n, r, statuses) != MPI_SUCCESS;
             break;
-        default:
+        case 5:
             failed += MPI_Testall(n, r, &flag, statuses) != MPI_SUCCESS;
+            break;
+        case 6:
+            failed += MPI_Wait(&r[open_ones(n, r) - 1], statuses) != MPI_SUCCESS;
+            break;
+        default:
+            failed += MPI_Test(&r[open_ones(n, r) - 1], &flag, statuses) != MPI_SUCCESS;
         }
     return failed;
 }
@@ -68,12 +74,12 @@ static int one_round(int how, int n) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const names[] = {"waitsome", "testsome", "waitany",
-                                        "testany",  "waitall",  "testall"};
-    int rounds = argc > 1 ? atoi(argv[1]) : 1500;
+    static const char *const names[] = {"waitsome", "testsome", "waitany", "testany",
+                                        "waitall",  "testall",  "wait",    "test"};
+    int rounds = argc > 1 ? atoi(argv[1]) : 1100;
     start_program(&argc, &argv);
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    for (int how = 0; how < 6; how++) {
+    for (int how = 0; how < 8; how++) {
         int failed = 0;
         size_t before = 0;
         for (int round = 0; round < rounds; round++) {
