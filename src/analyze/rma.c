@@ -157,7 +157,7 @@ static void number(struct side *items, size_t n) {
 }
 
 /* The partner that acts last per epoch. */
-static enum lc_err judge_epoch(struct rma *r, const struct epoch *e, const struct side *last) {
+static enum lc_err judge_epoch(const struct epoch *e, const struct side *last) {
     bool target = e->open->type == LC_RMA_POST;
     int64_t release = target ? last->enter2 : last->enter;
     const struct lc_rma *call = e->close;
@@ -173,10 +173,14 @@ static enum lc_err judge_epoch(struct rma *r, const struct epoch *e, const struc
                            .cause_cnode = last->cnode,
                            .kind = target ? LC_WAIT_RMA_EARLY_WAIT : LC_WAIT_RMA_LATE_POST,
                            .flags = LC_WAIT_STATE | LC_WAIT_BLOCKS};
-    (void)r;
     if (wait.release > wait.end)
         wait.flags |= LC_WAIT_CUT;
-    return lc_wait_ticks(&wait) > 0 ? lc_wait_add(e->loc, &wait) : LC_OK;
+    if (lc_wait_ticks(&wait) > 0)
+        return lc_wait_add(e->loc, &wait);
+    return lc_wait_arrived(e->loc, &(struct lc_arrival){.release = release,
+                                                        .call = call->call,
+                                                        .cause = last->location & 0x3fffffffu,
+                                                        .kind = LC_ARRIVED_DATA});
 }
 
 static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
@@ -209,7 +213,7 @@ static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
     }
     for (size_t i = 0; i < r->n_epochs && err == LC_OK; i++)
         if (last[i])
-            err = judge_epoch(r, &r->epochs[i], last[i]);
+            err = judge_epoch(&r->epochs[i], last[i]);
     free(last);
     return err;
 }

@@ -123,12 +123,18 @@ static enum lc_err add_wait(struct lc_loc *loc, const struct verdict *v, uint32_
     return *done ? lc_wait_add(loc, &wait) : LC_OK;
 }
 
-/* The first of the calls that open, flush and close the epoch. */
+/* The first of the calls that open, flush and close the epoch; a release before all of them is
+ * noted, since it may come too late when time is saved. */
 static enum lc_err add_wait_of(struct lc_trace *trace, const struct verdict *v) {
     struct lc_loc *loc = lc_trace_loc(trace, v->location);
     const struct lc_loc_extra *extra = loc->extra;
     const struct lc_rma_lock *e = &extra->rma_locks[v->epoch];
     bool done;
+    if (v->released <= loc->time[loc->calls[e->open].enter])
+        return lc_wait_arrived(loc, &(struct lc_arrival){.release = v->released,
+                                                         .call = e->open,
+                                                         .cause = v->cause & 0x3fffffffu,
+                                                         .kind = LC_ARRIVED_DATA});
     LC_TRY(add_wait(loc, v, e->open, &done));
     size_t first = LC_FIRST_WHERE(i, 0, extra->n_rma_flushes, extra->rma_flushes[i].call > e->open);
     for (size_t i = first;

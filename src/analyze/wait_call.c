@@ -179,7 +179,8 @@ static enum lc_err note_arrival(struct lc_loc *loc, const struct lc_mpi_call *ca
         return LC_OK;
     if (c->wait.kind == LC_WAIT_LS)
         arrival.kind = LC_ARRIVED_MESSAGE;
-    else if (c->wait.kind != LC_WAIT_12N && c->wait.kind != LC_WAIT_SCAN)
+    else if (c->wait.kind != LC_WAIT_12N && c->wait.kind != LC_WAIT_SCAN &&
+             c->wait.kind != LC_WAIT_NEIGHBOR)
         return LC_OK;
     return lc_wait_arrived(loc, &arrival);
 }

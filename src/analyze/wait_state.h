@@ -79,10 +79,10 @@ static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
 }
 
 enum lc_arrival_kind {
-    LC_ARRIVED_MESSAGE, /* a message, or data of a root, was there before the call needed it */
-    LC_ARRIVED_DATA,
-    LC_ARRIVED_MEMBER, /* this location gave its part to a reduction and went on */
-    LC_ARRIVED_ALL     /* this is its root, and came last */
+    LC_ARRIVED_MESSAGE, /* a message was there before the call needed it */
+    LC_ARRIVED_DATA,    /* data of a root or neighbour, a post or complete, the release of a lock */
+    LC_ARRIVED_MEMBER,  /* this location gave its part to a reduction and went on */
+    LC_ARRIVED_ALL      /* this is its root, and came last */
 };
 
 /* A dependence for which nobody waited. */

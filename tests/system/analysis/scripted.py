@@ -19,9 +19,9 @@ def paradigm_and_role(name):
     return (4, 1) if name.startswith("MPI") else (Paradigm.OPENMP.value, role.value) if role else (2, 1)
 
 
-def script(*locations, definitions=(), threads=()):
+def script(*locations, definitions=(), threads=(), ends=()):
     """Per location calls inside of main, in ms: (region, from, to, what happens in it ..), of which each is a call or the text of a
-    record, "time record arguments". threads: of each process; workers have no main."""
+    record, "time record arguments". threads: of each process; workers have no main. ends: of main on each location, 105 if not given."""
     regions, lines = ["main"], []
 
     def add(location, what):
@@ -39,7 +39,7 @@ def script(*locations, definitions=(), threads=()):
     threads = threads or [1] * len(locations)
     masters = {sum(threads[:process]) for process in range(len(threads))}
     for location, calls in enumerate(locations):
-        for what in [("main", 0, 105, *calls)] if location in masters else calls:
+        for what in [("main", 0, ends[location] if ends else 105, *calls)] if location in masters else calls:
             add(location, what)
     defined = [f"process {n}" for n in threads] + ["region %d %d %s" % (*paradigm_and_role(name), name) for name in regions]
     return "\n".join([*defined, "comm " + " ".join(map(str, range(len(threads)))), *definitions, *lines]) + "\n"

@@ -129,6 +129,26 @@ CASES["two_locks"] = (
     all_terminal("rma", [("MPI_Win_lock_all", 0, 51)], "mpi_rma_sync_lock_competition",
                  [("hold", 2, 49), ("MPI_Win_lock", 2, 1), ("MPI_Win_unlock", 2, 1)]), None)  # nothing to gain: rank 1 ends as late
 
+# What rank 1 finds ready when it is `slow` it has to wait for when it is not: its neighbour until 20, who went on at 50 with it; the post
+# of 20 (in MPI_Win_start), after which it needs 1, 1 and 53 ms; the lock until 21, then 5 ms until it lets it go and 49 more.
+gather = lambda start: ("MPI_Neighbor_allgather", start, 51, f"{start} begin", f"51 end {ALLGATHER} 0 {NONE} 8 8")
+lock = lambda start, end: ("MPI_Win_lock", start, end, f"{end} acquire 0 0 0")
+unlock = lambda start: ("MPI_Win_unlock", start, start + 1, f"{start + 1} release 0 0")
+for name, metric, places, costs, calls, definitions, gain in (
+        ("neighbour_ready", "mpi_neighbor_wait", [("MPI_Neighbor_allgather", 0, 30)], {"delay_neighbor": [("slow", 1, 30)]},
+         ([("work", 0, 20), gather(20)], [("slow", 0, 50), gather(50)]), ["cart 0 2 0"], 105 - (20 + 1 + 54)),
+        ("post_ready", "mpi_rma_early_wait", [("MPI_Win_wait", 0, 30)],
+         {"delay_rma": [("slow", 1, Fraction(30 * 50, 51)), ("MPI_Win_start", 1, Fraction(30, 51))]},
+         ([("work", 0, 20), ("MPI_Win_post", 20, 21, "20 rma_group 0 2"), ("MPI_Win_wait", 21, 53, "21 rma_group 0 2")],
+          [("slow", 0, 50), ("MPI_Win_start", 50, 51, "50 rma_group 0 1"), ("MPI_Win_complete", 51, 52, "51 rma_group 0 1")]),
+         ["comm 0", "comm 1", "window 0"], 105 - (20 + 1 + 1 + 53)),
+        ("lock_ready", "mpi_rma_sync_lock_competition", [("MPI_Win_lock", 0, 26)],
+         {"delay_rma": [("slow", 1, Fraction(26 * 50, 54)), ("hold", 1, Fraction(26 * 4, 54))]},
+         ([lock(0, 1), ("own", 1, 20), unlock(20), ("own", 21, 30), lock(30, 57), unlock(57)],
+          [("slow", 0, 50), lock(50, 51), ("hold", 51, 55), unlock(55)]), ["window 0"], 105 - (21 + 1 + 4 + 1 + 49))):
+    CASES[name] = (script(*calls, definitions=definitions, ends=(65, 105)), {metric: places, **costs},
+                   ("slow", 1, costs[next(iter(costs))][0][2], gain))
+
 # The first root cause of the analysis: (call path, rank, costs, chain of (call path, rank, part of it)).
 CHAINS = {"fence_chain": ("main/origin", 2, 100, [("main/MPI_Win_fence", 1, 60), ("main/MPI_Win_fence", 0, 40)])}
 
