@@ -150,7 +150,7 @@ struct lc_rma_lock { /* an epoch under the lock of a window */
     int64_t acquired, released;
     uint32_t open, close; /* calls; close: LC_NONE while held */
     uint32_t window;      /* in trace->comms */
-    uint32_t target;      /* rank in it */
+    uint32_t target;      /* rank in it; LC_NONE: all */
     uint32_t lock;
     bool shared;
 };

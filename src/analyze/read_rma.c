@@ -118,7 +118,7 @@ static OTF2_CallbackCode on_lock(OTF2_LocationRef location, OTF2_TimeStamp time,
     struct lc_loc_extra *extra = lc_reader_extra(reader);
     uint32_t call = lc_reader_call(reader);
     uint32_t comm = lc_idmap_get(&reader->defs->window_of, window);
-    if (!extra || call == LC_NONE || comm == LC_NONE || remote == OTF2_UNDEFINED_UINT32)
+    if (!extra || call == LC_NONE || comm == LC_NONE)
         return lc_reader_end(reader);
     reader->err = lc_grow(&extra->rma_locks, &extra->cap_rma_locks, extra->n_rma_locks + 1,
                           sizeof *extra->rma_locks);

@@ -4,13 +4,15 @@
 
 #include "analyze/events.h"
 #include "analyze/wait_list.h"
+#include "base/idmap.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 
-struct holding { /* on its way to the home of the lock */
+struct holding { /* on its way to the home of the window */
     int64_t acquired, released;
-    int64_t leave; /* of the releasing call */
-    uint32_t window, target, lock;
+    int64_t leave;           /* of the releasing call */
+    uint32_t window, target; /* LC_NONE: all targets */
+    uint32_t lock;
     uint32_t location, epoch; /* index in extra->rma_locks */
     uint32_t cnode;           /* of the releasing call */
     uint32_t shared;
@@ -21,12 +23,22 @@ struct verdict { /* on its way back: the last conflicting holder before */
     uint32_t location, epoch, cause, cause_cnode;
 };
 
-static int by_lock(const void *a, const void *b) {
+/* The last of each to let go of a target, so far. */
+struct target {
+    const struct holding *exclusive, *shared;
+};
+
+struct targets { /* of one window */
+    struct lc_idmap index;
+    struct target *list; /* as many as there are holdings, at the most */
+    size_t n;
+    struct target any; /* exclusive: of any target; shared: of all targets at once */
+};
+
+static int by_release(const void *a, const void *b) {
     const struct holding *x = a, *y = b;
     if (x->window != y->window)
         return x->window < y->window ? -1 : 1;
-    if (x->target != y->target)
-        return x->target < y->target ? -1 : 1;
     if (x->lock != y->lock)
         return x->lock < y->lock ? -1 : 1;
     if (x->released != y->released)
@@ -38,12 +50,16 @@ static int by_lock(const void *a, const void *b) {
     return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
-static bool same_lock(const struct holding *a, const struct holding *b) {
-    return a->window == b->window && a->target == b->target && a->lock == b->lock;
-}
-
+/* Of equal releases the exclusive one, then the one that comes first in the order. Either may be
+ * NULL. */
 static const struct holding *later(const struct holding *a, const struct holding *b) {
-    return !a || b->released > a->released ? b : a;
+    if (!a || !b)
+        return a ? a : b;
+    if (a->released != b->released)
+        return a->released > b->released ? a : b;
+    if (a->shared != b->shared)
+        return a->shared ? b : a;
+    return a < b ? a : b;
 }
 
 static enum lc_err collect(const struct lc_trace *trace, struct holding **out, uint32_t **dest,
@@ -60,7 +76,7 @@ static enum lc_err collect(const struct lc_trace *trace, struct holding **out, u
             if (e->close == LC_NONE)
                 continue;
             const struct lc_mpi_call *close = &loc->calls[e->close];
-            (*dest)[*n] = (e->window * 31 + e->target) % trace->comm->size;
+            (*dest)[*n] = e->window % trace->comm->size;
             (*out)[(*n)++] = (struct holding){.acquired = e->acquired,
                                               .released = e->released,
                                               .leave = loc->time[close->leave],
@@ -76,33 +92,71 @@ static enum lc_err collect(const struct lc_trace *trace, struct holding **out, u
     return LC_OK;
 }
 
+static enum lc_err find_target(struct targets *targets, uint32_t target, uint32_t *index) {
+    *index = lc_idmap_get(&targets->index, target);
+    if (*index != LC_NONE)
+        return LC_OK;
+    *index = (uint32_t)targets->n;
+    targets->list[targets->n++] = (struct target){NULL, NULL};
+    return lc_idmap_put(&targets->index, target, *index);
+}
+
+/* The last conflicting holder before this one, which is a holder from now on. */
+static enum lc_err succeed(struct targets *targets, const struct holding *own,
+                           const struct holding **before) {
+    struct target *any = &targets->any;
+    if (own->target == LC_NONE) {
+        *before = own->shared ? any->exclusive : later(any->exclusive, any->shared);
+        any->shared = later(any->shared, own);
+        return LC_OK;
+    }
+    uint32_t index;
+    LC_TRY(find_target(targets, own->target, &index));
+    struct target *target = &targets->list[index];
+    *before = target->exclusive;
+    if (own->shared) {
+        target->shared = later(target->shared, own);
+        return LC_OK;
+    }
+    *before = later(*before, later(target->shared, any->shared));
+    target->exclusive = later(target->exclusive, own);
+    any->exclusive = later(any->exclusive, own);
+    return LC_OK;
+}
+
 /* Home: in the order of release; who comes later waits for the last release so far. */
-static enum lc_err judge(const struct lc_trace *trace, struct holding *in, size_t n,
-                         struct verdict **out, uint32_t **dest, size_t *n_out) {
-    LC_TRY(lc_alloc(out, n, sizeof **out));
-    LC_TRY(lc_alloc(dest, n, sizeof **dest));
-    if (n)
-        qsort(in, n, sizeof *in, by_lock);
-    const struct holding *exclusive = NULL, *shared = NULL; /* last to let go */
+static enum lc_err judge_in_order(const struct lc_trace *trace, struct targets *targets,
+                                  const struct holding *in, size_t n, struct verdict *out,
+                                  uint32_t *dest, size_t *n_out) {
     for (size_t i = 0; i < n; i++) {
-        const struct holding *own = &in[i];
-        if (i && !same_lock(own, &in[i - 1]))
-            exclusive = shared = NULL;
-        const struct holding *before = exclusive;
-        if (!own->shared && shared)
-            before = later(before, shared);
-        if (before && before->location != own->location) {
-            (*dest)[*n_out] = lc_trace_owner(trace, own->location);
-            (*out)[(*n_out)++] =
-                (struct verdict){before->released, before->leave,    own->location,
-                                 own->epoch,       before->location, before->cnode};
+        const struct holding *own = &in[i], *before;
+        if (i && (own->window != in[i - 1].window || own->lock != in[i - 1].lock)) {
+            lc_idmap_clear(&targets->index);
+            targets->n = 0;
+            targets->any = (struct target){NULL, NULL};
         }
-        if (own->shared)
-            shared = later(shared, own);
-        else
-            exclusive = later(exclusive, own);
+        LC_TRY(succeed(targets, own, &before));
+        if (before && before->location != own->location) {
+            dest[*n_out] = lc_trace_owner(trace, own->location);
+            out[(*n_out)++] = (struct verdict){before->released, before->leave,    own->location,
+                                               own->epoch,       before->location, before->cnode};
+        }
     }
     return LC_OK;
+}
+
+static enum lc_err judge(const struct lc_trace *trace, struct holding *in, size_t n,
+                         struct verdict **out, uint32_t **dest, size_t *n_out) {
+    struct targets targets = {0};
+    LC_TRY(lc_alloc(out, n, sizeof **out));
+    LC_TRY(lc_alloc(dest, n, sizeof **dest));
+    LC_TRY(lc_alloc(&targets.list, n, sizeof *targets.list));
+    if (n)
+        qsort(in, n, sizeof *in, by_release);
+    enum lc_err err = judge_in_order(trace, &targets, in, n, *out, *dest, n_out);
+    lc_idmap_free(&targets.index);
+    free(targets.list);
+    return err;
 }
 
 /* The call waits for the release if that lies within it. */

@@ -3,8 +3,8 @@
  * data are needed (MPI_Win_flush) or the epoch is over: the call, of those that open, flush and
  * close the epoch, within which the last conflicting holder before lets go, has waited for that.
  * Who held it before is told by the order of releases, since MPI_Win_lock may have returned without
- * the lock. Two shared holders do not conflict; locks of all processes at once (MPI_Win_lock_all)
- * are left out. Called by waits.c. */
+ * the lock. Two shared holders do not conflict; MPI_Win_lock_all is a shared lock of all processes
+ * of the window. Called by waits.c. */
 #ifndef LC_ANALYZE_RMA_LOCK_H
 #define LC_ANALYZE_RMA_LOCK_H
 

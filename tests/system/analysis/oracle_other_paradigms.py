@@ -17,7 +17,7 @@ if [f.name for f in InterComm._fields].count("parent") == 2:
 MPI_KINDS = list(oracle.KINDS)
 COST_KINDS = ["rma", "io", "neighbor", "ompbarrier", "ompidle", "lock"]
 IF_SYNCHRONISING = {"mpi_rma_wait_at_create", "mpi_rma_wait_at_fence", "mpi_rma_wait_at_free", "mpi_io_collective_wait"}
-SELF, THIS_GROUP = 0xFFFFFFFE, 0xFFFFFFFD
+SELF, THIS_GROUP, ALL_TARGETS = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
 
 
 class Place:
@@ -314,14 +314,14 @@ class Analysis(oracle.Analysis):
             if last:
                 call = e[3] if e[3].lv > last[3].en else e[4]
                 self._pair_state("mpi_rma_sync_late_post", "rma", call, call.en, call.lv, last[0], last[3].en, last[3])
-        by_lock = defaultdict(list)
+        by_window = defaultdict(list)
         for e in self.t.epochs:
             if e[7] is not None:
-                by_lock[e[1], e[2]].append(e)
-        for holders in by_lock.values():
+                by_window[e[1]].append(e)
+        for holders in by_window.values():
             holders.sort(key=lambda e: (e[7], e[5], e[0]))  # MPI_Win_lock may return without the lock: its Leave tells no order
             for i, e in enumerate(holders):
-                before = [h for h in holders[:i] if not (h[3] and e[3])]
+                before = [h for h in holders[:i] if not (h[3] and e[3]) and (h[2] == e[2] or ALL_TARGETS in (h[2], e[2]))]
                 # Of equal releases the one taken first; exclusive holders count before shared ones.
                 holder = min(before, key=lambda h: (-h[7], h[3], h[5], h[0]), default=None)
                 if not holder or holder[0] == e[0]:

@@ -164,16 +164,20 @@ class Trace:
             self.expect("mpi_rma_early_wait", l, "MPI_Win_wait", max(completes.values()) - wait)
 
     def locks(self, ranks, w):
-        target, last, held = self.rng.randrange(len(ranks)), 0, []
+        """Of one or two targets, or of all at once."""
+        last, held = 0, []
         for _ in range(self.rng.randrange(8)):
+            target = self.rng.choice([0, 0, len(ranks) - 1, NONE])
+            suffix = "_all" if target == NONE else ""
             p = self.rng.choice(ranks)
-            l, shared, lazy = self.first[p], self.rng.random() < 0.4, self.rng.random() < 0.4
+            l, shared, lazy = self.first[p], target == NONE or self.rng.random() < 0.4, self.rng.random() < 0.4
+            conflicting = [h for h in held if not (shared and h[2]) and (h[3] == target or NONE in (h[3], target))]
             self.work([l])
-            free = max([h[1] for h in held if not (shared and h[2])], default=0)
-            lock = self.enter(l, "MPI_Win_lock")
+            free = max([h[1] for h in conflicting], default=0)
+            lock = self.enter(l, "MPI_Win_lock" + suffix)
             self.now[l] = last = max(self.now[l], last, 0 if lazy else free) + 1
             self.emit(l, "acquire", w, target, int(shared))
-            acquired, locked = self.now[l], self.leave(l, "MPI_Win_lock")
+            locked = self.leave(l, "MPI_Win_lock" + suffix)
             self.work([l])
             flush = flushed = self.now[l]
             if self.rng.random() < 0.5:
@@ -182,18 +186,18 @@ class Trace:
                 self.emit(l, "complete_remote", w)
                 flushed = self.leave(l, "MPI_Win_flush")
                 self.work([l])
-            unlock = self.enter(l, "MPI_Win_unlock")
+            unlock = self.enter(l, "MPI_Win_unlock" + suffix)
             self.now[l] = max(self.now[l], free) + 1
             self.emit(l, "release", w, target)
-            released, unlocked = self.now[l], self.leave(l, "MPI_Win_unlock")
-            before = [h for h in held if h[0] < acquired and not (shared and h[2])]
-            held.append((acquired, released, shared, l))
-            if not before:
+            released, unlocked = self.now[l], self.leave(l, "MPI_Win_unlock" + suffix)
+            held.append((l, released, shared, target))
+            if not conflicting:
                 continue
-            holder = max(before, key=lambda h: h[1])
-            if holder[3] == l:
+            holder = max(conflicting, key=lambda h: h[1])
+            if holder[0] == l:
                 continue
-            for name, start, end in (("MPI_Win_lock", lock, locked), ("MPI_Win_flush", flush, flushed), ("MPI_Win_unlock", unlock, unlocked)):
+            for name, start, end in (("MPI_Win_lock" + suffix, lock, locked), ("MPI_Win_flush", flush, flushed),
+                                     ("MPI_Win_unlock" + suffix, unlock, unlocked)):
                 if start < holder[1] <= end:
                     self.expect("mpi_rma_sync_lock_competition", l, name, holder[1] - start)
                     break

@@ -129,6 +129,13 @@ CASES["two_locks"] = (
     all_terminal("rma", [("MPI_Win_lock_all", 0, 51)], "mpi_rma_sync_lock_competition",
                  [("hold", 2, 49), ("MPI_Win_lock", 2, 1), ("MPI_Win_unlock", 2, 1)]), None)  # nothing to gain: rank 1 ends as late
 
+# The same by MPI's own call for all of them, and by a holder of all that keeps a rank from one.
+CASES["lock_all"] = (
+    script([("work", 0, 9), ("MPI_Win_lock_all", 9, 62, f"62 acquire 0 {NONE} 1"), ("MPI_Win_unlock_all", 70, 71, f"71 release 0 {NONE}")],
+           holder(0, "soon", 39), holder(1, "hold", 59), [("work", 0, 20), ("MPI_Win_lock", 20, 72, "72 acquire 0 0 0"),
+                                                          ("MPI_Win_unlock", 72, 73, "73 release 0 0")], definitions=["window 0"]),
+    {"mpi_rma_sync_lock_competition": [("MPI_Win_lock_all", 0, 51), ("MPI_Win_lock", 3, 51)]}, None)
+
 # What rank 1 finds ready when it is `slow` it has to wait for when it is not: its neighbour until 20, who went on at 50 with it; the post
 # of 20 (in MPI_Win_start), after which it needs 1, 1 and 53 ms; the lock until 21, then 5 ms until it lets it go and 49 more.
 gather = lambda start: ("MPI_Neighbor_allgather", start, 51, f"{start} begin", f"51 end {ALLGATHER} 0 {NONE} 8 8")
