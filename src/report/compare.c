@@ -124,30 +124,27 @@ static double **series_of(struct lc_compared_path *path, int which) {
                               : &path->part_s[which - FIRST_PART];
 }
 
+/* Zeros for the run that was added last; of a path that appeared only now, for all before it. */
 static enum lc_err make_room(struct lc_comparison *c, struct lc_compared_path *path) {
     for (int i = 0; i < SERIES; i++) {
         double **list = series_of(path, i), *longer;
+        size_t known = *list != NULL ? c->n_runs - 1 : 0;
         longer = realloc(*list, c->n_runs * sizeof(double));
         if (longer == NULL)
             return lc_fail(LC_ERR_NOMEM, "memory: cannot hold %zu runs", c->n_runs);
+        memset(longer + known, 0, (c->n_runs - known) * sizeof longer[0]);
         *list = longer;
     }
     return LC_OK;
 }
 
-/* Own time and waiting of each path, mean over ranks and threads. Paths that appeared only now are
- * 0 in the runs before. */
+/* Own time and waiting of each path, mean over ranks and threads. */
 static enum lc_err fill_paths(struct lc_comparison *c, const struct lc_view *view,
                               const struct lc_sums *sums, const size_t *place) {
     size_t run = c->n_runs - 1;
     double n = (double)(view->model->n_locations - view->n_unknown);
-    for (size_t i = 0; i < c->n_paths; i++) {
-        bool is_new = c->paths[i].own_s == NULL;
+    for (size_t i = 0; i < c->n_paths; i++)
         LC_TRY(make_room(c, &c->paths[i]));
-        for (size_t r = is_new ? 0 : run; r <= run; r++)
-            for (int k = 0; k < SERIES; k++)
-                (*series_of(&c->paths[i], k))[r] = 0.0;
-    }
     for (uint32_t p = 0; p < view->n_paths; p++) {
         double own = sums->time[p], waiting = sums->waiting[p];
         for (uint32_t child = view->paths[p].first_child; child != LC_NONE;
