@@ -38,14 +38,38 @@ static double heaviest_below(const struct split *split, const struct subtree *tr
     return most;
 }
 
-/* As long as there are fewer than wanted; beyond that what holds a third of all time, and what does
- * not divide there: one part has most of it. */
+/* Somewhere below there are two parts or more, of which one may be what no part has. A chain of
+ * functions that each have nearly all of it says no more at its end, unless that is a call of MPI.
+ */
+static bool divides(const struct lc_text *text, uint32_t path) {
+    const struct lc_merged_path *paths = text->view->paths;
+    while (!paths[path].mpi) {
+        double rest = text->sums->time[path];
+        size_t n = 0;
+        uint32_t only = path;
+        for (uint32_t c = paths[path].first_child; c != LC_NONE; c = paths[c].next_sibling) {
+            if (!worth_a_line(text, c))
+                continue;
+            rest -= text->sums->time[c];
+            only = c;
+            n++;
+        }
+        n += rest > 0.01 * text->sums->total_time;
+        if (n > 1 || only == path)
+            return n > 1;
+        path = only;
+    }
+    return true;
+}
+
+/* As long as there are fewer than wanted; beyond that what holds more than its share of the lines,
+ * and what does not divide there: one part has most of it. */
 static bool is_opened(const struct split *split, const struct subtree *tree, size_t most) {
     double below = heaviest_below(split, tree);
-    if (below <= 0.0)
+    if (below <= 0.0 || !divides(split->text, tree->path))
         return false;
     return split->n < most || below > 0.5 * tree->time ||
-           tree->time > split->text->sums->total_time / 3.0;
+           tree->time * (double)most > split->text->sums->total_time;
 }
 
 static void add(struct split *split, uint32_t path) {
