@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 int lc_utf8_length(const char *text, uint32_t *code_out) {
@@ -100,6 +101,21 @@ void lc_put_cut(struct lc_strbuf *out, const char *printable, size_t width) {
     lc_strbuf_add(out, printable, bytes_of(printable, head));
     lc_strbuf_puts(out, "..");
     lc_strbuf_puts(out, printable + bytes_of(printable, count - tail));
+}
+
+void lc_put_cut_around(struct lc_strbuf *out, const char *printable, size_t width, size_t at) {
+    size_t count = lc_utf8_count(printable), part = width > 4 ? (width - 4) / 3 : 0;
+    bool hidden = at + 1 > (width - 2) / 2 && at + (width - 2) / 2 < count;
+    if (count <= width || part < 4 || !hidden || at + part > count) {
+        lc_put_cut(out, printable, width);
+        return;
+    }
+    const char *middle = printable + bytes_of(printable, at);
+    lc_strbuf_add(out, printable, bytes_of(printable, part));
+    lc_strbuf_puts(out, "..");
+    lc_strbuf_add(out, middle, bytes_of(middle, part));
+    lc_strbuf_puts(out, "..");
+    lc_strbuf_puts(out, printable + bytes_of(printable, count - part));
 }
 
 void lc_put_tail(struct lc_strbuf *out, const char *printable, size_t width) {

@@ -17,13 +17,15 @@ enum shown_as { IF_ROOM, ALWAYS, WITH_PARAMETERS, WHOLE };
 struct shown {
     uint32_t *frames; /* from the root */
     unsigned char *how;
+    size_t *differs; /* the character where a name differs from one that looks alike; 0: none */
     bool *visible;
     size_t n;
     bool named; /* some function besides the root and MPI has a name */
 };
 
+/* `differs`: a character that is not cut out; 0: any may be. */
 static void put_label(const struct lc_text *text, uint32_t path, enum shown_as how, size_t width,
-                      struct lc_strbuf *out) {
+                      size_t differs, struct lc_strbuf *out) {
     const struct lc_merged_path *own = &text->view->paths[path];
     const struct lc_model *model = text->view->model;
     const struct lc_region *region = &model->regions[model->cnodes[own->first_cnode].region];
@@ -40,6 +42,8 @@ static void put_label(const struct lc_text *text, uint32_t path, enum shown_as h
     lc_put_printable(&printable, lc_strbuf_get(&name));
     if (text->full)
         lc_strbuf_puts(out, lc_strbuf_get(&printable));
+    else if (differs > 0)
+        lc_put_cut_around(out, lc_strbuf_get(&printable), width, differs);
     else
         lc_put_cut(out, lc_strbuf_get(&printable), width);
     lc_strbuf_free(&name);
@@ -52,11 +56,11 @@ static bool has_double(const struct lc_text *text, uint32_t path, enum shown_as 
     uint32_t parent = paths[path].parent;
     struct lc_strbuf own = {0}, other = {0};
     bool found = false;
-    put_label(text, path, how, width, &own);
+    put_label(text, path, how, width, 0, &own);
     for (uint32_t s = parent != LC_NONE ? paths[parent].first_child : LC_NONE;
          s != LC_NONE && !found; s = paths[s].next_sibling) {
         lc_strbuf_clear(&other);
-        put_label(text, s, how, width, &other);
+        put_label(text, s, how, width, 0, &other);
         found = s != path && strcmp(lc_strbuf_get(&own), lc_strbuf_get(&other)) == 0;
     }
     lc_strbuf_free(&own);
@@ -70,7 +74,7 @@ void lc_text_put_name(const struct lc_text *text, uint32_t path, size_t width,
     width = width < LONGEST_NAME ? width : LONGEST_NAME;
     while (how < WHOLE && has_double(text, path, how, width))
         how = how == IF_ROOM ? WITH_PARAMETERS : WHOLE;
-    put_label(text, path, how, width, out);
+    put_label(text, path, how, width, 0, out);
 }
 
 /* The kind of a frame that may be folded (report/frames.h); NULL: it is shown. The frame that calls
@@ -112,7 +116,7 @@ static void render(const struct lc_text *text, const struct shown *s, size_t wid
             lc_put_frames(out, fold_kind(text, s, i), folded);
             i += folded - 1;
         } else {
-            put_label(text, s->frames[i], (enum shown_as)s->how[i], width, out);
+            put_label(text, s->frames[i], (enum shown_as)s->how[i], width, s->differs[i], out);
         }
     }
 }
@@ -145,6 +149,7 @@ static enum lc_err collect(const struct lc_text *text, uint32_t path, struct sho
         s->n++;
     LC_TRY(lc_alloc(&s->frames, s->n + 1, sizeof s->frames[0]));
     LC_TRY(lc_alloc(&s->how, s->n + 1, sizeof s->how[0]));
+    LC_TRY(lc_alloc(&s->differs, s->n + 1, sizeof s->differs[0]));
     LC_TRY(lc_alloc(&s->visible, s->n + 1, sizeof s->visible[0]));
     size_t i = s->n;
     for (uint32_t up = path; up != LC_NONE; up = paths[up].parent) {
@@ -154,8 +159,35 @@ static enum lc_err collect(const struct lc_text *text, uint32_t path, struct sho
     return LC_OK;
 }
 
-/* Shows more of the first frame that differs; false: both are shown whole there. */
-static bool tell_apart(struct shown *a, struct shown *b) {
+/* The first character in which two names differ. */
+static size_t first_difference(const char *a, const char *b) {
+    size_t i = 0, n = 0;
+    while (a[i] != '\0' && a[i] == b[i])
+        n += ((unsigned char)a[i++] & 0xc0) != 0x80;
+    return n > 0 && ((unsigned char)a[i] & 0xc0) == 0x80 ? n - 1 : n;
+}
+
+/* Keeps the place where the names of two frames differ from being cut out; false: it is kept
+ * already. */
+static bool keep_difference(const struct lc_text *text, struct shown *a, struct shown *b,
+                            size_t i) {
+    const struct lc_merged_path *paths = text->view->paths;
+    struct lc_strbuf one = {0}, two = {0};
+    if (i >= a->n || i >= b->n)
+        return false;
+    lc_put_printable(&one, paths[a->frames[i]].name);
+    lc_put_printable(&two, paths[b->frames[i]].name);
+    size_t at = first_difference(lc_strbuf_get(&one), lc_strbuf_get(&two));
+    bool more = a->differs[i] == 0 || b->differs[i] == 0;
+    a->differs[i] = a->differs[i] == 0 ? at : a->differs[i];
+    b->differs[i] = b->differs[i] == 0 ? at : b->differs[i];
+    lc_strbuf_free(&one);
+    lc_strbuf_free(&two);
+    return more && at > 0;
+}
+
+/* Shows more of the first frame that differs; false: there is no more. */
+static bool tell_apart(const struct lc_text *text, struct shown *a, struct shown *b) {
     size_t i = 0;
     while (i < a->n && i < b->n && a->frames[i] == b->frames[i])
         i++;
@@ -167,7 +199,7 @@ static bool tell_apart(struct shown *a, struct shown *b) {
             more = true;
         }
     }
-    return more;
+    return more || keep_difference(text, a, b, i);
 }
 
 enum lc_err lc_text_paths(const struct lc_text *text, const uint32_t *list, size_t n, size_t width,
@@ -194,11 +226,12 @@ enum lc_err lc_text_paths(const struct lc_text *text, const uint32_t *list, size
         for (size_t i = 0; err == LC_OK && i < n; i++)
             for (size_t k = 0; k < i; k++)
                 if (list[i] != list[k] && strcmp((*printed)[i], (*printed)[k]) == 0)
-                    again |= tell_apart(&all[i], &all[k]);
+                    again |= tell_apart(text, &all[i], &all[k]);
     }
     for (size_t i = 0; all != NULL && i < n; i++) {
         free(all[i].frames);
         free(all[i].how);
+        free(all[i].differs);
         free(all[i].visible);
     }
     free(all);

@@ -88,4 +88,6 @@ for file in [hostile, "chain", "itself", *archives]:
             check(len(line) <= columns or named, f"{len(line)} columns of {columns}: {line!r}")
         rows = [row[0] for row in heaviest(shown)]
         check(len(set(rows)) == len(rows), f"twice: {rows}")
+        found = shown.split("\nFindings")[1].split("\nEfficiency")[0].replace("\n                  ", " ").splitlines()[1:] if file == hostile and columns >= 80 else []
+        check(len(set(found)) == len(found), f"a finding stands twice: {found}")
 print("screen: all as expected")
