@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/compare.h"
@@ -27,7 +28,7 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {"markdown", KEY_MARKDOWN, NULL, 0, "Tables for a merge request or job summary", 0},
     {"delay-models", KEY_MODELS, NULL, 0,
-     "Compare the models proportional and wait-first of one analysis", 0},
+     "Compare the models proportional and wait-first, of one analysis or the mean of several", 0},
     {0}};
 
 static double parse_threshold(const char *text) {
@@ -42,8 +43,8 @@ static double parse_threshold(const char *text) {
 /* Two results, or two sets with "--" between them. */
 static void check_operands(const struct settings *settings) {
     size_t n = settings->operands.n, after = settings->n_after;
-    if (settings->models && n > 1)
-        lc_cli_usage("compare: --delay-models: more than one operand: give one FILE or DIR");
+    if (settings->models && after != SIZE_MAX)
+        lc_cli_usage("compare: --delay-models: two sets given: give analyses of one");
     if (settings->models)
         return;
     if (after == SIZE_MAX && n != 2)
@@ -78,11 +79,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     options,
     parse,
-    "A B\nA.. -- B..\n--delay-models [FILE|DIR]",
+    "A B\nA.. -- B..\n--delay-models [FILE|DIR..]",
     "Compares two results, or two sets of runs: whether B takes longer than A by more than chance, "
     "what changed (work, balance, serialisation, MPI), and in which call paths. Chance is "
-    "estimated from three runs or more on each side; fewer can at most differ, and it says how "
-    "many runs would tell. With --delay-models: both delay-cost models of one analysis.",
+     "estimated from three runs or more on each side; fewer can at most differ, and it says how "
+     "many runs would tell. With --delay-models: both delay-cost models of one analysis, or their "
+     "means over several.",
     NULL,
     NULL,
     NULL};
@@ -124,11 +126,18 @@ static enum lc_err compare(const struct settings *settings, int *code) {
 }
 
 static enum lc_err compare_models(const struct settings *settings) {
-    struct lc_view *view;
-    LC_TRY(
-        lc_locate_view(settings->operands.n > 0 ? settings->operands.items[0] : NULL, true, &view));
-    enum lc_err err = lc_delay_models_write(view, settings->json, stdout);
-    lc_view_close(view);
+    size_t n = settings->operands.n > 0 ? settings->operands.n : 1, opened = 0;
+    struct lc_view **views;
+    LC_TRY(lc_alloc(&views, n, sizeof views[0]));
+    enum lc_err err = LC_OK;
+    for (; err == LC_OK && opened < n; opened += err == LC_OK)
+        err = lc_locate_view(settings->operands.n > 0 ? settings->operands.items[opened] : NULL,
+                             true, &views[opened]);
+    if (err == LC_OK)
+        err = lc_delay_models_write(views, n, settings->json, stdout);
+    for (size_t v = 0; v < opened; v++)
+        lc_view_close(views[v]);
+    free(views);
     return err;
 }
 

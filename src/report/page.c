@@ -91,7 +91,7 @@ static enum lc_err put_models(struct lc_view *view, size_t k, const char *role, 
     FILE *memory = open_memstream(&text, &bytes);
     if (memory == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
-    enum lc_err err = lc_delay_models_write(view, true, memory);
+    enum lc_err err = lc_delay_models_write(&view, 1, true, memory);
     fclose(memory);
     snprintf(b.name, sizeof b.name, "%zu/%s/delay_models.json", k, role);
     err = err == LC_OK ? put_bytes(b.name, text, bytes, out) : LC_OK;

@@ -271,6 +271,35 @@ check(costs == sorted(costs, reverse=True) and math.isclose(sum(costs), 5.0, abs
 check([i["rank"] for i in models["locations"]][:2] == [0, 1], "rank 0 costs most")
 text = latecomer("compare", "--delay-models", "thesis")
 check("delay_latesender" in text and "wait-first moves 800 ms" in text, "models as text:\n" + text)
+# Direct and indirect, propagating and terminal side by side; the sum of the wait states is the same in both models.
+for kind, pair in {"short_term": (3.8, 3.0), "long_term": (1.2, 2.0), "direct": (3.8, 3.0), "indirect": (1.2, 2.0), "propagating": (1.2, 2.0), "terminal": (3.8, 3.0)}.items():
+    found = models["sums"][kind]
+    check(math.isclose(found["proportional"], pair[0], abs_tol=1e-9) and math.isclose(found["waitfirst"], pair[1], abs_tol=1e-9), f"{kind}: {found}, by hand {pair}")
+    check(any(" ".join(line.split()).startswith((f"direct (short-term) {pair[0]:.3f} {pair[1]:.3f}", f"indirect (long-term) {pair[0]:.3f} {pair[1]:.3f}", f"{kind} {pair[0]:.3f} {pair[1]:.3f}"))
+              for line in text.splitlines()), f"{kind} as text:\n{text}")
+check("rank 2 3.000 s 1.800 + 1.200 0.000 + 3.000 1.000 + 2.000 0.000 + 3.000" in " ".join(text.split()), f"waiting of rank 2:\n{text}")
+# The mean of two analyses, one of twice the time and with a call path of its own; how far they are apart.
+double = dict(spec, metrics={name: dict(metric, callpaths={path.replace("main/h", "main/k"): [2 * v for v in row] for path, row in metric["callpaths"].items()})
+                             for name, metric in spec["metrics"].items()})
+make(double, "double/analysis.cubex")
+mean = json.loads(latecomer("compare", "--delay-models", "--json", "thesis", "double"))
+pair = mean["metrics"]["delay_latesender"]
+check(mean["analyses"] == 2 and math.isclose(pair["proportional"], 5.7) and math.isclose(pair["waitfirst"], 4.5), f"mean {pair}")
+check(math.isclose(pair["least"]["proportional"], 3.8) and math.isclose(pair["most"]["proportional"], 7.6) and math.isclose(pair["most"]["waitfirst"], 6.0), f"spread {pair}")
+check(math.isclose(sum(sum(r["proportional"][k] for k in ("short_term", "long_term")) for r in mean["ranks"]), 7.5), "mean costs of the ranks")
+paths = {i["callpath"]: i["proportional"]["short_term"] for i in mean["callpaths"]}
+check(math.isclose(paths["main/g"], 1.5 * sum(spec["metrics"]["delay_latesender"]["callpaths"]["main/g"])), f"mean costs of a call path: {paths}")
+text = " ".join(latecomer("compare", "--delay-models", "thesis", "double").split())
+check("means of 2 analyses; of a metric at most 25.3 % of all costs below, 25.3 % above" in text, f"spread as text: {text}")
+# Threads of a process together.
+threads = dict(meta={"program": "threads", "ranks": 2}, locations=[{"rank": r, "thread": t} for r in range(2) for t in range(2)],
+               metrics={f"delay_{kind}{term}{model}": {"callpaths": {"main": values}} for model in ("", "_waitfirst")
+                        for kind, term, values in (("latesender", "", [1.0, 2.0, 0.5, 0.0]), ("ompbarrier", "", [0.0, 4.0, 0.0, 0.25]), ("latesender", "_longterm", [0.125, 0.0, 0.0, 8.0]))})
+make(threads, "threads/analysis.cubex")
+ranks = json.loads(latecomer("compare", "--delay-models", "--json", "threads"))["ranks"]
+check([(r["rank"], r["proportional"]["short_term"], r["waitfirst"]["long_term"]) for r in ranks] == [(1, 0.75, 8.0), (0, 7.0, 0.125)], f"threads of a rank together: {ranks}")
+check("has other ranks or threads than" in latecomer("compare", "--delay-models", "thesis", "threads", code=1), "models of runs of two sizes")
+check("two sets given" in latecomer("compare", "--delay-models", "thesis", "--", "double", code=2), "models of two sets")
 check("has no delay costs in both models" in latecomer("compare", "--delay-models", "four", code=1), "models of a profile")
 check("not comparable" in latecomer("compare", "four", "eight"), "other numbers of ranks")
 print("reports: all as expected")
