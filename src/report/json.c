@@ -278,12 +278,18 @@ static enum lc_err put_impacts(struct lc_view *view, FILE *out) {
             const char *key;
             double value;
         } figures[] = {
-            {"impact_s", is->impact_s}, {"share", is->share},
-            {"own_s", is->own_s},       {"intra_s", is->intra_s},
-            {"inter_s", is->inter_s},   {"ratio", is->ratio},
-            {"min_s", is->least_s},     {"mean_s", is->mean_s},
-            {"max_s", is->most_s},      {"max_minus_mean_s", is->most_s - is->mean_s},
-            {"path_s", is->path_s},     {"path_minus_mean_s", is->path_s - is->mean_s},
+            {"impact_s", is->impact_s},
+            {"share", is->share},
+            {"own_s", is->own_s},
+            {"intra_s", is->intra_s},
+            {"inter_s", is->inter_s},
+            {"ratio", is->ratio},
+            {"min_s", is->least_s},
+            {"mean_s", is->mean_s},
+            {"max_s", is->most_s},
+            {"max_minus_mean_s", lc_impact_difference(is->most_s, is->mean_s)},
+            {"path_s", is->path_s},
+            {"path_minus_mean_s", lc_impact_difference(is->path_s, is->mean_s)},
         };
         char *path = lc_view_path(view, is->path);
         fputs(i == 0 ? " \"impact\": [\n  {\"callpath\": " : ",\n  {\"callpath\": ", out);

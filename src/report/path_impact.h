@@ -4,6 +4,8 @@
 #ifndef LC_REPORT_PATH_IMPACT_H
 #define LC_REPORT_PATH_IMPACT_H
 
+#include <math.h>
+
 #include "report/view.h"
 
 struct lc_path_impact { /* seconds, within the bounds of the critical path */
@@ -16,6 +18,11 @@ struct lc_path_impact { /* seconds, within the bounds of the critical path */
     double least_s, mean_s, most_s; /* own time of a location */
     double path_s;                  /* on the critical path */
 };
+
+/* a - b, 0 where they differ in their last digits only: both are sums of fractions of ticks. */
+static inline double lc_impact_difference(double a, double b) {
+    return fabs(a - b) > 1e-9 * fmax(a, b) ? a - b : 0.0;
+}
 
 /* Those that are not zero, largest impact first; n 0: the result is no analysis. The caller frees
  * the list. Errors: LC_ERR_NOMEM, those of lc_view_row. */

@@ -1,6 +1,5 @@
 /* What each call path means for the run time: its own time and what imbalance in it costs, and its
  * times per location beside that on the critical path. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "report/path_impact.h"
@@ -11,11 +10,6 @@ enum { MOST_ROWS = 12, FIGURES_WIDTH = 56, LEAST_NAME = 20, MOST_NAME = 44 };
 static int name_width(const struct lc_text *text) {
     size_t room = text->width > FIGURES_WIDTH ? text->width - FIGURES_WIDTH : 0;
     return room < LEAST_NAME ? LEAST_NAME : room > MOST_NAME ? MOST_NAME : (int)room;
-}
-
-/* Sums of fractions of ticks differ in their last digits. */
-static double difference(double a, double b) {
-    return fabs(a - b) > 1e-9 * fmax(a, b) ? a - b : 0.0;
 }
 
 static void print_seconds(const struct lc_text *text, double seconds) {
@@ -54,9 +48,9 @@ static void print_times(const struct lc_text *text, const struct lc_path_impact 
         print_seconds(text, one->least_s);
         print_seconds(text, one->mean_s);
         print_seconds(text, one->most_s);
-        print_seconds(text, difference(one->most_s, one->mean_s));
+        print_seconds(text, lc_impact_difference(one->most_s, one->mean_s));
         print_seconds(text, one->path_s);
-        print_seconds(text, difference(one->path_s, one->mean_s));
+        print_seconds(text, lc_impact_difference(one->path_s, one->mean_s));
         fputc('\n', text->out);
     }
 }

@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { percent, seconds, visible } from "./format";
 import { PerformanceImpact } from "./impact";
-import { Bar, Choice, Figure, Legend, Lines, PathText, Section, Table } from "./parts";
+import { Bar, Choice, Figure, Legend, Lines, PathText, Section, Table, type Column } from "./parts";
 import type { Result } from "./result";
 import { numberKey, type Navigation } from "./state";
-import type { DelayModels, Late, RootCause } from "./types";
+import type { Costs, DelayModels, Late, RootCause } from "./types";
 
 /** A chain in time: every victim a bar in the row of its rank, from who it waited for. */
 function Chain(props: { cause: RootCause; nav: Navigation; hasTimeline: boolean }): JSX.Element {
@@ -72,6 +72,49 @@ function Causes(props: { result: Result; nav: Navigation }): JSX.Element {
 
 const sum = (pair: { short_term: number; long_term: number } | undefined): number => (pair ? (pair.short_term || 0) + (pair.long_term || 0) : 0);
 
+const SUMS: [keyof Costs, string][] = [["short_term", "costs: direct"], ["long_term", "costs: indirect"], ["direct", "wait states: direct"], ["indirect", "wait states: indirect"], ["propagating", "wait states: propagating"], ["terminal", "wait states: terminal"]];
+
+/** What all code costs, and of which kind the waiting is. */
+function ModelSums(props: { models: DelayModels }): JSX.Element | null {
+  const { sums } = props.models;
+  if (!sums) return null;
+  const rows = SUMS.filter(([key]) => sums[key].proportional !== 0 || sums[key].waitfirst !== 0);
+  const difference = (key: keyof Costs): number => sums[key].waitfirst - sums[key].proportional;
+  return (
+    <Table<[keyof Costs, string]> name="model-sums" rows={rows} columns={[
+      { title: "in all", cell: ([, text]) => text, value: ([, text]) => text },
+      { title: "proportional", cell: ([key]) => seconds(sums[key].proportional), value: ([key]) => sums[key].proportional, number: true },
+      { title: "wait-first", cell: ([key]) => seconds(sums[key].waitfirst), value: ([key]) => sums[key].waitfirst, number: true },
+      { title: "difference", cell: ([key]) => `${difference(key) > 0 ? "+" : ""}${seconds(difference(key))}`, value: ([key]) => difference(key), number: true },
+    ]} />
+  );
+}
+
+/** Costs that a rank causes, and what it waits itself: bars of both models, in one scale. */
+function ModelRanks(props: { models: DelayModels }): JSX.Element | null {
+  const rows = props.models.ranks ?? [];
+  if (rows.length === 0) return null;
+  type R = (typeof rows)[number];
+  const most = Math.max(...rows.flatMap((r) => [sum(r.proportional), sum(r.waitfirst)]), 1e-300);
+  const waits = (r: R): number => r.proportional.direct + r.proportional.indirect;
+  const bar = (c: Costs): JSX.Element => <Bar parts={[{ share: c.short_term / most, class: "late", title: "direct" }, { share: c.long_term / most, class: "late2", title: "indirect" }]} />;
+  const part = (title: string, key: keyof Costs, model: "proportional" | "waitfirst", hint: string): Column<R> => ({ title, hint, cell: (r) => seconds(r[model][key]), value: (r) => r[model][key], number: true });
+  return (
+    <Table<R> name="model-ranks" rows={rows} most={25} columns={[
+      { title: "rank", cell: (r) => r.rank, value: (r) => r.rank, number: true },
+      { title: "costs, proportional", cell: (r) => bar(r.proportional), value: () => "" },
+      { title: "sum", cell: (r) => seconds(sum(r.proportional)), value: (r) => sum(r.proportional), number: true },
+      { title: "costs, wait-first", cell: (r) => bar(r.waitfirst), value: () => "" },
+      { title: "sum", cell: (r) => seconds(sum(r.waitfirst)), value: (r) => sum(r.waitfirst), number: true },
+      { title: "waits", hint: "in MPI, itself", cell: (r) => seconds(waits(r)), value: waits, number: true },
+      part("indirect", "indirect", "proportional", "of its waiting, proportional: earlier waiting of others caused it"),
+      part("wait-first", "indirect", "waitfirst", "of its waiting, wait-first: earlier waiting of others caused it"),
+      part("propagating", "propagating", "proportional", "of its waiting, proportional: others waited for it in turn"),
+      part("wait-first", "propagating", "waitfirst", "of its waiting, wait-first: others waited for it in turn"),
+    ]} />
+  );
+}
+
 function Models(props: { models: DelayModels }): JSX.Element {
   const rows = (props.models.callpaths ?? []).filter((r) => sum(r.proportional) + sum(r.waitfirst) > 0);
   const all = (key: "proportional" | "waitfirst"): number => rows.reduce((s, r) => s + sum(r[key]), 0) || 1;
@@ -79,6 +122,11 @@ function Models(props: { models: DelayModels }): JSX.Element {
   type R = (typeof rows)[number];
   return (
     <Section title="Two models of who pays" note="proportional: excess time shares the costs; wait-first: what was late because of waiting pays last">
+      <ModelSums models={props.models} />
+      <h3>Ranks, with their threads</h3>
+      <ModelRanks models={props.models} />
+      <Legend items={[{ class: "late", text: "waiting caused directly" }, { class: "late2", text: "and further along" }]} />
+      <h3>Call paths</h3>
       <Table<R> name="delay-models" rows={rows} most={25} columns={[
         { title: "call path", cell: (r) => <PathText path={r.callpath} />, value: (r) => r.callpath },
         { title: "proportional", cell: (r) => seconds(sum(r.proportional)), value: (r) => sum(r.proportional), number: true },

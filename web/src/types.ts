@@ -209,9 +209,21 @@ export interface Pair {
   long_term: number;
 }
 
+export interface Costs {
+  short_term: number;
+  long_term: number;
+  direct: number;
+  indirect: number;
+  propagating: number;
+  terminal: number;
+}
+
+/** Both delay-cost models of an analysis; ranks with their threads together. */
 export interface DelayModels {
+  sums?: Record<keyof Costs, { proportional: number; waitfirst: number }>;
   callpaths?: { callpath: string; proportional: Pair; waitfirst: Pair }[];
   locations?: { rank: number; thread: number; proportional: Pair; waitfirst: Pair }[];
+  ranks?: { rank: number; proportional: Costs; waitfirst: Costs }[];
   pareto?: Record<string, { proportional: number[]; waitfirst: number[] }>;
 }
 
