@@ -110,6 +110,23 @@ static enum lc_err list_kinds(struct lc_view *view, struct kind_costs *kinds, si
     return LC_OK;
 }
 
+/* What becomes of waiting in MPI: on which others wait in turn, and which delays nobody. */
+static enum lc_err print_effect(const struct lc_text *text) {
+    struct lc_view *view = text->view;
+    uint32_t ids[2] = {lc_metric_of_model(view, "mpi_wait_propagating"),
+                       lc_metric_of_model(view, "mpi_wait_terminal")};
+    double totals[2] = {0.0, 0.0};
+    char a[32], b[32];
+    for (int i = 0; i < 2; i++)
+        if (ids[i] != LC_NONE)
+            LC_TRY(lc_view_total(view, ids[i], &totals[i]));
+    if (totals[0] > 0.01 * (totals[0] + totals[1]))
+        fprintf(text->out, "    of waiting in MPI, %s (%.1f %%) makes others wait, %s nobody\n",
+                lc_text_seconds(totals[0], a), lc_text_share(totals[0], totals[0] + totals[1]),
+                lc_text_seconds(totals[1], b));
+    return LC_OK;
+}
+
 static enum lc_err print_kinds(const struct lc_text *text) {
     struct lc_view *view = text->view;
     struct kind_costs *kinds;
@@ -177,6 +194,8 @@ static enum lc_err print_causes(const struct lc_text *text, double *row, double 
                   "through other wait states, which pay before code does"
                 : "delay costs: waiting caused by this code, directly + through other wait states");
         err = print_kinds(text);
+        if (err == LC_OK)
+            err = print_effect(text);
         if (err == LC_OK)
             err = print_list(text, causes, all, row, sums);
     }

@@ -183,6 +183,14 @@ for wanted in ("       2 s  rank 0 costs the others in 3 wait states; the larges
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
 check("profile.cubex" not in text, "no hint to a file that is not there")
 check(" ".join("all 5 s = 3.8 s direct + 1.2 s indirect 100.0 %".split()) in " ".join(text.split()), f"direct and indirect costs:\n{text}")
+check("of waiting in MPI" not in text, f"a result without the sum says nothing of what becomes of waiting:\n{text}")
+summed = dict(spec, metrics=dict(spec["metrics"], **{f"mpi_wait_{what}{model}": {"callpaths": {"main/MPI_Recv": row}}
+                                                     for model, parts in (("", ([0, 1.2, 0], [0, 0.8, 3.0])), ("_waitfirst", ([0, 2.0, 0], [0, 0.0, 3.0])))
+                                                     for what, row in zip(("propagating", "terminal"), parts)}))
+make(summed, "summed/analysis.cubex")
+for model, wanted in (("proportional", "of waiting in MPI, 1.2 s (24.0 %) makes others wait, 3.8 s nobody"), ("wait-first", "of waiting in MPI, 2 s (40.0 %) makes others wait, 3 s nobody")):
+    text = " ".join(latecomer("show", "--only", "causes", "--model", model, "summed").split())
+    check(wanted in text, f"{model}: '{wanted}' is not in:\n{text}")
 text = " ".join(latecomer("show", "--only", "causes", "--model=wait-first", "thesis").split())
 for wanted in ("delay costs in the model wait-first", "all 5 s = 3 s direct + 2 s indirect 100.0 %", "4 s rank 0 costs the others main/g 2 s rank 1 waits in main/MPI_Recv"):
     check(wanted in text, f"text of the model wait-first lacks '{wanted}':\n{text}")

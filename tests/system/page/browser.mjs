@@ -144,6 +144,9 @@ async function analysed({ page }, about) {
   assert.equal(await impacts.count(), await times.count(), `${about.name}: both tables have the same call paths`);
   assert.equal(await impacts.first().locator("td").count(), 8);
   assert.deepEqual(await page.locator("[role=region][aria-label=critical-path-times] th").allInnerTexts(), ["call path", "min", "mean", "max", "max − mean", "on path", "path − mean"]);
+  const sums = await page.locator("[role=region][aria-label=model-sums] tbody td:first-child").allInnerTexts();
+  assert.ok(sums.includes("costs: direct") && sums.includes("wait states: direct"), `${about.name}: sums of both models: ${sums}`);
+  assert.equal((await page.locator("[role=region][aria-label=model-ranks] thead th").allInnerTexts()).filter((title) => title.includes("wait-first")).length, 3);
   await page.locator("button", { hasText: "wait-first" }).click();
   await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get("model") === "wait-first");
   assert.ok((await page.locator("[role=region][aria-label=root-causes] tbody tr").count()) > 0, `${about.name}: causes of the model wait-first`);
