@@ -27,11 +27,6 @@ static int compare(const void *a, const void *b) {
     return (p->kind > q->kind) - (p->kind < q->kind);
 }
 
-static bool is_analysis(const struct lc_view *view) {
-    return lc_model_find_metric(view->model, "critical_path") != LC_NONE ||
-           lc_model_find_metric(view->model, "delay_latesender") != LC_NONE;
-}
-
 /* What the tool itself took, and the errors of the clocks over all operations. */
 static double least_severity(const json_t *meta) {
     const json_t *piggyback = json_object_get(meta, "piggyback");
@@ -45,7 +40,7 @@ static double least_severity(const json_t *meta) {
 static enum lc_err prepare(struct lc_search *search) {
     const struct lc_view *view = search->view;
     double cores;
-    search->is_analysis = is_analysis(view);
+    search->is_analysis = lc_view_is_analysis(view);
     search->all_s = search->sums->total_time;
     search->least_s = least_severity(search->meta);
     search->lacks_cores = lc_cores_oversubscribed(view, search->meta, &cores) ||
@@ -118,8 +113,8 @@ enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
     char *file = lc_locate_beside(view->file);
     if (file != NULL && lc_view_open(&analysis, file) != LC_OK)
         analysis = NULL;
-    if (analysis != NULL &&
-        (analysis->model->n_processes != view->model->n_processes || !is_analysis(analysis))) {
+    if (analysis != NULL && (analysis->model->n_processes != view->model->n_processes ||
+                             !lc_view_is_analysis(analysis))) {
         lc_view_close(analysis);
         analysis = NULL;
     }

@@ -11,6 +11,7 @@
 #include "report/late.h"
 #include "report/path_impact.h"
 #include "report/task_constructs.h"
+#include "report/trace_advice.h"
 #include "report/run_info.h"
 #include "report/tsv.h"
 
@@ -267,6 +268,40 @@ static enum lc_err put_tasks(struct lc_view *view, FILE *out) {
     return LC_OK;
 }
 
+/* Windows of the run that may be worth a trace, of profiles. */
+static enum lc_err put_windows(struct lc_view *view, const json_t *pop, FILE *out) {
+    struct lc_sums *sums;
+    struct lc_trace_window *list = NULL;
+    size_t n = 0;
+    LC_TRY(lc_sums_new(&sums, view));
+    enum lc_err err = lc_trace_windows(view, sums, pop, &list, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct {
+            const char *key;
+            double value;
+        } figures[] = {{"waiting_s", list[i].waiting_s},
+                       {"waiting_share", list[i].waiting_share},
+                       {"time_share", list[i].time_share},
+                       {"estimated_s", list[i].estimated_s}};
+        fputs(i == 0 ? " \"trace_windows\": [\n  {\"window\": " : ",\n  {\"window\": ", out);
+        put_string(out, list[i].window);
+        fputs(", \"callpath\": ", out);
+        if (list[i].callpath != NULL)
+            put_string(out, list[i].callpath);
+        else
+            fputs("null", out);
+        fprintf(out, ", \"certainty\": \"%s\"", sums->estimated ? "estimated" : "measured");
+        for (size_t f = 0; f < sizeof figures / sizeof figures[0]; f++) {
+            fprintf(out, ", \"%s\": ", figures[f].key);
+            put_number(out, figures[f].value);
+        }
+        fputs(i + 1 == n ? "}],\n" : "}", out);
+    }
+    lc_trace_windows_free(list, n);
+    lc_sums_free(sums);
+    return err;
+}
+
 /* What each call path means for the run time, of analyses. */
 static enum lc_err put_impacts(struct lc_view *view, FILE *out) {
     struct lc_path_impact *list = NULL;
@@ -368,6 +403,8 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
         err = put_late(view, &samples, out);
     if (err == LC_OK)
         err = put_tasks(view, out);
+    if (err == LC_OK)
+        err = put_windows(view, pop, out);
     if (err == LC_OK)
         err = put_impacts(view, out);
     if (err == LC_OK) {

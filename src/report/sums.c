@@ -127,6 +127,29 @@ static enum lc_err choose_waits(struct lc_sums *sums, struct lc_view *view) {
     return LC_OK;
 }
 
+enum lc_err lc_sums_estimates(struct lc_view *view, double *waiting, bool *any) {
+    double *row;
+    LC_TRY(lc_alloc(&row, view->model->n_locations, sizeof row[0]));
+    enum lc_err err = LC_OK;
+    *any = false;
+    for (size_t k = 0; k < N_KINDS && err == LC_OK; k++) {
+        uint32_t metric = find_estimated(view, kinds[k].metric);
+        if (metric == LC_NONE)
+            continue;
+        *any = true;
+        for (uint32_t p = 0; p < view->n_paths && err == LC_OK; p++) {
+            double sum = 0.0;
+            err = lc_view_exclusive_row(view, metric, p, row);
+            for (size_t l = 0; err == LC_OK && l < view->model->n_locations; l++)
+                sum += row[l];
+            for (uint32_t up = p; err == LC_OK && up != LC_NONE; up = view->paths[up].parent)
+                waiting[up] += sum;
+        }
+    }
+    free(row);
+    return err;
+}
+
 static double *end_of(struct lc_sums *sums, const char *name) {
     static const char *const starts[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
     static const char *const ends[] = {"MPI_Finalize", "MPI_Session_finalize"};

@@ -44,6 +44,9 @@ struct lc_sums {
 /* Sums over the locations of a view, which must outlive them; lc_sums_free frees them.
  * Errors: those of reading rows, LC_ERR_NOMEM. */
 enum lc_err lc_sums_new(struct lc_sums **sums, struct lc_view *view);
+/* Waiting as estimated from minima, per path (n_paths, zeroed), children included, all locations;
+ * *any: the result has such estimates. Errors: those of reading rows, LC_ERR_NOMEM. */
+enum lc_err lc_sums_estimates(struct lc_view *view, double *waiting, bool *any);
 /* The call of this path completes several requests: MPI_Waitall, Waitany, Waitsome. */
 bool lc_completes_several(const struct lc_view *view, uint32_t path);
 /* NULL is allowed. */

@@ -151,8 +151,7 @@ enum lc_err lc_text_write(struct lc_view *view, const struct lc_text_options *op
     text.view = view;
     text.full = options->full;
     text.colour = wants_colour(options->colour, out);
-    text.analysis = lc_model_find_metric(view->model, "critical_path") != LC_NONE ||
-                    lc_model_find_metric(view->model, "delay_latesender") != LC_NONE;
+    text.analysis = lc_view_is_analysis(view);
     enum lc_err err = lc_json_meta(view, &text.meta);
     if (err == LC_OK)
         err = lc_json_pop(view, &text.pop);

@@ -225,3 +225,8 @@ char *lc_view_short_path(const struct lc_view *view, uint32_t path) {
     lc_strbuf_free(&name);
     return lc_strbuf_take(&out);
 }
+
+bool lc_view_is_analysis(const struct lc_view *view) {
+    return lc_model_find_metric(view->model, "critical_path") != LC_NONE ||
+           lc_model_find_metric(view->model, "delay_latesender") != LC_NONE;
+}

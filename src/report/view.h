@@ -59,6 +59,9 @@ char *lc_view_short_path(const struct lc_view *view, uint32_t path);
 /* The path of this name, LC_NONE if there is none. */
 uint32_t lc_view_find(const struct lc_view *view, const char *name);
 
+/* The result of a trace analysis, not a profile. */
+bool lc_view_is_analysis(const struct lc_view *view);
+
 /* The name of the node (host) of a location; it belongs to the view. */
 const char *lc_view_node(const struct lc_view *view, uint32_t location);
 /* The rank of a location; -1 if it has none. */

@@ -276,7 +276,7 @@ def phases(args):
         need(instances == {"solve": 2, "warm up": 2}, f"phases of the analysis: {instances}")
 
 
-# What traced_windows.c does in 12 rounds of its phase, and in the 2 rounds that are iterations 10 and 11 of its loop. Messages with both ends inside:
+# What window_borders.c does in 12 rounds of its phase, and in the 2 rounds that are iterations 10 and 11 of its loop. Messages with both ends inside:
 # by tag 12, 0, 12, 12, 11 in phases, 5, 2, 2, 4, 1 in rounds; the others have one end inside.
 WINDOWS = {
     "solve": ({"MpiSend": 60, "MpiIsend": 12, "MpiIsendComplete": 12, "MpiRecv": 46, "MpiIrecvRequest": 12, "MpiIrecv": 12, "MpiCollectiveEnd": 0,
@@ -286,10 +286,41 @@ WINDOWS = {
 }
 
 
+WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_finalize_wait"]  # all that window_borders.c can have
+
+
+def seconds_in(result, phase, suffix=""):
+    return sum(sum(row) for metric in WAITS if metric + suffix in result["metrics"]
+               for path, row in result["metrics"][metric + suffix]["callpaths"].items() if path.startswith(f"main/{phase}/"))
+
+
+def equal(a, b):
+    return abs(a - b) <= 1e-4 * max(abs(a), abs(b)) + 1e-12
+
+
+def advice(args, ws):
+    """The windows that a profile calls worth a trace: their waiting is that of its call paths, and of the iterations that it lists."""
+    words = [args.latecomer, "-q", "show", "--json", str(ws.root / "exp")]
+    result = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    found = {w["window"]: w for w in result.get("trace_windows", [])}
+    waiting = sum(sum(sum(row) for row in result["metrics"][metric]["callpaths"].values()) for metric in WAITS)
+    if seconds_in(result, "solve") > 0:  # how much is chance
+        phase = found.pop("solve")
+        need(equal(phase["waiting_s"], seconds_in(result, "solve")) and equal(phase["waiting_share"], phase["waiting_s"] / waiting), f"{phase}")
+        need(equal(phase["estimated_s"], seconds_in(result, "solve", "_estimated")), f"estimates of the phase: {phase}")
+    for loop in result["pop"]["iterations"]:
+        by_iteration = [sum(rank[i] for rank in loop["by_rank"]["waiting_s"]) for i in range(9, 11)]  # all from the tenth on
+        if sum(by_iteration) > 0:
+            window = found.pop("iterations 10-11")
+            need(equal(window["waiting_s"], sum(by_iteration)) and window["callpath"] == loop["callpath"] == "main", f"{window}, but {by_iteration}")
+    need(not found, f"more windows: {found}")
+
+
 def windows(args):
     with launch.Workspace(args.flavour, args.latecomer) as ws:
         outcome = run(ws, 2, [args.rest[0]], "--trace=resolve")
         need("no phase is called resolve" in outcome.err, f"a phase that is not there is not reported: {outcome.err}")
+        advice(args, ws)
     for window, (records, one_end) in WINDOWS.items():
         with launch.Workspace(args.flavour, args.latecomer) as ws:
             run(ws, 2, [args.rest[0]], f"--trace={window}")
