@@ -10,6 +10,7 @@
 #include "report/findings.h"
 #include "report/late.h"
 #include "report/path_impact.h"
+#include "report/scoped_paths.h"
 #include "report/task_constructs.h"
 #include "report/trace_advice.h"
 #include "report/run_info.h"
@@ -392,6 +393,8 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
         err = read_samples(view, &samples);
     if (err == LC_OK)
         err = lc_json_pop(view, &pop);
+    if (err == LC_OK)
+        err = lc_scoped_paths_name(view, pop);
     if (err == LC_OK) {
         fputs("{\"format\": \"latecomer-result\", \"version\": 1,\n", out);
         put_object(out, "meta", meta);

@@ -370,6 +370,30 @@ static bool has_factors(const struct lc_scaled_run *run) {
     return run->pop != NULL;
 }
 
+static bool has_tasks(const struct lc_scaling_run *run) {
+    double task = get(run->pop, "task_critical_path_s");
+    return task > 0.0 && task < 0.999 * get(run->pop, "critical_path_s");
+}
+
+/* What more threads cannot help, and what scheduling of tasks costs: as OTF-CPT's tables. */
+static void print_tasks(const struct lc_text *text, const struct lc_scaling *scaling) {
+    if (!any(scaling, has_tasks))
+        return;
+    fprintf(text->out, "\n%9s %7s %9s %9s %9s %7s\n", "THREADS", "LB, %", "ThrCP, s", "TaCP, s",
+            "DIFF, s", "DIFF, %");
+    for (size_t i = 0; i < scaling->n_runs; i++) {
+        const struct lc_scaling_run *run = &scaling->runs[i];
+        double thread = get(run->pop, "critical_path_s");
+        double task = get(run->pop, "task_critical_path_s");
+        fprintf(text->out, "%9.0f %7.1f %9.4g %9.4g %9.3g %7.1f\n", run->executors,
+                100.0 * get(run->pop, "load_balance"), thread, task, thread - task,
+                thread > 0.0 ? 100.0 * (thread - task) / thread : 0.0);
+    }
+    lc_text_wrapped(text, 0, 0,
+                    "ThrCP: critical path as the tasks ran; TaCP: with a clock per task, on "
+                    "threads without limit.");
+}
+
 enum lc_err lc_scaling_write_text(const struct lc_scaling *scaling, bool weak, FILE *out) {
     struct lc_text text;
     lc_text_begin(&text, out);
@@ -391,6 +415,7 @@ enum lc_err lc_scaling_write_text(const struct lc_scaling *scaling, bool weak, F
     warn_programs(&text, scaling);
     for (size_t i = 0; i < scaling->n_runs; i++)
         fprintf(out, "  %5.0f  %s\n", scaling->runs[i].ranks, scaling->runs[i].file);
+    print_tasks(&text, scaling);
     print_lost(&text, scaling);
     for (size_t i = 0; i < scaling->n_sweeps; i++)
         print_sweep(&text, &scaling->sweeps[i]);

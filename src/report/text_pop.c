@@ -212,6 +212,49 @@ static void print_curve(const struct lc_text *text) {
     fputs(" threads\n", text->out);
 }
 
+/* One line for each kind: how long, where it ends, and the call path that has most of it. */
+static void print_paths(const struct lc_text *text) {
+    const json_t *all = json_object_get(text->pop, "paths"), *path;
+    size_t i, width = text->width > 70 ? text->width - 62 : 8;
+    char length[32], kind[64];
+    if (json_array_size(all) == 0)
+        return;
+    fprintf(text->out, "  %-38s %9s %5s %6s  %s\n", "critical paths by scope and what counts",
+            "LENGTH", "RANK", "THREAD", "MOST OF IT IN");
+    json_array_foreach(all, i, path) {
+        const char *scope = json_string_value(json_object_get(path, "scope"));
+        const char *counts = json_string_value(json_object_get(path, "counts"));
+        const char *name = json_string_value(json_object_get(path, "callpath"));
+        char *where = lc_text_outside(name != NULL ? name : "", text->full ? SIZE_MAX : width);
+        snprintf(kind, sizeof kind, "%s, %s", counts != NULL ? counts : "?",
+                 scope != NULL ? scope : "?");
+        fprintf(text->out, "    %-36s %9s %5.0f ", kind,
+                lc_text_seconds(get(path, "length_s"), length),
+                json_number_value(json_object_get(path, "rank")));
+        if (json_is_integer(json_object_get(path, "thread")))
+            fprintf(text->out, "%6.0f", json_number_value(json_object_get(path, "thread")));
+        else
+            fprintf(text->out, "%6s", "-");
+        fprintf(text->out, "  %s\n", where != NULL ? where : "");
+        free(where);
+    }
+}
+
+/* Thread-centric and task-centric critical path, as OTF-CPT's tables have them. */
+static void print_task_centric(const struct lc_text *text, const char *indent, const json_t *of) {
+    char thread[32], task[32], difference[32];
+    double by_thread = get(of, "critical_path_s"), by_task = get(of, "task_critical_path_s");
+    if (!(by_thread > 0) || !(by_task < 0.999 * by_thread))
+        return;
+    fprintf(text->out, "%s%9s %9s %9s %7s %6s\n%s%9s %9s %9s %7.1f %6.1f\n", indent, "ThrCP",
+            "TaCP", "DIFF", "DIFF %", "LB %", indent, lc_text_seconds(by_thread, thread),
+            lc_text_seconds(by_task, task), lc_text_seconds(by_thread - by_task, difference),
+            100.0 * (by_thread - by_task) / by_thread,
+            100.0 *
+                get(json_object_get(of, "factors") != NULL ? json_object_get(of, "factors") : of,
+                    "load_balance"));
+}
+
 static void print_length(const struct lc_text *text) {
     char length[32];
     const json_t *critical = json_object_get(text->pop, "critical_path_s");
@@ -228,6 +271,8 @@ static void print_length(const struct lc_text *text) {
         fprintf(text->out, "; %.1f %% of it has no call path", 100.0 * lost);
     fputc('\n', text->out);
     print_path_error(text, text->pop, "critical_path_error_s", json_number_value(critical));
+    print_paths(text);
+    print_task_centric(text, "  ", text->pop);
     print_curve(text);
 }
 

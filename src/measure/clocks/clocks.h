@@ -43,12 +43,24 @@ struct lc_ring_out;
 
 enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
 
+/* Critical paths by scope and by what counts as their length: docs/definitions. */
+enum lc_clk_path {
+    LC_PATH_GLOBAL,      /* useful work, over all edges */
+    LC_PATH_PROCESS,     /* the same over edges inside of a process */
+    LC_PATH_THREAD,      /* useful work of a thread */
+    LC_PATH_OUTSIDE_MPI, /* time of the first thread of a process outside of MPI */
+    LC_PATH_OUTSIDE_OMP, /* time outside of OpenMP's runtime, over all edges */
+    LC_PATHS
+};
+
 struct lc_interval {     /* intervals.h */
     uint64_t begin, end; /* ticks */
     double outside_mpi;  /* sum of the spans of threads less their calls: useful_sum on its own */
     double useful_sum, useful_max, threads, process_max_sum, chain, outside_omp, in_mpi; /* ticks */
     double process_chain; /* longest chain over edges inside the process */
-    double task_chain;    /* with a clock per task; 0: no explicit task ran */
+    double outside_mpi_max;
+    int32_t ends[LC_PATHS]; /* location where the longest of each kind ends; -1: none, not known */
+    double task_chain;      /* with a clock per task; 0: no explicit task ran */
     double whatif[LC_WHATIF_MAX];
     struct lc_cp_item *items; /* of the thread with the longest chain */
     uint32_t n_items;

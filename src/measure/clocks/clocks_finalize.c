@@ -20,6 +20,7 @@
 #include "measure/clocks/iterations.h"
 #include "measure/clocks/pair_rows.h"
 #include "measure/clocks/phases.h"
+#include "measure/clocks/scoped_paths.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"
@@ -403,6 +404,7 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
         bool any =
             lc_core.rank == 0 && put_pop(n, max + n * N_MAX, sum + n * N_SUM, attributed, outer);
         struct lc_strbuf phases = {0};
+        lc_clk_paths_put(n, &phases);
         lc_clk_phases_put(c, &phases);
         lc_clk_iterations_put(c, &phases);
         lc_clk_pairs_put(&phases);

@@ -52,7 +52,10 @@ void lc_clk_interval_begin(uint64_t now, uint32_t region) {
         lc_grow(&lc_clk.intervals, &cap, lc_clk.n_intervals, sizeof *lc_clk.intervals) != LC_OK)
         return;
     lc_clk.cap_intervals = (uint32_t)cap;
-    lc_clk.intervals[lc_clk.n_intervals - 1] = (struct lc_interval){.begin = now, .end = now};
+    struct lc_interval *v = &lc_clk.intervals[lc_clk.n_intervals - 1];
+    *v = (struct lc_interval){.begin = now, .end = now};
+    for (size_t i = 0; i < LC_PATHS; i++)
+        v->ends[i] = -1;
     lc_clk_phase_interval(true, now, region);
 }
 
@@ -60,6 +63,15 @@ static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
     v->items = malloc(LC_CP_ITEMS * sizeof *v->items);
     if (v->items != NULL)
         v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, LC_CP_ITEMS);
+}
+
+/* Of one kind of path: the longest so far, and where it ends. */
+static void longer(struct lc_interval *v, enum lc_clk_path kind, double *longest, double length,
+                   const struct lc_clk_thread *k) {
+    if (length <= *longest)
+        return;
+    *longest = length;
+    v->ends[kind] = k->thread != NULL ? (int32_t)k->thread->index : -1;
 }
 
 /* Sums over the threads of the process. Threads between two calls add their useful time until now.
@@ -89,17 +101,17 @@ void lc_clk_interval_end(uint64_t now) {
             v->in_mpi += (double)k->l.in_mpi;
             v->outside_mpi +=
                 (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi - k->l.in_omp);
-            if (own > v->useful_max)
-                v->useful_max = own;
-            if (chain > v->chain || longest == NULL) {
-                v->chain = chain;
+            longer(v, LC_PATH_THREAD, &v->useful_max, own, k);
+            if (chain > v->chain || longest == NULL)
                 longest = k;
-            }
+            longer(v, LC_PATH_GLOBAL, &v->chain, chain, k);
             double outside = (double)(int64_t)((since ? since : now) - k->l.origin);
-            if ((double)(k->l.process + rest) > v->process_chain)
-                v->process_chain = (double)(k->l.process + rest);
-            if (outside > v->outside_omp)
-                v->outside_omp = outside;
+            double until = (double)(since ? now - k->l.begin : k->l.last + rest - k->l.begin);
+            longer(v, LC_PATH_PROCESS, &v->process_chain, (double)(k->l.process + rest), k);
+            longer(v, LC_PATH_OUTSIDE_OMP, &v->outside_omp, outside, k);
+            if (k == lc_clk.threads) /* the first one: most processes call MPI from it */
+                longer(v, LC_PATH_OUTSIDE_MPI, &v->outside_mpi_max,
+                       until - (double)(k->l.skipped + k->l.in_mpi), k);
             for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
                 if ((double)k->l.vec.whatif[s] > v->whatif[s])
                     v->whatif[s] = (double)k->l.vec.whatif[s];

@@ -254,6 +254,12 @@ def judge(seed):
     pop, metrics = result["pop"], result["metrics"]
     check(result["meta"]["complete"] is True, f"seed {seed}: {result['meta']}")
     check(pop["identity_error"] < 1e-9, f"seed {seed}: identities off by {pop['identity_error']}")
+    told = {(p["scope"], p["counts"]): p["length_s"] for p in pop["paths"]}
+    wanted = {("global", "useful"): pop["critical_path_s"], ("thread", "useful"): pop["communication_efficiency"] * pop["elapsed_s"],
+              ("process", "useful"): pop["mpi"]["serialisation_efficiency"] * pop["critical_path_s"],
+              ("global", "outside OpenMP"): pop["omp"]["transfer_efficiency"] * pop["elapsed_s"]}
+    for key, value in wanted.items():
+        check(abs(told[key] - value) <= 1e-9 * value, f"seed {seed}: {key} is {told[key]}, not {value}")
     check(0 <= pop["task_critical_path_s"] <= pop["critical_path_s"] * (1 + 1e-9), f"seed {seed}: {pop}")
     times = metrics["time"]["callpaths"]
     for path, parts in parts_of(times).items():

@@ -45,6 +45,22 @@ def factors(found, label, judge, result, useful, chain, elapsed, node):
     constructed.near(found, f"{label} identities", pop["identity_error"], 0, 1e-9)
 
 
+def paths(found, label, result, useful, chain, elapsed):
+    """Critical paths by scope and what counts; without threads those of a process are the work of its rank."""
+    slack = EXACT + result["pop"]["critical_path_error_s"]
+    told = {(p["scope"], p["counts"]): p for p in result["pop"]["paths"]}
+    wanted = {("global", "useful"): chain, ("process", "useful"): max(useful), ("thread", "useful"): max(useful), ("process", "outside MPI"): max(useful)}
+    for key, value in wanted.items():
+        constructed.near(found, f"{label} {key}", told[key]["length_s"], value, slack)
+        if key[0] != "global":
+            constructed.near(found, f"{label} work of the rank of {key}", useful[told[key]["rank"]], value, slack)
+    outside = told["global", "outside OpenMP"]["length_s"]
+    if not chain - slack <= outside <= elapsed + slack:
+        found.append(f"{label} outside OpenMP: {outside:.6f}, critical path {chain:.6f}, run {elapsed:.6f}")
+    if any(p["thread"] != 0 for p in told.values()):
+        found.append(f"{label} paths end in threads that are not there: {told}")
+
+
 def waits(found, label, judge, result, elapsed, skew):
     measured = defaultdict(float)
     for metric in constructed.KINDS:
@@ -104,6 +120,7 @@ def check(work, program, pattern, ranks, mode):
     useful, chain, elapsed = judge.result()
     nodes = [r * 2 // ranks for r in range(ranks)] if mode == "mixed" else [0] * ranks
     factors(found, label, judge, result, useful, chain, elapsed, nodes)
+    paths(found, label, result, useful, chain, elapsed)
     constructed.near(found, f"{label} critical path", result["pop"]["critical_path_s"], chain, EXACT + result["pop"]["critical_path_error_s"])
     waits(found, label, judge, result, elapsed, result["meta"]["clock_sync"]["error_s"] if mode == "mixed" else 0)
     blame(found, label, judge, work.root / directory, elapsed)
