@@ -370,7 +370,7 @@ static bool has_factors(const struct lc_scaled_run *run) {
     return run->pop != NULL;
 }
 
-static bool has_tasks(const struct lc_scaling_run *run) {
+static bool has_tasks(const struct lc_scaled_run *run) {
     double task = get(run->pop, "task_critical_path_s");
     return task > 0.0 && task < 0.999 * get(run->pop, "critical_path_s");
 }
@@ -382,7 +382,7 @@ static void print_tasks(const struct lc_text *text, const struct lc_scaling *sca
     fprintf(text->out, "\n%9s %7s %9s %9s %9s %7s\n", "THREADS", "LB, %", "ThrCP, s", "TaCP, s",
             "DIFF, s", "DIFF, %");
     for (size_t i = 0; i < scaling->n_runs; i++) {
-        const struct lc_scaling_run *run = &scaling->runs[i];
+        const struct lc_scaled_run *run = &scaling->runs[i];
         double thread = get(run->pop, "critical_path_s");
         double task = get(run->pop, "task_critical_path_s");
         fprintf(text->out, "%9.0f %7.1f %9.4g %9.4g %9.3g %7.1f\n", run->executors,

@@ -15,7 +15,7 @@ struct lc_load_reader {
 
 /* For the calling thread. What is not there stays unknown. */
 void lc_load_open(struct lc_load_reader *reader);
-/* Closes what is open. */
+/* Closes what lc_load_open() opened. */
 void lc_load_close(struct lc_load_reader *reader);
 
 /* What stands there now, at a global time; `whole`: /proc/stat, too, though it was read lately. */
