@@ -54,7 +54,7 @@ static enum lc_err running_mean(const double *runs, size_t n, double *out) {
     return LC_OK;
 }
 
-enum lc_err lc_running_median(const double *runs, size_t n, double *out) {
+static enum lc_err running_median(const double *runs, size_t n, double *out) {
     double values[LC_RUNNING_WINDOW];
     for (size_t i = 0; i < n; i++) {
         window(runs, n, i, values);
@@ -67,4 +67,4 @@ enum lc_err lc_running_median(const double *runs, size_t n, double *out) {
 const struct lc_cumulative lc_cumulative[] = {
     {"cumulative_mean", cumulative_mean},       {"cumulative_median", cumulative_median},
     {"cumulative_minimum", cumulative_minimum}, {"running_mean", running_mean},
-    {"running_median", lc_running_median},      {NULL, NULL}};
+    {"running_median", running_median},         {NULL, NULL}};

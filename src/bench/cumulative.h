@@ -18,7 +18,4 @@ struct lc_cumulative {
  * has no name. */
 extern const struct lc_cumulative lc_cumulative[];
 
-/* The last of them: the median of the LC_RUNNING_WINDOW values around each. Errors: none. */
-enum lc_err lc_running_median(const double *runs, size_t n, double *out);
-
 #endif
