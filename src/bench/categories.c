@@ -77,6 +77,7 @@ static enum lc_err judge(struct lc_warmup *warmup, double median, double *before
     double last = median_of(before + n - near_n, near_n, scratch);
     double next = median_of(after, near_m, scratch);
     warmup->step = (last - next) / median;
+    warmup->fall = last > 0 ? (last - next) / last : 0;
     double high = median_of(before, n, scratch), low = median_of(after, m, scratch);
     if (warmup->p < LC_CERTAIN && warmup->superiority >= LC_SUPERIORITY &&
         warmup->step >= LC_STEP && 2 * longest_above(after, m, (high + low) / 2) < n)

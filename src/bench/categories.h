@@ -28,7 +28,8 @@ struct lc_warmup {
     int64_t raw_end, end; /* repetitions, or LC_NO_END */
     double p;             /* rank test: the level before is not higher; 1 without a raw end */
     double superiority;   /* chance that a run time before w is above one after it */
-    double step;          /* fall of the level at w, in medians */
+    double step;          /* fall of the level at w, in medians of all run times */
+    double fall;          /* the same, as a part of the level before w */
 };
 
 /* "first", "warmup", "outlier" or "good"; static. */

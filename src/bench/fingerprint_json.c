@@ -86,10 +86,11 @@ static void set_numbers(json_t *o, const struct lc_fingerprint *f) {
     json_object_set_new(o, "effective_repetitions", json_real(f->median.effective));
     json_object_set_new(o, "quantiles_ns", quantiles);
     json_object_set_new(o, "warmup",
-                        json_pack("{s:o, s:b, s:o, s:f, s:f, s:f}", "end", end_json(f->warmup.end),
-                                  "accepted", f->warmup.end != LC_NO_END, "raw_end",
-                                  end_json(f->warmup.raw_end), "p", f->warmup.p, "superiority",
-                                  f->warmup.superiority, "step", f->warmup.step));
+                        json_pack("{s:o, s:b, s:o, s:f, s:f, s:f, s:f}", "end",
+                                  end_json(f->warmup.end), "accepted", f->warmup.end != LC_NO_END,
+                                  "raw_end", end_json(f->warmup.raw_end), "p", f->warmup.p,
+                                  "superiority", f->warmup.superiority, "step", f->warmup.step,
+                                  "fall", f->warmup.fall));
     json_object_set_new(o, "categories", categories_json(f));
     json_object_set_new(o, "modes", modes_json(f));
     json_object_set_new(o, "change_points", points);

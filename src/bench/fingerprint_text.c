@@ -97,7 +97,7 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
     heading(page, "Phases", "");
     if (f->warmup.end != LC_NO_END)
         fprintf(page->out, "  warm-up ends at repetition %lld (the level falls by %.0f %%)\n",
-                (long long)f->warmup.end, 100 * f->warmup.step);
+                (long long)f->warmup.end, 100 * f->warmup.fall);
     else if (f->warmup.raw_end != LC_NO_END)
         fprintf(page->out,
                 "  no warm-up: the fall of the minimum at repetition %lld is no change of level\n",

@@ -237,6 +237,7 @@ static void test_rank_test(void **state) {
     assert_int_equal(lc_warmup_find(runs, ALL, 104, &warmup), LC_OK);
     assert_int_equal(warmup.end, END);
     assert_float_equal(warmup.superiority, 1, 1e-12);
+    assert_float_equal(warmup.fall, 50 / 153.0, 1e-12); /* from a level of 153 to 103 */
     assert_true(warmup.p < 1e-9);
 }
 
