@@ -258,8 +258,6 @@ static double put_head(struct lc_strbuf *out, const struct lc_fingerprint *f) {
             put_member(&text, f, "benchmark", "sync");
             lc_strbuf_puts(&text, ", run time ");
             put_member(&text, f, "benchmark", "run_time");
-            lc_strbuf_puts(&text, ", seed ");
-            put_member(&text, f, "benchmark", "seed");
             lc_strbuf_puts(&text, ", ");
             put_member(&text, f, "benchmark", "tool");
         } else {

@@ -101,7 +101,7 @@ static enum lc_err make_groups(struct guidelines *g) {
             LC_TRY(add_group(g, operations[i], false, operations, n, mock_ups, n_mock_ups));
         return LC_OK;
     }
-    g->wanted = strdup(g->each.operations);
+    LC_TRY(lc_bench_find_operations(g->each.operations, &g->wanted));
     char *rest = g->wanted;
     for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;)
         LC_TRY(add_group(g, word, true, operations, n, mock_ups, n_mock_ups));

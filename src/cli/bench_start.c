@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -72,13 +73,62 @@ enum lc_err lc_bench_list(void) {
     return LC_OK;
 }
 
-static enum lc_err check_one(const char *word, const char *const *names, size_t n) {
-    size_t length = strcspn(word, "+");
-    bool overlap = strcmp(word + length, "+overlap") == 0 && strncmp(word, "MPI_I", 5) == 0;
+/* What people leave out. */
+static size_t prefix_length(const char *name) {
+    return strncmp(name, "MPI_", 4) == 0 ? 4 : 0;
+}
+
+static bool is_called(const char *name, const char *word, size_t length, bool whole) {
+    const char *short_name = name + prefix_length(name);
+    return (strncasecmp(name, word, length) == 0 && (!whole || name[length] == '\0')) ||
+           (strncasecmp(short_name, word, length) == 0 && (!whole || short_name[length] == '\0'));
+}
+
+/* "MPI_Gather, MPI_Gatherv": those that begin with a word. */
+static void put_candidates(const char *word, size_t length, const char *const *names, size_t n,
+                           struct lc_strbuf *out) {
     for (size_t i = 0; i < n; i++)
-        if (strlen(names[i]) == length && strncmp(names[i], word, length) == 0 &&
-            (word[length] == '\0' || overlap))
-            return LC_OK;
+        if (is_called(names[i], word, length, false))
+            lc_strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", names[i]);
+}
+
+/* The operation that a word means: its name in any case, with or without "MPI_", or the beginning
+ * of just one. Behind a + stands overlap, of nonblocking ones only. */
+static enum lc_err add_operation(const char *word, const char *const *names, size_t n,
+                                 struct lc_strbuf *out) {
+    size_t length = strcspn(word, "+"), begins = 0;
+    const char *found = NULL;
+    for (size_t i = 0; i < n && length > 0; i++) {
+        if (is_called(names[i], word, length, true)) {
+            found = names[i];
+            begins = 1;
+            break;
+        }
+        if (is_called(names[i], word, length, false)) {
+            found = names[i];
+            begins++;
+        }
+    }
+    bool overlap = found != NULL && strncmp(found, "MPI_I", 5) == 0 &&
+                   strcasecmp(word + length, "+overlap") == 0;
+    if (begins == 1 && (word[length] == '\0' || overlap)) {
+        lc_strbuf_printf(out, "%s%s%s", out->length > 0 ? "," : "", found,
+                         overlap ? "+overlap" : "");
+        return LC_OK;
+    }
+    if (begins == 1)
+        return lc_fail(LC_ERR_USAGE,
+                       "bench: %.60s: no such operation: +overlap may stand behind a nonblocking "
+                       "one: MPI_Ibcast+overlap",
+                       word);
+    if (begins > 1) {
+        struct lc_strbuf candidates = {0};
+        put_candidates(word, length, names, n, &candidates);
+        enum lc_err err =
+            lc_fail(LC_ERR_USAGE, "bench: %.60s: which one: %s?", word, lc_strbuf_get(&candidates));
+        lc_strbuf_free(&candidates);
+        return err;
+    }
     const char *better = lc_cli_suggest(word, names, n);
     if (better != NULL)
         return lc_fail(LC_ERR_USAGE, "bench: %.60s: no such operation: did you mean %s?", word,
@@ -87,18 +137,20 @@ static enum lc_err check_one(const char *word, const char *const *names, size_t 
                    word);
 }
 
-enum lc_err lc_bench_check_operations(const char *list) {
+enum lc_err lc_bench_find_operations(const char *list, char **found) {
     const char *names[2 * LC_BENCH_NAMES_MOST];
     char *text, *more = NULL, *copy = strdup(list), *rest = copy;
     size_t n, n_more = 0;
+    struct lc_strbuf out = {0};
     enum lc_err err = lc_bench_ask("operations", &text, names, &n);
     if (err == LC_OK && strchr(list, '~') != NULL)
         err = lc_bench_ask("mock-ups", &more, names + n, &n_more);
     for (char *word; err == LC_OK && rest != NULL && (word = strsep(&rest, ",")) != NULL;)
-        err = check_one(word, names, n + n_more);
+        err = add_operation(word, names, n + n_more, &out);
     free(copy);
     free(text);
     free(more);
+    *found = lc_strbuf_take(&out);
     return err;
 }
 
@@ -161,13 +213,12 @@ static void add_command(const struct lc_bench_wishes *w, bool launched, json_t *
 }
 
 static json_t *settings_json(const struct lc_bench_wishes *w) {
-    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:I, s:s, s:b, s:s, s:I, s:I, s:s*, s:s*}",
-                     "tool", "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL),
-                     "sync_wanted", w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s",
-                     w->seconds, "precision", w->precision, "seed", (json_int_t)w->seed, "comm",
-                     w->comm, "in_place", w->in_place, "counters_wanted", w->counters, "root",
-                     (json_int_t)w->root, "counters_every", (json_int_t)w->every, "papi_wanted",
-                     w->papi, "ranks_wanted", w->of_ranks);
+    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:s, s:b, s:s, s:I, s:I, s:s*, s:s*}", "tool",
+                     "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted",
+                     w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s", w->seconds,
+                     "precision", w->precision, "comm", w->comm, "in_place", w->in_place,
+                     "counters_wanted", w->counters, "root", (json_int_t)w->root, "counters_every",
+                     (json_int_t)w->every, "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
 }
 
 static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
@@ -371,11 +422,26 @@ static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *lau
     w->reps = w->reps != 0 ? w->reps : w->precision > 0 ? 100000 : 1000;
     w->seconds = w->seconds > 0 ? w->seconds : 10;
     w->every = w->every != 0 ? w->every : 5;
-    w->seed = w->seed != 0 ? w->seed : 1;
     if (launch->kind != LC_LAUNCHER_NONE)
         w->ranks = launch->size;
     else if (w->ranks == 0)
         w->ranks = 2;
+}
+
+/* Where the first rank is, or all of them are started. */
+static enum lc_err start_first(const struct lc_bench_wishes *w, struct lc_words *words,
+                               bool launched, struct lc_collected *result, int *code) {
+    struct lc_strbuf directory = {0};
+    json_t *settings = settings_json(w);
+    add_command(w, launched, settings);
+    enum lc_err err = make_directory(w, w->ranks, &directory, settings);
+    if (err == LC_OK) {
+        add_wishes(words, w, lc_strbuf_get(&directory));
+        err = run_and_collect(words, launched, w, directory.text, settings, result, code);
+    }
+    json_decref(settings);
+    lc_strbuf_free(&directory);
+    return err;
 }
 
 enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
@@ -383,7 +449,6 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
     struct lc_bench_wishes w = *wishes;
     struct lc_launch launch;
     struct lc_words words = {.n = 0};
-    struct lc_strbuf directory = {0};
     *result = (struct lc_collected){0};
     lc_launch_detect_place(&launch);
     bool launched = launch.kind != LC_LAUNCHER_NONE &&
@@ -399,20 +464,17 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
     if (w.root >= measuring)
         return lc_fail(LC_ERR_USAGE, "bench: --root %ld: there are %ld ranks", w.root, measuring);
     LC_TRY(check_sizes(&w));
-    LC_TRY(lc_bench_check_operations(w.operations));
-    LC_TRY(lc_words_begin(&words, "bench", launched ? &launch : NULL, w.flavour, w.ranks));
-    if (launched && launch.rank != 0) {
+    char *operations;
+    enum lc_err err = lc_bench_find_operations(w.operations, &operations);
+    w.operations = operations;
+    if (err == LC_OK)
+        err = lc_words_begin(&words, "bench", launched ? &launch : NULL, w.flavour, w.ranks);
+    if (err == LC_OK && launched && launch.rank != 0) {
         add_wishes(&words, &w, NULL);
         exit(lc_words_become(&words, "bench"));
     }
-    json_t *settings = settings_json(&w);
-    add_command(&w, launched, settings);
-    enum lc_err err = make_directory(&w, w.ranks, &directory, settings);
-    if (err == LC_OK) {
-        add_wishes(&words, &w, lc_strbuf_get(&directory));
-        err = run_and_collect(&words, launched, &w, directory.text, settings, result, code);
-    }
-    json_decref(settings);
-    lc_strbuf_free(&directory);
+    if (err == LC_OK)
+        err = start_first(&w, &words, launched, result, code);
+    free(operations);
     return err;
 }

@@ -35,9 +35,10 @@ enum { LC_BENCH_NAMES_MOST = 100 };
  * which the caller frees. LC_ERR_NOT_FOUND. */
 enum lc_err lc_bench_ask(const char *list, char **text, const char **names, size_t *n);
 
-/* Are these, with commas, operations or mock-ups the harness knows? LC_ERR_USAGE: not all;
- * LC_ERR_NOT_FOUND: there is no harness. */
-enum lc_err lc_bench_check_operations(const char *list);
+/* The operations or mock-ups of the harness that words mean (separated by commas; in any case, with
+ * or without MPI_, or the beginning of just one name); the caller frees *found, also after a
+ * failure. LC_ERR_USAGE: none, or several; LC_ERR_NOT_FOUND: there is no harness. */
+enum lc_err lc_bench_find_operations(const char *list, char **found);
 
 /* Prints the operations. LC_ERR_NOT_FOUND. */
 enum lc_err lc_bench_list(void);

@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
     {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
     {"counters-every", KEY_EVERY, "N", 0,
      "Read counters in every Nth repetition, whose run time does not count (default 5)", 0},
-    {"seed", KEY_SEED, "N", 0, "Of random choices (default 1)", 0},
+    {"seed", KEY_SEED, "N", 0, "sweep, guidelines, compare: of random choices (default 1)", 0},
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
@@ -167,8 +167,8 @@ static const struct argp argp = {
     "DIR|FILE\ncompare A B\ncompare A.. "
     "-- B..",
     "Measures an MPI operation, many repetitions with all ranks starting together, and shows its "
-    "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, several separated by "
-    "commas; "
+    "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, in any case, also "
+    "without MPI_ or its beginning alone (allreduce, allr); several separated by commas; "
     "list: all of them. jobs: those of a file, one OP and its options per line. sweep: variants of "
     "it, "
     "ranked. guidelines: is it slower than others that "
@@ -388,7 +388,9 @@ static enum lc_err parse_jobs(const struct settings *s, const char *file,
                               struct lc_bench_jobs *jobs, struct settings *all, size_t *n) {
     for (*n = 0; *n < jobs->n; (*n)++) {
         LC_TRY(parse_job(s, file, &jobs->all[*n], &all[*n]));
-        enum lc_err err = lc_bench_check_operations(all[*n].operands.items[0]);
+        char *found;
+        enum lc_err err = lc_bench_find_operations(all[*n].operands.items[0], &found);
+        free(found);
         if (err != LC_OK) {
             free(all[*n].operands.items);
             return err;

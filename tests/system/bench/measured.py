@@ -95,13 +95,13 @@ def oversubscribed():
 
 
 def launched():
-    done = subprocess.run([*mpirun(FLAVOUR, 2), LATECOMER, "bench", "MPI_Scan", "--reps", "40", "-o", "launched"], capture_output=True,
+    done = subprocess.run([*mpirun(FLAVOUR, 2), LATECOMER, "bench", "scan", "--reps", "40", "-o", "launched"], capture_output=True,
                           text=True, cwd=SCRATCH, timeout=patience(100), check=False)
     check(done.returncode == 0 and "MPI_Scan" in done.stdout, f"launched: exit {done.returncode}: {done.stderr}")
     one = fingerprint("launched", "MPI_Scan-8")
     about = one["benchmark"]
     check(len(one["runs_ns"]) == 40, "launched: run times")
-    check(about["command"] == ["latecomer", "bench", "MPI_Scan", "--reps", "40", "-o", "launched"], f"launched: {about['command']}")
+    check(about["command"] == ["latecomer", "bench", "scan", "--reps", "40", "-o", "launched"], f"launched: {about['command']}")
     check(about["launched_by"] and about["operator"] == "MPI_BOR" and about["root"] == 0 and about["duration_s"] > about["job_s"] > 0, f"launched: {about}")
     check(about["begun"].endswith("Z") and all(node["machine"] and any("libmpi" in name for name in node["libraries"]) for node in one["nodes"]),
           f"launched: {one['nodes']}")
@@ -231,7 +231,7 @@ def mpi_variables():
 
 def lacking():
     """An operation that the MPI does not have is left out by name; those before and behind it are measured."""
-    done = bench("MPI_Scan,MPI_Exscan,MPI_Bcast", "--reps", "40", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "lacking",
+    done = bench("mpi_scan,EXSC,bcast", "--reps", "40", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "lacking",
                  env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_LACKS="1"))
     with open(f"{SCRATCH}/lacking/bench.json", encoding="utf-8") as file:
         listed = json.load(file)
@@ -272,7 +272,8 @@ def some_ranks():
 
 
 def mistakes():
-    for args, code, words in ((["MPI_Brcast"], 2, "did you mean MPI_Bcast?"), ([], 2, "nothing to do"),
+    for args, code, words in ((["MPI_Brcast"], 2, "did you mean MPI_Bcast?"), (["MPI_Gath"], 2, "which one: MPI_Gather, MPI_Gatherv?"),
+                              (["mpi_bcast+overlap"], 2, "+overlap may stand behind a nonblocking one"), ([], 2, "nothing to do"),
                               (["MPI_Bcast", "--bytes", "8x"], 2, "not a message size"), (["MPI_Bcast", "--sync", "x"], 2, "unknown"),
                               (["MPI_Bcast", "--root", "7", "-n", "2"], 2, "there are 2 ranks"), (["MPI_Bcast", "--ranks", "0,2"], 2, "give some of 0 to 1"),
                               (["MPI_Bcast", "--ranks", "1-", "-n", "2"], 2, "give some of"), (["show", "/nowhere"], 1, "No such file"),
