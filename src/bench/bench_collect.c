@@ -10,7 +10,7 @@
 #include "bench/interference.h"
 #include "bench/runs_csv.h"
 
-/* The clock is good enough if its error is below this part of the median run time. */
+/* The clock is good enough if its error, and what it was off, are below this part of the median. */
 #define LC_CLOCK_SHARE 0.05
 
 struct collector {
@@ -153,8 +153,35 @@ static void add_warnings(const struct collector *c, const struct lc_measured_job
     if (clock_error > LC_CLOCK_SHARE * f->median.value && job->part[0]->head.global)
         json_array_append_new(
             warnings, json_sprintf("the global clock is known to %.3g us only", clock_error / 1e3));
+    double residual =
+        json_number_value(json_object_get(json_object_get(f->about, "clock"), "residual_ns"));
+    if (residual > LC_CLOCK_SHARE * f->median.value && job->part[0]->head.global)
+        json_array_append_new(
+            warnings, json_sprintf("the global clock was %.3g us off after the job (%.0f %% of the "
+                                   "median): ranks began so far apart",
+                                   residual / 1e3, 100 * residual / f->median.value));
     if (!job->part[0]->ended)
         json_array_append_new(warnings, json_string("the job died: what was measured until then"));
+}
+
+/* The part of the shorter of both that passes during the other: 1 where computing hides all of the
+ * operation, 0 where one comes after the other (Intel MPI Benchmarks, IMB-NBC). */
+static double overlap_share(double alone, double compute, double both) {
+    return fmin(fmax((alone + compute - both) / fmin(alone, compute), 0), 1);
+}
+
+/* Of an overlap job, which computes as long as the operation took alone before. */
+static void add_overlap(const struct lc_fingerprint *f) {
+    json_t *b = json_object_get(f->about, "benchmark");
+    const char *text = json_string_value(json_object_get(b, "overlap_compute_ns"));
+    double compute = text != NULL ? strtod(text, NULL) : 0;
+    if (!(compute > 0))
+        return;
+    json_object_set_new(b, "overlap_share",
+                        json_real(overlap_share(compute, compute, f->median.value)));
+    json_object_set_new(b, "overlap_share_ci",
+                        json_pack("[f, f]", overlap_share(compute, compute, f->median.high),
+                                  overlap_share(compute, compute, f->median.low)));
 }
 
 static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job *job) {
@@ -178,6 +205,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
         return err;
     }
     c->out->all[c->out->n++] = f;
+    add_overlap(f);
     add_warnings(c, job, clock_error, f, warnings);
     lc_interference_add(job, f->about, warnings);
     LC_TRY(per_rank_json(c, job, ranks));

@@ -92,6 +92,23 @@ static void print_quantiles(const struct lc_fingerprint *f, const struct lc_benc
     fprintf(page->out, " %9s\n", lc_bench_time(f->mean, text));
 }
 
+/* Of a nonblocking operation beside which ranks compute. */
+static void print_overlap(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const json_t *benchmark = json_object_get(f->about, "benchmark"),
+                 *share = json_object_get(benchmark, "overlap_share"),
+                 *ci = json_object_get(benchmark, "overlap_share_ci");
+    char text[32];
+    if (!json_is_number(share))
+        return;
+    fprintf(
+        page->out,
+        "\n  overlap: %.0f %% (95 %% interval %.0f to %.0f %%) of the %s that it takes alone "
+        "pass while ranks compute as long\n",
+        100 * json_number_value(share), 100 * json_number_value(json_array_get(ci, 0)),
+        100 * json_number_value(json_array_get(ci, 1)),
+        lc_bench_time(strtod(text_at(f->about, "benchmark", "overlap_compute_ns"), NULL), text));
+}
+
 static void print_categories(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     char text[32];
     heading(page, "Phases", "");
@@ -345,6 +362,7 @@ enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_
             lc_plural((double)f->bytes));
     print_setting(f, page);
     print_quantiles(f, page);
+    print_overlap(f, page);
     print_categories(f, page);
     LC_TRY(print_series(f, page, true));
     if (f->of[LC_CATEGORY_OUTLIER].count > 0)

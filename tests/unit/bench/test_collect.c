@@ -51,8 +51,8 @@ static void put(struct lc_part_writer *part, int64_t start, int64_t end, bool co
     assert_int_equal(lc_part_put(part, LC_PART_REPS, values, sizeof values), LC_OK);
 }
 
-static void end_job(struct lc_part_writer *part) {
-    const struct lc_part_end end = {.stopped = "repetitions"};
+static void end_job(struct lc_part_writer *part, double residual_ns) {
+    const struct lc_part_end end = {.stopped = "repetitions", .residual_ns = residual_ns};
     assert_int_equal(lc_part_put(part, LC_PART_END, &end, sizeof end), LC_OK);
 }
 
@@ -103,7 +103,7 @@ static void test_counted_apart(void **state) {
             int64_t start = 10000 * i + 5 * rank, took = (100 + i % 7) * (counted ? 5 : 2) / 2;
             put(&part, start, start + took, counted, counted ? i : 0, 7 + rank);
         }
-        end_job(&part);
+        end_job(&part, 0);
         end(&part);
     }
     collect(&all);
@@ -166,7 +166,7 @@ static void test_warm_up_explained(void **state) {
             put(&part, i * 1000000, i * 1000000 + (int64_t)took, i % EVERY == EVERY - 1,
                 rank == 0 ? (int64_t)misses : 0, 0);
         }
-        end_job(&part);
+        end_job(&part, 0);
         end(&part);
     }
     collect(&all);
@@ -219,17 +219,25 @@ static void test_facts(void **state) {
             begin_job(&part, names[job]);
             if (rank == 0)
                 fact(&part, "benchmark", job == 0 ? "overlap_compute_ns" : "operator",
-                     job == 0 ? "1200" : "MPI_BOR");
+                     job == 0 ? "100" : "MPI_BOR");
             for (int i = 0; i < 40; i++)
                 put(&part, i * 1000, i * 1000 + 100 + i, false, 0, 0);
-            end_job(&part);
+            end_job(&part, job == 1 && rank == 1 ? -12 : 0);
         }
         end(&part);
     }
     collect(&all);
     assert_int_equal(all.n, 2);
     assert_string_equal(json_string_value(member(all.all[0], "benchmark", "overlap_compute_ns")),
-                        "1200");
+                        "100");
+    /* both together take 119.5 ns, 100 each alone */
+    double share = json_number_value(member(all.all[0], "benchmark", "overlap_share"));
+    assert_true(fabs(share - 0.805) < 1e-9);
+    assert_null(member(all.all[1], "benchmark", "overlap_share"));
+    assert_int_equal(json_array_size(json_object_get(all.all[0]->about, "warnings")), 0);
+    assert_non_null(
+        strstr(json_string_value(json_array_get(json_object_get(all.all[1]->about, "warnings"), 0)),
+               "0.012 us off after the job (10 % of the median)"));
     assert_null(member(all.all[0], "benchmark", "operator"));
     assert_null(member(all.all[1], "benchmark", "overlap_compute_ns"));
     assert_string_equal(json_string_value(member(all.all[1], "benchmark", "operator")), "MPI_BOR");
@@ -298,7 +306,7 @@ static void test_interference(void **state) {
         const struct lc_part_load last = {
             3e9, -1, rank == 1 ? 500007000 : -1, rank == 1 ? 190 : -1, 20, 90, 100};
         assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &last, sizeof last), LC_OK);
-        end_job(&part);
+        end_job(&part, 0);
         end(&part);
     }
     collect(&all);
