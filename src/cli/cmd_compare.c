@@ -82,9 +82,9 @@ static const struct argp argp = {
     "A B\nA.. -- B..\n--delay-models [FILE|DIR..]",
     "Compares two results, or two sets of runs: whether B takes longer than A by more than chance, "
     "what changed (work, balance, serialisation, MPI), and in which call paths. Chance is "
-     "estimated from three runs or more on each side; fewer can at most differ, and it says how "
-     "many runs would tell. With --delay-models: both delay-cost models of one analysis, or their "
-     "means over several.",
+    "estimated from three runs or more on each side; fewer can at most differ, and it says how "
+    "many runs would tell. With --delay-models: both delay-cost models of one analysis, or their "
+    "means over several.",
     NULL,
     NULL,
     NULL};

@@ -10,7 +10,7 @@
 #include "report/findings.h"
 #include "report/late.h"
 #include "report/path_impact.h"
-#include "report/scoped_paths.h"
+#include "report/path_scopes.h"
 #include "report/task_constructs.h"
 #include "report/trace_advice.h"
 #include "report/run_info.h"
@@ -394,7 +394,7 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
     if (err == LC_OK)
         err = lc_json_pop(view, &pop);
     if (err == LC_OK)
-        err = lc_scoped_paths_name(view, pop);
+        err = lc_path_scopes_name(view, pop);
     if (err == LC_OK) {
         fputs("{\"format\": \"latecomer-result\", \"version\": 1,\n", out);
         put_object(out, "meta", meta);

@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 #include "report/run_info.h"
-#include "report/scoped_paths.h"
+#include "report/path_scopes.h"
 #include "report/text_parts.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LONGEST_TEXT = 400, LONGEST_NAME = 60 };
@@ -157,7 +157,7 @@ enum lc_err lc_text_write(struct lc_view *view, const struct lc_text_options *op
     if (err == LC_OK)
         err = lc_json_pop(view, &text.pop);
     if (err == LC_OK)
-        err = lc_scoped_paths_name(view, text.pop);
+        err = lc_path_scopes_name(view, text.pop);
     make_printable(&text.meta, text.full ? SIZE_MAX : LONGEST_TEXT);
     make_printable(&text.pop, text.full ? SIZE_MAX : LONGEST_NAME);
     if (err == LC_OK)

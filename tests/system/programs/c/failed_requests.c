@@ -1,6 +1,7 @@
 /* Two ranks: receives that fail again and again, as the messages are longer than the buffers,
  * completed by every function that does so: what the tool has kept for them it uses again, and what
- * failed has received nothing. Its memory comes from mappings (own_heap.c), which this program counts. */
+ * failed has received nothing. Its memory comes from mappings (own_heap.c), which this program
+ * counts. */
 #include "program.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "report/scoped_paths.h"
+#include "report/path_scopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static enum lc_err name_one(struct search *s, json_t *path) {
     return LC_OK;
 }
 
-enum lc_err lc_scoped_paths_name(struct lc_view *view, json_t *pop) {
+enum lc_err lc_path_scopes_name(struct lc_view *view, json_t *pop) {
     struct search s = {.view = view,
                        .time = lc_model_find_metric(view->model, "time"),
                        .omp = lc_model_find_metric(view->model, "omp_time")};
