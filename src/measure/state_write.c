@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,10 +109,28 @@ static int open_parents(void) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
+/* Whether the state is that of a process that has ended and never started MPI, and is empty now: a
+ * script, or the program itself, ran a helper that asks which MPI there is (MPI 4.0, 11.4.1: what
+ * may be called before MPI_Init), or the program asked that before it replaced itself (exec). */
+static bool left_free(int fd, off_t bytes) {
+    struct lc_state_header h;
+    if (pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h || h.magic != LC_STATE_MAGIC ||
+        h.init_ns != 0 || h.mpi[0] == '\0' ||
+        (h.ending != LC_ENDING_NONE && h.ending != LC_ENDING_EXIT))
+        return false;
+    if (h.pid != getpid() && (kill(h.pid, 0) == 0 || errno != ESRCH))
+        return false;
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, bytes) == 0;
+}
+
 static enum lc_err claim(int fd, size_t extra) {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "measurement state");
+    if (info.st_size != 0 && left_free(fd, info.st_size))
+        return map_shared(fd, (size_t)info.st_size)
+                   ? LC_OK
+                   : lc_fail_errno(LC_ERR_NOMEM, "no address space for its state");
     if (info.st_size != 0)
         return lc_fail(LC_ERR_EXISTS, "another process of this command is measured already");
     size_t n = sizeof sizes_mib / sizeof *sizes_mib;

@@ -23,19 +23,20 @@ static int compare_items(const void *a, const void *b) {
 
 /* Whether the metric is one of the model proportional, and not a sum of others. */
 static bool class_of(const struct lc_view *view, uint32_t metric, enum lc_cost_class *class) {
-    static const char *const prefixes[LC_N_CLASSES] = {[LC_CLASS_DIRECT] = "mpi_wait_direct_",
-                                                       [LC_CLASS_INDIRECT] = "mpi_wait_indirect_",
+    static const char *const prefixes[LC_N_CLASSES] = {[LC_CLASS_DIRECT] = "_wait_direct_",
+                                                       [LC_CLASS_INDIRECT] = "_wait_indirect_",
                                                        [LC_CLASS_PROPAGATING] =
-                                                           "mpi_wait_propagating_",
-                                                       [LC_CLASS_TERMINAL] = "mpi_wait_terminal_"};
+                                                           "_wait_propagating_",
+                                                       [LC_CLASS_TERMINAL] = "_wait_terminal_"};
     bool longterm;
     if (lc_is_delay_cost(view, metric, &longterm)) {
         *class = longterm ? LC_CLASS_LONG_TERM : LC_CLASS_SHORT_TERM;
         return true;
     }
     const char *name = view->model->metrics[metric].name, *end = strstr(name, suffix);
-    for (int c = LC_CLASS_DIRECT; c < LC_N_CLASSES; c++)
-        if (strncmp(name, prefixes[c], strlen(prefixes[c])) == 0 && end == NULL) {
+    bool waits = strncmp(name, "mpi_", 4) == 0 || strncmp(name, "omp_", 4) == 0;
+    for (int c = LC_CLASS_DIRECT; waits && c < LC_N_CLASSES; c++)
+        if (strncmp(name + 3, prefixes[c], strlen(prefixes[c])) == 0 && end == NULL) {
             *class = (enum lc_cost_class)c;
             return true;
         }

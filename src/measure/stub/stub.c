@@ -1,9 +1,8 @@
-/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call
- * (other than questions that are allowed before MPI_Init), or starts an OpenMP runtime: then it
- * finds the MPI library that the program loaded, opens the core for that flavour, and lets it take
- * over the slots that all exported functions jump through. If that is impossible, the slots get the
- * real functions. A program that uses OpenMP or regions, and has no MPI, gets the core that needs
- * none (alone/). Others notice nothing but one clock read.
+/* The preloaded library. It needs no MPI, and sleeps until the process makes its first MPI call, or
+ * starts an OpenMP runtime: then it finds the MPI library that the program loaded, opens the core
+ * for that flavour, and lets it take over the slots that all exported functions jump through. If
+ * that is impossible, the slots get the real functions. A program that uses OpenMP or regions, and
+ * has no MPI, gets the core that needs none (alone/). Others notice nothing but one clock read.
  *
  * PMPI_ functions are exported as well: Fortran bindings end in them (Open MPI), and programs may
  * call them. */
@@ -350,43 +349,8 @@ static bool ensure_awake(bool can_be_alone) {
     return true;
 }
 
-/* MPI 4.0, 11.4.1. Who calls nothing else is a helper that asks what MPI there is (a script's, or
- * one that the program starts), and not the process that this command measures: the state is for
- * the first one that wants to communicate. */
-static bool asks_only(unsigned slot) {
-    static const char *const before_init[] = {"MPI_Finalized", "MPI_Get_library_version",
-                                              "MPI_Get_version", "MPI_Initialized"};
-    for (size_t i = 0; slot < N_MPI && i < sizeof before_init / sizeof *before_init; i++)
-        if (strcmp(names[slot], before_init[i]) == 0)
-            return true;
-    return false;
-}
-
-/* The MPI library's function, without waking; NULL: no MPI library is loaded. Such a call may come
- * millions of times in a program that never starts MPI: the library is looked for once, and stays
- * loaded. */
-static void *answer_asleep(unsigned slot) {
-    static struct lc_loaded_mpi mpi;
-    pthread_mutex_lock(&waking);
-    if (mpi.handle == NULL && atomic_load(&state) == ASLEEP) {
-        atomic_store(&waker, pthread_self());
-        atomic_store(&state, WAKING);
-        if (!lc_find_mpi(&mpi))
-            mpi.handle = NULL;
-        atomic_store_explicit(&state, ASLEEP, memory_order_release);
-    }
-    void *real = mpi.handle != NULL ? function_of(mpi.handle, slot) : NULL;
-    pthread_mutex_unlock(&waking);
-    return real;
-}
-
 void *lc_stub_resolve(unsigned slot) {
     void *thunk = lc_slots[slot];
-    void *answer = NULL;
-    if (atomic_load_explicit(&state, memory_order_acquire) == ASLEEP && asks_only(slot))
-        answer = answer_asleep(slot);
-    if (answer != NULL)
-        return answer;
     if (!ensure_awake(slot >= N_MPI))
         return fallback(slot);
     void *target = lc_slots[slot];
