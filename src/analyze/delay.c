@@ -480,6 +480,7 @@ enum lc_err lc_delay_keep_parts(const struct lc_delay *delay) {
     for (size_t i = 0; i < lines->trace->n_locs; i++) {
         struct lc_loc *loc = &lines->trace->locs[i];
         const struct lc_timeline *line = &lines->lines[i];
+        free(loc->parts); /* of an analysis before this one */
         LC_TRY(lc_alloc(&loc->parts, loc->n_waits + 1, sizeof *loc->parts));
         for (uint32_t k = 0; k < line->n_states; k++) {
             const struct lc_state_blame *blame = &delay->blame[&line->states[k] - lines->states];
