@@ -39,30 +39,68 @@ static struct lc_replay_place place_of(const struct lc_loc *loc, int64_t time) {
     return (struct lc_replay_place){(uint32_t)after};
 }
 
-static void add_step(struct lc_replay *replay, const struct lc_loc *loc,
-                     struct lc_replay_step step) {
-    replay->starts[replay->n_steps] = place_of(loc, step.start);
-    replay->ends[replay->n_steps] = place_of(loc, step.end);
+static void add_step(struct lc_replay *replay, struct lc_replay_step step) {
     replay->steps[replay->n_steps++] = step;
 }
 
 static struct lc_replay_step step_of(const struct lc_loc *loc, const struct lc_arrival *a) {
-    int64_t enter = loc->time[loc->calls[a->call].enter];
+    const struct lc_mpi_call *call = &loc->calls[a->call];
+    int64_t enter = loc->time[call->enter], leave = loc->time[call->leave];
     bool reduction = a->kind == LC_ARRIVED_MEMBER || a->kind == LC_ARRIVED_ALL;
-    return (struct lc_replay_step){
-        .start = enter,
-        .end = enter,
-        .release = reduction ? enter : a->release,
-        .group = reduction ? a->instance + LC_REPLAY_FIRST_INSTANCE : LC_REPLAY_NO_GROUP,
-        .location = loc->id,
-        .cause = reduction ? loc->id : a->cause,
-        .slot = reduction ? 0 : LC_NONE,
-        .kind = a->kind == LC_ARRIVED_MEMBER ? LC_REPLAY_MEMBER : LC_REPLAY_ARRIVED,
-        .by_message = a->kind == LC_ARRIVED_MESSAGE};
+    bool waited = !reduction && a->release > enter; /* for this one, too */
+    return (struct lc_replay_step){.start = enter,
+                                   .end = !waited              ? enter
+                                          : a->release < leave ? a->release
+                                                               : leave,
+                                   .release = reduction ? enter : a->release,
+                                   .group = reduction ? a->instance + LC_REPLAY_FIRST_INSTANCE
+                                                      : LC_REPLAY_NO_GROUP,
+                                   .location = loc->id,
+                                   .cause = reduction ? loc->id : a->cause,
+                                   .slot = reduction ? 0 : LC_NONE,
+                                   .kind = waited                         ? LC_REPLAY_BLOCKED
+                                           : a->kind == LC_ARRIVED_MEMBER ? LC_REPLAY_MEMBER
+                                                                          : LC_REPLAY_ARRIVED,
+                                   .by_message = a->kind == LC_ARRIVED_MESSAGE};
 }
 
 static bool blocks(const struct lc_wait *w) {
     return (w->flags & LC_WAIT_BLOCKS) && w->cause != LC_NONE;
+}
+
+static int by_end(const void *a, const void *b) {
+    const struct lc_replay_step *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* A call that waits for several waits for the first to come, then for the next. steps[first ..] are
+ * those of the location. */
+static void chain_steps(struct lc_replay *replay, const struct lc_loc *loc, size_t first) {
+    struct lc_replay_step *steps = replay->steps;
+    bool several = false;
+    for (size_t k = 0; k < loc->n_arrivals && !several && !replay->partial; k++)
+        several = step_of(loc, &loc->arrivals[k]).kind == LC_REPLAY_BLOCKED;
+    if (several)
+        qsort(&steps[first], replay->n_steps - first, sizeof *steps, by_end);
+    const struct lc_replay_step *last = NULL; /* blocked, and since when */
+    int64_t since = 0;
+    for (size_t i = first; several && i < replay->n_steps; i++) {
+        if (steps[i].kind != LC_REPLAY_BLOCKED)
+            continue;
+        int64_t start = steps[i].start;
+        if (last && start == since)
+            steps[i].start = last->end;
+        since = start;
+        last = &steps[i];
+    }
+    for (size_t i = first; i < replay->n_steps; i++) {
+        replay->starts[i] = place_of(loc, steps[i].start);
+        replay->ends[i] = place_of(loc, steps[i].end);
+    }
 }
 
 static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
@@ -73,25 +111,26 @@ static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
     LC_TRY(lc_alloc(&replay->saved, n + 1, sizeof *replay->saved));
     for (size_t l = 0; l < trace->n_locs; l++) {
         const struct lc_loc *loc = &trace->locs[l];
+        size_t first = replay->n_steps;
         for (size_t k = 0; k < loc->n_waits; k++) {
             const struct lc_wait *w = &loc->waits[k];
             bool is_slot = w->kind == LC_WAIT_N21 && !replay->partial;
             if (blocks(w))
-                add_step(replay, loc,
-                         (struct lc_replay_step){.start = w->start,
-                                                 .end = w->release < w->end ? w->release : w->end,
-                                                 .release = w->release,
-                                                 .group = is_slot ? w->instance +
-                                                                        LC_REPLAY_FIRST_INSTANCE
-                                                                  : group_of(w),
-                                                 .location = loc->id,
-                                                 .cause = w->cause,
-                                                 .slot = is_slot ? 0 : LC_NONE,
-                                                 .kind = LC_REPLAY_BLOCKED,
-                                                 .by_message = w->kind == LC_WAIT_LS});
+                add_step(replay, (struct lc_replay_step){
+                                     .start = w->start,
+                                     .end = w->release < w->end ? w->release : w->end,
+                                     .release = w->release,
+                                     .group = is_slot ? w->instance + LC_REPLAY_FIRST_INSTANCE
+                                                      : group_of(w),
+                                     .location = loc->id,
+                                     .cause = w->cause,
+                                     .slot = is_slot ? 0 : LC_NONE,
+                                     .kind = LC_REPLAY_BLOCKED,
+                                     .by_message = w->kind == LC_WAIT_LS});
         }
         for (size_t k = 0; k < loc->n_arrivals && !replay->partial; k++)
-            add_step(replay, loc, step_of(loc, &loc->arrivals[k]));
+            add_step(replay, step_of(loc, &loc->arrivals[k]));
+        chain_steps(replay, loc, first);
     }
     return LC_OK;
 }

@@ -156,13 +156,34 @@ static void number(struct side *items, size_t n) {
     }
 }
 
+static bool is_target(const struct epoch *e) {
+    return e->open->type == LC_RMA_POST;
+}
+
+/* When the partner of an epoch lets it go on: by MPI_Win_complete, MPI_Win_post. */
+static int64_t release_by(const struct epoch *e, const struct side *partner) {
+    return is_target(e) ? partner->enter2 : partner->enter;
+}
+
+/* The call that waits for the last partner. */
+static const struct lc_rma *waiting_call(const struct epoch *e, const struct side *last) {
+    return !is_target(e) && leave_of(e->loc, e->open) > release_by(e, last) ? e->open : e->close;
+}
+
+/* A partner that does not decide how long the epoch waits: the replay needs it. */
+static enum lc_err note_partner(const struct epoch *e, const struct side *last,
+                                const struct side *partner) {
+    return lc_wait_arrived(e->loc, &(struct lc_arrival){.release = release_by(e, partner),
+                                                        .call = waiting_call(e, last)->call,
+                                                        .cause = partner->location & 0x3fffffffu,
+                                                        .kind = LC_ARRIVED_DATA});
+}
+
 /* The partner that acts last per epoch. */
 static enum lc_err judge_epoch(const struct epoch *e, const struct side *last) {
-    bool target = e->open->type == LC_RMA_POST;
-    int64_t release = target ? last->enter2 : last->enter;
-    const struct lc_rma *call = e->close;
-    if (!target && leave_of(e->loc, e->open) > release)
-        call = e->open;
+    bool target = is_target(e);
+    int64_t release = release_by(e, last);
+    const struct lc_rma *call = waiting_call(e, last);
     struct lc_wait wait = {.start = enter_of(e->loc, call),
                            .release = release,
                            .end = leave_of(e->loc, call),
@@ -177,14 +198,23 @@ static enum lc_err judge_epoch(const struct epoch *e, const struct side *last) {
         wait.flags |= LC_WAIT_CUT;
     if (lc_wait_ticks(&wait) > 0)
         return lc_wait_add(e->loc, &wait);
-    return lc_wait_arrived(e->loc, &(struct lc_arrival){.release = release,
-                                                        .call = call->call,
-                                                        .cause = last->location & 0x3fffffffu,
-                                                        .kind = LC_ARRIVED_DATA});
+    return note_partner(e, last, last);
+}
+
+/* What the other side of an epoch says of it. */
+static const struct side *find_partner(const struct rma *r, const struct side *own,
+                                       const struct side *in, size_t n) {
+    uint32_t partner = is_target(&r->epochs[own->local]) ? own->origin : own->target;
+    size_t low = LC_FIRST_WHERE(k, 0, n, by_number(&in[k], own) >= 0);
+    /* Both sides of a process that is its own partner arrive here: the other role is the one. */
+    for (; low < n && by_number(&in[low], own) == 0; low++)
+        if (r->trace->locations[in[low].location].process == partner)
+            return &in[low];
+    return NULL;
 }
 
 static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
-    struct side **last;
+    const struct side **last;
     LC_TRY(lc_alloc(&last, r->n_epochs, sizeof *last));
     number(in, n);
     number(r->own.items, r->own.count);
@@ -193,27 +223,22 @@ static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < r->own.count; i++) {
         const struct side *own = &r->own.items[i];
-        struct epoch *e = &r->epochs[own->local];
-        bool target = e->open->type == LC_RMA_POST;
-        size_t low = LC_FIRST_WHERE(k, 0, n, by_number(&in[k], own) >= 0);
-        /* Both sides of a process that is its own partner arrive here: the other role is the one.
-         */
-        for (; low < n && by_number(&in[low], own) == 0; low++) {
-            struct side *other = &in[low];
-            uint32_t process = r->trace->locations[other->location].process;
-            if (process != (target ? own->origin : own->target))
-                continue;
-            struct side **best = &last[own->local];
-            int64_t at = target ? other->enter2 : other->enter;
-            int64_t so_far = !*best ? INT64_MIN : target ? (*best)->enter2 : (*best)->enter;
-            if (!*best || at > so_far || (at == so_far && other->location < (*best)->location))
-                *best = other;
-            break;
-        }
+        const struct side *other = find_partner(r, own, in, n);
+        const struct epoch *e = &r->epochs[own->local];
+        const struct side **best = &last[own->local];
+        int64_t later = other && *best ? release_by(e, other) - release_by(e, *best) : 1;
+        if (other && (later > 0 || (later == 0 && other->location < (*best)->location)))
+            *best = other;
     }
     for (size_t i = 0; i < r->n_epochs && err == LC_OK; i++)
         if (last[i])
             err = judge_epoch(&r->epochs[i], last[i]);
+    for (size_t i = 0; i < r->own.count && err == LC_OK; i++) {
+        const struct side *own = &r->own.items[i];
+        const struct side *other = find_partner(r, own, in, n);
+        if (other && other != last[own->local])
+            err = note_partner(&r->epochs[own->local], last[own->local], other);
+    }
     free(last);
     return err;
 }

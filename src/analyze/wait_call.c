@@ -185,6 +185,32 @@ static enum lc_err note_arrival(struct lc_loc *loc, const struct lc_mpi_call *ca
     return lc_wait_arrived(loc, &arrival);
 }
 
+/* What else the call waited for while the largest candidate was not there: the replay needs it. A
+ * send that waits may have been buffered, so only what surely had to come counts. */
+static enum lc_err note_others(const struct lc_wait_judge *judge, struct lc_loc *loc,
+                               const struct call_view *v, size_t end_done,
+                               const struct candidate *best) {
+    bool found = false;
+    for (size_t i = v->call->first_done; i < end_done; i++) {
+        const struct lc_p2p *p2p = done_p2p(loc, i);
+        struct candidate c = !p2p                       ? judge_coll(v, loc->done[i] >> 1, true)
+                             : p2p->flags & LC_P2P_RECV ? judge_recv(v, p2p)
+                                                        : judge_send(judge, v, p2p);
+        bool is_best = !found && c.ticks == best->ticks && c.wait.cause == best->wait.cause &&
+                       c.wait.kind == best->wait.kind;
+        found |= is_best;
+        if (is_best || !c.possible || c.ticks <= 0 || c.wait.kind == LC_WAIT_LR)
+            continue;
+        LC_TRY(lc_wait_arrived(loc, &(struct lc_arrival){.release = c.wait.release,
+                                                         .call = (uint32_t)(v->call - loc->calls),
+                                                         .cause = c.wait.cause & 0x3fffffffu,
+                                                         .kind = c.wait.kind == LC_WAIT_LS
+                                                                     ? LC_ARRIVED_MESSAGE
+                                                                     : LC_ARRIVED_DATA}));
+    }
+    return LC_OK;
+}
+
 static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
                               const struct lc_mpi_call *call, size_t end_done) {
     struct call_view v = {loc, call, loc->time[call->enter], loc->time[call->leave],
@@ -213,6 +239,8 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
         LC_TRY(note_arrival(loc, call, &c));
     }
     bool waits = wait.any && wait.best.ticks > 0, blocks = blocking.any && blocking.best.ticks > 0;
+    if (blocks && !blocking.smallest && end_done > call->first_done + 1)
+        LC_TRY(note_others(judge, loc, &v, end_done, &blocking.best));
     bool same = waits && blocks && wait.best.wait.release == blocking.best.wait.release &&
                 wait.best.wait.cause == blocking.best.wait.cause &&
                 wait.best.wait.kind == blocking.best.wait.kind;

@@ -85,10 +85,10 @@ enum lc_arrival_kind {
     LC_ARRIVED_ALL      /* this is its root, and came last */
 };
 
-/* A dependence for which nobody waited. */
+/* A dependence for which nobody waited, or which came while the call waited for a later one. */
 struct lc_arrival {
     union {
-        int64_t release;   /* u: before the call began */
+        int64_t release;   /* u: before the call began, or later than that */
         uint64_t instance; /* of a reduction */
     };
     uint32_t call;

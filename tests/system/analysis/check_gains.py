@@ -3,7 +3,7 @@
 
 check_gains.py LATECOMER SEEDS (SEEDS: 0-19)
 
-A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("recv", from), ("barrier",), ("allreduce",), ("bcast", root), ("reduce", root).
+A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("recv", from), ("recv_all", from ..), ("barrier",), ("allreduce",), ("bcast", root), ("reduce", root).
 Sends never wait. Every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are at the same instant.
 """
 import json
@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from patience import patience  # noqa: E402
 
 LATECOMER = sys.argv[1]
-OVERHEAD = {"MPI_Send": 5, "MPI_Recv": 7, "MPI_Barrier": 11, "MPI_Allreduce": 13, "MPI_Bcast": 17, "MPI_Reduce": 19}
+OVERHEAD = {"MPI_Send": 5, "MPI_Recv": 7, "MPI_Waitall": 23, "MPI_Barrier": 11, "MPI_Allreduce": 13, "MPI_Bcast": 17, "MPI_Reduce": 19}
 OPS = {"barrier": ("MPI_Barrier", CollectiveOp.BARRIER, RegionRole.BARRIER), "allreduce": ("MPI_Allreduce", CollectiveOp.ALLREDUCE, RegionRole.COLL_ALL2ALL),
        "bcast": ("MPI_Bcast", CollectiveOp.BCAST, RegionRole.COLL_ONE2ALL), "reduce": ("MPI_Reduce", CollectiveOp.REDUCE, RegionRole.COLL_ALL2ONE)}
 RATE = 1_000_000
@@ -67,16 +67,17 @@ class Player:
         if kind == "send":
             self.sent[rank, args[0]].append((now, self.before(rank)))
             return self.add(rank, kind, "MPI_Send", now + self.overhead["MPI_Send"], args[0])
-        if kind == "recv":
-            key = args[0], rank
-            if self.got[key] == len(self.sent[key]):
+        if kind in ("recv", "recv_all"):
+            keys, call = [(source, rank) for source in args], "MPI_Recv" if kind == "recv" else "MPI_Waitall"
+            if any(self.got[key] == len(self.sent[key]) for key in keys):
                 return False
-            instant, before = self.sent[key][self.got[key]]
-            self.got[key] += 1
-            waits = max(now, instant)
-            if self.unawaited is not None and before == self.unawaited:
-                waits = now
-            return self.add(rank, kind, "MPI_Recv", waits + self.overhead["MPI_Recv"], args[0])
+            until = now
+            for key in keys:
+                instant, before = self.sent[key][self.got[key]]
+                self.got[key] += 1
+                if self.unawaited is None or before != self.unawaited:
+                    until = max(until, instant)
+            return self.add(rank, kind, call, until + self.overhead[call], args)
         name = OPS[kind][0]
         met, root = self.met[self.number[rank]], args[0] if args else None
         met[rank] = now
@@ -119,8 +120,9 @@ def write(events, directory):
                 writer.enter(begin, regions[name])
                 if kind == "send":
                     writer.mpi_send(begin, detail, world, 0, 8)
-                elif kind == "recv":
-                    writer.mpi_recv(end, detail, world, 0, 8)
+                elif kind in ("recv", "recv_all"):
+                    for source in detail:
+                        writer.mpi_recv(end, source, world, 0, 8)
                 elif kind != "work":
                     writer.mpi_collective_begin(begin)
                     writer.mpi_collective_end(end, OPS[kind][1], world, NONE if detail is None else detail, 8, 8)
@@ -220,6 +222,9 @@ def known():
     # Nobody waits for the broadcast at first: its root is early.
     yield ("early root", [[("work", "solve", 1000), ("work", "other", 3000), ("bcast", 0), barrier], [("work", "solve", 6000), ("bcast", 0), barrier]],
            {("late_rank", "solve"): 4000 + 17 + 11})
+    # The other message comes 500 ticks earlier; then that is what the receiver waits for.
+    yield ("second message", [[("work", "solve", 1000), ("recv_all", 1, 2), barrier], [("work", "slow", 4000), ("send", 0), barrier],
+                              [("work", "other", 3500), ("send", 0), barrier]], {("late_rank", "slow"): 3500 + 23 + 11})
 
 
 def made_up(seed):
@@ -227,7 +232,7 @@ def made_up(seed):
     dice = random.Random(seed)
     n, iterations = dice.choice([3, 4, 5]), dice.randint(4, 9)
     slow, favour = dice.randrange(n), dice.choice([1, 1, 3])
-    pattern = [dice.choice(["ring", "line", "barrier", "allreduce", "bcast", "reduce", "own"]) for _ in range(dice.randint(2, 4))]
+    pattern = [dice.choice(["ring", "halo", "line", "barrier", "allreduce", "bcast", "reduce", "own"]) for _ in range(dice.randint(2, 4))]
     program = [[] for _ in range(n)]
     for _ in range(iterations):
         for at, kind in enumerate(pattern):
@@ -239,6 +244,8 @@ def made_up(seed):
                 left, right = (r - 1) % n, (r + 1) % n
                 if kind == "ring":
                     program[r] += [("send", right), ("recv", left)]
+                elif kind == "halo":
+                    program[r] += [("send", left), ("send", right), ("recv_all", left, right)]
                 elif kind == "line":
                     program[r] += [*([("recv", left)] if r else []), ("work", "sweep", dice.randrange(60, 5000)), *([("send", right)] if right else [])]
                 elif kind == "own" and r == slow:

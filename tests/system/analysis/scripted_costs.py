@@ -141,7 +141,18 @@ CASES["lock_all"] = (
 gather = lambda start: ("MPI_Neighbor_allgather", start, 51, f"{start} begin", f"51 end {ALLGATHER} 0 {NONE} 8 8")
 lock = lambda start, end: ("MPI_Win_lock", start, end, f"{end} acquire 0 0 0")
 unlock = lambda start: ("MPI_Win_unlock", start, start + 1, f"{start + 1} release 0 0")
+# Rank 0 needs messages of both, and would wait until 40 for the other one (whose epoch ends then) if rank 1 were not slow.
 for name, metric, places, costs, calls, definitions, gain in (
+        ("second_message", "mpi_latesender", [("MPI_Waitall", 0, 40)], {"delay_latesender": [("slow", 1, 40)]},
+         ([("work", 0, 10), ("MPI_Waitall", 10, 51, "51 recv 1 0 0 8", "51 recv 2 0 0 8")],
+          [("slow", 0, 50), ("MPI_Send", 50, 50, "50 send 0 0 0 8")],
+          [("other", 0, 40), ("MPI_Send", 40, 40, "40 send 0 0 0 8")]), [], 50 - 40),
+        ("second_origin", "mpi_rma_early_wait", [("MPI_Win_wait", 0, 40)],
+         {"delay_rma": [("slow", 1, 40)]},
+         ([("work", 0, 10), ("MPI_Win_post", 10, 10, "10 rma_group 0 2"), ("MPI_Win_wait", 10, 51, "10 rma_group 0 2")],
+          [("slow", 0, 50), ("MPI_Win_start", 50, 50, "50 rma_group 0 1"), ("MPI_Win_complete", 50, 50, "50 rma_group 0 1")],
+          [("other", 0, 40), ("MPI_Win_start", 40, 40, "40 rma_group 0 1"), ("MPI_Win_complete", 40, 40, "40 rma_group 0 1")]),
+         ["comm 0", "comm 1 2", "window 0"], 50 - 40),
         ("neighbour_ready", "mpi_neighbor_wait", [("MPI_Neighbor_allgather", 0, 30)], {"delay_neighbor": [("slow", 1, 30)]},
          ([("work", 0, 20), gather(20)], [("slow", 0, 50), gather(50)]), ["cart 0 2 0"], 105 - (20 + 1 + 54)),
         ("post_ready", "mpi_rma_early_wait", [("MPI_Win_wait", 0, 30)],
@@ -153,7 +164,7 @@ for name, metric, places, costs, calls, definitions, gain in (
          {"delay_rma": [("slow", 1, Fraction(26 * 50, 54)), ("hold", 1, Fraction(26 * 4, 54))]},
          ([lock(0, 1), ("own", 1, 20), unlock(20), ("own", 21, 30), lock(30, 57), unlock(57)],
           [("slow", 0, 50), lock(50, 51), ("hold", 51, 55), unlock(55)]), ["window 0"], 105 - (21 + 1 + 4 + 1 + 49))):
-    CASES[name] = (script(*calls, definitions=definitions, ends=(65, 105)), {metric: places, **costs},
+    CASES[name] = (script(*calls, definitions=definitions, ends=(65, 105) if len(calls) == 2 else (105, 55, 55)), {metric: places, **costs},
                    ("slow", 1, costs[next(iter(costs))][0][2], gain))
 
 # The first root cause of the analysis: (call path, rank, costs, chain of (call path, rank, part of it)).
