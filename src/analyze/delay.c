@@ -277,7 +277,7 @@ static enum lc_err measure(struct measuring *m, struct lc_sync_interval *x, size
     LC_TRY(overlaps(m, line, x));
     if (x->ticks > x->code + x->waits && !x->cut)
         delay->costs->n_short_of_blame++;
-    for (int model = 0; model < LC_MODELS; model++) {
+    for (int model = 0; model < LC_MODELS && x->kind < LC_COST_KINDS; model++) {
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         if (to_code > 0)
@@ -480,7 +480,7 @@ enum lc_err lc_delay_keep_parts(const struct lc_delay *delay) {
     for (size_t i = 0; i < lines->trace->n_locs; i++) {
         struct lc_loc *loc = &lines->trace->locs[i];
         const struct lc_timeline *line = &lines->lines[i];
-        free(loc->parts); /* of an analysis before this one */
+        free(loc->parts);
         LC_TRY(lc_alloc(&loc->parts, loc->n_waits + 1, sizeof *loc->parts));
         for (uint32_t k = 0; k < line->n_states; k++) {
             const struct lc_state_blame *blame = &delay->blame[&line->states[k] - lines->states];

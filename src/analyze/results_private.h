@@ -22,6 +22,8 @@ struct lc_result_metric {
     struct lc_result_cell *cells;
     size_t n_cells, cap_cells;
     uint32_t last;
+    bool is_sum;             /* this and the next: when the results are written (write.c) */
+    uint32_t part_of;        /* the sum that contains it; LC_NONE: none does */
     struct lc_lookup places; /* of cells, by location and call path */
 };
 

@@ -173,34 +173,32 @@ static enum lc_err write_rows(struct lc_cubex_writer *writer, const struct lc_tr
     return err;
 }
 
-/* Whether the metric is a part of the sum, with nothing but sums between them. */
-static bool is_part(const char *name, const char *sum) {
-    char up[LC_METRIC_NAME];
-    while (lc_metrics_parent(name, up) && lc_metrics_is_sum(up)) {
-        if (strcmp(up, sum) == 0)
-            return true;
-        name = up;
-    }
-    return false;
-}
-
 /* Declares the sums that contain metrics of the results. */
 static enum lc_err declare_sums(struct lc_results *results) {
     for (size_t m = 0; m < results->n_metrics; m++) {
         char up[LC_METRIC_NAME];
-        uint32_t handle;
+        uint32_t handle = LC_NONE;
         if (lc_metrics_parent(results->metrics[m].name, up) && lc_metrics_is_sum(up))
             LC_TRY(lc_results_metric(results, up, &handle));
+        results->metrics[m].part_of = handle;
+        results->metrics[m].is_sum = lc_metrics_is_sum(results->metrics[m].name);
     }
     return LC_OK;
+}
+
+/* With nothing but sums between them. */
+static bool is_part(const struct lc_results *results, size_t metric, uint32_t sum) {
+    uint32_t up = results->metrics[metric].part_of;
+    while (up != LC_NONE && up != sum)
+        up = results->metrics[up].part_of;
+    return up == sum;
 }
 
 /* Fills a declared sum from the metrics below it that are none themselves. */
 static enum lc_err add_up(struct lc_results *results, uint32_t sum) {
     for (size_t m = 0; m < results->n_metrics; m++) {
         const struct lc_result_metric *part = &results->metrics[m];
-        if (part->n_cells == 0 || lc_metrics_is_sum(part->name) ||
-            !is_part(part->name, results->metrics[sum].name))
+        if (part->is_sum || !is_part(results, m, sum))
             continue;
         for (size_t i = 0; i < part->n_cells; i++) {
             const struct lc_result_cell *cell = &part->cells[i];
@@ -291,7 +289,7 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
     if (err == LC_OK)
         err = agree_metrics(trace, &n_cells);
     for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++)
-        if (lc_metrics_is_sum(trace->results->metrics[m].name))
+        if (trace->results->metrics[m].is_sum)
             err = write_sum(trace, writer, model, (uint32_t)m);
         else if (n_cells[m] > 0)
             err = write_metric(trace, writer, model, &trace->results->metrics[m]);

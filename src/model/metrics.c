@@ -257,7 +257,8 @@ static const struct sum sums[] = {
     {"omp_wait_terminal", "waitstates_propagating_vs_terminal", "Terminal wait states of threads",
      "Waiting of threads that delays nobody else."},
     {"performance_impact", NULL, "Performance impact",
-     "All time of all processes, attributed to the code that it would shrink with."},
+     "All time of all processes: that of code itself, and waiting at the code whose imbalance "
+     "caused it."},
     {"performance_impact_criticalpath", "performance_impact", "Impact of the critical path",
      "Activities on the critical path and the waiting that their imbalance causes."},
 };

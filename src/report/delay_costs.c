@@ -28,11 +28,13 @@ bool lc_is_delay_cost(const struct lc_view *view, uint32_t metric, bool *longter
 uint32_t lc_metric_of_model(const struct lc_view *view, const char *name) {
     char full[128];
     snprintf(full, sizeof full, "%s%s", name, view->wait_first ? waitfirst_suffix : "");
-    return lc_model_find_metric(view->model, full);
+    uint32_t metric = lc_model_find_metric(view->model, full);
+    return metric != LC_NONE && view->model->metrics[metric].kind != LC_METRIC_DERIVED ? metric
+                                                                                       : LC_NONE;
 }
 
 enum lc_err lc_check_delay_model(const struct lc_view *view) {
-    if (lc_model_find_metric(view->model, "delay_latesender") == LC_NONE ||
+    if (!view->wait_first || lc_model_find_metric(view->model, "delay_latesender") == LC_NONE ||
         lc_metric_of_model(view, "delay_latesender") != LC_NONE)
         return LC_OK;
     return lc_fail(LC_ERR_NOT_FOUND,

@@ -9,8 +9,8 @@
  * kinds. */
 bool lc_is_delay_cost(const struct lc_view *view, uint32_t metric, bool *longterm);
 
-/* The metric of the same meaning in the model that the view takes; LC_NONE: the result has none.
- * `name`: of the model proportional. */
+/* The metric of the same meaning in the model that the view takes; LC_NONE: the result has no data
+ * of it. `name`: of the model proportional. */
 uint32_t lc_metric_of_model(const struct lc_view *view, const char *name);
 
 /* LC_ERR_NOT_FOUND: the result has delay costs, but not of the model that the view takes. */
