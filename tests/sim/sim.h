@@ -30,13 +30,14 @@ enum sim_state { SIM_FREE, SIM_WAITS, SIM_RUNS };
 struct sim_task {
     enum sim_state state;
     int rank, thread;
-    pid_t pid;
+    pid_t pid, parent; /* parent: 0 if it is not in the simulation */
     uint64_t clock;    /* ns */
     uint64_t ready_at; /* when it may run again; SIM_NEVER: somebody has to wake it */
     uint64_t lot;      /* drawn each time that it begins to wait: who is first among equals */
     uint32_t turn;     /* futex: 1 if it is this task's turn */
     bool begun;        /* it has had a turn */
     bool outside;      /* waits for something that only the kernel knows of (a child, a signal) */
+    bool looks;        /* looks for something in vain, see sim_poll */
     int polls, missed; /* looks in vain so far; those before the call that it is in */
     char where[48];    /* the call that it is in */
 };
@@ -75,6 +76,10 @@ struct sim_segment {
     _Atomic int holder;        /* index of the task that has the turn; -1: nobody */
     int n_tasks;
     struct sim_task tasks[SIM_MOST_TASKS];
+    int n_dying; /* processes that have ended in the simulation, and whom that concerns */
+    struct sim_dying {
+        pid_t pid, parent;
+    } dying[SIM_MOST_TASKS];
     int n_events;
     uint64_t n_all_events;
     struct sim_event events[SIM_MOST_EVENTS];
@@ -112,7 +117,10 @@ void sim_wait_until(bool (*done)(void *), void *data); /* gives the turn up unti
 void sim_wake_rank(int rank,
                    uint64_t at); /* those of its tasks that wait look again at that time */
 void sim_wake(struct sim_task *task, uint64_t at);
-void sim_poll(void);               /* it has looked for something in vain; its clock may jump */
+void sim_wake_outside(int rank, uint64_t at); /* those that wait for the kernel */
+void sim_gone(
+    pid_t pid);      /* that process has ended, or is about to; not the one that has the turn */
+void sim_poll(void); /* it has looked for something in vain; its clock may jump */
 uint64_t sim_draw(uint64_t below); /* 0: 0 */
 void sim_enter(const char *where); /* an MPI call begins */
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,9 +1,8 @@
 /* The C library's clocks, naps, threads and their locks, in turns. A read of the clock costs the
  * program 1 ns and the tool nothing, as in tests/virtual; after many reads in a row the clock
  * jumps, for who reads so often waits. */
-#include "sim.h"
+#include "sim_interpose.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,18 +16,6 @@
 
 #include "../virtual/callers.h"
 
-#define NEXT(name)                                                                                 \
-    ({                                                                                             \
-        static __typeof__(&(name)) next_;                                                          \
-        if (next_ == NULL)                                                                         \
-            next_ = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name);                                  \
-        next_;                                                                                     \
-    })
-
-static bool simulated(void) {
-    return sim != NULL && sim_self() != NULL;
-}
-
 static uint64_t ns_of(const struct timespec *t) {
     return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
 }
@@ -37,39 +24,43 @@ static struct timespec of_ns(uint64_t ns) {
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-static uint64_t read_clock(void *return_address) {
+/* A stamp of the tool says nothing about waiting. */
+static uint64_t read_clock(void *return_address, bool stamp) {
     struct sim_task *self = sim_self();
+    bool tool = caller(return_address) == TOOL;
+    if (!tool)
+        self->clock++;
+    if (tool && stamp)
+        return self->clock;
     if (self->polls + 1 >= SIM_POLLS)
         sim_poll();
     else
         self->polls++;
-    if (caller(return_address) != TOOL)
-        self->clock++;
     return self->clock;
 }
 
 int clock_gettime(clockid_t id, struct timespec *t) {
-    if (!simulated() || id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
+    if (!sim_is_on() || id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
         return (int)syscall(SYS_clock_gettime, id, t);
-    *t = of_ns(read_clock(__builtin_return_address(0)));
+    *t = of_ns(read_clock(__builtin_return_address(0), id == CLOCK_MONOTONIC_RAW));
     return 0;
 }
 
 int gettimeofday(struct timeval *restrict t, void *restrict zone) {
     (void)zone;
-    if (!simulated())
+    if (!sim_is_on())
         return (int)syscall(SYS_gettimeofday, t, zone);
-    uint64_t ns = read_clock(__builtin_return_address(0));
+    uint64_t ns = read_clock(__builtin_return_address(0), false);
     *t = (struct timeval){(time_t)(ns / 1000000000u), (suseconds_t)(ns % 1000000000u / 1000)};
     return 0;
 }
 
 time_t time(time_t *out) {
     time_t now;
-    if (!simulated())
+    if (!sim_is_on())
         now = (time_t)syscall(SYS_time, NULL);
     else
-        now = (time_t)(read_clock(__builtin_return_address(0)) / 1000000000u);
+        now = (time_t)(read_clock(__builtin_return_address(0), false) / 1000000000u);
     if (out != NULL)
         *out = now;
     return now;
@@ -82,14 +73,14 @@ static void nap_until(uint64_t at) {
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left) {
-    if (!simulated())
+    if (!sim_is_on())
         return (int)syscall(SYS_nanosleep, t, left);
     nap_until(sim_self()->clock + ns_of(t));
     return 0;
 }
 
 int clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct timespec *left) {
-    if (!simulated())
+    if (!sim_is_on())
         return syscall(SYS_clock_nanosleep, id, flags, t, left) == 0 ? 0 : errno;
     nap_until(flags & TIMER_ABSTIME ? ns_of(t) : sim_self()->clock + ns_of(t));
     return 0;
@@ -107,9 +98,10 @@ unsigned sleep(unsigned seconds) {
 }
 
 int sched_yield(void) {
-    if (!simulated())
+    if (!sim_is_on())
         return (int)syscall(SYS_sched_yield);
-    sim_self()->polls = SIM_POLLS;
+    if (sim_self()->polls < SIM_POLLS)
+        sim_self()->polls = SIM_POLLS - 1;
     sim_poll();
     return 0;
 }
@@ -117,7 +109,7 @@ int sched_yield(void) {
 /* What the program asks for as work. */
 void sim_work(uint64_t ns);
 void sim_work(uint64_t ns) {
-    if (simulated())
+    if (sim_is_on())
         nap_until(sim_self()->clock + ns);
 }
 
@@ -167,7 +159,7 @@ static void *begin_thread(void *argument) {
 
 int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument) {
-    if (!simulated())
+    if (!sim_is_on())
         return NEXT(pthread_create)(id, attributes, run, argument);
     struct start *start = malloc(sizeof *start);
     struct thread *thread = malloc(sizeof *thread);
@@ -192,7 +184,7 @@ static bool has_ended(void *thread) {
 }
 
 int pthread_join(pthread_t id, void **result) {
-    struct thread *thread = simulated() ? find_thread(id) : NULL;
+    struct thread *thread = sim_is_on() ? find_thread(id) : NULL;
     if (thread != NULL) {
         sim_wait_until(has_ended, thread);
         if (thread->ended_at > sim_self()->clock)
@@ -222,7 +214,7 @@ static bool try(void *data) {
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
-    if (!simulated())
+    if (!sim_is_on())
         return NEXT(pthread_mutex_lock)(mutex);
     struct attempt attempt = {.mutex = mutex};
     if (!try(&attempt))
@@ -236,7 +228,7 @@ static void wake_others(void) {
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int error = NEXT(pthread_mutex_unlock)(mutex);
-    if (simulated())
+    if (sim_is_on())
         wake_others();
     return error;
 }
@@ -252,7 +244,7 @@ static bool is_signalled(void *waiter) {
 }
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
-    if (!simulated())
+    if (!sim_is_on())
         return NEXT(pthread_cond_wait)(condition, mutex);
     struct waiter me = {condition, false, waiters};
     waiters = &me;
@@ -281,28 +273,9 @@ static int signal_waiters(pthread_cond_t *condition, bool all) {
 }
 
 int pthread_cond_signal(pthread_cond_t *condition) {
-    return simulated() ? signal_waiters(condition, false) : NEXT(pthread_cond_signal)(condition);
+    return sim_is_on() ? signal_waiters(condition, false) : NEXT(pthread_cond_signal)(condition);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *condition) {
-    return simulated() ? signal_waiters(condition, true) : NEXT(pthread_cond_broadcast)(condition);
-}
-
-/* ---- processes ---- */
-
-pid_t fork(void) {
-    if (!simulated())
-        return NEXT(fork)();
-    struct sim_task *child = sim_task_new(sim_self()->rank, 0, sim_self()->clock);
-    child->ready_at = SIM_NEVER; /* until its number is known */
-    pid_t pid = NEXT(fork)();
-    if (pid == 0) {
-        sim_become(child);
-    } else if (pid > 0) {
-        child->pid = pid;
-        child->ready_at = child->clock;
-    } else {
-        sim_end(child);
-    }
-    return pid;
+    return sim_is_on() ? signal_waiters(condition, true) : NEXT(pthread_cond_broadcast)(condition);
 }

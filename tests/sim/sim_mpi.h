@@ -10,9 +10,11 @@
 #include "sim.h"
 
 /* The head of a function of both names: MPI_X is PMPI_X. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define BOTH(name)                                                                                 \
     __typeof__(P##name) name __attribute__((alias("P" #name)));                                    \
     int P##name
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \

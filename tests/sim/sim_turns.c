@@ -125,12 +125,12 @@ static struct sim_event event_take(void) {
     return first;
 }
 
-/* Among the tasks that wait; NULL: none can go on. */
-static struct sim_task *earliest(void) {
+/* Among the tasks that wait, with or without those that look in vain; NULL: none can go on. */
+static struct sim_task *earliest(bool lookers) {
     struct sim_task *first = NULL;
     for (int i = 0; i < sim->n_tasks; i++) {
         struct sim_task *t = &sim->tasks[i];
-        if (t->state == SIM_WAITS && t->ready_at != SIM_NEVER &&
+        if (t->state == SIM_WAITS && t->ready_at != SIM_NEVER && (lookers || !t->looks) &&
             (first == NULL || t->ready_at < first->ready_at ||
              (t->ready_at == first->ready_at && t->lot < first->lot)))
             first = t;
@@ -158,7 +158,7 @@ static void pass_on(void) {
         return;
     }
     for (;;) {
-        next = earliest();
+        next = earliest(true);
         if (sim->n_events == 0 || (next != NULL && next->ready_at < sim->events[0].at))
             break;
         struct sim_event event = event_take();
@@ -217,12 +217,22 @@ void sim_become(struct sim_task *task) {
     take_turn(task);
 }
 
+/* What this task has done may be what those that look for something wait for. */
+static void show(uint64_t at) {
+    for (int i = 0; i < sim->n_tasks; i++) {
+        struct sim_task *t = &sim->tasks[i];
+        if (t->state == SIM_WAITS && t->looks && t->ready_at > at)
+            t->ready_at = at > t->clock ? at : t->clock;
+    }
+}
+
 void sim_end(struct sim_task *task) {
     bool mine = task == self;
     task->state = SIM_FREE;
     sim_wake_rank(task->rank, sim->tasks[sim->holder].clock);
     if (!mine)
         return;
+    show(self->clock);
     self = NULL;
     pass_on();
 }
@@ -231,7 +241,7 @@ struct sim_task *sim_self(void) {
     return self;
 }
 
-void sim_yield(uint64_t ready_at) {
+static void yield(uint64_t ready_at) {
     self->state = SIM_WAITS;
     self->ready_at = ready_at;
     self->lot = sim_draw(UINT64_MAX);
@@ -239,8 +249,13 @@ void sim_yield(uint64_t ready_at) {
     take_turn(self);
 }
 
+void sim_yield(uint64_t ready_at) {
+    show(self->clock);
+    yield(ready_at);
+}
+
 void sim_turn(void) {
-    const struct sim_task *other = earliest();
+    const struct sim_task *other = earliest(true);
     if ((other != NULL && other->ready_at <= self->clock) ||
         (sim->n_events > 0 && sim->events[0].at <= self->clock))
         sim_yield(self->clock);
@@ -259,12 +274,43 @@ void sim_wake(struct sim_task *task, uint64_t at) {
 
 void sim_wake_rank(int rank, uint64_t at) {
     for (int i = 0; i < sim->n_tasks; i++)
-        if (sim->tasks[i].rank == rank && sim->tasks[i].ready_at == SIM_NEVER)
+        if (sim->tasks[i].rank == rank &&
+            (sim->tasks[i].ready_at == SIM_NEVER || sim->tasks[i].looks))
             sim_wake(&sim->tasks[i], at);
 }
 
-/* Nothing changes before the next event, so a loop that only looks may as well wait for it. If
- * there is none, only time can end the loop: it passes in growing steps. */
+void sim_wake_outside(int rank, uint64_t at) {
+    for (int i = 0; i < sim->n_tasks; i++) {
+        struct sim_task *t = &sim->tasks[i];
+        if (t->state == SIM_WAITS && t->outside && t->rank == rank && t->ready_at > at)
+            t->ready_at = at > t->clock ? at : t->clock;
+    }
+}
+
+/* Its tasks are gone. Who waits for something of its rank looks again. */
+static void process_ends(pid_t pid, uint64_t at) {
+    for (int i = 0; i < sim->n_tasks; i++) {
+        struct sim_task *t = &sim->tasks[i];
+        if (t->pid != pid || t->state == SIM_FREE)
+            continue;
+        if (t->parent != 0 && (sim->n_dying == 0 || sim->dying[sim->n_dying - 1].pid != pid) &&
+            sim->n_dying < SIM_MOST_TASKS)
+            sim->dying[sim->n_dying++] = (struct sim_dying){pid, t->parent};
+        t->state = SIM_FREE;
+        sim_wake_outside(t->rank, at);
+        sim_wake_rank(t->rank, at);
+    }
+}
+
+void sim_gone(pid_t pid) {
+    process_ends(pid, self->clock);
+}
+
+/* Who looks in vain so often waits: for another task or a message, or for time to pass. It passes
+ * in growing steps, and never beyond the next event, before which nothing changes. The steps stay
+ * short because one of those that look may find something and write to memory, unseen. */
+enum { MOST_DOUBLINGS = 7 };
+
 void sim_poll(void) {
     self->clock++;
     self->polls = (self->polls > self->missed ? self->polls : self->missed) + 1;
@@ -273,17 +319,19 @@ void sim_poll(void) {
         sim_turn();
         return;
     }
-    const struct sim_task *other = earliest();
-    uint64_t at = other != NULL ? other->ready_at : SIM_NEVER;
+    if (self->polls == SIM_POLLS)
+        show(self->clock);
+    int doublings = self->polls - SIM_POLLS;
+    uint64_t at =
+        self->clock + (1000u << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS));
+    const struct sim_task *other = earliest(false);
+    if (other != NULL && other->ready_at < at)
+        at = other->ready_at;
     if (sim->n_events > 0 && sim->events[0].at < at)
         at = sim->events[0].at;
-    if (at == SIM_NEVER) {
-        int doublings = self->polls - SIM_POLLS;
-        at = self->clock + (1000u << (doublings < 20 ? doublings : 20));
-    } else {
-        self->polls = SIM_POLLS;
-    }
-    sim_yield(at > self->clock ? at : self->clock);
+    self->looks = true;
+    yield(at > self->clock ? at : self->clock);
+    self->looks = false;
 }
 
 void sim_enter(const char *where) {
@@ -298,14 +346,7 @@ void sim_enter(const char *where) {
 void sim_reap(pid_t pid) {
     int holder = sim->holder;
     bool had = holder >= 0 && sim->tasks[holder].pid == pid;
-    int rank = -1;
-    for (int i = 0; i < sim->n_tasks; i++)
-        if (sim->tasks[i].pid == pid && sim->tasks[i].state != SIM_FREE) {
-            sim->tasks[i].state = SIM_FREE;
-            rank = sim->tasks[i].rank;
-        }
-    if (had && rank >= 0)
-        sim_wake_rank(rank, sim->tasks[holder].clock);
+    process_ends(pid, had ? sim->tasks[holder].clock : 0);
     if (had)
         pass_on();
 }
@@ -335,8 +376,8 @@ __attribute__((destructor)) static void detach(void) {
     if (sim == NULL || self == NULL)
         return;
     fflush(NULL); /* while it is our turn */
-    for (int i = 0; i < sim->n_tasks; i++)
-        if (sim->tasks[i].pid == getpid() && &sim->tasks[i] != self)
-            sim->tasks[i].state = SIM_FREE;
-    sim_end(self);
+    process_ends(getpid(), self->clock);
+    show(self->clock);
+    self = NULL;
+    pass_on();
 }

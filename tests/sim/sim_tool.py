@@ -1,0 +1,73 @@
+"""The tool on the simulated MPI: sim_tool.py LATECOMER SIM-MPIRUN DIRECTORY-OF-PROGRAMS
+
+The same seed gives the same output and the same result (metrics, call tree, factors, findings) byte by byte; another seed gives other times. The program
+prints what it prints without the tool."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from patience import patience  # noqa: E402
+
+BUFFERED = ["--eager", "16384"]
+PROGRAMS = [("p2p_nonblocking", 3, []), ("coll_nonblocking", 3, []), ("threads", 2, []), ("random", 4, ["1", "2"])]
+found = []
+
+
+def check(what, right, text=""):
+    if not right:
+        found.append(f"{what}: {text[-1500:]}")
+
+
+class Runs:
+    def __init__(self, latecomer, mpirun, root):
+        self.latecomer, self.mpirun, self.root = latecomer, mpirun, Path(root)
+
+    def run(self, ranks, words, program, options=(), tool=True):
+        """Status, output, messages, and the result without what tells of the run itself."""
+        directory = self.root / "exp"
+        before = [self.latecomer, "run", "-q", "-o", directory, "--"] if tool else []
+        env = {**os.environ, "TALLY_DIR": str(self.root), "TMPDIR": str(self.root)}
+        done = subprocess.run([self.mpirun, "-n", str(ranks), *words, *before, program, *options], capture_output=True, text=True, errors="replace", env=env,
+                              timeout=patience(120), check=False, stdin=subprocess.DEVNULL)
+        result = None
+        if tool and done.returncode == 0:
+            shown = subprocess.run([self.latecomer, "show", "--json", directory], capture_output=True, text=True, check=True, timeout=patience(60))
+            result = json.loads(shown.stdout)
+            del result["meta"]["busy_threads"]  # by the processor's time
+            for path in directory.iterdir():
+                path.unlink()
+            directory.rmdir()
+        return done.returncode, done.stdout, done.stderr, result
+
+
+def same(runs, directory):
+    for name, ranks, options in PROGRAMS:
+        program = directory / f"{name}-mpich"
+        results = {}
+        for seed in (1, 2):
+            words = ["--seed", str(seed), "--random", *BUFFERED]
+            first, second = (runs.run(ranks, words, program, options) for _ in range(2))
+            check(f"{name}, seed {seed}", first[0] == 0 and first[2] == "" and "FAILED" not in first[1], first[1] + first[2])
+            check(f"{name}, seed {seed}: another result the second time", first == second)
+            results[seed] = first
+        bare = runs.run(ranks, words, program, options, tool=False)
+        check(f"{name}: other lines than bare", sorted(bare[1].splitlines()) == sorted(first[1].splitlines()), bare[1] + first[1])
+        times = [results[seed][3] and results[seed][3]["metrics"]["time"] for seed in (1, 2)]
+        check(f"{name}: seeds do not differ", times[0] != times[1])
+
+
+def main():
+    latecomer, mpirun, directory = (Path(argument).absolute() for argument in sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
+        runs = Runs(latecomer, mpirun, root)
+        same(runs, directory)
+    print("\n".join(found) or "all as it should be")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
