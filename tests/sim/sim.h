@@ -37,6 +37,7 @@ struct sim_task {
     uint32_t turn;     /* futex: 1 if it is this task's turn */
     bool begun;        /* it has had a turn */
     bool outside;      /* waits for something that only the kernel knows of (a child, a signal) */
+    bool calls_mpi;
     bool looks;        /* looks for something in vain, see sim_poll */
     int polls, missed; /* looks in vain so far; those before the call that it is in */
     char where[48];    /* the call that it is in */
@@ -72,11 +73,13 @@ struct sim_endpoint {
 
 struct sim_segment {
     struct sim_model model;
+    pid_t launcher;
     _Atomic uint64_t switches; /* changes whenever something happens: for the watchdog */
     _Atomic int holder;        /* index of the task that has the turn; -1: nobody */
     int n_tasks;
     struct sim_task tasks[SIM_MOST_TASKS];
-    int n_dying; /* processes that have ended in the simulation, and whom that concerns */
+    int n_outside; /* turns in a row of tasks that do not call MPI */
+    int n_dying;   /* processes that have ended in the simulation, and whom that concerns */
     struct sim_dying {
         pid_t pid, parent;
     } dying[SIM_MOST_TASKS];
