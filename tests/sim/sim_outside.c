@@ -112,6 +112,13 @@ int kill(pid_t pid, int signo) {
     return result;
 }
 
+/* A process that waits for a signal that ends it. */
+int pause(void) {
+    while (sim_is_on())
+        wait_outside(SIM_NEVER);
+    return NEXT(pause)();
+}
+
 pid_t waitpid(pid_t pid, int *status, int options) {
     while (sim_is_on() && (options & WNOHANG) == 0) {
         siginfo_t info = {.si_pid = 0};
