@@ -27,6 +27,7 @@ void lc_match_free(struct lc_matcher *match) {
     for (uint32_t i = 0; match->sources && i < match->n_sources; i++) {
         free(match->sources[i].void_keys);
         free(match->sources[i].posts.owners);
+        free(match->sources[i].posts.got);
     }
     free(match->sources);
     memset(match, 0, sizeof *match);

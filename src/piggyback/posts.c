@@ -14,6 +14,7 @@ bool lc_posts_make(struct lc_posts *posts, struct lc_area *mine, uint32_t source
         return false;
     posts->lines = lc_area_at(mine, at);
     posts->owners = calloc(LC_POSTS_LINES, sizeof *posts->owners);
+    posts->got = calloc(LC_POSTS_LINES, sizeof *posts->got);
     uint64_t *table = lc_area_at(mine, mine->head->posts);
     /* release: who finds the lines finds them zeroed (lc_posts_find) */
     __atomic_store_n(&table[source], at, __ATOMIC_RELEASE);

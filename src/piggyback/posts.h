@@ -9,6 +9,8 @@
  *           the ring on
  *   posts   the newest lines of one receiver for one source
  *   owner   who posted the receive of a line, asked for before the line is overwritten
+ *   got     the message of a receive that was late and is complete: its sender may not have
+ *           looked for the line when that is overwritten, and is told then
  *
  * Invariants: nobody waits; a line that was overwritten is not found; where open wildcard receives
  * may take messages of the stream, the line says so (LC_POSTS_UNSURE) and is not used. */
@@ -30,12 +32,31 @@ struct lc_post_line {
 struct lc_posts {               /* private to the receiver */
     struct lc_post_line *lines; /* NULL: not yet */
     void **owners;              /* of the lines; NULL: none, or no memory */
+    uint32_t *got;              /* by line: number of the message, 0: none; NULL: as above */
     uint32_t count;
     bool off; /* no memory */
 };
 
 /* Cold: makes the lines for a source; false: no memory. */
 bool lc_posts_make(struct lc_posts *posts, struct lc_area *mine, uint32_t source);
+
+/* The receive of the line that was the `number`-th (count of the posts then) was late for message
+ * `seq`, and has got it. */
+static inline void lc_posts_got(struct lc_posts *posts, uint32_t number, uint32_t seq) {
+    if (posts->got && posts->count - number < LC_POSTS_LINES)
+        posts->got[(number - 1) % LC_POSTS_LINES] = seq;
+}
+
+/* What the receive of the line that comes next has got, once; 0: nothing that its sender may want
+ * to know. Before lc_posts_place. */
+static inline uint32_t lc_posts_leaving(struct lc_posts *posts, const struct lc_post_line **line) {
+    uint32_t i = posts->count % LC_POSTS_LINES, seq = posts->got ? posts->got[i] : 0;
+    if (__builtin_expect(seq != 0, 0)) {
+        posts->got[i] = 0;
+        *line = &posts->lines[i];
+    }
+    return seq;
+}
 
 /* The place of the next line: the caller writes the stamp there, then lc_posts_ready. */
 static inline struct lc_post_line *lc_posts_place(struct lc_posts *posts) {

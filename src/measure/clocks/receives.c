@@ -68,6 +68,24 @@ static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t li
     r->reply_later = true;
 }
 
+/* The line of a receive that was late and is complete is about to be overwritten: its sender is
+ * told, unless it has sent something since, so that its call is over and it has looked. */
+static inline void tell_sender(struct lc_clk_thread *k, struct lc_source *s, uint32_t source) {
+    const struct lc_post_line *line = NULL;
+    uint32_t seq = lc_posts_leaving(&s->posts, &line);
+    if (lc_unlikely(seq != 0) && s->ring.seq == seq + 1)
+        lc_clk_reply_posted(k, source, &line->stamp, seq);
+}
+
+/* The number-th receive posted for this source (at `posted`) has got its message, and nothing has
+ * been told to the sender. */
+static inline void note_late(uint32_t source, uint64_t posted, uint32_t number,
+                             const struct lc_ring_entry *entry) {
+    if (lc_unlikely(lc_clk_is_after(entry, posted)))
+        lc_posts_got(&lc_clk.match.sources[source].posts, number,
+                     atomic_load_explicit(&entry->seq, memory_order_relaxed));
+}
+
 /* Logs a receive of this stream that is about to be posted; entry NULL: its message is not there.
  * False: the sender cannot tell which message it gets. */
 static inline bool log_post(struct lc_clk_thread *k, uint32_t source, uint64_t now,
@@ -81,6 +99,7 @@ static inline bool log_post(struct lc_clk_thread *k, uint32_t source, uint64_t n
         keep_post(&s->posts, source, s->posts.count % LC_POSTS_LINES);
     if (lc_unlikely(s->n_open > 0 || lc_clk.match.n_wildcards > 0) && entry == NULL)
         skip = lc_match_ahead(&lc_clk.match, source, context, tag);
+    tell_sender(k, s, source);
     struct lc_post_line *line = lc_posts_place(&s->posts);
     lc_logical_stamp(&k->l, now, &line->stamp);
     lc_posts_ready(&s->posts, line, context, tag, entry != NULL ? entry->seq : s->ring.seq, skip);
@@ -171,6 +190,8 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
             lc_clk_reply_now(x.recv, x.item);
         lc_clk_turns_got(x.source, &x.item->entry);
         bool notified = x.notified || (x.recv != NULL && x.recv->replied);
+        if (x.recv != NULL && !notified && !x.recv->reply_later)
+            note_late(x.source, x.recv->recv.post.enter, x.recv->post_number, &x.item->entry);
         uint64_t waited = take_entry(k, call, x.source, &x.item->entry, x.item->extra,
                                      x.item->n_extra, x.recv, notified);
         if (waited > 0 && k->n_blockers < LC_BLOCKERS)
@@ -342,9 +363,15 @@ uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *defe
     else
         entry = lc_match_take(&lc_clk.match, (uint32_t)source, context, tag,
                               r != NULL ? r->recv.order : UINT64_MAX, (uint32_t)deferred->bytes);
-    if (lc_likely(entry != NULL))
+    if (lc_likely(entry != NULL)) {
+        if (r == NULL && !deferred->notified) /* the newest post: no other thread receives */
+            note_late((uint32_t)source, deferred->call.begin,
+                      lc_clk.match.sources[source].posts.count, entry);
+        else if (r != NULL && !deferred->notified && !r->reply_later && !r->is_matched)
+            note_late((uint32_t)source, r->recv.post.enter, r->post_number, entry);
         waited =
             take_entry(k, &deferred->call, (uint32_t)source, entry, NULL, 0, r, deferred->notified);
+    }
     lc_clk_unlock();
     lc_clk_release_recv(r);
     return waited;
