@@ -238,36 +238,68 @@ double lc_partitions_time(const struct lc_partition *list, size_t n, const size_
     return fmax(longest, path);
 }
 
-/* The best sizes with as many ranks as now: from the sizes as they are, one rank after the other to
- * where it gains most. */
-static double best_sizes(const struct lc_partitions *p, size_t *sizes) {
-    double best = lc_partitions_time(p->list, p->n, sizes);
-    for (bool better = true; better;) {
-        size_t to = 0, from = 0;
-        double found = best;
-        for (size_t i = 0; i < p->n; i++)
-            for (size_t k = 0; k < p->n; k++) {
-                if (i == k || sizes[i] < 2)
-                    continue;
-                sizes[i]--;
-                sizes[k]++;
-                double then = lc_partitions_time(p->list, p->n, sizes);
-                if (then < found * (1 - 1e-9)) {
-                    found = then;
-                    from = i;
-                    to = k;
-                }
-                sizes[i]++;
-                sizes[k]--;
-            }
-        better = found < best;
-        if (better) {
-            sizes[from]--;
-            sizes[to]++;
-            best = found;
+/* Where two partitions limit at once, moving one rank helps only one of them, and the time stays.
+ * Of sizes that take the same time those are nearer to better ones of which fewer partitions limit,
+ * or nearly do: a high power counts these. */
+static double count_limiting(const struct lc_partition *list, size_t n, const size_t *sizes,
+                             double time) {
+    double count = 0.0;
+    for (size_t i = 0; i < n && time > 0.0; i++)
+        count += pow(list[i].longest_s * (double)list[i].n_ranks / (double)sizes[i] / time, 64.0);
+    return count;
+}
+
+struct move {
+    size_t from, to;
+    double time, limiting;
+};
+
+static bool is_better(const struct move *a, const struct move *b) {
+    const double less = 1 - 1e-9;
+    return a->time < b->time * less ||
+           (a->time * less <= b->time && a->limiting < b->limiting * less);
+}
+
+/* The best move of one rank, if one is better than `found`, the sizes as they are. */
+static void find_move(const struct lc_partition *list, size_t n, size_t *sizes,
+                      struct move *found) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            if (i == k || sizes[i] < 2)
+                continue;
+            sizes[i]--;
+            sizes[k]++;
+            double then = lc_partitions_time(list, n, sizes);
+            struct move move = {i, k, then, count_limiting(list, n, sizes, then)};
+            if (is_better(&move, found))
+                *found = move;
+            sizes[i]++;
+            sizes[k]--;
+        }
+}
+
+enum lc_err lc_partitions_best(const struct lc_partition *list, size_t n, size_t *sizes,
+                               double *time) {
+    size_t *tried, most = 0; /* moves: no more than ranks */
+    LC_TRY(lc_alloc(&tried, n, sizeof tried[0]));
+    for (size_t i = 0; i < n; i++)
+        most += tried[i] = sizes[i];
+    *time = lc_partitions_time(list, n, sizes);
+    for (size_t moves = 0; moves < most; moves++) {
+        double now = lc_partitions_time(list, n, tried);
+        struct move found = {0, 0, now, count_limiting(list, n, tried, now)};
+        find_move(list, n, tried, &found);
+        if (found.from == found.to)
+            break;
+        tried[found.from]--;
+        tried[found.to]++;
+        if (found.time < *time * (1 - 1e-9)) {
+            *time = found.time;
+            memcpy(sizes, tried, n * sizeof sizes[0]);
         }
     }
-    return best;
+    free(tried);
+    return LC_OK;
 }
 
 /* Imbalance costs across partitions on the ranks of this one; finds the call path with most. */
@@ -386,7 +418,8 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
         n_all += sizes[i];
         work += p->list[i].work_s;
     }
-    double now = lc_partitions_time(p->list, p->n, sizes), then = best_sizes(p, sizes);
+    double now = lc_partitions_time(p->list, p->n, sizes), then = now;
+    enum lc_err err = lc_partitions_best(p->list, p->n, sizes, &then);
     double even = fmax(now - work / (double)n_all, 0.0);
     put_name(one, name);
     bool resized = now - then >= 0.005 * search->elapsed_s;
@@ -408,7 +441,7 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
     }
     finding->gain_high_s = fmax(finding->gain_s, even);
     free(sizes);
-    return LC_OK;
+    return err;
 }
 
 /* A partition with a part of the critical path. */

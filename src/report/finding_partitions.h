@@ -36,6 +36,11 @@ void lc_partitions_free(struct lc_partitions *partitions);
  * rank works longer than it, and the critical path stays a chain. Work divides as evenly as now. */
 double lc_partitions_time(const struct lc_partition *list, size_t n, const size_t *sizes);
 
+/* From these sizes to the best ones with as many ranks: one rank after the other moves to where it
+ * gains most. `sizes` become these, `time` what they take, seconds. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_partitions_best(const struct lc_partition *list, size_t n, size_t *sizes,
+                               double *time);
+
 /* Adds partitions that limit the run (partition_limits, master_limits) and ranks without work
  * (no_work). Errors: those of lc_partitions_of. */
 enum lc_err lc_find_partitions(struct lc_search *search);

@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "report/scaled_runs.h"
 
-enum { MOST_SPLITS = 4096 }; /* where there are more, those measured only */
+enum {
+    MOST_SPLITS = 4096
+}; /* where there are more: those measured, and the best ones next to them */
 
 /* Where a partition of this name is in a run; its n: nowhere, or in several places. */
 static size_t find_part(const struct lc_scaled_run *run, const char *name) {
@@ -143,6 +145,21 @@ static void predict(struct lc_split *split, const struct lc_sweep *sweep,
     }
 }
 
+/* What each run predicts to be best. */
+static enum lc_err add_best(struct lc_sweep *sweep, const struct lc_scaling *scaling,
+                            struct lc_partition *parts, size_t *sizes) {
+    for (size_t r = 0; r < scaling->n_runs; r++) {
+        if (!belongs(sweep, &scaling->runs[r]))
+            continue;
+        order_parts(sweep, &scaling->runs[r], parts, sizes);
+        double time;
+        LC_TRY(lc_partitions_best(parts, sweep->n_parts, sizes, &time));
+        if (find_split(sweep, sizes) == NULL)
+            LC_TRY(add_split(sweep, sizes));
+    }
+    return LC_OK;
+}
+
 static double time_of(const struct lc_split *split) {
     return split->n_measured > 0 ? split->measured_s : split->predicted_s;
 }
@@ -156,6 +173,8 @@ static enum lc_err fill(struct lc_sweep *sweep, const struct lc_scaling *scaling
         err = add_all(sweep, sizes);
     if (err == LC_OK)
         err = add_measured(sweep, scaling, parts, sizes);
+    if (err == LC_OK)
+        err = add_best(sweep, scaling, parts, sizes);
     for (size_t i = 0; err == LC_OK && i < sweep->n; i++) {
         predict(&sweep->splits[i], sweep, scaling, parts, sizes);
         if (!(time_of(&sweep->splits[i]) >= time_of(&sweep->splits[sweep->best])))

@@ -221,6 +221,15 @@ splits = {tuple(split["ranks"]): split for split in scaling("three")["sweeps"][0
 check(len(splits) == 10 and len(scaling("three")["sweeps"][0]["splits"]) == 10 and all(sum(sizes) == 6 and min(sizes) > 0 for sizes in splits), f"all ways: {sorted(splits)}")
 is_close(splits[3, 2, 1], predicted_s=2.0, best=True)
 is_close(splits[1, 1, 4], predicted_s=6.0)
+# Too many ways to list: three partitions of 40 ranks each have 7,021. Those measured, and the best by moving one rank at a time: 360 s of work, 3 s if it could be spread evenly. On the way
+# two partitions limit at once: 60 + 20 + 40.
+EACH = 40
+result("many", {f"main/{name}": [0.0] * (EACH * i) + [seconds] * EACH + [0.0] * (EACH * (2 - i)) for i, (name, seconds) in enumerate((("a", 6.0), ("b", 2.0), ("c", 1.0)))},
+       metrics={"critical_path_useful": {"callpaths": {"main/a": [6.0] + [0.0] * (3 * EACH - 1)}}})
+splits = {tuple(split["ranks"]): split for split in scaling("many")["sweeps"][0]["splits"]}
+check(len(splits) == 2, f"measured and best: {sorted(splits)}")
+is_close(splits[40, 40, 40], measured_s=6.0, predicted_s=None)
+is_close(splits[79, 27, 14], measured_s=None, predicted_s=240 / 79, best=True)
 check("Partition sizes" not in text("two", "four") and scaling("two", "four")["sweeps"] == [], "no partitions, no sizes")
 
 # Analyses alone: factors are not known.
