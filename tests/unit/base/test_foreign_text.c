@@ -89,6 +89,19 @@ static void test_cut(void **state) {
     lc_put_cut(&out, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 5);
     assert_string_equal(lc_strbuf_get(&out), "\xc3\xa9\xc3\xa9..\xc3\xa9");
     assert_int_equal(lc_utf8_count(lc_strbuf_get(&out)), 5);
+    lc_strbuf_clear(&out);
+    lc_put_cut_around(&out, "abcdefghijklmnopqrstuvwxyz0123", 16, 14); /* what the cut would hide */
+    assert_string_equal(lc_strbuf_get(&out), "abcd..opqr..0123");
+    lc_strbuf_clear(&out);
+    lc_put_cut_around(&out, "abcdefghijklmnopqrstuvwxyz0123", 16, 3);
+    assert_string_equal(lc_strbuf_get(&out), "abcdefg..xyz0123");
+    lc_strbuf_clear(&out);
+    lc_put_cut_around(&out, "abcdefghijklmnopqrstuvwxyz0123", 12, 14); /* no room for three */
+    assert_string_equal(lc_strbuf_get(&out), "abcde..z0123");
+    lc_strbuf_clear(&out);
+    lc_put_tail(&out, "abcdefghij", 7);
+    lc_put_tail(&out, "abc", 3);
+    assert_string_equal(lc_strbuf_get(&out), "...ghijabc");
     lc_strbuf_free(&out);
 }
 

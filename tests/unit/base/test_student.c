@@ -4,11 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "../first_seed.h"
 #include "base/student.h"
+#include "recorded_runs.h"
 
 static void test_quantiles(void **state) {
     (void)state;
@@ -117,6 +119,31 @@ static void test_level(void **state) {
     assert_true(share_of_alarms(60, 0, 0.5, normal, 0.1) < 0.09);
 }
 
+/* Runs of one program as they were recorded: pairs of sets drawn from them are equals. */
+static void test_recorded(void **state) {
+    (void)state;
+    enum { RECORDED = sizeof recorded_ms / sizeof recorded_ms[0] };
+    static const size_t runs[] = {3, 5, 10};
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        double drawn[RECORDED];
+        int alarms = 0;
+        memcpy(drawn, recorded_ms, sizeof drawn);
+        for (int pair = 0; pair < PAIRS; pair++) {
+            for (size_t k = 0; k < 2 * runs[i]; k++) {
+                size_t other = k + (size_t)(uniform() * (double)(RECORDED - k));
+                double value = drawn[k];
+                drawn[k] = drawn[other];
+                drawn[other] = value;
+            }
+            struct lc_difference d =
+                lc_student_compare(drawn, runs[i], drawn + runs[i], runs[i], 0.95);
+            alarms += fabs(d.delta) > d.half;
+        }
+        print_message("recorded, %zu runs: %.4f\n", runs[i], (double)alarms / PAIRS);
+        assert_true((double)alarms / PAIRS <= 0.05 + by_chance(0.05));
+    }
+}
+
 /* A difference of 5 % in normal noise of 10 %, 60 values a side: 0.775. That alike neighbours are
  * looked for costs a point. */
 static void test_power(void **state) {
@@ -156,6 +183,7 @@ int main(void) {
     state_of_chance = first_seed(state_of_chance);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantiles), cmocka_unit_test(test_difference),
-        cmocka_unit_test(test_level), cmocka_unit_test(test_power), cmocka_unit_test(test_needed)};
+        cmocka_unit_test(test_level),     cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_power),     cmocka_unit_test(test_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
