@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "report/compare_private.h"
 #include "report/short_name.h"
+#include "report/text_parts.h"
 #include "report/units.h"
 
 enum { MOST_PATHS = 8, MOST_JSON_PATHS = 1000 };
@@ -191,18 +192,45 @@ static void put_parts(const struct lc_comparison *c, const struct lc_compared_pa
                              short_names[k], signed_seconds(path->part_delta_s[k], change));
 }
 
-static void write_text(const struct lc_comparison *c, FILE *out) {
+/* One call path: its change, where it is, what it was called before, the parts. */
+static void write_path(const struct lc_text *text, const struct lc_comparison *c,
+                       const struct lc_compared_path *path) {
+    enum { INDENT = 14 };
     struct lc_strbuf line = {0};
     char change[40], a[32], b[32];
-    put_verdict(c, &line);
-    fprintf(out, "%s\n", lc_strbuf_get(&line));
-    lc_strbuf_clear(&line);
-    put_basis(c, &line);
-    fprintf(out, "  from %s\n", lc_strbuf_get(&line));
-    if (!lc_comparison_is_possible(c)) {
-        lc_strbuf_free(&line);
-        return;
+    lc_put_tail(&line, path->shown, text->width - INDENT);
+    fprintf(text->out, "  %10s  %s -> %s  %s\n%*s%s\n", signed_seconds(path->delta_s, change),
+            lc_text_seconds(path->a_s, a), lc_text_seconds(path->b_s, b), note_of(c, path), INDENT,
+            "", lc_strbuf_get(&line));
+    if (path->path_before != NULL) {
+        lc_strbuf_clear(&line);
+        lc_put_printable(&line, path->path_before);
+        fprintf(text->out, "%*swas", INDENT, "");
+        lc_text_wrapped(text, INDENT + 3, INDENT, lc_strbuf_get(&line));
     }
+    lc_strbuf_clear(&line);
+    put_parts(c, path, &line);
+    if (lc_strbuf_get(&line)[0] != '\0') {
+        fprintf(text->out, "%*sof the run time:", INDENT, "");
+        lc_text_wrapped(text, INDENT + 16, INDENT, lc_strbuf_get(&line));
+    }
+    lc_strbuf_free(&line);
+}
+
+static void write_text(const struct lc_comparison *c, FILE *out) {
+    struct lc_strbuf line = {0};
+    struct lc_text text;
+    char change[40];
+    lc_text_begin(&text, out);
+    put_verdict(c, &line);
+    lc_text_wrapped(&text, 0, 0, lc_strbuf_get(&line));
+    lc_strbuf_clear(&line);
+    lc_strbuf_puts(&line, "from ");
+    put_basis(c, &line);
+    lc_text_wrapped(&text, 0, 2, lc_strbuf_get(&line));
+    lc_strbuf_free(&line);
+    if (!lc_comparison_is_possible(c))
+        return;
     if (c->has_parts) {
         fprintf(out, "\nWhat changed (the parts add up)\n");
         for (int k = 0; k < LC_PARTS; k++)
@@ -210,34 +238,19 @@ static void write_text(const struct lc_comparison *c, FILE *out) {
         fprintf(out, "  %10s  run time\n", signed_seconds(c->b_s - c->a_s, change));
     }
     if (has_indicators(c)) {
-        fprintf(out, "\nImbalance and what it costs (of the traces; costs: time of all ranks)\n");
+        fprintf(out, "\nImbalance and what it costs (costs: time of all ranks)\n");
         each_indicator(c, text_line, out);
     }
     fprintf(out, "\nWhere (own time, mean of the ranks; code before waiting)\n");
     size_t shown = 0;
     for (size_t i = 0; i < c->n_paths && shown < MOST_PATHS; i++) {
-        const struct lc_compared_path *path = &c->paths[i];
-        if (!is_shown(c, path))
+        if (!is_shown(c, &c->paths[i]))
             continue;
-        lc_strbuf_clear(&line);
-        lc_put_tail(&line, path->shown, 90);
-        fprintf(out, "  %10s  %s -> %s  %s\n              %s\n",
-                signed_seconds(path->delta_s, change), lc_text_seconds(path->a_s, a),
-                lc_text_seconds(path->b_s, b), note_of(c, path), lc_strbuf_get(&line));
-        if (path->path_before != NULL) {
-            lc_strbuf_clear(&line);
-            lc_put_printable(&line, path->path_before);
-            fprintf(out, "              was %s\n", lc_strbuf_get(&line));
-        }
-        lc_strbuf_clear(&line);
-        put_parts(c, path, &line);
-        if (lc_strbuf_get(&line)[0] != '\0')
-            fprintf(out, "              of the run time: %s\n", lc_strbuf_get(&line));
+        write_path(&text, c, &c->paths[i]);
         shown++;
     }
     if (shown == 0)
         fprintf(out, "  nowhere by more than 0.2 %% of the run time\n");
-    lc_strbuf_free(&line);
 }
 
 /* Names go into code spans: no backquote, no bar, no line. */

@@ -199,7 +199,10 @@ check(alarms <= 9, f"{alarms} false alarms")
 check(found >= 9, f"only {found} found")
 got = compare("base", "slower")
 check(got["significance"] == "iterations" and got["phase"] == "step" and got["iterations"] == [60, 60], f"{got['significance']}")
-check("iterations of `step` (95 %: " in run("base", "slower") and "how much runs differ is not in it" in run("base", "slower"), "basis in words")
+check("iterations of `step` (95 %: " in words("base", "slower") and "how much runs differ is not in it" in words("base", "slower"), "basis in words")
+for columns in "60", "80", "100":
+    widest = max(output([LATECOMER, "compare", "base", "slower"], COLUMNS=columns).splitlines(), key=len)
+    check(len(widest) <= int(columns), f"{len(widest)} wide at {columns} columns: {widest}")
 # A loop is called by its call path, whole.
 LOOP = "main/" + "/".join(f"Namespace::Solver::iterate_{i}" for i in range(6)) + "/MPI_Allreduce"
 for name, factor in ("loop", 1.0), ("loop2", 1.2):
@@ -210,7 +213,7 @@ for name, factor in ("loop", 1.0), ("loop2", 1.2):
     write(content, name)
 got = compare("loop", "loop2")
 check(got["phase"] == LOOP and len(LOOP) > 64, f"the loop: {got['phase']}")
-check(f"60 and 60 iterations of `{LOOP}`" in run("loop", "loop2") and f"`{LOOP}`" in run("--markdown", "loop", "loop2"), run("loop", "loop2"))
+check(f"60 and 60 iterations of `{LOOP}`" in words("loop", "loop2") and f"`{LOOP}`" in run("--markdown", "loop", "loop2"), run("loop", "loop2"))
 drifting = copy.deepcopy(noisy())
 drifting["pop"]["phases"][0]["each"]["block"] = 4
 check(compare("base", write(drifting, "blocks"))["significance"] == "none", "blocks of other sizes are not compared")
