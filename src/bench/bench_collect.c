@@ -126,12 +126,12 @@ static enum lc_err per_rank_json(const struct collector *c, const struct lc_meas
             last += latest;
         }
         lc_stats_sort(own, n);
-        json_array_append_new(list,
-                              json_pack("{s:f, s:f, s:f, s:f, s:f, s:s}", "median_ns",
-                                        lc_stats_quantile_sorted(own, n, 0.5), "min_ns", own[0],
-                                        "q95_ns", lc_stats_quantile_sorted(own, n, 0.95), "max_ns",
-                                        own[n - 1], "last_share", (double)last / (double)n, "cpus",
-                                        c->parts[r].hello.cpus));
+        json_array_append_new(
+            list, json_pack("{s:f, s:f, s:f, s:f, s:f, s:s, s:o}", "median_ns",
+                            lc_stats_quantile_sorted(own, n, 0.5), "min_ns", own[0], "q95_ns",
+                            lc_stats_quantile_sorted(own, n, 0.95), "max_ns", own[n - 1],
+                            "last_share", (double)last / (double)n, "cpus", c->parts[r].hello.cpus,
+                            "placement", facts_in(&c->parts[r], "placement", 0)));
     }
     free(own);
     return LC_OK;

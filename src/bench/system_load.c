@@ -45,3 +45,9 @@ bool lc_cpu_ticks_parse(const char *text, const cpu_set_t *set, struct lc_cpu_ti
     }
     return found > 0 && found == CPU_COUNT(set);
 }
+
+double lc_cpu_quota_parse(const char *text) {
+    char *end, *last;
+    double quota = strtod(text, &end), period = strtod(end, &last);
+    return end != text && last != end && quota > 0 && period > 0 ? quota / period : 0;
+}

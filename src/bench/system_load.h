@@ -19,4 +19,8 @@ struct lc_cpu_ticks { /* units of sysconf(_SC_CLK_TCK) */
 /* The beginning of /proc/stat, of the CPUs in a set together. False: not all of them are there. */
 bool lc_cpu_ticks_parse(const char *text, const cpu_set_t *set, struct lc_cpu_ticks *ticks);
 
+/* CPUs that a control group allows, from its cpu.max ("150000 100000": 1.5); 0: no limit, or no
+ * such text. */
+double lc_cpu_quota_parse(const char *text);
+
 #endif

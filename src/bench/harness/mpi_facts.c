@@ -1,7 +1,6 @@
 #include "bench/harness/mpi_facts.h"
 
 #include <link.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/cpu_sets.h"
-#include "base/mem.h"
 #include "base/mpi_flavour.h"
 #include "base/timer.h"
+#include "bench/harness/placement.h"
 
 /* Control variables that choose how collectives and messages work; all of them are a thousand. */
 static bool is_wanted(const char *name) {
@@ -109,17 +108,6 @@ static enum lc_err write_environment(struct lc_part_writer *part, const char *se
     return err;
 }
 
-static void first_line(const char *file, char *text, size_t size) {
-    FILE *in = fopen(file, "re");
-    text[0] = '\0';
-    if (in == NULL)
-        return;
-    if (fgets(text, (int)size, in) == NULL)
-        text[0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    fclose(in);
-}
-
 static void processor(char *text, size_t size) {
     char line[512];
     FILE *in = fopen("/proc/cpuinfo", "re");
@@ -148,7 +136,7 @@ static enum lc_err write_machine(struct lc_part_writer *part) {
     processor(text, sizeof text);
     enum lc_err err = lc_part_fact(part, "machine", "processor", text);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && err == LC_OK; i++) {
-        first_line(files[i].file, text, sizeof text);
+        lc_first_line(files[i].file, text, sizeof text);
         if (text[0] != '\0')
             err = lc_part_fact(part, "machine", files[i].key, text);
     }
@@ -191,57 +179,29 @@ static enum lc_err write_library(struct lc_part_writer *part) {
     return lc_part_fact(part, "mpi", "standard", product);
 }
 
-/* The ranks of this rank's node: how many; whether they are more than the CPUs that all of them
- * may use; whether some have to share though others have more. */
-static int look_at_node(MPI_Comm comm, int rank, const cpu_set_t *set, int *oversubscribed,
-                        int *shared, int *node_rank) {
-    MPI_Comm node;
-    cpu_set_t *sets, all;
-    int n;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &n);
-    MPI_Comm_rank(node, node_rank);
-    MPI_Allreduce(set, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, node);
-    *oversubscribed = CPU_COUNT(&all) < n;
-    *shared = *oversubscribed;
-    int room = lc_alloc(&sets, (size_t)n, sizeof sets[0]) == LC_OK;
-    MPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, node);
-    if (room) {
-        MPI_Allgather(set, (int)sizeof *set, MPI_BYTE, sets, (int)sizeof *set, MPI_BYTE, node);
-        *shared = lc_cpu_sets_short(sets, n);
-    }
-    free(sets);
-    MPI_Comm_free(&node);
-    return n;
-}
-
 enum lc_err lc_mpi_facts(struct lc_part_writer *part, MPI_Comm comm, bool *oversubscribed) {
     struct lc_part_hello hello = {.magic = LC_PART_MAGIC};
-    cpu_set_t set;
-    int rank, size, node_rank, few[2]; /* oversubscribed, shared */
+    struct lc_placement placement;
+    int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    CPU_ZERO(&set);
-    (void)sched_getaffinity(0, sizeof set, &set);
+    lc_placement_find(comm, &placement);
+    *oversubscribed =
+        placement.spoiled[LC_SPOILED_CPUS] != 0 || placement.spoiled[LC_SPOILED_BINDING] != 0;
     hello.rank = (uint32_t)rank;
     hello.size = (uint32_t)size;
-    hello.node_ranks = (uint32_t)look_at_node(comm, rank, &set, &few[0], &few[1], &node_rank);
-    hello.cores = (uint32_t)CPU_COUNT(&set);
-    MPI_Allreduce(MPI_IN_PLACE, few, 2, MPI_INT, MPI_MAX, comm);
-    *oversubscribed = few[0] != 0 || few[1] != 0;
+    hello.node_ranks = (uint32_t)placement.node_ranks;
+    hello.cores = (uint32_t)CPU_COUNT(&placement.cpus);
     gethostname(hello.node, sizeof hello.node - 1);
-    lc_cpu_list(&set, hello.cpus, sizeof hello.cpus);
+    lc_cpu_list(&placement.cpus, hello.cpus, sizeof hello.cpus);
     LC_TRY(lc_part_put(part, LC_PART_HELLO, &hello, sizeof hello));
-    if (node_rank == 0) {
+    if (placement.node_rank == 0) {
         LC_TRY(write_machine(part));
         LC_TRY(write_libraries(part));
     }
+    LC_TRY(lc_placement_write(&placement, comm, part));
     if (rank != 0)
         return LC_OK;
-    if (few[0])
-        LC_TRY(lc_part_fact(part, "warning", "oversubscribed", ""));
-    else if (few[1])
-        LC_TRY(lc_part_fact(part, "warning", "ranks are bound to the same cores", ""));
     LC_TRY(write_library(part));
     LC_TRY(lc_part_fact(part, "clock", "source", lc_timer.tsc ? "TSC" : "CLOCK_MONOTONIC_RAW"));
     LC_TRY(write_environment(part, "parameters", of_mpi));

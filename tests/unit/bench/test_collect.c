@@ -224,6 +224,7 @@ static void test_facts(void **state) {
                 put(&part, i * 1000, i * 1000 + 100 + i, false, 0, 0);
             end_job(&part, job == 1 && rank == 1 ? -12 : 0);
         }
+        fact(&part, "placement", "numa_node", rank == 0 ? "0" : "1");
         end(&part);
     }
     collect(&all);
@@ -257,6 +258,9 @@ static void test_facts(void **state) {
 
 static void test_texts_of_the_kernel(void **state) {
     static const char stat[] = "cpu  30 3 30 300 30 3 3 30 0 0\n"
+    const json_t *ranks = json_object_get(all.all[1]->about, "per_rank");
+    assert_string_equal(text(json_object_get(json_array_get(ranks, 1), "placement"), "numa_node"),
+                        "1");
                                "cpu0 10 1 12 100 10 1 1 10 0 0\ncpu1 20 2 18 200 20 2 2 20 9 0\n"
                                "intr 5 0\n";
     int64_t on_cpu, delay;
@@ -293,6 +297,9 @@ static void test_interference(void **state) {
         begin_job(&part, "MPI_Scan");
         for (int i = 0; i < 40; i++) {
             struct lc_part_load load = {1e9 + 5e7 * i, -1, -1, -1, -1, -1, 100};
+    assert_true(lc_cpu_quota_parse("150000 100000") == 1.5);
+    assert_true(lc_cpu_quota_parse("max 100000") == 0 && lc_cpu_quota_parse("") == 0);
+    assert_true(lc_cpu_quota_parse("5") == 0 && lc_cpu_quota_parse("-1 100000") == 0);
             if (rank == 1) {
                 load.delay_ns = 7000 + (i == 0 ? 0 : 500000000);
                 load.busy = 100 + 45 * i / 20;
