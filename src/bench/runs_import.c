@@ -14,11 +14,20 @@ static const char *const names[COLUMNS] = {"iteration", "rank",      "metric",
                                            "value",     "operation", "bytes"};
 enum { CELLS_MOST = 16 };
 
+/* What ReproMPI calls them (raw output of mpibenchmark), columns between blanks, times in s: the
+ * run time of a repetition, or when each process began and ended. */
+enum repro_column { REPRO_RUNTIME, REPRO_START, REPRO_END, REPRO_ERROR, REPRO_COLUMNS };
+static const char *const repro_times[REPRO_COLUMNS] = {"runtime_sec", "loc_tstart_sec",
+                                                       "loc_tend_sec", "errorcode"};
+static const char *const repro_names[COLUMNS] = {"nrep", "process", NULL, NULL, "test", "msize"};
+
 struct reader {
     const char *file;
     size_t line;
     int place[COLUMNS]; /* of each column, or -1 */
-    bool table;
+    bool table, repro;
+    int time[REPRO_COLUMNS]; /* of ReproMPI: the place of each, or -1 */
+    double first;            /* number of its first repetition */
     size_t capacity;
     struct lc_imported *out;
 };
@@ -58,7 +67,7 @@ static enum lc_err read_names(struct reader *r, char **cells, size_t n) {
     return LC_OK;
 }
 
-/* Stands where a repetition with counters was: no run time. */
+/* Stands where a repetition with counters was, or one that began late: no run time. */
 #define COUNTED (-1.0)
 
 /* Rows of a repetition that is not there yet leave zeros before it. */
@@ -74,14 +83,18 @@ static enum lc_err put(struct reader *r, double iteration, double value, bool co
     size_t i = (size_t)iteration;
     LC_TRY(lc_grow(&out->runs, &r->capacity, i + 1, sizeof out->runs[0]));
     out->n = i + 1 > out->n ? i + 1 : out->n;
-    out->runs[i] = counted ? COUNTED : fmax(out->runs[i], value);
+    if (counted || out->runs[i] < 0)
+        out->runs[i] = COUNTED;
+    else
+        out->runs[i] = fmax(out->runs[i], value);
     return LC_OK;
 }
 
 static enum lc_err take_operation(struct reader *r, char **cells) {
     const char *name = r->place[OPERATION] >= 0 ? cells[r->place[OPERATION]] : "";
     double bytes = 0;
-    if (r->place[BYTES] >= 0 && (!number(cells[r->place[BYTES]], &bytes) || bytes < 0))
+    if (r->place[BYTES] >= 0 &&
+        (!number(cells[r->place[BYTES]], &bytes) || bytes < 0 || bytes > 0x1p62))
         return bad(r, "not a number of bytes", cells[r->place[BYTES]]);
     if (r->out->n == 0) {
         snprintf(r->out->operation, sizeof r->out->operation, "%s", name);
@@ -112,11 +125,78 @@ static enum lc_err read_row(struct reader *r, char **cells, size_t n) {
     return put(r, iteration, value, counted);
 }
 
+static size_t split_blanks(char *line, char *cells[CELLS_MOST]) {
+    size_t n = 0;
+    for (char *cell, *rest = line; n < CELLS_MOST && (cell = strsep(&rest, " \t\r\n")) != NULL;)
+        if (*cell != '\0')
+            cells[n++] = cell;
+    return n;
+}
+
+static int find_cell(const char *name, char **cells, size_t n) {
+    for (size_t i = 0; i < n && name != NULL; i++)
+        if (strcmp(cells[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* Is this the line of names of ReproMPI? Cells are lost if it is not. */
+static bool read_repro_names(struct reader *r, char *line) {
+    char *cells[CELLS_MOST];
+    size_t n = split_blanks(line, cells);
+    for (int c = 0; c < COLUMNS; c++)
+        r->place[c] = find_cell(repro_names[c], cells, n);
+    for (int c = 0; c < REPRO_COLUMNS; c++)
+        r->time[c] = find_cell(repro_times[c], cells, n);
+    r->repro =
+        r->place[ITERATION] >= 0 && r->place[OPERATION] >= 0 &&
+        (r->time[REPRO_RUNTIME] >= 0 || (r->time[REPRO_START] >= 0 && r->time[REPRO_END] >= 0));
+    return r->repro;
+}
+
+static enum lc_err repro_number(const struct reader *r, char **cells, int place, double *value) {
+    *value = 0;
+    return place < 0 || number(cells[place], value) ? LC_OK : bad(r, "not a number", cells[place]);
+}
+
+/* A repetition that began late, or ended after its window, has an error code. */
+static enum lc_err read_repro_row(struct reader *r, char *line) {
+    char *cells[CELLS_MOST];
+    size_t n = split_blanks(line, cells);
+    double values[REPRO_COLUMNS], rank, iteration;
+    if (n == 0)
+        return LC_OK;
+    for (int c = 0; c < COLUMNS; c++)
+        if (r->place[c] >= (int)n || (c < REPRO_COLUMNS && r->time[c] >= (int)n))
+            return bad(r, "too few columns", cells[0]);
+    for (int c = 0; c < REPRO_COLUMNS; c++)
+        LC_TRY(repro_number(r, cells, r->time[c], &values[c]));
+    LC_TRY(repro_number(r, cells, r->place[RANK], &rank));
+    LC_TRY(repro_number(r, cells, r->place[ITERATION], &iteration));
+    if (rank < 0 || rank > 1 << 24)
+        return bad(r, "not a rank", cells[r->place[RANK]]);
+    LC_TRY(take_operation(r, cells));
+    r->first = r->out->n == 0 ? iteration : r->first;
+    r->out->ranks = rank + 1 > r->out->ranks ? (unsigned)rank + 1 : r->out->ranks;
+    double seconds = r->time[REPRO_RUNTIME] >= 0 ? values[REPRO_RUNTIME]
+                                                 : values[REPRO_END] - values[REPRO_START];
+    bool late = values[REPRO_ERROR] != 0;
+    return put(r, iteration - r->first, late ? 1 : seconds * 1e9, late);
+}
+
 static enum lc_err read_line(struct reader *r, char *line) {
     char *cells[CELLS_MOST];
     double value;
+    if (line[strspn(line, " \t")] == '#')
+        return LC_OK;
+    if (r->repro)
+        return read_repro_row(r, line);
+    if (strstr(line, "nrep") != NULL && strchr(line, ',') == NULL && r->out->n == 0 && !r->table)
+        return read_repro_names(r, line)
+                   ? LC_OK
+                   : bad(r, "of ReproMPI the raw output is needed, with runtime_sec", "test nrep");
     size_t n = split(line, cells);
-    if (n == 0 || (n == 1 && cells[0][0] == '\0') || cells[0][0] == '#')
+    if (n == 0 || (n == 1 && cells[0][0] == '\0'))
         return LC_OK;
     if (r->table)
         return read_row(r, cells, n);

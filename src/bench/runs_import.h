@@ -17,7 +17,9 @@ struct lc_imported {
 /* A text with one number a line, ns; or a table with a line of names: iteration, rank, metric,
  * value, maybe operation and bytes before them, of which rows with the metric runtime_ns count;
  * counted_runtime_ns (bench/runs_csv.h) stands where a repetition has no run time.
- * Repetitions may stand in any order; all of them are of one operation and size. LC_ERR_IO,
+ * Repetitions may stand in any order; all of them are of one operation and size. Or the raw
+ * output of ReproMPI's mpibenchmark (test, nrep, msize, runtime_sec or the times of each process,
+ * in s; those with an error code have no run time). LC_ERR_IO,
  * LC_ERR_FORMAT with file and line, LC_ERR_NOMEM. */
 enum lc_err lc_runs_import(const char *file, struct lc_imported *imported);
 

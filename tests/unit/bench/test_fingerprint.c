@@ -180,3 +180,27 @@ int main(void) {
         cmocka_unit_test(test_import)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+    /* of ReproMPI: the second began late; then times of two processes */
+    assert_int_equal(
+        import_text("#MPI calls:\n#@nrep=3\n   test nrep msize errorcode  runtime_sec \n"
+                    " MPI_Bcast 0 8 0 0.0000050\n MPI_Bcast 1 8 1 0.9000000\n"
+                    " MPI_Bcast 2 8 0 0.0000060\n",
+                    &in),
+        LC_OK);
+    assert_true(in.n == 2 && in.bytes == 8 && in.ranks == 1);
+    assert_true(fabs(in.runs[0] - 5000) < 1e-6 && fabs(in.runs[1] - 6000) < 1e-6);
+    assert_string_equal(in.operation, "MPI_Bcast");
+    free(in.runs);
+    assert_int_equal(import_text("process test nrep msize loc_tstart_sec loc_tend_sec\n"
+                                 "0 MPI_Scan 1 16 1.000001 1.000004\n"
+                                 "1 MPI_Scan 1 16 0.5 0.500009\n",
+                                 &in),
+                     LC_OK);
+    assert_true(in.n == 1 && in.ranks == 2 && fabs(in.runs[0] - 9000) < 1e-3);
+    free(in.runs);
+                                      "test nrep msize\nMPI_Bcast 0 8\n",
+                                      "test nrep msize runtime_sec\nMPI_Bcast 0 8\n",
+                                      "test nrep msize runtime_sec\nMPI_Bcast 0 8 fast\n",
+                                      "test nrep msize runtime_sec\nMPI_Bcast x 8 0.1\n",
+                                      ("test nrep msize runtime_sec\nMPI_Bcast 0 8 0.1\n"
+                                       "MPI_Scan 0 8 0.1\n"),
