@@ -242,6 +242,16 @@ def lacking():
 def papi():
     """With a libpapi.so of known events: two that count, one that nobody has, one that only rank 0 has. Then whatever is installed here."""
     args = ("MPI_Bcast", "--reps", "40", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "papi", "--papi")
+def failing():
+    """The 71st call fails, or rank 1 dies in it: two batches of 32 that lasted longer than what is not yet written are kept."""
+    for how, words in (("PROBED_FAILS", "what was measured so far is kept"), ("PROBED_DIES", "stopped early")):
+        done = bench("MPI_Exscan", "--reps", "500", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", how,
+                     env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SCAN_US="10000", **{how: "1"}))
+        check(done.returncode == 1 and words in done.stderr, f"{how}: exit {done.returncode}: {done.stderr}")
+        one = fingerprint(how, "MPI_Exscan-8")
+        check(len(one["runs_ns"]) == 64 and any("the job died" in line for line in one["warnings"]), f"{how}: {len(one['runs_ns'])} {one['warnings']}")
+
+
     done = bench(*args, "COUNTED,REFUSED,ODD,OTHER", env=dict(os.environ, LD_LIBRARY_PATH=f"{PAPI}:{os.environ.get('LD_LIBRARY_PATH', '')}"))
     check(done.returncode == 0, f"papi: {done.stderr}")
     if done.returncode == 0:
@@ -286,7 +296,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, layers, shared_ring, counted, mpi_variables, lacking, papi, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, layers, shared_ring, counted, mpi_variables, lacking, failing, papi, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

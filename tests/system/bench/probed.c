@@ -1,9 +1,11 @@
 /* A library that is preloaded: probes around MPI_Allreduce by the profiling interface. Every
  * third call wastes PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US. With PROBED_LACKS
- * there is no MPI_Exscan. A library PROBED_LAYER (tests/unit/bench/probe_layer.c), which no other
- * one sees, counts three in every call. */
+ * there is no MPI_Exscan; with PROBED_FAILS its 71st call fails, with PROBED_DIES that of rank 1 is
+ * the end of it, and each call wastes PROBED_SCAN_US. A library PROBED_LAYER
+ * (tests/unit/bench/probe_layer.c), which no other one sees, counts three in every call. */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #define LATECOMER_PROBES(COUNTER, TIMER) COUNTER(calls) TIMER(grow) TIMER(inner)
@@ -47,7 +49,15 @@ int MPI_Allreduce(const void *send, void *receive, int n, MPI_Datatype type, MPI
 
 int MPI_Exscan(const void *send, void *receive, int n, MPI_Datatype type, MPI_Op op,
                MPI_Comm comm) {
+    static int number;
+    int rank;
     if (getenv("PROBED_LACKS") != NULL)
         return MPI_ERR_UNSUPPORTED_OPERATION;
+    PMPI_Comm_rank(comm, &rank);
+    waste("PROBED_SCAN_US");
+    if (++number > 70 && getenv("PROBED_FAILS") != NULL)
+        return MPI_ERR_OTHER;
+    if (number > 70 && rank == 1 && getenv("PROBED_DIES") != NULL)
+        raise(SIGKILL);
     return PMPI_Exscan(send, receive, n, type, op, comm);
 }
