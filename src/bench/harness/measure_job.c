@@ -16,12 +16,13 @@
 #include "bench/dependent.h"
 #include "bench/harness/mock_ups.h"
 #include "bench/harness/probe_layers.h"
+#include "bench/precise.h"
 
 const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", "barrier", "none"};
 
 /* MOST_TRIES: repetitions tried per one wanted; TRIED: after so many, or a quarter of the time, of
  * which nearly all were invalid, another way of synchronising is taken. */
-enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30, CHECK_FROM = 50 };
+enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30 };
 #define LC_FLUSH_NS      250e6
 #define LC_SLACK_MOST_NS 2e6
 
@@ -244,19 +245,12 @@ static bool agree(struct job *j) {
     return all[BATCH * (PER_REP + 1)] != 0;
 }
 
-/* Both intervals narrow enough, relative to their quantile? */
 static bool is_precise(struct job *j) {
-    static const double quantiles[] = {0.5, 0.95};
+    bool enough;
     if (j->wishes->precision <= 0 || j->valid < j->next_check)
         return false;
     j->next_check = j->valid + j->valid / 4;
-    for (int i = 0; i < 2; i++) {
-        struct lc_quantile_interval q;
-        if (lc_dependent_quantile(j->runs, j->valid, quantiles[i], &q) != LC_OK ||
-            q.high - q.low > j->wishes->precision * q.value)
-            return false;
-    }
-    return true;
+    return lc_precise_enough(j->runs, j->valid, j->wishes->precision, &enough) == LC_OK && enough;
 }
 
 /* Rank 0: more room if many were late; another way if it is hopeless (more ranks than cores). */
@@ -468,7 +462,6 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     j->op = lc_operation_find(operation);
     j->sync = wishes->sync;
     j->slack = 1;
-    j->next_check = CHECK_FROM;
     j->stopped = "";
     enum lc_err err = lc_op_data_new(&j->data, h->comm, bytes, wishes->root);
     if (err != LC_OK) {

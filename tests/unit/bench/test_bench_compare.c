@@ -142,6 +142,30 @@ static void test_few(void **state) {
         lc_fingerprint_free(f[k]);
 }
 
+/* Figure 4.18 of [Roth 2021]: B has a higher median, and a lower 95 % quantile. Both are told. */
+static void test_crossing(void **state) {
+    struct lc_fingerprint *f[2];
+    struct lc_bench_pair pair;
+    (void)state;
+    synthetic_state = first_seed(13);
+    for (int k = 0; k < 2; k++) {
+        double *runs = malloc(N * sizeof *runs);
+        for (int i = 0; i < N; i++)
+            runs[i] = (uniform() < 0.15 ? (k == 0 ? 69000 : 60000)
+                       : k == 0         ? 27000
+                                        : 30000) *
+                      exp(0.03 * gauss());
+        assert_int_equal(lc_fingerprint_new(&f[k], "MPI_Allreduce", 1000, 256, runs, N, NULL),
+                         LC_OK);
+    }
+    assert_int_equal(lc_bench_compare(f[0], f[1], 1, &pair), LC_OK);
+    assert_true(pair.low[4] > 0.08 && pair.high[4] < 0.14); /* the median: 11 % more */
+    assert_true(pair.high[LC_COMPARED - 1] < -0.08);        /* 95 %: 13 % less */
+    assert_int_not_equal(pair.verdict, LC_BENCH_SAME);
+    for (int k = 0; k < 2; k++)
+        lc_fingerprint_free(f[k]);
+}
+
 static struct lc_fingerprint *make_about(const char *kernel, const char *algorithm, int root,
                                          const char *begun) {
     double *runs = malloc(sizeof *runs);
@@ -232,6 +256,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(test_fine_modes),
                                        cmocka_unit_test(test_not_comparable),
                                        cmocka_unit_test(test_differences),
-                                       cmocka_unit_test(test_few)};
+                                       cmocka_unit_test(test_few),
+                                       cmocka_unit_test(test_crossing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
