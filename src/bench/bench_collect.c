@@ -209,6 +209,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
     add_warnings(c, job, clock_error, f, warnings);
     lc_interference_add(job, f->about, warnings);
     LC_TRY(per_rank_json(c, job, ranks));
+    LC_TRY(lc_measured_job_each(job, f->about));
     LC_TRY(lc_measured_job_counters(job, f, f->about));
     return lc_runs_csv_job(c->table, f, job);
 }
@@ -261,6 +262,37 @@ static enum lc_err make_all(struct collector *c) {
     return err;
 }
 
+/* The fingerprint of `empty` that was measured as another was; NULL: none. */
+static const struct lc_fingerprint *empty_beside(const struct collector *c,
+                                                 const struct lc_fingerprint *f) {
+    for (size_t i = 0; i < c->out->n; i++) {
+        const struct lc_fingerprint *e = c->out->all[i];
+        if (strcmp(e->operation, "empty") == 0 && e->bytes == f->bytes && e != f &&
+            json_equal(json_object_get(json_object_get(e->about, "benchmark"), "sync"),
+                       json_object_get(json_object_get(f->about, "benchmark"), "sync")))
+            return e;
+    }
+    return NULL;
+}
+
+/* Where it was asked for: the median without what the benchmark itself takes. */
+static void subtract_empty(const struct collector *c) {
+    if (!json_is_true(json_object_get(c->benchmark, "less_empty")))
+        return;
+    for (size_t i = 0; i < c->out->n; i++) {
+        const struct lc_fingerprint *f = c->out->all[i], *e = empty_beside(c, f);
+        if (e == NULL || strcmp(f->operation, "empty") == 0)
+            continue;
+        json_t *b = json_object_get(f->about, "benchmark");
+        json_object_set_new(b, "empty_ns", json_real(e->median.value));
+        json_object_set_new(b, "median_less_empty_ns",
+                            json_real(f->median.value - e->median.value));
+        json_object_set_new(
+            b, "median_less_empty_ci_ns",
+            json_pack("[f, f]", f->median.low - e->median.high, f->median.high - e->median.low));
+    }
+}
+
 static enum lc_err read_parts(struct collector *c, const char *directory) {
     struct lc_strbuf file = {0};
     uint32_t size = 1;
@@ -294,6 +326,8 @@ enum lc_err lc_bench_collect(const char *directory, json_t *benchmark, struct lc
         err = lc_runs_csv_begin(lc_strbuf_get(&table), &c.table);
     if (err == LC_OK)
         err = make_all(&c);
+    if (err == LC_OK)
+        subtract_empty(&c);
     if (c.table != NULL) {
         enum lc_err closed = lc_runs_csv_end(lc_strbuf_get(&table), c.table);
         err = err != LC_OK ? err : closed;

@@ -301,12 +301,25 @@ static void add_differences(const char *name, json_t *a, json_t *b, json_t *list
 
 /* What differs from launch to launch though nobody has set it so. */
 static bool is_outcome(const char *key) {
-    static const char *const outcomes[] = {
-        "begun",         "begun_s",          "duration_s",
-        "job_s",         "repetitions",      "invalid",
-        "broadcast_ns",  "window_ns",        "overlap_compute_ns",
-        "overlap_share", "overlap_share_ci", "stopped",
-        "command",       "launched_by"};
+    static const char *const outcomes[] = {"begun",
+                                           "begun_s",
+                                           "duration_s",
+                                           "job_s",
+                                           "repetitions",
+                                           "invalid",
+                                           "broadcast_ns",
+                                           "window_ns",
+                                           "overlap_compute_ns",
+                                           "overlap_share",
+                                           "overlap_share_ci",
+                                           "stopped",
+                                           "command",
+                                           "launched_by",
+                                           "start_skew_ns",
+                                           "start_to_start_ns",
+                                           "empty_ns",
+                                           "median_less_empty_ns",
+                                           "median_less_empty_ci_ns"};
     for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++)
         if (strcmp(key, outcomes[i]) == 0)
             return true;

@@ -43,20 +43,35 @@ static void running_middle(const double *runs, size_t n, double *middle) {
     }
 }
 
-/* log x, at most three times the noise away from its running median, in units of the noise. */
-static enum lc_err make_clean(const double *runs, size_t n, double *clean) {
+/* Levels (log of the running median), and by how much log x is away from them, at most three times
+ * the noise; both in units of the noise. level: [n] or NULL. */
+static enum lc_err split(const double *runs, size_t n, double *level, double *deviation) {
     double *memory;
     LC_TRY(lc_alloc(&memory, 2 * n, sizeof memory[0]));
     double *middle = memory, *scratch = memory + n;
     running_middle(runs, n, middle);
     for (size_t i = 0; i < n; i++)
-        clean[i] = log(runs[i]);
-    double noise = noise_of(clean, n, scratch);
+        deviation[i] = log(runs[i]);
+    double noise = noise_of(deviation, n, scratch);
     for (size_t i = 0; i < n; i++) {
-        double level = log(middle[i]);
-        clean[i] = fmin(fmax(clean[i], level - 3 * noise), level + 3 * noise) / noise;
+        double at = log(middle[i]);
+        deviation[i] = fmin(fmax((deviation[i] - at) / noise, -3), 3);
+        if (level != NULL)
+            level[i] = at / noise;
     }
     free(memory);
+    return LC_OK;
+}
+
+enum lc_err lc_deviations(const double *runs, size_t n, double *deviations) {
+    return split(runs, n, NULL, deviations);
+}
+
+/* log x without what is far from its level. scratch: [n]. */
+static enum lc_err make_clean(const double *runs, size_t n, double *clean, double *scratch) {
+    LC_TRY(split(runs, n, clean, scratch));
+    for (size_t i = 0; i < n; i++)
+        clean[i] += scratch[i];
     return LC_OK;
 }
 
@@ -130,8 +145,8 @@ enum lc_err lc_change_points(const double *runs, size_t n, size_t **points, size
     double *clean;
     struct cells c = {0};
     struct search s = {0};
-    LC_TRY(lc_alloc(&clean, n, sizeof clean[0]));
-    enum lc_err err = make_clean(runs, n, clean);
+    LC_TRY(lc_alloc(&clean, 2 * n, sizeof clean[0]));
+    enum lc_err err = make_clean(runs, n, clean, clean + n);
     if (err == LC_OK)
         err = make_cells(clean, n, &c);
     if (err == LC_OK)

@@ -8,6 +8,11 @@
 
 const int lc_fingerprint_percent[LC_FINGERPRINT_QUANTILES] = {1, 5, 25, 50, 75, 95, 99};
 
+size_t lc_histogram_bin(const struct lc_histogram *h, double run_ns) {
+    double place = (run_ns - h->low_ns) / (h->high_ns - h->low_ns);
+    return (size_t)fmin(place * LC_FINGERPRINT_BINS, LC_FINGERPRINT_BINS - 1);
+}
+
 static void fill_histogram(struct lc_histogram *h, const struct lc_fingerprint *f, bool zoomed) {
     h->low_ns = h->high_ns = 0;
     for (size_t i = 0; i < f->n; i++) {
@@ -18,11 +23,9 @@ static void fill_histogram(struct lc_histogram *h, const struct lc_fingerprint *
     }
     if (h->high_ns <= h->low_ns)
         h->high_ns = h->low_ns + 1;
-    for (size_t i = 0; i < f->n; i++) {
-        double place = (f->runs[i] - h->low_ns) / (h->high_ns - h->low_ns);
+    for (size_t i = 0; i < f->n; i++)
         if (!zoomed || f->runs[i] < 2 * f->median.value)
-            h->counts[(size_t)fmin(place * LC_FINGERPRINT_BINS, LC_FINGERPRINT_BINS - 1)]++;
-    }
+            h->counts[lc_histogram_bin(h, f->runs[i])]++;
 }
 
 static void fill_box(struct lc_fingerprint *f) {
@@ -88,6 +91,7 @@ static enum lc_err compute(struct lc_fingerprint *f) {
     lc_categorize(f->runs, f->n, f->median.value, f->warmup.end, f->category);
     LC_TRY(fill_categories(f));
     LC_TRY(lc_change_points(f->runs, f->n, &f->change_points, &f->n_change_points));
+    LC_TRY(lc_patterns_find(f->runs, f->category, f->n, &f->patterns));
     fill_box(f);
     fill_histogram(&f->all, f, false);
     fill_histogram(&f->zoom, f, true);

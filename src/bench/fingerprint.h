@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "bench/dependent.h"
 #include "bench/modes.h"
+#include "bench/patterns.h"
 #include "bench/categories.h"
 
 enum { LC_FINGERPRINT_QUANTILES = 7, LC_FINGERPRINT_BINS = 50 };
@@ -25,13 +26,16 @@ struct lc_histogram {
     size_t counts[LC_FINGERPRINT_BINS];
 };
 
+/* The bin of a run time between low_ns and high_ns. */
+size_t lc_histogram_bin(const struct lc_histogram *h, double run_ns);
+
 struct lc_fingerprint {
     char *operation;
     uint64_t bytes;
     uint32_t ranks;
     json_t *about; /* keys of the JSON that do not follow from the run times: nodes, machine, mpi,
-                      benchmark, clock, per_rank, counters, counted, environment, interference,
-                      warnings */
+                      benchmark, clock, per_rank, counters, counted, each, environment,
+                      interference, warnings */
     size_t n;
     double *runs; /* ns, > 0 */
     uint8_t *category;
@@ -46,6 +50,7 @@ struct lc_fingerprint {
     } of[LC_CATEGORIES];
     struct lc_modes modes; /* without first and warm-up */
     size_t *change_points, n_change_points;
+    struct lc_patterns patterns;
     struct {
         double low, q1, median, q3, high; /* whiskers: the last run within 1.5 quartile distances */
         size_t outside;

@@ -67,6 +67,15 @@ static json_t *modes_json(const struct lc_fingerprint *f) {
     return modes;
 }
 
+static json_t *patterns_json(const struct lc_patterns *p) {
+    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:f, s:f}", "period",
+                     p->period > 0 ? json_integer((json_int_t)p->period) : json_null(),
+                     "autocorrelation", p->period > 0 ? json_real(p->autocorrelation) : json_null(),
+                     "outliers", (json_int_t)p->outliers, "outlier_clusters",
+                     (json_int_t)p->clusters, "largest_cluster", (json_int_t)p->largest,
+                     "clusters_by_chance", p->clusters_by_chance, "clusters_p", p->clusters_p);
+}
+
 static void set_numbers(json_t *o, const struct lc_fingerprint *f) {
     json_t *quantiles = json_object(), *points = json_array(), *category = json_array();
     for (int q = 0; q < LC_FINGERPRINT_QUANTILES; q++) {
@@ -94,6 +103,7 @@ static void set_numbers(json_t *o, const struct lc_fingerprint *f) {
     json_object_set_new(o, "categories", categories_json(f));
     json_object_set_new(o, "modes", modes_json(f));
     json_object_set_new(o, "change_points", points);
+    json_object_set_new(o, "patterns", patterns_json(&f->patterns));
     json_object_set_new(o, "box",
                         json_pack("{s:f, s:f, s:f, s:f, s:f, s:I}", "low_ns", f->box.low, "q1_ns",
                                   f->box.q1, "median_ns", f->box.median, "q3_ns", f->box.q3,
@@ -110,10 +120,10 @@ static void set_numbers(json_t *o, const struct lc_fingerprint *f) {
 static const struct {
     const char *key;
     bool array;
-} about_keys[] = {{"nodes", true},        {"machine", false},     {"mpi", false},
-                  {"benchmark", false},   {"clock", false},       {"per_rank", true},
-                  {"counters", false},    {"warnings", true},     {"counted", false},
-                  {"environment", false}, {"interference", false}};
+} about_keys[] = {{"nodes", true},        {"machine", false},      {"mpi", false},
+                  {"benchmark", false},   {"clock", false},        {"per_rank", true},
+                  {"counters", false},    {"warnings", true},      {"counted", false},
+                  {"environment", false}, {"interference", false}, {"each", false}};
 enum { ABOUT_KEYS = sizeof about_keys / sizeof about_keys[0] };
 
 json_t *lc_fingerprint_json(const struct lc_fingerprint *f) {

@@ -9,8 +9,8 @@
 #include "base/utf8.h"
 #include "bench/canvas.h"
 
-/* p of the rank test below which levels of a counter are told apart in words. */
-#define LC_LEVELS_DIFFER 0.001
+/* What chance makes less often than this (p) is told. */
+#define LC_TOLD_BELOW 0.001
 
 enum { LABEL = 12, PLOT_ROWS = 6, BARS = 10 };
 
@@ -92,6 +92,36 @@ static void print_quantiles(const struct lc_fingerprint *f, const struct lc_benc
     fprintf(page->out, " %9s\n", lc_bench_time(f->mean, text));
 }
 
+/* "  a repetition takes 3.99 us from start to start; ranks begin 10 ns apart (95 %: 40 ns)" */
+static void print_starts(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const json_t *benchmark = json_object_get(f->about, "benchmark"),
+                 *skew = json_object_get(benchmark, "start_skew_ns"),
+                 *apart =
+                     json_object_get(json_object_get(benchmark, "start_to_start_ns"), "median");
+    char whole[32], median[32], tail[32];
+    if (json_is_number(apart) && json_is_object(skew))
+        fprintf(page->out,
+                "  a repetition takes %s from start to start; ranks begin %s apart (95 %%: %s)\n",
+                lc_bench_time(json_number_value(apart), whole),
+                lc_bench_time(json_number_value(json_object_get(skew, "median")), median),
+                lc_bench_time(json_number_value(json_object_get(skew, "q95")), tail));
+}
+
+/* The median without the benchmark itself, where it was asked for. */
+static void print_less_empty(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const json_t *benchmark = json_object_get(f->about, "benchmark"),
+                 *less = json_object_get(benchmark, "median_less_empty_ns"),
+                 *ci = json_object_get(benchmark, "median_less_empty_ci_ns");
+    char text[32], empty[32], low[32], high[32];
+    if (!json_is_number(less))
+        return;
+    fprintf(page->out, "  less `empty` (%s): median %s, 95 %% interval %s to %s\n",
+            lc_bench_time(json_number_value(json_object_get(benchmark, "empty_ns")), empty),
+            lc_bench_time(json_number_value(less), text),
+            lc_bench_time(json_number_value(json_array_get(ci, 0)), low),
+            lc_bench_time(json_number_value(json_array_get(ci, 1)), high));
+}
+
 /* Of a nonblocking operation beside which ranks compute. */
 static void print_overlap(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     const json_t *benchmark = json_object_get(f->about, "benchmark"),
@@ -141,6 +171,20 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
           : f->n_change_points > 10 ? ", ..\n"
                                     : "\n",
           page->out);
+}
+
+/* What comes again, and outliers that come together. */
+static void print_patterns(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    const struct lc_patterns *p = &f->patterns;
+    if (p->period > 0)
+        fprintf(page->out, "  period: %zu repetitions (autocorrelation %.2f)\n", p->period,
+                p->autocorrelation);
+    if (p->clusters_p < LC_TOLD_BELOW)
+        fprintf(page->out,
+                "  outliers come together: %zu in %zu cluster%s, %zu in the largest (by chance "
+                "about %.0f clusters)\n",
+                p->outliers, p->clusters, lc_plural((double)p->clusters), p->largest,
+                p->clusters_by_chance);
 }
 
 /* A canvas with times at its left. */
@@ -307,9 +351,9 @@ static void print_levels(const json_t *levels, const struct lc_bench_page *page)
     const json_t *warmup = json_object_get(levels, "warmup"),
                  *good = json_object_get(levels, "good"), *p = json_object_get(levels, "p");
     if (json_is_number(warmup) && json_is_number(good) && json_is_number(p) &&
-        json_number_value(p) < LC_LEVELS_DIFFER)
+        json_number_value(p) < LC_TOLD_BELOW)
         fprintf(page->out, "    %.4g in the warm-up, %.4g in good repetitions (p < %g)\n",
-                json_number_value(warmup), json_number_value(good), LC_LEVELS_DIFFER);
+                json_number_value(warmup), json_number_value(good), LC_TOLD_BELOW);
 }
 
 static void print_counters(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
@@ -362,8 +406,11 @@ enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_
             lc_plural((double)f->bytes));
     print_setting(f, page);
     print_quantiles(f, page);
+    print_less_empty(f, page);
+    print_starts(f, page);
     print_overlap(f, page);
     print_categories(f, page);
+    print_patterns(f, page);
     LC_TRY(print_series(f, page, true));
     if (f->of[LC_CATEGORY_OUTLIER].count > 0)
         LC_TRY(print_series(f, page, false));

@@ -24,9 +24,22 @@ enum lc_err lc_measured_job_begin(struct lc_measured_job *job);
 /* Frees what lc_measured_job_begin() made. */
 void lc_measured_job_end(struct lc_measured_job *job);
 
-/* Of repetition i < n, in ns, 1 at least: an operation that does nothing takes less than this clock
- * can tell. */
+struct lc_rep_times { /* ns on the global clock */
+    int64_t first_start, last_start, last_end;
+    int64_t longest;    /* of the ranks' own times */
+    uint32_t last_rank; /* that left last */
+};
+
+/* Of repetition i < n. */
+struct lc_rep_times lc_measured_job_times(const struct lc_measured_job *job, size_t i);
+
+/* Its run time, in ns, 1 at least: an operation that does nothing takes less than this clock can
+ * tell. */
 double lc_measured_job_time(const struct lc_measured_job *job, size_t i);
+
+/* What the fingerprint says of each repetition that counts, and of starting them: the key "each" of
+ * `about`, and some of its "benchmark". LC_ERR_NOMEM. */
+enum lc_err lc_measured_job_each(const struct lc_measured_job *job, json_t *about);
 
 /* What the fingerprint says about repetitions with counters, and of each counter:
  * docs/definitions/micro-benchmark.md, section 3. f: of the run times of this job. New keys of

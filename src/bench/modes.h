@@ -34,4 +34,8 @@ void lc_modes_dwell(struct lc_modes *modes, const double *runs, size_t n);
  * apart. The caller frees *points (first repetition of each new level). LC_ERR_NOMEM. */
 enum lc_err lc_change_points(const double *runs, size_t n, size_t **points, size_t *count);
 
+/* deviations[n]: of log x from its running median, in units of the noise, clipped at three.
+ * LC_ERR_NOMEM. */
+enum lc_err lc_deviations(const double *runs, size_t n, double *deviations);
+
 #endif

@@ -76,27 +76,20 @@ static void put(FILE *out, const struct lc_fingerprint *f, size_t i, int rank, c
 static void put_repetition(FILE *out, const struct lc_fingerprint *f,
                            const struct lc_measured_job *job, size_t i) {
     const struct lc_part_job *head = &job->part[0]->head;
-    int64_t first = INT64_MAX, last_start = INT64_MIN, last = INT64_MIN, local = 0;
-    int last_rank = 0;
-    bool counted = false;
+    struct lc_rep_times t = lc_measured_job_times(job, i);
+    bool counted = lc_job_rep(job->part[0], i)[LC_REP_COUNTED] != 0;
     for (uint32_t r = 0; r < f->ranks; r++) {
         const int64_t *v = lc_job_rep(job->part[r], i);
-        int64_t start = v[LC_REP_START], end = v[LC_REP_END];
-        counted = v[LC_REP_COUNTED] != 0;
-        put(out, f, i, (int)r, counted ? "counted_runtime_ns" : "runtime_ns", end - start);
-        put(out, f, i, (int)r, "start_ns", start);
+        put(out, f, i, (int)r, counted ? "counted_runtime_ns" : "runtime_ns",
+            v[LC_REP_END] - v[LC_REP_START]);
+        put(out, f, i, (int)r, "start_ns", v[LC_REP_START]);
         for (uint32_t c = counted ? 0 : head->n_read; c < head->n_counters; c++)
             put(out, f, i, (int)r, head->counter[c], v[LC_REP_COUNTERS + c]);
-        first = start < first ? start : first;
-        last_start = start > last_start ? start : last_start;
-        last_rank = end > last ? (int)r : last_rank;
-        last = end > last ? end : last;
-        local = end - start > local ? end - start : local;
     }
-    put(out, f, i, -1, counted ? "counted_global_ns" : "global_ns", last - first);
-    put(out, f, i, -1, counted ? "counted_local_ns" : "local_ns", local);
-    put(out, f, i, -1, "skew_ns", last_start - first);
-    put(out, f, i, -1, "last_rank", last_rank);
+    put(out, f, i, -1, counted ? "counted_global_ns" : "global_ns", t.last_end - t.first_start);
+    put(out, f, i, -1, counted ? "counted_local_ns" : "local_ns", t.longest);
+    put(out, f, i, -1, "skew_ns", t.last_start - t.first_start);
+    put(out, f, i, -1, "last_rank", t.last_rank);
 }
 
 enum lc_err lc_runs_csv_job(FILE *out, const struct lc_fingerprint *f,

@@ -213,12 +213,13 @@ static void add_command(const struct lc_bench_wishes *w, bool launched, json_t *
 }
 
 static json_t *settings_json(const struct lc_bench_wishes *w) {
-    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:s, s:b, s:s, s:I, s:I, s:s*, s:s*}", "tool",
-                     "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted",
-                     w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s", w->seconds,
-                     "precision", w->precision, "comm", w->comm, "in_place", w->in_place,
-                     "counters_wanted", w->counters, "root", (json_int_t)w->root, "counters_every",
-                     (json_int_t)w->every, "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
+    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:s, s:b, s:b, s:s, s:I, s:I, s:s*, s:s*}",
+                     "tool", "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL),
+                     "sync_wanted", w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s",
+                     w->seconds, "precision", w->precision, "comm", w->comm, "in_place",
+                     w->in_place, "less_empty", w->less_empty, "counters_wanted", w->counters,
+                     "root", (json_int_t)w->root, "counters_every", (json_int_t)w->every,
+                     "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
 }
 
 static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
@@ -465,7 +466,11 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
         return lc_fail(LC_ERR_USAGE, "bench: --root %ld: there are %ld ranks", w.root, measuring);
     LC_TRY(check_sizes(&w));
     char *operations;
-    enum lc_err err = lc_bench_find_operations(w.operations, &operations);
+    struct lc_strbuf list = {0};
+    bool beside = w.less_empty && strcasecmp(w.operations, "empty") != 0;
+    lc_strbuf_printf(&list, "%s%s", w.operations, beside ? ",empty" : "");
+    enum lc_err err = lc_bench_find_operations(lc_strbuf_get(&list), &operations);
+    lc_strbuf_free(&list);
     w.operations = operations;
     if (err == LC_OK)
         err = lc_words_begin(&words, "bench", launched ? &launch : NULL, w.flavour, w.ranks);

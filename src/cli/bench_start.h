@@ -16,8 +16,8 @@ struct lc_bench_wishes {
     uint64_t reps, every, seed;                    /* 0: default; every: of counters */
     double seconds, precision;
     long ranks, root;
-    bool in_place, page; /* page: report.html in the result */
-    bool one_of_many;    /* launches: what is to be said of them is said by who starts them */
+    bool in_place, less_empty, page; /* page: report.html in the result */
+    bool one_of_many; /* launches: what is to be said of them is said by who starts them */
 };
 
 /* Measures, writes the directory of the result and gives its fingerprints. Under a launcher all

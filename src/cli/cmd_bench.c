@@ -47,6 +47,7 @@ enum {
     KEY_VARY,
     KEY_ROUNDS,
     KEY_EVERY,
+    KEY_LESS_EMPTY,
     KEY_RANKS
 };
 
@@ -68,6 +69,8 @@ static const struct argp_option options[] = {
     {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
     {"counters", KEY_COUNTERS, "rusage,delay,perf,mpi,gap,probes,hardware", 0,
      "Counters of each repetition (default all but hardware), or none", 0},
+    {"less-empty", KEY_LESS_EMPTY, NULL, 0, "Measure empty, too, and tell the median without it",
+     0},
     {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
     {"counters-every", KEY_EVERY, "N", 0,
      "Read counters in every Nth repetition, whose run time does not count (default 5)", 0},
@@ -127,6 +130,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->papi = arg;
     else if (key == KEY_EVERY)
         w->every = (uint64_t)parse_number("counters-every", arg, 2, 1e8);
+    else if (key == KEY_LESS_EMPTY)
+        w->less_empty = true;
     else if (key == KEY_IN_PLACE)
         w->in_place = true;
     else
@@ -311,6 +316,12 @@ static char *sizes_of(const char *list) {
     return lc_strbuf_take(&out);
 }
 
+/* What was measured for the others' sake only. */
+static bool is_beside(const struct lc_bench_wishes *wishes, const struct lc_collected *result,
+                      size_t i) {
+    return wishes->less_empty && result->n > 1 && strcmp(result->all[i]->operation, "empty") == 0;
+}
+
 /* One launch, printed; of one of many a line for each fingerprint. */
 static enum lc_err measure(const struct settings *s, const char *operations, int *code) {
     struct lc_bench_wishes wishes = s->wishes;
@@ -321,13 +332,22 @@ static enum lc_err measure(const struct settings *s, const char *operations, int
     wishes.output = s->output;
     wishes.page = true;
     enum lc_err err = lc_bench_start(&wishes, &result, code);
-    bool whole = result.n == 1 && !wishes.one_of_many;
+    const struct lc_fingerprint *only = NULL;
+    size_t shown = 0;
+    for (size_t i = 0; i < result.n; i++)
+        if (!is_beside(&wishes, &result, i)) {
+            only = result.all[i];
+            shown++;
+        }
+    bool whole = shown == 1 && !wishes.one_of_many;
     struct lc_bench_page page;
     begin_page(&page);
     if (err == LC_OK && whole)
-        err = print_one(result.all[0], s->json);
+        err = print_one(only, s->json);
     for (size_t i = 0; err == LC_OK && !whole && i < result.n; i++)
-        if (s->json)
+        if (is_beside(&wishes, &result, i))
+            continue;
+        else if (s->json)
             err = print_json(result.all[i]);
         else
             lc_fingerprint_line(result.all[i], &page);

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
@@ -57,6 +58,8 @@ def all_operations():
         check(KEYS <= one.keys(), f"{job['operation']}: no {KEYS - one.keys()}")
         check(len(one["runs_ns"]) == 60 and 1 <= one["min_ns"] <= one["median_ns"] <= one["max_ns"],
               f"{job['operation']}: {len(one['runs_ns'])} runs, {one['min_ns']} ns at least, ranks {one['per_rank']}")
+        for sheet in (".svg", ".details.svg"):  # well-formed
+            xml.etree.ElementTree.parse(f"{SCRATCH}/all/" + job["file"].replace(".fingerprint.json", sheet))
         check(one["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], f"{job['operation']}: {one['mpi']['name']}")
 
 
@@ -239,9 +242,6 @@ def lacking():
     check(done.stderr.count("MPI_Exscan: left out: this MPI does not have it") == 1, f"lacking: {done.stderr}")
 
 
-def papi():
-    """With a libpapi.so of known events: two that count, one that nobody has, one that only rank 0 has. Then whatever is installed here."""
-    args = ("MPI_Bcast", "--reps", "40", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "papi", "--papi")
 def failing():
     """The 71st call fails, or rank 1 dies in it: two batches of 32 that lasted longer than what is not yet written are kept."""
     for how, words in (("PROBED_FAILS", "what was measured so far is kept"), ("PROBED_DIES", "stopped early")):
@@ -252,6 +252,9 @@ def failing():
         check(len(one["runs_ns"]) == 64 and any("the job died" in line for line in one["warnings"]), f"{how}: {len(one['runs_ns'])} {one['warnings']}")
 
 
+def papi():
+    """With a libpapi.so of known events: two that count, one that nobody has, one that only rank 0 has. Then whatever is installed here."""
+    args = ("MPI_Bcast", "--reps", "40", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "papi", "--papi")
     done = bench(*args, "COUNTED,REFUSED,ODD,OTHER", env=dict(os.environ, LD_LIBRARY_PATH=f"{PAPI}:{os.environ.get('LD_LIBRARY_PATH', '')}"))
     check(done.returncode == 0, f"papi: {done.stderr}")
     if done.returncode == 0:

@@ -12,6 +12,7 @@
 #include "base/stats.h"
 #include "bench/cumulative.h"
 #include "bench/modes.h"
+#include "bench/patterns.h"
 #include "bench/categories.h"
 
 #include "synthetic.h"
@@ -226,6 +227,55 @@ static void test_change_points(void **state) {
     assert_true(no_change >= AT_LEAST && slow_first >= AT_LEAST && near >= AT_LEAST);
 }
 
+/* Every tenth repetition takes half as long again; others have no period, also those that remember,
+ * drift, or change their level. */
+static void test_period(void **state) {
+    (void)state;
+    int found = 0, none_found = 0;
+    synthetic_state = first_seed(14);
+    for (int i = 0; i < TIMES; i++) {
+        double runs[N], level = 0;
+        uint8_t category[N];
+        struct lc_patterns p;
+        for (int k = 0; k < N; k++) {
+            level = 0.6 * level + gauss();
+            runs[k] = 1000 * exp(0.02 * gauss()) * (k % 10 == 3 ? 1.5 : 1);
+        }
+        lc_categorize(runs, N, 1000, LC_NO_END, category);
+        assert_int_equal(lc_patterns_find(runs, category, N, &p), LC_OK);
+        found += p.period == 10 && p.autocorrelation > 0.3;
+        for (int k = 0; k < N; k++) {
+            level = 0.6 * level + gauss();
+            runs[k] = (k < N / 3 ? 1500 : 1000) * exp(0.02 * level + 0.3 * k / N);
+        }
+        lc_categorize(runs, N, 1000, LC_NO_END, category);
+        assert_int_equal(lc_patterns_find(runs, category, N, &p), LC_OK);
+        none_found += p.period == 0;
+    }
+    print_message("period found %d, none found %d of %d\n", found, none_found, TIMES);
+    assert_true(found >= AT_LEAST && none_found >= AT_LEAST);
+}
+
+/* Forty outliers in four rows, and as many anywhere. */
+static void test_clusters(void **state) {
+    (void)state;
+    enum { ALL = 1000 };
+    double runs[ALL];
+    uint8_t category[ALL];
+    struct lc_patterns p;
+    for (int k = 0; k < ALL; k++)
+        runs[k] = k % 250 >= 100 && k % 250 < 120 && k % 2 == 0 ? 5000 : 1000 + k % 7;
+    lc_categorize(runs, ALL, 1003, LC_NO_END, category);
+    assert_int_equal(lc_patterns_find(runs, category, ALL, &p), LC_OK);
+    assert_true(p.outliers == 40 && p.clusters == 4 && p.largest == 10);
+    assert_true(p.clusters_by_chance > 30 && p.clusters_p < 1e-9);
+    for (int k = 0; k < ALL; k++)
+        runs[k] = k % 25 == 10 ? 5000 : 1000 + k % 7;
+    lc_categorize(runs, ALL, 1003, LC_NO_END, category);
+    assert_int_equal(lc_patterns_find(runs, category, ALL, &p), LC_OK);
+    assert_true(p.outliers == 40 && p.clusters == 40 && p.largest == 1 && p.clusters_p > 0.99);
+}
+
 /* Every run time before the fall is above every one after it, and there are more of these. */
 static void test_rank_test(void **state) {
     (void)state;
@@ -243,9 +293,10 @@ static void test_rank_test(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rank_test),    cmocka_unit_test(test_warmup),
-        cmocka_unit_test(test_raw_rule),     cmocka_unit_test(test_cumulative),
-        cmocka_unit_test(test_modes),        cmocka_unit_test(test_dwell),
-        cmocka_unit_test(test_change_points)};
+        cmocka_unit_test(test_rank_test),     cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_raw_rule),      cmocka_unit_test(test_cumulative),
+        cmocka_unit_test(test_modes),         cmocka_unit_test(test_dwell),
+        cmocka_unit_test(test_change_points), cmocka_unit_test(test_period),
+        cmocka_unit_test(test_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void end(struct lc_part_writer *part) {
 }
 
 static void collect(struct lc_collected *all) {
-    json_t *settings = json_object();
+    json_t *settings = json_pack("{s:b}", "less_empty", 1);
     assert_int_equal(lc_bench_collect(folder, settings, all), LC_OK);
     json_decref(settings);
 }
@@ -86,6 +86,10 @@ static int lines(const char *beginning) {
         n += strncmp(line, beginning, strlen(beginning)) == 0;
     assert_int_equal(pclose(in), 0);
     return n;
+}
+
+static double median_of(const json_t *spread) {
+    return json_number_value(json_object_get(spread, "median"));
 }
 
 /* Repetitions take 100 ns and more; each fourth has counters and takes 150 % longer: it is in no
@@ -131,6 +135,16 @@ static void test_counted_apart(void **state) {
     assert_int_equal(json_array_size(json_object_get(gap, "values")), f->n);
     assert_true(item(json_object_get(faults, "values"), 1) == 2 * 7);
     assert_true(item(json_object_get(gap, "values"), 1) == 8); /* the largest of the ranks */
+    /* rank 1 begins 5 ns after rank 0, and leaves last */
+    assert_true(item(member(f, "each", "global_ns"), 1) == 106);
+    assert_true(item(member(f, "each", "local_ns"), 1) == 101);
+    assert_true(item(member(f, "each", "skew_ns"), 1) == 5);
+    assert_true(item(member(f, "each", "last_rank"), 1) == 1);
+    assert_int_equal(json_array_size(member(f, "each", "last_rank")), f->n);
+    assert_true(median_of(member(f, "benchmark", "start_skew_ns")) == 5);
+    assert_true(median_of(member(f, "benchmark", "start_to_start_ns")) == 10000);
+    assert_int_equal(lines("MPI_Scan,8,4,-1,skew_ns,5"), 1);
+    assert_int_equal(lines("MPI_Scan,8,4,-1,last_rank,1"), 1);
     assert_int_equal(lines("MPI_Scan,8,3,0,faults,3"), 1);
     assert_int_equal(lines("MPI_Scan,8,4,0,faults,"), 0);
     assert_int_equal(lines("MPI_Scan,8,4,1,gap,8"), 1);
@@ -160,7 +174,7 @@ static void test_warm_up_explained(void **state) {
         synthetic_state = first_seed(20);
         for (int i = 0; i < REPS; i++) {
             double misses = (i < WARM ? 25 : 12) + 3 * gauss();
-            double took = (i < WARM ? 40000 : 26000) * exp(0.03 * gauss());
+            double took = (i < WARM ? 40000 : 26000) * exp(0.01 * gauss());
             if (i == 0 || i % 40 >= 40 - EVERY)
                 took *= 10; /* outliers, with and without counters */
             put(&part, i * 1000000, i * 1000000 + (int64_t)took, i % EVERY == EVERY - 1,
@@ -210,6 +224,7 @@ static void test_facts(void **state) {
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         struct lc_part_writer part;
         begin(&part, rank, rank == 0 ? "near" : "far");
+        fact(&part, "placement", "numa_node", rank == 0 ? "0" : "1");
         fact(&part, "machine", "kernel", rank == 0 ? "5.10" : "6.1");
         fact(&part, "libraries", "libmpi.so.40",
              rank == 0 ? "/opt/libmpi.so.40" : "/usr/libmpi.so.40");
@@ -224,7 +239,6 @@ static void test_facts(void **state) {
                 put(&part, i * 1000, i * 1000 + 100 + i, false, 0, 0);
             end_job(&part, job == 1 && rank == 1 ? -12 : 0);
         }
-        fact(&part, "placement", "numa_node", rank == 0 ? "0" : "1");
         end(&part);
     }
     collect(&all);
@@ -244,6 +258,9 @@ static void test_facts(void **state) {
     assert_string_equal(json_string_value(member(all.all[1], "benchmark", "operator")), "MPI_BOR");
     assert_string_equal(json_string_value(member(all.all[1], "environment", "LD_PRELOAD")),
                         "libx.so");
+    const json_t *ranks = json_object_get(all.all[1]->about, "per_rank");
+    assert_string_equal(text(json_object_get(json_array_get(ranks, 1), "placement"), "numa_node"),
+                        "1");
     const json_t *nodes = json_object_get(all.all[1]->about, "nodes");
     for (size_t n = 0; n < 2; n++) {
         const json_t *node = json_array_get(nodes, n);
@@ -258,9 +275,6 @@ static void test_facts(void **state) {
 
 static void test_texts_of_the_kernel(void **state) {
     static const char stat[] = "cpu  30 3 30 300 30 3 3 30 0 0\n"
-    const json_t *ranks = json_object_get(all.all[1]->about, "per_rank");
-    assert_string_equal(text(json_object_get(json_array_get(ranks, 1), "placement"), "numa_node"),
-                        "1");
                                "cpu0 10 1 12 100 10 1 1 10 0 0\ncpu1 20 2 18 200 20 2 2 20 9 0\n"
                                "intr 5 0\n";
     int64_t on_cpu, delay;
@@ -283,6 +297,9 @@ static void test_texts_of_the_kernel(void **state) {
     assert_false(lc_cpu_ticks_parse(stat, &set, &ticks));
     CPU_CLR(2, &set);
     assert_false(lc_cpu_ticks_parse("cpu0 1 2 3\n", &set, &ticks));
+    assert_true(lc_cpu_quota_parse("150000 100000") == 1.5);
+    assert_true(lc_cpu_quota_parse("max 100000") == 0 && lc_cpu_quota_parse("") == 0);
+    assert_true(lc_cpu_quota_parse("5") == 0 && lc_cpu_quota_parse("-1 100000") == 0);
     assert_false(lc_cpu_ticks_parse("", &set, &ticks));
 }
 
@@ -297,9 +314,6 @@ static void test_interference(void **state) {
         begin_job(&part, "MPI_Scan");
         for (int i = 0; i < 40; i++) {
             struct lc_part_load load = {1e9 + 5e7 * i, -1, -1, -1, -1, -1, 100};
-    assert_true(lc_cpu_quota_parse("150000 100000") == 1.5);
-    assert_true(lc_cpu_quota_parse("max 100000") == 0 && lc_cpu_quota_parse("") == 0);
-    assert_true(lc_cpu_quota_parse("5") == 0 && lc_cpu_quota_parse("-1 100000") == 0);
             if (rank == 1) {
                 load.delay_ns = 7000 + (i == 0 ? 0 : 500000000);
                 load.busy = 100 + 45 * i / 20;
@@ -336,6 +350,33 @@ static void test_interference(void **state) {
     lc_collected_free(&all);
 }
 
+/* `empty` of the same size is taken from the others, and from itself nothing. */
+static void test_less_empty(void **state) {
+    (void)state;
+    static const char *const names[] = {"MPI_Scan", "empty"};
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        begin(&part, rank, "host");
+        for (int job = 0; job < 2; job++) {
+            begin_job(&part, names[job]);
+            for (int i = 0; i < 41; i++)
+                put(&part, i * 1000, i * 1000 + (job == 0 ? 500 : 30) + i, false, 0, 0);
+            end_job(&part, 0);
+        }
+        end(&part);
+    }
+    collect(&all);
+    const struct lc_fingerprint *f = all.all[0], *e = all.all[1];
+    assert_true(json_number_value(member(f, "benchmark", "empty_ns")) == 50);
+    assert_true(json_number_value(member(f, "benchmark", "median_less_empty_ns")) == 470);
+    const json_t *ci = member(f, "benchmark", "median_less_empty_ci_ns");
+    assert_true(item(ci, 0) == f->median.low - e->median.high && item(ci, 0) < 470);
+    assert_true(item(ci, 1) == f->median.high - e->median.low && item(ci, 1) > 470);
+    assert_null(member(e, "benchmark", "empty_ns"));
+    lc_collected_free(&all);
+}
+
 static int begin_folder(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/test_collectXXXXXX");
@@ -359,6 +400,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_counted_apart, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_facts, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_interference, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_less_empty, begin_folder, end_folder),
         cmocka_unit_test(test_texts_of_the_kernel),
         cmocka_unit_test_setup_teardown(test_warm_up_explained, begin_folder, end_folder)};
     return cmocka_run_group_tests(tests, NULL, NULL);

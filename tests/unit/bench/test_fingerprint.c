@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "bench/fingerprint.h"
+#include "bench/fingerprint_svg.h"
+#include "bench/precise.h"
 #include "bench/runs_import.h"
 
 #include "synthetic.h"
@@ -68,6 +70,76 @@ static void test_read_again(void **state) {
     remove(file);
 }
 
+static char *text_of(const char *file) {
+    char *text = calloc(1, 1 << 20);
+    FILE *in = fopen(file, "re");
+    assert_non_null(in);
+    assert_true(fread(text, 1, (1 << 20) - 1, in) > 0);
+    fclose(in);
+    return text;
+}
+
+static int count_of(const char *text, const char *what) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* Both sheets: nodes with tasks, each repetition once, ranks, the counter that goes with the run
+ * time (not the one that is constant), parameters, what is no markup. */
+static void test_sheets(void **state) {
+    (void)state;
+    enum { REPS = 100, COUNTED = 25 };
+    char file[] = "/tmp/test_fingerprintXXXXXX";
+    struct lc_fingerprint *f;
+    double *runs = malloc(REPS * sizeof *runs);
+    json_t *values = json_array(), *counted_runs = json_array(), *at = json_array(),
+           *category = json_array(), *constant = json_array();
+    for (int i = 0; i < REPS; i++)
+        runs[i] = 1000 + i;
+    for (int i = 0; i < COUNTED; i++) {
+        json_array_append_new(values, json_integer(i % 5));
+        json_array_append_new(constant, json_integer(3));
+        json_array_append_new(counted_runs, json_real(1500 + i));
+        json_array_append_new(at, json_integer(4 * (i + 1)));
+        json_array_append_new(category, json_string(i == 7 ? "outlier" : "good"));
+    }
+    json_t *about = json_pack(
+        "{s:[{s:s, s:[i, i]}, {s:s, s:[i, i]}], s:[{s:f, s:f, s:f, s:f}, {s:f, s:f, s:f, s:f}], "
+        "s:{s:o, s:o, s:o}, s:{s:{s:s, s:o, s:{s:f, s:n}}, s:{s:s, s:o, s:{s:n}}}, "
+        "s:{s:s, s:{s:s}}}",
+        "nodes", "name", "n1", "ranks", 0, 1, "name", "n2", "ranks", 2, 3, "per_rank", "min_ns",
+        1000.0, "median_ns", 1050.0, "q95_ns", 1095.0, "last_share", 0.25, "min_ns", 990.0,
+        "median_ns", 1040.0, "q95_ns", 1090.0, "last_share", 0.75, "counted", "runs_ns",
+        counted_runs, "at", at, "category", category, "counters", "misses", "series", "counted",
+        "values", values, "spearman", "all", 0.5, "good", "switches", "series", "counted", "values",
+        constant, "spearman", "all", "mpi", "name", "Open MPI", "parameters", "algorithm<", "ring");
+    assert_non_null(about);
+    assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, runs, REPS, about), LC_OK);
+    close(mkstemp(file));
+    assert_int_equal(lc_fingerprint_svg(f, file), LC_OK);
+    char *sheet = text_of(file);
+    assert_non_null(strstr(sheet, "4 ranks on 2 nodes, 2 per node; nodes: n1 (2) n2 (2)"));
+    assert_int_equal(count_of(sheet, "h0"), 2 * REPS); /* all data, and without outliers */
+    /* the first one has its colour in the legend and in both histograms */
+    assert_int_equal(count_of(sheet, "fill=\"#cc79a7\""), 3);
+    free(sheet);
+    assert_int_equal(lc_details_svg(f, file), LC_OK);
+    sheet = text_of(file);
+    assert_int_equal(count_of(sheet, "</svg>"), 1);
+    assert_non_null(strstr(sheet, ">rank 1<"));
+    assert_non_null(strstr(sheet, ">75 %<"));
+    assert_non_null(strstr(sheet, ">misses over repetitions<"));
+    assert_null(strstr(sheet, "switches"));
+    assert_non_null(strstr(sheet, "Spearman: all +0.50"));
+    assert_int_equal(count_of(sheet, "h0"), 2 * COUNTED); /* over repetitions, against the time */
+    assert_non_null(strstr(sheet, "algorithm&lt; = ring"));
+    free(sheet);
+    remove(file);
+    lc_fingerprint_free(f);
+}
+
 /* Series that remember: the 95 % interval of median and 95 % quantile covers the truth. */
 static void test_coverage(void **state) {
     (void)state;
@@ -88,6 +160,26 @@ static void test_coverage(void **state) {
     }
     print_message("coverage: median %d, 95 %% %d of %d\n", covered, tail, TIMES);
     assert_true(covered >= 0.91 * TIMES && tail >= 0.90 * TIMES);
+}
+
+/* A slow first repetition and a warm-up do not keep a measurement from being precise; a wide
+ * distribution does. */
+static void test_precise(void **state) {
+    (void)state;
+    enum { N = 600, WARM = 100 };
+    double runs[N];
+    bool enough;
+    synthetic_state = first_seed(12);
+    for (int i = 0; i < N; i++)
+        runs[i] = (i == 0 ? 90000 : i < WARM ? 3000 : 1000) * exp(0.005 * gauss());
+    assert_int_equal(lc_precise_enough(runs, N, 0.02, &enough), LC_OK);
+    assert_true(enough);
+    assert_int_equal(lc_precise_enough(runs, WARM + 40, 0.02, &enough), LC_OK);
+    assert_false(enough); /* 40 without the warm-up */
+    for (int i = WARM; i < N; i++)
+        runs[i] = 1000 * exp(0.5 * gauss());
+    assert_int_equal(lc_precise_enough(runs, N, 0.02, &enough), LC_OK);
+    assert_false(enough);
 }
 
 static enum lc_err read_text(const char *text) {
@@ -153,7 +245,31 @@ static void test_import(void **state) {
                      LC_OK);
     assert_true(in.n == 2 && in.runs[0] == 4 && in.runs[1] == 6);
     free(in.runs);
+    /* of ReproMPI: the second began late; then times of two processes */
+    assert_int_equal(
+        import_text("#MPI calls:\n#@nrep=3\n   test nrep msize errorcode  runtime_sec \n"
+                    " MPI_Bcast 0 8 0 0.0000050\n MPI_Bcast 1 8 1 0.9000000\n"
+                    " MPI_Bcast 2 8 0 0.0000060\n",
+                    &in),
+        LC_OK);
+    assert_true(in.n == 2 && in.bytes == 8 && in.ranks == 1);
+    assert_true(fabs(in.runs[0] - 5000) < 1e-6 && fabs(in.runs[1] - 6000) < 1e-6);
+    assert_string_equal(in.operation, "MPI_Bcast");
+    free(in.runs);
+    assert_int_equal(import_text("process test nrep msize loc_tstart_sec loc_tend_sec\n"
+                                 "0 MPI_Scan 1 16 1.000001 1.000004\n"
+                                 "1 MPI_Scan 1 16 0.5 0.500009\n",
+                                 &in),
+                     LC_OK);
+    assert_true(in.n == 1 && in.ranks == 2 && fabs(in.runs[0] - 9000) < 1e-3);
+    free(in.runs);
     static const char *const bad[] = {"",
+                                      "test nrep msize\nMPI_Bcast 0 8\n",
+                                      "test nrep msize runtime_sec\nMPI_Bcast 0 8\n",
+                                      "test nrep msize runtime_sec\nMPI_Bcast 0 8 fast\n",
+                                      "test nrep msize runtime_sec\nMPI_Bcast x 8 0.1\n",
+                                      ("test nrep msize runtime_sec\nMPI_Bcast 0 8 0.1\n"
+                                       "MPI_Scan 0 8 0.1\n"),
                                       "abc\n",
                                       "1\nx\n",
                                       "0\n",
@@ -175,32 +291,9 @@ static void test_import(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_read_again),
+        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_read_again),
         cmocka_unit_test(test_coverage), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_import)};
+        cmocka_unit_test(test_import),   cmocka_unit_test(test_sheets),
+        cmocka_unit_test(test_precise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-    /* of ReproMPI: the second began late; then times of two processes */
-    assert_int_equal(
-        import_text("#MPI calls:\n#@nrep=3\n   test nrep msize errorcode  runtime_sec \n"
-                    " MPI_Bcast 0 8 0 0.0000050\n MPI_Bcast 1 8 1 0.9000000\n"
-                    " MPI_Bcast 2 8 0 0.0000060\n",
-                    &in),
-        LC_OK);
-    assert_true(in.n == 2 && in.bytes == 8 && in.ranks == 1);
-    assert_true(fabs(in.runs[0] - 5000) < 1e-6 && fabs(in.runs[1] - 6000) < 1e-6);
-    assert_string_equal(in.operation, "MPI_Bcast");
-    free(in.runs);
-    assert_int_equal(import_text("process test nrep msize loc_tstart_sec loc_tend_sec\n"
-                                 "0 MPI_Scan 1 16 1.000001 1.000004\n"
-                                 "1 MPI_Scan 1 16 0.5 0.500009\n",
-                                 &in),
-                     LC_OK);
-    assert_true(in.n == 1 && in.ranks == 2 && fabs(in.runs[0] - 9000) < 1e-3);
-    free(in.runs);
-                                      "test nrep msize\nMPI_Bcast 0 8\n",
-                                      "test nrep msize runtime_sec\nMPI_Bcast 0 8\n",
-                                      "test nrep msize runtime_sec\nMPI_Bcast 0 8 fast\n",
-                                      "test nrep msize runtime_sec\nMPI_Bcast x 8 0.1\n",
-                                      ("test nrep msize runtime_sec\nMPI_Bcast 0 8 0.1\n"
-                                       "MPI_Scan 0 8 0.1\n"),
