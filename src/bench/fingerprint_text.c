@@ -332,7 +332,7 @@ static void print_perturbation(const json_t *counted, const struct lc_bench_page
     long long every = (long long)json_integer_value(json_object_get(counted, "every"));
     if (every <= 0)
         return;
-    fprintf(page->out, "  read in every %lldth repetition, whose run time does not count: it ",
+    fprintf(page->out, "  read in one repetition of %lld, whose run time does not count: it ",
             every);
     if (json_is_number(change))
         fprintf(page->out, "changes by %+.1f %%", 100 * json_number_value(change));

@@ -227,16 +227,15 @@ static void warn(const struct lc_perturbation *p, uint32_t every, json_t *warnin
     if (!(fabs(p->change) > LC_PERTURBATION_SMALL) || by_chance)
         return;
     json_array_append_new(
-        warnings,
-        p->blocks > 1
-            ? json_sprintf("reading counters changes the run time by %+.1f %% (95 %% interval "
-                           "%+.1f to %+.1f %%): they are read in every %uth repetition only, "
-                           "whose run time does not count",
-                           100 * p->change, 100 * p->low, 100 * p->high, every)
-            : json_sprintf("reading counters changes the run time by %+.1f %% (of too few "
-                           "repetitions for an interval): they are read in every %uth only, "
-                           "whose run time does not count",
-                           100 * p->change, every));
+        warnings, p->blocks > 1
+                      ? json_sprintf("reading counters changes the run time by %+.1f %% (95 %% "
+                                     "interval %+.1f to %+.1f %%): it is done in one repetition of "
+                                     "%u only, whose run time does not count",
+                                     100 * p->change, 100 * p->low, 100 * p->high, every)
+                      : json_sprintf("reading counters changes the run time by %+.1f %% (of too "
+                                     "few repetitions for an interval): it is done in one "
+                                     "repetition of %u only, whose run time does not count",
+                                     100 * p->change, every));
 }
 
 static enum lc_err counted_json(const struct lc_measured_job *job, const struct lc_fingerprint *f,

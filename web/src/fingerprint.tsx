@@ -165,7 +165,7 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   const change = f.counted?.perturbation;
   return (
     <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones, and of these with the warm-up, tell more">
-      {every > 0 && <p class="dim">{`read in every ${every}th repetition, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
+      {every > 0 && <p class="dim">{`read in one repetition of ${every}, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
       <Table<Counter> name="coefficients" rows={counters} columns={[
         { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
         { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },
