@@ -14,6 +14,7 @@ def defined(text):
     names = set(re.findall(r"BOTH\((MPIX?_\w+)\)", text)) | set(re.findall(r"alias\(\"P(MPI_\w+)\"\)", text))
     for row in re.findall(r"^SENDS\(\w+, (.*)\)", text, re.M):
         names |= {f"MPI_{name}" for name in row.split(", ")}
+    names |= {f"MPI_{name}" for name in re.findall(r"^FLUSH\((\w+),", text, re.M)}
     for blocking, nonblocking in re.findall(r"^THREE\((\w+), (\w+),", text, re.M):
         names |= {f"MPI_{blocking}", f"MPI_{nonblocking}", f"MPI_{blocking}_init"}
     return names

@@ -38,9 +38,20 @@ struct sim_task {
     bool begun;        /* it has had a turn */
     bool outside;      /* waits for something that only the kernel knows of (a child, a signal) */
     bool calls_mpi;
+    bool naps;         /* outside of MPI */
     bool looks;        /* looks for something in vain, see sim_poll */
     int polls, missed; /* looks in vain so far; those before the call that it is in */
     char where[48];    /* the call that it is in */
+};
+
+/* What goes wrong, when. */
+enum { SIM_MOST_FAULTS = 16, SIM_ABORTS = -1 };
+struct sim_fault {
+    enum { SIM_KILL, SIM_ABORT, SIM_ERROR, SIM_SYSTEM } kind;
+    int rank;
+    uint64_t at, seen; /* at its at-th MPI call, or the tool's at-th call of the system */
+    int class;         /* SIM_ERROR: which one the call gives */
+    char name[16];     /* SIM_SYSTEM: of the call that fails */
 };
 
 /* What the seed and the command line say of machine and network. */
@@ -52,6 +63,11 @@ struct sim_model {
     uint64_t call_ns;                     /* of an MPI call, at most */
     uint64_t ns_per_kib;
     uint64_t eager_bytes;
+    bool lazy; /* a rank answers senders that wait in MPI calls only */
+    uint64_t offset_ns,
+        drift_ppb; /* clocks of nodes but the first: by how much they differ at most */
+    int n_faults;
+    struct sim_fault faults[SIM_MOST_FAULTS];
 };
 
 enum sim_event_kind { SIM_ARRIVAL, SIM_COMPLETION };
@@ -69,6 +85,7 @@ struct sim_request;
 struct sim_endpoint {
     struct sim_message *first, **last;
     struct sim_request *first_posted, **last_posted;
+    struct sim_message *unanswered; /* matched, but their senders have not been told (lazy) */
 };
 
 struct sim_segment {
@@ -107,7 +124,8 @@ extern struct sim_segment *sim; /* NULL: this process is not of a simulation */
 /* ---- launcher ---- */
 void sim_segment_make(int fd, const struct sim_model *model); /* ends the process on failure */
 void sim_start(void);                                         /* the first task gets the turn */
-void sim_reap(pid_t pid); /* this process has ended: its tasks are gone, its turn goes on */
+void sim_release(int status); /* the simulation is over: who is left goes on in real time */
+void sim_reap(pid_t pid);     /* this process has ended: its tasks are gone, its turn goes on */
 
 /* ---- turns ---- */
 struct sim_task *sim_self(void); /* of the calling thread */
@@ -122,10 +140,13 @@ void sim_wake_rank(int rank,
 void sim_wake(struct sim_task *task, uint64_t at);
 void sim_wake_outside(int rank, uint64_t at); /* those that wait for the kernel */
 void sim_gone(
-    pid_t pid);      /* that process has ended, or is about to; not the one that has the turn */
-void sim_poll(void); /* it has looked for something in vain; its clock may jump */
+    pid_t pid); /* that process has ended, or is about to; not the one that has the turn */
+uint64_t sim_local_clock(void);    /* what the clock of this task's node shows; costs 1 ns */
+uint64_t sim_true_clock(void);     /* the same time for all nodes, for tests; costs nothing */
+void sim_poll(void);               /* it has looked for something in vain; its clock may jump */
 uint64_t sim_draw(uint64_t below); /* 0: 0 */
-void sim_enter(const char *where); /* an MPI call begins */
+/* An MPI call begins. What it has to give: 0, an error class, or SIM_ABORTS. */
+int sim_enter(const char *where);
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void *sim_alloc(size_t bytes); /* in the segment, zeroed; never NULL */
@@ -176,6 +197,7 @@ struct sim_request *sim_receive(uint64_t context, int source, int tag);
 struct sim_request *sim_receive_message(struct sim_message *message); /* of sim_take */
 /* The first that has arrived and fits, or NULL; take: nobody else gets it. */
 struct sim_message *sim_look(uint64_t context, int source, int tag, bool take);
+void sim_progress(void); /* the calling task is in an MPI call */
 bool sim_cancel(struct sim_request *request);       /* false: too late */
 void sim_request_free(struct sim_request *request); /* with its message; may still be under way */
 
@@ -192,6 +214,7 @@ struct sim_part {
 struct sim_meeting {
     uint64_t context, number;
     int n, n_joined, n_left;
+    uint64_t latency_ns;
     uint64_t fresh; /* numbers for new communicators: n of them from here on */
     const char *name;
     char what[32];
@@ -200,10 +223,11 @@ struct sim_meeting {
 };
 
 /* Member `me` of n comes to a collective operation, the `number`-th of this context, with data. The
- * request is complete when all those have come whom it needs (a copy is made; NULL: all). All that
- * come must name the same operation. */
+ * request is complete a latency after all those have come whom it needs (a copy is made; NULL:
+ * all). All that come must name the same operation. */
 struct sim_request *sim_meet(uint64_t context, uint64_t number, int n, int me, const char *what,
-                             const void *data, size_t bytes, const unsigned char *needs);
+                             uint64_t latency_ns, const void *data, size_t bytes,
+                             const unsigned char *needs);
 void sim_leave(struct sim_meeting *meeting, int me); /* has read what it wants */
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../virtual/callers.h"
+#include "../virtual/time_rules.h"
 
 static uint64_t ns_of(const struct timespec *t) {
     return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
@@ -24,19 +25,46 @@ static struct timespec of_ns(uint64_t ns) {
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
+/* By how much the clock of a node is ahead, at most this; each has its own. */
+static int64_t part_of(uint64_t most, int node, uint64_t what) {
+    uint64_t lot = (sim->model.seed * 1000 + (uint64_t)node) * 4 + what;
+    for (int i = 0; i < 3; i++)
+        lot = lot * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((lot >> 16) % (2 * most + 1)) - (int64_t)most;
+}
+
+static uint64_t local(uint64_t at) {
+    const struct sim_model *m = &sim->model;
+    int node = sim_self()->rank * m->nodes / m->ranks;
+    int64_t since = (int64_t)(at - VT_BEFORE_INIT_NS);
+    if (node == 0 || (m->offset_ns == 0 && m->drift_ppb == 0))
+        return at;
+    return at + (uint64_t)(part_of(m->offset_ns, node, 0) +
+                           since / 1000 * part_of(m->drift_ppb, node, 1) / 1000000);
+}
+
+uint64_t sim_local_clock(void) {
+    return local(++sim_self()->clock);
+}
+
+uint64_t sim_true_clock(void) {
+    return sim_is_on() ? sim_self()->clock : 0;
+}
+
 /* A stamp of the tool says nothing about waiting. */
 static uint64_t read_clock(void *return_address, bool stamp) {
     struct sim_task *self = sim_self();
     bool tool = caller(return_address) == TOOL;
+    self->missed = 0;
     if (!tool)
         self->clock++;
     if (tool && stamp)
-        return self->clock;
+        return local(self->clock);
     if (self->polls + 1 >= SIM_POLLS)
         sim_poll();
     else
         self->polls++;
-    return self->clock;
+    return sim_is_on() ? local(self->clock) : self->clock;
 }
 
 int clock_gettime(clockid_t id, struct timespec *t) {
@@ -69,7 +97,9 @@ time_t time(time_t *out) {
 static void nap_until(uint64_t at) {
     struct sim_task *self = sim_self();
     self->polls = 0;
+    self->naps = true;
     sim_yield(at > self->clock ? at : self->clock);
+    self->naps = false;
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left) {
@@ -82,7 +112,8 @@ int nanosleep(const struct timespec *t, struct timespec *left) {
 int clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct timespec *left) {
     if (!sim_is_on())
         return syscall(SYS_clock_nanosleep, id, flags, t, left) == 0 ? 0 : errno;
-    nap_until(flags & TIMER_ABSTIME ? ns_of(t) : sim_self()->clock + ns_of(t));
+    uint64_t now = sim_self()->clock;
+    nap_until(now + ns_of(t) - (flags & TIMER_ABSTIME ? local(now) : 0));
     return 0;
 }
 
@@ -219,7 +250,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     struct attempt attempt = {.mutex = mutex};
     if (!try(&attempt))
         sim_wait_until(try, &attempt);
-    return attempt.error;
+    return sim_is_on() ? attempt.error : NEXT(pthread_mutex_lock)(mutex);
 }
 
 static void wake_others(void) {

@@ -510,7 +510,7 @@ static int run(struct sim_collective filled, MPI_Request *request, bool persiste
     static int do_##which(const char *called, MPI_Request *request, bool persistent,               \
                           UNPACK parameters, MPI_Comm comm) {                                      \
         struct sim_comm *c;                                                                        \
-        sim_enter(called);                                                                         \
+        ENTER(called);                                                                             \
         TRY(sim_check_comm(comm, &c));                                                             \
         int n = sim_others(c)->size;                                                               \
         (void)n;                                                                                   \
@@ -537,7 +537,7 @@ static int run(struct sim_collective filled, MPI_Request *request, bool persiste
 
 static int do_Barrier(const char *called, MPI_Request *request, bool persistent, MPI_Comm comm) {
     struct sim_comm *c;
-    sim_enter(called);
+    ENTER(called);
     TRY(sim_check_comm(comm, &c));
     return run((struct sim_collective){.name = "MPI_Barrier", .operation = BARRIER, .comm = c},
                request, persistent);

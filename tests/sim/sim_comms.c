@@ -313,7 +313,7 @@ int sim_member(const struct sim_comm *c, int rank, bool remote) {
 struct sim_request *sim_comm_meet(struct sim_comm *c, const char *what, const void *data,
                                   size_t bytes, const unsigned char *needs) {
     return sim_meet(c->context, c->meetings++, sim_members(c), sim_member(c, c->group->rank, false),
-                    what, data, bytes, needs);
+                    what, sim->model.latency_ns, data, bytes, needs);
 }
 
 static bool is_complete(void *request) {
@@ -334,6 +334,11 @@ static struct sim_meeting *finish_meeting(struct sim_request *request) {
 struct sim_meeting *sim_all_meet(struct sim_comm *c, const char *what, const void *data,
                                  size_t bytes, const unsigned char *needs) {
     return finish_meeting(sim_comm_meet(c, what, data, bytes, needs));
+}
+
+struct sim_meeting *sim_all_meet_at_once(struct sim_comm *c, const char *what) {
+    return finish_meeting(sim_meet(c->context, c->meetings++, sim_members(c),
+                                   sim_member(c, c->group->rank, false), what, 0, NULL, 0, NULL));
 }
 
 static void leave(const struct sim_comm *c, struct sim_meeting *meeting) {
@@ -370,10 +375,14 @@ BOTH(MPI_Comm_remote_size)(MPI_Comm comm, int *size) {
     return MPI_SUCCESS;
 }
 
+int sim_group_of(const struct sim_comm *c, MPI_Group *group) {
+    return group_handle(group_copy(c->group), group);
+}
+
 BOTH(MPI_Comm_group)(MPI_Comm comm, MPI_Group *group) {
     struct sim_comm *c;
     TRY(sim_check_comm(comm, &c));
-    return group_handle(group_copy(c->group), group);
+    return sim_group_of(c, group);
 }
 
 BOTH(MPI_Comm_remote_group)(MPI_Comm comm, MPI_Group *group) {
@@ -430,12 +439,12 @@ static int comm_release(MPI_Comm *comm) {
 }
 
 BOTH(MPI_Comm_free)(MPI_Comm *comm) {
-    sim_enter("MPI_Comm_free");
+    ENTER("MPI_Comm_free");
     return comm_release(comm);
 }
 
 BOTH(MPI_Comm_disconnect)(MPI_Comm *comm) {
-    sim_enter("MPI_Comm_disconnect");
+    ENTER("MPI_Comm_disconnect");
     return comm_release(comm);
 }
 
@@ -450,7 +459,7 @@ static struct sim_comm *twin(const struct sim_comm *c, uint64_t context) {
 static int duplicate(const char *what, MPI_Comm comm, bool attributes, MPI_Comm *new,
                      struct sim_request **request) {
     struct sim_comm *c;
-    sim_enter(what);
+    ENTER(what);
     TRY(sim_check_comm(comm, &c));
     *request = sim_comm_meet(c, what, NULL, 0, NULL);
     struct sim_comm *made = twin(c, (*request)->meeting->fresh);
@@ -540,7 +549,7 @@ static struct sim_group *chosen(const struct sim_comm *c, const struct sim_meeti
 
 static int split(const char *what, MPI_Comm comm, int colour, int key, MPI_Comm *new) {
     struct sim_comm *c;
-    sim_enter(what);
+    ENTER(what);
     TRY(sim_check_comm(comm, &c));
     if (colour < 0 && colour != MPI_UNDEFINED)
         return sim_error(c, MPI_ERR_ARG);
@@ -575,7 +584,7 @@ BOTH(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_C
 
 BOTH(MPI_Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *new) {
     struct sim_comm *c;
-    sim_enter("MPI_Comm_create");
+    ENTER("MPI_Comm_create");
     TRY(sim_check_comm(comm, &c));
     const struct sim_group *g = GROUP(group);
     for (int i = 0; i < g->size; i++)
@@ -634,13 +643,13 @@ static struct sim_meeting *group_meet(const struct sim_comm *c, const struct sim
                                       const char *what) {
     uint64_t context =
         1ull << 63 | c->context << 40 | (uint64_t)(unsigned)tag << 12 | (uint64_t)g->world[0];
-    return finish_meeting(
-        sim_meet(context, next_of(context), g->size, g->rank, what, NULL, 0, NULL));
+    return finish_meeting(sim_meet(context, next_of(context), g->size, g->rank, what,
+                                   sim->model.latency_ns, NULL, 0, NULL));
 }
 
 BOTH(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new) {
     struct sim_comm *c;
-    sim_enter("MPI_Comm_create_group");
+    ENTER("MPI_Comm_create_group");
     TRY(sim_check_comm(comm, &c));
     const struct sim_group *g = GROUP(group);
     *new = MPI_COMM_NULL;
@@ -675,7 +684,7 @@ BOTH(MPI_Intercomm_create)
 (MPI_Comm local, int leader, MPI_Comm peer, int other, int tag, MPI_Comm *new) {
     struct sim_comm *c, *peers = NULL;
     struct leader *mine = sim_new(sizeof *mine), *theirs = sim_new(sizeof *theirs);
-    sim_enter("MPI_Intercomm_create");
+    ENTER("MPI_Intercomm_create");
     TRY(sim_check_comm(local, &c));
     if (leader < 0 || leader >= c->group->size)
         return sim_error(c, MPI_ERR_RANK);
@@ -711,7 +720,7 @@ BOTH(MPI_Intercomm_create)
 
 BOTH(MPI_Intercomm_merge)(MPI_Comm inter, int high, MPI_Comm *new) {
     struct sim_comm *c;
-    sim_enter("MPI_Intercomm_merge");
+    ENTER("MPI_Intercomm_merge");
     TRY(sim_check_comm(inter, &c));
     if (c->remote == NULL)
         return sim_error(c, MPI_ERR_COMM);
@@ -794,7 +803,7 @@ BOTH(MPI_Cart_create)
     struct sim_comm *c, *made;
     int total = 1;
     (void)reorder;
-    sim_enter("MPI_Cart_create");
+    ENTER("MPI_Cart_create");
     TRY(sim_check_comm(comm, &c));
     for (int d = 0; d < n; d++) {
         if (dims[d] <= 0)
@@ -816,7 +825,7 @@ BOTH(MPI_Graph_create)
 (MPI_Comm comm, int n, const int *index, const int *edges, int reorder, MPI_Comm *new) {
     struct sim_comm *c, *made;
     (void)reorder;
-    sim_enter("MPI_Graph_create");
+    ENTER("MPI_Graph_create");
     TRY(sim_check_comm(comm, &c));
     if (n < 0 || n > c->group->size)
         return sim_error(c, MPI_ERR_ARG);
@@ -881,7 +890,7 @@ BOTH(MPI_Dist_graph_create)
     int total = 0, k = 0;
     (void)info;
     (void)reorder;
-    sim_enter("MPI_Dist_graph_create");
+    ENTER("MPI_Dist_graph_create");
     TRY(sim_check_comm(comm, &c));
     for (int i = 0; i < n; i++)
         total += degrees[i];
@@ -901,7 +910,7 @@ BOTH(MPI_Dist_graph_create_adjacent)
     struct sim_comm *c;
     (void)info;
     (void)reorder;
-    sim_enter("MPI_Dist_graph_create_adjacent");
+    ENTER("MPI_Dist_graph_create_adjacent");
     TRY(sim_check_comm(comm, &c));
     struct sim_meeting *m = sim_all_meet(c, "MPI_Dist_graph_create_adjacent", NULL, 0, NULL);
     struct sim_comm *made = twin(c, m->fresh);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../virtual/time_rules.h"
@@ -21,8 +22,9 @@ static int begin(const char *name) {
     if (sim == NULL || sim_self() == NULL)
         sim_fail("a program of the simulated MPI has to be started by sim-mpirun");
     main_thread = gettid();
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* others reach its windows */
     sim_comms_start();
-    sim_enter(name);
+    ENTER(name);
     struct sim_comm *world = sim_comm(MPI_COMM_WORLD);
     struct sim_meeting *m = sim_all_meet(world, "MPI_Init", NULL, 0, NULL);
     sim_leave(m, world->group->rank);
@@ -47,7 +49,7 @@ BOTH(MPI_Init_thread)(int *argc, char ***argv, int wanted, int *provided) {
 }
 
 BOTH(MPI_Finalize)(void) {
-    sim_enter("MPI_Finalize");
+    ENTER("MPI_Finalize");
     struct sim_comm *self = sim_comm(MPI_COMM_SELF), *world = sim_comm(MPI_COMM_WORLD);
     TRY(sim_attributes_free(MPI_COMM_SELF, &self->attributes));
     struct sim_meeting *m = sim_all_meet(world, "MPI_Finalize", NULL, 0, NULL);
@@ -86,6 +88,12 @@ BOTH(MPI_Abort)(MPI_Comm comm, int code) {
         pause();
 }
 
+int sim_raise(int fault) {
+    if (fault == SIM_ABORTS)
+        PMPI_Abort(MPI_COMM_WORLD, 9);
+    return sim_error(NULL, fault);
+}
+
 BOTH(MPI_Pcontrol)(const int level, ...) {
     (void)level;
     return MPI_SUCCESS;
@@ -93,7 +101,7 @@ BOTH(MPI_Pcontrol)(const int level, ...) {
 
 double MPI_Wtime(void) __attribute__((alias("PMPI_Wtime")));
 double PMPI_Wtime(void) {
-    return 1e-9 * (double)++sim_self()->clock;
+    return 1e-9 * (double)sim_local_clock();
 }
 
 double MPI_Wtick(void) __attribute__((alias("PMPI_Wtick")));
@@ -331,7 +339,7 @@ static struct sim_attribute **find_attribute(struct sim_attribute **attributes, 
     return attributes;
 }
 
-static int set_attribute(int handle, struct sim_attribute **attributes, int key, void *value) {
+int sim_attribute_set(int handle, struct sim_attribute **attributes, int key, void *value) {
     if (sim_object(&keyvals, key) == NULL)
         return sim_error(NULL, MPI_ERR_KEYVAL);
     struct sim_attribute **at = find_attribute(attributes, key);
@@ -343,10 +351,24 @@ static int set_attribute(int handle, struct sim_attribute **attributes, int key,
     return MPI_SUCCESS;
 }
 
+int sim_attribute_get(const struct sim_attribute *a, int key, void *value, int *flag) {
+    while (a != NULL && a->key != key)
+        a = a->next;
+    *flag = a != NULL;
+    if (a != NULL)
+        *(void **)value = a->value;
+    return MPI_SUCCESS;
+}
+
+int sim_attribute_delete(int handle, struct sim_attribute **attributes, int key) {
+    struct sim_attribute **at = find_attribute(attributes, key);
+    return *at == NULL ? sim_error(NULL, MPI_ERR_KEYVAL) : delete_first(handle, at);
+}
+
 BOTH(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value) {
     struct sim_comm *c;
     TRY(sim_check_comm(comm, &c));
-    return set_attribute(comm, &c->attributes, key, value);
+    return sim_attribute_set(comm, &c->attributes, key, value);
 }
 
 BOTH(MPI_Attr_put)(MPI_Comm comm, int key, void *value) {
@@ -398,8 +420,7 @@ BOTH(MPI_Attr_get)(MPI_Comm comm, int key, void *value, int *flag) {
 BOTH(MPI_Comm_delete_attr)(MPI_Comm comm, int key) {
     struct sim_comm *c;
     TRY(sim_check_comm(comm, &c));
-    struct sim_attribute **at = find_attribute(&c->attributes, key);
-    return *at == NULL ? sim_error(c, MPI_ERR_KEYVAL) : delete_first(comm, at);
+    return sim_attribute_delete(comm, &c->attributes, key);
 }
 
 BOTH(MPI_Attr_delete)(MPI_Comm comm, int key) {
@@ -409,26 +430,21 @@ BOTH(MPI_Attr_delete)(MPI_Comm comm, int key) {
 BOTH(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value) {
     struct sim_type *t = sim_type(type);
     return t == NULL ? sim_error(NULL, MPI_ERR_TYPE)
-                     : set_attribute(type, &t->attributes, key, value);
+                     : sim_attribute_set(type, &t->attributes, key, value);
 }
 
 BOTH(MPI_Type_get_attr)(MPI_Datatype type, int key, void *value, int *flag) {
     struct sim_type *t = sim_type(type);
     if (t == NULL)
         return sim_error(NULL, MPI_ERR_TYPE);
-    const struct sim_attribute *a = *find_attribute(&t->attributes, key);
-    *flag = a != NULL;
-    if (a != NULL)
-        *(void **)value = a->value;
-    return MPI_SUCCESS;
+    return sim_attribute_get(t->attributes, key, value, flag);
 }
 
 BOTH(MPI_Type_delete_attr)(MPI_Datatype type, int key) {
     struct sim_type *t = sim_type(type);
     if (t == NULL)
         return sim_error(NULL, MPI_ERR_TYPE);
-    struct sim_attribute **at = find_attribute(&t->attributes, key);
-    return *at == NULL ? sim_error(NULL, MPI_ERR_KEYVAL) : delete_first(type, at);
+    return sim_attribute_delete(type, &t->attributes, key);
 }
 
 /* ---- info ---- */

@@ -23,6 +23,16 @@
             return error_;                                                                         \
     } while (0)
 
+/* A call begins; it may have to fail (sim.h: faults). */
+#define ENTER(name)                                                                                \
+    do {                                                                                           \
+        int fault_ = sim_enter(name);                                                              \
+        if (fault_ != 0)                                                                           \
+            return sim_raise(fault_);                                                              \
+    } while (0)
+
+int sim_raise(int fault); /* aborts, or calls the error handler */
+
 void *sim_new(size_t bytes); /* of the process, zeroed; never NULL */
 
 /* ---- handles ---- */
@@ -95,6 +105,7 @@ struct sim_comm *sim_comm_new(uint64_t context, struct sim_group *group, struct 
 /* Context of its messages: the program's, or our own. */
 uint64_t sim_context(const struct sim_comm *comm, bool own);
 const struct sim_group *sim_others(const struct sim_comm *comm); /* whom messages go to */
+int sim_group_of(const struct sim_comm *comm, MPI_Group *group); /* a handle of its group */
 void sim_comms_start(void);
 
 /* Members of a meeting of this communicator: the own group, or both. */
@@ -105,6 +116,8 @@ struct sim_request *sim_comm_meet(struct sim_comm *comm, const char *what, const
 /* Waits for it, and leaves it to the caller, who leaves it. */
 struct sim_meeting *sim_all_meet(struct sim_comm *comm, const char *what, const void *data,
                                  size_t bytes, const unsigned char *needs);
+/* The same without data, and without taking time. */
+struct sim_meeting *sim_all_meet_at_once(struct sim_comm *comm, const char *what);
 void sim_wait_request(struct sim_request *request);
 
 /* ---- topologies ---- */
@@ -129,6 +142,9 @@ struct sim_attribute {
 int sim_attributes_copy(int from, const struct sim_attribute *attributes,
                         struct sim_attribute **copies);
 int sim_attributes_free(int handle, struct sim_attribute **attributes);
+int sim_attribute_set(int handle, struct sim_attribute **attributes, int key, void *value);
+int sim_attribute_get(const struct sim_attribute *attributes, int key, void *value, int *flag);
+int sim_attribute_delete(int handle, struct sim_attribute **attributes, int key);
 
 /* ---- errors ---- */
 /* Calls the handler of the communicator (NULL: that of MPI_COMM_WORLD); returns the class. */

@@ -2,10 +2,15 @@
  *
  * sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] [--node-latency NS] [--jitter NS]
  *            [--call NS] [--ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S]
- *            PROGRAM [ARGUMENT..]
+ *            [--lazy] [--offset NS] [--drift PPB] [--kill RANK:N] [--abort RANK:N]
+ *            [--error RANK:N:CLASS] [--system RANK:N:NAME] PROGRAM [ARGUMENT..]
  *
- * --random: what is not given is drawn from the seed. --watchdog: after how many real seconds in
- * which nothing happens it ends the run (30). */
+ * --random: what is not given is drawn from the seed. --lazy: a rank answers senders that wait
+ * for it only while it is in an MPI call. --offset, --drift: how far the clocks of
+ * nodes are apart at most. --kill, --abort, --error: at its N-th MPI call the rank is killed, calls
+ * MPI_Abort, or gets an error. --system: there the tool's N-th call of a function of the system
+ * (mmap, memfd_create, ftruncate, write) fails. --watchdog: after how many real seconds in which
+ * nothing happens it ends the run (30). */
 #include "sim.h"
 
 #include <errno.h>
@@ -34,9 +39,12 @@ static struct rank {
 } ranks[SIM_MOST_RANKS];
 
 static _Noreturn void usage(void) {
-    fprintf(stderr, "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
-                    "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
-                    "[--eager BYTES] [--random] [--watchdog S] PROGRAM [ARGUMENT..]\n");
+    fprintf(stderr,
+            "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
+            "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
+            "[--eager BYTES] [--random] [--watchdog S] [--lazy] [--offset NS] [--drift PPB] "
+            "[--kill RANK:N] [--abort RANK:N] [--error RANK:N:CLASS] "
+            "[--system RANK:N:NAME] PROGRAM [ARGUMENT..]\n");
     exit(2);
 }
 
@@ -60,6 +68,23 @@ static void draw_model(struct sim_model *model) {
     model->call_ns = DRAW(2) == 0 ? 0 : DRAW(300);
     model->ns_per_kib = DRAW(1000);
     model->eager_bytes = (uint64_t[]){0, 64, 1024, 16384, UINT32_MAX}[DRAW(5)];
+    model->lazy = DRAW(3) == 0;
+}
+
+/* RANK:N, RANK:N:CLASS or RANK:N:NAME */
+static void add_fault(struct sim_model *model, int kind, const char *text) {
+    struct sim_fault *f = &model->faults[model->n_faults];
+    unsigned long long at;
+    char rest[16] = "";
+    int words = sscanf(text, "%d:%llu:%15s", &f->rank, &at, rest);
+    if (model->n_faults == SIM_MOST_FAULTS || words != (kind < SIM_ERROR ? 2 : 3))
+        usage();
+    f->kind = kind;
+    f->at = at;
+    if (kind == SIM_ERROR)
+        f->class = (int)number(rest);
+    snprintf(f->name, sizeof f->name, "%s", rest);
+    model->n_faults++;
 }
 
 static char **options(int argc, char **argv, struct sim_model *model) {
@@ -73,19 +98,25 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         PER_KIB,
         EAGER,
         RANDOM,
-        WATCHDOG
+        WATCHDOG,
+        LAZY,
+        OFFSET,
+        DRIFT,
+        KILL,
+        ABORT,
+        ERROR,
+        SYSTEM
     };
-    static const struct option known[] = {{"seed", 1, NULL, SEED},
-                                          {"nodes", 1, NULL, NODES},
-                                          {"latency", 1, NULL, LATENCY},
-                                          {"node-latency", 1, NULL, NODE_LATENCY},
-                                          {"jitter", 1, NULL, JITTER},
-                                          {"call", 1, NULL, CALL},
-                                          {"ns-per-kib", 1, NULL, PER_KIB},
-                                          {"eager", 1, NULL, EAGER},
-                                          {"random", 0, NULL, RANDOM},
-                                          {"watchdog", 1, NULL, WATCHDOG},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"seed", 1, NULL, SEED},          {"nodes", 1, NULL, NODES},
+        {"latency", 1, NULL, LATENCY},    {"node-latency", 1, NULL, NODE_LATENCY},
+        {"jitter", 1, NULL, JITTER},      {"call", 1, NULL, CALL},
+        {"ns-per-kib", 1, NULL, PER_KIB}, {"eager", 1, NULL, EAGER},
+        {"random", 0, NULL, RANDOM},      {"watchdog", 1, NULL, WATCHDOG},
+        {"lazy", 0, NULL, LAZY},          {"offset", 1, NULL, OFFSET},
+        {"drift", 1, NULL, DRIFT},        {"kill", 1, NULL, KILL},
+        {"abort", 1, NULL, ABORT},        {"error", 1, NULL, ERROR},
+        {"system", 1, NULL, SYSTEM},      {NULL, 0, NULL, 0}};
     *model = (struct sim_model){.ranks = 1,
                                 .nodes = 1,
                                 .latency_ns = VT_LATENCY_NS,
@@ -123,6 +154,22 @@ static char **options(int argc, char **argv, struct sim_model *model) {
                 break;
             case EAGER:
                 model->eager_bytes = number(optarg);
+                break;
+            case LAZY:
+                model->lazy = true;
+                break;
+            case OFFSET:
+                model->offset_ns = number(optarg);
+                break;
+            case DRIFT:
+                model->drift_ppb = number(optarg);
+                break;
+            case KILL:
+            case ABORT:
+            case ERROR:
+            case SYSTEM:
+                if (pass == 1)
+                    add_fault(model, SIM_KILL + (c - KILL), optarg);
                 break;
             case WATCHDOG:
                 watchdog_s = (int)number(optarg);
@@ -170,6 +217,10 @@ static void set_environment(int fd) {
     prepend("LD_PRELOAD", path);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
     setenv("SIM_SEGMENT", path, 1);
+    if (sim->model.nodes > 1) {
+        snprintf(path, sizeof path, "%d", sim->model.nodes);
+        setenv("LATECOMER_TEST_NODES", path, 0);
+    }
     put("PMI_SIZE", sim->model.ranks);
     put("MPI_LOCALNRANKS", sim->model.ranks);
     setenv("LATECOMER_CLOCK", "monotonic", 0);
@@ -197,13 +248,15 @@ static void start(int rank, char **command) {
     _exit(127);
 }
 
-static void kill_all(void) {
-    for (int i = 0; i < sim->n_tasks; i++)
-        if (sim->tasks[i].state != SIM_FREE && sim->tasks[i].pid > 0)
-            kill(sim->tasks[i].pid, SIGKILL);
+/* As Hydra does, which knows the processes that it started only. */
+static void kill_all(int status) {
     for (int r = 0; r < sim->model.ranks; r++)
         if (!ranks[r].ended)
             kill(ranks[r].pid, SIGKILL);
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].state != SIM_FREE && sim->tasks[i].calls_mpi)
+            kill(sim->tasks[i].pid, SIGKILL);
+    sim_release(status);
 }
 
 static void look_at_ends(int *n_running, int *result) {
@@ -219,7 +272,7 @@ static void look_at_ends(int *n_running, int *result) {
                 if (*result == 0)
                     *result = ranks[r].status;
                 if (ranks[r].status != 0)
-                    kill_all(); /* as Hydra does */
+                    kill_all(*result);
             }
         sim_reap(pid);
     }
@@ -275,11 +328,11 @@ static int watch(void) {
         if (sim->stuck && n_running > 0 && result == 0 && is_deadlock()) {
             tell_deadlock();
             result = SIM_FAILED;
-            kill_all();
+            kill_all(result);
         }
         if (sim->aborted != 0 && result == 0) {
             result = sim->aborted - 1;
-            kill_all();
+            kill_all(result);
         }
         quiet_ms = sim->switches == switches ? quiet_ms + LOOK_MS : 0;
         switches = sim->switches;
@@ -293,8 +346,8 @@ static int watch(void) {
                         sim->tasks[holder].where);
             else
                 fprintf(stderr, "nobody has the turn\n");
-            kill_all();
             result = SIM_FAILED;
+            kill_all(result);
             quiet_ms = 0;
         }
     }

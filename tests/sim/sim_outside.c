@@ -1,7 +1,8 @@
-/* Waiting for the kernel: children, pipes, sockets, signals. What makes such a wait end is always
- * done by a task of the simulation, so tasks that wait this way look again when one of their rank
- * writes to a pipe or socket, sends a signal, or ends. A process that has ended in the simulation
- * still needs real time to die: who looks waits for that first, so that it always sees the same. */
+/* The kernel, which is outside of the simulation: calls of the tool that have to fail, and waiting
+ * for children, pipes, sockets, signals. What makes such a wait end is always done by a task of the
+ * simulation, so tasks that wait this way look again when one of their rank writes to a pipe or
+ * socket, sends a signal, or ends. A process that has ended in the simulation still needs real time
+ * to die: who looks waits for that first, so that it always sees the same. */
 #include "sim_interpose.h"
 
 #include <errno.h>
@@ -9,11 +10,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../virtual/callers.h"
 
 /* Those of our children that have ended in the simulation have died now. */
 static void wait_for_dead(void) {
@@ -29,7 +34,8 @@ static void wait_for_dead(void) {
 static void wait_outside(uint64_t until) {
     sim_self()->outside = true;
     sim_yield(until);
-    sim_self()->outside = false;
+    if (sim_self() != NULL)
+        sim_self()->outside = false;
 }
 
 static bool is_stream(int fd) {
@@ -48,6 +54,8 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms) {
         if (ready != 0 || self->clock >= end)
             return ready;
         wait_outside(end);
+        if (!sim_is_on())
+            return NEXT(poll)(fds, n, timeout_ms);
     }
 }
 
@@ -69,7 +77,42 @@ static void tell(int rank) {
     sim_wake_outside(rank, sim_self()->clock);
 }
 
+/* Is it this call of the tool's that has to fail? */
+static bool fails(const char *name, void *return_address, int error) {
+    if (!sim_is_on() || sim->model.n_faults == 0)
+        return false;
+    for (int i = 0; i < sim->model.n_faults; i++) {
+        struct sim_fault *f = &sim->model.faults[i];
+        if (f->kind == SIM_SYSTEM && f->rank == sim_self()->rank && strcmp(f->name, name) == 0 &&
+            caller(return_address) == TOOL && ++f->seen == f->at) {
+            errno = error;
+            return true;
+        }
+    }
+    return false;
+}
+
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+    if (fails("mmap", __builtin_return_address(0), ENOMEM))
+        return MAP_FAILED;
+    return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+}
+
+int memfd_create(const char *name, unsigned flags) {
+    if (fails("memfd_create", __builtin_return_address(0), ENOMEM))
+        return -1;
+    return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+int ftruncate(int fd, off_t bytes) {
+    if (fails("ftruncate", __builtin_return_address(0), ENOSPC))
+        return -1;
+    return (int)syscall(SYS_ftruncate, fd, bytes);
+}
+
 ssize_t write(int fd, const void *data, size_t bytes) {
+    if (fails("write", __builtin_return_address(0), ENOSPC))
+        return -1;
     ssize_t result = NEXT(write)(fd, data, bytes);
     int error = errno;
     if (sim_is_on() && fd > 2 && is_stream(fd))

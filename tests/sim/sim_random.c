@@ -1,4 +1,4 @@
-/* A random program with structure, which says itself what it did and when: sim_random SEED LOG [I,J..]
+/* A random program with structure, which says what it did and when: sim_random SEED LOG [I,J..]
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
  * workers, collective operations of all kinds, on communicators of its own. All ranks draw the same
@@ -52,10 +52,13 @@ static uint32_t draw(uint64_t *state, uint32_t below) {
     return (uint32_t)((x >> 32) % below);
 }
 
+uint64_t sim_true_clock(void) __attribute__((weak)); /* of the simulation */
+
+/* The same time on all nodes, where their clocks differ. */
 static long long now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000ll + t.tv_nsec;
+    return sim_true_clock ? (long long)sim_true_clock() : t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -495,6 +498,7 @@ int main(int argc, char **argv) {
     out = fopen(name, "w");
     if (out == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    setvbuf(out, NULL, _IOLBF, 1 << 16); /* whole when it is killed */
     fprintf(out, "B %lld\n", now());
     comms[0] = (struct comm){.comm = MPI_COMM_WORLD};
     members(&comms[0]);

@@ -263,13 +263,13 @@ static int wait_for(MPI_Request *request, MPI_Status *status) {
 }
 
 BOTH(MPI_Wait)(MPI_Request *request, MPI_Status *status) {
-    sim_enter("MPI_Wait");
+    ENTER("MPI_Wait");
     TRY(check_set(1, request));
     return wait_for(request, status);
 }
 
 BOTH(MPI_Test)(MPI_Request *request, int *flag, MPI_Status *status) {
-    sim_enter("MPI_Test");
+    ENTER("MPI_Test");
     TRY(check_set(1, request));
     const struct sim_comm *c = comm_of(*request);
     *flag = complete(*request);
@@ -302,7 +302,7 @@ static int finish_all(int n, MPI_Request *all, MPI_Status *statuses) {
 }
 
 BOTH(MPI_Waitall)(int n, MPI_Request *all, MPI_Status *statuses) {
-    sim_enter("MPI_Waitall");
+    ENTER("MPI_Waitall");
     TRY(check_set(n, all));
     struct set set = {n, all};
     sim_wait_until(all_complete, &set);
@@ -310,7 +310,7 @@ BOTH(MPI_Waitall)(int n, MPI_Request *all, MPI_Status *statuses) {
 }
 
 BOTH(MPI_Testall)(int n, MPI_Request *all, int *flag, MPI_Status *statuses) {
-    sim_enter("MPI_Testall");
+    ENTER("MPI_Testall");
     TRY(check_set(n, all));
     struct set set = {n, all};
     *flag = all_complete(&set);
@@ -341,7 +341,7 @@ static int finish_any(int n, MPI_Request *all, int *index, MPI_Status *status) {
 }
 
 BOTH(MPI_Waitany)(int n, MPI_Request *all, int *index, MPI_Status *status) {
-    sim_enter("MPI_Waitany");
+    ENTER("MPI_Waitany");
     TRY(check_set(n, all));
     struct set set = {n, all};
     sim_wait_until(any_complete, &set);
@@ -349,7 +349,7 @@ BOTH(MPI_Waitany)(int n, MPI_Request *all, int *index, MPI_Status *status) {
 }
 
 BOTH(MPI_Testany)(int n, MPI_Request *all, int *index, int *flag, MPI_Status *status) {
-    sim_enter("MPI_Testany");
+    ENTER("MPI_Testany");
     TRY(check_set(n, all));
     struct set set = {n, all};
     *flag = any_complete(&set);
@@ -391,7 +391,7 @@ static int finish_some(int n, MPI_Request *all, int *n_done, int *indices, MPI_S
 
 BOTH(MPI_Waitsome)
 (int n, MPI_Request *all, int *n_done, int *indices, MPI_Status *statuses) {
-    sim_enter("MPI_Waitsome");
+    ENTER("MPI_Waitsome");
     TRY(check_set(n, all));
     struct set set = {n, all};
     sim_wait_until(any_complete, &set);
@@ -400,7 +400,7 @@ BOTH(MPI_Waitsome)
 
 BOTH(MPI_Testsome)
 (int n, MPI_Request *all, int *n_done, int *indices, MPI_Status *statuses) {
-    sim_enter("MPI_Testsome");
+    ENTER("MPI_Testsome");
     TRY(check_set(n, all));
     TRY(finish_some(n, all, n_done, indices, statuses));
     if (*n_done == 0)
@@ -409,7 +409,7 @@ BOTH(MPI_Testsome)
 }
 
 BOTH(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status) {
-    sim_enter("MPI_Request_get_status");
+    ENTER("MPI_Request_get_status");
     TRY(check_set(1, &request));
     struct sim_handle *h = sim_handle_of(request);
     *flag = complete(request);
@@ -430,7 +430,7 @@ BOTH(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status)
 }
 
 BOTH(MPI_Request_free)(MPI_Request *request) {
-    sim_enter("MPI_Request_free");
+    ENTER("MPI_Request_free");
     struct sim_handle *h = sim_handle_of(*request);
     if (h == NULL)
         return sim_error(NULL, MPI_ERR_REQUEST);
@@ -458,7 +458,7 @@ BOTH(MPI_Request_free)(MPI_Request *request) {
 }
 
 BOTH(MPI_Cancel)(MPI_Request *request) {
-    sim_enter("MPI_Cancel");
+    ENTER("MPI_Cancel");
     struct sim_handle *h = sim_handle_of(*request);
     if (h == NULL)
         return sim_error(NULL, MPI_ERR_REQUEST);
@@ -529,14 +529,14 @@ static int persistent(struct sim_handle *h, MPI_Request *request) {
     BOTH(MPI_##name)                                                                               \
     (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {                 \
         struct sim_handle *h;                                                                      \
-        sim_enter("MPI_" #name);                                                                   \
+        ENTER("MPI_" #name);                                                                       \
         TRY(new_message(SIM_USE_SEND, mode, data, n, type, to, tag, comm, &h));                    \
         return blocking(h, MPI_STATUS_IGNORE);                                                     \
     }                                                                                              \
     BOTH(MPI_##start)                                                                              \
     (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *r) { \
         struct sim_handle *h;                                                                      \
-        sim_enter("MPI_" #start);                                                                  \
+        ENTER("MPI_" #start);                                                                      \
         TRY(new_message(SIM_USE_SEND, mode, data, n, type, to, tag, comm, &h));                    \
         return nonblocking(h, r);                                                                  \
     }                                                                                              \
@@ -555,7 +555,7 @@ SENDS(BUFFERED, Bsend, Ibsend, Bsend_init)
 BOTH(MPI_Recv)
 (void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status) {
     struct sim_handle *h;
-    sim_enter("MPI_Recv");
+    ENTER("MPI_Recv");
     TRY(new_message(SIM_USE_RECEIVE, 0, data, n, type, from, tag, comm, &h));
     return blocking(h, status);
 }
@@ -563,7 +563,7 @@ BOTH(MPI_Recv)
 BOTH(MPI_Irecv)
 (void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request) {
     struct sim_handle *h;
-    sim_enter("MPI_Irecv");
+    ENTER("MPI_Irecv");
     TRY(new_message(SIM_USE_RECEIVE, 0, data, n, type, from, tag, comm, &h));
     return nonblocking(h, request);
 }
@@ -576,7 +576,7 @@ BOTH(MPI_Recv_init)
 }
 
 BOTH(MPI_Start)(MPI_Request *request) {
-    sim_enter("MPI_Start");
+    ENTER("MPI_Start");
     struct sim_handle *h = sim_handle_of(*request);
     if (h == NULL || !h->persistent || h->active)
         return sim_error(NULL, MPI_ERR_REQUEST);
@@ -584,7 +584,7 @@ BOTH(MPI_Start)(MPI_Request *request) {
 }
 
 BOTH(MPI_Startall)(int n, MPI_Request *all) {
-    sim_enter("MPI_Startall");
+    ENTER("MPI_Startall");
     for (int i = 0; i < n; i++) {
         struct sim_handle *h = sim_handle_of(all[i]);
         if (h == NULL || !h->persistent || h->active)
@@ -598,7 +598,7 @@ BOTH(MPI_Sendrecv)
 (const void *out, int n, MPI_Datatype type, int to, int tag, void *in, int m, MPI_Datatype type_in,
  int from, int tag_in, MPI_Comm comm, MPI_Status *status) {
     struct sim_handle *send, *receive;
-    sim_enter("MPI_Sendrecv");
+    ENTER("MPI_Sendrecv");
     TRY(new_message(SIM_USE_RECEIVE, 0, in, m, type_in, from, tag_in, comm, &receive));
     int result = new_message(SIM_USE_SEND, STANDARD, out, n, type, to, tag, comm, &send);
     if (result != MPI_SUCCESS) {
@@ -624,7 +624,7 @@ BOTH(MPI_Sendrecv_replace)
  MPI_Status *status) {
     struct sim_comm *c;
     size_t bytes;
-    sim_enter("MPI_Sendrecv_replace");
+    ENTER("MPI_Sendrecv_replace");
     TRY(check(comm, data, count, type, to, tag, false, &c));
     char *copy = sim_pack(data, count, sim_type(type), &bytes);
     int result = PMPI_Sendrecv(copy, (int)bytes, MPI_PACKED, to, tag, data, count, type, from,
@@ -637,7 +637,7 @@ BOTH(MPI_Isendrecv)
 (const void *out, int n, MPI_Datatype type, int to, int tag, void *in, int m, MPI_Datatype type_in,
  int from, int tag_in, MPI_Comm comm, MPI_Request *request) {
     struct sim_handle *send, *receive;
-    sim_enter("MPI_Isendrecv");
+    ENTER("MPI_Isendrecv");
     TRY(new_message(SIM_USE_RECEIVE, 0, in, m, type_in, from, tag_in, comm, &receive));
     TRY(new_message(SIM_USE_SEND, STANDARD, out, n, type, to, tag, comm, &send));
     receive->second = send;
@@ -695,7 +695,7 @@ BOTH(MPI_Precv_init)
 }
 
 static int parts_ready(const char *name, int n, MPI_Request request) {
-    sim_enter(name);
+    ENTER(name);
     struct sim_handle *h = sim_handle_of(request);
     if (h == NULL || h->parts == 0 || !h->active)
         return sim_error(NULL, MPI_ERR_REQUEST);
@@ -718,7 +718,7 @@ BOTH(MPI_Pready_list)(int n, int *parts, MPI_Request request) {
 }
 
 BOTH(MPI_Parrived)(MPI_Request request, int part, int *flag) {
-    sim_enter("MPI_Parrived");
+    ENTER("MPI_Parrived");
     (void)part;
     *flag = complete(request);
     if (!*flag)
@@ -759,7 +759,7 @@ static void envelope(const struct sim_message *m, MPI_Status *status) {
 
 BOTH(MPI_Probe)(int from, int tag, MPI_Comm comm, MPI_Status *status) {
     struct look l;
-    sim_enter("MPI_Probe");
+    ENTER("MPI_Probe");
     TRY(start_look(from, tag, comm, false, &l));
     if (from != MPI_PROC_NULL)
         sim_wait_until(look, &l);
@@ -769,7 +769,7 @@ BOTH(MPI_Probe)(int from, int tag, MPI_Comm comm, MPI_Status *status) {
 
 BOTH(MPI_Iprobe)(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
     struct look l;
-    sim_enter("MPI_Iprobe");
+    ENTER("MPI_Iprobe");
     TRY(start_look(from, tag, comm, false, &l));
     *flag = from == MPI_PROC_NULL || look(&l);
     if (*flag)
@@ -788,7 +788,7 @@ static MPI_Message message_handle(struct sim_message *m) {
 
 BOTH(MPI_Mprobe)(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
     struct look l;
-    sim_enter("MPI_Mprobe");
+    ENTER("MPI_Mprobe");
     TRY(start_look(from, tag, comm, true, &l));
     if (from != MPI_PROC_NULL)
         sim_wait_until(look, &l);
@@ -800,7 +800,7 @@ BOTH(MPI_Mprobe)(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
 BOTH(MPI_Improbe)
 (int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
     struct look l;
-    sim_enter("MPI_Improbe");
+    ENTER("MPI_Improbe");
     TRY(start_look(from, tag, comm, true, &l));
     *flag = from == MPI_PROC_NULL || look(&l);
     if (*flag) {
@@ -831,7 +831,7 @@ static int message_receive(void *data, int count, MPI_Datatype type, MPI_Message
 BOTH(MPI_Mrecv)
 (void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status) {
     struct sim_handle *h;
-    sim_enter("MPI_Mrecv");
+    ENTER("MPI_Mrecv");
     TRY(message_receive(data, count, type, message, &h));
     int result = finish(h, status);
     handle_free(h);
@@ -841,7 +841,7 @@ BOTH(MPI_Mrecv)
 BOTH(MPI_Imrecv)
 (void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request) {
     struct sim_handle *h;
-    sim_enter("MPI_Imrecv");
+    ENTER("MPI_Imrecv");
     TRY(message_receive(data, count, type, message, &h));
     *request = sim_request_handle(h);
     return MPI_SUCCESS;

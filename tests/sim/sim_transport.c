@@ -31,11 +31,39 @@ static bool fits(uint64_t context, int source, int tag, const struct sim_message
            (tag == ANY_TAG || tag == m->tag);
 }
 
-static void matched(struct sim_message *m, uint64_t at) {
-    if (m->waits && m->sender != NULL)
-        complete_at(m->sender, at + latency(m->to, m->from));
-    m->waits = false;
+/* None of its threads is in an MPI call. */
+static bool works(int rank) {
+    for (int i = 0; i < sim->n_tasks; i++) {
+        const struct sim_task *t = &sim->tasks[i];
+        if (t->state != SIM_FREE && t->rank == rank && t->calls_mpi && !t->naps)
+            return false;
+    }
+    return true;
+}
+
+static void answer(struct sim_message *m, uint64_t at) {
+    complete_at(m->sender, at + latency(m->to, m->from));
     m->sender = NULL;
+}
+
+static void matched(struct sim_message *m, uint64_t at) {
+    if (!m->waits || m->sender == NULL)
+        return;
+    m->waits = false;
+    if (sim->model.lazy && works(m->to)) {
+        m->next = sim->endpoints[m->to].unanswered;
+        sim->endpoints[m->to].unanswered = m;
+    } else {
+        answer(m, at);
+    }
+}
+
+void sim_progress(void) {
+    struct sim_endpoint *e = &sim->endpoints[sim_self()->rank];
+    for (struct sim_message *m; (m = e->unanswered) != NULL;) {
+        e->unanswered = m->next;
+        answer(m, sim_self()->clock);
+    }
 }
 
 static void arrive(struct sim_message *m) {
@@ -213,18 +241,20 @@ static bool may_complete(const struct sim_meeting *m, int i, uint64_t *at) {
             continue;
         if (!other->joined)
             return false;
-        if (other->at + sim->model.latency_ns > *at)
-            *at = other->at + sim->model.latency_ns;
+        if (other->at + m->latency_ns > *at)
+            *at = other->at + m->latency_ns;
     }
     return true;
 }
 
 struct sim_request *sim_meet(uint64_t context, uint64_t number, int n, int me, const char *what,
-                             const void *data, size_t bytes, const unsigned char *needs) {
+                             uint64_t latency_ns, const void *data, size_t bytes,
+                             const unsigned char *needs) {
     struct sim_meeting *m = meeting(context, number, n, what);
     struct sim_request *r = request_new(SIM_MEETING);
     struct sim_part *p = &m->parts[me];
     uint64_t now = sim_self()->clock, at;
+    m->latency_ns = latency_ns;
     r->meeting = m;
     *p = (struct sim_part){.joined = true, .at = now, .request = r, .bytes = bytes};
     if (bytes > 0)

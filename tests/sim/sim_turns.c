@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,14 +192,32 @@ static void pass_on(void) {
         futex(&next->turn, FUTEX_WAKE, 1);
 }
 
+/* The simulation has been ended. Programs wait for their end; what else there is, as the guard of a
+ * measurement, goes on in real time. */
+static void go_on_outside(const struct sim_task *task) {
+    while (task->calls_mpi)
+        pause();
+    self = NULL;
+}
+
 static void take_turn(struct sim_task *task) {
-    while (__atomic_load_n(&task->turn, __ATOMIC_ACQUIRE) == 0)
-        if (sim->launcher != 0 && syscall(SYS_kill, sim->launcher, 0) != 0)
-            _exit(SIM_FAILED); /* it was killed */
-        else
-            futex(&task->turn, FUTEX_WAIT, 0);
+    while (__atomic_load_n(&task->turn, __ATOMIC_ACQUIRE) == 0) {
+        if (sim->aborted != 0 || syscall(SYS_kill, sim->launcher, 0) != 0) {
+            go_on_outside(task);
+            return;
+        }
+        futex(&task->turn, FUTEX_WAIT, 0);
+    }
     task->turn = 0;
     task->begun = true;
+}
+
+void sim_release(int status) {
+    if (sim->aborted == 0)
+        sim->aborted = 1 + status;
+    for (int i = 0; i < sim->n_tasks; i++)
+        if (sim->tasks[i].state != SIM_FREE)
+            futex(&sim->tasks[i].turn, FUTEX_WAKE, 1);
 }
 
 void sim_start(void) {
@@ -277,7 +296,7 @@ void sim_turn(void) {
 
 void sim_wait_until(bool (*done)(void *), void *data) {
     self->polls = 0;
-    while (!done(data))
+    while (!done(data) && self != NULL)
         sim_yield(SIM_NEVER);
 }
 
@@ -345,16 +364,31 @@ void sim_poll(void) {
         at = sim->events[0].at;
     self->looks = true;
     yield(at > self->clock ? at : self->clock);
-    self->looks = false;
+    if (self != NULL)
+        self->looks = false;
 }
 
-void sim_enter(const char *where) {
+static int fault_now(void) {
+    for (int i = 0; i < sim->model.n_faults; i++) {
+        struct sim_fault *f = &sim->model.faults[i];
+        if (f->rank != self->rank || f->kind == SIM_SYSTEM || ++f->seen != f->at)
+            continue;
+        if (f->kind == SIM_KILL)
+            syscall(SYS_kill, getpid(), SIGKILL);
+        return f->kind == SIM_ABORT ? SIM_ABORTS : f->class;
+    }
+    return 0;
+}
+
+int sim_enter(const char *where) {
     snprintf(self->where, sizeof self->where, "%s", where);
     self->calls_mpi = true;
     self->missed = self->polls; /* unless it finds something */
     self->polls = 0;
     self->clock += sim_draw(sim->model.call_ns + 1);
     sim_turn();
+    sim_progress();
+    return sim->model.n_faults > 0 ? fault_now() : 0;
 }
 
 /* The launcher: a process that had the turn has ended without giving it up. */
@@ -364,6 +398,14 @@ void sim_reap(pid_t pid) {
     process_ends(pid, had ? sim->tasks[holder].clock : 0);
     if (had)
         pass_on();
+}
+
+/* A rank that fails has the last turn: the launcher ends all. */
+static int exit_status;
+
+static void remember_status(int status, void *unused) {
+    (void)unused;
+    exit_status = status;
 }
 
 /* Every process of a simulation: it is the task that is waiting for this process, or for one of
@@ -378,6 +420,7 @@ __attribute__((constructor)) static void attach(void) {
         return; /* the launcher has ended */
     map(fd);
     close(fd);
+    on_exit(remember_status, NULL);
     for (int i = 0; i < sim->n_tasks; i++)
         if (sim->tasks[i].state != SIM_FREE && sim->tasks[i].pid == getpid()) {
             self = &sim->tasks[i];
@@ -391,8 +434,10 @@ __attribute__((destructor)) static void detach(void) {
     if (sim == NULL || self == NULL)
         return;
     fflush(NULL); /* while it is our turn */
+    bool fails = exit_status != 0 && self->parent == 0;
     process_ends(getpid(), self->clock);
     show(self->clock);
     self = NULL;
-    pass_on();
+    if (!fails)
+        pass_on();
 }

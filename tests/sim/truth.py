@@ -5,7 +5,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-LOOKED_UP_NS = 1000  # of sends that take so long
+SHORT_NS = 1000  # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards are told of if they came so much later
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
         "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", "Comm_split": "mpi_mgmt_comm_wait", **dict.fromkeys(N2N, "mpi_wait_nxn")}
@@ -95,18 +95,16 @@ def table():
     return defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
 
 
-def waits(run):
-    """metric -> path -> rank -> ns; and the part of it that may be missing: late receivers with wildcards, whose posts are
-    in no log, and of short calls, which do not look it up (docs/clocks.md)."""
+def waits(run, nodes=1):
+    """metric -> path -> rank -> ns; and the part of it that may be missing: short late receivers."""
     result, unsure = table(), table()
     for calls in run.calls:
         for call in calls:
-            found = wait_of(run, call)
+            found = wait_of(run, call, nodes)
             if found is not None:
-                result[found[0]][call.key][call.rank] += found[1]
-                if found[0] == "mpi_latereceiver" and (call.end - call.begin < LOOKED_UP_NS or any(
-                        word == "S" and run.sends[call.rank, rest[0]].any for word, *rest in call.lines)):
-                    unsure[found[0]][call.key][call.rank] += found[1]
+                ns, metric, sure = found
+                result[metric][call.key][call.rank] += ns
+                unsure[metric][call.key][call.rank] += 0 if sure else ns
     last = max(calls[-1].begin for calls in run.calls)
     for calls in run.calls:
         call = calls[-1]
@@ -114,15 +112,22 @@ def waits(run):
     return result, unsure
 
 
-def wait_of(run, call):
-    """(metric, ns) of the one wait state of a call, or None."""
-    candidates = []  # (w, metric); w 0: need not be waited for
+def is_sure(call, send, nodes=1):
+    """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node."""
+    if call.function == "MPI_Waitsome" and nodes > 1:
+        return False
+    return call.end - call.begin >= SHORT_NS and not (send.any and send.posted.begin - call.begin <= SHORT_NS)
+
+
+def wait_of(run, call, nodes=1):
+    """(ns, metric, sure) of the one wait state of a call, or None."""
+    candidates = []  # w 0: need not be waited for
     from_late = set()
     for word, *rest in call.lines:
         if word == "R" and int(rest[1]) != call.rank:
             send = run.sends[int(rest[1]), rest[2]]
             w = min(send.call.begin, call.end) - call.begin
-            candidates.append((max(w, 0), "mpi_latesender"))
+            candidates.append((max(w, 0), "mpi_latesender", True))
             if w > 0:
                 from_late.add(send.call.rank)
     for word, *rest in call.lines:
@@ -135,7 +140,7 @@ def wait_of(run, call):
             u = send.posted.begin
             standard = send.mode == "Send" and word == "D"
             late = call.begin < u < call.end and not (standard and send.to in from_late)
-            candidates.append((u - call.begin if late else 0, "mpi_latereceiver"))
+            candidates.append((u - call.begin if late else 0, "mpi_latereceiver", is_sure(call, send, nodes)))
         meeting = None
         if word == "K":
             meeting = run.meetings[rest[0], rest[3]]
@@ -144,16 +149,16 @@ def wait_of(run, call):
         if meeting is not None:
             found = release(meeting, call.rank, word == "K")
             w = min(found[1], call.end) - call.begin if found else 0
-            candidates.append((max(w, 0), found[0] if found else ""))
+            candidates.append((max(w, 0), found[0] if found else "", True))
     if not candidates:
         return None
     choose = min if call.function == "MPI_Waitsome" else max
-    w, metric = choose(candidates, key=lambda c: c[0])
-    return (metric, w) if w > 0 else None
+    found = choose(candidates, key=lambda c: c[0])
+    return found if found[0] > 0 else None
 
 
-def sources(run, call):
-    """Calls whose beginning the end of this one depends on."""
+def sources(run, call, sure):
+    """Calls whose beginning the end of this one depends on; sure: only those that are surely told."""
     for word, *rest in call.lines:
         if word == "R":
             yield run.sends[int(rest[1]), rest[2]].call
@@ -162,8 +167,9 @@ def sources(run, call):
             send = run.sends[call.rank, rest[0]]
         elif word == "D":
             send = run.requests[call.rank, rest[0]]
-        if send is not None and send.posted.begin < call.end and (send.mode == "Ssend" or send.posted.begin > call.begin):
-            yield send.posted
+        if send is not None and send.posted.begin < call.end:
+            if send.mode == "Ssend" or (send.posted.begin > call.begin and (is_sure(call, send) or not sure)):
+                yield send.posted
         if word in ("K", "E"):
             meeting = run.meetings[(rest[0], rest[3]) if word == "K" else run.requests[call.rank, rest[0]]]
             kind, root, _, me = meeting[call.rank]
@@ -173,13 +179,13 @@ def sources(run, call):
                     yield other
 
 
-def factors(run):
-    """Critical path of useful work, and the factors, by the logical clocks of docs/definitions/efficiency-factors.md (ns; dimensionless)."""
+def factors(run, sure=False):
+    """Critical path of useful work, and the factors, by the logical clocks of docs/definitions/efficiency-factors.md; sure: see sources."""
     clock, useful, last, entered = list(map(lambda _: 0, run.calls)), [0] * len(run.calls), list(run.starts), {}
     moments = [(call.begin, 0, call) for calls in run.calls for call in calls] + [(call.end, 1, call) for calls in run.calls for call in calls[:-1]]
     for time, ends, call in sorted(moments, key=lambda m: m[:2]):
         if ends:
-            clock[call.rank] = max([entered[call], *(entered[s] for s in sources(run, call) if s.rank != call.rank)])
+            clock[call.rank] = max([entered[call], *(entered[s] for s in sources(run, call, sure) if s.rank != call.rank)])
             last[call.rank] = time
         else:
             work = time - last[call.rank]
