@@ -288,7 +288,7 @@ enum lc_err lc_analysis_write(struct lc_trace *trace, const char *path, const ch
     int64_t *n_cells = NULL;
     if (err == LC_OK)
         err = agree_metrics(trace, &n_cells);
-    for (size_t m = 0; m < trace->results->n_metrics && err == LC_OK; m++)
+    for (size_t m = 0; n_cells != NULL && m < trace->results->n_metrics && err == LC_OK; m++)
         if (trace->results->metrics[m].is_sum)
             err = write_sum(trace, writer, model, (uint32_t)m);
         else if (n_cells[m] > 0)

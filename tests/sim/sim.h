@@ -132,6 +132,7 @@ struct sim_task *sim_self(void); /* of the calling thread */
 struct sim_task *sim_task_new(int rank, pid_t pid, uint64_t clock);
 void sim_become(struct sim_task *task); /* this thread is that task; waits for its turn */
 void sim_end(struct sim_task *task);    /* the calling thread's, or of a thread that never ran */
+_Noreturn void sim_wait_for_end(void);  /* the launcher ends all; in real time */
 void sim_yield(uint64_t ready_at);      /* gives the turn up until then */
 void sim_turn(void);                    /* goes on when everything earlier is done */
 void sim_wait_until(bool (*done)(void *), void *data); /* gives the turn up until it is true */
@@ -197,7 +198,7 @@ struct sim_request *sim_receive(uint64_t context, int source, int tag);
 struct sim_request *sim_receive_message(struct sim_message *message); /* of sim_take */
 /* The first that has arrived and fits, or NULL; take: nobody else gets it. */
 struct sim_message *sim_look(uint64_t context, int source, int tag, bool take);
-void sim_progress(void); /* the calling task is in an MPI call */
+void sim_progress(void);                            /* the calling task is in an MPI call */
 bool sim_cancel(struct sim_request *request);       /* false: too late */
 void sim_request_free(struct sim_request *request); /* with its message; may still be under way */
 

@@ -84,8 +84,7 @@ BOTH(MPI_Abort)(MPI_Comm comm, int code) {
             sim_self()->rank);
     fflush(NULL);
     sim->aborted = 1 + (code & 0xff);
-    for (;;) /* the launcher ends all */
-        pause();
+    sim_wait_for_end();
 }
 
 int sim_raise(int fault) {
