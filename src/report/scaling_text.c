@@ -385,9 +385,11 @@ static void print_tasks(const struct lc_text *text, const struct lc_scaling *sca
         const struct lc_scaled_run *run = &scaling->runs[i];
         double thread = get(run->pop, "critical_path_s");
         double task = get(run->pop, "task_critical_path_s");
+        if (!(thread > 0.0) || !(task > 0.0))
+            continue; /* not known */
         fprintf(text->out, "%9.0f %7.1f %9.4g %9.4g %9.3g %7.1f\n", run->executors,
                 100.0 * get(run->pop, "load_balance"), thread, task, thread - task,
-                thread > 0.0 ? 100.0 * (thread - task) / thread : 0.0);
+                100.0 * (thread - task) / thread);
     }
     lc_text_wrapped(text, 0, 0,
                     "ThrCP: critical path as the tasks ran; TaCP: with a clock per task, on "

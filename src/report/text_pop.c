@@ -6,6 +6,7 @@
 #include "base/plural.h"
 #include "report/cores.h"
 #include "report/text_parts.h"
+#include "report/trace_advice.h"
 
 #define MORE_WORK "some ranks have more work than others: see who is late and who waits least"
 #define IN_TURN   "ranks work at different times and wait in turn: see the largest wait states"
@@ -225,7 +226,10 @@ static void print_paths(const struct lc_text *text) {
         const char *scope = json_string_value(json_object_get(path, "scope"));
         const char *counts = json_string_value(json_object_get(path, "counts"));
         const char *name = json_string_value(json_object_get(path, "callpath"));
-        char *where = lc_text_outside(name != NULL ? name : "", text->full ? SIZE_MAX : width);
+        uint32_t id = name != NULL ? lc_view_find(text->view, name) : LC_NONE;
+        char **where = NULL;
+        if (id != LC_NONE && lc_text_paths(text, &id, 1, width, &where) != LC_OK)
+            where = NULL;
         snprintf(kind, sizeof kind, "%s, %s", counts != NULL ? counts : "?",
                  scope != NULL ? scope : "?");
         fprintf(text->out, "    %-36s %9s %5.0f ", kind,
@@ -235,24 +239,23 @@ static void print_paths(const struct lc_text *text) {
             fprintf(text->out, "%6.0f", json_number_value(json_object_get(path, "thread")));
         else
             fprintf(text->out, "%6s", "-");
-        fprintf(text->out, "  %s\n", where != NULL ? where : "");
-        free(where);
+        fprintf(text->out, "  %s\n", where != NULL ? where[0] : "");
+        if (where != NULL)
+            lc_text_paths_free(where, 1);
     }
 }
 
 /* Thread-centric and task-centric critical path, as OTF-CPT's tables have them. */
-static void print_task_centric(const struct lc_text *text, const char *indent, const json_t *of) {
+static void print_task_centric(const struct lc_text *text) {
     char thread[32], task[32], difference[32];
-    double by_thread = get(of, "critical_path_s"), by_task = get(of, "task_critical_path_s");
-    if (!(by_thread > 0) || !(by_task < 0.999 * by_thread))
+    const json_t *tasks = json_object_get(text->pop, "task_critical_path_s");
+    double by_thread = get(text->pop, "critical_path_s"), by_task = json_number_value(tasks);
+    if (!(by_task > 0) || !(by_task < 0.999 * by_thread))
         return;
-    fprintf(text->out, "%s%9s %9s %9s %7s %6s\n%s%9s %9s %9s %7.1f %6.1f\n", indent, "ThrCP",
-            "TaCP", "DIFF", "DIFF %", "LB %", indent, lc_text_seconds(by_thread, thread),
+    fprintf(text->out, "  %9s %9s %9s %7s %6s\n", "ThrCP", "TaCP", "DIFF", "DIFF %", "LB %");
+    fprintf(text->out, "  %9s %9s %9s %7.1f %6.1f\n", lc_text_seconds(by_thread, thread),
             lc_text_seconds(by_task, task), lc_text_seconds(by_thread - by_task, difference),
-            100.0 * (by_thread - by_task) / by_thread,
-            100.0 *
-                get(json_object_get(of, "factors") != NULL ? json_object_get(of, "factors") : of,
-                    "load_balance"));
+            100.0 * (by_thread - by_task) / by_thread, 100.0 * get(text->pop, "load_balance"));
 }
 
 static void print_length(const struct lc_text *text) {
@@ -272,7 +275,7 @@ static void print_length(const struct lc_text *text) {
     fputc('\n', text->out);
     print_path_error(text, text->pop, "critical_path_error_s", json_number_value(critical));
     print_paths(text);
-    print_task_centric(text, "  ", text->pop);
+    print_task_centric(text);
     print_curve(text);
 }
 
@@ -401,6 +404,25 @@ static void print_phase(const struct lc_text *text, const json_t *phase) {
         print_iterations(text, phase);
 }
 
+/* What was waited in the phase, and what estimates from minima say of it. */
+static void print_waiting(const struct lc_text *text, const json_t *phase,
+                          const struct lc_trace_window *windows, size_t n) {
+    const char *name = json_string_value(json_object_get(phase, "name"));
+    char waiting[32], estimated[32];
+    for (size_t i = 0; i < n && name != NULL; i++) {
+        const struct lc_trace_window *w = &windows[i];
+        if (w->callpath != NULL || strcmp(w->window, name) != 0)
+            continue;
+        fprintf(text->out, "      waiting %s, %.0f %% of all%s",
+                lc_text_seconds(w->waiting_s, waiting), 100.0 * w->waiting_share,
+                text->sums->estimated ? " (estimated)" : "");
+        if (!text->sums->estimated && !isnan(w->estimated_s))
+            fprintf(text->out, "; estimated from minima %s",
+                    lc_text_seconds(w->estimated_s, estimated));
+        fputc('\n', text->out);
+    }
+}
+
 /* The longest phase after `last` (NULL: of all), in the order of the file where they are equal;
  * NULL: none. */
 static const json_t *next_phase(const json_t *phases, size_t last, size_t *found) {
@@ -421,13 +443,17 @@ static const json_t *next_phase(const json_t *phases, size_t last, size_t *found
 /* The longest phases first, at most MOST_PHASES. */
 static void print_phases(const struct lc_text *text) {
     const json_t *phases = json_object_get(text->pop, "phases");
-    size_t n = json_array_size(phases), at = SIZE_MAX;
+    size_t n = json_array_size(phases), at = SIZE_MAX, n_windows = 0;
+    struct lc_trace_window *windows = NULL;
     bool skewed = false;
+    if (n > 0 && lc_trace_windows(text->view, text->sums, text->pop, &windows, &n_windows) != LC_OK)
+        n_windows = 0;
     for (size_t told = 0; told < n && told < MOST_PHASES; told++) {
         const json_t *phase = next_phase(phases, at, &at);
         if (phase == NULL)
-            return;
+            break;
         print_phase(text, phase);
+        print_waiting(text, phase, windows, n_windows);
         skewed |= get(json_object_get(phase, "factors"), "transfer_efficiency") < 0.95;
     }
     if (n > MOST_PHASES)
@@ -436,6 +462,7 @@ static void print_phases(const struct lc_text *text) {
         lc_text_wrapped(text, 0, 2,
                         "(a phase lasts from the first rank that begins it to the last that ends "
                         "it: ranks that begin and end at different times lower its transfer)");
+    lc_trace_windows_free(windows, n_windows);
 }
 
 static void print_outliers(const struct lc_text *text, const json_t *loop) {

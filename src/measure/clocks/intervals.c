@@ -71,7 +71,7 @@ static void longer(struct lc_interval *v, enum lc_clk_path kind, double *longest
     if (length <= *longest)
         return;
     *longest = length;
-    v->ends[kind] = k->thread != NULL ? (int32_t)k->thread->index : -1;
+    v->ends[kind] = (int32_t)k->index;
 }
 
 /* Sums over the threads of the process. Threads between two calls add their useful time until now.

@@ -142,6 +142,28 @@ make(hybrid, "wide/profile.cubex")
 text = latecomer("show", "--only", "all", "wide")
 check("narrowly" not in text and "no symbols" not in text, f"cores enough, all named:\n{text}")
 
+# Critical paths by scope, tasks: their lengths, where they end, the call path that has most; ThrCP, TaCP, difference, in percent.
+tasks = result(2, [1.0, 3.0], 4.0)
+tasks["pop"].update(critical_path_s=3.2, task_critical_path_s=0.8, elapsed_s=4.0, load_balance=0.667)
+tasks["metrics"]["time"]["callpaths"].update({"main": [4.0, 4.0], "main/solve<a%2Fb>": [3.5, 2.0], "main/solve<a%2Fb>/MPI_Barrier": [3.0, 0.5]})
+tasks["metrics"]["critical_path_useful"] = {"callpaths": {"main": [0.0, 1.0], "main/solve<a%2Fb>": [0.2, 2.0]}}
+tasks["pop"]["paths"] = [dict(scope=scope, counts=counts, length_s=length, rank=rank, thread=thread)
+                         for scope, counts, length, rank, thread in (("global", "useful", 3.2, 1, 0), ("process", "useful", 3.0, 1, None),
+                                                                     ("thread", "useful", 3.0, 0, 0), ("global", "outside OpenMP", 3.9, 0, 0))]
+make(tasks, "tasks/profile.cubex")
+# Exclusive times of rank 0: main 0.5, solve 0.5 (the first of equals), MPI_Barrier 3.0; of rank 1: 2.0, 1.5, 0.5.
+named = ["main/solve<a%2Fb>", "main", "main", "main/solve<a%2Fb>/MPI_Barrier"]
+got = json.loads(latecomer("show", "--json", "tasks"))
+check([p["callpath"] for p in got["pop"]["paths"]] == named, f"call paths of paths: {got['pop']['paths']}")
+text = latecomer("show", "--only", "efficiency", "tasks")
+for wanted in (["useful,", "global", "3.2", "s", "1", "0", "main/solve<a/b>"], ["useful,", "process", "3", "s", "1", "-", "main"],
+               ["outside", "OpenMP,", "global", "3.9", "s", "0", "0", "main/solve<a/b>/MPI_Barrier"], ["ThrCP", "TaCP", "DIFF", "DIFF", "%", "LB", "%"],
+               ["3.2", "s", "800", "ms", "2.4", "s", "75.0", "66.7"]):
+    check(wanted in [line.split() for line in text.splitlines()], f"text lacks {wanted}:\n{text}")
+text = latecomer("scaling", "tasks", "four")
+check(["2", "66.7", "3.2", "0.8", "2.4", "75.0"] in [line.split() for line in text.splitlines()], "table of tasks:\n" + text)
+check("TaCP" not in latecomer("scaling", "four"), "a table of tasks without tasks")
+
 # Perfect strong scaling of the work, twice the ranks: scalability 1; weak: 2. Slower work: 1/1.25.
 make(result(8, [0.5, 0.75, 0.5, 1.0] * 2, 1.25), "eight/profile.cubex")
 make(result(2, [2.5, 4.375], 5.0), "two/profile.cubex")
