@@ -34,6 +34,11 @@ struct lc_instances {
     uint32_t *expected; /* per communicator: members in the trace */
 };
 
+/* Traces of windows tell the number of each record of this stream (struct lc_left_out). */
+static inline bool lc_instances_are_numbered(const struct lc_trace *trace, uint32_t stream) {
+    return trace->windows != NULL && stream % LC_COLL_CLASSES <= LC_COLL_NONBLOCKING;
+}
+
 /* The cursor's part and instance, if it lies before `end`; NULL otherwise. */
 static inline const struct lc_part *lc_instances_peek(const struct lc_process_runs *p, uint64_t end,
                                                       uint64_t *instance, uint32_t *rank) {

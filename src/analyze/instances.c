@@ -118,6 +118,30 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
     return err;
 }
 
+/* Where only windows were traced, operations between them are numbers that nobody has. */
+static enum lc_err take_numbers(struct lc_instances *in, const struct lc_trace *trace) {
+    for (size_t p = 0; p < in->n_processes; p++)
+        for (size_t r = 0; r < in->processes[p].n_runs; r++) {
+            struct lc_part_run *run = &in->processes[p].runs[r];
+            if (run->count == 0 || !lc_instances_are_numbered(trace, run->stream))
+                continue;
+            LC_TRY(lc_alloc(&run->slots, run->count, sizeof *run->slots));
+            uint64_t next = 0;
+            for (size_t i = 0; i < run->count; i++) {
+                const struct lc_part *part = &in->processes[p].parts[run->first + i];
+                uint64_t number = i + (uint64_t)lc_left_out_before(
+                                          &trace->locs[part->loc].colls_left_out, part->coll);
+                number = number > next ? number : next; /* ascending, whatever the trace says */
+                if (number >= UINT32_MAX)
+                    return lc_fail(LC_ERR_RANGE, "collectives: more than 4294967294 of one "
+                                                 "communicator: analyse a shorter run");
+                run->slots[i] = (uint32_t)number;
+                next = number + 1;
+            }
+        }
+    return LC_OK;
+}
+
 static enum lc_err number_streams(struct lc_instances *in, const struct lc_trace *trace) {
     int64_t *lengths;
     LC_TRY(lc_transport_agree(trace->comm, lc_alloc(&lengths, in->n_streams, sizeof *lengths)));
@@ -167,6 +191,8 @@ enum lc_err lc_instances_build(struct lc_instances *in, struct lc_trace *trace) 
     enum lc_err err = lc_transport_agree(trace->comm, build_all(in, trace));
     if (err == LC_OK)
         err = lc_realign(in, trace);
+    if (err == LC_OK)
+        err = lc_transport_agree(trace->comm, take_numbers(in, trace));
     if (err == LC_OK)
         err = number_streams(in, trace);
     if (err != LC_OK)

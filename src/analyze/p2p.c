@@ -184,10 +184,6 @@ static enum lc_err answer(struct matcher *m, const struct message *message, stru
     return reply(m, message, &match);
 }
 
-static uint32_t left_out_before(const struct lc_loc *loc, size_t index) {
-    return index < loc->n_left_out ? loc->left_out[index] : 0;
-}
-
 /* Where only windows were traced, halves of messages have numbers: their place among those of
  * their channel in the trace, and the number of those before them that are not in it. Receives
  * before that of number `number` had their sends outside; NULL: that one is not in the trace. */
@@ -195,7 +191,8 @@ static struct lc_p2p *take_receive(struct matcher *m, struct channel *c, struct 
                                    uint64_t number, struct lc_loc **loc) {
     while (c->head != LC_NONE) {
         struct lc_p2p *recv = operation(m, c->head, first, loc);
-        uint64_t of = (uint64_t)c->taken + left_out_before(*loc, (size_t)(recv - (*loc)->p2p));
+        uint64_t of = (uint64_t)c->taken +
+                      lc_left_out_before(&(*loc)->p2p_left_out, (size_t)(recv - (*loc)->p2p));
         if (of > number)
             return NULL;
         c->head = recv->link;
@@ -322,7 +319,7 @@ static enum lc_err send(struct matcher *m, struct lc_loc *loc, uint32_t index) {
                               .location = loc->id,
                               .cnode = loc->cnode[call->enter],
                               .index = index,
-                              .left_out = left_out_before(loc, index)};
+                              .left_out = lc_left_out_before(&loc->p2p_left_out, index)};
     describe_wait(loc, p2p, &message);
     uint32_t owner = m->trace->processes[p2p->peer].owner;
     if (owner == m->trace->comm->rank)

@@ -83,21 +83,20 @@ static void describe(struct lc_reader *reader, struct lc_p2p *p2p, uint32_t rank
         p2p->flags |= LC_P2P_SELF;
 }
 
-/* The last operation, or that of `index`, comes after so many of its channel that are not in the
- * trace. */
-static void note_left_out(struct lc_reader *reader, OTF2_AttributeList *attributes, size_t index) {
-    struct lc_loc *loc = reader->loc;
+/* Operation `index` comes after so many of its channel that are not in the trace. */
+static void note_left_out(struct lc_reader *reader, struct lc_left_out *list,
+                          OTF2_AttributeList *attributes, size_t index) {
     uint64_t count = 0;
     if (reader->defs->left_out == OTF2_UNDEFINED_ATTRIBUTE || attributes == NULL ||
         OTF2_AttributeList_GetUint64(attributes, reader->defs->left_out, &count) != OTF2_SUCCESS)
         return;
-    if (loc->n_left_out <= index) {
-        reader->err = lc_grow(&loc->left_out, &loc->cap_left_out, index + 1, sizeof *loc->left_out);
+    if (list->n <= index) {
+        reader->err = lc_grow(&list->counts, &list->cap, index + 1, sizeof *list->counts);
         if (reader->err != LC_OK)
             return;
-        loc->n_left_out = index + 1;
+        list->n = index + 1;
     }
-    loc->left_out[index] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    list->counts[index] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
 static void count_message(struct lc_reader *reader, bool recv, uint64_t bytes) {
@@ -138,7 +137,7 @@ static inline OTF2_CallbackCode blocking(struct lc_reader *reader, OTF2_TimeStam
         return OTF2_CALLBACK_INTERRUPT;
     p2p->done = call;
     describe(reader, p2p, rank, comm, tag, bytes);
-    note_left_out(reader, attributes, reader->loc->n_p2p - 1);
+    note_left_out(reader, &reader->loc->p2p_left_out, attributes, reader->loc->n_p2p - 1);
     add_done(reader, (uint32_t)(reader->loc->n_p2p - 1), false);
     count_message(reader, direction == LC_P2P_RECV, bytes);
     return lc_reader_end(reader);
@@ -172,7 +171,7 @@ static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time
     if (!p2p)
         return OTF2_CALLBACK_INTERRUPT;
     describe(reader, p2p, receiver, comm, tag, bytes);
-    note_left_out(reader, attributes, reader->loc->n_p2p - 1);
+    note_left_out(reader, &reader->loc->p2p_left_out, attributes, reader->loc->n_p2p - 1);
     open_request(reader, &reader->sends, request, (uint32_t)(reader->loc->n_p2p - 1));
     count_message(reader, false, bytes);
     return lc_reader_end(reader);
@@ -223,7 +222,7 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
     struct lc_p2p *p2p = &reader->loc->p2p[index];
     p2p->done = call;
     describe(reader, p2p, sender, comm, tag, bytes);
-    note_left_out(reader, attributes, index);
+    note_left_out(reader, &reader->loc->p2p_left_out, attributes, index);
     if (call != LC_NONE) {
         add_done(reader, index, false);
         count_message(reader, true, bytes);
@@ -374,7 +373,7 @@ static OTF2_CallbackCode on_coll_end(OTF2_LocationRef location, OTF2_TimeStamp t
                                      uint64_t position, void *user, OTF2_AttributeList *attributes,
                                      OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
                                      uint64_t sent, uint64_t received) {
-    (void)location, (void)position, (void)attributes;
+    (void)location, (void)position;
     struct lc_reader *reader = user;
     int64_t t = lc_reader_time(reader, time), begin = reader->coll_begin;
     reader->coll_begin = INT64_MIN;
@@ -403,8 +402,11 @@ static OTF2_CallbackCode on_coll_end(OTF2_LocationRef location, OTF2_TimeStamp t
         describe_coll(reader, &coll, comm, &(struct coll_end){op, root, sent, received});
         count_collective(reader, sent, received);
     }
-    if (coll.flags & LC_COLL_KNOWN && coll.comm != LC_NONE)
+    if (coll.flags & LC_COLL_KNOWN && coll.comm != LC_NONE) {
         lc_reader_add_coll(reader, &coll);
+        if (reader->err == LC_OK)
+            note_left_out(reader, &loc->colls_left_out, attributes, loc->n_colls - 1);
+    }
     return lc_reader_end(reader);
 }
 
@@ -430,7 +432,7 @@ static OTF2_CallbackCode on_nbc_complete(OTF2_LocationRef location, OTF2_TimeSta
                                          OTF2_AttributeList *attributes, OTF2_CollectiveOp op,
                                          OTF2_CommRef comm, uint32_t root, uint64_t sent,
                                          uint64_t received, uint64_t request) {
-    (void)location, (void)position, (void)attributes;
+    (void)location, (void)position;
     struct lc_reader *reader = user;
     lc_reader_time(reader, time);
     uint32_t index = close_request(reader, &reader->colls, request);
@@ -443,6 +445,7 @@ static OTF2_CallbackCode on_nbc_complete(OTF2_LocationRef location, OTF2_TimeSta
         return lc_reader_end(reader);
     }
     describe_coll(reader, coll, comm, &(struct coll_end){op, root, sent, received});
+    note_left_out(reader, &reader->loc->colls_left_out, attributes, index);
     if (coll->kind == LC_KIND_N2N_SYNC)
         coll->kind = LC_KIND_NONE;
     if (call != LC_NONE)

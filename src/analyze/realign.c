@@ -50,6 +50,8 @@ static enum lc_err find_streams(const struct lc_instances *in, const struct lc_t
     for (size_t p = 0; p < in->n_processes; p++)
         for (size_t r = 0; r < in->processes[p].n_runs; r++) {
             const struct lc_part_run *run = &in->processes[p].runs[r];
+            if (lc_instances_are_numbered(trace, run->stream))
+                continue;
             int64_t hash = hash_run(trace, &in->processes[p], run), *limit = &limits[run->stream];
             hash = hash == INT64_MIN ? 0 : hash;
             limit[0] = hash > limit[0] ? hash : limit[0];

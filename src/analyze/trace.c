@@ -123,7 +123,8 @@ void lc_loc_free(const struct lc_trace *trace, struct lc_loc *loc) {
     free_array(trace, loc->calls);
     free_array(trace, loc->done);
     free_array(trace, loc->p2p);
-    free(loc->left_out);
+    free(loc->p2p_left_out.counts);
+    free(loc->colls_left_out.counts);
     free_array(trace, loc->colls);
     free_array(trace, loc->waits);
     free(loc->parts);

@@ -54,6 +54,18 @@ struct lc_match;      /* events.h */
 struct lc_coll_cause; /* events.h */
 struct lc_cell;
 
+/* Traces of windows, per operation as far as the list is long: how many of its channel (messages of
+ * equal communicator, peer, tag and direction; collectives of a communicator) the process began
+ * before it that are not in the trace. */
+struct lc_left_out {
+    uint32_t *counts;
+    size_t n, cap;
+};
+
+static inline uint32_t lc_left_out_before(const struct lc_left_out *list, size_t index) {
+    return index < list->n ? list->counts[index] : 0;
+}
+
 /* The events of one location that this rank owns. */
 struct lc_loc {
     uint32_t id, process; /* location, process */
@@ -67,9 +79,7 @@ struct lc_loc {
     size_t n_done, cap_done;
     struct lc_p2p *p2p;
     size_t n_p2p, cap_p2p;
-    /* per p2p, as far as it is long: halves of its channel begun outside of windows before it */
-    uint32_t *left_out;
-    size_t n_left_out, cap_left_out;
+    struct lc_left_out p2p_left_out, colls_left_out;
     struct lc_match *matches; /* of receives, see lc_p2p.link; while waits are found */
     size_t n_matches, cap_matches;
     struct lc_match *lates; /* late receivers of sends */

@@ -16,8 +16,8 @@
 /* Archives of which only windows were recorded: a property of the archive, the windows as the user
  * named them; */
 #define LC_WINDOW_PROPERTY "LATECOMER::WINDOW"
-/* and an attribute (64 bits) of a message's begin or end: how many halves of messages of the same
- * communicator, peer, tag and direction the process began before it, outside of windows. */
+/* and an attribute (64 bits) of a message's half or a member's part in a collective: how many of the
+ * same channel (struct lc_def_left_out) the process began before it, outside of windows. */
 #define LC_LEFT_OUT_ATTRIBUTE "latecomer::left_out"
 /* The region that stands for the time outside of windows. */
 #define LC_NOT_TRACED "(not traced)"
@@ -70,10 +70,14 @@ struct lc_def_bend {
     struct lc_timer_bend bend;
 };
 
-struct lc_def_left_out { /* halves of messages begun outside of windows */
-    uint32_t comm, peer, tag;
-    uint32_t receive; /* 0: sends */
-    uint32_t gap;     /* how many windows had been opened */
+enum lc_def_half { LC_HALF_SEND, LC_HALF_RECEIVE, LC_HALF_COLL, LC_HALF_ICOLL };
+
+/* Halves of messages, and parts in collectives, begun outside of windows; the first four members
+ * are the channel: what matches in order. */
+struct lc_def_left_out {
+    uint32_t comm, peer, tag; /* of collectives: 0, 0 */
+    uint32_t half;            /* enum lc_def_half */
+    uint32_t gap;             /* how many windows had been opened */
     int32_t count;
 };
 

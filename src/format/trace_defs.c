@@ -207,16 +207,17 @@ static enum lc_err parse_windows(struct lc_trace_defs *d, struct lc_byte_reader 
 
 static enum lc_err parse_left_out(struct lc_trace_defs *d, struct lc_byte_reader *c) {
     size_t n = c->left / sizeof(d->left_out->of);
+    if (c->left % sizeof(d->left_out->of) != 0)
+        return damaged("messages outside of windows");
     LC_TRY(lc_grow(&d->left_out, &d->cap_left_out, d->n_left_out + n, sizeof(*d->left_out)));
     for (size_t i = 0; i < n; i++)
-        if (!lc_take_copy(c, &d->left_out[d->n_left_out++].of, sizeof(d->left_out->of)))
-            return damaged("messages outside of windows");
+        lc_take_copy(c, &d->left_out[d->n_left_out++].of, sizeof(d->left_out->of));
     return LC_OK;
 }
 
 static int by_channel(const struct lc_def_left_out *x, const struct lc_def_left_out *y) {
-    const uint32_t a[] = {x->receive, x->comm, x->peer, x->tag},
-                   b[] = {y->receive, y->comm, y->peer, y->tag};
+    const uint32_t a[] = {x->half, x->comm, x->peer, x->tag},
+                   b[] = {y->half, y->comm, y->peer, y->tag};
     for (size_t i = 0; i < sizeof a / sizeof *a; i++)
         if (a[i] != b[i])
             return a[i] < b[i] ? -1 : 1;

@@ -97,8 +97,7 @@ struct lc_trace_clock {
 
 struct lc_trace_left_out {
     struct lc_def_left_out of;
-    int64_t
-        until; /* of its channel (communicator, peer, tag, direction), up to the end of the gap */
+    int64_t until; /* of its channel, up to the end of the gap */
 };
 
 enum lc_union_type { /* what is numbered over all ranks */
@@ -169,8 +168,8 @@ enum lc_err lc_trace_defs_parse(struct lc_trace_defs *defs, const void *bytes, s
 /* Frees what lc_trace_defs_parse filled in; empty afterwards. */
 void lc_trace_defs_free(struct lc_trace_defs *defs);
 
-/* Halves of messages of a channel that were begun outside of windows before window number `window`
- * (from 1) was opened. */
+/* What was begun on a channel outside of windows before window number `window` (from 1) was
+ * opened. */
 uint64_t lc_trace_left_out_before(const struct lc_trace_defs *defs,
                                   const struct lc_def_left_out *channel, uint32_t window);
 

@@ -34,7 +34,9 @@ enum lc_rec_kind {
     LC_REC_SEND,       /* CP; tag; bytes */
     LC_REC_ISEND,      /* CP; tag; bytes; request */
     LC_REC_RECV,       /* CP; tag; bytes */
-    LC_REC_IRECV,      /* CP; tag; bytes; request: it is complete */
+    /* CP; tag | number of the window that was open when it was posted << 32; bytes; request: it is
+     * complete */
+    LC_REC_IRECV,
     LC_REC_IRECV_POST, /* R */
     LC_REC_ISEND_DONE, /* R */
     LC_REC_TESTED,     /* R: and found incomplete */

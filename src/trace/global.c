@@ -308,8 +308,8 @@ static void write_files(struct lc_global *g) {
 static void write_attribute(struct lc_global *g) {
     if (g->process->windows != NULL)
         WRITE(g, Attribute(g->w, LC_TRACE_LEFT_OUT_REF, lc_global_string(g, LC_LEFT_OUT_ATTRIBUTE),
-                           lc_global_string(g, "messages of this communicator, peer, tag and "
-                                               "direction begun outside of windows before"),
+                           lc_global_string(g, "messages or collectives of the same channel, "
+                                               "begun before and outside of windows"),
                            OTF2_TYPE_UINT64));
 }
 

@@ -136,6 +136,7 @@ enum lc_err lc_trace_rank_from_state(struct lc_trace_rank *rank, const void *sta
             LC_TRY(add_file(l, dir, area->rank));
         LC_TRY(for_each_chunk(area, stream, add_segment, l));
     }
+    rank->lost_records += area->defs.lost_records;
     rank->n_flushes = area->n_flushes;
     rank->lost_threads = atomic_load_explicit(&area->lost_threads, memory_order_relaxed);
     return LC_OK;

@@ -79,22 +79,32 @@ static bool left_out(const struct lc_trace_conversion *s, const uint64_t *words)
     }
 }
 
-/* What a message carries in traces of windows; NULL: nothing. */
-static OTF2_AttributeList *left_out_before(struct lc_trace_conversion *s, const uint64_t *words,
-                                           bool receive) {
-    if (s->d->n_left_out == 0)
-        return NULL;
-    const struct lc_def_left_out channel = {.comm = lc_rec_comm(words[0]),
-                                            .peer = lc_rec_peer(words[0]),
-                                            .tag = (uint32_t)words[1],
-                                            .receive = receive};
-    uint64_t count = lc_trace_left_out_before(s->d, &channel, s->window);
+/* What an event carries in traces of windows; NULL: nothing. window: in which it was begun. */
+static OTF2_AttributeList *left_out_before(struct lc_trace_conversion *s,
+                                           struct lc_def_left_out channel, uint32_t window) {
+    uint64_t count = s->d->n_left_out > 0 ? lc_trace_left_out_before(s->d, &channel, window) : 0;
     if (count > 0 && s->attributes == NULL)
         s->attributes = OTF2_AttributeList_New();
     if (count == 0 || s->attributes == NULL)
         return NULL;
     OTF2_AttributeList_AddUint64(s->attributes, LC_TRACE_LEFT_OUT_REF, count);
     return s->attributes; /* empty again once the event is written */
+}
+
+static OTF2_AttributeList *of_message(struct lc_trace_conversion *s, const uint64_t *words,
+                                      enum lc_def_half half) {
+    uint32_t posted = (uint32_t)(words[1] >> 32); /* 0: in the window that is open now */
+    const struct lc_def_left_out channel = {.comm = lc_rec_comm(words[0]),
+                                            .peer = lc_rec_peer(words[0]),
+                                            .tag = (uint32_t)words[1],
+                                            .half = half};
+    return left_out_before(s, channel, posted != 0 ? posted : s->window);
+}
+
+static OTF2_AttributeList *of_collective(struct lc_trace_conversion *s, uint64_t head,
+                                         enum lc_def_half half, uint32_t window) {
+    const struct lc_def_left_out channel = {.comm = lc_rec_comm(head), .half = half};
+    return left_out_before(s, channel, window);
 }
 
 static uint32_t collective_root(uint64_t word) {
@@ -106,8 +116,9 @@ static void end_icoll(struct lc_trace_conversion *s, uint64_t request) {
         struct lc_open_coll *o = &s->icolls[i];
         if (o->request != request)
             continue;
+        OTF2_AttributeList *numbered = of_collective(s, o->words[0], LC_HALF_ICOLL, o->window);
         lc_convert_note(s, OTF2_EvtWriter_NonBlockingCollectiveComplete(
-                               s->w, NULL, s->now, (OTF2_CollectiveOp)(o->words[1] >> 56),
+                               s->w, numbered, s->now, (OTF2_CollectiveOp)(o->words[1] >> 56),
                                lc_rec_comm(o->words[0]), collective_root(o->words[0]),
                                lc_rec_payload(o->words[1]), o->words[2], request));
         *o = s->icolls[--s->n_icolls];
@@ -172,12 +183,12 @@ static void completion(struct lc_trace_conversion *s, const uint64_t *words) {
     enum lc_rec_kind kind = lc_rec_kind_of(w);
     switch (kind) {
     case LC_REC_RECV:
-        lc_convert_note(s, OTF2_EvtWriter_MpiRecv(s->w, left_out_before(s, words, true), t,
+        lc_convert_note(s, OTF2_EvtWriter_MpiRecv(s->w, of_message(s, words, LC_HALF_RECEIVE), t,
                                                   lc_rec_peer(w), lc_rec_comm(w),
                                                   (uint32_t)words[1], words[2]));
         break;
     case LC_REC_IRECV:
-        lc_convert_note(s, OTF2_EvtWriter_MpiIrecv(s->w, left_out_before(s, words, true), t,
+        lc_convert_note(s, OTF2_EvtWriter_MpiIrecv(s->w, of_message(s, words, LC_HALF_RECEIVE), t,
                                                    lc_rec_peer(w), lc_rec_comm(w),
                                                    (uint32_t)words[1], words[2], words[3]));
         break;
@@ -257,12 +268,13 @@ static enum lc_err beginning(struct lc_trace_conversion *s, const uint64_t *word
     enum lc_rec_kind kind = lc_rec_kind_of(w);
     switch (kind) {
     case LC_REC_SEND:
-        lc_convert_note(s, OTF2_EvtWriter_MpiSend(s->w, left_out_before(s, words, false), t, peer,
+        lc_convert_note(s, OTF2_EvtWriter_MpiSend(s->w, of_message(s, words, LC_HALF_SEND), t, peer,
                                                   comm, (uint32_t)words[1], words[2]));
         break;
     case LC_REC_ISEND:
-        lc_convert_note(s, OTF2_EvtWriter_MpiIsend(s->w, left_out_before(s, words, false), t, peer,
-                                                   comm, (uint32_t)words[1], words[2], words[3]));
+        lc_convert_note(s,
+                        OTF2_EvtWriter_MpiIsend(s->w, of_message(s, words, LC_HALF_SEND), t, peer,
+                                                comm, (uint32_t)words[1], words[2], words[3]));
         break;
     case LC_REC_IRECV_POST:
         lc_convert_note(s, OTF2_EvtWriter_MpiIrecvRequest(s->w, NULL, t, lc_rec_payload(w)));
@@ -286,6 +298,7 @@ static enum lc_err beginning(struct lc_trace_conversion *s, const uint64_t *word
     case LC_REC_ICOLL:
         LC_TRY(lc_grow(&s->icolls, &s->cap_icolls, s->n_icolls + 1, sizeof(*s->icolls)));
         s->icolls[s->n_icolls].request = words[3];
+        s->icolls[s->n_icolls].window = s->window;
         memcpy(s->icolls[s->n_icolls++].words, words, 3 * sizeof(*words));
         lc_convert_note(s, OTF2_EvtWriter_NonBlockingCollectiveRequest(s->w, NULL, t, words[3]));
         break;
@@ -314,11 +327,13 @@ static enum lc_err defer(struct lc_trace_conversion *s, const uint64_t *words) {
 
 static void end_collectives(struct lc_trace_conversion *s) {
     uint64_t t = s->now;
-    if (s->coll[0])
-        lc_convert_note(
-            s, OTF2_EvtWriter_MpiCollectiveEnd(s->w, NULL, t, (OTF2_CollectiveOp)(s->coll[1] >> 56),
-                                               lc_rec_comm(s->coll[0]), collective_root(s->coll[0]),
-                                               lc_rec_payload(s->coll[1]), s->coll[2]));
+    if (s->coll[0]) {
+        OTF2_AttributeList *numbered = of_collective(s, s->coll[0], LC_HALF_COLL, s->window);
+        lc_convert_note(s, OTF2_EvtWriter_MpiCollectiveEnd(
+                               s->w, numbered, t, (OTF2_CollectiveOp)(s->coll[1] >> 56),
+                               lc_rec_comm(s->coll[0]), collective_root(s->coll[0]),
+                               lc_rec_payload(s->coll[1]), s->coll[2]));
+    }
     if (s->handle)
         lc_convert_note(s, OTF2_EvtWriter_MpiCollectiveEnd(
                                s->w, NULL, t,

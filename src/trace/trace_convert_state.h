@@ -8,6 +8,7 @@
 struct lc_open_coll { /* nonblocking collectives in progress, by request */
     uint64_t request;
     uint64_t words[3];
+    uint32_t window; /* in which it was started */
 };
 
 struct lc_open_rma { /* one-sided operations that are not known to be complete */

@@ -139,8 +139,8 @@ MUTATIONS = [
              "names of a raw profile are never freed", ("unit.format.raw_profile",), "asan"),
     # -- src/trace
     Mutation("sent_bytes_wrong_in_trace", "src/trace/trace_convert_mpi.c",
-             "OTF2_EvtWriter_MpiSend(s->w, left_out_before(s, words, false), t, peer,\n                                                  comm, (uint32_t)words[1], words[2])",
-             "OTF2_EvtWriter_MpiSend(s->w, left_out_before(s, words, false), t, peer,\n                                                  comm, (uint32_t)words[1], words[2] + 1)",
+             "OTF2_EvtWriter_MpiSend(s->w, of_message(s, words, LC_HALF_SEND), t, peer,\n                                                  comm, (uint32_t)words[1], words[2])",
+             "OTF2_EvtWriter_MpiSend(s->w, of_message(s, words, LC_HALF_SEND), t, peer,\n                                                  comm, (uint32_t)words[1], words[2] + 1)",
              "a message in the trace has a byte more than it had", ("unit.trace.archive",)),
     Mutation("gaps_before_first_only", "src/format/trace_defs.c",
              "        one->until = one->of.count + (goes_on ? one[-1].until : 0);", "        one->until = goes_on ? one[-1].until : one->of.count;",

@@ -59,8 +59,8 @@ struct lc_request {
     struct lc_path *path; /* of the call that started it */
     uint64_t clocks[2];
     uint64_t trace;
-    /* a receive, or a send that may be cancelled, begun outside of the trace's windows: how many of
-     * these had been opened, plus 1; 0: any other */
+    /* receives, and sends that may be cancelled, where only windows are traced: the number of the
+     * window in which it was begun (`trace` is set), or 1 more than that of the last one before */
     uint32_t gap;
     struct lc_request *pair; /* Isendrecv: the sending half; the request is the receiving one */
     union {

@@ -40,8 +40,11 @@ static void append(struct lc_trace_stream *s, const char *bytes, size_t n) {
 static void define_locked(enum lc_def_type type, const void *head, size_t head_bytes,
                           const void *rest, size_t rest_bytes) {
     size_t before = lc_tracing.defs.length;
-    if (before + head_bytes + rest_bytes > DEFINITIONS_BYTES && type != LC_DEF_MAP)
-        return; /* bounded: what refers to it is left out of the trace */
+    if (before + head_bytes + rest_bytes > DEFINITIONS_BYTES && type != LC_DEF_MAP) {
+        /* bounded: what refers to it is left out of the trace; messages would meet others */
+        lc_tracing.area->defs.lost_records += type == LC_DEF_LEFT_OUT;
+        return;
+    }
     lc_trace_def_put(&lc_tracing.defs, type, head, head_bytes, rest, rest_bytes);
     if (lc_strbuf_ok(&lc_tracing.defs))
         append(&lc_tracing.area->defs, lc_tracing.defs.text + before,

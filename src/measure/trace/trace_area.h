@@ -43,7 +43,7 @@ struct lc_tracing {
     bool defined;                  /* the process */
     uint64_t min_bytes, max_bytes; /* of messages that are recorded */
     bool windows;                  /* only windows are recorded (trace_window.h) */
-    uint32_t window;               /* number of the last one that was opened, 0: none was */
+    _Atomic uint32_t window;       /* number of the last one that was opened, 0: none was */
 };
 extern struct lc_tracing lc_tracing;
 /* Whether --trace was given. */

@@ -108,8 +108,15 @@ static uint32_t root_of(const struct lc_coll *coll) {
 
 void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_unlikely(s == NULL))
+    if (lc_unlikely(s == NULL)) {
+        if (lc_tracing.windows)
+            lc_trace_count_outside(
+                call, coll->comm,
+                (struct lc_def_left_out){.half = nonblocking ? LC_HALF_ICOLL : LC_HALF_COLL,
+                                         .gap = lc_tracing.window,
+                                         .count = 1});
         return;
+    }
     uint32_t fn = coll->request != NULL ? coll->request->fn : call->fn;
     enum lc_rec_kind kind = nonblocking ? LC_REC_ICOLL : LC_REC_COLL;
     uint64_t head = lc_rec_pair(kind, lc_trace_comm_id(call, coll->comm), root_of(coll)),
@@ -157,7 +164,8 @@ static void completed_one(struct lc_call *call, struct lc_trace_stream *s, struc
         }
         uint64_t head =
             lc_rec_pair(LC_REC_IRECV, lc_trace_comm_id(call, r->comm), (uint32_t)source);
-        lc_trace_put4(s, head, (uint32_t)tag, bytes, r->id);
+        lc_trace_put4(s, head, (uint32_t)tag | (uint64_t)r->gap << 32, bytes, r->id);
+        r->gap = 0;
     }
 }
 
@@ -169,11 +177,19 @@ static void completed_outside(struct lc_call *call, struct lc_request *r,
     r->gap = 0;
     if (r->pair != NULL && r->pair->gap != 0)
         completed_outside(call, r->pair, status);
-    if (r->kind == LC_REQUEST_SEND && cancelled)
-        lc_trace_count_outside(call, r->comm, r->peer, r->tag, false, gap, -1);
-    if (r->kind == LC_REQUEST_RECV && !cancelled && lc_trace_wants_bytes(lc_status_bytes(status)))
-        lc_trace_count_outside(call, r->comm, source_of(r, status), tag_of(r, status), true, gap,
-                               1);
+    struct lc_def_left_out one = {.gap = gap, .peer = (uint32_t)r->peer, .tag = (uint32_t)r->tag};
+    if (r->kind == LC_REQUEST_SEND && cancelled) {
+        one.half = LC_HALF_SEND;
+        one.count = -1;
+        lc_trace_count_outside(call, r->comm, one);
+    }
+    if (r->kind == LC_REQUEST_RECV && !cancelled && lc_trace_wants_bytes(lc_status_bytes(status))) {
+        one.half = LC_HALF_RECEIVE;
+        one.count = 1;
+        one.peer = (uint32_t)source_of(r, status);
+        one.tag = (uint32_t)tag_of(r, status);
+        lc_trace_count_outside(call, r->comm, one);
+    }
 }
 
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
@@ -198,6 +214,7 @@ void lc_trace_request_failed(struct lc_call *call, struct lc_request *r) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     bool traced = r->trace != 0;
     r->trace = 0;
+    r->gap = 0;
     if (s == NULL || !traced)
         return;
     if (r->pair != NULL)

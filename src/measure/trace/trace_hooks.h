@@ -49,7 +49,7 @@ static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) 
     if (lc_unlikely((unsigned)msg->peer >= (unsigned)members)) /* refused */
         return;
     if (lc_unlikely(s == NULL))
-        lc_trace_outside(call, msg, false);
+        lc_trace_outside(call, msg, LC_HALF_SEND);
     else if (lc_trace_sized(s, msg->bytes))
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_SEND, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),
@@ -59,7 +59,7 @@ static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) 
 static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL)) {
-        lc_trace_outside(call, msg, false);
+        lc_trace_outside(call, msg, LC_HALF_SEND);
         return;
     }
     if (!lc_trace_sized(s, msg->bytes))
@@ -81,12 +81,13 @@ static inline void lc_trace_recv(struct lc_call *call, struct lc_msg *msg) {
 static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL || msg->request == NULL)) {
-        if (msg->request != NULL)
+        if (msg->request != NULL && lc_tracing.windows)
             msg->request->gap = lc_tracing.window + 1;
         return;
     }
     lc_trace_put1(s, lc_rec_word(LC_REC_IRECV_POST, msg->id));
     msg->request->trace = 1;
+    msg->request->gap = (uint32_t)s->window;
 }
 
 static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) {
@@ -94,7 +95,7 @@ static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) 
     if (lc_unlikely(msg->peer < 0))
         return;
     if (lc_unlikely(s == NULL))
-        lc_trace_outside(call, msg, true);
+        lc_trace_outside(call, msg, LC_HALF_RECEIVE);
     else if (lc_trace_sized(s, msg->bytes))
         lc_trace_put3(
             s, lc_rec_pair(LC_REC_RECV, lc_trace_comm_id(call, msg->comm), (uint32_t)msg->peer),

@@ -1,5 +1,6 @@
 #include "measure/trace/trace_window.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +24,13 @@ enum { MOST_LEFT_OUT = 1 << 14 }; /* channels and gaps that are kept until they 
 static struct lc_trace_choice choice;
 static uint32_t region;            /* of the phase; LC_NONE: not asked for yet */
 static const struct lc_loop *loop; /* that opened the window; NULL: none is open, or a phase did */
-static bool is_open;
-static uint64_t opened_ticks, closed_ticks;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows; the innermost */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows; before defs_lock */
+static struct window {
+    bool is_open;
+    uint32_t number;                     /* of the last one that was opened */
+    uint64_t opened_ticks, closed_ticks; /* of the last one, and of the last one that closed */
+} now;
 static struct lc_def_left_out *left_out;
 static size_t n_left_out, cap_left_out;
 static struct lc_lookup left_out_at;
@@ -34,8 +38,8 @@ static struct lc_lookup left_out_at;
 /* ---- what is left out */
 
 static bool is_same(const struct lc_def_left_out *a, const struct lc_def_left_out *b) {
-    return a->comm == b->comm && a->peer == b->peer && a->tag == b->tag &&
-           a->receive == b->receive && a->gap == b->gap;
+    return a->comm == b->comm && a->peer == b->peer && a->tag == b->tag && a->half == b->half &&
+           a->gap == b->gap;
 }
 
 static void write_left_out(void) {
@@ -47,7 +51,7 @@ static void write_left_out(void) {
 
 static void count(const struct lc_def_left_out *one) {
     uint64_t hash = lc_hash_key((uint64_t)one->comm << 32 | one->tag) ^
-                    lc_hash_key((uint64_t)one->peer << 32 | one->gap << 1 | one->receive);
+                    lc_hash_key((uint64_t)one->peer << 32 | one->gap << 2 | one->half);
     uint32_t at = LC_LOOKUP(&left_out_at, hash, i, is_same(&left_out[i], one));
     if (at != LC_NONE) {
         left_out[at].count += one->count;
@@ -63,14 +67,9 @@ static void count(const struct lc_def_left_out *one) {
     left_out[n_left_out++] = *one;
 }
 
-void lc_trace_count_outside(struct lc_call *call, struct lc_comm *comm, int peer, int tag,
-                            bool receive, uint32_t gap, int n) {
-    const struct lc_def_left_out one = {.comm = lc_trace_comm_id(call, comm),
-                                        .peer = (uint32_t)peer,
-                                        .tag = (uint32_t)tag,
-                                        .receive = receive,
-                                        .gap = gap,
-                                        .count = n};
+void lc_trace_count_outside(struct lc_call *call, struct lc_comm *comm,
+                            struct lc_def_left_out one) {
+    one.comm = lc_trace_comm_id(call, comm);
     pthread_mutex_lock(&lock);
     count(&one);
     pthread_mutex_unlock(&lock);
@@ -117,7 +116,10 @@ static void put_gap(struct lc_trace_stream *s, const struct lc_entry *entry, uin
 void lc_trace_window_seen(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     struct lc_trace_stream *s = t->trace;
-    uint32_t number = is_open ? lc_tracing.window : 0;
+    pthread_mutex_lock(&lock);
+    const struct window w = now;
+    pthread_mutex_unlock(&lock);
+    uint32_t number = w.is_open ? w.number : 0;
     if (!(call->mode & LC_MODE_ON)) { /* later, when it is measured again */
         atomic_fetch_or_explicit(&t->mode, LC_MODE_WINDOW, memory_order_relaxed);
         return;
@@ -125,12 +127,12 @@ void lc_trace_window_seen(struct lc_call *call) {
     if (s == NULL || s->window == number)
         return;
     if (s->window != 0) {
-        put_timed(s, LC_REC_OFF, closed_ticks);
-        s->closed_ticks = closed_ticks;
+        put_timed(s, LC_REC_OFF, w.closed_ticks);
+        s->closed_ticks = w.closed_ticks;
     }
     if (number != 0) {
-        put_gap(s, call->entry, opened_ticks);
-        lc_trace_put2(s, lc_rec_word(LC_REC_WINDOW, opened_ticks - s->base_ticks), number);
+        put_gap(s, call->entry, w.opened_ticks);
+        lc_trace_put2(s, lc_rec_word(LC_REC_WINDOW, w.opened_ticks - s->base_ticks), number);
     }
     s->window = number;
     lc_trace_renew_if_full(s);
@@ -152,7 +154,7 @@ bool lc_trace_window_ends(const struct lc_trace_stream *s) {
     return !lc_tracing.windows || s->window != 0;
 }
 
-/* ---- opening and closing; by the first thread */
+/* ---- opening and closing; only the first thread changes `now`, so it reads it without the lock */
 
 static void tell(struct lc_call *call, uint32_t clear, uint32_t set) {
     struct lc_thread *t = call->thread;
@@ -163,23 +165,28 @@ static void tell(struct lc_call *call, uint32_t clear, uint32_t set) {
 }
 
 static void open_window(struct lc_call *call) {
-    lc_trace_window_finish();
-    lc_tracing.window++;
-    opened_ticks = call->begin;
-    is_open = true;
+    pthread_mutex_lock(&lock);
+    write_left_out();
+    now.is_open = true;
+    now.number++;
+    now.opened_ticks = call->begin;
+    atomic_store_explicit(&lc_tracing.window, now.number, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
     tell(call, 0, LC_MODE_RECORD);
 }
 
 static void close_window(struct lc_call *call) {
-    closed_ticks = call->begin;
-    is_open = false;
+    pthread_mutex_lock(&lock);
+    now.is_open = false;
+    now.closed_ticks = call->begin;
+    pthread_mutex_unlock(&lock);
     loop = NULL;
     tell(call, LC_MODE_RECORD, 0);
 }
 
 void lc_trace_window_region_begin(struct lc_call *call) {
     struct lc_thread *t = call->thread;
-    if (choice.what != LC_RECORD_PHASE || t->index != 0 || t->n_named > 0 || is_open)
+    if (choice.what != LC_RECORD_PHASE || t->index != 0 || t->n_named > 0 || now.is_open)
         return;
     if (region == LC_NONE)
         region = lc_region_by_name(choice.phase);
@@ -188,16 +195,16 @@ void lc_trace_window_region_begin(struct lc_call *call) {
 }
 
 void lc_trace_window_region_end(struct lc_call *call, const struct lc_region_open *open) {
-    if (choice.what == LC_RECORD_PHASE && call->thread->index == 0 && is_open &&
+    if (choice.what == LC_RECORD_PHASE && call->thread->index == 0 && now.is_open &&
         open->name == region && call->thread->n_named == 0)
         close_window(call);
 }
 
 /* A window that another loop opened is over where that one is found to be inside of this one. */
 static void visited(const struct lc_loop *of, struct lc_call *call) {
-    if (is_open && (of == loop ? of->count == choice.until + 1 : !lc_loop_goes_on(loop)))
+    if (now.is_open && (of == loop ? of->count == choice.until + 1 : !lc_loop_goes_on(loop)))
         close_window(call);
-    if (!is_open && of->count == choice.from && lc_loop_goes_on(of) && !lc_loop_is_inside(of)) {
+    if (!now.is_open && of->count == choice.from && lc_loop_goes_on(of) && !lc_loop_is_inside(of)) {
         loop = of;
         open_window(call);
     }

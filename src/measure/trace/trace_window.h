@@ -7,14 +7,15 @@
  *            are numbered from 1, and the k-th of one rank is the k-th of the others, since they
  *            go through the same phases and loops
  *   gap      what lies before, between and after windows: gap g is after g windows had been opened
- *   half     the sending or the receiving half of a message. It is in the trace if it was begun in
- *            a window; then the call that completes it is recorded, too, also in a gap
- *   channel  halves of equal communicator, peer, tag and direction: on both sides they match in the
- *            order in which they were begun
+ *   half     the sending or the receiving half of a message, or the part of this process in a
+ *            collective. It is in the trace if it was begun in a window; then the call that
+ *            completes it is recorded, too, also in a gap
+ *   channel  halves of equal communicator, peer, tag and direction, or collectives of a
+ *            communicator: on all sides they match in the order in which they were begun
  *
  * Halves begun in gaps have no record, but are counted by channel and gap, so that whoever reads
  * the trace can tell which of those in it belong together (LC_DEF_LEFT_OUT, analyze/p2p.c). Cost
- * outside of windows: one look-up in a table per message.
+ * outside of windows: one look-up in a table for each.
  *
  * Each thread has records in its own stream only: it learns of windows at its next event
  * (LC_MODE_WINDOW), and the time outside of them becomes the region LC_NOT_TRACED there. */
@@ -54,17 +55,22 @@ struct lc_trace_stream *lc_trace_window_late(struct lc_call *call);
 
 /* A half of which a record would have been made here was begun (sends), or is complete (receives:
  * peer and tag are known only then). */
-void lc_trace_count_outside(struct lc_call *call, struct lc_comm *comm, int peer, int tag,
-                            bool receive, uint32_t gap, int count);
+void lc_trace_count_outside(struct lc_call *call, struct lc_comm *comm, struct lc_def_left_out one);
 
 static inline bool lc_trace_wants_bytes(uint64_t bytes) {
     return bytes - lc_tracing.min_bytes <= lc_tracing.max_bytes - lc_tracing.min_bytes;
 }
 
-static inline void lc_trace_outside(struct lc_call *call, struct lc_msg *msg, bool receive) {
+static inline void lc_trace_outside(struct lc_call *call, struct lc_msg *msg,
+                                    enum lc_def_half half) {
     if (lc_likely(!lc_tracing.windows) || !lc_trace_wants_bytes(msg->bytes))
         return;
-    lc_trace_count_outside(call, msg->comm, msg->peer, msg->tag, receive, lc_tracing.window, 1);
+    lc_trace_count_outside(call, msg->comm,
+                           (struct lc_def_left_out){.peer = (uint32_t)msg->peer,
+                                                    .tag = (uint32_t)msg->tag,
+                                                    .half = half,
+                                                    .gap = lc_tracing.window,
+                                                    .count = 1});
     if (msg->request != NULL)
         msg->request->gap = lc_tracing.window + 1;
 }
