@@ -17,7 +17,7 @@ static uint64_t set_of(const char *text, const char *key) {
 }
 
 bool lc_proc_status_get(pid_t pid, struct lc_proc_status *status) {
-    char path[32], text[4096];
+    char path[32], text[32768]; /* before the sets stand the groups of the user */
     *status = (struct lc_proc_status){0};
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -104,6 +104,12 @@ def overhead():
                      (Row("message", "times", at_most(1.1), "a message of 8 bytes between hosts, with clocks"),
                       Row("allreduce", "times", at_most(1.1), "MPI_Allreduce between hosts, with clocks")),
                      ("{python}", "{root}/tests/bench/nodes/between.py", "{build}", "--flavour", flavour, "--modes", "clocks", "--runs", "3"))
+    for flavour in FLAVOURS:
+        yield Source(f"piggyback.own_packets.{flavour}", "overhead", 5, int(flavour == "openmpi"), 5,
+                     (Row("allreduce", "packets", at_most(0.25), "packets of the tool's per allreduce and rank, over messages"),
+                      Row("mixed", "packets", at_most(0.67), "the same of collectives of several kinds"),
+                      Row("rally", "packets", at_most(0.125), "packets per message, of messages in turn"),
+                      Row("swaps", "packets", at_most(0.125), "packets per message, of exchanges in turn")))
     yield Source("overhead.lammps", "overhead", 5, 1, 15, (Row("profile", "%", None, "LAMMPS, 2 ranks: dilation, writing the result included"),),
                  ("{python}", "{root}/tests/bench/overhead/dilation.py", "{build}", "--runs", "3"))
     yield Source("overhead.hpcc", "overhead", 5, 0, 40,
@@ -155,6 +161,8 @@ def memory():
     words = ("{python}", "{root}/tests/bench/analyze/analyze.py", "{build}")
     yield Source("analyze", "memory", 5, 1, 60, rows, words, ("--up-to", "1e6"), 12)
     yield Source("bench.analyze_linear", "memory", 1, 0, 300, rows)
+    yield Source("analysis.forecast", "memory", 5, 1, 3,
+                 (Row("peak", "times", between(0.8, 1.3), "memory forecast for an analysis against what it takes at most", load=False),))
     yield Source("report", "memory", 3, 0, 60, (Row("time", "s", at_most(120), "`latecomer report` on 1e8 events"),
                                                 Row("memory", "MiB", at_most(1024), "`latecomer report` on 1e8 events: memory", load=False)),
                  ("{python}", "{root}/tests/bench/page/page_memory.py", "{build}"))
@@ -203,16 +211,11 @@ def samples():
 
 def waits():
     for flavour in FLAVOURS:
-        yield passes("waits", f"piggyback.constructed_waits.by_true_clock.{flavour}", "locks of windows over messages, and crowded receivers, of known waiting", 3, 0, 5)
-        for name, text, quick, seconds in (("inherited_waits", "where waiting began, by the profile against the analysis", 0, 60),
-                                           ("inherited_waits.more", "where waiting began, more patterns", 0, 200),
-                                           ("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
+        yield passes("waits", f"piggyback.constructed_waits.by_true_clock.{flavour}", "locks of windows over messages, of known waiting", 3, 0, 5)
+        for name, text, quick, seconds in (("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
                                            ("estimates_beside_measured", "estimates beside measured waits", 0, 200)):
             yield passes("waits", f"piggyback.{name}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
-        yield passes("waits", f"call_paths.code_between_calls.{flavour}", "time of the code between two calls, 0.1 ms", 5, 1, 3)
-        yield passes("waits", f"call_paths.code_between_calls_api.{flavour}", "time of the code between two calls, with regions and switching", 5, 0, 3)
         yield passes("waits", f"call_paths.found_loops_timed.{flavour}", "slow iterations and warm-up of loops found in the run", 5, 0, 15)
-        yield passes("waits", f"trace.neighbours.{flavour}", "waits of neighbourhoods of any topology", 5, 0, 12)
         yield passes("waits", f"openmp.hybrid.{flavour}", "MPI x OpenMP that knows its critical path and waiting", 3, int(flavour == "openmpi"), 10)
     for compiler in COMPILERS:
         quick = int(compiler == "gcc")

@@ -1,7 +1,7 @@
 /* Which code the time between MPI calls belongs to, and regions. Naps of known length in known
- * places; prints "path seconds" of what must be booked there, the program's own clock around each
- * nap, and the time between MPI_Init and MPI_Finalize that was no nap: at most so much more may be
- * booked anywhere, however busy the machine is. */
+ * places, in virtual time; prints "path seconds" of what must be booked there, the program's own
+ * clock around each nap, and the time between MPI_Init and MPI_Finalize that was no nap: at most so
+ * much more may be booked anywhere. */
 #include <latecomer.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Patterns in which waiting is passed on: inherited_waits PATTERN ROUNDS. Work is naps, so it needs
- * no cores.
+/* Patterns in which waiting is passed on: inherited_waits PATTERN ROUNDS. Work is naps, in virtual
+ * time.
  *   chain       rank 0 works longer, each rank passes on to the next; then an allreduce
  *   ring        the same without a collective, around a ring; rank 1 works longer, too
  *   stencil     one-dimensional halo exchange with one slow rank, now and then an allreduce
@@ -8,19 +8,12 @@
  *   mixed       halves: a chain in each, a collective of the half, a broadcast, a barrier of all
  */
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static int rank, ranks;
-
-/* MPI libraries call it where they wait; in place of the C library's it leaves the core to those
- * whose sleep is over. */
-int sched_yield(void) {
-    return nanosleep(&(struct timespec){0, 50000}, NULL);
-}
 
 static void nap(double ms) {
     nanosleep(&(struct timespec){(time_t)(ms * 1e-3), (long)(ms * 1e6) % 1000000000}, NULL);

