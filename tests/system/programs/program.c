@@ -13,14 +13,29 @@ void adopt_program(void) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
+/* So much processor time between two calls of MPI ($PROGRAM_COMPUTE_MS) that samples by it have
+ * something to hit, however busy the machine is. */
+static void compute(void) {
+    const char *text = getenv("PROGRAM_COMPUTE_MS");
+    struct timespec t;
+    static volatile double sink;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    for (long end = t.tv_sec * 1000 + t.tv_nsec / 1000000 + (text ? atol(text) : 0);
+         t.tv_sec * 1000 + t.tv_nsec / 1000000 < end; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t))
+        for (int i = 0; i < 100000; i++)
+            sink += i;
+}
+
 void start_program(int *argc, char ***argv) {
     MPI_Init(argc, argv);
+    compute();
     adopt_program();
 }
 
 int start_program_threads(int *argc, char ***argv, int level) {
     int provided = -1;
     MPI_Init_thread(argc, argv, level, &provided);
+    compute();
     adopt_program();
     return provided;
 }
