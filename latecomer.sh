@@ -175,12 +175,12 @@ run_tests() {
       exec /usr/bin/python3 tests/gate/gate.py --nightly --times "$times" release:apps
       ;;
     --nightly) nightly=(--nightly) ;;
-    *) limit=(--limit "$((${LC_GATE_LIMIT_S:-5000} - SECONDS))") ;;
   esac
   local what=(release "asan:unit|fuzz|sanitizer:unit-tests sanitizer-tests" "tsan:sanitizer:sanitizer-tests")
   [ ${#nightly[@]} -eq 0 ] || what=(release "asan:unit|fuzz|sanitizer:all" tsan:sanitizer:all)
   build_for_tests release
   trap - EXIT TERM INT HUP
+  [ ${#nightly[@]} -gt 0 ] || limit=(--limit "$((${LC_GATE_LIMIT_S:-5000} - SECONDS))")
   # Leaks are not looked for in MPI programs (label sanitizer): the MPI libraries have them.
   exec /usr/bin/python3 tests/gate/gate.py "${nightly[@]}" "${limit[@]}" --times "$times" "${what[@]}"
 }

@@ -26,7 +26,7 @@ from pathlib import Path
 
 FLAKY_AT_MOST, FIRST_AT_MOST, ALONE = 3, 12, 3
 QUIET_PRESSURE, QUIET_WAIT_S = 20.0, 180
-AT_ONCE = 2 * (os.cpu_count() or 1)  # PROCESSORS of a test is in halves of cores: tests.cmake
+AT_ONCE = min(8, 2 * len(os.sched_getaffinity(0)))  # PROCESSORS of a test is in halves of cores: tests.cmake
 LOG_LINES, LINE_CHARACTERS = 15, 300
 LOGS = Path("build/test-logs")
 NOT_FIT = 75
@@ -120,20 +120,28 @@ class Builder(threading.Thread):
     def run(self):
         for build, targets in self.wanted.items():
             begin = time.monotonic()
-            with self.lock:
-                if self.stopped:
-                    return
-                self.process = subprocess.Popen(["nice", "-n", "19", "./latecomer.sh", "build-for-tests", build, *targets], stdout=subprocess.PIPE,
-                                                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
             try:
-                Path(f"/proc/{self.process.pid}/autogroup").write_text("19", encoding="ascii")  # where sessions share the processors, not processes
-            except OSError:
-                pass
-            output = self.process.communicate()[0]
+                failure = self.make(build, targets)
+            except OSError as error:
+                failure = str(error)
+            if failure is not None:
+                self.failures[build] = failure
             self.seconds[build] = time.monotonic() - begin
-            if self.process.returncode != 0:
-                self.failures[build] = output
             self.done[build].set()
+
+    def make(self, build, targets):
+        """None, or what was printed by a build that failed."""
+        with self.lock:
+            if self.stopped:
+                return "stopped"
+            self.process = subprocess.Popen(["nice", "-n", "19", "./latecomer.sh", "build-for-tests", build, *targets], stdout=subprocess.PIPE,
+                                            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        try:
+            Path(f"/proc/{self.process.pid}/autogroup").write_text("19", encoding="ascii")  # where sessions share the processors, not processes
+        except OSError:
+            pass
+        output = self.process.communicate()[0]
+        return None if self.process.returncode == 0 else output
 
     def wait(self, build):
         """When the build is there: what it printed if it failed, and None if not. In slices, for signals."""
@@ -178,10 +186,23 @@ class Run:
     def stop(self, number, _):
         heed(signal.SIG_IGN)  # the end is on its way
         what = f"the limit of {self.limit} s" if number == signal.SIGALRM else signal.Signals(number).name
-        raise Ended(f"ended by {what} after {self.seconds()} s while running {', '.join(self.running.values()) or 'nothing'}")
+        raise Ended(f"ended by {what} after {self.seconds()} s")
 
     def seconds(self):
         return round(time.monotonic() - self.begin)
+
+    def hear(self, line, seen):
+        """A line of ctest's: what runs now; what has ended goes into `seen` and is printed."""
+        started = re.match(r" +Start +(\d+): (\S+)", line)
+        finished = re.match(r" *(?:\d+/\d+)? +Test +#(\d+): (\S+) [. ]*(?:\*\*\*)?(\w.*?) +[\d.]+ sec", line)
+        if started:
+            self.running[started[1]] = started[2]
+        elif finished:
+            self.running.pop(finished[1], None)
+            seen[finished[2]] = {"Passed": "passed", "Skipped": "skipped"}.get(finished[3], "failed"), finished[3]
+            print(line, end="", flush=True)
+        elif re.match(r"No tests were found|Unable to|CMake Error", line):
+            print(line, end="", flush=True)
 
     def call_ctest(self, build, words, seen):
         """Prints one line per test as they end, and sets seen[name] to its status and ctest's words; returns the JUnit file's test cases by name."""
@@ -190,23 +211,16 @@ class Run:
         words = ["ctest", "--test-dir", f"build/{build}", "--no-tests=error", "--output-junit", str(report.absolute()),
                  "--test-output-size-failed", "65536", "--test-output-size-passed", "256", *words]
         ctest = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        reader = threading.Thread(target=lambda: [self.hear(line, seen) for line in ctest.stdout], daemon=True)
+        reader.start()
         try:
-            for line in ctest.stdout:
-                started = re.match(r" +Start +(\d+): (\S+)", line)
-                finished = re.match(r" *(?:\d+/\d+)? +Test +#(\d+): (\S+) [. ]*(?:\*\*\*)?(\w.*?) +[\d.]+ sec", line)
-                if started:
-                    self.running[started[1]] = started[2]
-                elif finished:
-                    self.running.pop(finished[1], None)
-                    seen[finished[2]] = {"Passed": "passed", "Skipped": "skipped"}.get(finished[3], "failed"), finished[3]
-                    print(line, end="", flush=True)
-                elif re.match(r"No tests were found|Unable to|CMake Error", line):
-                    print(line, end="", flush=True)
+            while reader.is_alive():  # a signal that comes just before a call that waits is seen after it
+                reader.join(0.5)
         except Ended:
             end_group(ctest.pid)
+            reader.join()  # what it had said by then
             raise
         finally:
-            ctest.stdout.close()
             ctest.wait()
         self.running.clear()
         try:
@@ -337,7 +351,7 @@ def main():
                 run.run_build(build, (["-L", labels] if labels else []) + ([] if args.nightly else ["-LE", "nightly"]))
         run.repeat_failed()
     except Ended as ended:
-        run.ended = str(ended)
+        run.ended = f"{ended} while running {', '.join(run.running.values()) or 'nothing'}"
         run.builder.stop()
     heed(signal.SIG_IGN)
     return run.summary()

@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # as `gate.py` does, but it does not wait until the machine has come to rest
 GATE = [sys.executable, "-c", "import sys, gate; gate.QUIET_WAIT_S = 0; sys.exit(gate.main())"]
-BEGAN_WITHIN_S = 60
+SOON_S = 60
 
 
 class Gate(unittest.TestCase):
@@ -44,9 +44,9 @@ class Gate(unittest.TestCase):
         env = {**os.environ, "PYTHONPATH": str(HERE), "LC_PATIENCE": "3", "HERE": str(self.root)}
         return subprocess.Popen([*GATE, *words], cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    def ended(self, process):
-        """Exit status and output, of which the last lines must be those that a reader looks for."""
-        printed = process.communicate()[0]
+    def ended(self, process, printed=""):
+        """Exit status and output, of which the last lines must be those that a reader looks for; `printed` has been read before."""
+        printed += process.communicate()[0]
         lines = printed.splitlines()
         self.assertRegex(lines[-1], r"^\d+ passed, \d+ failed(, \d+ skipped)?$", printed)
         self.assertRegex(lines[-2], r"^time: ", printed)
@@ -58,9 +58,20 @@ class Gate(unittest.TestCase):
 
     def wait_for(self, name):
         """Until a command has made the file; nothing else says that it has begun."""
-        end = time.monotonic() + BEGAN_WITHIN_S
+        end = time.monotonic() + SOON_S
         while not (self.root / name).exists():
             self.assertLess(time.monotonic(), end, f"{name} was not made")
+            time.sleep(0.02)
+
+    def check_gone(self, name):
+        """The process whose number is in the file ends, as one that was killed does when it gets a processor; nobody may have asked yet how."""
+        stat, end, state = Path("/proc", (self.root / name).read_text(encoding="utf-8").strip(), "stat"), time.monotonic() + SOON_S, "R"
+        while state not in "ZX":
+            self.assertLess(time.monotonic(), end, f"{name} runs on")
+            try:
+                state = stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            except (FileNotFoundError, ProcessLookupError):
+                return
             time.sleep(0.02)
 
     def log(self, name):
@@ -167,30 +178,37 @@ class Ends(Gate):
 
     def setUp(self):
         super().setUp()
-        self.build("release", ("bad", "exact", "echo why; exit 3"), ("slow", "exact", "echo $$ >$HERE/slow.new; mv $HERE/slow.new $HERE/slow; exec sleep 600",
-                                                                     "DEPENDS bad"), ("later", "exact", "true", "DEPENDS slow"))
+        self.build("release", ("bad", "exact", "echo why; exit 3"), ("slow", "exact", "echo $$ >$HERE/slow.new; mv $HERE/slow.new $HERE/slow; exec sleep 600"),
+                   ("mark", "exact", "while [ ! -e $HERE/slow ]; do sleep 0.02; done", "DEPENDS bad"), ("later", "exact", "true", "DEPENDS slow"))
 
-    def check(self, process, why):
-        status, printed = self.ended(process)
-        self.assertEqual((status, printed.splitlines()[-1]), (1, "0 passed, 2 failed"), printed)
+    def begin(self, *words):
+        """The gate, and what it had printed when `mark` had ended: by then it has read that `bad` has failed and that `slow` runs."""
+        process, printed = self.start(*words, "release"), ""
+        for line in process.stdout:
+            printed += line
+            if ": mark " in line:
+                break
+        return process, printed
+
+    def check(self, process, printed, why):
+        status, printed = self.ended(process, printed)
+        self.assertEqual((status, printed.splitlines()[-1]), (1, "1 passed, 2 failed"), printed)
         self.assertRegex(printed, rf"(?m)^FAILED ended by {why} after \d+ s while running slow; 2 tests of the builds begun were not reached$")
         self.assertRegex(printed, r"(?m)^FAILED bad  \[failed")
-        self.assertRaises(ProcessLookupError, os.kill, int((self.root / "slow").read_text(encoding="utf-8")), 0)
+        self.check_gone("slow")
+        (self.root / "slow").unlink()
 
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(signal=number.name):
-                process = self.start("release")
-                self.wait_for("slow")
+                process, printed = self.begin()
                 process.send_signal(number)
-                self.check(process, number.name)
-                (self.root / "slow").unlink()
+                self.check(process, printed, number.name)
 
     def test_own_limit(self):
-        process = self.start("--limit", "500", "release")
-        self.wait_for("slow")
+        process, printed = self.begin("--limit", "500")
         process.send_signal(signal.SIGALRM)
-        self.check(process, "the limit of 500 s")
+        self.check(process, printed, "the limit of 500 s")
         self.assertIn("FAILED ended by the limit of 1 s after ", self.run_gate("--limit", "1", "release")[1])
 
 
@@ -213,6 +231,12 @@ class Builds(Gate):
         self.assertEqual((status, printed.splitlines()[-1]), (1, "2 passed, 1 failed"))
         self.assertRegex(printed, r"(?m)^FAILED build \(asan\)  .*\n  again: \./latecomer\.sh build-for-tests asan unit-tests\n  \| x\.c:3: error: no such thing$")
 
+    def test_builds_that_cannot_begin(self):
+        self.build("release", ("good", "exact", "true"))  # and there is no latecomer.sh
+        status, printed = self.run_gate("release", "asan::all")
+        self.assertEqual((status, printed.splitlines()[-1]), (1, "1 passed, 1 failed"))
+        self.assertIn("FAILED build (asan)", printed)
+
     def test_end_in_the_middle_of_a_build(self):
         self.builder("echo $$ >builder.new; mv builder.new builder; sleep 600")
         self.build("release", ("good", "exact", "true"))
@@ -222,7 +246,7 @@ class Builds(Gate):
         status, printed = self.ended(process)
         self.assertEqual(status, 1)
         self.assertRegex(printed, r"(?m)^FAILED ended by SIGTERM after ")
-        self.assertRaises(ProcessLookupError, os.kill, int((self.root / "builder").read_text(encoding="utf-8")), 0)
+        self.check_gone("builder")
 
 
 if __name__ == "__main__":
