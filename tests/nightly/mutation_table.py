@@ -17,7 +17,7 @@ MUTATIONS = [
     # -- src/measure
     Mutation("call_counted_twice", "src/measure/hot.h",
              "    row->count++;\n    row->sum += ticks;", "    row->count += 2;\n    row->sum += ticks;",
-             "every MPI call is counted twice", ("programs.p2p_blocking.openmpi", "unit.measure.counters_tsan")),
+             "every MPI call is counted twice", ("programs.p2p_blocking.openmpi",)),
     Mutation("received_bytes_wrong", "src/measure/hot.h",
              "    row->bytes_rcvd += rcvd;", "    row->bytes_rcvd += rcvd + (rcvd != 0);",
              "a byte more for every message received", ("programs.made_comms.openmpi",)),
@@ -66,7 +66,7 @@ MUTATIONS = [
         atomic_fetch_or_explicit(&t->mode, set, memory_order_relaxed);
     }
 """,
-             "the list of threads is read while threads begin and end", ("unit.measure.counters_tsan",)),
+             "the list of threads is read while threads begin and end", ("unit.measure.counters_tsan",), "tsan"),
     # -- src/piggyback
     Mutation("clock_not_carried", "src/piggyback/logical.h",
              "    l->useful = lc_larger(l->useful, stamp->useful);\n", "",
