@@ -5,7 +5,7 @@
 #   real    MPI launchers, signals, hosts, browsers: judges logic only, may be repeated where it is listed as flaky then
 #   figure  measured time or statistics of a machine, judged by `latecomer.sh measure`: never part of the gate, so `nightly` too
 # TIMEOUT is what the test needs at most on a quiet machine; LC_PATIENCE (set by latecomer.sh after a look at the machine) multiplies it.
-# A limit ends tests that hang; it judges nothing.
+# A limit ends tests that hang; it judges nothing. COST is given to tests of more than 20 s, in seconds: they begin first.
 # PROCESSORS counts halves of cores: the gate runs twice as many tests at a time as there are cores, since most of a `real` test is launchers and
 # sleep; an `exact` one keeps a core busy.
 # Ranks of `real` tests sleep while they wait (idle/sleep_when_idle.c), not under sanitizers, which are preloaded themselves, and not where
@@ -53,6 +53,21 @@ function(lc_polling_mpi)
   foreach(test ${ARGN})
     if(TEST ${test})
       set_tests_properties(${test} PROPERTIES ENVIRONMENT_MODIFICATION "")
+    endif()
+  endforeach()
+endfunction()
+
+# lc_by_turns(NAME ..): tests NAME.openmpi and NAME.mpich of what is the same code with either MPI. The gate has the first with Open MPI, the next with MPICH, and
+# so on; the others run at night. Of this folder, and no fixtures: ctest would run these all the same.
+function(lc_by_turns)
+  set(order mpich openmpi)
+  foreach(name ${ARGN})
+    list(POP_FRONT order other)
+    list(APPEND order ${other})
+    if(TEST ${name}.openmpi AND TEST ${name}.mpich)
+      get_test_property(${name}.${other} LABELS labels)
+      string(REPLACE ";" " " labels "${labels}")
+      lc_tests(${name}.${other} PROPERTIES LABELS "${labels} nightly")
     endif()
   endforeach()
 endfunction()

@@ -1,6 +1,7 @@
 """Traces of real runs. check_runs.py --latecomer FILE --flavour openmpi|mpich MODE ...
 
 golden SOURCES ARCHIVES    the pattern programs, compiled here and run under the tool: the same records per location as in the golden archive
+golden SOURCES ARCHIVES half   every other one of them; with the other MPI, the others
 programs DIR RANKS NAME..  programs of tests/system/programs (a name may carry arguments: "random 1 30"): true archive, every call is one Enter
 killed SLEEPER             a rank is killed: what was flushed or in memory becomes an archive by `latecomer recover`
 full SLEEPER               a small buffer: flushed and marked, or stopped
@@ -106,8 +107,9 @@ def clock_offsets(path):
 def golden(args):
     sources, archives = Path(args.rest[0]), Path(args.rest[1])
     wrong = []
-    for name, (program, arguments, ranks) in GOLDEN.items():
-        if name in MANY and args.flavour == "mpich":
+    parity = int(args.flavour == "mpich")
+    for i, (name, (program, arguments, ranks)) in enumerate(GOLDEN.items()):
+        if name in MANY and args.flavour == "mpich" or name not in MANY and args.rest[2:] == ["half"] and i % 2 != parity:
             continue
         with launch.Workspace(args.flavour, args.latecomer) as ws:
             binary = ws.root / program
