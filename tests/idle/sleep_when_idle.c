@@ -15,6 +15,7 @@ enum { IDLE_POLLS = 50, POLLS_BETWEEN = 5, SLEEP_NS = 10000 };
 
 unsigned ucp_worker_progress(void *worker);
 int opal_progress(void);
+bool opal_progress_set_yield_when_idle(bool wanted);
 
 static _Thread_local unsigned idle; /* polls of this thread since something came */
 static _Thread_local bool polls, has_yielded;
@@ -46,7 +47,12 @@ unsigned ucp_worker_progress(void *worker) {
     return events;
 }
 
-/* Open MPI 4: it yields if nothing came and there are more ranks than cores. */
+/* Open MPI yields if nothing came, but only where it knows of more ranks than cores: always. */
+bool opal_progress_set_yield_when_idle(bool wanted) {
+    (void)wanted;
+    return ((bool (*)(bool))behind("libopen-pal.so.40", "opal_progress_set_yield_when_idle"))(true);
+}
+
 int opal_progress(void) {
     static int (*_Atomic next)(void);
     if (next == NULL)
