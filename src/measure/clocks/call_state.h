@@ -204,6 +204,9 @@ struct lc_pending { /* a send that ended before its reply was there */
     uint64_t begin, end;
     uint64_t bytes; /* of a standard send; others 0 */
     struct lc_booked instead;
+    uint64_t useful;   /* the clock when it ended, .. */
+    uint32_t interval; /* .. and the interval */
+    bool no_edge;      /* the reply comes too late for its edge */
 };
 
 #endif

@@ -130,11 +130,24 @@ static void learn(const struct lc_pending *p, const struct lc_stamp *post) {
         lc_clk.buffered_bytes = p->bytes;
 }
 
+/* An edge that is not made: the clocks were too low by what it would have added. Of what-if clocks
+ * that is not known, so it is taken to be as much. */
+static void count_missing(const struct lc_pending *p, const struct lc_stamp *post) {
+    if (post->interval != p->interval || post->useful <= p->useful)
+        return;
+    lc_clk.counts.edges_late++;
+    lc_clk.counts.late_useful += post->useful - p->useful;
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        lc_clk.counts.late_whatif[s] += post->useful - p->useful;
+}
+
 static void resolve_pending(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
     if (lc_clk.areas[source].head == NULL)
         learn(p, post);
     if (post->enter <= p->begin || post->enter >= p->end)
         return;
+    if (p->no_edge)
+        count_missing(p, post);
     lc_clk_book_later(&p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
                                                           .kind = LC_MEASURED_LATERECEIVER,
                                                           .late_rank = source,
@@ -182,7 +195,16 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
                                              .begin = call->begin,
                                              .end = call->end,
                                              .bytes = bytes,
-                                             .instead = instead};
+                                             .instead = instead,
+                                             .useful = k->l.useful,
+                                             .interval = k->l.interval};
+}
+
+/* Nobody looks for the reply to this send any more; its wait is still booked if one comes. */
+static void give_up_edge(const struct lc_unresolved *o) {
+    for (uint32_t i = 0; i < lc_clk.n_pending; i++)
+        if (lc_clk.pending[i].rank == o->to && lc_clk.pending[i].seq == o->seq)
+            lc_clk.pending[i].no_edge = true;
 }
 
 void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
@@ -202,6 +224,7 @@ void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, 
         while (out < LC_UNRESOLVED && k->unresolved_sends[out].surely)
             out++;
         out = out < LC_UNRESOLVED ? out : 0;
+        give_up_edge(&k->unresolved_sends[out]);
         memmove(k->unresolved_sends + out, k->unresolved_sends + out + 1,
                 (--k->n_unresolved - out) * sizeof *k->unresolved_sends);
     }
@@ -261,6 +284,8 @@ void lc_clk_resolve(struct lc_clk_thread *k) {
             resolve_sends(k, &o, reply);
         else if (++o.at.calls < (o.surely ? CALLS : LOOKS))
             k->unresolved_sends[n++] = o;
+        else
+            give_up_edge(&o);
     }
     k->n_unresolved = (uint8_t)n;
     lc_clk_unlock();
