@@ -16,8 +16,8 @@
 /* Archives of which only windows were recorded: a property of the archive, the windows as the user
  * named them; */
 #define LC_WINDOW_PROPERTY "LATECOMER::WINDOW"
-/* and an attribute (64 bits) of a message's half or a member's part in a collective: how many of the
- * same channel (struct lc_def_left_out) the process began before it, outside of windows. */
+/* and an attribute (64 bits) of a message's half or a member's part in a collective: how many of
+ * the same channel (struct lc_def_left_out) the process began before it, outside of windows. */
 #define LC_LEFT_OUT_ATTRIBUTE "latecomer::left_out"
 /* The region that stands for the time outside of windows. */
 #define LC_NOT_TRACED "(not traced)"

@@ -1,4 +1,4 @@
-/* Windows of a trace: what `--trace` takes, and how many halves of messages come before a window. */
+/* Windows of a trace: what `--trace` takes, and how many halves of messages come before one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
