@@ -13,8 +13,7 @@
 #define LC_NEIGHBOURS_PROPERTY "latecomer::neighbours::"
 /* Archives: a property of location groups; its value is the name of the program of the process. */
 #define LC_PROGRAM_PROPERTY "Executable"
-/* Archives of which only windows were recorded: a property of the archive, the windows as the user
- * named them; */
+/* Archives of windows only: a property of the archive, the windows as the user named them; */
 #define LC_WINDOW_PROPERTY "LATECOMER::WINDOW"
 /* and an attribute (64 bits) of a message's half or a member's part in a collective: how many of
  * the same channel (struct lc_def_left_out) the process began before it, outside of windows. */

@@ -1,4 +1,4 @@
-/* Windows of a trace: what `--trace` takes, and how many halves of messages come before one. */
+/* Windows of a trace: what `--trace` takes, and how many halves come before a window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
