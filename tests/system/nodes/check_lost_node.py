@@ -164,7 +164,8 @@ def check_parts_without_result():
     found, text = show("parts/run")
     assert min(ranks_of(found)) > 0 and "ranks unknown" not in text, text + str(os.listdir("parts/run")) + str(found["meta"])
     done = several_hosts.run([LATECOMER, "recover", "parts/run"])
-    assert done.returncode == 0 and sorted(os.listdir("parts/run")) == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("parts/run"))
+    left = sorted(name for name in os.listdir("parts/run") if not name.startswith("profile.cubex."))  # these: of a guard that was killed while it wrote
+    assert done.returncode == 0 and left == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("parts/run"))
     assert min(ranks_of(show("parts/run")[0])) > 0
 
 
