@@ -39,7 +39,9 @@ static const struct argp_option options[] = {
     {"by", KEY_BY, "callpath|location|both", 0,
      "JSON: values per call path, per location, or both (default)", 0},
     {"full", KEY_FULL, NULL, 0,
-     "Everything, names and call paths whole, with parameters and template arguments", 0},
+     "Everything, names and call paths whole, with parameters and template arguments, frames of "
+     "the C library, too",
+     0},
     {"only", KEY_ONLY, "SECTION,..", 0,
      "Only these sections, in full: run, findings, late, waits, causes, impact, path, tree, ranks, "
      "efficiency, tasks, estimates, audit, next; or all",
@@ -182,8 +184,12 @@ static int show(const struct settings *settings, struct lc_view *view) {
                                              .only = settings->only,
                                              .full = settings->full,
                                              .colour = settings->colour};
-        enum lc_err err = settings->json ? lc_json_write(view, &json, stdout)
-                                         : lc_text_write(view, &text, stdout);
+        enum lc_err err = LC_OK;
+        if (!settings->json && !settings->full)
+            err = lc_view_fold(view, true);
+        if (err == LC_OK)
+            err = settings->json ? lc_json_write(view, &json, stdout)
+                                 : lc_text_write(view, &text, stdout);
         if (err != LC_OK) {
             lc_complain("%s", lc_err_text());
             code = LC_EXIT_ERROR;

@@ -308,7 +308,10 @@ enum lc_err lc_comparison_add(struct lc_comparison *c, int side, const char *fil
     if (c->first == NULL)
         c->first = view;
     c->runs[c->n_runs] = (struct lc_compared_run){.side = side};
-    enum lc_err err = read_run(&c->runs[c->n_runs++], view);
+    enum lc_err err = lc_view_fold(view, true);
+    if (err == LC_OK)
+        err = read_run(&c->runs[c->n_runs], view);
+    c->n_runs++;
     c->n_side[side]++;
     if (err == LC_OK)
         err = lc_run_indicators_read(&c->indicators[c->n_runs - 1], view);

@@ -171,11 +171,15 @@ static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_option
     return err;
 }
 
+/* As people read them, with words for what the C library did; all else is frame by frame. */
 static enum lc_err put_findings(struct lc_view *view, FILE *out) {
-    struct lc_sums *sums;
+    struct lc_sums *sums = NULL;
     struct lc_findings *findings = NULL;
-    LC_TRY(lc_sums_new(&sums, view));
-    enum lc_err err = lc_findings_of(&findings, view, sums);
+    enum lc_err err = lc_view_fold(view, true);
+    if (err == LC_OK)
+        err = lc_sums_new(&sums, view);
+    if (err == LC_OK)
+        err = lc_findings_of(&findings, view, sums);
     if (err == LC_OK) {
         json_t *list = lc_findings_json(findings, view);
         fputs(" \"findings\": ", out);
@@ -185,7 +189,7 @@ static enum lc_err put_findings(struct lc_view *view, FILE *out) {
     }
     lc_findings_free(findings);
     lc_sums_free(sums);
-    return err;
+    return err == LC_OK ? lc_view_fold(view, false) : err;
 }
 
 /* The table of call paths that samples found; without rows where there are none. */

@@ -31,11 +31,15 @@ static struct columns columns_of(const struct lc_tsv *tsv) {
 }
 
 /* The line of this rank and code; a new one if there is none. */
-static struct lc_late *find_or_add(struct lc_late_list *late, const char *rank, const char *path,
-                                   const char *thread, bool add) {
+static struct lc_late *find_or_add(struct lc_late_list *late, const struct lc_view *view,
+                                   const char *rank, const char *path, const char *thread,
+                                   bool add) {
+    /* Frames that the view makes one path are one code. */
+    uint32_t id = view->fold_names != NULL ? lc_view_find(view, path) : LC_NONE;
     for (size_t i = 0; i < late->n; i++)
-        if (strcmp(late->list[i].rank, rank) == 0 && strcmp(late->list[i].path, path) == 0 &&
-            strcmp(late->list[i].thread, thread) == 0)
+        if (strcmp(late->list[i].rank, rank) == 0 && strcmp(late->list[i].thread, thread) == 0 &&
+            (strcmp(late->list[i].path, path) == 0 ||
+             (id != LC_NONE && lc_view_find(view, late->list[i].path) == id)))
             return &late->list[i];
     if (!add)
         return NULL;
@@ -46,11 +50,12 @@ static struct lc_late *find_or_add(struct lc_late_list *late, const char *rank, 
 
 /* Adds up lines of the same late rank and code; victims: only who waited for it. The list is short:
  * it was bounded when it was made. */
-static void add_up(struct lc_late_list *late, const struct lc_tsv *tsv, bool victims) {
+static void add_up(struct lc_late_list *late, const struct lc_view *view, const struct lc_tsv *tsv,
+                   bool victims) {
     const struct columns at = columns_of(tsv);
     for (size_t r = 0; r < tsv->n_rows; r++) {
         const char *thread = at.late_thread >= 0 ? lc_tsv_cell(tsv, r, at.late_thread) : "";
-        struct lc_late *own = find_or_add(late, lc_tsv_cell(tsv, r, at.late_rank),
+        struct lc_late *own = find_or_add(late, view, lc_tsv_cell(tsv, r, at.late_rank),
                                           lc_tsv_cell(tsv, r, at.late_path), thread, !victims);
         double seconds = lc_tsv_number(tsv, r, at.seconds);
         if (own == NULL)
@@ -95,11 +100,11 @@ enum lc_err lc_late_read(struct lc_late_list *late, const struct lc_view *view) 
         lc_late_free(late);
         return err;
     }
-    add_up(late, from, false);
+    add_up(late, view, from, false);
     for (size_t i = 0; from == &late->costs && i < late->n; i++)
         late->list[i].victim_seconds = 0.0;
     if (from == &late->costs)
-        add_up(late, &late->blame, true);
+        add_up(late, view, &late->blame, true);
     if (late->n > 0)
         qsort(late->list, late->n, sizeof late->list[0], compare);
     return LC_OK;

@@ -102,7 +102,9 @@ static enum lc_err put_models(struct lc_view *view, size_t k, const char *role, 
 static enum lc_err put_file(const char *file, size_t k, const char *role, FILE *out) {
     struct lc_view *view;
     LC_TRY(lc_view_open(&view, file));
-    enum lc_err err = put_result(view, k, role, out);
+    enum lc_err err = lc_view_fold(view, true);
+    if (err == LC_OK)
+        err = put_result(view, k, role, out);
     if (err == LC_OK)
         err = put_members(view, k, role, out);
     if (err == LC_OK)

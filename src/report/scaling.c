@@ -83,7 +83,9 @@ enum lc_err lc_scaling_add(struct lc_scaling *scaling, const char *file) {
         lc_grow(&scaling->runs, &scaling->cap_runs, scaling->n_runs + 1, sizeof scaling->runs[0]));
     LC_TRY(lc_view_open(&view, file));
     struct lc_scaled_run *run = &scaling->runs[scaling->n_runs++];
-    enum lc_err err = fill_run(run, view);
+    enum lc_err err = lc_view_fold(view, true);
+    if (err == LC_OK)
+        err = fill_run(run, view);
     lc_view_close(view);
     return err;
 }

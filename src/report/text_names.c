@@ -29,8 +29,9 @@ static void put_label(const struct lc_text *text, uint32_t path, enum shown_as h
     const struct lc_merged_path *own = &text->view->paths[path];
     const struct lc_model *model = text->view->model;
     const struct lc_region *region = &model->regions[model->cnodes[own->first_cnode].region];
-    bool function = strcmp(region->paradigm, "compiler") == 0 ||
-                    (strcmp(region->paradigm, "sampling") == 0 && own->name[0] != '(');
+    bool function =
+        !own->folded && (strcmp(region->paradigm, "compiler") == 0 ||
+                         (strcmp(region->paradigm, "sampling") == 0 && own->name[0] != '('));
     bool code = function && !text->full && how != WHOLE;
     struct lc_strbuf name = {0}, printable = {0};
     if (code && how == WITH_PARAMETERS)
@@ -110,7 +111,7 @@ static void render(const struct lc_text *text, const struct shown *s, size_t wid
             continue;
         }
         if (i > 0)
-            lc_strbuf_putc(out, '/');
+            lc_strbuf_putc(out, text->view->paths[s->frames[i]].folded ? ' ' : '/');
         size_t folded = run_of(text, s, i);
         if (folded > 0) {
             lc_put_frames(out, fold_kind(text, s, i), folded);

@@ -10,15 +10,25 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "report/short_name.h"
+#include "report/view_fold.h"
+
+static const char *name_of(const struct lc_view *view, uint32_t cnode) {
+    if (view->fold_names != NULL && view->fold_names[cnode] != NULL)
+        return view->fold_names[cnode];
+    return view->model->regions[view->model->cnodes[cnode].region].name;
+}
+
+static bool is_folded(const struct lc_view *view, uint32_t cnode) {
+    return view->fold_names != NULL && view->fold_names[cnode] != NULL;
+}
 
 /* The path of that name under a parent (in `lookup`, in which there is room). */
 static uint32_t find_or_add(struct lc_view *view, struct lc_lookup *lookup, uint32_t parent,
                             uint32_t cnode) {
-    const struct lc_region *region = &view->model->regions[view->model->cnodes[cnode].region];
-    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ parent, region->name);
-    uint32_t id = LC_LOOKUP(lookup, hash, i,
-                            view->paths[i].parent == parent &&
-                                strcmp(view->paths[i].name, region->name) == 0);
+    const char *name = name_of(view, cnode);
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ parent, name);
+    uint32_t id = LC_LOOKUP(
+        lookup, hash, i, view->paths[i].parent == parent && strcmp(view->paths[i].name, name) == 0);
     if (id != LC_NONE)
         return id;
     id = (uint32_t)view->n_paths++;
@@ -27,8 +37,9 @@ static uint32_t find_or_add(struct lc_view *view, struct lc_lookup *lookup, uint
                                               .first_child = LC_NONE,
                                               .next_sibling = LC_NONE,
                                               .first_cnode = LC_NONE,
-                                              .name = region->name,
-                                              .mpi = strncmp(region->name, "MPI_", 4) == 0};
+                                              .name = name,
+                                              .mpi = strncmp(name, "MPI_", 4) == 0,
+                                              .folded = is_folded(view, cnode)};
     return id;
 }
 
@@ -41,6 +52,8 @@ static enum lc_err merge_paths(struct lc_view *view) {
     LC_TRY(lc_lookup_reserve(&lookup, n));
     for (uint32_t c = 0; c < n; c++) {
         uint32_t parent = view->model->cnodes[c].parent;
+        while (parent != LC_NONE && is_folded(view, c) && is_folded(view, parent))
+            parent = view->model->cnodes[parent].parent;
         view->path_of[c] =
             find_or_add(view, &lookup, parent == LC_NONE ? LC_NONE : view->path_of[parent], c);
     }
@@ -58,6 +71,47 @@ static enum lc_err merge_paths(struct lc_view *view) {
         }
     }
     return LC_OK;
+}
+
+static void free_paths(struct lc_view *view) {
+    free(view->paths);
+    free(view->path_of);
+    free(view->same_path);
+    free(view->fold_names);
+    free(view->fold_texts);
+    free(view->first_child);
+    free(view->next_child);
+    view->paths = NULL;
+    view->path_of = view->same_path = view->first_child = view->next_child = NULL;
+    view->fold_names = NULL;
+    view->fold_texts = NULL;
+    view->n_paths = 0;
+}
+
+/* Lists of children per cnode, for values of nested frames that are one path. */
+static enum lc_err link_children(struct lc_view *view) {
+    size_t n = view->model->n_cnodes;
+    LC_TRY(lc_alloc(&view->first_child, n, sizeof view->first_child[0]));
+    LC_TRY(lc_alloc(&view->next_child, n, sizeof view->next_child[0]));
+    for (size_t c = 0; c < n; c++)
+        view->first_child[c] = view->next_child[c] = LC_NONE;
+    for (uint32_t c = (uint32_t)n; c-- > 0;) {
+        uint32_t parent = view->model->cnodes[c].parent;
+        if (parent == LC_NONE)
+            continue;
+        view->next_child[c] = view->first_child[parent];
+        view->first_child[parent] = c;
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_view_fold(struct lc_view *view, bool fold) {
+    free_paths(view);
+    if (fold) {
+        LC_TRY(lc_fold_names(view->model, &view->fold_names, &view->fold_texts));
+        LC_TRY(link_children(view));
+    }
+    return merge_paths(view);
 }
 
 static enum lc_err mark_unknown(struct lc_view *view) {
@@ -107,9 +161,7 @@ void lc_view_close(struct lc_view *view) {
         return;
     lc_cubex_close(view->cube);
     free(view->file);
-    free(view->paths);
-    free(view->path_of);
-    free(view->same_path);
+    free_paths(view);
     free(view->scratch);
     free(view->child);
     free(view->unknown);
@@ -124,10 +176,30 @@ double lc_view_join(const struct lc_metric *metric, double a, double b) {
     return a + b;
 }
 
+/* Frames of a folded path lie in each other: what each has without its children counts. */
+static enum lc_err folded_row(struct lc_view *view, uint32_t metric, uint32_t path,
+                              double *values) {
+    const size_t n = view->model->n_locations;
+    memset(values, 0, n * sizeof values[0]);
+    for (uint32_t c = view->paths[path].first_cnode; c != LC_NONE; c = view->same_path[c]) {
+        LC_TRY(lc_cubex_row(view->cube, metric, c, view->scratch));
+        for (size_t l = 0; l < n; l++)
+            values[l] += view->scratch[l];
+        for (uint32_t d = view->first_child[c]; d != LC_NONE; d = view->next_child[d]) {
+            LC_TRY(lc_cubex_row(view->cube, metric, d, view->scratch));
+            for (size_t l = 0; l < n; l++)
+                values[l] -= view->scratch[l];
+        }
+    }
+    return LC_OK;
+}
+
 enum lc_err lc_view_row(struct lc_view *view, uint32_t metric, uint32_t path, double *values) {
     uint32_t cnode = view->paths[path].first_cnode;
-    LC_TRY(lc_cubex_row(view->cube, metric, cnode, values));
     const struct lc_metric *definition = &view->model->metrics[metric];
+    if (view->paths[path].folded && definition->kind == LC_METRIC_INCLUSIVE)
+        return folded_row(view, metric, path, values);
+    LC_TRY(lc_cubex_row(view->cube, metric, cnode, values));
     while ((cnode = view->same_path[cnode]) != LC_NONE) {
         LC_TRY(lc_cubex_row(view->cube, metric, cnode, view->scratch));
         for (size_t l = 0; l < view->model->n_locations; l++)
@@ -165,7 +237,15 @@ enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total) 
 }
 
 char *lc_view_path(const struct lc_view *view, uint32_t path) {
-    return lc_model_callpath(view->model, view->paths[path].first_cnode);
+    const struct lc_merged_path *own = &view->paths[path];
+    if (!own->folded)
+        return lc_model_callpath(view->model, own->first_cnode);
+    struct lc_strbuf out = {0};
+    char *parent = lc_model_callpath(view->model, view->paths[own->parent].first_cnode);
+    if (parent != NULL)
+        lc_strbuf_printf(&out, "%s/%s", parent, own->name);
+    free(parent);
+    return lc_strbuf_take(&out);
 }
 
 /* The name of a path is the next component of `at`, in which '/' is %2F: its length there, 0 if it
@@ -181,19 +261,42 @@ static size_t match_component(const char *at, const char *name) {
     return at[length] == '/' || at[length] == '\0' ? length : 0;
 }
 
+/* The same of names that stand in the file, where paths are folded. */
+static uint32_t find_cnode(const struct lc_view *view, const char *name) {
+    const struct lc_model *model = view->model;
+    size_t n = model->n_cnodes, *end; /* per cnode: where its path ends in `name`; 0: it does not */
+    uint32_t found = LC_NONE;
+    if (lc_alloc(&end, n, sizeof end[0]) != LC_OK)
+        return LC_NONE;
+    for (uint32_t c = 0; c < n && found == LC_NONE; c++) {
+        uint32_t parent = model->cnodes[c].parent;
+        size_t begin = parent == LC_NONE ? 0 : end[parent];
+        if (parent != LC_NONE && (begin == 0 || name[begin] != '/'))
+            continue;
+        begin += parent != LC_NONE;
+        size_t length = match_component(name + begin, model->regions[model->cnodes[c].region].name);
+        end[c] = length > 0 ? begin + length : 0;
+        if (length > 0 && name[end[c]] == '\0')
+            found = c;
+    }
+    free(end);
+    return found != LC_NONE ? view->path_of[found] : LC_NONE;
+}
+
 uint32_t lc_view_find(const struct lc_view *view, const char *name) {
     uint32_t parent = LC_NONE;
+    const char *at = name;
     for (uint32_t p = 0; p < view->n_paths; p++) { /* children come after their parent */
         size_t length =
-            view->paths[p].parent == parent ? match_component(name, view->paths[p].name) : 0;
+            view->paths[p].parent == parent ? match_component(at, view->paths[p].name) : 0;
         if (length == 0)
             continue;
-        if (name[length] == '\0')
+        if (at[length] == '\0')
             return p;
         parent = p;
-        name += length + 1;
+        at += length + 1;
     }
-    return LC_NONE;
+    return view->fold_names != NULL ? find_cnode(view, name) : LC_NONE;
 }
 
 int32_t lc_view_rank(const struct lc_view *view, uint32_t location) {
@@ -220,7 +323,7 @@ char *lc_view_short_path(const struct lc_view *view, uint32_t path) {
         lc_put_short_name(&name, view->paths[list[n]].name);
         lc_put_printable(&out, lc_strbuf_get(&name));
         if (n > 0)
-            lc_strbuf_putc(&out, '/');
+            lc_strbuf_putc(&out, view->paths[list[n - 1]].folded ? ' ' : '/');
     }
     lc_strbuf_free(&name);
     return lc_strbuf_take(&out);

@@ -1,6 +1,7 @@
 /* A result as reports see it: call paths of equal name are one (their values added up), values come
- * per call path. Nouns: path = a node of the merged call tree. Invariants: parents before children,
- * children in the order of the file. Opened by the commands; every report walks one of these. */
+ * per call path; what the C library does below a function is one path in words, where asked. Nouns:
+ * path = a node of the merged call tree. Invariants: parents before children, children in the order
+ * of the file. Opened by the commands; every report walks one of these. */
 #ifndef LC_REPORT_VIEW_H
 #define LC_REPORT_VIEW_H
 
@@ -13,6 +14,7 @@ struct lc_merged_path {
     uint32_t first_cnode;                       /* of those with this name */
     const char *name;                           /* of the region */
     bool mpi;                                   /* an MPI function */
+    bool folded;                                /* a word for what the C library did */
 };
 
 struct lc_view {
@@ -23,8 +25,11 @@ struct lc_view {
     size_t n_paths;
     uint32_t *path_of;       /* per cnode */
     uint32_t *same_path;     /* per cnode: the next one of equal name, LC_NONE ends */
-    double *scratch, *child; /* one row each */
-    bool *unknown;           /* per location: of a rank that left nothing; its zeros mean nothing */
+    const char **fold_names; /* per cnode (report/view_fold.h); NULL: nothing is folded */
+    char (*fold_texts)[64];
+    uint32_t *first_child, *next_child; /* per cnode, where paths are folded */
+    double *scratch, *child;            /* one row each */
+    bool *unknown; /* per location: of a rank that left nothing; its zeros mean nothing */
     size_t n_unknown;
     bool wait_first; /* reports take delay costs of the model wait-first, not proportional */
 };
@@ -33,6 +38,11 @@ struct lc_view {
 enum lc_err lc_view_open(struct lc_view **view, const char *file);
 /* NULL is allowed. */
 void lc_view_close(struct lc_view *view);
+
+/* Makes one path of what the C library did below a function of the program (report/view_fold.h), or
+ * each frame its own again. Paths are numbered anew: nothing that was computed for the view holds
+ * any more. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_view_fold(struct lc_view *view, bool fold);
 
 /* One value per location; minimum (of values other than 0) and maximum instead of sums where the
  * metric is one. Errors: those of lc_cubex_row. */
@@ -56,7 +66,7 @@ char *lc_view_path(const struct lc_view *view, uint32_t path);
 /* The same of short names (short_name.h), printable; the caller frees it; NULL without memory. */
 char *lc_view_short_path(const struct lc_view *view, uint32_t path);
 
-/* The path of this name, LC_NONE if there is none. */
+/* The path of this name, LC_NONE if there is none; what is folded is found by either name. */
 uint32_t lc_view_find(const struct lc_view *view, const char *name);
 
 /* The result of a trace analysis, not a profile. */

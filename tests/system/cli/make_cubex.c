@@ -1,5 +1,6 @@
 /* Makes a .cubex from JSON of the form of `show --json` (or of the golden spec.json): for tests of
- * reports. Usage: make_cubex IN.json OUT.cubex [MEMBER=FILE..] */
+ * reports. Its "modules" names libraries of functions that samples found.
+ * Usage: make_cubex IN.json OUT.cubex [MEMBER=FILE..] */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static uint32_t find(const struct tree *tree, const char *path) {
     return found != NULL ? (uint32_t)(found - tree->names) : LC_NONE;
 }
 
-static void make_cnodes(struct tree *tree) {
+/* modules: library of each function that samples found. */
+static void make_cnodes(struct tree *tree, const json_t *modules) {
     for (size_t i = 0; i < tree->n_names; i++) {
         const char *path = tree->names[i], *slash = strrchr(path, '/');
         char name[1024];
@@ -88,10 +90,13 @@ static void make_cnodes(struct tree *tree) {
         }
         name[used] = '\0';
         char *parent = slash != NULL ? strndup(path, (size_t)(slash - path)) : NULL;
-        const char *paradigm = strncmp(name, "MPI_", 4) == 0    ? "mpi"
-                               : strncmp(name, "user ", 5) == 0 ? "user"
-                                                                : "compiler";
+        const char *module = json_string_value(json_object_get(modules, name));
+        const char *paradigm = strncmp(name, "MPI_", 4) == 0                 ? "mpi"
+                               : strncmp(name, "user ", 5) == 0              ? "user"
+                               : module != NULL || strchr(name, '(') == name ? "sampling"
+                                                                             : "compiler";
         const struct lc_region region = {.name = name,
+                                         .module = (char *)(uintptr_t)module,
                                          .paradigm = (char *)(uintptr_t)paradigm,
                                          .begin_line = -1,
                                          .end_line = -1};
@@ -163,7 +168,7 @@ int main(int argc, char **argv) {
     json_t *metrics = json_object_get(in, "metrics");
     json_object_foreach(metrics, name, metric) need(lc_metrics_add(tree.model, name, NULL));
     collect_paths(&tree, metrics);
-    make_cnodes(&tree);
+    make_cnodes(&tree, json_object_get(in, "modules"));
     make_system(tree.model, json_object_get(in, "locations"));
     static const char *const attributes[] = {"meta", "pop"};
     for (int i = 0; i < 2; i++) {

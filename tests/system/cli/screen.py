@@ -2,6 +2,7 @@
 """The first screen of `show`: lines keep to the width, the heaviest call paths are opened down to where they divide, no line stands twice.
 Usage: screen.py LATECOMER MAKE_CUBEX GOLDEN SCRATCH_DIR"""
 import glob
+import json
 import os
 import sys
 
@@ -26,14 +27,15 @@ def inclusive(paths):
     return time
 
 
-def profile(name, own, waits=None, late=(), pop=None, **meta):
-    """own: call path -> seconds per rank, without what it calls; waits: of a barrier. late: (rank, call path, seconds, first site, last site)."""
+def profile(name, own, waits=None, late=(), pop=None, modules=None, **meta):
+    """own: call path -> seconds per rank, without what it calls; waits: of a barrier. late: (rank, call path, seconds, first site, last site).
+    modules: libraries of functions that samples found."""
     n = len(next(iter(own.values())))
     time = inclusive(own)
     wall = max(sum(row[r] for row in own.values()) for r in range(n))
     factors = dict(dialect="clocks", elapsed_s=wall, critical_path_s=wall, parallel_efficiency=0.6, load_balance=0.6, communication_efficiency=0.7,
                    serialisation_efficiency=0.7, transfer_efficiency=0.7)
-    content = dict(meta={"program": "made", "ranks": n, "wall_time_s": wall, "complete": True, "cores": [64], **meta}, pop={**factors, **(pop or {})},
+    content = dict(modules=modules or {}, meta={"program": "made", "ranks": n, "wall_time_s": wall, "complete": True, "cores": [64], **meta}, pop={**factors, **(pop or {})},
                    locations=[dict(rank=r, thread=0) for r in range(n)],
                    metrics={"time": {"callpaths": time}, "visits": {"callpaths": {path: [1] * n for path in own}},
                             **({"mpi_barrier_wait": {"callpaths": waits}} if waits else {})})
@@ -67,6 +69,30 @@ check([row[0] for row in rows] == ["main/work", "main/other", "main/sum/reduce/M
 # What a function takes itself is a line beside what it calls; start and end of MPI are none.
 rows = heaviest(screen(profile("itself", {"main/solve": [6.0] * 2, "main/solve/kernel": [3.0] * 2, "main/solve/MPI_Barrier": [1.0] * 2, "main/MPI_Init": [50.0] * 2})))
 check([row[:3] for row in rows] == [("main/solve itself", 60.0, 0.0), ("main/solve/kernel", 30.0, 0.0), ("main/solve/MPI_Barrier", 10.0, 10.0)], f"itself: {rows}")
+
+# What the C library did below a function is a word in tables and findings, and one line where there are several ways to it; frame by frame with --full and
+# in the metrics of the JSON. A function of it that calls the program back stays.
+C_LIBRARY = {name: "/lib/x86_64-linux-gnu/libc.so.6" for name in
+             ("__nanosleep", "usleep", "clock_nanosleep", "_IO_fread", "__memcpy_avx", "qsort", "msort_with_tmp", "abs")}
+SLEEPS = ["main/uneven/__nanosleep/clock_nanosleep/(off CPU)", "main/uneven/usleep/clock_nanosleep/(off CPU)"]
+napping = profile("napping", {
+    SLEEPS[0]: [28.0, 4.0], SLEEPS[1]: [8.0, 4.0], "main/uneven/usleep/(preempted)": [2.0, 2.0], "main/uneven": [3.0, 3.0], "main/uneven/(off CPU)": [2.0, 2.0],
+    "main/load/_IO_fread/__memcpy_avx": [6.0] * 2, "main/load/_IO_fread/(kernel)": [5.0] * 2, "main/load": [3.0] * 2, "main/MPI_Barrier": [1.0, 29.0],
+    "main/sort/qsort/compare_rows": [7.0] * 2, "main/sort/qsort/msort_with_tmp": [4.0] * 2, "main/sort/abs": [4.0] * 2},
+    waits={"main/MPI_Barrier": [0.0, 28.0]}, late=[(0, SLEEPS[0], 20.0, "a.c:1", "a.c:2"), (0, SLEEPS[1], 8.0, "a.c:1", "a.c:2")], modules=C_LIBRARY)
+tree = output([LATECOMER, "show", "--only", "tree", napping], 0, COLUMNS="120", LC_ALL="C.UTF-8").splitlines()
+lines = {line.split("─")[-1]: float(line.split()[2]) for line in tree if "─" in line}
+wanted = {"(off CPU: sleeping)": 30.1, "(preempted)": 2.7, "(off CPU)": 2.7, "(C library: reading a file)": 8.2, "(kernel: reading a file)": 6.8, "qsort": 15.1,
+          "compare_rows": 9.6, "(C library: sorting)": 5.5, "(C library)": 5.5}
+check({name: lines.get(name) for name in wanted} == wanted and not set(C_LIBRARY) - {"qsort"} & set(lines), f"words for the C library: {lines}")
+late = output([LATECOMER, "show", "--only", "late", napping], 0, COLUMNS="120", LC_ALL="C.UTF-8")
+check("28 s  rank 0" in late and "main/uneven (off CPU: sleeping)" in late and late.count(" rank ") == 1, f"one code, one line: {late}")
+data = json.loads(output([LATECOMER, "show", "--json", napping]))
+first = data["findings"][0]
+check(first["kind"] == "late_rank" and first["callpath"] == "main/uneven/(off CPU: sleeping)" and abs(first["severity_s"] - 28.0) < 1e-9, f"finding: {first}")
+check([late["callpath"] for late in data["late"]] == SLEEPS and set(SLEEPS) < set(data["metrics"]["time"]["callpaths"]), "frame by frame in JSON")
+full = output([LATECOMER, "show", "--full", "--only", "tree", napping], 0, LC_ALL="C.UTF-8")
+check("clock_nanosleep" in full and "sleeping" not in full, "frame by frame with --full")
 
 # Names of any length and number: lines keep to the width, and no line stands twice.
 LONG = "Foam::fvMatrix<Foam::Vector<double> >::solve(Foam::dictionary const&, Foam::GeometricField<Foam::Vector<double>, Foam::fvPatchField, Foam::volMesh>&)"
