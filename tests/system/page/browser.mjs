@@ -9,11 +9,16 @@ const require = createRequire(`${plan.modules}/node_modules/`);
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath: plan.chromium, args: ["--no-sandbox"] });
+// A page's limit of time ends what hangs (tests/patience.py); on a quiet machine no step takes a second.
+const patient = (context) => {
+  context.setDefaultTimeout(30000 * Number(process.env.LC_PATIENCE ?? "3"));
+  return context;
+};
 
 // Anything on the console, any error and any request beside the page itself is a failure. The check of accessibility is put into the page
 // by the debugger, which no policy of the page governs.
 async function open(file, colorScheme = "light") {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme });
+  const context = patient(await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme }));
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => wrong.push(`console ${message.type()}: ${message.text()}`));
@@ -441,7 +446,7 @@ for (const theme of ["light", "dark"]) {
 }
 assert.deepEqual(alike, [], "colours that look alike");
 {
-  const context = await browser.newContext();
+  const context = patient(await browser.newContext());
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => wrong.push(message.text()));
