@@ -79,6 +79,10 @@ def main():
             check(f"{name}: output {measured.out!r} instead of {bare.out!r}", same)
             preloaded = [[Path(part).name for part in re.split("[: ]", text)] for text in re.findall("shell: (.*)", measured.out)]
             check(f"{name}: preloaded into a shell {preloaded}", preloaded == [["liblatecomer.so"]] * RANKS * ("shell" in command))
+            written = (ws.root / directory).exists()
+            check(f"{name}: no result: {measured.err[-600:]}", written)
+            if not written:
+                continue
             paths = ws.show("--metric", "visits", directory=directory)["metrics"]["visits"]["callpaths"]
             calls = {path: values for path, values in paths.items() if path.endswith("/MPI_Allreduce")}
             check(f"{name}: calls {calls}", list(calls.values()) == [[25] * RANKS] and "/time_step/" in next(iter(calls), ""))
