@@ -1,0 +1,118 @@
+"""The kernels of tests/apps/kernels in virtual time, traced and analysed: their waiting is exactly the time that they did not work, and both
+delay-cost models name what is late.
+
+kernels.py LATECOMER openmpi|mpich DIRECTORY_OF_KERNELS
+
+Each rank prints its units of work, which take a known time, and the time of all its steps by its own clock: the rest is waiting, but for 1 us of each
+message and collective operation. So waiting is known without the tool. Costs of both models are all of it, and go where KERNELS says.
+"""
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system", "programs"))
+import launch  # noqa: E402
+from patience import patience  # noqa: E402
+
+LATENCY = 1e-6  # seconds: virtual.h
+
+
+class Kernel(NamedTuple):
+    arguments: tuple  # steps, size, nanoseconds of a unit
+    what: str         # for people
+    code: str         # of the call path that costs most
+    least: float      # its share of all costs, in both models
+    late: tuple       # ranks that cost most, in both models; (): not the same ones, or several alike
+
+
+KERNELS = {
+    "stencil": Kernel((20, 32, 10000), "Jacobi on a torus, one corner of which has more work", "react", 0.99, (0,)),
+    "wavefront": Kernel((1, 32, 10000), "eight sweeps through a box, as Sweep3D", "sweep", 0.99, ()),
+    "multigrid": Kernel((4, 64, 10000), "V-cycles whose coarsest level is solved by one rank", "solve_alone", 0.9, (0,)),
+    "block_tridiagonal": Kernel((4, 32, 10000), "lines of 2 x 2 blocks eliminated from rank to rank, as BT", "eliminate", 0.5, ()),
+    "conjugate_gradient": Kernel((30, 1024, 1000), "products and sums by exchanges of pairs, as CG", "multiply", 0.99, (0,)),
+}
+
+
+class Outcome(NamedTuple):
+    waiting: list   # by the program's own clock, per rank
+    calls: int      # of MPI, most of all ranks
+    analysis: dict  # `show --json` of the analysis
+    models: dict    # `compare --delay-models --json`
+
+
+def run(work, directory, name, ranks, arguments=None):
+    """One kernel in the virtual time of the workspace, or in true time."""
+    kernel = KERNELS[name]
+    words = [str(word) for word in (arguments or kernel.arguments)]
+    done = work.run([*work.launcher(ranks), *work.tool("--trace", "-q", directory=name), f"{directory}/{name}", *words])
+    if done.status != 0 or done.out.count("verified") != ranks:
+        raise RuntimeError(f"{name}: status {done.status}: {done.out[-500:]}{done.err[-2000:]}")
+    waiting = [0.0] * ranks
+    for line in done.out.splitlines():
+        if line[0].isdigit():
+            rank, units, elapsed = map(int, line.split())
+            waiting[rank] = (elapsed - units * int(words[2])) / 1e9
+    launch.subprocess.run([work.latecomer, "-q", "analyze", "-n", "1", str(work.root / name)], check=True, timeout=patience(100))
+    compared = launch.subprocess.run([work.latecomer, "compare", "--delay-models", "--json", str(work.root / name)], check=True, capture_output=True,
+                                     text=True, timeout=patience(100))
+    analysis = work.show("--analysis", directory=name)
+    visits = [sum(row) for row in zip(*(values for path, values in analysis["metrics"]["visits"]["callpaths"].items() if path.split("/")[-1].startswith("MPI_")))]
+    return Outcome(waiting, int(max(visits)), analysis, launch.json.loads(compared.stdout))
+
+
+def of_ranks(analysis, metric):
+    return [sum(column) for column in zip(*analysis["metrics"].get(metric, {"callpaths": {}})["callpaths"].values())] or [0.0] * len(analysis["locations"])
+
+
+WAITS = ("mpi_latesender", "mpi_latereceiver", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan", "mpi_mgmt_comm_wait")
+
+
+def share(items, model, wanted):
+    """Of all costs, of the items that are wanted."""
+    costs = [sum(item[model][term] for term in ("short_term", "long_term")) for item in items]
+    return sum(cost for item, cost in zip(items, costs) if wanted(item)) / sum(costs)
+
+
+def faults(name, found):
+    kernel, analysis, models = KERNELS[name], found.analysis, found.models
+    slack = 2 * LATENCY * found.calls
+    waits = [sum(row) for row in zip(*(of_ranks(analysis, metric) for metric in WAITS))]
+    for rank, (wanted, got) in enumerate(zip(found.waiting, waits)):
+        if not wanted - slack <= got <= wanted + 1e-9:
+            yield f"rank {rank} waits {got:.6f} s, by its own clock {wanted:.6f} s (messages take up to {slack:.6f} s)"
+    whole = sum(waits) + sum(of_ranks(analysis, "mpi_finalize_wait"))
+    if analysis["meta"]["invariants"]["broken"]:
+        yield f"invariants: {analysis['meta']['invariants']}"
+    for key, costs in models["runs"][0]["delay_costs_s"].items():
+        if abs(costs - whole) > 1e-9:
+            yield f"{key}: costs {costs} s, waiting {whole} s"
+    for key in ("proportional", "waitfirst"):
+        of_code = share(models["callpaths"], key, lambda item: item["callpath"].split("/")[-1] == kernel.code)
+        if of_code < kernel.least:
+            yield f"{key}: {kernel.code} has {of_code:.1%} of the costs, not {kernel.least:.0%}"
+        first = max(models["ranks"], key=lambda item, key=key: sum(item[key][term] for term in ("short_term", "long_term")))["rank"]
+        if kernel.late and first not in kernel.late:
+            yield f"{key}: rank {first} costs most, not {kernel.late}"
+    if models["short_term"]["shifted_to_long_term"] < -1e-9:
+        yield f"wait-first makes fewer costs long-term: {models['short_term']}"
+
+
+def main():
+    latecomer, flavour, directory = sys.argv[1:]
+    bad = 0
+    with launch.Workspace(flavour, os.path.abspath(latecomer), virtual=True) as work:
+        for name in KERNELS:
+            found = run(work, Path(directory).absolute(), name, 4)
+            wrong = list(faults(name, found))
+            bad += bool(wrong)
+            sums = found.models["sums"]
+            print(f"{name}: waits {sum(found.waiting):.3f} s; indirect {sums['indirect']['proportional']:.3f} s, wait-first {sums['indirect']['waitfirst']:.3f} s")
+            for line in wrong:
+                print(f"  {line}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
