@@ -33,6 +33,10 @@ uint32_t lc_metric_of_model(const struct lc_view *view, const char *name) {
                                                                                        : LC_NONE;
 }
 
+const char *lc_delay_model_name(const struct lc_view *view) {
+    return view->wait_first ? "wait-first" : "proportional";
+}
+
 enum lc_err lc_check_delay_model(const struct lc_view *view) {
     if (!view->wait_first || lc_model_find_metric(view->model, "delay_latesender") == LC_NONE ||
         lc_metric_of_model(view, "delay_latesender") != LC_NONE)

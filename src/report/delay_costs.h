@@ -13,6 +13,9 @@ bool lc_is_delay_cost(const struct lc_view *view, uint32_t metric, bool *longter
  * of it. `name`: of the model proportional. */
 uint32_t lc_metric_of_model(const struct lc_view *view, const char *name);
 
+/* "proportional" or "wait-first". */
+const char *lc_delay_model_name(const struct lc_view *view);
+
 /* LC_ERR_NOT_FOUND: the result has delay costs, but not of the model that the view takes. */
 enum lc_err lc_check_delay_model(const struct lc_view *view);
 

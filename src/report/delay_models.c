@@ -43,6 +43,32 @@ static json_t *totals_json(const struct lc_delay_models *models, bool costs) {
     return metrics;
 }
 
+static json_t *tree_json(const struct lc_delay_models *models) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < models->n_nodes; i++) {
+        const struct lc_cost_node *node = &models->tree[i];
+        json_t *entry = pair_json(node->total);
+        json_object_set_new(entry, "metric",
+                            json_string(models->views[0]->model->metrics[node->metric].name));
+        json_object_set_new(entry, "display", json_string(node->display));
+        json_object_set_new(entry, "depth", json_integer((json_int_t)node->depth));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static json_t *runs_json(const struct lc_delay_models *models) {
+    json_t *list = json_array();
+    for (size_t v = 0; v < models->n_views; v++) {
+        json_t *run = json_object();
+        json_object_set_new(run, "file", json_string(models->views[v]->file));
+        json_object_set_new(run, "time_s", json_real(models->runs[v].time_s));
+        json_object_set_new(run, "delay_costs_s", pair_json(models->runs[v].costs));
+        json_array_append_new(list, run);
+    }
+    return list;
+}
+
 static json_t *sums_json(const struct lc_delay_models *models) {
     json_t *sums = json_object();
     for (int c = 0; c < LC_N_CLASSES; c++) {
@@ -91,6 +117,8 @@ static enum lc_err write_json(const struct lc_delay_models *models, FILE *out) {
     json_t *curves = json_object();
     enum lc_err err = pareto_json(models, &models->locations, curves, "locations");
     if (err == LC_OK)
+        err = pareto_json(models, &models->ranks, curves, "ranks");
+    if (err == LC_OK)
         err = pareto_json(models, &models->paths, curves, "callpaths");
     if (err != LC_OK) {
         json_decref(curves);
@@ -99,14 +127,14 @@ static enum lc_err write_json(const struct lc_delay_models *models, FILE *out) {
     double first = models->sums[0][LC_CLASS_SHORT_TERM],
            other = models->sums[1][LC_CLASS_SHORT_TERM];
     json_t *all = json_pack(
-        "{s:s, s:i, s:[s, s], s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}}", "format",
-        "latecomer-delay-models", "version", 1, "models", lc_cost_model_names[0],
-        lc_cost_model_names[1], "analyses", (json_int_t)models->n_views, "metrics",
-        totals_json(models, true), "classification", totals_json(models, false), "sums",
-        sums_json(models), "locations", items_json(models, &models->locations), "ranks",
-        items_json(models, &models->ranks), "callpaths", items_json(models, &models->paths),
-        "pareto", curves, "short_term", "proportional", first, "waitfirst", other,
-        "shifted_to_long_term", first - other);
+        "{s:s, s:i, s:[s, s], s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}}",
+        "format", "latecomer-delay-models", "version", 1, "models", lc_cost_model_names[0],
+        lc_cost_model_names[1], "analyses", (json_int_t)models->n_views, "runs", runs_json(models),
+        "tree", tree_json(models), "metrics", totals_json(models, true), "classification",
+        totals_json(models, false), "sums", sums_json(models), "locations",
+        items_json(models, &models->locations), "ranks", items_json(models, &models->ranks),
+        "callpaths", items_json(models, &models->paths), "pareto", curves, "short_term",
+        "proportional", first, "waitfirst", other, "shifted_to_long_term", first - other);
     if (all == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot build the JSON of the comparison");
     json_dumpf(all, out, JSON_REAL_PRECISION(17) | JSON_INDENT(1));

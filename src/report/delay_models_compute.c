@@ -61,6 +61,35 @@ static enum lc_err find_pairs(struct lc_delay_models *models) {
     return LC_OK;
 }
 
+static bool is_above(const struct lc_model *model, uint32_t metric, uint32_t below) {
+    while (below != LC_NONE && below != metric)
+        below = model->metrics[below].parent;
+    return below == metric;
+}
+
+/* The metrics of the pairs and all that these are parts of. */
+static enum lc_err make_tree(struct lc_delay_models *models) {
+    const struct lc_model *model = models->views[0]->model;
+    LC_TRY(lc_alloc(&models->tree, model->n_metrics + 1, sizeof models->tree[0]));
+    for (uint32_t m = 0; m < model->n_metrics; m++) {
+        struct lc_cost_node node = {.display = model->metrics[m].display, .metric = m};
+        bool wanted = false;
+        for (size_t i = 0; i < models->n_pairs; i++) {
+            const struct lc_cost_metric_pair *pair = &models->pairs[i];
+            if (!is_above(model, m, lc_model_find_metric(model, pair->name)))
+                continue;
+            wanted = true;
+            for (int k = 0; k < LC_N_COST_MODELS; k++)
+                node.total[k] += pair->total[k];
+        }
+        for (uint32_t up = model->metrics[m].parent; up != LC_NONE; up = model->metrics[up].parent)
+            node.depth++;
+        if (wanted)
+            models->tree[models->n_nodes++] = node;
+    }
+    return LC_OK;
+}
+
 static enum lc_err check_view(const struct lc_delay_models *models, const struct lc_view *view) {
     const struct lc_model *model = view->model, *first = models->views[0]->model;
     bool same = model->n_locations == first->n_locations;
@@ -129,10 +158,11 @@ static enum lc_err list_paths(struct lc_delay_models *models, struct lc_view *vi
     return LC_OK;
 }
 
-/* Adds the values of one metric, each as its part of the mean. */
-static enum lc_err add_metric(struct lc_delay_models *models, struct lc_view *view, uint32_t metric,
+/* Adds the values of one metric of a run, each as its part of the mean. */
+static enum lc_err add_metric(struct lc_delay_models *models, size_t run, uint32_t metric,
                               int model, struct lc_cost_metric_pair *pair, const size_t *index,
                               double *row) {
+    struct lc_view *view = models->views[run];
     double total = 0.0, n = (double)models->n_views;
     for (uint32_t p = 0; metric != LC_NONE && p < view->n_paths; p++) {
         LC_TRY(lc_view_exclusive_row(view, metric, p, row));
@@ -145,13 +175,19 @@ static enum lc_err add_metric(struct lc_delay_models *models, struct lc_view *vi
     pair->total[model] += total / n;
     pair->least[model] = view == models->views[0] ? total : fmin(pair->least[model], total);
     pair->most[model] = fmax(pair->most[model], total);
+    if (pair->class <= LC_CLASS_LONG_TERM)
+        models->runs[run].costs[model] += total;
     return LC_OK;
 }
 
-static enum lc_err add_view(struct lc_delay_models *models, struct lc_view *view) {
+static enum lc_err add_view(struct lc_delay_models *models, size_t run) {
+    struct lc_view *view = models->views[run];
+    uint32_t time = lc_model_find_metric(view->model, "time");
     size_t *index = NULL;
     double *row = NULL;
     LC_TRY(check_view(models, view));
+    if (time != LC_NONE)
+        LC_TRY(lc_view_total(view, time, &models->runs[run].time_s));
     enum lc_err err = lc_alloc(&index, view->n_paths + 1, sizeof index[0]);
     if (err == LC_OK)
         err = lc_alloc(&row, models->locations.n + 1, sizeof row[0]);
@@ -159,10 +195,10 @@ static enum lc_err add_view(struct lc_delay_models *models, struct lc_view *view
         err = list_paths(models, view, index);
     for (size_t i = 0; err == LC_OK && i < models->n_pairs; i++) {
         struct lc_cost_metric_pair *pair = &models->pairs[i];
-        err = add_metric(models, view, lc_model_find_metric(view->model, pair->name), 0, pair,
-                         index, row);
+        err = add_metric(models, run, lc_model_find_metric(view->model, pair->name), 0, pair, index,
+                         row);
         if (err == LC_OK)
-            err = add_metric(models, view, twin_of(view, pair->name), 1, pair, index, row);
+            err = add_metric(models, run, twin_of(view, pair->name), 1, pair, index, row);
     }
     free(index);
     free(row);
@@ -193,9 +229,11 @@ enum lc_err lc_delay_models_compute(struct lc_delay_models *models) {
     LC_TRY(check_view(models, models->views[0]));
     LC_TRY(find_pairs(models));
     LC_TRY(list_locations(models));
+    LC_TRY(lc_alloc(&models->runs, models->n_views, sizeof models->runs[0]));
     for (size_t v = 0; v < models->n_views; v++)
-        LC_TRY(add_view(models, models->views[v]));
+        LC_TRY(add_view(models, v));
     sum_up(models);
+    LC_TRY(make_tree(models));
     sort(&models->locations);
     sort(&models->ranks);
     sort(&models->paths);
@@ -214,6 +252,8 @@ void lc_delay_models_free(struct lc_delay_models *models) {
     free(models->locations.list);
     free(models->ranks.list);
     free(models->pairs);
+    free(models->tree);
+    free(models->runs);
     lc_lookup_free(&models->path_lookup);
 }
 

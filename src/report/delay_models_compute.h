@@ -28,6 +28,19 @@ struct lc_cost_metric_pair { /* one metric in both models; seconds */
     double least[LC_N_COST_MODELS], most[LC_N_COST_MODELS]; /* of them */
 };
 
+/* A node of the tree of cost metrics: a pair, or a sum over those below it. */
+struct lc_cost_node {
+    const char *display;
+    uint32_t metric; /* of the first view, model proportional */
+    size_t depth;
+    double total[LC_N_COST_MODELS]; /* mean over the analyses */
+};
+
+struct lc_cost_run {                /* one analysis */
+    double time_s;                  /* of all locations */
+    double costs[LC_N_COST_MODELS]; /* all */
+};
+
 struct lc_cost_item { /* a location, a rank or a call path; means over the analyses, in seconds */
     uint32_t id;      /* location or path of the first view; LC_NONE: another one has the path */
     int32_t rank;
@@ -45,6 +58,9 @@ struct lc_delay_models {
     size_t n_views;
     struct lc_cost_metric_pair *pairs;
     size_t n_pairs;
+    struct lc_cost_node *tree; /* parents before children */
+    size_t n_nodes;
+    struct lc_cost_run *runs;                     /* n_views */
     struct lc_cost_items locations, ranks, paths; /* paths: those with costs */
     struct lc_lookup path_lookup;
     double all[LC_N_COST_MODELS]; /* all costs */

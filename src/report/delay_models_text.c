@@ -23,65 +23,92 @@ static struct unit unit_for(double largest_s) {
 static void print_total(const struct lc_text *text, const char *name, double a, double b,
                         struct unit unit) {
     if (a != 0.0 || b != 0.0)
-        fprintf(text->out, "  %-36s %14.3f %14.3f %+14.3f\n", name, a * unit.per_second,
+        fprintf(text->out, "  %-52s %12.3f %12.3f %+12.3f\n", name, a * unit.per_second,
                 b * unit.per_second, (b - a) * unit.per_second);
 }
 
-/* The metrics of a class below their sum; one alone is the sum. */
-static void print_class(const struct lc_text *text, const struct lc_delay_models *models,
-                        enum lc_cost_class class, const char *name, struct unit unit) {
-    char indented[80];
-    size_t n = 0;
-    print_total(text, name, models->sums[0][class], models->sums[1][class], unit);
-    for (size_t i = 0; i < models->n_pairs; i++)
-        n += models->pairs[i].class == class &&
-             (models->pairs[i].total[0] != 0.0 || models->pairs[i].total[1] != 0.0);
-    for (size_t i = 0; n > 0 && i < models->n_pairs; i++) {
-        const struct lc_cost_metric_pair *pair = &models->pairs[i];
-        snprintf(indented, sizeof indented, "    %s", pair->name);
-        if (pair->class == class)
-            print_total(text, indented, pair->total[0], pair->total[1], unit);
+/* "Late Sender: delay costs, short-term" below "Late Sender: delay costs": short-term. */
+static const char *name_below(const struct lc_cost_node *node, const struct lc_cost_node *above) {
+    size_t length = above != NULL ? strlen(above->display) : 0;
+    bool repeats = length > 0 && strncmp(node->display, above->display, length) == 0 &&
+                   strncmp(node->display + length, ", ", 2) == 0;
+    return repeats ? node->display + length + 2 : node->display;
+}
+
+/* Costs, and wait states by origin and effect, each kind below its sum. */
+static void print_tree(const struct lc_text *text, const struct lc_delay_models *models) {
+    const struct unit unit = unit_for(fmax(models->all[0], models->all[1]));
+    char note[96], indented[96];
+    snprintf(note, sizeof note, "%s; costs: of code, by those who wait; wait states: who waits",
+             unit.name);
+    lc_text_heading(text, "Metrics", note);
+    fprintf(text->out, "  %-52s %12s %12s %12s\n", "", lc_cost_model_names[0],
+            lc_cost_model_names[1], "difference");
+    for (size_t i = 0; i < models->n_nodes; i++) {
+        const struct lc_cost_node *node = &models->tree[i], *above = node;
+        while (above > models->tree && above->depth >= node->depth)
+            above--;
+        snprintf(indented, sizeof indented, "%*s%s", (int)(2 * node->depth), "",
+                 name_below(node, above->depth < node->depth ? above : NULL));
+        print_total(text, indented, node->total[0], node->total[1], unit);
     }
 }
 
 static void print_totals(const struct lc_text *text, const struct lc_delay_models *models) {
+    static const char *const names[LC_N_CLASSES] = {
+        "costs: direct (short-term)", "costs: indirect (long-term)", "wait states: direct",
+        "wait states: indirect",      "wait states: propagating",    "wait states: terminal"};
     const struct unit unit = unit_for(fmax(models->all[0], models->all[1]));
     const double first = models->sums[0][LC_CLASS_SHORT_TERM],
                  other = models->sums[1][LC_CLASS_SHORT_TERM];
-    char note[96], moved[32];
-    snprintf(note, sizeof note, "%s; costs: of code, by those who wait; wait states: who waits",
-             unit.name);
-    lc_text_heading(text, "Totals", note);
-    fprintf(text->out, "  %-36s %14s %14s %14s\n", "", lc_cost_model_names[0],
+    char moved[32];
+    lc_text_heading(text, "Totals", unit.name);
+    fprintf(text->out, "  %-52s %12s %12s %12s\n", "", lc_cost_model_names[0],
             lc_cost_model_names[1], "difference");
     print_total(text, "delay costs", models->all[0], models->all[1], unit);
-    print_class(text, models, LC_CLASS_SHORT_TERM, "  direct (short-term)", unit);
-    print_class(text, models, LC_CLASS_LONG_TERM, "  indirect (long-term)", unit);
-    fputs("  wait states in MPI\n", text->out);
-    print_class(text, models, LC_CLASS_DIRECT, "  direct", unit);
-    print_class(text, models, LC_CLASS_INDIRECT, "  indirect", unit);
-    print_class(text, models, LC_CLASS_PROPAGATING, "  propagating", unit);
-    print_class(text, models, LC_CLASS_TERMINAL, "  terminal", unit);
+    for (int c = 0; c < LC_N_CLASSES; c++)
+        print_total(text, names[c], models->sums[0][c], models->sums[1][c], unit);
     fprintf(text->out,
             "  wait-first moves %s (%.1f %% of the short-term costs) to long-term costs\n",
             lc_text_seconds(first - other, moved), lc_text_share(first - other, first));
 }
 
-/* How far single analyses are from the mean. */
-static void print_spread(const struct lc_text *text, const struct lc_delay_models *models) {
-    double below = 0.0, above = 0.0, all = models->all[0];
-    for (size_t i = 0; i < models->n_pairs; i++) {
-        const struct lc_cost_metric_pair *pair = &models->pairs[i];
-        for (int m = 0; m < LC_N_COST_MODELS; m++) {
-            below = fmax(below, pair->total[m] - pair->least[m]);
-            above = fmax(above, pair->most[m] - pair->total[m]);
-        }
+/* The mean of some runs, and how far the least and the most of them are from it. */
+struct spread {
+    double mean, least, most;
+};
+
+static struct spread spread_of(const struct lc_delay_models *models, bool costs) {
+    struct spread s = {0.0, INFINITY, 0.0};
+    for (size_t v = 0; v < models->n_views; v++) {
+        double value = costs ? models->runs[v].costs[0] : models->runs[v].time_s;
+        s.mean += value / (double)models->n_views;
+        s.least = fmin(s.least, value);
+        s.most = fmax(s.most, value);
     }
-    if (models->n_views > 1)
-        fprintf(text->out,
-                "  means of %zu analyses; of a metric at most %.1f %% of all costs below, %.1f %% "
-                "above\n",
-                models->n_views, lc_text_share(below, all), lc_text_share(above, all));
+    return s;
+}
+
+static void print_spread(const struct lc_text *text, const char *what, struct spread s) {
+    char mean[32], least[32], most[32];
+    fprintf(text->out, "  %s: mean %s, least %s (%+.1f %%), most %s (%+.1f %%)\n", what,
+            lc_text_seconds(s.mean, mean), lc_text_seconds(s.least, least),
+            lc_text_share(s.least - s.mean, s.mean), lc_text_seconds(s.most, most),
+            lc_text_share(s.most - s.mean, s.mean));
+}
+
+static void print_runs(const struct lc_text *text, const struct lc_delay_models *models) {
+    char time[32], costs[32], other[32];
+    if (models->n_views < 2)
+        return;
+    lc_text_heading(text, "Runs",
+                    "time of all ranks and threads; delay costs, proportional and wait-first");
+    for (size_t v = 0; v < models->n_views; v++)
+        fprintf(text->out, "  %10s %10s %10s  %s\n", lc_text_seconds(models->runs[v].time_s, time),
+                lc_text_seconds(models->runs[v].costs[0], costs),
+                lc_text_seconds(models->runs[v].costs[1], other), models->views[v]->file);
+    print_spread(text, "time", spread_of(models, false));
+    print_spread(text, "delay costs", spread_of(models, true));
 }
 
 /* Paths of the first view as everywhere, those that only others have as they are. */
@@ -201,7 +228,8 @@ enum lc_err lc_delay_models_text(const struct lc_delay_models *models, FILE *out
         fprintf(out, ", %s", models->views[v]->file);
     fputs(": delay costs in two models\n", out);
     print_totals(&text, models);
-    print_spread(&text, models);
+    print_runs(&text, models);
+    print_tree(&text, models);
     LC_TRY(print_items(&text, models, &models->ranks, false));
     print_waiting(&text, models);
     LC_TRY(print_items(&text, models, &models->paths, true));

@@ -34,7 +34,7 @@
 
 struct cause {
     uint32_t path;
-    double total, indirect;   /* indirect: measured, of the total */
+    double total, indirect;   /* indirect: of the total */
     double *cost;             /* per process: waiting of others */
     const struct lc_late *by; /* the largest measured part; NULL: none */
     bool exact;               /* costs are from the trace */
@@ -112,16 +112,21 @@ static enum lc_err add_measured(struct lc_search *search, struct causes *causes)
     return LC_OK;
 }
 
-/* Costs of one path of an analysis, of all kinds, per location. */
-static enum lc_err sum_costs(struct lc_view *analysis, uint32_t path, double *row, double *sums) {
+/* Costs of one path of an analysis, of all kinds, per location; *indirect: the long-term ones of
+ * all locations. */
+static enum lc_err sum_costs(struct lc_view *analysis, uint32_t path, double *row, double *sums,
+                             double *indirect) {
     memset(sums, 0, analysis->model->n_locations * sizeof sums[0]);
+    *indirect = 0.0;
     for (uint32_t m = 0; m < analysis->model->n_metrics; m++) {
         bool longterm;
         if (!lc_is_delay_cost(analysis, m, &longterm))
             continue;
         LC_TRY(lc_view_exclusive_row(analysis, m, path, row));
-        for (size_t l = 0; l < analysis->model->n_locations; l++)
+        for (size_t l = 0; l < analysis->model->n_locations; l++) {
             sums[l] += row[l];
+            *indirect += longterm ? row[l] : 0.0;
+        }
     }
     return LC_OK;
 }
@@ -136,8 +141,8 @@ static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
     if (err == LC_OK)
         err = lc_alloc(&costs, m, sizeof costs[0]);
     for (uint32_t p = 0; err == LC_OK && p < analysis->n_paths; p++) {
-        double total = 0.0;
-        err = analysis->paths[p].mpi ? LC_OK : sum_costs(analysis, p, row, sums);
+        double total = 0.0, indirect = 0.0;
+        err = analysis->paths[p].mpi ? LC_OK : sum_costs(analysis, p, row, sums, &indirect);
         for (size_t l = 0; err == LC_OK && l < n && !analysis->paths[p].mpi; l++)
             total += sums[l];
         if (err != LC_OK || total < 0.002 * search->all_s)
@@ -156,6 +161,7 @@ static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
         lc_per_process(analysis, sums, false, costs);
         memcpy(cause->cost, costs, m * sizeof costs[0]);
         cause->total = total;
+        cause->indirect = indirect;
         cause->exact = true;
     }
     free(row);
@@ -392,7 +398,7 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
                                                        : LC_IMBALANCE);
     finding.path = cause->path;
     finding.severity_s = seconds;
-    finding.indirect_s = cause->exact || !whole ? NAN : cause->indirect;
+    finding.indirect_s = whole ? cause->indirect : NAN;
     finding.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
     if (one) {
         finding.ranks[0] = rank;

@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "report/delay_costs.h"
 #include "report/findings.h"
 #include "report/late.h"
 #include "report/path_impact.h"
@@ -186,6 +187,8 @@ static enum lc_err put_findings(struct lc_view *view, FILE *out) {
         json_dumpf(list, out, JSON_REAL_PRECISION(17));
         fputs(",\n", out);
         json_decref(list);
+        if (findings->from_trace)
+            fprintf(out, " \"delay_model\": \"%s\",\n", lc_delay_model_name(view));
     }
     lc_findings_free(findings);
     lc_sums_free(sums);

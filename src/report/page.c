@@ -1,13 +1,14 @@
 /* Blocks of a page: "page.json" lists the results; of the k-th are "k/profile.json" and
  * "k/profile.rows", the same of its analysis with the members of that file which hold JSON, and
- * "k/timeline"; of all together "scaling.json", "compare.json"; of the i-th fingerprint
- * "fingerprint/i.json". */
+ * "k/timeline"; of all together "scaling.json", "compare.json", and of their analyses
+ * "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json". */
 #include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json_text.h"
+#include "base/mem.h"
 #include "report/compare.h"
 #include "report/delay_models.h"
 #include "report/page_data.h"
@@ -83,32 +84,52 @@ static enum lc_err put_members(struct lc_view *view, size_t k, const char *role,
     return LC_OK;
 }
 
-/* Only analyses have both models. */
-static enum lc_err put_models(struct lc_view *view, size_t k, const char *role, FILE *out) {
-    struct named_block b = {.stream = NULL};
+/* Only analyses have both models, and only runs of one size have a mean. */
+static enum lc_err put_models(struct lc_view *const *views, size_t n, const char *name, FILE *out) {
     char *text = NULL;
     size_t bytes;
     FILE *memory = open_memstream(&text, &bytes);
     if (memory == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
-    enum lc_err err = lc_delay_models_write(&view, 1, true, memory);
+    enum lc_err err = lc_delay_models_write(views, n, true, memory);
     fclose(memory);
-    snprintf(b.name, sizeof b.name, "%zu/%s/delay_models.json", k, role);
-    err = err == LC_OK ? put_bytes(b.name, text, bytes, out) : LC_OK;
+    err = err == LC_OK ? put_bytes(name, text, bytes, out) : LC_OK;
     free(text);
+    return err;
+}
+
+/* The models of all analyses together. */
+static enum lc_err put_mean_models(const struct lc_page_result *results, size_t n, FILE *out) {
+    struct lc_view **views;
+    size_t opened = 0;
+    LC_TRY(lc_alloc(&views, n, sizeof views[0]));
+    enum lc_err err = LC_OK;
+    while (err == LC_OK && opened < n) {
+        const struct lc_page_result *result = &results[opened];
+        const char *file = result->analysis != NULL ? result->analysis : result->file;
+        err = lc_view_open(&views[opened], file);
+        opened += err == LC_OK;
+    }
+    if (err == LC_OK)
+        err = put_models(views, n, "delay_models.json", out);
+    while (opened > 0)
+        lc_view_close(views[--opened]);
+    free(views);
     return err;
 }
 
 static enum lc_err put_file(const char *file, size_t k, const char *role, FILE *out) {
     struct lc_view *view;
+    char name[64];
     LC_TRY(lc_view_open(&view, file));
     enum lc_err err = lc_view_fold(view, true);
     if (err == LC_OK)
         err = put_result(view, k, role, out);
     if (err == LC_OK)
         err = put_members(view, k, role, out);
+    snprintf(name, sizeof name, "%zu/%s/delay_models.json", k, role);
     if (err == LC_OK)
-        err = put_models(view, k, role, out);
+        err = put_models(&view, 1, name, out);
     lc_view_close(view);
     return err;
 }
@@ -227,6 +248,7 @@ enum lc_err lc_page_write(const struct lc_page_content *content, FILE *out) {
     if (n > 1) {
         LC_TRY(put_scaling(results, n, out));
         LC_TRY(put_comparison(results, n, out));
+        LC_TRY(put_mean_models(results, n, out));
     }
     LC_TRY(put_fingerprints(content, out));
     mark += sizeof data_mark - 1;

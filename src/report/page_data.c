@@ -1,6 +1,10 @@
 #include "report/page_data.h"
 
+#include <jansson.h>
+
 #include "base/json_text.h"
+#include "report/delay_costs.h"
+#include "report/findings.h"
 #include "report/json.h"
 #include "report/text_parts.h"
 
@@ -69,12 +73,38 @@ static void put_factor(void *context, const struct lc_text_factor *factor) {
     fputs("},", out);
 }
 
+static enum lc_err findings_waitfirst(struct lc_view *view, const struct lc_sums *sums,
+                                      struct lc_findings **findings) {
+    LC_TRY(lc_check_delay_model(view));
+    return lc_findings_of(findings, view, sums);
+}
+
+/* Findings by the second model too, where an analysis has both. */
+static enum lc_err put_findings_waitfirst(struct lc_view *view, FILE *out) {
+    struct lc_sums *sums;
+    struct lc_findings *findings = NULL;
+    LC_TRY(lc_sums_new(&sums, view));
+    view->wait_first = true;
+    enum lc_err err = findings_waitfirst(view, sums, &findings);
+    view->wait_first = false;
+    if (err == LC_OK && findings->from_trace) {
+        json_t *list = lc_findings_json(findings, view);
+        fputs(",\n\"findings_waitfirst\": ", out);
+        json_dumpf(list, out, JSON_REAL_PRECISION(17));
+        json_decref(list);
+    }
+    lc_findings_free(findings);
+    lc_sums_free(sums);
+    return err == LC_ERR_NOT_FOUND ? LC_OK : err;
+}
+
 enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
     const struct lc_json_options options = {.by = LC_JSON_BY_LOCATION};
     fputs("{\"file\": ", out);
     put_string(out, view->file);
     fputs(",\n\"result\": ", out);
     LC_TRY(lc_json_write(view, &options, out));
+    LC_TRY(put_findings_waitfirst(view, out));
     put_metrics(view->model, out);
     put_paths(view, out);
     fputs(",\n\"factors\": [", out);

@@ -7,7 +7,8 @@
 
 #include "report/view.h"
 
-/* One object: "file", "result" (as `show --json --by=location`), "metrics", "paths", "factors".
+/* One object: "file", "result" (as `show --json --by=location`), "findings_waitfirst" (in the model
+ * wait-first, where an analysis took part), "metrics", "paths", "factors".
  * Errors: those of lc_json_write; what was written by then stays written. */
 enum lc_err lc_page_data(struct lc_view *view, FILE *out);
 

@@ -2,9 +2,9 @@
 import type { JSX } from "preact";
 import { percent, seconds, visible } from "./format";
 import { PerformanceImpact } from "./impact";
-import { Bar, Choice, Figure, Legend, Lines, PathText, Section, Table, type Column } from "./parts";
+import { Bar, Choice, Figure, Legend, Lines, ModelChoice, PathText, Section, Table, type Column } from "./parts";
 import type { Result } from "./result";
-import { numberKey, type Navigation } from "./state";
+import { numberKey, waitFirst, type Navigation } from "./state";
 import type { Costs, DelayModels, Late, RootCause } from "./types";
 
 /** A chain in time: every victim a bar in the row of its rank, from who it waited for. */
@@ -48,17 +48,17 @@ function Chain(props: { cause: RootCause; nav: Navigation; hasTimeline: boolean 
 
 function Causes(props: { result: Result; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
-  const waitFirst = nav.state.keys.model === "wait-first" && result.rootCausesWaitFirst.length > 0;
-  const causes = (waitFirst ? result.rootCausesWaitFirst : result.rootCauses).slice(0, 50);
+  const second = waitFirst(nav.state) && result.rootCausesWaitFirst.length > 0;
+  const causes = (second ? result.rootCausesWaitFirst : result.rootCauses).slice(0, 50);
   const chosen = Math.min(numberKey(nav.state, "cause", 0), causes.length - 1);
   const most = causes[0]?.cost_s ?? 1;
   const rows = causes.map((cause, i) => ({ cause, i }));
   type R = { cause: RootCause; i: number };
   return (
-    <Section title="Root causes" note={waitFirst ? "what others waited because of it; what was late because of waiting pays last" : "what others waited because of it, directly and further along"}>
-      {result.rootCausesWaitFirst.length > 0 && <p class="tools left"><Choice label="Model" value={waitFirst ? "wait-first" : "proportional"} options={[["proportional", "proportional"], ["wait-first", "wait-first"]]} onChange={(v) => nav.set({ model: v, cause: 0 })} /></p>}
+    <Section title="Root causes" note={second ? "what others waited because of it; what was late because of waiting pays last" : "what others waited because of it, directly and further along"}>
+      {result.rootCausesWaitFirst.length > 0 && <ModelChoice nav={nav} />}
       <Table<R> name="root-causes" rows={rows} most={20} selected={(r) => r.i === chosen} columns={[
-        { title: "costs", cell: (r) => <a href={nav.link("causes", { cause: r.i, ...(waitFirst ? { model: "wait-first" } : {}) })}>{seconds(r.cause.cost_s)}</a>, value: (r) => r.cause.cost_s, number: true },
+        { title: "costs", cell: (r) => <a href={nav.link("causes", { cause: r.i })}>{seconds(r.cause.cost_s)}</a>, value: (r) => r.cause.cost_s, number: true },
         { title: "directly, further", cell: (r) => <Bar parts={[{ share: r.cause.short_term_s / most, class: "late", title: "directly" }, { share: r.cause.long_term_s / most, class: "late2", title: "further along" }]} />, value: () => "" },
         { title: "rank", cell: (r) => r.cause.rank, value: (r) => r.cause.rank, number: true },
         { title: "where", cell: (r) => <PathText path={r.cause.callpath} />, value: (r) => r.cause.callpath },
@@ -72,21 +72,83 @@ function Causes(props: { result: Result; nav: Navigation }): JSX.Element {
 
 const sum = (pair: { short_term: number; long_term: number } | undefined): number => (pair ? (pair.short_term || 0) + (pair.long_term || 0) : 0);
 
-const SUMS: [keyof Costs, string][] = [["short_term", "costs: direct"], ["long_term", "costs: indirect"], ["direct", "wait states: direct"], ["indirect", "wait states: indirect"], ["propagating", "wait states: propagating"], ["terminal", "wait states: terminal"]];
+type TreeRow = NonNullable<DelayModels["tree"]>[number];
 
-/** What all code costs, and of which kind the waiting is. */
-function ModelSums(props: { models: DelayModels }): JSX.Element | null {
-  const { sums } = props.models;
-  if (!sums) return null;
-  const rows = SUMS.filter(([key]) => sums[key].proportional !== 0 || sums[key].waitfirst !== 0);
-  const difference = (key: keyof Costs): number => sums[key].waitfirst - sums[key].proportional;
+/** "Late Sender: delay costs, short-term" below "Late Sender: delay costs": short-term. */
+export function nameBelow(tree: { display: string; depth: number }[], at: number): string {
+  const above = tree.slice(0, at).reverse().find((node) => node.depth < tree[at].depth);
+  const { display } = tree[at];
+  return above && display.startsWith(`${above.display}, `) ? display.slice(above.display.length + 2) : display;
+}
+
+/** What all code costs, and of which kind the waiting is: sums and their parts. */
+function ModelTree(props: { models: DelayModels }): JSX.Element | null {
+  const tree = props.models.tree ?? [];
+  const rows = tree.map((node, at) => ({ ...node, name: nameBelow(tree, at) })).filter((node) => node.proportional !== 0 || node.waitfirst !== 0);
+  type R = TreeRow & { name: string };
+  if (rows.length === 0) return null;
+  const difference = (r: R): number => r.waitfirst - r.proportional;
   return (
-    <Table<[keyof Costs, string]> name="model-sums" rows={rows} columns={[
-      { title: "in all", cell: ([, text]) => text, value: ([, text]) => text },
-      { title: "proportional", cell: ([key]) => seconds(sums[key].proportional), value: ([key]) => sums[key].proportional, number: true },
-      { title: "wait-first", cell: ([key]) => seconds(sums[key].waitfirst), value: ([key]) => sums[key].waitfirst, number: true },
-      { title: "difference", cell: ([key]) => `${difference(key) > 0 ? "+" : ""}${seconds(difference(key))}`, value: ([key]) => difference(key), number: true },
+    <Table<R> name="model-sums" rows={rows} most={60} columns={[
+      { title: "in all", cell: (r) => <span class={`depth${Math.min(r.depth, 4)}`} title={r.metric}>{r.name}</span>, value: (r) => r.metric },
+      { title: "proportional", cell: (r) => seconds(r.proportional), value: (r) => r.proportional, number: true },
+      { title: "wait-first", cell: (r) => seconds(r.waitfirst), value: (r) => r.waitfirst, number: true },
+      { title: "difference", cell: (r) => `${difference(r) > 0 ? "+" : ""}${seconds(difference(r))}`, value: difference, number: true },
     ]} />
+  );
+}
+
+/** Runs of a mean: how far they are apart. */
+function ModelRuns(props: { models: DelayModels }): JSX.Element | null {
+  const runs = props.models.runs ?? [];
+  if (runs.length < 2) return null;
+  type R = (typeof runs)[number];
+  const mean = runs.reduce((all, r) => all + r.delay_costs_s.proportional, 0) / runs.length || 1;
+  const off = (r: R): number => r.delay_costs_s.proportional / mean - 1;
+  return (
+    <Table<R> name="model-runs" rows={runs} most={20} columns={[
+      { title: "run", cell: (r) => visible(r.file), value: (r) => r.file },
+      { title: "time of all ranks", cell: (r) => seconds(r.time_s), value: (r) => r.time_s, number: true },
+      { title: "delay costs", cell: (r) => seconds(r.delay_costs_s.proportional), value: (r) => r.delay_costs_s.proportional, number: true },
+      { title: "from the mean", cell: (r) => `${off(r) > 0 ? "+" : ""}${percent(off(r))}`, value: off, number: true },
+    ]} />
+  );
+}
+
+const MOST_BARS = 256;
+
+/** A bar for each rank: what both models give it, and what one of them gives more. */
+function ModelBars(props: { models: DelayModels; nav: Navigation }): JSX.Element | null {
+  const ranks = props.models.ranks ?? [];
+  if (ranks.length < 2) return null;
+  const byCosts = props.nav.state.keys.order === "costs";
+  const rows = (byCosts ? ranks : [...ranks].sort((a, b) => a.rank - b.rank)).slice(0, MOST_BARS);
+  const [width, height, left] = [580, 130, 58];
+  const most = Math.max(...ranks.flatMap((r) => [sum(r.proportional), sum(r.waitfirst)]), 1e-300);
+  const step = width / rows.length;
+  const y = (v: number): number => 8 + height * (1 - v / most);
+  const every = Math.max(1, Math.ceil(rows.length / 24));
+  return (
+    <>
+      <p class="tools left"><Choice label="Order" value={byCosts ? "costs" : "ranks"} options={[["ranks", "by rank"], ["costs", "by costs, proportional"]]} onChange={(order) => props.nav.set({ order })} /></p>
+      <Legend items={[{ class: "bothfill", text: "in both models" }, { class: "s0fill", text: "more, proportional" }, { class: "s1fill", text: "more, wait-first" }]} />
+      <Figure name="model-bars" width={640} height={height + 34} label={`Delay costs of ${rows.length} ranks in both models`}>
+        {[0, 0.5, 1].map((share) => <><line class="grid" x1={left} x2={left + width} y1={y(share * most)} y2={y(share * most)} /><text class="tick" x={left - 6} y={y(share * most) + 4} text-anchor="end">{seconds(share * most)}</text></>)}
+        {rows.map((r, i) => {
+          const [a, b] = [sum(r.proportional), sum(r.waitfirst)];
+          const [low, high] = [Math.min(a, b), Math.max(a, b)];
+          return (
+            <g>
+              <title>{`rank ${r.rank}: ${seconds(a)} proportional, ${seconds(b)} wait-first`}</title>
+              <rect class="bothfill" x={left + i * step} y={y(low)} width={Math.max(0.5, step - 1)} height={8 + height - y(low)} />
+              <rect class={a > b ? "s0fill" : "s1fill"} x={left + i * step} y={y(high)} width={Math.max(0.5, step - 1)} height={y(low) - y(high)} />
+              {i % every === 0 && <text class="tick" x={left + (i + 0.5) * step} y={height + 24} text-anchor="middle">{r.rank}</text>}
+            </g>
+          );
+        })}
+      </Figure>
+      {ranks.length > rows.length && <p class="dim">The first {rows.length} of {ranks.length}; all are in the table.</p>}
+    </>
   );
 }
 
@@ -115,16 +177,26 @@ function ModelRanks(props: { models: DelayModels }): JSX.Element | null {
   );
 }
 
-function Models(props: { models: DelayModels }): JSX.Element {
-  const rows = (props.models.callpaths ?? []).filter((r) => sum(r.proportional) + sum(r.waitfirst) > 0);
+const CURVES: Record<string, string> = { locations: "ranks and threads", ranks: "ranks", callpaths: "call paths" };
+
+function Models(props: { own: DelayModels | null; mean: DelayModels | null; nav: Navigation }): JSX.Element | null {
+  const { own, mean, nav } = props;
+  const ofAll = mean !== null && (nav.state.keys.of === "all" || own === null);
+  const models = ofAll ? mean : own;
+  if (!models) return null;
+  const rows = (models.callpaths ?? []).filter((r) => sum(r.proportional) + sum(r.waitfirst) > 0);
   const all = (key: "proportional" | "waitfirst"): number => rows.reduce((s, r) => s + sum(r[key]), 0) || 1;
   const [a, b] = [all("proportional"), all("waitfirst")];
+  const hasThreads = (models.locations ?? []).length > (models.ranks ?? []).length;
   type R = (typeof rows)[number];
   return (
     <Section title="Two models of who pays" note="proportional: excess time shares the costs; wait-first: what was late because of waiting pays last">
-      <ModelSums models={props.models} />
+      {mean && own && <p class="tools left"><Choice label="Of" value={ofAll ? "all" : "one"} options={[["one", "this run"], ["all", `mean of ${mean.analyses} runs`]]} onChange={(of) => nav.set({ of })} /></p>}
+      <ModelRuns models={models} />
+      <ModelTree models={models} />
       <h3>Ranks, with their threads</h3>
-      <ModelRanks models={props.models} />
+      <ModelBars models={models} nav={nav} />
+      <ModelRanks models={models} />
       <Legend items={[{ class: "late", text: "waiting caused directly" }, { class: "late2", text: "and further along" }]} />
       <h3>Call paths</h3>
       <Table<R> name="delay-models" rows={rows} most={25} columns={[
@@ -134,10 +206,10 @@ function Models(props: { models: DelayModels }): JSX.Element {
         { title: "wait-first", cell: (r) => seconds(sum(r.waitfirst)), value: (r) => sum(r.waitfirst), number: true },
         { title: "share", cell: (r) => percent(sum(r.waitfirst) / b), value: (r) => sum(r.waitfirst) / b, number: true },
       ]} />
-      {Object.entries(props.models.pareto ?? {}).map(([what, curves]) => (
-        <div><h3>Costs covered by the first {what === "callpaths" ? "call paths" : "locations"}</h3>
+      {Object.entries(models.pareto ?? {}).filter(([what]) => what !== "locations" || hasThreads).map(([what, curves]) => (
+        <div><h3>Costs covered by the first {CURVES[what] ?? what}</h3>
           <Legend items={[{ class: "s0fill", text: "proportional" }, { class: "s1fill", text: "wait-first" }]} />
-          <Lines name={`pareto-${what === "callpaths" ? "callpaths" : "locations"}`} label="Pareto curves of both models" top={1} yText={percent} xText={(i) => String(i + 1)}
+          <Lines name={`pareto-${what}`} label="Pareto curves of both models" top={1} yText={percent} xText={(i) => String(i + 1)}
             series={[{ class: "s0", values: normal(curves.proportional), text: "proportional" }, { class: "s1", values: normal(curves.waitfirst), text: "wait-first" }]} /></div>
       ))}
     </Section>
@@ -164,14 +236,14 @@ function Blame(props: { late: Late[] }): JSX.Element {
   );
 }
 
-export function RootCauses(props: { result: Result; nav: Navigation }): JSX.Element {
+export function RootCauses(props: { result: Result; mean: DelayModels | null; nav: Navigation }): JSX.Element {
   const { result } = props;
   const late = result.profile.json.result.late ?? [];
   return (
     <div>
       {result.rootCauses.length > 0 ? <Causes result={result} nav={props.nav} /> : <p class="empty">Costs of delays come from the analysis of a trace: latecomer run --trace, then latecomer analyze.</p>}
       <PerformanceImpact result={result} />
-      {result.models && <Models models={result.models} />}
+      <Models own={result.models} mean={props.mean} nav={props.nav} />
       {late.length > 0 && <Blame late={late} />}
     </div>
   );

@@ -11,7 +11,7 @@ import { Matrix } from "./matrix";
 import { Overview } from "./overview";
 import { readPage, type PageData, type Result } from "./result";
 import { CompareView, ScalingView } from "./sets";
-import { formatState, parseState, withKeys, type Navigation, type State, type View } from "./state";
+import { formatState, lasting, parseState, withKeys, type Navigation, type State, type View } from "./state";
 import { Timeline } from "./timeline";
 
 const TITLES: Record<View, string> = {
@@ -49,7 +49,7 @@ function Header(props: { data: PageData; result: Result | undefined; nav: Naviga
         <h1>{titleOf(data, result)}</h1>
         <p>{result ? factsOf(result) : "latecomer bench"}</p>
         {data.results.length > 1 && (
-          <label class="results">result <select value={nav.state.result} onChange={(e) => { location.hash = formatState({ ...nav.state, result: Number(e.currentTarget.value), keys: {} }); }}>
+          <label class="results">result <select value={nav.state.result} onChange={(e) => { location.hash = formatState({ ...nav.state, result: Number(e.currentTarget.value), keys: lasting(nav.state) }); }}>
             {data.results.map((r, k) => <option value={k}>{visible(r.name)}</option>)}
           </select></label>
         )}
@@ -90,7 +90,7 @@ function CurrentView(props: { data: PageData; result: Result | undefined; nav: N
   switch (view) {
     case "explorer": return <Explorer result={result} nav={nav} />;
     case "timeline": return <Timeline result={result} nav={nav} />;
-    case "causes": return <RootCauses result={result} nav={nav} />;
+    case "causes": return <RootCauses result={result} mean={data.meanModels} nav={nav} />;
     case "matrix": return <Matrix result={result} nav={nav} />;
     case "about": return <About result={result} creator={data.page.creator} />;
     case "scaling": if (data.scaling) return <ScalingView scaling={data.scaling} factors={result.profile.factors} />; break;
@@ -114,7 +114,7 @@ function App(props: { data: PageData }): JSX.Element {
       const field = document.querySelector<HTMLInputElement>("input[type=search]");
       if (e.key === "?") setHelp((h) => !h);
       else if (e.key === "/" && field) { e.preventDefault(); field.focus(); }
-      else if (view) location.hash = formatState({ ...parseState(location.hash), view, keys: {} });
+      else if (view) { const now = parseState(location.hash); location.hash = formatState({ ...now, view, keys: lasting(now) }); }
     };
     addEventListener("popstate", read);
     addEventListener("hashchange", read);
@@ -129,7 +129,7 @@ function App(props: { data: PageData }): JSX.Element {
       else history.pushState(null, "", formatState(next));
       setState(next);
     },
-    link: (view, keys) => formatState(withKeys({ view, result: state.result, keys: {} }, keys ?? {})),
+    link: (view, keys) => formatState(withKeys({ view, result: state.result, keys: lasting(state) }, keys ?? {})),
   };
   const result = data.results[Math.min(state.result, data.results.length - 1)] as Result | undefined;
   document.title = `${titleOf(data, result)}: ${TITLES[shownView(data, state)]} – Latecomer`;

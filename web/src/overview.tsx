@@ -2,9 +2,9 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { components, percent, ranksText, seconds, visible } from "./format";
-import { Bar, csv, download, Figure, Legend, Lines, Name, PathText, Section, Table, type Column } from "./parts";
+import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText, Section, Table, type Column } from "./parts";
 import { waitMetrics, type Result } from "./result";
-import type { Navigation } from "./state";
+import { waitFirst, type Navigation } from "./state";
 import type { ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
 
 /** Colours of the factors as in POP's tables: good, fair, poor. */
@@ -62,11 +62,14 @@ export function FindingItem(props: { finding: Finding; result: Result; nav: Navi
 }
 
 export function Findings(props: { result: Result; nav: Navigation }): JSX.Element {
-  const findings = props.result.profile.json.result.findings;
+  const { result, nav } = props;
+  const other = result.profile.json.findings_waitfirst;
+  const findings = (waitFirst(nav.state) && other) || result.profile.json.result.findings;
   return (
     <Section title="Findings" note="what the run would save without each, largest first">
+      {other && <ModelChoice nav={nav} />}
       {findings.length === 0 && <p class="empty">Nothing above the accuracy of this measurement.</p>}
-      <ol class="findings">{findings.map((finding) => <FindingItem finding={finding} result={props.result} nav={props.nav} />)}</ol>
+      <ol class="findings">{findings.map((finding) => <FindingItem finding={finding} result={result} nav={nav} />)}</ol>
     </Section>
   );
 }

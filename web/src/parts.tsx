@@ -2,6 +2,7 @@
 import { cloneElement, isValidElement, type ComponentChildren, type JSX, type VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { components, shortName, visible } from "./format";
+import { waitFirst, type Navigation } from "./state";
 
 /** Gives the reader a file. */
 export function download(name: string, type: string, content: string): void {
@@ -190,6 +191,14 @@ export function Choice(props: { label: string; value: string; options: [string, 
         <button type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>{text}</button>
       ))}
     </span>
+  );
+}
+
+/** Which delay-cost model root causes, findings and parts of waits take. */
+export function ModelChoice(props: { nav: Navigation }): JSX.Element {
+  return (
+    <p class="tools left"><Choice label="Model" value={waitFirst(props.nav.state) ? "wait-first" : "proportional"} options={[["proportional", "proportional"], ["wait-first", "wait-first"]]}
+      onChange={(model) => props.nav.set({ model, cause: "" })} /></p>
   );
 }
 

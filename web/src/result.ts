@@ -32,6 +32,8 @@ export interface PageData {
   results: Result[];
   scaling: Scaling | null;
   comparison: Comparison | null;
+  /** Delay costs of all analyses together, where they are of runs of one size. */
+  meanModels: DelayModels | null;
   fingerprints: Fingerprint[];
 }
 
@@ -84,9 +86,9 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   const page = await blocks.json<PageJson>("page.json");
   if (!page || page.format !== "latecomer-page") throw new Error("this page holds no data of Latecomer");
   const results = await Promise.all(page.results.map((about, k) => readResult(blocks, k, about)));
-  const [scaling, comparison] = await Promise.all([blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json")]);
+  const [scaling, comparison, meanModels] = await Promise.all([blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json"), blocks.json<DelayModels>("delay_models.json")]);
   const fingerprints = await Promise.all(Array.from({ length: page.fingerprints ?? 0 }, (_, i) => blocks.json<Fingerprint>(`fingerprint/${i}.json`)));
-  return { page, results, scaling, comparison, fingerprints: fingerprints.filter((f) => f !== null) };
+  return { page, results, scaling, comparison, meanModels, fingerprints: fingerprints.filter((f) => f !== null) };
 }
 
 /** Those of the terminal (src/report/sums.c): each holds all waiting of its kind, its own parts included. */

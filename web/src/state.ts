@@ -28,6 +28,16 @@ export function formatState(state: State): string {
   return `#${params.toString()}`;
 }
 
+/** What holds in every view of a result: the delay-cost model. */
+export function lasting(state: State): Record<string, string> {
+  return state.keys.model ? { model: state.keys.model } : {};
+}
+
+/** Whether the second delay-cost model was chosen. */
+export function waitFirst(state: State): boolean {
+  return state.keys.model === "wait-first";
+}
+
 /** What a view does with the state: change some keys (`replace`: without a step of "back"), or go elsewhere. */
 export interface Navigation {
   state: State;

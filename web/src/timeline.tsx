@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, inUnit, percent, seconds, shortPath, visible } from "./format";
-import { Bar, download, Legend, PathText, Section, Table } from "./parts";
+import { Bar, download, Legend, ModelChoice, PathText, Section, Table } from "./parts";
 import { Iterations } from "./overview";
 import { waitKey, type Result } from "./result";
-import { numberKey, type Navigation } from "./state";
+import { numberKey, waitFirst, type Navigation } from "./state";
 import { draw, heightOf, labelOf, LEFT, sameWait, svg, timeAt, TOP, type Colours, type Scene, type Span } from "./timeline_draw";
 import type { Detail, TimelineData, Wait, WindowJson } from "./timeline_data";
 import { layOut, MOST_OPEN, parseOpen, rowAt, runs, toggled, type Row } from "./timeline_rows";
@@ -87,13 +87,19 @@ function partsOfWait(result: Result, data: TimelineData, wait: Wait): Severe | u
   return result.waitParts.get(waitKey(data.head.wait_metrics[wait.kind], rank, thread, wait.from));
 }
 
+/** By the cause's own code, and inherited, in either model. */
+function inModel(parts: Severe, second: boolean): [number, number] {
+  return second ? [parts.direct_s_waitfirst ?? 0, parts.indirect_s_waitfirst ?? 0] : [parts.direct_s ?? 0, parts.indirect_s ?? 0];
+}
+
 /** How much of a wait its cause's own code is to blame for, and how much the cause inherited by waiting itself. */
-function Parts(props: { parts: Severe; cause: string }): JSX.Element {
-  const { direct_s: direct = 0, indirect_s: indirect = 0, direct_s_waitfirst: first = 0, indirect_s_waitfirst: inherited = 0 } = props.parts;
+function Parts(props: { parts: Severe; cause: string; second: boolean }): JSX.Element {
+  const [direct, indirect] = inModel(props.parts, props.second);
+  const [otherDirect, otherIndirect] = inModel(props.parts, !props.second);
   const all = direct + indirect || 1;
-  const differ = Math.abs(first - direct) > 0.005 * all;
+  const differ = Math.abs(otherDirect - direct) > 0.005 * all;
   return (
-    <p class="place"><span class="label">of it</span> {seconds(direct)} by code of {props.cause}, {seconds(indirect)} inherited from its own waiting{differ && ` (wait-first: ${seconds(first)} and ${seconds(inherited)})`}{" "}
+    <p class="place"><span class="label">of it</span> {seconds(direct)} by code of {props.cause}, {seconds(indirect)} inherited from its own waiting{differ && ` (${props.second ? "proportional" : "wait-first"}: ${seconds(otherDirect)} and ${seconds(otherIndirect)})`}{" "}
       <Bar parts={[{ share: direct / all, class: "late", title: "by its code" }, { share: indirect / all, class: "late2", title: "inherited" }]} /></p>
   );
 }
@@ -106,7 +112,7 @@ function WaitCard(props: { data: TimelineData; wait: Wait; parts: Severe | undef
       <p class="sentence"><b>{data.who(wait.location)}</b> waits <b class="late-text">{seconds(length)}</b>{wait.cause >= 0 && <> for <b>{data.who(wait.cause)}</b></>}</p>
       <p class="place"><span class="label">waits in</span> <PathText path={data.pathOf(wait.cnode)} /></p>
       {wait.causeCnode >= 0 && <p class="place"><span class="label">until it comes to</span> <PathText path={data.pathOf(wait.causeCnode)} /></p>}
-      {props.parts && <Parts parts={props.parts} cause={data.who(wait.cause)} />}
+      {props.parts && <Parts parts={props.parts} cause={data.who(wait.cause)} second={waitFirst(props.nav.state)} />}
       <p class="links"><span class="dim">{data.head.wait_metrics[wait.kind]}, {seconds(wait.from)} after the first event</span>
         <button type="button" onClick={() => props.go({ from: wait.from - length, to: wait.to + length })}>show its cause</button></p>
     </div>
@@ -119,18 +125,22 @@ function Windows(props: { result: Result; data: TimelineData; nav: Navigation })
     const [rank, thread] = data.head.locations[w.location ?? -1] ?? [-1, 0];
     return result.waitParts.get(waitKey(w.metric ?? "", rank, thread, w.begin_s ?? -1));
   };
-  const part = (w: WindowJson, key: "direct_s" | "indirect_s"): number | null => parts(w)?.[key] ?? null;
+  const part = (w: WindowJson, which: 0 | 1): number | null => {
+    const found = parts(w);
+    return found ? inModel(found, waitFirst(nav.state))[which] : null;
+  };
   const rows = data.head.windows.map((w, i) => ({ w, i }));
   type R = { w: WindowJson; i: number };
   const current = numberKey(nav.state, "window", -1);
   return (
     <Section title="Severest waits" note="one window of full detail for each kind and call path">
+      {result.waitParts.size > 0 && <ModelChoice nav={nav} />}
       {rows.length === 0 ? <p class="empty">Nobody waited in this trace.</p> :
         <Table<R> name="windows" rows={rows} selected={(r) => r.i === current} columns={[
           { title: "waiting in all", cell: (r) => (r.w.sum_s === undefined ? "" : seconds(r.w.sum_s)), value: (r) => r.w.sum_s, number: true },
           { title: "the severest", cell: (r) => <a href={nav.link("timeline", { window: r.i })}>{r.w.begin_s === undefined ? "as asked for" : seconds((r.w.end_s ?? 0) - r.w.begin_s)}</a>, value: (r) => (r.w.begin_s === undefined ? null : (r.w.end_s ?? 0) - r.w.begin_s), number: true },
-          { title: "by code", hint: "of the cause: its own delay", cell: (r) => (part(r.w, "direct_s") === null ? "" : seconds(part(r.w, "direct_s"))), value: (r) => part(r.w, "direct_s"), number: true },
-          { title: "inherited", hint: "from the cause's own waiting", cell: (r) => (part(r.w, "indirect_s") === null ? "" : seconds(part(r.w, "indirect_s"))), value: (r) => part(r.w, "indirect_s"), number: true },
+          { title: "by code", hint: "of the cause: its own delay", cell: (r) => (part(r.w, 0) === null ? "" : seconds(part(r.w, 0))), value: (r) => part(r.w, 0), number: true },
+          { title: "inherited", hint: "from the cause's own waiting", cell: (r) => (part(r.w, 1) === null ? "" : seconds(part(r.w, 1))), value: (r) => part(r.w, 1), number: true },
           { title: "at", cell: (r) => seconds(r.w.begin_s ?? r.w.from_s), value: (r) => r.w.begin_s ?? r.w.from_s, number: true },
           { title: "kind", cell: (r) => r.w.metric ?? "", value: (r) => r.w.metric ?? "" },
           { title: "who", cell: (r) => (r.w.location === undefined ? "" : data.who(r.w.location)), value: (r) => (r.w.location === undefined ? "" : data.who(r.w.location)) },

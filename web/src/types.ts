@@ -149,6 +149,8 @@ export type PathRow = [number, string, 0 | 1, string, number];
 export interface FileJson {
   file: string;
   result: ResultJson;
+  /** By the second delay-cost model; only where an analysis took part. */
+  findings_waitfirst?: Finding[];
   metrics: Metric[];
   paths: PathRow[];
   factors: (FactorText | null)[];
@@ -220,6 +222,10 @@ export interface Costs {
 
 /** Both delay-cost models of an analysis; ranks with their threads together. */
 export interface DelayModels {
+  /** Of how many analyses it is the mean. */
+  analyses?: number;
+  tree?: { metric: string; display: string; depth: number; proportional: number; waitfirst: number }[];
+  runs?: { file: string; time_s: number; delay_costs_s: { proportional: number; waitfirst: number } }[];
   sums?: Record<keyof Costs, { proportional: number; waitfirst: number }>;
   callpaths?: { callpath: string; proportional: Pair; waitfirst: Pair }[];
   locations?: { rank: number; thread: number; proportional: Pair; waitfirst: Pair }[];

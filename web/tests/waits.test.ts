@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { nameBelow } from "../src/causes";
 import { partsOf, waitKey, waitMetrics } from "../src/result";
 
 function names(...metrics: string[]): string[] {
@@ -25,4 +26,9 @@ test("the parts of a wait are found by its kind, place and start", () => {
   expect(parts.get(waitKey("mpi_latesender", 2, 0, 4.1 + 1e-12))).toBe(severe);
   expect(parts.get(waitKey("mpi_latesender", 1, 0, 1))).toBeUndefined();
   expect(parts.get(waitKey("mpi_latereceiver", 2, 0, 4.1))).toBeUndefined();
+});
+
+test("in the tree of costs a name says what its parents do not say", () => {
+  const tree = ["Delay costs", "Late Sender: delay costs", "Late Sender: delay costs, short-term", "Wait at Barrier: delay costs"].map((display, i) => ({ display, depth: [0, 1, 2, 1][i] }));
+  expect(tree.map((_, at) => nameBelow(tree, at))).toEqual(["Delay costs", "Late Sender: delay costs", "short-term", "Wait at Barrier: delay costs"]);
 });

@@ -300,12 +300,25 @@ costs = [sum(i["proportional"].values()) for i in models["callpaths"]]
 check(costs == sorted(costs, reverse=True) and math.isclose(sum(costs), 5.0, abs_tol=1e-9), "sorted by the first model")
 check([i["rank"] for i in models["locations"]][:2] == [0, 1], "rank 0 costs most")
 text = latecomer("compare", "--delay-models", "thesis")
-check("delay_latesender" in text and "wait-first moves 800 ms" in text, "models as text:\n" + text)
+check("wait-first moves 800 ms" in text, "models as text:\n" + text)
+# The tree of metrics: each sum is that of what stands below it, in both models.
+tree = models["tree"]
+for at, node in enumerate(tree):
+    below = [n for n in tree[at + 1:next((i for i in range(at + 1, len(tree)) if tree[i]["depth"] <= node["depth"]), len(tree))] if n["depth"] == node["depth"] + 1]
+    for key in ("proportional", "waitfirst"):
+        check(not below or math.isclose(node[key], sum(n[key] for n in below), abs_tol=1e-12), f"tree: {node}")
+found = {node["metric"]: (node["depth"], round(node["proportional"], 9), round(node["waitfirst"], 9)) for node in tree}
+check(found["delay"] == (0, 5, 5) and found["delay_p2p"] == (2, 5, 5) and found["delay_latesender"] == (4, 3.8, 3), f"tree of costs: {found}")
+check(found["waitstates_direct_vs_indirect"][1:] == (5, 5) and found["mpi_wait_indirect"] == (1, 1.2, 2) and found["mpi_wait_terminal_ls"] == (2, 3.8, 3), f"tree of wait states: {found}")
+lines = [line.split() for line in text.split("Metrics")[1].splitlines()]
+check(["Delay", "costs", "5.000", "5.000", "+0.000"] in lines and ["short-term", "3.800", "3.000", "-0.800"] in lines, f"tree as text:\n{text}")
+check(models["pareto"]["ranks"] == models["pareto"]["locations"], "curves of ranks without threads are those of locations")
 # Direct and indirect, propagating and terminal side by side; the sum of the wait states is the same in both models.
+names = {"short_term": "costs: direct (short-term)", "long_term": "costs: indirect (long-term)"}
 for kind, pair in {"short_term": (3.8, 3.0), "long_term": (1.2, 2.0), "direct": (3.8, 3.0), "indirect": (1.2, 2.0), "propagating": (1.2, 2.0), "terminal": (3.8, 3.0)}.items():
     found = models["sums"][kind]
     check(math.isclose(found["proportional"], pair[0], abs_tol=1e-9) and math.isclose(found["waitfirst"], pair[1], abs_tol=1e-9), f"{kind}: {found}, by hand {pair}")
-    check(any(" ".join(line.split()).startswith((f"direct (short-term) {pair[0]:.3f} {pair[1]:.3f}", f"indirect (long-term) {pair[0]:.3f} {pair[1]:.3f}", f"{kind} {pair[0]:.3f} {pair[1]:.3f}"))
+    check(any(" ".join(line.split()).startswith(f"{names.get(kind, f'wait states: {kind}')} {pair[0]:.3f} {pair[1]:.3f}")
               for line in text.splitlines()), f"{kind} as text:\n{text}")
 check("rank 2 3.000 s 1.800 + 1.200 0.000 + 3.000 1.000 + 2.000 0.000 + 3.000" in " ".join(text.split()), f"waiting of rank 2:\n{text}")
 # The mean of two analyses, one of twice the time and with a call path of its own; how far they are apart.
@@ -320,7 +333,8 @@ check(math.isclose(sum(sum(r["proportional"][k] for k in ("short_term", "long_te
 paths = {i["callpath"]: i["proportional"]["short_term"] for i in mean["callpaths"]}
 check(math.isclose(paths["main/g"], 1.5 * sum(spec["metrics"]["delay_latesender"]["callpaths"]["main/g"])), f"mean costs of a call path: {paths}")
 text = " ".join(latecomer("compare", "--delay-models", "thesis", "double").split())
-check("means of 2 analyses; of a metric at most 25.3 % of all costs below, 25.3 % above" in text, f"spread as text: {text}")
+check("delay costs: mean 7.5 s, least 5 s (-33.3 %), most 10 s (+33.3 %)" in text, f"spread as text: {text}")
+check([run["delay_costs_s"]["waitfirst"] for run in mean["runs"]] == [5, 10] and [run["file"] for run in mean["runs"]] == ["thesis/analysis.cubex", "double/analysis.cubex"], "runs")
 # Threads of a process together.
 threads = dict(meta={"program": "threads", "ranks": 2}, locations=[{"rank": r, "thread": t} for r in range(2) for t in range(2)],
                metrics={f"delay_{kind}{term}{model}": {"callpaths": {"main": values}} for model in ("", "_waitfirst")
@@ -328,6 +342,8 @@ threads = dict(meta={"program": "threads", "ranks": 2}, locations=[{"rank": r, "
 make(threads, "threads/analysis.cubex")
 ranks = json.loads(latecomer("compare", "--delay-models", "--json", "threads"))["ranks"]
 check([(r["rank"], r["proportional"]["short_term"], r["waitfirst"]["long_term"]) for r in ranks] == [(1, 0.75, 8.0), (0, 7.0, 0.125)], f"threads of a rank together: {ranks}")
+curves = json.loads(latecomer("compare", "--delay-models", "--json", "threads"))["pareto"]
+check(len(curves["locations"]["proportional"]) == 4 and [round(share, 6) for share in curves["ranks"]["proportional"]] == [round(8.75 / 15.875, 6), 1], f"curves: {curves}")
 check("has other ranks or threads than" in latecomer("compare", "--delay-models", "thesis", "threads", code=1), "models of runs of two sizes")
 check("two sets given" in latecomer("compare", "--delay-models", "thesis", "--", "double", code=2), "models of two sets")
 check("has no delay costs in both models" in latecomer("compare", "--delay-models", "four", code=1), "models of a profile")

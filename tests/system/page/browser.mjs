@@ -150,11 +150,17 @@ async function analysed({ page }, about) {
   assert.equal(await impacts.first().locator("td").count(), 8);
   assert.deepEqual(await page.locator("[role=region][aria-label=critical-path-times] th").allInnerTexts(), ["call path", "min", "mean", "max", "max − mean", "on path", "path − mean"]);
   const sums = await page.locator("[role=region][aria-label=model-sums] tbody td:first-child").allInnerTexts();
-  assert.ok(sums.includes("costs: direct"), `${about.name}: sums of both models: ${sums}`);
+  assert.ok(sums.includes("Delay costs") && sums.includes("short-term"), `${about.name}: tree of both models: ${sums}`);
+  const ofRanks = await page.locator("[role=region][aria-label=model-ranks] tbody tr").count();
+  assert.equal(await page.locator("svg[aria-label*='in both models'] g title").count(), ofRanks > 1 ? ofRanks : 0, `${about.name}: a bar for each rank`);
   assert.equal((await page.locator("[role=region][aria-label=model-ranks] thead th").allInnerTexts()).filter((title) => title.includes("wait-first")).length, 3);
   await page.locator("button", { hasText: "wait-first" }).click();
   await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get("model") === "wait-first");
   assert.ok((await page.locator("[role=region][aria-label=root-causes] tbody tr").count()) > 0, `${about.name}: causes of the model wait-first`);
+  await page.locator("nav a", { hasText: "Overview" }).click();
+  const pressed = page.locator("section[aria-label=Findings] button[aria-pressed=true]");
+  await pressed.waitFor();
+  assert.equal(await pressed.innerText(), "wait-first", `${about.name}: findings follow the model`);
   await page.goto(`${file}#view=explorer&data=analysis&metric=delay`);
   const costs = page.locator(`${METRICS}[aria-selected=true]`);
   await costs.waitFor();

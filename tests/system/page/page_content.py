@@ -93,7 +93,27 @@ def check_trace(name):
         slices = [struct.unpack_from("<5d", data, window["slices"]["at"] + 40 * r) for r in range(window["slices"]["rows"])]
         check(all(window["from_s"] - 1e-9 <= s[1] < s[2] <= window["to_s"] + 1e-9 for s in slices), f"{name}: slices within their window")
     check_rows(f"{name}/analysis.cubex", Page(f"{name}.html"), "profile" if not os.path.exists(f"{name}/profile.cubex") else "analysis")
+    check_models(name, page)
     return head
+
+
+def check_models(name, page):
+    """Findings in both delay-cost models, as `show` has them."""
+    first, second = (json.loads(output([LATECOMER, "show", "--json", f"--model={model}", f"{name}/analysis.cubex"])) for model in ("proportional", "wait-first"))
+    check((first["delay_model"], second["delay_model"]) == ("proportional", "wait-first"), f"{name}: the JSON names the model")
+    data = page.json("0/profile.json")
+    check(data["result"]["findings"] == first["findings"] and data["findings_waitfirst"] == second["findings"], f"{name}: findings of both models")
+    if name == "delay_late_sender_1":
+        check(first["findings"] != second["findings"], f"{name}: findings of the models differ where waiting was passed on")
+
+
+def check_mean():
+    """Of several analyses the page has the mean that `compare` prints."""
+    output([LATECOMER, "-q", "report", "-o", "mean.html", "late_sender", "delayed"])
+    wanted = json.loads(output([LATECOMER, "compare", "--delay-models", "--json", "late_sender", "delayed"]))
+    mean = Page("mean.html").json("delay_models.json")
+    check(mean["analyses"] == 2 and mean == wanted, "mean of two analyses")
+    check("delay_models.json" not in Page("two.html").packed, "no mean of results without both models")
 
 
 def check_many():
@@ -128,6 +148,7 @@ def main():
     hybrid = check_trace("hybrid_late_sender")
     check_trace("late_sender")
     check_trace("omp_barriers")
+    check_trace("delay_late_sender_1")
     check(any(thread > 0 for _, thread in hybrid["locations"]), "threads of the hybrid trace")
 
     check_many()
@@ -136,6 +157,9 @@ def main():
     output([LATECOMER, "-q", "report", "-o", "two.html", f"{GOLDEN}/cubex/scorep-profile.cubex", f"{GOLDEN}/cubex/scalasca-trace.cubex"])
     two = Page("two.html")
     check(len(two.json("page.json")["results"]) == 2 and ("runs" in two.json("scaling.json") or two.json("scaling.json")["why"]), "two results")
+
+    shutil.copytree("late_sender", "delayed")
+    check_mean()
 
     # Usage, errors, nothing left behind.
     for arguments, code in ((["--window=2:1"], 2), (["--window=x"], 2), (["--nonsense"], 2), (["absent"], 1), (["-o", "no/such/dir.html", f"{GOLDEN}/cubex/scorep-profile.cubex"], 1)):
