@@ -11,6 +11,7 @@
 #include "base/plural.h"
 #include "base/stats.h"
 #include "base/utf8.h"
+#include "bench/bench_audit.h"
 #include "bench/bench_result.h"
 #include "bench/launches.h"
 #include "cli/cmd.h"
@@ -34,6 +35,7 @@ struct guidelines {
     char *operations, *mock_ups, *wanted; /* memory of the names */
     struct lc_strbuf directory;
     json_t *left_out, *without;
+    struct lc_bench_audit audit;
 };
 
 static double *median_at(const struct guidelines *g, const struct group *group, size_t member,
@@ -158,6 +160,7 @@ static enum lc_err launch(struct guidelines *g, size_t number, size_t round, uin
         err = LC_OK;
     } else if (err == LC_OK) {
         take_medians(g, group, round, &result);
+        err = lc_bench_audit_add(&g->audit, result.all, result.n);
     }
     lc_collected_free(&result);
     lc_strbuf_free(&names);
@@ -214,13 +217,14 @@ static json_t *comparisons_json(const struct guidelines *g, double level) {
                     continue;
                 struct lc_ratio r = lc_launches_ratio(own, other, g->done, level);
                 json_array_append_new(
-                    list,
-                    json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:[o, o], s:b, s:b}", "operation",
-                              g->groups[i].members[0], "mock_up", g->groups[i].members[m], "bytes",
-                              (json_int_t)g->sizes[s], "median_ns", middle(own, g->done),
-                              "mock_up_median_ns", middle(other, g->done), "ratio", r.value,
-                              "ratio_ci", finite_or_null(r.low), finite_or_null(r.high), "violated",
-                              r.low > 1, "holds", r.high < 1));
+                    list, json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:[o, o], s:b, s:b}",
+                                    "operation", g->groups[i].members[0], "mock_up",
+                                    g->groups[i].members[m], "bytes", (json_int_t)g->sizes[s],
+                                    "median_ns", middle(own, g->done), "mock_up_median_ns",
+                                    middle(other, g->done), "excess_ns",
+                                    middle(own, g->done) - middle(other, g->done), "ratio", r.value,
+                                    "ratio_ci", finite_or_null(r.low), finite_or_null(r.high),
+                                    "violated", r.low > 1, "holds", r.high < 1));
             }
     return list;
 }
@@ -232,15 +236,22 @@ static size_t count_comparisons(const struct guidelines *g) {
     return n > 0 ? n : 1;
 }
 
+static uint64_t seed_of(const struct guidelines *g) {
+    return g->each.seed > 0 ? g->each.seed : 1;
+}
+
 static enum lc_err write_result(struct guidelines *g, json_t **result) {
     struct lc_strbuf file = {0};
     /* one-sided at 5 % for all together: each interval has 10 % / n outside */
     double level = 1 - 0.1 / (double)count_comparisons(g);
     *result = json_pack(
-        "{s:s, s:i, s:I, s:I, s:b, s:o, s:O, s:O}", "format", "latecomer-guidelines", "version", 1,
-        "rounds", (json_int_t)g->done, "rounds_wanted", (json_int_t)g->rounds, "complete",
+        "{s:s, s:i, s:I, s:I, s:I, s:f, s:b, s:o, s:O, s:O}", "format", "latecomer-guidelines",
+        "version", 1, "rounds", (json_int_t)g->done, "rounds_wanted", (json_int_t)g->rounds, "seed",
+        (json_int_t)seed_of(g), "level", level, "complete",
         g->done == g->rounds && json_array_size(g->left_out) == 0, "comparisons",
         comparisons_json(g, level), "left_out", g->left_out, "without_mock_up", g->without);
+    if (g->each.audit)
+        json_object_set_new(*result, "audit", lc_bench_audit_json(&g->audit));
     lc_strbuf_printf(&file, "%s/guidelines.json", lc_strbuf_get(&g->directory));
     enum lc_err err = lc_bench_write_json(*result, lc_strbuf_get(&file));
     lc_strbuf_free(&file);
@@ -250,7 +261,7 @@ static enum lc_err write_result(struct guidelines *g, json_t **result) {
 static enum lc_err run_all(struct guidelines *g, json_t **result, int *code) {
     LC_TRY(lc_bench_directory(
         g->each.output != NULL ? g->each.output : "latecomer-bench-guidelines", &g->directory));
-    LC_TRY(launch_rounds(g, g->each.seed > 0 ? g->each.seed : 1));
+    LC_TRY(launch_rounds(g, seed_of(g)));
     if (g->done == 0)
         return lc_fail(LC_ERR_NOT_FOUND, "bench: guidelines: no round was measured");
     LC_TRY(write_result(g, result));
@@ -292,6 +303,7 @@ enum lc_err lc_bench_guidelines(const struct lc_bench_wishes *each, size_t round
     lc_strbuf_free(&g->directory);
     json_decref(g->left_out);
     json_decref(g->without);
+    lc_bench_audit_free(&g->audit);
     free(g);
     return err;
 }
@@ -335,4 +347,5 @@ void lc_bench_guidelines_text(const json_t *guidelines, const struct lc_bench_pa
         "%zu of %zu guidelines violated, %zu hold, %zu cannot be told from these %lld rounds.\n",
         violated, n, holds, n - holds - violated,
         (long long)json_integer_value(json_object_get(guidelines, "rounds")));
+    lc_bench_audit_text(json_object_get(guidelines, "audit"), page);
 }

@@ -467,7 +467,7 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
     LC_TRY(check_sizes(&w));
     char *operations;
     struct lc_strbuf list = {0};
-    bool beside = w.less_empty && strcasecmp(w.operations, "empty") != 0;
+    bool beside = (w.less_empty || w.audit) && strcasecmp(w.operations, "empty") != 0;
     lc_strbuf_printf(&list, "%s%s", w.operations, beside ? ",empty" : "");
     enum lc_err err = lc_bench_find_operations(lc_strbuf_get(&list), &operations);
     lc_strbuf_free(&list);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/plural.h"
 #include "base/utf8.h"
+#include "bench/bench_audit.h"
 #include "bench/bench_result.h"
 #include "bench/launches.h"
 #include "cli/cmd.h"
@@ -29,6 +30,8 @@ struct sweep {
     struct sweep_job *jobs;
     size_t n_jobs, room;
     json_t *failures;
+    bool audited;
+    struct lc_bench_audit audit;
 };
 
 static enum lc_err job_of(struct sweep *s, const struct lc_fingerprint *f, struct sweep_job **job) {
@@ -73,8 +76,12 @@ static enum lc_err launch(struct sweep *s, size_t round, size_t variant) {
     } else if (err == LC_OK && code != LC_EXIT_OK) {
         leave_out(s, variant, "it ended early");
     }
+    if (err == LC_OK)
+        err = lc_bench_audit_add(&s->audit, result.all, result.n);
     for (size_t i = 0; err == LC_OK && i < result.n; i++) {
         struct sweep_job *job;
+        if (s->audited && strcmp(result.all[i]->operation, "empty") == 0)
+            continue; /* measured for the others' sake */
         err = job_of(s, result.all[i], &job);
         if (err == LC_OK)
             job->medians[variant * s->rounds + round] = result.all[i]->median.value;
@@ -150,7 +157,7 @@ static enum lc_err job_json(const struct sweep *s, const struct sweep_job *job, 
     return err;
 }
 
-static enum lc_err write_sweep(const struct sweep *s, uint64_t seed, json_t **result) {
+static enum lc_err write_sweep(struct sweep *s, uint64_t seed, json_t **result) {
     json_t *jobs = json_array();
     struct lc_strbuf file = {0};
     enum lc_err err = LC_OK;
@@ -161,6 +168,8 @@ static enum lc_err write_sweep(const struct sweep *s, uint64_t seed, json_t **re
                         (json_int_t)s->rounds, "seed", (json_int_t)seed, "complete",
                         s->done == s->rounds && json_array_size(s->failures) == 0, "jobs", jobs,
                         "failed", s->failures);
+    if (s->audited)
+        json_object_set_new(*result, "audit", lc_bench_audit_json(&s->audit));
     lc_strbuf_printf(&file, "%s/sweep.json", lc_strbuf_get(&s->directory));
     if (err == LC_OK)
         err = lc_bench_write_json(*result, lc_strbuf_get(&file));
@@ -175,6 +184,7 @@ static void sweep_free(struct sweep *s) {
     }
     free(s->jobs);
     json_decref(s->failures);
+    lc_bench_audit_free(&s->audit);
     lc_strbuf_free(&s->directory);
     lc_variants_free(&s->variants);
 }
@@ -200,7 +210,8 @@ static enum lc_err run_sweep(struct sweep *s, uint64_t seed, json_t **result, in
 
 enum lc_err lc_bench_sweep(const struct lc_sweep_wishes *wishes, json_t **result, int *code) {
     struct sweep s = {.rounds = wishes->rounds > 0 ? wishes->rounds : ROUNDS,
-                      .failures = json_array()};
+                      .failures = json_array(),
+                      .audited = wishes->each.audit};
     struct lc_sweep_wishes w = *wishes;
     struct lc_launch here;
     *result = NULL;
@@ -261,4 +272,5 @@ void lc_bench_sweep_text(const json_t *sweep, const struct lc_bench_page *page) 
     }
     fputs("Variants that share places cannot be told apart by these launches: more --rounds.\n",
           page->out);
+    lc_bench_audit_text(json_object_get(sweep, "audit"), page);
 }

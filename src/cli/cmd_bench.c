@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "bench/bench_audit.h"
 #include "bench/bench_result.h"
 #include "bench/compare_text.h"
 #include "bench/fingerprint_text.h"
@@ -48,6 +49,8 @@ enum {
     KEY_ROUNDS,
     KEY_EVERY,
     KEY_LESS_EMPTY,
+    KEY_AUDIT,
+    KEY_OF,
     KEY_RANKS
 };
 
@@ -71,6 +74,8 @@ static const struct argp_option options[] = {
      "Counters of each repetition (default all but hardware), or none", 0},
     {"less-empty", KEY_LESS_EMPTY, NULL, 0, "Measure empty, too, and tell the median without it",
      0},
+    {"audit", KEY_AUDIT, NULL, 0,
+     "Also tell what the measuring itself does: empty, counters, starts, clock", 0},
     {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
     {"counters-every", KEY_EVERY, "N", 0,
      "Read counters in every Nth repetition, whose run time does not count (default 5)", 0},
@@ -132,6 +137,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->every = (uint64_t)parse_number("counters-every", arg, 2, 1e8);
     else if (key == KEY_LESS_EMPTY)
         w->less_empty = true;
+    else if (key == KEY_AUDIT)
+        w->audit = true;
     else if (key == KEY_IN_PLACE)
         w->in_place = true;
     else
@@ -319,7 +326,20 @@ static char *sizes_of(const char *list) {
 /* What was measured for the others' sake only. */
 static bool is_beside(const struct lc_bench_wishes *wishes, const struct lc_collected *result,
                       size_t i) {
-    return wishes->less_empty && result->n > 1 && strcmp(result->all[i]->operation, "empty") == 0;
+    return (wishes->less_empty || wishes->audit) && result->n > 1 &&
+           strcmp(result->all[i]->operation, "empty") == 0;
+}
+
+/* What the measuring did in this launch; all of that stands in each fingerprint, too. */
+static enum lc_err print_audit(const struct lc_collected *result,
+                               const struct lc_bench_page *page) {
+    struct lc_bench_audit audit = {0};
+    enum lc_err err = lc_bench_audit_add(&audit, result->all, result->n);
+    json_t *object = err == LC_OK ? lc_bench_audit_json(&audit) : NULL;
+    lc_bench_audit_text(object, page);
+    json_decref(object);
+    lc_bench_audit_free(&audit);
+    return err;
 }
 
 /* One launch, printed; of one of many a line for each fingerprint. */
@@ -351,6 +371,8 @@ static enum lc_err measure(const struct settings *s, const char *operations, int
             err = print_json(result.all[i]);
         else
             lc_fingerprint_line(result.all[i], &page);
+    if (err == LC_OK && wishes.audit && !s->json)
+        err = print_audit(&result, &page);
     lc_collected_free(&result);
     free(sizes);
     return err;

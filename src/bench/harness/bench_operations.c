@@ -103,40 +103,53 @@ const struct lc_operation lc_operations[] = {
     {"pingpong_nonblocking", run_pingpong_nonblocking, false},
     COLLECTIVES(ENTRIES){NULL, NULL, false}};
 
-static enum lc_err allocate(struct lc_op_data *d) {
-    size_t blocks = (size_t)(d->size > 2 ? d->size : 2);
-    LC_TRY(lc_alloc(&d->send, blocks * (size_t)d->n + 64, 1));
-    LC_TRY(lc_alloc(&d->receive, blocks * (size_t)d->n + 64, 1));
-    LC_TRY(lc_alloc(&d->extra, blocks * (size_t)d->n + 64, 1));
-    LC_TRY(lc_alloc(&d->counts, blocks, sizeof d->counts[0]));
-    LC_TRY(lc_alloc(&d->places, blocks, sizeof d->places[0]));
+static enum lc_err allocate(struct lc_op_data *d, size_t room) {
+    size_t blocks = (size_t)(d->size > 2 ? d->size : 2), bytes = blocks * room * (size_t)d->n;
+    LC_TRY(lc_alloc(&d->send, bytes + 64, 1));
+    LC_TRY(lc_alloc(&d->receive, bytes + 64, 1));
+    LC_TRY(lc_alloc(&d->extra, bytes + 64, 1));
+    LC_TRY(lc_alloc(&d->counts, 6 * blocks, sizeof d->counts[0]));
     LC_TRY(lc_alloc(&d->types, blocks, sizeof(MPI_Datatype)));
     LC_TRY(lc_alloc(&d->far_places, blocks, sizeof d->far_places[0]));
-    for (size_t i = 0; i < blocks; i++) {
-        d->counts[i] = d->n;
-        d->places[i] = (int)i * d->n;
-        d->far_places[i] = (MPI_Aint)i * d->n;
-        d->types[i] = MPI_BYTE;
-    }
-    memset(d->send, 1, blocks * (size_t)d->n); /* pages that exist */
+    d->places = d->counts + blocks;
+    d->parts = d->counts + 2 * blocks;
+    d->part_places = d->counts + 3 * blocks;
+    d->root_counts = d->counts + 4 * blocks;
+    d->no_places = d->counts + 5 * blocks;
+    memset(d->send, 1, bytes); /* pages that exist */
     return LC_OK;
 }
 
-enum lc_err lc_op_data_new(struct lc_op_data *d, MPI_Comm comm, size_t bytes, int root) {
+static void fill_counts(struct lc_op_data *d) {
+    for (int i = 0; i < (d->size > 2 ? d->size : 2); i++) {
+        d->counts[i] = d->n;
+        d->places[i] = i * d->n;
+        d->far_places[i] = (MPI_Aint)i * d->n;
+        d->types[i] = MPI_BYTE;
+        d->parts[i] = i < d->size ? d->n / d->size + (i < d->n % d->size) : 0;
+        d->part_places[i] = i > 0 ? d->part_places[i - 1] + d->parts[i - 1] : 0;
+        d->root_counts[i] = i == d->root ? d->n : 0;
+    }
+}
+
+enum lc_err lc_op_data_new(struct lc_op_data *d, MPI_Comm comm, size_t bytes, size_t room,
+                           int root) {
     int size, periodic = 1;
     *d = (struct lc_op_data){.comm = comm, .ring = MPI_COMM_NULL, .root = root};
     MPI_Comm_rank(comm, &d->rank);
     MPI_Comm_size(comm, &d->size);
-    if (bytes > (size_t)(0x7fffffff / (d->size > 2 ? d->size : 2)))
+    if (bytes * room > (size_t)(0x7fffffff / (d->size > 2 ? d->size : 2)))
         return lc_fail(LC_ERR_RANGE,
                        "bench: --bytes %zu: too much for %d ranks: blocks of all "
                        "ranks must fit into 2 GiB",
-                       bytes, d->size);
+                       bytes * room, d->size);
     d->n = (int)bytes;
     size = d->size;
     MPI_Cart_create(comm, 1, &size, &periodic, 0, &d->ring);
-    enum lc_err err = allocate(d);
-    if (err != LC_OK)
+    enum lc_err err = allocate(d, room);
+    if (err == LC_OK)
+        fill_counts(d);
+    else
         lc_op_data_free(d);
     return err;
 }
@@ -148,7 +161,6 @@ void lc_op_data_free(struct lc_op_data *d) {
     free(d->receive);
     free(d->extra);
     free(d->counts);
-    free(d->places);
     free(d->types);
     free(d->far_places);
     d->send = d->receive = d->extra = NULL;

@@ -16,6 +16,8 @@ struct lc_op_data {
     bool in_place;
     char *send, *receive, *extra; /* room for a block of each rank; extra: of mock-ups */
     int *counts, *places;         /* [size + 2], equal blocks */
+    /* of mock-ups, [size + 2] each: n in as many parts as ranks; n of the root alone, at 0 */
+    int *parts, *part_places, *root_counts, *no_places;
     MPI_Datatype *types;
     MPI_Aint *far_places;
     double compute_ns; /* between start and completion of a nonblocking operation */
@@ -30,8 +32,10 @@ struct lc_operation {
 /* The last has no name. */
 extern const struct lc_operation lc_operations[];
 
-/* Collective over comm. lc_op_data_free(). LC_ERR_NOMEM. */
-enum lc_err lc_op_data_new(struct lc_op_data *data, MPI_Comm comm, size_t bytes, int root);
+/* Collective over comm. Buffers have room for blocks of `room` times the bytes. lc_op_data_free().
+ * LC_ERR_NOMEM; LC_ERR_RANGE: blocks of all ranks are 2 GiB and more. */
+enum lc_err lc_op_data_new(struct lc_op_data *data, MPI_Comm comm, size_t bytes, size_t room,
+                           int root);
 /* Frees buffers, types and the communicator, not the struct. Collective. */
 void lc_op_data_free(struct lc_op_data *data);
 

@@ -463,7 +463,8 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     j->sync = wishes->sync;
     j->slack = 1;
     j->stopped = "";
-    enum lc_err err = lc_op_data_new(&j->data, h->comm, bytes, wishes->root);
+    enum lc_err err =
+        lc_op_data_new(&j->data, h->comm, bytes, lc_operation_room(operation), wishes->root);
     if (err != LC_OK) {
         free(j);
         return err;

@@ -34,6 +34,12 @@ static int bcast_scatter_allgather(struct lc_op_data *d) {
     return MPI_Allgather(d->extra, part, MPI_BYTE, d->send, part, MPI_BYTE, d->comm);
 }
 
+/* Only the root has something to give. */
+static int bcast_allgatherv(struct lc_op_data *d) {
+    return MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, d->send, d->root_counts, d->no_places,
+                          MPI_BYTE, d->comm);
+}
+
 static int gather_allgather(struct lc_op_data *d) {
     return MPI_Allgather(d->send, d->n, MPI_BYTE, d->receive, d->n, MPI_BYTE, d->comm);
 }
@@ -107,6 +113,12 @@ static int reduce_reduce_scatter_gather(struct lc_op_data *d) {
     return MPI_Gather(d->extra, part, MPI_BYTE, d->receive, part, MPI_BYTE, d->root, d->comm);
 }
 
+static int reduce_reduce_scatter_gatherv(struct lc_op_data *d) {
+    MPI_OK(MPI_Reduce_scatter(d->send, d->extra, d->parts, MPI_BYTE, MPI_BOR, d->comm));
+    return MPI_Gatherv(d->extra, d->parts[d->rank], MPI_BYTE, d->receive, d->parts, d->part_places,
+                       MPI_BYTE, d->root, d->comm);
+}
+
 static int allreduce_reduce_bcast(struct lc_op_data *d) {
     MPI_OK(MPI_Reduce(d->send, d->receive, d->n, MPI_BYTE, MPI_BOR, 0, d->comm));
     return MPI_Bcast(d->receive, d->n, MPI_BYTE, 0, d->comm);
@@ -116,6 +128,12 @@ static int allreduce_reduce_scatter_allgather(struct lc_op_data *d) {
     int part = part_of(d);
     MPI_OK(MPI_Reduce_scatter_block(d->send, d->extra, part, MPI_BYTE, MPI_BOR, d->comm));
     return MPI_Allgather(d->extra, part, MPI_BYTE, d->receive, part, MPI_BYTE, d->comm);
+}
+
+static int allreduce_reduce_scatter_allgatherv(struct lc_op_data *d) {
+    MPI_OK(MPI_Reduce_scatter(d->send, d->extra, d->parts, MPI_BYTE, MPI_BOR, d->comm));
+    return MPI_Allgatherv(d->extra, d->parts[d->rank], MPI_BYTE, d->receive, d->parts,
+                          d->part_places, MPI_BYTE, d->comm);
 }
 
 static int reduce_scatter_reduce_scatterv(struct lc_op_data *d) {
@@ -147,12 +165,21 @@ static int scan_exscan(struct lc_op_data *d) {
     return MPI_SUCCESS;
 }
 
-/* Those whose buffers can be filled up, and cut anywhere. X(name, arguments from address and
- * number) */
+/* Those that can have more bytes, or fewer in several calls. `bytes` of each block, behind the `at`
+ * that former calls had of it; where a buffer holds a block of each rank, those of a call lie side
+ * by side. X(name, arguments) */
+#define ALL_AT (size_t) d->size *(size_t)at
 #define DIVISIBLE(X)                                                                               \
     X(Bcast, d->send + at, bytes, MPI_BYTE, d->root, d->comm)                                      \
+    X(Gather, d->send + at, bytes, MPI_BYTE, d->receive + ALL_AT, bytes, MPI_BYTE, d->root,        \
+      d->comm)                                                                                     \
+    X(Scatter, d->send + ALL_AT, bytes, MPI_BYTE, d->receive + at, bytes, MPI_BYTE, d->root,       \
+      d->comm)                                                                                     \
+    X(Allgather, d->send + at, bytes, MPI_BYTE, d->receive + ALL_AT, bytes, MPI_BYTE, d->comm)     \
+    X(Alltoall, d->send + ALL_AT, bytes, MPI_BYTE, d->receive + ALL_AT, bytes, MPI_BYTE, d->comm)  \
     X(Reduce, d->send + at, d->receive + at, bytes, MPI_BYTE, MPI_BOR, d->root, d->comm)           \
     X(Allreduce, d->send + at, d->receive + at, bytes, MPI_BYTE, MPI_BOR, d->comm)                 \
+    X(Reduce_scatter_block, d->send + ALL_AT, d->receive + at, bytes, MPI_BYTE, MPI_BOR, d->comm)  \
     X(Scan, d->send + at, d->receive + at, bytes, MPI_BYTE, MPI_BOR, d->comm)                      \
     X(Exscan, d->send + at, d->receive + at, bytes, MPI_BYTE, MPI_BOR, d->comm)
 
@@ -173,6 +200,7 @@ DIVISIBLE(FUNCTIONS)
     {"MPI_" #name "~larger", larger_##name, false}, {"MPI_" #name "~parts", parts_##name, false},
 const struct lc_operation lc_mock_ups[] = {
     {"MPI_Barrier~Allreduce", barrier_allreduce, false},
+    {"MPI_Bcast~Allgatherv", bcast_allgatherv, false},
     {"MPI_Bcast~Scatter_Allgather", bcast_scatter_allgather, false},
     {"MPI_Gather~Allgather", gather_allgather, false},
     {"MPI_Gather~Gatherv", gather_gatherv, false},
@@ -189,9 +217,11 @@ const struct lc_operation lc_mock_ups[] = {
     {"MPI_Alltoall~Alltoallv", alltoall_alltoallv, false},
     {"MPI_Alltoallv~Alltoallw", alltoallv_alltoallw, false},
     {"MPI_Reduce~Allreduce", reduce_allreduce, false},
-    {"MPI_Reduce~Reduce_scatter_Gather", reduce_reduce_scatter_gather, false},
+    {"MPI_Reduce~Reduce_scatter_block_Gather", reduce_reduce_scatter_gather, false},
+    {"MPI_Reduce~Reduce_scatter_Gatherv", reduce_reduce_scatter_gatherv, false},
     {"MPI_Allreduce~Reduce_Bcast", allreduce_reduce_bcast, false},
-    {"MPI_Allreduce~Reduce_scatter_Allgather", allreduce_reduce_scatter_allgather, false},
+    {"MPI_Allreduce~Reduce_scatter_block_Allgather", allreduce_reduce_scatter_allgather, false},
+    {"MPI_Allreduce~Reduce_scatter_Allgatherv", allreduce_reduce_scatter_allgatherv, false},
     {"MPI_Reduce_scatter~Reduce_Scatterv", reduce_scatter_reduce_scatterv, false},
     {"MPI_Reduce_scatter~Allreduce", reduce_scatter_allreduce, false},
     {"MPI_Reduce_scatter_block~Reduce_Scatter", block_reduce_then_scatter, false},
@@ -199,6 +229,11 @@ const struct lc_operation lc_mock_ups[] = {
     {"MPI_Reduce_scatter_block~Reduce_scatter", block_reduce_scatter, false},
     {"MPI_Scan~Exscan_Reduce_local", scan_exscan, false},
     DIVISIBLE(ENTRIES){NULL, NULL, false}};
+
+size_t lc_operation_room(const char *name) {
+    const char *mark = strchr(name, '~');
+    return mark != NULL && strcmp(mark, "~larger") == 0 ? 2 : 1;
+}
 
 const struct lc_operation *lc_operation_find(const char *name) {
     const char *plus = strchr(name, '+');

@@ -6,9 +6,12 @@
 #include "bench/harness/bench_operations.h"
 
 /* "MPI_Allreduce~Reduce_Bcast": named after the collective, with the same arguments, and the same
- * result in the same place. "~larger": twice the bytes; "~parts": two halves one after the other.
- * The last has no name. */
+ * result in the same place. "~larger": twice the bytes; "~parts": two halves one after the other
+ * (blocks of several ranks lie side by side for each half). The last has no name. */
 extern const struct lc_operation lc_mock_ups[];
+
+/* How many times its bytes the buffers of an operation hold: 2 of "~larger", else 1. */
+size_t lc_operation_room(const char *name);
 
 /* By name: an operation as in its table, also with "+overlap" after a nonblocking one, or a
  * mock-up; NULL. */

@@ -182,15 +182,19 @@ def mock_ups():
 def guidelines():
     """MPI_Allreduce wastes 20 ms: slower than MPI_Reduce and MPI_Bcast, and than its nonblocking twin. A ping-pong has no mock-up."""
     done = bench("guidelines", "MPI_Allreduce,pingpong", "-n", "2", "--mpi", FLAVOUR, "--reps", "10", "--sync", "barrier", "--bytes", "16", "--rounds", "2", "-o",
-                 "guidelines", "--json", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
+                 "guidelines", "--json", "--audit", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
     check(done.returncode == 0 and "pingpong: has no mock-up" in done.stderr, f"guidelines: exit {done.returncode}: {done.stderr}")
     if done.returncode != 0:
         return
     result = json.loads(done.stdout)
     check(result["without_mock_up"] == ["pingpong"] and result["left_out"] == [] and result["complete"], f"guidelines: {result}")
     found = {c["mock_up"]: c for c in result["comparisons"]}
-    check(set(found) == {"MPI_Allreduce~Reduce_Bcast", "MPI_Allreduce~Reduce_scatter_Allgather", "MPI_Allreduce~larger", "MPI_Allreduce~parts",
-                         "MPI_Iallreduce"}, f"mock-ups: {set(found)}")
+    check(set(found) == {"MPI_Allreduce~Reduce_Bcast", "MPI_Allreduce~Reduce_scatter_block_Allgather", "MPI_Allreduce~Reduce_scatter_Allgatherv",
+                         "MPI_Allreduce~larger", "MPI_Allreduce~parts", "MPI_Iallreduce"}, f"mock-ups: {set(found)}")
+    audit = result["audit"]  # two launches with one size: empty, and seven others beside it
+    check(audit["empty_ns"]["n"] == 2 and audit["empty_share"]["n"] == audit["start_skew_ns"]["n"] == 14 and 0 < audit["empty_ns"]["median"] <= audit["empty_ns"]["largest"],
+          f"audit: {audit}")
+    check(all(c["excess_ns"] == c["median_ns"] - c["mock_up_median_ns"] for c in found.values()), f"excess: {found}")
     for name in ("MPI_Allreduce~Reduce_Bcast", "MPI_Iallreduce"):
         check(found[name]["median_ns"] >= 2e7, f"not found: {found[name]}")
     done = bench("guidelines", "MPI_Allreduze")

@@ -10,7 +10,8 @@ int main(int argc, char **argv) {
     int rank, times = argc > 2 ? atoi(argv[2]) : 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (times < 1 || lc_op_data_new(&data, MPI_COMM_WORLD, strtoul(argv[1], NULL, 10), 0) != LC_OK)
+    if (times < 1 ||
+        lc_op_data_new(&data, MPI_COMM_WORLD, strtoul(argv[1], NULL, 10), 1, 0) != LC_OK)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (const struct lc_operation *op = lc_operations; op->name != NULL; op++) {
         (void)op->run(&data);
