@@ -192,6 +192,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
         runs[i] = lc_measured_job_time(job, job->runs[i]);
     json_t *mpi = facts_of(c, "mpi"), *ranks = json_array(), *warnings = json_array();
     json_object_set_new(mpi, "parameters", facts_of(c, "parameters"));
+    json_object_set_new(mpi, "other_parameters", facts_of(c, "other_parameters"));
     json_t *about =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "environment",
                   facts_of(c, "environment"), "nodes", nodes_json(c), "machine",

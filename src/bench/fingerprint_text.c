@@ -382,7 +382,9 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
             if (json_is_number(value))
                 fprintf(page->out, " %s %+.2f", keys[i][1], json_number_value(value));
         }
-        fputs(any ? "\n" : " constant\n", page->out);
+        const char *kind = json_string_value(json_object_get(counter, "kind"));
+        bool state = kind != NULL && strcmp(kind, "state") == 0;
+        fputs(any ? "\n" : state ? " states, by number\n" : " constant\n", page->out);
         print_levels(json_object_get(counter, "levels"), page);
     }
     print_perturbation(json_object_get(f->about, "counted"), page);

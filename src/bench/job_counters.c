@@ -127,11 +127,17 @@ static enum lc_err add_ranks(const struct lc_measured_job *job, const struct ser
     return correlate(&all, together);
 }
 
+static const char *const kinds[LC_COUNTER_KINDS] = {"growth", "level", "high watermark",
+                                                    "low watermark", "state"};
+
 /* Counter c of all ranks in each repetition. */
 static enum lc_err one_counter(const struct lc_measured_job *job, const struct series *s,
                                uint32_t c, const struct points *room, json_t *counters) {
     const char *name = job->part[0]->head.counter[c];
-    bool largest = strstr(name, "gap") != NULL; /* others are added up over ranks */
+    /* what grows is added up over ranks; of gaps and levels the largest counts */
+    enum lc_counter_kind kind = job->part[0]->head.kind[c];
+    bool smallest = kind == LC_COUNTER_LOW;
+    bool largest = (kind != LC_COUNTER_GROWTH && !smallest) || strstr(name, "gap") != NULL;
     double total = 0;
     json_t *counter = json_object(), *list = json_array();
     struct points all = *room;
@@ -140,7 +146,10 @@ static enum lc_err one_counter(const struct lc_measured_job *job, const struct s
         double value = 0;
         for (uint32_t r = 0; r < job->ranks; r++) {
             double own = (double)lc_job_rep(job->part[r], s->rep[i])[LC_REP_COUNTERS + c];
-            value = largest ? fmax(value, own) : value + own;
+            value = r == 0     ? own
+                    : largest  ? fmax(value, own)
+                    : smallest ? fmin(value, own)
+                               : value + own;
         }
         all.value[i] = value;
         all.time[i] = s->runs[i];
@@ -149,10 +158,21 @@ static enum lc_err one_counter(const struct lc_measured_job *job, const struct s
         json_array_append_new(list, json_real(value));
     }
     json_object_set_new(counter, "series", json_string(s->name));
-    json_object_set_new(counter, "total", json_real(total));
-    json_object_set_new(counter, "over_ranks", json_string(largest ? "largest" : "sum"));
+    json_object_set_new(counter, "kind", json_string(kinds[kind]));
+    json_object_set_new(counter, "total",
+                        kind == LC_COUNTER_GROWTH ? json_real(total) : json_null());
+    json_object_set_new(counter, "over_ranks",
+                        json_string(largest    ? "largest"
+                                    : smallest ? "smallest"
+                                               : "sum"));
     json_object_set_new(counter, "values", list);
     json_object_set_new(counters, name, counter);
+    if (kind == LC_COUNTER_STATE) { /* numbers of states are only names: nothing to correlate */
+        json_t *nothing = json_pack("{s:{}, s:{}, s:{}}", "pearson", "spearman", "levels");
+        json_object_update(counter, nothing);
+        json_decref(nothing);
+        return LC_OK;
+    }
     LC_TRY(correlate(&all, counter));
     LC_TRY(compare_levels(&all, counter));
     return add_ranks(job, s, c, room, counter);

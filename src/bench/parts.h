@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum { LC_PART_MAGIC = 0x6c623032, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
+enum { LC_PART_MAGIC = 0x6c623033, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
 
 enum lc_part_kind {
     LC_PART_HELLO = 1, /* first in each file */
@@ -28,6 +28,16 @@ enum lc_rep_value {
     LC_REP_COUNTERS
 };
 
+/* What a counter's value of a repetition is. */
+enum lc_counter_kind {
+    LC_COUNTER_GROWTH, /* by how much it grew during the operation */
+    LC_COUNTER_LEVEL,  /* what stood in it after the operation */
+    LC_COUNTER_HIGH,  /* the highest, or lowest, that stood in it during the operation; since its */
+    LC_COUNTER_LOW,   /* start where MPI does not let it be reset */
+    LC_COUNTER_STATE, /* one of several states, by number: there is no more and less of it */
+    LC_COUNTER_KINDS
+};
+
 struct lc_part_head {
     uint32_t kind, bytes; /* of the body that follows */
 };
@@ -44,6 +54,7 @@ struct lc_part_job {
     uint32_t every;              /* each so many is a repetition with counters; 0: none is */
     uint32_t n_read;             /* the first so many counters stand in those only */
     char counter[LC_PART_COUNTERS][LC_PART_NAME];
+    uint8_t kind[LC_PART_COUNTERS]; /* enum lc_counter_kind */
 };
 
 struct lc_part_end {

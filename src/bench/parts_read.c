@@ -32,8 +32,12 @@ static enum lc_err add_job(struct lc_rank_part *p, const void *body, size_t byte
     if (head.n_counters > LC_PART_COUNTERS || head.n_read > head.n_counters)
         return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: %u counters", head.n_counters);
     head.operation[LC_PART_NAME - 1] = head.sync[sizeof head.sync - 1] = '\0';
-    for (int i = 0; i < LC_PART_COUNTERS; i++)
+    for (int i = 0; i < LC_PART_COUNTERS; i++) {
         head.counter[i][LC_PART_NAME - 1] = '\0';
+        if (head.kind[i] >= LC_COUNTER_KINDS)
+            return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a counter of kind %u",
+                           head.kind[i]);
+    }
     LC_TRY(lc_grow(&p->jobs, &p->jobs_room, p->n_jobs + 1, sizeof p->jobs[0]));
     p->jobs[p->n_jobs++] = (struct lc_job_part){.head = head};
     return LC_OK;

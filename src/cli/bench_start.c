@@ -19,6 +19,7 @@
 #include "base/utf8.h"
 #include "bench/bench_result.h"
 #include "bench/rank_list.h"
+#include "bench/word_list.h"
 #include "cli/cmd.h"
 #include "cli/mpi_program.h"
 #include "cli/options.h"
@@ -347,6 +348,7 @@ static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
     lc_words_add(words, "counters", w->counters);
     lc_words_add(words, "in-place", w->in_place ? "1" : "0");
     lc_words_add(words, "papi", w->papi);
+    lc_words_add(words, "variables", w->variables);
     bool shown = isatty(STDERR_FILENO) && !lc_log_is_quiet() && !w->one_of_many;
     lc_words_add(words, "progress", shown ? "1" : "0");
     lc_words_add(words, "truth", getenv("LATECOMER_TEST_CLOCK") != NULL ? "1" : "0");
@@ -445,6 +447,13 @@ static enum lc_err start_first(const struct lc_bench_wishes *w, struct lc_words 
     return err;
 }
 
+/* Open MPI counts what it does itself only where this parameter of it says so. What the user has
+ * set stays. */
+static void let_mpi_count(const struct lc_bench_wishes *w) {
+    if (lc_word_list_has(w->counters, "spc"))
+        (void)setenv("OMPI_MCA_mpi_spc_attach", "all", 0);
+}
+
 enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
                            int *code) {
     struct lc_bench_wishes w = *wishes;
@@ -458,6 +467,7 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
         return lc_fail(LC_ERR_USAGE, "bench: -n %ld: a launcher has started this: leave -n out",
                        w.ranks);
     fill_defaults(&w, &launch);
+    let_mpi_count(&w);
     long measuring = w.of_ranks != NULL ? lc_rank_list_count(w.of_ranks, w.ranks) : w.ranks;
     if (measuring == 0)
         return lc_fail(LC_ERR_USAGE, "bench: --ranks %.60s: give some of 0 to %ld, as 0,2-3",

@@ -12,8 +12,9 @@ struct lc_bench_wishes {
     const char *output;                            /* DIR, or NULL */
     const char *sync, *comm, *counters, *of_ranks; /* of_ranks: bench/rank_list.h, or NULL: all */
     const char *papi;                              /* events with commas, or NULL */
-    enum lc_flavour flavour;                       /* unknown: the first that is there */
-    uint64_t reps, every, seed;                    /* 0: default; every: of counters */
+    const char *variables;      /* parts of names of MPI_T's variables with commas, or NULL: all */
+    enum lc_flavour flavour;    /* unknown: the first that is there */
+    uint64_t reps, every, seed; /* 0: default; every: of counters */
     double seconds, precision;
     long ranks, root;
     bool in_place, less_empty, page; /* page: report.html in the result */

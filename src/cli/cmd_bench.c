@@ -43,6 +43,7 @@ enum {
     KEY_SEED,
     KEY_COUNTERS,
     KEY_PAPI,
+    KEY_VARIABLES,
     KEY_IN_PLACE,
     KEY_GATE,
     KEY_VARY,
@@ -70,8 +71,10 @@ static const struct argp_option options[] = {
      "Communicator: all ranks, each node by itself, ranks in the other order", 0},
     {"ranks", KEY_RANKS, "LIST", 0, "Only these measure, the others wait: 0,2-3", 0},
     {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
-    {"counters", KEY_COUNTERS, "rusage,delay,perf,mpi,gap,probes,hardware", 0,
-     "Counters of each repetition (default all but hardware), or none", 0},
+    {"counters", KEY_COUNTERS, "rusage,delay,perf,mpi,gap,probes,hardware,spc", 0,
+     "Counters of each repetition (default all but hardware and spc), or none", 0},
+    {"mpi-variables", KEY_VARIABLES, "NAME,..", 0,
+     "Performance variables of MPI_T to read, or parts of their names (default: the first 24)", 0},
     {"less-empty", KEY_LESS_EMPTY, NULL, 0, "Measure empty, too, and tell the median without it",
      0},
     {"audit", KEY_AUDIT, NULL, 0,
@@ -133,6 +136,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->counters = arg;
     else if (key == KEY_PAPI)
         w->papi = arg;
+    else if (key == KEY_VARIABLES)
+        w->variables = arg;
     else if (key == KEY_EVERY)
         w->every = (uint64_t)parse_number("counters-every", arg, 2, 1e8);
     else if (key == KEY_LESS_EMPTY)

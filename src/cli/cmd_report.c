@@ -153,6 +153,7 @@ static void free_fingerprints(struct lc_page_content *content) {
 static enum lc_err add_fingerprint(struct lc_page_content *content,
                                    const struct lc_fingerprint *fingerprint) {
     json_t *object = lc_fingerprint_json(fingerprint);
+    json_object_del(json_object_get(object, "mpi"), "other_parameters"); /* a thousand */
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(object);
     if (text == NULL)

@@ -116,6 +116,20 @@ static void wait_for_all(void) {
     }
 }
 
+/* What the user should know of all run times of this launch. */
+static void warn(struct lc_harness *h) {
+#ifdef OPEN_MPI
+    const char *attached = getenv("OMPI_MCA_mpi_spc_attach");
+    if (h->own.rank == 0 && h->counters.mpi.n > 0 && attached != NULL && *attached != '\0' &&
+        lc_part_fact(&h->part, "warning",
+                     "Open MPI counts what it does (mpi_spc_attach): run times include that",
+                     "") != LC_OK)
+        lc_harness_abort(h, lc_err_text());
+#else
+    (void)h;
+#endif
+}
+
 static void begin(struct lc_harness *h, const struct words *words, const char *parts) {
     struct lc_strbuf missing = {0};
     MPI_Comm_rank(h->own.comm, &h->own.rank);
@@ -128,8 +142,11 @@ static void begin(struct lc_harness *h, const struct words *words, const char *p
     h->comm = make_comm(&h->own, word(words, "comm"));
     lc_clock_begin(&h->clock, &h->own);
     lc_load_open(&h->load);
-    lc_rep_counters_open(&h->counters, &h->load, h->own.comm, word(words, "counters"),
-                         word(words, "papi"), &missing);
+    const struct lc_counter_wishes wishes = {.sources = word(words, "counters"),
+                                             .papi = word(words, "papi"),
+                                             .variables = word(words, "variables")};
+    lc_rep_counters_open(&h->counters, &h->load, h->own.comm, &wishes, &missing);
+    warn(h);
     for (char *rest = missing.text, *line; h->own.rank == 0 && rest != NULL;) {
         line = strsep(&rest, "\n");
         if (*line != '\0' && lc_part_fact(&h->part, "missing", line, "") != LC_OK)

@@ -159,8 +159,10 @@ static void synchronise(struct job *j, struct rep *r, int k, const int64_t *word
 
 /* All that happens between the synchronised start and the call stands here. */
 static void run_once(struct job *j, struct rep *r) {
-    if (r->counted)
+    if (r->counted) {
+        lc_rep_counters_begin(&j->h->counters);
         lc_rep_counters_read(&j->h->counters, r->before);
+    }
     r->start_ticks = lc_ticks();
     r->error = j->op->run(&j->data);
     r->end_ticks = lc_ticks();
@@ -206,7 +208,7 @@ static void put_rep(struct job *j, const struct rep *r) {
     int64_t values[LC_REP_COUNTERS + LC_PART_COUNTERS] = {r->start, r->end, r->counted};
     int64_t *counters = values + LC_REP_COUNTERS;
     for (unsigned i = 0; i < c->n_read && r->counted; i++)
-        counters[i] = r->after[i] - r->before[i];
+        counters[i] = r->after[i] - (c->kind[i] == LC_COUNTER_GROWTH ? r->before[i] : 0);
     for (unsigned i = c->n_read; i < c->n; i++)
         counters[i] = r->after[i];
     if (c->gap)
@@ -325,6 +327,7 @@ static void write_head(struct job *j, const char *name, const char *sync, bool g
     snprintf(head.operation, sizeof head.operation, "%s", name);
     snprintf(head.sync, sizeof head.sync, "%s", sync);
     memcpy(head.counter, c->name, sizeof head.counter);
+    memcpy(head.kind, c->kind, sizeof head.kind);
     if (lc_part_put(&j->h->part, LC_PART_JOB, &head, sizeof head) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
     put_fact(j, "type", "MPI_BYTE");

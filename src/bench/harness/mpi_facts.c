@@ -12,8 +12,8 @@
 #include "base/timer.h"
 #include "bench/harness/placement.h"
 
-/* Control variables that choose how collectives and messages work; all of them are a thousand. */
-static bool is_wanted(const char *name) {
+/* Control variables that choose how collectives and messages work, out of a thousand. */
+static bool is_chief(const char *name) {
     static const char *const parts[] = {"algorithm", "coll_tuned", "coll_base", "eager", "intra_"};
     if (strcmp(name, "pml") == 0 || strcmp(name, "btl") == 0 || strcmp(name, "coll") == 0)
         return true;
@@ -21,6 +21,12 @@ static bool is_wanted(const char *name) {
         if (strcasestr(name, parts[i]) != NULL)
             return true;
     return false;
+}
+
+/* What launchers tell their processes, another thing in each launch. */
+static bool is_of_launch(const char *name) {
+    return strstr(name, "_uri") != NULL || strstr(name, "session_dir") != NULL ||
+           strstr(name, "jobid") != NULL;
 }
 
 /* Its value as text; false where it cannot be read without an object. */
@@ -33,6 +39,7 @@ static bool read_cvar(int index, MPI_Datatype type, char *text, size_t size) {
         unsigned long ul;
         unsigned long long ull;
         double d;
+        bool b;
         char c[4096];
     } value = {.c = ""};
     if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
@@ -51,6 +58,8 @@ static bool read_cvar(int index, MPI_Datatype type, char *text, size_t size) {
         snprintf(text, size, "%llu", value.ull);
     else if (type == MPI_DOUBLE)
         snprintf(text, size, "%g", value.d);
+    else if (type == MPI_C_BOOL)
+        snprintf(text, size, "%d", value.b);
     else if (is_text)
         snprintf(text, size, "%.*s", (int)sizeof value.c - 1, value.c);
     else
@@ -58,8 +67,10 @@ static bool read_cvar(int index, MPI_Datatype type, char *text, size_t size) {
     return ok;
 }
 
+/* All that can be read without an object, and how many cannot. */
 static enum lc_err write_cvars(struct lc_part_writer *part) {
-    int provided, n = 0;
+    char number[16];
+    int provided, n = 0, left_out = 0;
     enum lc_err err = LC_OK;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
         return LC_OK;
@@ -72,13 +83,18 @@ static enum lc_err write_cvars(struct lc_part_writer *part) {
         MPI_T_enum values;
         if (MPI_T_cvar_get_info(i, name, &name_size, &verbosity, &type, &values, description,
                                 &description_size, &binding, &scope) != MPI_SUCCESS ||
-            binding != MPI_T_BIND_NO_OBJECT || !is_wanted(name))
+            binding != MPI_T_BIND_NO_OBJECT || !read_cvar(i, type, text, sizeof text)) {
+            left_out++;
             continue;
-        if (read_cvar(i, type, text, sizeof text))
-            err = lc_part_fact(part, "parameters", name, text);
+        }
+        if (is_of_launch(name))
+            continue;
+        bool chief = is_chief(name) || getenv(name) != NULL; /* what somebody has set */
+        err = lc_part_fact(part, chief ? "parameters" : "other_parameters", name, text);
     }
     MPI_T_finalize();
-    return err;
+    snprintf(number, sizeof number, "%d", left_out);
+    return err != LC_OK ? err : lc_part_fact(part, "mpi", "parameters_left_out", number);
 }
 
 /* Variables that tell an MPI what to do. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/harness/probe_layers.h"
+#include "bench/word_list.h"
 
 struct event {
     uint64_t config;
@@ -83,16 +84,6 @@ static void close_perf(struct lc_perf_group *g) {
             close(g->fds[i]);
 }
 
-static bool has(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 static void open_papi(struct lc_rep_counters *c, MPI_Comm comm, const char *events,
                       struct lc_strbuf *missing) {
     lc_papi_open(&c->papi, comm, events, missing);
@@ -114,37 +105,40 @@ static void open_delay(struct lc_rep_counters *c, const struct lc_load_reader *l
     }
 }
 
-static void open_mpi(struct lc_rep_counters *c, MPI_Comm comm, struct lc_strbuf *missing) {
-    lc_mpi_variables_open(&c->mpi, comm, missing);
+static void open_mpi(struct lc_rep_counters *c, MPI_Comm comm, const char *wanted,
+                     struct lc_strbuf *missing) {
+    lc_mpi_variables_open(&c->mpi, comm, wanted, missing);
     c->mpi_first = c->n;
+    memcpy(c->kind + c->n, c->mpi.kind, c->mpi.n);
     for (unsigned i = 0; i < c->mpi.n; i++)
         memcpy(c->name[c->n++], c->mpi.name[i], LC_PART_NAME);
 }
 
 void lc_rep_counters_open(struct lc_rep_counters *c, const struct lc_load_reader *load,
-                          MPI_Comm comm, const char *wanted, const char *papi,
+                          MPI_Comm comm, const struct lc_counter_wishes *wishes,
                           struct lc_strbuf *missing) {
+    const char *wanted = wishes->sources;
     const struct lc_perf_group none = {.fds = {-1, -1, -1, -1}, .leader = -1};
     *c = (struct lc_rep_counters){.software = none, .hardware = none};
-    c->rusage = has(wanted, "rusage");
+    c->rusage = lc_word_list_has(wanted, "rusage");
     if (c->rusage) {
         add_name(c, "voluntary_switches");
         add_name(c, "involuntary_switches");
         add_name(c, "minor_faults");
     }
-    if (has(wanted, "delay"))
+    if (lc_word_list_has(wanted, "delay"))
         open_delay(c, load, comm, missing);
-    if (has(wanted, "perf"))
+    if (lc_word_list_has(wanted, "perf"))
         open_perf(c, &c->software, PERF_TYPE_SOFTWARE, software, comm, missing);
-    if (has(wanted, "hardware"))
+    if (lc_word_list_has(wanted, "hardware"))
         open_perf(c, &c->hardware, PERF_TYPE_HARDWARE, hardware, comm, missing);
-    if (has(wanted, "mpi"))
-        open_mpi(c, comm, missing);
-    open_papi(c, comm, papi, missing);
+    if (lc_word_list_has(wanted, "mpi") || lc_word_list_has(wanted, "spc"))
+        open_mpi(c, comm, wishes->variables, missing);
+    open_papi(c, comm, wishes->papi, missing);
     c->n_read = c->n;
-    if (has(wanted, "probes"))
+    if (lc_word_list_has(wanted, "probes"))
         c->n += lc_probe_layers_open(comm, c->name + c->n, LC_PART_COUNTERS - c->n - 1, missing);
-    c->gap = has(wanted, "gap");
+    c->gap = lc_word_list_has(wanted, "gap");
     c->gap_place = c->n;
     if (c->gap)
         add_name(c, "spin_gap_ns");

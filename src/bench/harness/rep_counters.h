@@ -31,21 +31,30 @@ struct lc_rep_counters {
     unsigned n;      /* of all sources */
     unsigned n_read; /* the first of them are read around the operation */
     char name[LC_PART_COUNTERS][LC_PART_NAME];
+    uint8_t kind[LC_PART_COUNTERS];                         /* enum lc_counter_kind */
     unsigned gap_place, delay_place, mpi_first, papi_first; /* probes: from n_read on */
     struct lc_papi_events papi;
     struct lc_mpi_variables mpi; /* n 0: none */
 };
 
-/* Collective over comm. `wanted`: names of sources with commas: rusage, delay (read from `load`,
- * which is borrowed), perf, mpi, gap, probes,
- * hardware; "none". `papi`: names of events with commas, or "". What is not available on all
- * ranks is left out; a line for each goes to `missing`. */
+struct lc_counter_wishes {
+    const char *sources; /* rusage, delay, perf, mpi, gap, probes, hardware, with commas; "none" */
+    const char *papi;    /* names of events with commas, or "" */
+    const char *variables; /* names of performance variables, or parts of them, or "": all */
+};
+
+/* Collective over comm. Run delay is read from `load`, which is borrowed. What is not available on
+ * all ranks is left out; a line for each goes to `missing`. */
 void lc_rep_counters_open(struct lc_rep_counters *counters, const struct lc_load_reader *load,
-                          MPI_Comm comm, const char *wanted, const char *papi,
+                          MPI_Comm comm, const struct lc_counter_wishes *wishes,
                           struct lc_strbuf *missing);
 /* Closes the counters of the kernel. */
 void lc_rep_counters_close(struct lc_rep_counters *counters);
 
+/* Before the first reading of a repetition: watermarks begin anew. */
+static inline void lc_rep_counters_begin(const struct lc_rep_counters *counters) {
+    lc_mpi_variables_reset(&counters->mpi);
+}
 /* values[n_read]: what stands in the counters now. */
 void lc_rep_counters_read(const struct lc_rep_counters *counters, int64_t *values);
 

@@ -219,17 +219,39 @@ def counted():
 
 
 def mpi_variables():
-    """An MPI with three variables of MPI_T: one counts calls, rank 1 cannot read another, the third is no counter. Then the MPI as it is."""
-    args = ("MPI_Bcast", "--reps", "64", "--counters", "mpi", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "variables")
-    for env in (dict(os.environ, LD_PRELOAD=VARIABLES), os.environ):
-        done = bench(*args, env=env)
-        check(done.returncode == 0, f"variables: {done.stderr}")
-        one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "benchmark": {"missing": {}}, "counted": {}}
-        found = {name: c["total"] for name, c in one["counters"].items()}
-        # one call on each rank in each repetition with counters
-        check(env is os.environ or found == {"runtime_spc_variable_0": 2 * len(one["counted"].get("runs_ns", []))} != {"runtime_spc_variable_0": 0},
-              f"variables: {found}")
-        check(found or any("MPI_T" in line for line in one["benchmark"]["missing"]), f"variables: {found}, {one['benchmark']['missing']}")
+    """Performance variables by their classes (variables.c), one that rank 1 cannot read, one by name; all control variables."""
+    args = ("MPI_Bcast", "--reps", "64", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "--json")
+    done = bench(*args, "--counters", "spc", "-o", "variables", env=dict(os.environ, LD_PRELOAD=VARIABLES))
+    check(done.returncode == 0, f"variables: {done.stderr}")
+    if done.returncode != 0:
+        return
+    one = json.loads(done.stdout)
+    found = {name.removeprefix("runtime_spc_"): c for name, c in one["counters"].items()}
+    first = int(found["level"]["values"][0]) if "level" in found else 0
+    calls = [first + 5 * i for i in range(len(one["counted"]["runs_ns"]))]  # every fifth call is one with counters; those before the first repetition count, too
+    size = ("growth", "sum", [2] * len(calls)) if FLAVOUR == "openmpi" else ("level", "largest", calls)  # Open MPI's own are all of this class
+    expected = {"grows": ("growth", "sum", [2] * len(calls)), "level": ("level", "largest", calls), "mark": ("high watermark", "largest", [1] * len(calls)),
+                "share_ppm": ("level", "largest", [250000] * len(calls)), "state": ("state", "largest", [n % 2 for n in calls]), "size": size,
+                "time_ns": ("growth", "sum", [4000] * len(calls))}
+    check(calls and {name: (c["kind"], c["over_ranks"], c["values"]) for name, c in found.items()} == expected, f"variables: {found}")
+    check(any("belong to objects" in line and line.startswith("1 ") for line in one["benchmark"]["missing"]), f"variables: {one['benchmark']['missing']}")
+    if FLAVOUR == "openmpi":
+        check(any("mpi_spc_attach" in line for line in one["warnings"]) and one["mpi"]["parameters"].get("OMPI_MCA_mpi_spc_attach") == "all",
+              f"variables: {one['warnings']}")
+    done = bench(*args, "--counters", "mpi", "--mpi-variables", "LEVEL,share", "-o", "some-variables", env=dict(os.environ, LD_PRELOAD=VARIABLES))
+    check(done.returncode == 0 and set(json.loads(done.stdout)["counters"]) == {"runtime_spc_level", "runtime_spc_share_ppm"}, f"some variables: {done.stdout[:99]}")
+    done = bench(*args, "--counters", "spc", "-o", "own-counters")  # the MPI as it is
+    check(done.returncode == 0, f"own counters: {done.stderr}")
+    one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "mpi": {}, "benchmark": {}, "warnings": []}
+    counts = any(c["kind"] == "growth" and c["total"] > 0 for c in one["counters"].values())
+    missing = one["benchmark"].get("missing", [])
+    check(counts or any("MPI_T" in line for line in missing), f"own counters: {one['counters']}, {missing}")
+    check(FLAVOUR != "openmpi" or counts or any("--enable-spc" in line for line in missing), f"own counters: {missing}")
+    others = one["mpi"].get("other_parameters", {})
+    check(len(others) > 50 and not set(others) & set(one["mpi"]["parameters"]), f"control variables: {len(others)}")
+    again = fingerprint("some-variables", "MPI_Bcast-8")["mpi"]  # another launch: they are settings, and no outcomes
+    check(again["other_parameters"] == {k: v for k, v in others.items() if "spc" not in k} | {k: v for k, v in again["other_parameters"].items() if "spc" in k},
+          f"control variables: {[k for k in others if others[k] != again['other_parameters'].get(k)]}")
 
 
 def lacking():
