@@ -9,128 +9,93 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bench/bench_result.h"
+#include "bench/rank_list.h"
 #include "cli/cmd.h"
+#include "report/collective_alone.h"
+#include "report/collective_use.h"
 #include "report/locate.h"
 #include "report/run_info.h"
 
-enum { MOST = 20, REPS = 300 };
+enum { MOST = 20, REPS = 300, LC_RANKS_MOST = 1000000 };
 /* Sizes that are about the same: a program's is a mean. */
 #define LC_ALIKE 1.3
 
-/* Bytes that all ranks receive in one call of an operation of n bytes on p ranks: n p .. */
-enum scale { EACH, EACH_FROM_EACH, FROM_LOWER_AND_ITSELF, FROM_LOWER };
-
-static const struct {
-    const char *name;
-    enum scale scale; /* .. times 1, p, (p + 1) / 2, (p - 1) / 2 */
-} collectives[] = {{"MPI_Barrier", EACH},
-                   {"MPI_Bcast", EACH},
-                   {"MPI_Gather", EACH},
-                   {"MPI_Gatherv", EACH},
-                   {"MPI_Scatter", EACH},
-                   {"MPI_Scatterv", EACH},
-                   {"MPI_Reduce", EACH},
-                   {"MPI_Allgather", EACH_FROM_EACH},
-                   {"MPI_Allgatherv", EACH_FROM_EACH},
-                   {"MPI_Alltoall", EACH_FROM_EACH},
-                   {"MPI_Alltoallv", EACH_FROM_EACH},
-                   {"MPI_Alltoallw", EACH_FROM_EACH},
-                   {"MPI_Allreduce", EACH_FROM_EACH},
-                   {"MPI_Reduce_scatter", EACH_FROM_EACH},
-                   {"MPI_Reduce_scatter_block", EACH_FROM_EACH},
-                   {"MPI_Scan", FROM_LOWER_AND_ITSELF},
-                   {"MPI_Exscan", FROM_LOWER}};
-enum { COLLECTIVES = sizeof collectives / sizeof collectives[0] };
-
-static const char *const wait_metrics[] = {"mpi_wait_nxn", "mpi_barrier_wait", "mpi_latebroadcast",
-                                           "mpi_earlyreduce", "mpi_earlyscan"};
-
-struct place { /* a call path of a collective */
-    char *path;
-    const char *operation;
-    uint64_t bytes;
-    double seconds, calls, waiting; /* over all ranks */
-};
-
 struct beside {
     struct lc_view *view;
-    struct place *places;
-    size_t n, room;
-    double ranks;
+    struct lc_collective_use *uses;
+    size_t n, n_all; /* those that took most time; all */
+    long ranks;      /* of the program */
     struct lc_fingerprint **alone;
     size_t n_alone, alone_room;
 };
 
-static enum lc_err total_of(struct beside *b, const char *metric, uint32_t path, double *total) {
-    uint32_t id = lc_model_find_metric(b->view->model, metric);
-    size_t n = b->view->model->n_locations;
-    double *row;
-    *total = 0;
-    if (id == LC_NONE)
-        return LC_OK;
-    LC_TRY(lc_alloc(&row, n, sizeof row[0]));
-    enum lc_err err = lc_view_row(b->view, id, path, row);
-    for (size_t l = 0; l < n && err == LC_OK; l++)
-        *total += row[l];
-    free(row);
-    return err;
+static enum lc_err find_uses(struct beside *b) {
+    LC_TRY(lc_collective_uses(b->view, &b->uses, &b->n_all));
+    b->n = b->n_all < MOST ? b->n_all : MOST;
+    return b->n > 0 ? LC_OK
+                    : lc_fail(LC_ERR_NOT_FOUND,
+                              "bench: beside: %s: no blocking collective in there", b->view->file);
 }
 
-static double divisor(enum scale scale, double ranks) {
-    return scale == EACH                    ? 1
-           : scale == EACH_FROM_EACH        ? ranks
-           : scale == FROM_LOWER_AND_ITSELF ? (ranks + 1) / 2
-                                            : fmax(ranks - 1, 1) / 2;
-}
-
-static enum lc_err add_place(struct beside *b, uint32_t path, size_t which) {
-    struct place p = {.operation = collectives[which].name};
-    double bytes;
-    LC_TRY(total_of(b, "time", path, &p.seconds));
-    LC_TRY(total_of(b, "visits", path, &p.calls));
-    LC_TRY(total_of(b, "bytes_cin", path, &bytes));
-    for (size_t w = 0; w < sizeof wait_metrics / sizeof wait_metrics[0]; w++) {
-        double waiting;
-        LC_TRY(total_of(b, wait_metrics[w], path, &waiting));
-        p.waiting += waiting;
+/* "0-3,8" */
+static void put_ranks(const uint32_t *rank, size_t n, struct lc_strbuf *out) {
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && rank[end] == rank[end - 1] + 1; end++)
+            ;
+        lc_strbuf_printf(out, "%s%u", i > 0 ? "," : "", rank[i]);
+        if (end > i + 1)
+            lc_strbuf_printf(out, "-%u", rank[end - 1]);
     }
-    if (p.calls <= 0)
-        return LC_OK;
-    p.bytes = (uint64_t)llround(bytes / p.calls / divisor(collectives[which].scale, b->ranks));
-    LC_TRY(lc_grow(&b->places, &b->room, b->n + 1, sizeof b->places[0]));
-    p.path = lc_view_path(b->view, path);
-    b->places[b->n++] = p;
-    return p.path != NULL ? LC_OK : lc_fail(LC_ERR_NOMEM, "bench: not enough memory");
 }
 
-static int by_seconds(const void *a, const void *b) {
-    double x = ((const struct place *)a)->seconds, y = ((const struct place *)b)->seconds;
-    return (x < y) - (x > y);
+/* Communicators that work at the same time; 1: those ranks are one. */
+static size_t communicators(const struct lc_collective_use *use) {
+    return use->members > 0 && use->ranks % use->members == 0 ? use->ranks / use->members : 1;
 }
 
-static enum lc_err find_places(struct beside *b) {
-    for (uint32_t p = 0; p < b->view->n_paths; p++)
-        for (size_t c = 0; c < COLLECTIVES; c++)
-            if (strcmp(b->view->paths[p].name, collectives[c].name) == 0)
-                LC_TRY(add_place(b, p, c));
-    if (b->n == 0)
-        return lc_fail(LC_ERR_NOT_FOUND, "bench: beside: %s: no blocking collective in there",
-                       b->view->file);
-    qsort(b->places, b->n, sizeof b->places[0], by_seconds);
-    for (; b->n > MOST; b->n--)
-        free(b->places[b->n - 1].path);
-    return LC_OK;
+/* "0-1/2-3": the lists of the communicators, each of ranks that follow each other. */
+static void put_communicators(const struct lc_collective_use *use, struct lc_strbuf *out) {
+    for (size_t c = 0; c < communicators(use); c++) {
+        lc_strbuf_puts(out, c > 0 ? "/" : "");
+        put_ranks(use->rank + c * use->members, use->members, out);
+    }
 }
 
-/* The fingerprint of an operation whose size is nearest, if it is about the same. */
-static const struct lc_fingerprint *alone_of(const struct beside *b, const struct place *p) {
+/* Members of the communicator on which a fingerprint was measured. */
+static uint32_t members_of(const struct lc_fingerprint *f) {
+    const char *comm =
+        json_string_value(json_object_get(json_object_get(f->about, "benchmark"), "comm"));
+    long members = comm != NULL && comm[0] >= '0' && comm[0] <= '9'
+                       ? lc_rank_groups_members(comm, 0, LC_RANKS_MOST)
+                       : 0;
+    return members > 0 ? (uint32_t)members : f->ranks;
+}
+
+static bool is_sized(const struct lc_collective_use *use) {
+    return strcmp(use->operation, "MPI_Barrier") != 0;
+}
+
+static bool in_place(const struct lc_fingerprint *f) {
+    return json_is_true(json_object_get(json_object_get(f->about, "benchmark"), "in_place"));
+}
+
+/* The fingerprint of an operation whose size is nearest, if it is about the same; on a communicator
+ * of as many members, if there is one. */
+static const struct lc_fingerprint *alone_of(const struct beside *b,
+                                             const struct lc_collective_use *use, bool exact) {
     const struct lc_fingerprint *best = NULL;
-    double nearest = log(LC_ALIKE);
+    double nearest = INFINITY;
     for (size_t i = 0; i < b->n_alone; i++) {
         const struct lc_fingerprint *f = b->alone[i];
-        double distance = fabs(log(((double)f->bytes + 1) / ((double)p->bytes + 1)));
-        bool sized = strcmp(p->operation, "MPI_Barrier") != 0;
-        if (strcmp(f->operation, p->operation) == 0 && (!sized || distance <= nearest)) {
+        double distance =
+            is_sized(use) ? fabs(log(((double)f->bytes + 1) / ((double)use->bytes + 1))) : 0;
+        bool other = members_of(f) != use->members;
+        if (strcmp(f->operation, use->operation) != 0 || distance > log(LC_ALIKE) ||
+            (exact && (other || in_place(f) != use->in_place)))
+            continue;
+        distance += other ? 2 * log(LC_ALIKE) : 0; /* behind all of as many members */
+        distance += in_place(f) != use->in_place ? 0.5 * log(LC_ALIKE) : 0;
+        if (distance < nearest) {
             best = f;
             nearest = distance;
         }
@@ -175,69 +140,156 @@ static enum lc_err fill_wishes(const struct beside *b, struct lc_bench_wishes *w
                      : strstr(mpi, "MPICH") != NULL  ? LC_FLAVOUR_IS_MPICH
                                                      : LC_FLAVOUR_UNKNOWN;
     json_decref(meta);
-    w->ranks = w->ranks > 0 ? w->ranks : (long)b->ranks;
+    w->ranks = w->ranks > 0 ? w->ranks : b->ranks;
     w->reps = w->reps == 0 && w->precision <= 0 ? REPS : w->reps;
     w->one_of_many = true;
     return LC_OK;
 }
 
-static enum lc_err measure_all(struct beside *b, const struct lc_bench_wishes *each, int *code) {
-    struct lc_bench_wishes w = *each;
-    struct lc_strbuf directory = {0}, output = {0};
-    LC_TRY(fill_wishes(b, &w));
-    enum lc_err err = lc_bench_directory(
-        each->output != NULL ? each->output : "latecomer-bench-beside", &directory);
-    for (size_t i = 0; i < b->n && err == LC_OK && !lc_bench_interrupted(); i++) {
-        struct lc_collected result;
-        char bytes[32];
-        int own = LC_EXIT_OK;
-        if (alone_of(b, &b->places[i]) != NULL)
-            continue;
-        snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)b->places[i].bytes);
-        lc_strbuf_clear(&output);
-        lc_strbuf_printf(&output, "%s/%s-%s", lc_strbuf_get(&directory), b->places[i].operation,
-                         bytes);
-        w.operations = b->places[i].operation;
-        w.bytes = bytes;
-        w.output = lc_strbuf_get(&output);
-        enum lc_err failed = lc_bench_start(&w, &result, &own);
-        if (failed != LC_OK || own != LC_EXIT_OK) {
-            lc_complain("bench: beside: %s of %s bytes: not measured", w.operations, bytes);
-            *code = LC_EXIT_ERROR;
-        }
-        if (failed == LC_OK)
-            err = take(b, result.all, result.n);
-        result.n = 0; /* taken */
-        lc_collected_free(&result);
+/* Can both be measured in one launch? */
+static bool go_together(const struct lc_collective_use *a, const struct lc_collective_use *b) {
+    return a->members == b->members && a->ranks == b->ranks && a->in_place == b->in_place &&
+           memcmp(a->rank, b->rank, a->ranks * sizeof a->rank[0]) == 0 &&
+           (a->bytes == b->bytes || !is_sized(b));
+}
+
+/* The operations of this use and of those behind it that go with it, each once. */
+static void put_operations(const struct beside *b, size_t first, struct lc_strbuf *out) {
+    for (size_t i = first; i < b->n; i++) {
+        bool again = !go_together(&b->uses[first], &b->uses[i]) ||
+                     (i > first && alone_of(b, &b->uses[i], true) != NULL);
+        for (size_t k = first; k < i && !again; k++)
+            again = strcmp(b->uses[k].operation, b->uses[i].operation) == 0 &&
+                    go_together(&b->uses[first], &b->uses[k]);
+        if (!again)
+            lc_strbuf_printf(out, "%s%s", out->length > 0 ? "," : "", b->uses[i].operation);
     }
-    if (err == LC_OK)
-        lc_say("result: %s", lc_strbuf_get(&directory));
-    lc_strbuf_free(&directory);
+}
+
+/* The operation with its size, and others that go with it, on the ranks and communicators that have
+ * it in the program: where these are not all, the others sleep. */
+static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_bench_wishes *each,
+                                const char *directory, int *code) {
+    const struct lc_collective_use *use = &b->uses[first];
+    struct lc_bench_wishes w = *each;
+    struct lc_strbuf output = {0}, ranks = {0}, comm = {0}, operations = {0};
+    struct lc_collected result;
+    char bytes[32];
+    int own = LC_EXIT_OK;
+    bool fits = use->ranks > 0 && (long)use->rank[use->ranks - 1] < w.ranks;
+    snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)use->bytes);
+    lc_strbuf_printf(&output, "%s/%zu", directory, first + 1);
+    put_operations(b, first, &operations);
+    if (fits && (long)use->ranks < w.ranks && w.of_ranks == NULL) {
+        put_ranks(use->rank, use->ranks, &ranks);
+        w.of_ranks = lc_strbuf_get(&ranks);
+    }
+    if (fits && communicators(use) > 1 && w.comm == NULL) {
+        put_communicators(use, &comm);
+        w.comm = lc_strbuf_get(&comm);
+    }
+    w.operations = lc_strbuf_get(&operations);
+    w.bytes = bytes;
+    w.in_place = w.in_place || use->in_place;
+    w.output = lc_strbuf_get(&output);
+    enum lc_err failed = lc_bench_start(&w, &result, &own), err = LC_OK;
+    if (failed != LC_OK || own != LC_EXIT_OK) {
+        lc_complain("bench: beside: %s of %s bytes on %u ranks: not measured%s%s", w.operations,
+                    bytes, use->members, failed != LC_OK ? ": " : "",
+                    failed != LC_OK ? lc_err_text() : "");
+        *code = LC_EXIT_ERROR;
+    }
+    if (failed == LC_OK)
+        err = take(b, result.all, result.n);
+    result.n = 0; /* taken */
+    lc_collected_free(&result);
     lc_strbuf_free(&output);
+    lc_strbuf_free(&ranks);
+    lc_strbuf_free(&comm);
+    lc_strbuf_free(&operations);
     return err;
 }
 
-static json_t *place_json(const struct beside *b, const struct place *p) {
-    const struct lc_fingerprint *f = alone_of(b, p);
-    double each = 1e9 * p->seconds / p->calls;
+/* DIR of an experiment, where its result is in one; the caller frees it. */
+static char *experiment_directory(const struct lc_view *view) {
+    const char *slash = strrchr(view->file, '/');
+    return slash != NULL ? strndup(view->file, (size_t)(slash - view->file)) : strdup(".");
+}
+
+/* "bench" in the directory of the experiment, unless another one is wanted. */
+static enum lc_err make_directory(const struct beside *b, const char *wanted,
+                                  struct lc_strbuf *directory) {
+    struct lc_strbuf name = {0};
+    char *experiment = experiment_directory(b->view);
+    if (experiment == NULL)
+        return lc_fail(LC_ERR_NOMEM, "bench: not enough memory");
+    if (wanted != NULL)
+        lc_strbuf_puts(&name, wanted);
+    else if (access(experiment, W_OK) == 0)
+        lc_strbuf_printf(&name, "%s/bench", experiment);
+    else
+        lc_strbuf_puts(&name, "latecomer-bench-beside");
+    enum lc_err err = lc_bench_directory(lc_strbuf_get(&name), directory);
+    free(experiment);
+    lc_strbuf_free(&name);
+    return err;
+}
+
+static enum lc_err measure_all(struct beside *b, const struct lc_bench_wishes *each, int *code) {
+    struct lc_bench_wishes w = *each;
+    struct lc_strbuf directory = {0};
+    LC_TRY(fill_wishes(b, &w));
+    enum lc_err err = make_directory(b, each->output, &directory);
+    for (size_t i = 0; i < b->n && err == LC_OK && !lc_bench_interrupted(); i++) {
+        if (alone_of(b, &b->uses[i], true) != NULL)
+            continue;
+        if (isatty(STDERR_FILENO))
+            lc_say("%zu of %zu: %s, %llu bytes, %u ranks", i + 1, b->n, b->uses[i].operation,
+                   (unsigned long long)b->uses[i].bytes, b->uses[i].members);
+        err = measure_some(b, i, &w, lc_strbuf_get(&directory), code);
+    }
+    if (lc_bench_interrupted())
+        *code = LC_EXIT_ERROR;
+    if (err == LC_OK)
+        lc_say("result: %s", lc_strbuf_get(&directory));
+    lc_strbuf_free(&directory);
+    return err;
+}
+
+static json_t *known_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *use_json(const struct beside *b, const struct lc_collective_use *use) {
+    const struct lc_fingerprint *f = alone_of(b, use, false);
+    struct lc_strbuf ranks = {0};
+    double each = 1e9 * use->seconds / use->calls;
+    put_ranks(use->rank, use->ranks, &ranks);
     json_t *o =
-        json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f}", "callpath", p->path, "operation",
-                  p->operation, "bytes", (json_int_t)p->bytes, "calls", p->calls, "seconds",
-                  p->seconds, "program_ns", each, "waiting_ns", 1e9 * p->waiting / p->calls);
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:f, s:f, s:f, s:o}", "callpath", use->path,
+                  "operation", use->operation, "bytes", (json_int_t)use->bytes, "members",
+                  (json_int_t)use->members, "communicators", (json_int_t)communicators(use),
+                  "ranks", lc_strbuf_get(&ranks), "calls", use->calls, "seconds", use->seconds,
+                  "program_ns", each, "waiting_ns", known_or_null(1e9 * use->waiting / use->calls));
+    lc_strbuf_free(&ranks);
+    json_object_set_new(o, "in_place", json_boolean(use->in_place));
     json_object_set_new(o, "alone_bytes", f ? json_integer((json_int_t)f->bytes) : json_null());
     json_object_set_new(o, "alone_ns", f ? json_real(f->mean) : json_null());
     json_object_set_new(o, "alone_median_ns", f ? json_real(f->median.value) : json_null());
-    json_object_set_new(o, "alone_ranks", f ? json_integer((json_int_t)f->ranks) : json_null());
+    json_object_set_new(o, "alone_ci_ns",
+                        f ? json_pack("[f, f]", f->median.low, f->median.high) : json_null());
+    json_object_set_new(o, "alone_ranks", f ? json_integer(members_of(f)) : json_null());
     json_object_set_new(o, "arrival_ns",
                         f ? json_real(fmax(each - f->median.value, 0)) : json_null());
     return o;
 }
 
-static double count_ranks(const struct lc_view *view) {
-    int32_t most = 0;
-    for (uint32_t l = 0; l < view->model->n_locations; l++)
-        most = lc_view_rank(view, l) > most ? lc_view_rank(view, l) : most;
-    return (double)most + 1;
+/* For `show` and `report`, beside the result; where that cannot be written, it is said. */
+static void write_beside(const struct beside *b, const json_t *table) {
+    char *file = lc_beside_file(b->view->file);
+    if (file != NULL && lc_bench_write_json(table, file) != LC_OK)
+        lc_say("%s: `show` will not have this", lc_err_text());
+    free(file);
 }
 
 enum lc_err lc_bench_beside(const char *experiment, char *const *results, size_t n_results,
@@ -245,59 +297,40 @@ enum lc_err lc_bench_beside(const char *experiment, char *const *results, size_t
     struct beside b = {.n = 0};
     *table = NULL;
     LC_TRY(lc_locate_view(experiment, false, &b.view));
-    b.ranks = count_ranks(b.view);
-    enum lc_err err = find_places(&b);
+    for (uint32_t l = 0; l < b.view->model->n_locations; l++)
+        b.ranks = lc_view_rank(b.view, l) >= b.ranks ? lc_view_rank(b.view, l) + 1 : b.ranks;
+    enum lc_err err = find_uses(&b);
     if (err == LC_OK)
         err = n_results > 0 ? read_results(&b, results, n_results) : measure_all(&b, each, code);
     if (err == LC_OK) {
         json_t *list = json_array();
         for (size_t i = 0; i < b.n; i++)
-            json_array_append_new(list, place_json(&b, &b.places[i]));
-        *table = json_pack("{s:s, s:i, s:s, s:I, s:o}", "format", "latecomer-beside", "version", 1,
-                           "result", b.view->file, "ranks", (json_int_t)b.ranks, "callpaths", list);
+            json_array_append_new(list, use_json(&b, &b.uses[i]));
+        *table = json_pack("{s:s, s:i, s:s, s:I, s:I, s:o}", "format", "latecomer-beside",
+                           "version", 1, "result", b.view->file, "ranks", (json_int_t)b.ranks,
+                           "left_out", (json_int_t)(b.n_all - b.n), "callpaths", list);
+        if (b.n_alone > 0)
+            write_beside(&b, *table);
     }
-    for (size_t i = 0; i < b.n; i++)
-        free(b.places[i].path);
+    lc_collective_uses_free(b.uses, b.n_all);
     for (size_t i = 0; i < b.n_alone; i++)
         lc_fingerprint_free(b.alone[i]);
-    free(b.places);
     free(b.alone);
     lc_view_close(b.view);
     return err;
 }
 
-static void print_place(const json_t *o, long long ranks, const struct lc_bench_page *page) {
-    char in_program[32], alone[32], rest[32];
-    struct lc_strbuf path = {0};
-    double program_ns = json_number_value(json_object_get(o, "program_ns"));
-    const json_t *alone_ns = json_object_get(o, "alone_median_ns");
-    long long bytes = json_integer_value(json_object_get(o, "bytes"));
-    long long own_ranks = json_integer_value(json_object_get(o, "alone_ranks"));
-    lc_put_printable(&path, json_string_value(json_object_get(o, "callpath")));
-    fprintf(page->out, "%s%s%s of %lld bytes takes %s%s%s in the program, ", page->bold,
-            json_string_value(json_object_get(o, "operation")), page->plain, bytes, page->bold,
-            lc_bench_time(program_ns, in_program), page->plain);
-    if (!json_is_number(alone_ns)) {
-        fputs("and was not measured alone.\n", page->out);
-    } else {
-        double arrival = json_number_value(json_object_get(o, "arrival_ns"));
-        fprintf(page->out, "%s%s%s when all ranks arrive together", page->bold,
-                lc_bench_time(json_number_value(alone_ns), alone), page->plain);
-        if (own_ranks != ranks)
-            fprintf(page->out, " (%lld ranks, not %lld)", own_ranks, ranks);
-        fputs(arrival > 0.1 * program_ns ? ": the rest is arrival.\n" : ".\n", page->out);
-    }
-    fprintf(page->out, "  %s, %.0f calls", lc_strbuf_get(&path),
-            json_number_value(json_object_get(o, "calls")));
-    double waiting = json_number_value(json_object_get(o, "waiting_ns"));
-    if (waiting > 0)
-        fprintf(page->out, ", of which %s each are measured waiting", lc_bench_time(waiting, rest));
-    fputc('\n', page->out);
-    lc_strbuf_free(&path);
-}
-
 void lc_bench_beside_text(const json_t *table, const struct lc_bench_page *page) {
-    const json_t *list = json_object_get(table, "callpaths"), *o;
-    for (size_t i = 0; (o = json_array_get(list, i)) != NULL; i++)
-        print_place(o, json_integer_value(json_object_get(table, "ranks")), page);
+    const json_t *list = json_object_get(table, "callpaths"), *one;
+    for (size_t i = 0; (one = json_array_get(list, i)) != NULL; i++) {
+        struct lc_strbuf lines = {0};
+        const char *path = json_string_value(json_object_get(one, "callpath"));
+        lc_beside_put(one, json_integer_value(json_object_get(table, "ranks")), page->bold,
+                      page->plain, &lines);
+        lc_strbuf_puts(&lines, "\n  ");
+        lc_put_printable(&lines, path != NULL ? path : "?");
+        lc_beside_put_calls(one, &lines);
+        fprintf(page->out, "%s\n", lc_strbuf_get(&lines));
+        lc_strbuf_free(&lines);
+    }
 }

@@ -1,5 +1,6 @@
 #include "cli/bench_start.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -168,6 +169,29 @@ static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
                           word, w->ranks);
     free(copy);
     return err;
+}
+
+/* Lists of ranks as communicators: those that measure are in one each, and a root is in all. */
+static enum lc_err check_comm(const struct lc_bench_wishes *w, long measuring) {
+    long groups, listed = 0;
+    if (!isdigit((unsigned char)w->comm[0]))
+        return LC_OK;
+    groups = lc_rank_groups_count(w->comm, w->ranks);
+    for (long r = 0; r < w->ranks; r++)
+        listed += lc_rank_groups_of(w->comm, r) >= 0 &&
+                  (w->of_ranks == NULL || lc_rank_list_has(w->of_ranks, r));
+    if (groups == 0 || listed != measuring)
+        return lc_fail(LC_ERR_USAGE,
+                       "bench: --comm %.60s: give lists of all %ld ranks that measure, each rank "
+                       "once: 0-1/2-3",
+                       w->comm, measuring);
+    for (long g = 0; g < groups; g++)
+        if (w->root >= lc_rank_groups_members(w->comm, g, w->ranks))
+            return lc_fail(LC_ERR_USAGE,
+                           "bench: --root %ld: a communicator of --comm has %ld "
+                           "ranks",
+                           w->root, lc_rank_groups_members(w->comm, g, w->ranks));
+    return LC_OK;
 }
 
 /* What JSON cannot hold as escapes. */
@@ -472,6 +496,7 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
     if (measuring == 0)
         return lc_fail(LC_ERR_USAGE, "bench: --ranks %.60s: give some of 0 to %ld, as 0,2-3",
                        w.of_ranks, w.ranks - 1);
+    LC_TRY(check_comm(&w, measuring));
     if (w.root >= measuring)
         return lc_fail(LC_ERR_USAGE, "bench: --root %ld: there are %ld ranks", w.root, measuring);
     LC_TRY(check_sizes(&w));

@@ -1,4 +1,5 @@
 /* latecomer bench: the micro-benchmark and its fingerprints. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 
 struct settings {
     bool json, gate;
-    const char *output, *operation, *bytes;
+    const char *output, *operation, *bytes, *of;
     size_t n_after; /* lc_cli_after_dashes */
     struct lc_sweep_wishes sweep;
     struct lc_bench_wishes wishes;
@@ -67,8 +68,10 @@ static const struct argp_option options[] = {
     {NULL, 'n', "RANKS", 0, "Start them (default 2; not under a launcher)", 0},
     {"mpi", KEY_MPI, "openmpi|mpich", 0, "Which MPI (default: the first that is there)", 0},
     {"root", KEY_ROOT, "R", 0, "Root of rooted operations (default 0)", 0},
-    {"comm", KEY_COMM, "world|node|reverse", 0,
-     "Communicator: all ranks, each node by itself, ranks in the other order", 0},
+    {"comm", KEY_COMM, "world|node|reverse|LIST/LIST..", 0,
+     "Communicator: all ranks, each node by itself, ranks in the other order, or several lists of "
+     "ranks at the same time: 0-1/2-3",
+     0},
     {"ranks", KEY_RANKS, "LIST", 0, "Only these measure, the others wait: 0,2-3", 0},
     {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
     {"counters", KEY_COUNTERS, "rusage,delay,perf,mpi,gap,probes,hardware,spc", 0,
@@ -85,6 +88,8 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "N", 0, "sweep, guidelines, compare: of random choices (default 1)", 0},
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
+    {"of", KEY_OF, "EXPERIMENT", 0,
+     "What this program's collectives take alone: their sizes and communicators (as: beside)", 0},
     {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
     {"vary", KEY_VARY, "NAME=A,B,..", 0,
      "sweep: mpi, n, comm, sync, bind, a parameter of Open MPI or a variable like MPIR_CVAR_..", 0},
@@ -126,8 +131,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
                                                                     : LC_FLAVOUR_IS_OPENMPI;
     else if (key == KEY_ROOT)
         w->root = (long)parse_number("root", arg, 0, 1e6);
-    else if (key == KEY_COMM)
-        w->comm = one_of("comm", arg, comms);
+    else if (key == KEY_COMM) /* lists of ranks are looked at where their number is known */
+        w->comm = isdigit((unsigned char)*arg) ? arg : one_of("comm", arg, comms);
     else if (key == KEY_RANKS)
         w->of_ranks = arg;
     else if (key == KEY_SEED)
@@ -157,6 +162,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         s->json = true;
     else if (key == KEY_GATE)
         s->gate = true;
+    else if (key == KEY_OF)
+        s->of = arg;
     else if (key == KEY_OPERATION)
         s->operation = arg;
     else if (key == KEY_BYTES)
@@ -179,7 +186,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     options,
     parse,
-    "OP\nlist\njobs FILE\nsweep OP\nguidelines [OP]\nbeside EXPERIMENT [RESULT..]\nimport "
+    "OP\nlist\njobs FILE\nsweep OP\nguidelines [OP]\n--of EXPERIMENT\nbeside EXPERIMENT "
+    "[RESULT..]\nimport "
     "FILE.csv\nshow "
     "DIR|FILE\ncompare A B\ncompare A.. "
     "-- B..",
@@ -527,15 +535,13 @@ static enum lc_err bench_guidelines(const struct settings *s, int *code) {
     return err;
 }
 
-static enum lc_err bench_beside(const struct settings *s, int *code) {
+/* What a program's collectives take alone, from results or, without any, measured now. */
+static enum lc_err print_beside(const struct settings *s, const char *experiment, char **results,
+                                size_t n, int *code) {
     struct lc_bench_wishes each = s->wishes;
     json_t *table;
-    if (s->operands.n < 2)
-        lc_cli_usage(
-            "bench: beside: give the result of a program, and results of bench if there are any");
     each.output = s->output;
-    LC_TRY(lc_bench_beside(s->operands.items[1], s->operands.items + 2, s->operands.n - 2, &each,
-                           &table, code));
+    LC_TRY(lc_bench_beside(experiment, results, n, &each, &table, code));
     struct lc_bench_page page;
     begin_page(&page);
     enum lc_err err = LC_OK;
@@ -545,6 +551,13 @@ static enum lc_err bench_beside(const struct settings *s, int *code) {
         lc_bench_beside_text(table, &page);
     json_decref(table);
     return err;
+}
+
+static enum lc_err bench_beside(const struct settings *s, int *code) {
+    if (s->operands.n < 2)
+        lc_cli_usage(
+            "bench: beside: give the result of a program, and results of bench if there are any");
+    return print_beside(s, s->operands.items[1], s->operands.items + 2, s->operands.n - 2, code);
 }
 
 static enum lc_err bench_compare(const struct settings *s, int *code) {
@@ -588,10 +601,10 @@ enum { WORDS = sizeof words / sizeof words[0] };
 static int run_word(const struct settings *s) {
     int code = LC_EXIT_OK;
     enum lc_err (*run)(const struct settings *, int *) = bench_measure;
-    for (size_t i = 0; i < WORDS; i++)
+    for (size_t i = 0; i < WORDS && s->of == NULL; i++)
         if (strcmp(s->operands.items[0], words[i].word) == 0)
             run = words[i].run;
-    enum lc_err err = run(s, &code);
+    enum lc_err err = s->of != NULL ? print_beside(s, s->of, NULL, 0, &code) : run(s, &code);
     if (err == LC_OK)
         return code;
     lc_complain("%s", lc_err_text());
@@ -607,7 +620,9 @@ int lc_cmd_bench(int argc, char **argv) {
         settings.wishes.argv = typed;
     }
     int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
-    if (code == LC_EXIT_OK && settings.operands.n == 0)
+    if (code == LC_EXIT_OK && settings.of != NULL && (settings.operands.n > 0 || settings.bytes))
+        lc_cli_usage("bench: --of: the program says which operations and sizes: leave others out");
+    if (code == LC_EXIT_OK && settings.operands.n == 0 && settings.of == NULL)
         lc_cli_usage("bench: nothing to do: see `latecomer help bench`");
     if (code == LC_EXIT_OK)
         code = run_word(&settings);

@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "report/collective_alone.h"
 #include "report/delay_costs.h"
 #include "report/findings.h"
 #include "report/late.h"
@@ -348,6 +349,14 @@ static enum lc_err put_impacts(struct lc_view *view, FILE *out) {
     return LC_OK;
 }
 
+/* What `latecomer bench --of` measured, where it has. */
+static void put_beside(const struct lc_view *view, FILE *out) {
+    json_t *beside = lc_beside_read(view);
+    if (beside != NULL)
+        put_object(out, "beside", beside);
+    json_decref(beside);
+}
+
 /* Call paths that samples found: seconds of the exact call paths around them, with children, and
  * the standard error of that. */
 static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
@@ -418,6 +427,7 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
     if (err == LC_OK)
         err = put_impacts(view, out);
     if (err == LC_OK) {
+        put_beside(view, out);
         put_sampled(&samples, out);
         put_locations(out, view);
         err = put_metrics(view, options, out);

@@ -1,7 +1,7 @@
 /* Blocks of a page: "page.json" lists the results; of the k-th are "k/profile.json" and
  * "k/profile.rows", the same of its analysis with the members of that file which hold JSON, and
- * "k/timeline"; of all together "scaling.json", "compare.json", and of their analyses
- * "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json". */
+ * "k/timeline" and "k/beside.json"; of all together "scaling.json", "compare.json", and of their
+ * analyses "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json". */
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "report/collective_alone.h"
 #include "report/compare.h"
 #include "report/delay_models.h"
 #include "report/page_data.h"
@@ -118,6 +119,21 @@ static enum lc_err put_mean_models(const struct lc_page_result *results, size_t 
     return err;
 }
 
+/* What `latecomer bench --of` measured of a profile, where it has. */
+static enum lc_err put_beside(const struct lc_view *view, size_t k, FILE *out) {
+    char name[64];
+    json_t *beside = lc_beside_read(view);
+    if (beside == NULL)
+        return LC_OK;
+    char *text = json_dumps(beside, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_decref(beside);
+    snprintf(name, sizeof name, "%zu/beside.json", k);
+    enum lc_err err = text != NULL ? put_bytes(name, text, strlen(text), out)
+                                   : lc_fail(LC_ERR_NOMEM, "memory: cannot write the page");
+    free(text);
+    return err;
+}
+
 static enum lc_err put_file(const char *file, size_t k, const char *role, FILE *out) {
     struct lc_view *view;
     char name[64];
@@ -130,6 +146,8 @@ static enum lc_err put_file(const char *file, size_t k, const char *role, FILE *
     snprintf(name, sizeof name, "%zu/%s/delay_models.json", k, role);
     if (err == LC_OK)
         err = put_models(&view, 1, name, out);
+    if (err == LC_OK)
+        err = put_beside(view, k, out);
     lc_view_close(view);
     return err;
 }

@@ -216,6 +216,7 @@ static enum lc_err draw(const struct lc_text *text, size_t findings, size_t path
     LC_TRY(lc_text_findings(text, findings));
     lc_text_pop_bars(text);
     LC_TRY(put_heaviest(text, paths));
+    lc_text_short_beside(text);
     say_more(text);
     lc_text_next(text);
     return LC_OK;

@@ -1,5 +1,6 @@
 /* latecomer-bench-<flavour>: the program that measures. Started by `latecomer bench`
  * (cli/cmd_bench.c) on every rank, with words KEY=VALUE; leaves its run times in DIR/parts. */
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,10 +81,15 @@ static enum lc_bench_sync sync_of(const char *name) {
     return LC_SYNC_ROUNDTIME;
 }
 
-/* world; node: each node by itself, all at the same time; reverse: ranks in the other order. */
+/* world; node: each node by itself, all at the same time; reverse: ranks in the other order; lists
+ * of ranks as "0-1/2-3": each by itself, all at the same time. */
 static MPI_Comm make_comm(const struct lc_own *own, const char *name) {
     MPI_Comm comm;
-    if (strcmp(name, "node") == 0)
+    int world;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world);
+    if (isdigit((unsigned char)name[0]))
+        MPI_Comm_split(own->comm, (int)lc_rank_groups_of(name, world), own->rank, &comm);
+    else if (strcmp(name, "node") == 0)
         MPI_Comm_split_type(own->comm, MPI_COMM_TYPE_SHARED, own->rank, MPI_INFO_NULL, &comm);
     else if (strcmp(name, "reverse") == 0)
         MPI_Comm_split(own->comm, 0, -own->rank, &comm);

@@ -206,6 +206,15 @@ def beside():
     done = subprocess.run([*mpirun(FLAVOUR, 2), LATECOMER, "-q", "run", "-o", "late", LATE], capture_output=True, text=True, cwd=SCRATCH, timeout=patience(100),
                           check=False)
     check(done.returncode == 0, f"program: {done.stderr}")
+    done = bench("--of", "late", "--reps", "10", "--sync", "barrier", "--json")
+    check(done.returncode == 0, f"--of: {done.stderr}")
+    paths = {p["operation"]: p for p in json.loads(done.stdout)["callpaths"]}
+    check(len(paths) == 16 and all(p["alone_ranks"] == p["members"] == 2 and p["alone_bytes"] in (p["bytes"], 64) for p in paths.values()), f"--of: {paths}")
+    check(os.listdir(f"{SCRATCH}/late/bench") == ["1"], "--of: all of one size in one launch")
+    with open(f"{SCRATCH}/late/bench/1/MPI_Scan-64.fingerprint.json", encoding="utf-8") as file:
+        check(json.load(file)["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], "--of: the MPI of the program")
+    shown = subprocess.run([LATECOMER, "show", "--json", "late"], capture_output=True, text=True, cwd=SCRATCH, timeout=patience(100), check=False)
+    check(json.loads(shown.stdout)["beside"] == json.loads(done.stdout), "--of: show has the same")
     done = bench("MPI_Allreduce,MPI_Scan", "--bytes", "64", "--reps", "100", "-n", "2", "--mpi", FLAVOUR, "-o", "alone")
     check(done.returncode == 0, f"alone: {done.stderr}")
     done = bench("beside", "late", "alone", "--json")
@@ -218,7 +227,7 @@ def beside():
     late = paths["MPI_Allreduce"]
     check(late["program_ns"] > 0 and late["arrival_ns"] == max(late["program_ns"] - late["alone_median_ns"], 0), f"late: {late}")
     done = bench("beside", "late", "alone")
-    check("MPI_Allreduce of 64 bytes takes" in done.stdout and "the rest is arrival" in done.stdout, f"beside: {done.stdout}")
+    check("MPI_Allreduce of 64 bytes takes" in done.stdout and "when all ranks arrive together" in done.stdout, f"beside: {done.stdout}")
     check(bench("beside").returncode == 2 and bench("beside", "alone").returncode == 1, "beside nothing")
 
 

@@ -79,11 +79,13 @@ def table_agrees():
 
 def synchronisations():
     for sync in ("window", "barrier", "none"):
-        done = bench("MPI_Bcast", "--reps", "100", "--time", "3", "-n", "2", "--mpi", FLAVOUR, "--sync", sync, "--json", "-o", sync)
+        comm = {"none": "0/1"}.get(sync, "world")  # lists of ranks: each by itself, at the same time
+        done = bench("MPI_Bcast", "--reps", "100", "--time", "3", "-n", "2", "--mpi", FLAVOUR, "--sync", sync, "--comm", comm, "--json", "-o", sync)
         check(done.returncode == 0, f"{sync}: {done.stderr}")
         if done.returncode != 0:
             continue
         one = json.loads(done.stdout)
+        check(one["benchmark"]["comm"] == comm and one["ranks"] == 2, f"{sync}: {one['benchmark']}")
         check(one["benchmark"]["sync"] in (sync, "barrier"), f"{sync}: {one['benchmark']['sync']}")
         check(one["benchmark"]["run_time"] == ("global" if one["benchmark"]["sync"] == "window" else "local"), f"{sync}: {one['benchmark']}")
 
@@ -311,6 +313,8 @@ def mistakes():
                               (["mpi_bcast+overlap"], 2, "+overlap may stand behind a nonblocking one"), ([], 2, "nothing to do"),
                               (["MPI_Bcast", "--bytes", "8x"], 2, "not a message size"), (["MPI_Bcast", "--sync", "x"], 2, "unknown"),
                               (["MPI_Bcast", "--root", "7", "-n", "2"], 2, "there are 2 ranks"), (["MPI_Bcast", "--ranks", "0,2"], 2, "give some of 0 to 1"),
+                              (["MPI_Bcast", "--comm", "0-1", "-n", "3"], 2, "give lists of all 3 ranks"), (["MPI_Bcast", "--comm", "0-1/1"], 2, "give lists of all 2 ranks"),
+                              (["MPI_Bcast", "--comm", "0/1", "--root", "1"], 2, "a communicator of --comm has 1"), (["--of", "x", "MPI_Bcast"], 2, "leave others out"),
                               (["MPI_Bcast", "--ranks", "1-", "-n", "2"], 2, "give some of"), (["show", "/nowhere"], 1, "No such file"),
                               (["MPI_Bcast", "--bytes", "3G", "-n", "2", "--mpi", FLAVOUR, "-o", "large"], 2, "too much for 2 ranks")):
         done = bench(*args)

@@ -255,7 +255,7 @@ static void times_and_counts(void **state) {
     time_row(&b, f, 1, 3);
     row(&b, send, 1, 4, 0, 4, 2, 1);
     row(&b, send, 1, 0, LC_RAW_ROW_NULL, 1, 1, 1);
-    row(&b, scan, 0, 4, 0, 2, 8, 3);
+    row(&b, scan, 0, 4, 3 << LC_RAW_ROW_COMM_SHIFT, 2, 8, 3);
     struct lc_raw_row messages = {.node = waitall,
                                   .location = 1,
                                   .size_class = LC_RAW_CLASS_MESSAGES,
@@ -292,7 +292,7 @@ static void times_and_counts(void **state) {
     assert_int_equal(lc_cubex_misc(cube, "size_classes.tsv", &table, &bytes), LC_OK);
     char *text = strndup(table, bytes);
     assert_non_null(
-        strstr(text, "main/MPI_Scan\t1\t4\t2\t0.008000000\t0.003000000\t0.008000000\t20\n"));
+        strstr(text, "main/MPI_Scan\t1\t4\t2\t0.008000000\t0.003000000\t0.008000000\t20\t3\n"));
     assert_null(strstr(text, "Waitall"));
     free(text);
     lc_cubex_close(cube);

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Collectives of a made result beside fingerprints of imported run times: sizes, communicators and what of a call is arrival, worked out by
+hand; `bench beside` tells the same as `show`, its JSON and the page's data; damage; mistakes.
+Usage: collective_alone.py LATECOMER MAKE_CUBEX SCRATCH_DIR"""
+import json
+import os
+import sys
+
+import made
+from made import check, enter, output
+
+LATECOMER, MAKE, SCRATCH = map(os.path.abspath, sys.argv[1:4])
+enter(SCRATCH)
+HEAD = "callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\tmembers\n"
+RANKS = 4
+
+
+def latecomer(*args, code=0):
+    return output([LATECOMER, *args], code)
+
+
+def rows(path, size_class, members, calls, us, sent_and_received):
+    """A row for each rank of which bytes are given: calls of `us` each."""
+    return "".join(f"{path}\t{rank}\t{size_class[rank] if isinstance(size_class, list) else size_class}\t{calls}\t{calls * us * 1e-6:.9f}\t0\t0\t{calls * moved}\t{members}\n"
+                   for rank, moved in sent_and_received.items())
+
+
+CLASSES = HEAD + "".join((
+    rows("main/a/MPI_Allreduce", 4, 4, 100, 14.0, dict.fromkeys(range(4), 2 * 4 * 8)),
+    rows("main/a/MPI_Allreduce", 13, 4, 2, 50.0, dict.fromkeys(range(4), 2 * 4 * 4096)),
+    rows("main/b/MPI_Allreduce", 4, 4, 10, 20.0, dict.fromkeys(range(4), 2 * 3 * 8)),  # in place: 3 partners, and 6 bytes are not in the class
+    rows("main/c/MPI_Bcast", 7, 2, 10, 10.0, {0: 3 * 100, 1: 100, 2: 3 * 100, 3: 100}),  # two communicators of 2
+    rows("main/d/MPI_Reduce", 5, 3, 7, 9.0, {0: 4 * 16, 1: 16, 3: 16}),  # one of 3 ranks
+    rows("main/e/MPI_Gatherv", [6, 4, 4, 4], 4, 5, 8.0, {0: 5 * 10, 1: 10, 2: 10, 3: 10}),  # the root has another class
+    "main/MPI_Send\t0\t4\t10\t1.0\t0\t0\t80\t0\n",  # no collective; then hostile ones
+    "main/a/MPI_Allreduce\t99\t4\t1\t1\t0\t0\t8\t4\nmain/a/MPI_Allreduce\t0\t4000\t1\t1\t0\t0\t8\t4\nmain/a/MPI_Allreduce\t0\t4\t1\t1\t0\t0\t8\t-3\n\t\t\nmain/a\n"))
+PATHS = {"main/a/MPI_Allreduce": 1500e-6, "main/b/MPI_Allreduce": 200e-6, "main/c/MPI_Bcast": 100e-6, "main/d/MPI_Reduce": 63e-6, "main/e/MPI_Gatherv": 40e-6}
+program = dict(meta=dict(program="app", command=["./app"], ranks=RANKS, threads=[1] * RANKS, wall_time_s=1.0, mpi="Open MPI 4.1.4", complete=True),
+               locations=[dict(rank=r, thread=0) for r in range(RANKS)],
+               metrics={"time": {"callpaths": {"main": [1.0] * RANKS, **{path: [s] * RANKS for path, s in PATHS.items()}}},
+                        "visits": {"callpaths": {path: [10] * RANKS for path in PATHS}},
+                        "mpi_wait_nxn": {"callpaths": {"main/a/MPI_Allreduce": [1200e-6] * RANKS}},
+                        "mpi_latebroadcast": {"callpaths": {"main/c/MPI_Bcast": [4e-6] * RANKS}}})
+made.make(MAKE, program, "program/profile.cubex", size_classes_tsv=CLASSES)
+
+
+def fingerprint(name, operation, size, ranks, us):
+    with open("times.csv", "w", encoding="utf-8") as file:
+        file.write("iteration,rank,metric,value\n" + "".join(f"{i},{r},runtime_ns,{int(1000 * us)}\n" for i in range(50) for r in range(ranks)))
+    latecomer("bench", "import", "times.csv", "--operation", operation, "--bytes", str(size), "-o", name)
+
+
+fingerprint("small", "MPI_Allreduce", 8, 4, 3.1)
+fingerprint("large", "MPI_Allreduce", 4096, 2, 49.0)  # of fewer ranks: better than none
+fingerprint("four", "MPI_Bcast", 100, 4, 7.0)
+fingerprint("two", "MPI_Bcast", 96, 2, 2.0)  # about the size, and as many ranks: this one
+RESULTS = ["small", "large", "four", "two"]
+check("beside" not in json.loads(latecomer("show", "--json", "program")), "nothing was measured yet")
+
+got = json.loads(latecomer("bench", "beside", "program", *RESULTS, "--json"))
+found = {(p["callpath"], p["bytes"]): p for p in got["callpaths"]}
+wanted = {("main/a/MPI_Allreduce", 8): (4, "0-3", 1, 400), ("main/a/MPI_Allreduce", 4096): (4, "0-3", 1, 8), ("main/b/MPI_Allreduce", 8): (4, "0-3", 1, 40),
+          ("main/c/MPI_Bcast", 100): (2, "0-3", 2, 40), ("main/d/MPI_Reduce", 16): (3, "0-1,3", 1, 21), ("main/e/MPI_Gatherv", 10): (4, "0-3", 1, 20)}
+check({k: (p["members"], p["ranks"], p["communicators"], p["calls"]) for k, p in found.items()} == wanted, f"uses: {found}")
+check([p["callpath"] for p in got["callpaths"] if p["in_place"]] == ["main/b/MPI_Allreduce"], f"in place: {got}")
+check(got["ranks"] == 4 and got["left_out"] == 0 and [p["seconds"] for p in got["callpaths"]] == sorted((p["seconds"] for p in got["callpaths"]), reverse=True),
+      f"order: {got}")
+
+
+def close(value, expected):
+    return value is not None and abs(value - expected) < 1e-6 * abs(expected)
+
+
+small, large, bcast = (found[k] for k in (("main/a/MPI_Allreduce", 8), ("main/a/MPI_Allreduce", 4096), ("main/c/MPI_Bcast", 100)))
+check(close(small["program_ns"], 14000) and small["alone_median_ns"] == 3100 and close(small["arrival_ns"], 10900) and small["alone_ranks"] == 4, f"{small}")
+check(close(small["waiting_ns"], 14000 * 0.8), f"waiting of the call path, in proportion to the time of its sizes: {small}")
+check(large["alone_ranks"] == 2 and close(large["arrival_ns"], 1000), f"{large}")
+check(bcast["alone_bytes"] == 96 and bcast["alone_ranks"] == 2 and close(bcast["waiting_ns"], 400), f"{bcast}")
+check(found["main/d/MPI_Reduce", 16]["alone_median_ns"] is None, "MPI_Reduce was not measured")
+
+SENTENCES = ("MPI_Allreduce of 8 bytes takes 14 us in the program, 3.1 us when all ranks arrive together: the rest is arrival.",
+             "main/a/MPI_Allreduce, 400 calls, of which 11.2 us each are measured waiting",
+             "MPI_Allreduce of 4096 bytes takes 50 us in the program, 49 us when all ranks arrive together (2 ranks, not 4).",
+             "MPI_Bcast of 100 bytes on 2 ranks takes 10 us in the program, 2 us when all ranks arrive together: of the rest 0.4 us are waiting for late ranks, more is "
+             "the machine (shared cores, cold caches).",
+             "MPI_Reduce of 16 bytes on 3 ranks takes 9 us in the program, and was not measured alone.")
+for words in (latecomer("bench", "beside", "program", *RESULTS), latecomer("show", "--only", "beside", "program")):
+    for sentence in SENTENCES:
+        check(sentence in " ".join(words.split()), f"no '{sentence}' in\n{words}")
+check(SENTENCES[0] in " ".join(latecomer("show", "program").split()), "the first screen has the heaviest one")
+check(json.loads(latecomer("show", "--json", "program"))["beside"] == got, "JSON of show")
+for width in ("60", "160"):
+    lines = output([LATECOMER, "show", "--only", "beside", "program"], COLUMNS=width).split("\n")
+    check(max(map(len, lines)) <= int(width), f"lines of {width}: {max(lines, key=len)}")
+
+# Another tool's file has no size classes: means over all calls on all ranks.
+made.make(MAKE, dict(program, metrics=dict(program["metrics"], bytes_cin={"callpaths": {"main/c/MPI_Bcast": [1000.0] * 4}},
+                                           bytes_cout={"callpaths": {"main/c/MPI_Bcast": [4000.0, 0, 0, 0]}})), "plain/profile.cubex")
+plain = {p["callpath"]: p for p in json.loads(latecomer("bench", "beside", "plain", *RESULTS, "--json"))["callpaths"]}
+check((plain["main/c/MPI_Bcast"]["bytes"], plain["main/c/MPI_Bcast"]["members"]) == (100, 4), f"without classes: {plain['main/c/MPI_Bcast']}")
+
+for damage in ("", "[1, 2]", '{"format": "latecomer-beside"}', '{"format": "latecomer-beside", "callpaths": [1, {"callpath": 3, "operation": null, "bytes": "x"}]}'):
+    with open("program/beside.json", "w", encoding="utf-8") as file:
+        file.write(damage)
+    latecomer("show", "program")
+    latecomer("show", "--json", "program")
+latecomer("bench", "--of", "program", "MPI_Bcast", code=2)
+latecomer("bench", "--of", "program", "--bytes", "8", code=2)
+latecomer("bench", "--of", "nowhere", code=1)
+print("beside: all as expected")
