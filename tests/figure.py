@@ -1,5 +1,6 @@
 """The line by which a test or a benchmark hands a number to measure/measure.py, whose table knows what is wanted of it: `figure NAME VALUE UNIT`.
 VALUE is a number, or RIGHT/OF where cases are counted. C programs print the same with printf."""
+import math
 
 
 def figure(name, value, unit):
@@ -8,3 +9,12 @@ def figure(name, value, unit):
 
 def count(name, right, of, unit="cases"):
     figure(name, f"{right}/{of}", unit)
+
+
+def most_allowed(of, share, chance=1e-3):
+    """How many of `of` cases may be wrong where each is with the probability `share`: more are with the probability `chance` at most."""
+    rest, k = 1.0, -1
+    while rest >= chance:
+        k += 1
+        rest -= math.comb(of, k) * share ** k * (1 - share) ** (of - k)
+    return k

@@ -3,26 +3,17 @@
 level of 5 % gives (a bound that is missed by chance once in a thousand calls).
 
 equal_runs.py LATECOMER FLAVOUR PROGRAM PAIRS"""
-import math
 import os
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from figure import most_allowed  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
-LEVEL, CHANCE, RUNS, SLOWER = 0.05, 1e-3, 6, 3
-
-
-def most_allowed(pairs):
-    """The least k with P(more than k of `pairs`) < CHANCE."""
-    rest, k = 1.0, -1
-    while rest >= CHANCE:
-        k += 1
-        rest -= math.comb(pairs, k) * LEVEL ** k * (1 - LEVEL) ** (pairs - k)
-    return k
+LEVEL, RUNS, SLOWER = 0.05, 6, 3
 
 
 def called(*words):
@@ -45,7 +36,7 @@ def main():
             if done.returncode == SLOWER:
                 alarms += 1
                 print(f"pair {pair}: {done.stdout.strip()}")
-    allowed = most_allowed(pairs)
+    allowed = most_allowed(pairs, LEVEL)
     print(f"{alarms} of {pairs} pairs of equals are told apart, {allowed} are allowed")
     return alarms > allowed
 

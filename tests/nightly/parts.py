@@ -137,7 +137,7 @@ def pairs(tests):
 
         def equals(turn, command=command, place=place, flavour=flavour):
             scratch = str(SCRATCH.absolute() / f"equals-{flavour}-{turn}")
-            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], "200", "go-on"], resumes=True)
+            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], "200", "go-on", "judge"], resumes=True)
 
         def compared(turn, latecomer=latecomer, flavour=flavour):
             program = f"build/release/bin/latecomer-demo-{flavour}"
