@@ -189,7 +189,7 @@ static enum lc_err read_metrics(struct uses *u) {
     for (uint32_t p = 0; p < u->view->n_paths; p++) {
         int which = find_collective(u->view->paths[p].name);
         double calls, in, out;
-        size_t found;
+        size_t found = 0;
         if (which < 0)
             continue;
         LC_TRY(total_of(u->view, "visits", p, &calls));
