@@ -21,9 +21,11 @@ enum {
     HOLDS = 3,
     TRIES = 1000,
     NAPS = 100,
+    NAPS_CERTAIN = 20000, /* where the runtime reports every release: more than a second */
     NAP_NS = 50 * 1000,
-    SILENT_MAX = 3,     /* releases of one lock that were not reported */
-    ALL_SILENT_MAX = 16 /* of all */
+    SILENT_MAX = 3,        /* releases of one lock that were not reported */
+    ALL_SILENT_MAX = 16,   /* of all */
+    CERTAIN_SILENT_MAX = 2 /* of all, in spite of what the runtime says */
 };
 
 /* From a lock's acquisition to the report of its release. */
@@ -51,6 +53,7 @@ struct lock {
 static _Atomic(struct lock *) buckets[BUCKETS];
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t n_locks; /* with `adding` */
+static bool certain;     /* the runtime says that it reports every release */
 
 static struct lock *search(struct lock *at, uint64_t wait) {
     while (at != NULL && at->wait != wait)
@@ -163,16 +166,28 @@ void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
     lc_omp_push(o, construct_of(kind), code, now);
 }
 
+void lc_omp_mutexes_init(bool every_release) {
+    certain = every_release;
+}
+
+/* How often to sleep for a report when so many have not come. */
+static uint32_t naps_for(uint32_t all_silent) {
+    if (all_silent >= ALL_SILENT_MAX)
+        return 0;
+    return certain && all_silent < CERTAIN_SILENT_MAX ? NAPS_CERTAIN : NAPS;
+}
+
 /* The report of the last release is on its way, unless the runtime makes none: its thread may just
  * have lost its core, even to this one, which then has to sleep (sched_yield need not let that one
- * run). */
+ * run). Naps are counted, not time: while this process has no core, neither has that thread. */
 static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
     static _Atomic uint32_t all_silent;
     uint32_t tries = 0;
     while (atomic_load_explicit(&lock->held, memory_order_acquire) != 0 && /* partner: released */
-           lock->silent < SILENT_MAX) {
-        bool may_sleep = atomic_load_explicit(&all_silent, memory_order_relaxed) < ALL_SILENT_MAX;
-        if (++tries >= TRIES + (may_sleep ? NAPS : 0)) {
+           lock->silent < SILENT_MAX &&
+           (atomic_load_explicit(&o->t->mode, memory_order_relaxed) & LC_MODE_LIVE) != 0) {
+        uint32_t silent = atomic_load_explicit(&all_silent, memory_order_relaxed);
+        if (++tries >= TRIES + naps_for(silent)) {
             lock->silent++;
             atomic_fetch_add_explicit(&all_silent, 1, memory_order_relaxed);
             o->edges_lost++;

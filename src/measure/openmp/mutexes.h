@@ -3,8 +3,11 @@
 #ifndef LC_MEASURE_OPENMP_MUTEXES_H
 #define LC_MEASURE_OPENMP_MUTEXES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* Before any callback; every_release: the runtime says that it reports each release of a lock. */
+void lc_omp_mutexes_init(bool every_release);
 /* Callback: a lock is made; wait: what the runtime calls the lock. */
 void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t wait,
                       const void *code);

@@ -64,8 +64,11 @@ static int initialize(ompt_lookup_fn lookup, int device, union ompt_data *tool) 
     ompt_set_callback_fn set = (ompt_set_callback_fn)lookup("ompt_set_callback");
     if (set == NULL || lc_core.state == NULL || lc_core.forked)
         return 0; /* the runtime goes on without us */
-    for (size_t i = 0; i < N_CALLBACKS; i++)
+    for (size_t i = 0; i < N_CALLBACKS; i++) {
         reported[i] = set(callbacks[i].event, callbacks[i].function);
+        if (callbacks[i].event == OMPT_MUTEX_RELEASED)
+            lc_omp_mutexes_init(reported[i] == SET_ALWAYS);
+    }
     return 1;
 }
 

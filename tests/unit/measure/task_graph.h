@@ -122,6 +122,7 @@ extern struct lc_thread threads[THREADS];             /* of the tool */
 extern struct lc_clk_thread clocks[THREADS];          /* of these */
 extern uint64_t measured[THREADS][LC_MEASURED_KINDS]; /* waiting by kind, as the callbacks say */
 extern void (*while_waiting)(void); /* what another thread does when this one gives its core away */
+extern void (*while_sleeping)(void); /* and when it sleeps */
 
 /* ---- task_graph_plan.c */
 

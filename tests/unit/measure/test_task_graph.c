@@ -222,13 +222,21 @@ static void experiment_of_the_slides(void **state) {
 }
 
 static int of_late_report;
+static uint64_t late_lock = 9000; /* another one each time */
 
 static void report_release(void) {
-    while_waiting = NULL;
+    while_waiting = while_sleeping = NULL;
     now += 20;
     be(0);
-    lc_omp_mutex_released(of_late_report, 9000 + (uint64_t)of_late_report, NULL);
+    lc_omp_mutex_released(of_late_report, late_lock, NULL);
     be(1);
+}
+
+static uint32_t sleeps, sleeps_wanted; /* before the report; 0: it comes while it does not sleep */
+
+static void sleep_until_report(void) {
+    if (++sleeps == sleeps_wanted)
+        report_release();
 }
 
 /* The first thread's release is reported 20 after the second one has the lock: that one works from
@@ -236,7 +244,7 @@ static void report_release(void) {
 static void one_late_report(int kind, bool tries, uint64_t *waited) {
     struct task *initial = begin_program();
     union ompt_data shares[2] = {{0}, {0}};
-    uint64_t lock = 9000 + (uint64_t)kind;
+    uint64_t lock = ++late_lock;
     of_late_report = kind;
     lc_omp_parallel_begin(&initial->data, NULL, &region, 2, 0, NULL);
     lc_omp_implicit_task(OMPT_BEGIN, &region, &shares[0], 2, 0, OMPT_TASK_IMPLICIT);
@@ -248,9 +256,13 @@ static void one_late_report(int kind, bool tries, uint64_t *waited) {
     now += 30;
     lc_omp_mutex_acquire(kind, 0, 0, lock, NULL);
     now += 70;
-    while_waiting = report_release;
+    sleeps = 0;
+    while_waiting = sleeps_wanted == 0 ? report_release : NULL;
+    while_sleeping = sleeps_wanted > 0 ? sleep_until_report : NULL;
     lc_omp_mutex_acquired(kind, lock, NULL);
     assert_null(while_waiting);
+    assert_null(while_sleeping);
+    assert_int_equal(threads[1].openmp->edges_lost, 0);
     now += 50;
     lc_omp_worked(threads[1].openmp, now);
     assert_int_equal(clocks[1].l.own, tries ? 150 : 80);
@@ -265,6 +277,38 @@ static void late_reports(void **state) {
     one_late_report(OMPT_MUTEX_ORDERED, false, &measured[1][LC_MEASURED_OMP_CRITICAL]);
     one_late_report(OMPT_MUTEX_LOCK, false, &measured[1][LC_MEASURED_OMP_LOCK]);
     one_late_report(OMPT_MUTEX_TEST_LOCK, true, &measured[1][LC_MEASURED_OMP_LOCK]);
+    /* that thread has lost its core for long; the runtime has said that it reports every release */
+    lc_omp_mutexes_init(true);
+    sleeps_wanted = 10000;
+    one_late_report(OMPT_MUTEX_CRITICAL, false, &measured[1][LC_MEASURED_OMP_CRITICAL]);
+    sleeps_wanted = 0;
+    lc_omp_mutexes_init(false);
+}
+
+/* A runtime that does not report releases is not waited for again and again, whatever it says. */
+static void no_reports(void **state) {
+    enum { UNREPORTED = 40, MOST_SLEEPS = 50000 };
+    (void)state;
+    lc_omp_mutexes_init(true);
+    struct task *initial = begin_program();
+    union ompt_data share = {0};
+    uint64_t lost = 0;
+    sleeps = 0;
+    sleeps_wanted = UINT32_MAX;
+    while_sleeping = sleep_until_report;
+    lc_omp_parallel_begin(&initial->data, NULL, &region, 1, 0, NULL);
+    lc_omp_implicit_task(OMPT_BEGIN, &region, &share, 1, 0, OMPT_TASK_IMPLICIT);
+    for (uint64_t lock = 0; lock < UNREPORTED; lock++)
+        for (int i = 0; i < 2; i++) {
+            lc_omp_mutex_acquire(OMPT_MUTEX_LOCK, 0, 0, 20000 + lock, NULL);
+            lc_omp_mutex_acquired(OMPT_MUTEX_LOCK, 20000 + lock, NULL);
+            lost += (uint64_t)i;
+        }
+    while_sleeping = NULL;
+    assert_int_equal(threads[0].openmp->edges_lost, lost);
+    assert_in_range(sleeps, 1, MOST_SLEEPS);
+    lc_omp_mutexes_init(false);
+    forget_program();
 }
 
 /* Two ordered loops over rows and columns, none waits for the end of the first: iteration (r, c),
@@ -408,6 +452,7 @@ int main(void) {
     start();
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs),
                                        cmocka_unit_test(late_reports), cmocka_unit_test(wavefronts),
-                                       cmocka_unit_test(experiment_of_the_slides)};
+                                       cmocka_unit_test(experiment_of_the_slides),
+                                       cmocka_unit_test(no_reports)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
