@@ -6,6 +6,8 @@
  *   exit      rank 1 ends with status 3 before the others are done
  *   killed    rank 1 kills itself
  *   abort     rank 1 calls MPI_Abort with 5
+ *   behind    rank 0 receives a last message from a rank whose clocks are behind, and then makes more
+ *             calls than events can wait
  *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
 #include <mpi.h>
 #include <signal.h>
@@ -66,6 +68,22 @@ static void polls(void) {
     }
 }
 
+/* Rank 2 is on another node; its clocks say when it posted its receive at its next call. */
+static void behind(void) {
+    int x = 0;
+    if (rank == 0) {
+        MPI_Recv(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < 1000; i++)
+            MPI_Barrier(MPI_COMM_SELF);
+    } else if (rank == 1) {
+        MPI_Ssend(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+        MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        usleep(50000);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *which = argc > 1 ? argv[1] : "";
     int x = 0;
@@ -76,6 +94,8 @@ int main(int argc, char **argv) {
         order();
     else if (strcmp(which, "polls") == 0)
         polls();
+    else if (strcmp(which, "behind") == 0)
+        behind();
     else if (strcmp(which, "deadlock") == 0)
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (rank == 1 && strcmp(which, "spin") == 0)

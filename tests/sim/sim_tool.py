@@ -1,7 +1,7 @@
-"""The tool on the simulated MPI: sim_tool.py LATECOMER SIM-MPIRUN DIRECTORY-OF-PROGRAMS
+"""The tool on the simulated MPI: sim_tool.py LATECOMER SIM-MPIRUN SIM-CASES DIRECTORY-OF-PROGRAMS
 
 The same seed gives the same output and the same result (metrics, call tree, factors, findings) byte by byte; another seed gives other times. The program
-prints what it prints without the tool."""
+prints what it prints without the tool. Messages find their entries where events of the clocks are forced."""
 import json
 import os
 import subprocess
@@ -26,11 +26,11 @@ class Runs:
     def __init__(self, latecomer, mpirun, root):
         self.latecomer, self.mpirun, self.root = latecomer, mpirun, Path(root)
 
-    def run(self, ranks, words, program, options=(), tool=True):
+    def run(self, ranks, words, program, options=(), tool=True, **more):
         """Status, output, messages, and the result without what tells of the run itself."""
         directory = self.root / "exp"
         before = [self.latecomer, "run", "-q", "-o", directory, "--"] if tool else []
-        env = {**os.environ, "TALLY_DIR": str(self.root), "TMPDIR": str(self.root)}
+        env = {**os.environ, "TALLY_DIR": str(self.root), "TMPDIR": str(self.root), **more}
         done = subprocess.run([self.mpirun, "-n", str(ranks), *words, *before, program, *options], capture_output=True, text=True, errors="replace", env=env,
                               timeout=patience(120), check=False, stdin=subprocess.DEVNULL)
         result = None
@@ -60,11 +60,21 @@ def same(runs, directory):
         check(f"{name}: seeds do not differ", times[0] != times[1])
 
 
+def all_matched(runs, program):
+    """The receive of a message is forced, since events wait for too long, and nothing more comes from its sender: it finds its entry in the end."""
+    status, out, err, result = runs.run(3, ["--nodes", "2", *BUFFERED], program, ["behind"], LATECOMER_TEST_BACKLOG="256")
+    check("behind", status == 0 and err == "", out + err)
+    meta = result["meta"] if result else {"piggyback": {"events_forced": 0, "absent": 0}, "messages_matched": 0, "messages_total": 0}
+    check("behind: no event was forced", meta["piggyback"]["events_forced"] > 0)
+    check("behind: messages matched", meta["messages_matched"] == meta["messages_total"] == 2 and meta["piggyback"]["absent"] == 0, str(meta))
+
+
 def main():
-    latecomer, mpirun, directory = (Path(argument).absolute() for argument in sys.argv[1:])
+    latecomer, mpirun, cases, directory = (Path(argument).absolute() for argument in sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         runs = Runs(latecomer, mpirun, root)
         same(runs, directory)
+        all_matched(runs, cases)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
 

@@ -9,10 +9,12 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/late_edges.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/pending_replies.h"
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/turns.h"
+#include "piggyback/match.h"
 
 enum {
     OLD_US = 100,
@@ -144,12 +146,26 @@ static void last_turn(bool *left) {
     }
 }
 
+/* Receives that were forced before the entry of their message was there, inside the node: all ranks
+ * have put theirs into the rings, and nobody has read these since. */
+static void take_late(void) {
+    lc_clk_lock();
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        if (lc_clk.areas[i].head != NULL)
+            lc_match_drain(&lc_clk.match, i);
+    lc_clk_unlock();
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        if (k->n_late > 0)
+            lc_clk_late_edges_take(k);
+}
+
 void lc_clk_backlog_finish(struct lc_clk_thread *k) {
     lc_clk_backlog_lock();
     finisher = k;
     lc_clk_composed_eager(true);
     lc_clk_turns_close();
     lc_clk_packets_quiesce(last_turn);
+    take_late();
     lc_clk.backlog = false;
     lc_clk_backlog_end();
     lc_clk_backlog_unlock();
