@@ -25,7 +25,6 @@ NODES = [["--nodes", "2", "--node-latency", "20000", "--offset", "3000000", "--d
          ["--nodes", "2", "--node-latency", "50000", "--random", "--eager", "16384", "--call", "0"]]
 # Seeds that found something: seed, network, phases.
 FOUND = [(24, ["--nodes", "2", "--node-latency", "50000", "--random"], "0")]  # an edge back that came too late was not counted
-OPEN = {56}  # on two nodes its critical path is 0.5 ms too low: late edges are counted, but not by how much
 ASKED = {"MPI_Init", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_group", "MPI_Group_translate_ranks", "MPI_Group_free"}  # that the log leaves out
 METRICS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan",
            "mpi_mgmt_comm_wait", "mpi_finalize_wait"]
@@ -133,7 +132,7 @@ def main():
         failed += bool(wrong)
         print(*(f"seed {seed} again: {line}" for line in wrong), sep="\n", end="\n" if wrong else "")
     for seed in range(first, last + 1):
-        nodes = seed % 7 == 0 and seed not in OPEN
+        nodes = seed % 7 == 0
         ranks, words = 2 + seed % 4, NODES[seed % 2] if nodes else NETWORKS[seed // 2 % len(NETWORKS)]
 
         def test(phases=None, ranks=ranks, words=words, seed=seed, traced=seed % 5 == 0 and not nodes):

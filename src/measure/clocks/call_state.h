@@ -95,6 +95,7 @@ struct lc_clk_coll {
 struct lc_call_end {
     struct lc_logical_since since; /* of this thread */
     uint64_t begin, end;           /* of the call */
+    uint64_t useful;               /* the clock when it ended */
     uint32_t interval, phase;
     uint32_t calls; /* that began since, and published their clocks */
 };

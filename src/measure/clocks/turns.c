@@ -63,7 +63,8 @@ struct part { /* of a packet, for later */
 struct partner {
     bool promises, promised; /* this rank, the other one: to keep what it sends */
     bool in_turn;            /* the other one's last record says so */
-    bool broken;             /* the counts of streams are not those of the other one */
+    bool uncounted;          /* there was no room in `from`: no chain begins any more */
+    bool voided;             /* a message to the other one has not left, and was counted */
     uint32_t promised_seq;   /* from this one on */
     uint32_t n_kept;         /* so far */
     uint32_t n_to, n_from;   /* streams */
@@ -162,7 +163,7 @@ void lc_clk_turns_begin(struct lc_clk_thread *k, const struct lc_call *call, uin
  * where another one of the stream, sent after the promise, was received before. */
 static bool is_counted(uint32_t source, uint64_t stream) {
     const struct partner *p = partner_of(source);
-    if (p == NULL || !p->promised || !p->in_turn || p->broken ||
+    if (p == NULL || !p->promised || !p->in_turn || p->uncounted ||
         lc_clk.match.sources[source].n_open > 0 || lc_clk.match.n_wildcards > 0)
         return false;
     uint32_t i = 0;
@@ -206,7 +207,7 @@ void lc_clk_turns_got(uint32_t source, const struct lc_ring_entry *entry) {
     if (i < LC_TURN_STREAMS)
         p->from[i].n++;
     else
-        p->broken = true;
+        p->uncounted = true;
 }
 
 static uint32_t put_work(const struct lc_work_since *w, struct words *head, uint32_t i,
@@ -275,7 +276,7 @@ enum lc_turn_way lc_clk_turns_send(const struct lc_call *call, const struct lc_t
 void lc_clk_turns_void(uint32_t to) {
     struct partner *p = partner_of(to);
     if (p != NULL)
-        p->broken = true;
+        p->voided = true;
 }
 
 /* ---- those of partners */
@@ -337,6 +338,25 @@ static void take_edge(uint64_t *clocks, const uint64_t *words) {
     memcpy(extra + 2 + LC_WHATIF_MAX, theirs + 2 + LC_WHATIF_MAX, 2 * theirs[0] * sizeof *extra);
 }
 
+/* The edge of a message that is not kept any more: it is not known by how much the partner's clocks
+ * are too low. No clock of useful time is larger than the time since the interval began, for the
+ * partner or for this rank, whose message it was; `enter` is after it. */
+static void count_missing(const uint64_t *clocks, double enter) {
+    const struct lc_logical *l = &lc_clk.threads->l;
+    uint64_t now = lc_clk_from_global(enter), most = clocks[2];
+    if (!measures(clocks) || l->interval != clocks[4] >> 32)
+        return;
+    if (now > l->origin && lc_clk_ns_of(now - l->origin) > most)
+        most = lc_clk_ns_of(now - l->origin);
+    lc_clk.counts.edges_late++;
+    if (most <= clocks[1])
+        return;
+    uint64_t ticks = lc_clk_ticks_of(most - clocks[1]);
+    lc_clk.counts.late_useful += ticks;
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        lc_clk.counts.late_whatif[s] += ticks;
+}
+
 /* The partner's clocks before its first turn of a chain. False: they have not come. */
 static bool take_base(struct partner *p, uint32_t chain) {
     struct part **at = &p->bases, *base;
@@ -384,7 +404,7 @@ static bool work_off(uint32_t source, struct partner *p, const uint64_t *words,
     uint32_t place = 0, n_whatif = lc_clk.n_whatif;
     if (head->chain != p->chain && !take_base(p, head->chain))
         return false;
-    const struct kept *kept = p->broken ? NULL : find_received(p, head->received, &place);
+    const struct kept *kept = p->voided ? NULL : find_received(p, head->received, &place);
     if (kept != NULL && kept->n == 0)
         return false;
     const uint64_t *items[2] = {words + LC_TURN_HEAD, words + LC_TURN_HEAD + 2 * head->n_items[0]};
@@ -395,7 +415,7 @@ static bool work_off(uint32_t source, struct partner *p, const uint64_t *words,
         p->received[place]++;
         take_edge(clocks, kept->words);
     } else {
-        lc_clk.counts.edges_late++;
+        count_missing(clocks, head->enter);
     }
     go_on(clocks, head->spans[1], head->work[1], items[1], head->n_items[1], whatif + n_whatif);
     memcpy(&clocks[0], &head->enter, sizeof head->enter);

@@ -209,8 +209,11 @@ static void give_up_edge(const struct lc_unresolved *o) {
 
 void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
                      struct lc_call_end *at) {
-    *at = (struct lc_call_end){
-        .begin = call->begin, .end = call->end, .interval = k->l.interval, .phase = k->l.phase};
+    *at = (struct lc_call_end){.begin = call->begin,
+                               .end = call->end,
+                               .useful = k->l.useful,
+                               .interval = k->l.interval,
+                               .phase = k->l.phase};
     lc_logical_mark(&k->l, &at->since);
 }
 
@@ -234,13 +237,16 @@ void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, 
     k->todo = true;
 }
 
-/* By how much the published clocks of this thread were too low. */
-static void count_late(const struct lc_logical *l, uint64_t useful, const uint64_t *whatif) {
-    bool changed = l->useful > useful;
-    lc_clk.counts.late_useful += l->useful - useful;
+/* By how much the published clocks of this thread were too low, at most: by as much as the clock
+ * was when the call ended, also where other edges have made up for it since. Of what-if clocks that
+ * is not known, so it is taken to be as much, at least. */
+static void count_late(const struct lc_logical *l, uint64_t too_low, const uint64_t *whatif) {
+    bool changed = too_low > 0;
+    lc_clk.counts.late_useful += too_low;
     for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
-        changed |= l->vec.whatif[s] > whatif[s];
-        lc_clk.counts.late_whatif[s] += l->vec.whatif[s] - whatif[s];
+        uint64_t more = l->vec.whatif[s] - whatif[s];
+        changed |= more > 0;
+        lc_clk.counts.late_whatif[s] += more > too_low ? more : too_low;
     }
     lc_clk.counts.edges_late += changed;
 }
@@ -250,7 +256,7 @@ void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t
                        const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra) {
     if (stamp->interval != at->interval || at->interval != k->l.interval)
         return;
-    uint64_t useful = k->l.useful, whatif[LC_WHATIF_MAX];
+    uint64_t whatif[LC_WHATIF_MAX];
     memcpy(whatif, k->l.vec.whatif, sizeof whatif);
     if (at->phase != k->l.phase) /* the edge ends outside this phase */
         at->since.phase_own = k->l.phase_own;
@@ -259,7 +265,7 @@ void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t
     lc_clk_edge(k, source, stamp, at->end, extra, n_extra);
     lc_logical_forward(&k->l, &at->since, k->l.useful > before, k->done, k->n_done);
     if (at->calls > 0)
-        count_late(&k->l, useful, whatif);
+        count_late(&k->l, stamp->useful > at->useful ? stamp->useful - at->useful : 0, whatif);
 }
 
 static void resolve_sends(struct lc_clk_thread *k, struct lc_unresolved *o,
