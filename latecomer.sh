@@ -197,7 +197,7 @@ build_for_tests() { # PRESET [TARGET ..]
 # One slice of a part of the long tests: tests/nightly/nightly.py has the parts, and what they need built.
 nightly() { # PART [OPTION ..]
   local node preset targets
-  [[ " $* " =~ \ (-h|--help|--list)\  ]] && exec /usr/bin/python3 tests/nightly/nightly.py "$@"
+  [[ " $* " =~ \ (-h|--help|--list|--sums)\  ]] && exec /usr/bin/python3 tests/nightly/nightly.py "$@"
   /usr/bin/python3 tests/nightly/nightly.py "$@" --builds >/dev/null
   node=$(node_packages)
   # shellcheck disable=SC2086

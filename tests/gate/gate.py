@@ -8,6 +8,7 @@ gate.py --patience      prints the factor for limits of time on this machine as 
 
 A failed test labelled `real` is repeated three times alone, when everything else is done and the machine has come to rest: if all three
 pass, it is flaky, and listed as such; more than FLAKY_AT_MOST of these, or more than FIRST_AT_MOST first failures, are no accident, and the gate fails.
+A test that tests/flaky.tsv has twice within RUNS_LOOKED_AT runs, and that is not mended, is not repeated.
 Tests labelled `exact` are never repeated. Logs of failed attempts are kept in build/test-logs. The end of the output says of each failed
 test how to repeat it alone, and what it said; the last line is "N passed, N failed". So it is when a signal or --limit ends the run.
 Exit status: 0 if nothing failed, 1 otherwise, 75 if the machine is not fit (FIRST_AT_MOST)."""
@@ -24,11 +25,12 @@ import time
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-FLAKY_AT_MOST, FIRST_AT_MOST, ALONE = 3, 12, 3
+FLAKY_AT_MOST, FIRST_AT_MOST, ALONE, RUNS_LOOKED_AT = 3, 12, 3, 10
 QUIET_PRESSURE, QUIET_WAIT_S = 20.0, 180
 AT_ONCE = min(8, 2 * len(os.sched_getaffinity(0)))  # PROCESSORS of a test is in halves of cores: tests.cmake
 LOG_LINES, LINE_CHARACTERS = 15, 300
 LOGS = Path("build/test-logs")
+FLAKY, RUNS = Path("tests/flaky.tsv"), Path("tests/gate_runs.tsv")  # gate_check.sh writes them
 NOT_FIT = 75
 
 
@@ -79,6 +81,20 @@ class Machine:
                 f"cpu pressure {pressure():.0f} %, steal {100 * stolen / max(ticks, 1):.1f} %, "
                 f"{shutil.disk_usage('.').free / 1e9:.0f} GB free, kernel {os.uname().release}, perf_event_paranoid "
                 f"{first_line('/proc/sys/kernel/perf_event_paranoid')}, mmap_rnd_bits {first_line('/proc/sys/vm/mmap_rnd_bits')}")
+
+
+def lines_of(table):
+    return [line.split("\t") for line in table.read_text(encoding="utf-8").splitlines()[1:]] if table.exists() else []
+
+
+def often_flaky():
+    """Tests that were flaky twice within RUNS_LOOKED_AT runs and are not mended: a repetition would hide what is wrong with them."""
+    runs = sorted({line[0] for line in lines_of(RUNS)})
+    found = {}
+    for date, _, test, mended in lines_of(FLAKY):
+        if mended == "-":
+            found.setdefault(test, []).append(sum(run <= date for run in runs))
+    return {test for test, at in found.items() if any(b - a < RUNS_LOOKED_AT for a, b in zip(sorted(at), sorted(at)[1:]))}
 
 
 class Test:
@@ -275,8 +291,11 @@ class Run:
         failed = self.failed()
         if not failed or len(failed) > FIRST_AT_MOST:
             return
-        begin = time.monotonic()
-        candidates = [test for test in failed if "real" in test.labels and test.status == "failed"]
+        begin, often = time.monotonic(), often_flaky()
+        for test in failed:
+            if test.title().replace(" ", "") in often:
+                test.alone = f"flaky before, not repeated: {FLAKY}"
+        candidates = [test for test in failed if "real" in test.labels and test.status == "failed" and not test.alone]
         print(f"== {len(failed)} failed, {len(candidates)} of them are repeated {ALONE} times, alone", flush=True)
         while candidates and pressure() > QUIET_PRESSURE and time.monotonic() - begin < QUIET_WAIT_S:
             time.sleep(5)

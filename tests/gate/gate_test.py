@@ -121,6 +121,20 @@ class Verdicts(Gate):
         self.assertRegex(printed, r"(?m)^FAILED late  \[failed, [\d.]+ s, alone: failed in turn 2 of 3\]")
         self.assertIn("attempt 3 is bad", self.log("release.late.alone2.log"))
 
+    def test_often_flaky_is_not_repeated(self):
+        """Twice within ten runs, and not mended."""
+        (self.root / "tests").mkdir()
+        dates = [f"2000-01-{day:02}T00:00Z" for day in range(1, 21)]
+        (self.root / "tests/gate_runs.tsv").write_text("date\n" + "".join(f"{date}\tv\n" for date in dates), encoding="utf-8")
+        for name, first, second, mended, repeated in (("near", 3, 12, "-", False), ("far", 3, 13, "-", True), ("mended", 3, 4, "abc1234", True), ("once", 3, None, "-", True)):
+            with self.subTest(name=name):
+                lines = "".join(f"{dates[at]}\tv\tlate(b{name})\t{mended}\n" for at in (first, second) if at is not None)
+                (self.root / "tests/flaky.tsv").write_text("date\tversion\ttest\tmended\n" + lines, encoding="utf-8")
+                self.build(f"b{name}", ("late", "real", attempt(name, 1)))
+                status, printed = self.run_gate(f"b{name}")
+                self.assertEqual((status, self.attempts(name)), (0, 4) if repeated else (1, 1), printed)
+                self.assertEqual("flaky before, not repeated: tests/flaky.tsv" in printed, not repeated)
+
     def test_more_than_three_flaky_ones_are_a_failure(self):
         for number, wanted in ((3, (0, "3 passed, 0 failed")), (4, (1, "4 passed, 1 failed"))):
             with self.subTest(number=number):

@@ -3,12 +3,13 @@
 
 nightly.py PART [--minutes M] [--seed S]   items of the part (parts.py) one after the other until M minutes are over (60 at most), from where the
                                            last slice of tests/nightly.tsv ended, or from number S; adds a line to that file
-nightly.py --list [PART]                   the parts; what the first turn of a part would run, with the commands
+nightly.py --list [PART]                   the parts; what the next turn of a part would run, with the commands
+nightly.py --sums                          what all slices together have tried, by part, and how many seeds, pairs or mutations of each kind passed
 nightly.py --check BUILD_DIR               every part can name its items from the tests of this build; runs nothing
 nightly.py --builds PART                   presets and targets that the part needs, one preset a line
 nightly.py --version                       of the tree, as in the tables
 
-A number that was run once is repeated by --seed NUMBER --minutes 1, or by the command that is printed with each failure. An item that the end of
+A number that was run once is repeated by --seed NUMBER --minutes 1, which adds no line, or by the command that is printed with each failure. An item that the end of
 the slice cuts off is the first of the next one; only if it had all of 60 minutes it has failed. Exit status: 1 if something failed."""
 import argparse
 import os
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import parts
@@ -24,7 +26,7 @@ from busy import Busy
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests/nightly.tsv"
-COLUMNS = ["part", "version", "first", "last", "minutes", "passed", "failed", "names of failed"]
+COLUMNS = ["part", "version", "first", "last", "minutes", "passed", "failed", "names of failed", "cases passed"]
 SKIPPED, LOG_LINES, MOST_MINUTES = 77, 30, 60
 TURNS_CHECKED = 2
 
@@ -57,11 +59,28 @@ def end(pid):
         time.sleep(seconds)
 
 
-def next_number(part):
-    """Behind the last number of the last slice of this part."""
+def lines_of(part=None):
+    """Lines of the table as dictionaries, of one part or all."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()[1:] if TABLE.exists() else []
-    last = [int(line.split("\t")[3]) for line in lines if line.split("\t")[0] == part]
-    return last[-1] + 1 if last else 0
+    return [line for line in (dict(zip(COLUMNS, line.split("\t"))) for line in lines) if part in (None, line["part"])]
+
+
+def next_number(part):
+    """Behind the largest number of any slice of this part: no seed is tried twice."""
+    return max((int(line["last"]) + 1 for line in lines_of(part)), default=0)
+
+
+def sums():
+    """Lines that say what the slices of the table come to."""
+    for part in parts.PARTS:
+        lines, cases = lines_of(part), Counter()
+        for line in lines:
+            for word in line["cases passed"].split() if line["cases passed"] != "-" else ():
+                kind, _, number = word.rpartition("=")
+                cases[kind] += int(number)
+        passed, failed, minutes = (sum(int(line[column]) for line in lines) for column in ("passed", "failed", "minutes"))
+        yield f"{part}: {len(lines)} slices, {minutes} minutes, {passed} passed, {failed} failed"
+        yield from (f"  {number:8} {kind}" for kind, number in sorted(cases.items()))
 
 
 def shown(item):
@@ -77,6 +96,7 @@ class Slice:
         self.part, self.begin, self.end, self.longest = part, time.monotonic(), time.monotonic() + 60 * minutes, minutes == MOST_MINUTES
         self.first, self.next, self.passed, self.skipped, self.failed = number, number, 0, 0, []
         self.in_vain = 0  # skipped one after the other
+        self.cases = Counter()
 
     def minutes(self):
         return (time.monotonic() - self.begin) / 60
@@ -107,6 +127,7 @@ class Slice:
         self.in_vain = self.in_vain + 1 if status == SKIPPED else 0
         if status == 0:
             self.passed += 1
+            self.cases[item.kind] += item.cases
             said = "passed"
         elif status == SKIPPED:
             self.skipped += 1
@@ -125,8 +146,12 @@ class Slice:
             pass
 
     def note(self):
+        """A line of the table, unless these numbers were run before."""
+        if self.next == self.first or self.first < next_number(self.part):
+            return
+        cases = " ".join(f"{kind.replace(' ', '')}={number}" for kind, number in sorted(self.cases.items()) if number) or "-"
         names = " ".join(item.name.replace(" ", "_") for _, item in self.failed) or "-"
-        fields = [self.part, version(), self.first, self.next - 1, round(self.minutes()), self.passed, len(self.failed), names]
+        fields = [self.part, version(), self.first, self.next - 1, round(self.minutes()), self.passed, len(self.failed), names, cases]
         new = not TABLE.exists()
         with TABLE.open("a", encoding="utf-8") as table:
             if new:
@@ -160,8 +185,7 @@ def run_slice(part, minutes, number):
     except Ended as ended:
         print(f"ended by {ended}")
     piece.summary()
-    if piece.next > piece.first:
-        piece.note()
+    piece.note()
     return bool(piece.failed)
 
 
@@ -189,6 +213,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=MOST_MINUTES)
     parser.add_argument("--seed", type=int, metavar="S")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--sums", action="store_true")
     parser.add_argument("--builds", action="store_true")
     parser.add_argument("--version", action="store_true")
     parser.add_argument("--check", type=Path, metavar="BUILD_DIR")
@@ -196,6 +221,9 @@ def main():
     os.chdir(ROOT)
     if args.version:
         print(version())
+        return 0
+    if args.sums:
+        print("\n".join(sums()))
         return 0
     if args.check:
         return check(args.check)

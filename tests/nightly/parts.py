@@ -18,6 +18,8 @@ class Item(NamedTuple):
     command: list
     env: dict = {}
     resumes: bool = False  # it is no failure if the slice ends before it does
+    kind: str = ""         # of which it takes `cases`: seeds, pairs of runs, mutations
+    cases: int = 0
 
 
 class Part(NamedTuple):
@@ -56,8 +58,9 @@ class Tests:
             first = FIRST_SEED + turn * width
             words = dict(first=first, last=first + width - 1, width=width, scratch=SCRATCH.absolute() / name)
             changed = command[:places[0]] + [word.format(**words) for word in new] + command[places[0] + len(old):]
-            title = f"{name}:{first}-{words['last']}" if self.preset == "release" else f"{name}:{first}-{words['last']} ({self.preset})"
-            return Item(title, changed, {key: value.format(**words) for key, value in env.items()})
+            build = "" if self.preset == "release" else f" ({self.preset})"
+            return Item(f"{name}:{first}-{words['last']}{build}", changed, {key: value.format(**words) for key, value in env.items()},
+                        kind=f"{name}{build}", cases=width)
         return item
 
     def end_of(self, name, n):
@@ -102,7 +105,8 @@ def real(tests):
 
 
 def mutations(_):
-    return [lambda turn, m=m: Item(f"mutation {m.name}", ["/usr/bin/python3", str(HERE / "mutations.py"), m.name]) for m in MUTATIONS]
+    return [lambda turn, m=m: Item(f"mutation {m.name}", ["/usr/bin/python3", str(HERE / "mutations.py"), m.name], kind="mutation", cases=1)
+            for m in MUTATIONS]
 
 
 def fuzz(tests):
@@ -137,11 +141,13 @@ def pairs(tests):
 
         def equals(turn, command=command, place=place, flavour=flavour):
             scratch = str(SCRATCH.absolute() / f"equals-{flavour}-{turn}")
-            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], "200", "go-on", "judge"], resumes=True)
+            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], "200", "go-on", "judge"], resumes=True,
+                        kind=f"bench.equals.{flavour}", cases=200)
 
         def compared(turn, latecomer=latecomer, flavour=flavour):
             program = f"build/release/bin/latecomer-demo-{flavour}"
-            return Item(f"compare.equal_runs.{flavour}:{turn}", ["/usr/bin/python3", str(HERE / "equal_runs.py"), latecomer, flavour, program, "20"])
+            return Item(f"compare.equal_runs.{flavour}:{turn}", ["/usr/bin/python3", str(HERE / "equal_runs.py"), latecomer, flavour, program, "20"],
+                        kind=f"compare.equal_runs.{flavour}", cases=20)
         kinds += [compared, equals]
     return kinds
 

@@ -31,7 +31,7 @@ def sh(text):
 
 
 def kind(name, command):
-    return lambda turn: Item(f"{name}:{turn}", command)
+    return lambda turn: Item(f"{name}:{turn}", command, kind=name, cases=10)
 
 
 class Slices(unittest.TestCase):
@@ -66,7 +66,21 @@ class Slices(unittest.TestCase):
         self.assertEqual([item.name for _, item in piece.failed], ["long:1"])
         lines = [line.split("\t") for line in nightly.TABLE.read_text(encoding="utf-8").splitlines()]
         self.assertEqual(lines[0], nightly.COLUMNS)
-        self.assertEqual([line[2:4] + line[5:] for line in lines[1:]], [["4", "6", "1", "1", "bad:1"], ["7", "7", "0", "1", "long:1"]])
+        self.assertEqual([line[2:4] + line[5:] for line in lines[1:]], [["4", "6", "1", "1", "bad:1", "good=10"], ["7", "7", "0", "1", "long:1", "-"]])
+
+    def test_sums(self):
+        """What is run again adds no line and no case; the next slice begins behind all others."""
+        nightly.parts.PARTS = {"made": None, "other": None}
+
+        def last(turn):
+            self.piece.end = time.monotonic()
+            return Item(f"last:{turn}", sh("sleep 600"), resumes=True)
+        kinds = [kind("good", sh("exit 0")), kind("fine (asan)", sh("exit 0")), kind("bad", sh("exit 1")), last]
+        for number in (0, 4, 0):
+            self.go(kinds, number)
+        self.assertEqual(nightly.next_number("made"), 7)
+        self.assertEqual(list(nightly.sums()), ["made: 2 slices, 0 minutes, 4 passed, 2 failed", "        20 fine(asan)", "        20 good",
+                                                "other: 0 slices, 0 minutes, 0 passed, 0 failed"])
 
     def test_what_resumes_does_not_fail(self):
         piece = self.go([self.endless("pairs", resumes=True)], 0)
@@ -83,12 +97,15 @@ class Slices(unittest.TestCase):
 class GateCheck(unittest.TestCase):
     def test_the_line_of_a_run(self):
         with tempfile.TemporaryDirectory() as folder:
-            log, table = f"{folder}/log", Path(folder) / "table"
+            log, table, flaky = f"{folder}/log", Path(folder) / "table", Path(folder) / "flaky"
             Path(log).write_text(LOG, encoding="utf-8")
-            subprocess.run([GATE, "--note", "load", "600", log, table], check=True)
+            subprocess.run([GATE, "--note", "load", "600", log, table, flaky], check=True)
             fields = table.read_text(encoding="utf-8").splitlines()[1].split("\t")
+            listed = [line.split("\t") for line in flaky.read_text(encoding="utf-8").splitlines()[1:]]
         self.assertEqual(fields[2:7], ["load", "600", "510", "2", "2"])
         self.assertEqual(fields[7].split(), ["fuzz.left(asan)", "programs.comm_sanitized.mpich(asan)", "programs.probe.mpich", "run.parent_process"])
+        self.assertEqual([line[2:] for line in listed], [["programs.probe.mpich", "-"], ["programs.comm_sanitized.mpich(asan)", "-"]])
+        self.assertEqual(listed[0][:2], fields[:2])
 
 
 class BusyTest(unittest.TestCase):
