@@ -122,6 +122,8 @@ def overhead():
     yield Source("overhead.python", "overhead", 3, 0, 30, (Row("caller", "ns", None, "mpi4py, Python functions 8 deep: a call, calling function alone"),
                                                            Row("full", "ns", None, "mpi4py, Python functions 8 deep: a call, full call paths")),
                  ("{python}", "{root}/tests/bench/overhead/python.py", "{build}", "--runs", "5"))
+    yield Source("overhead.unknown_mpi", "overhead", 5, 1, 1, (Row("call", "ns", at_most(5), "a call of an MPI that cannot be measured: added"),),
+                 ("{python}", "{root}/tests/bench/overhead/unknown_mpi.py", "{build}"))
     for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
         yield Source(f"apps.times.{app}", "overhead", 3, 0, 120,
                      (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run"),

@@ -40,7 +40,7 @@ sys.path.insert(0, str(ROOT / "tests/gate"))
 from gate import first_line  # noqa: E402
 
 BUSY_PRESSURE, BUSY_USED = 10.0, 25.0
-QUICK_LIMIT_S = 600
+QUICK_LIMIT_S, END_S = 600, 10  # END_S of it is for the end of a run that has no time left
 QUICK_START_S, QUICK_TIMES = 15, 3  # a run with --quick ends after so many times what it takes on a quiet machine
 YES, NO, NOISY, NONE_WANTED, NOT_MEASURED = "yes", "no", "too noisy here", "none wanted", "not measured"
 MARK = "measured figures:"
@@ -227,7 +227,7 @@ class Measured:
             why = "" if said == YES else self.why or ("the machine is busy" if said == NOISY and busy else "")
             counted = bool(values) and isinstance(values[0], tuple)
             spread = quartiles(values) if values and not counted else None
-            yield {"name": self.source.full_name(row), "part": self.source.part, "what": row.what, "unit": row.unit,
+            yield {"name": self.source.full_name(row), "source": self.source.name, "part": self.source.part, "what": row.what, "unit": row.unit,
                    "wanted": row.wanted and {"operator": row.wanted.operator, "bound": list(row.wanted.bound), "text": row.wanted.text(row.unit)},
                    "values": values, "median": median(values) if spread else None, "quartiles": spread and [spread[0], spread[2]], "runs": len(values),
                    "verdict": said, "why": why, "busy": busy, "others": self.looks, "command": self.command}
@@ -323,7 +323,18 @@ def page_text(result):
         if rows:
             lines += [f"| {part} | wanted | measured | verdict |", "|---|---|---|---|"]
             lines += [f"| {entry['what']} (`{entry['name']}`) | {wanted_text(entry)} | {told(entry)} | {entry['verdict']} |" for entry in rows] + [""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *not_measured_text(result["figures"])])
+
+
+def not_measured_text(entries):
+    """Lines that name what gave no value, by the reason: figures, or their source and how many figures it has."""
+    reasons = {}
+    for entry in entries:
+        if not entry["values"] and entry["verdict"] != NO:  # which are rows of the table
+            reasons.setdefault(entry["why"] or "no value", {}).setdefault(entry["source"], []).append(entry["name"])
+    for why, sources in reasons.items():
+        names = [f"`{name[0]}`" if len(name) == 1 else f"`{source}.*` ({len(name)})" for source, name in sources.items()]
+        yield f"Not measured: {why}: {', '.join(names)}.\n"
 
 
 def document(page, result):
@@ -380,7 +391,7 @@ def measure_all(args):
         args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
     def left():
-        return limit - (time.monotonic() - begin) if limit else math.inf
+        return limit - END_S - (time.monotonic() - begin) if limit else math.inf
 
     def interrupted(*_):
         raise KeyboardInterrupt

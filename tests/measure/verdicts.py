@@ -192,6 +192,10 @@ class Shown(unittest.TestCase):
                 for part in ("Measured 2000-01-02 with version 1.0 (abc): a processor, 2 cores", "| a thing (`s.a`) | 10 ns at most | 4 ns (4 to 4), 3 runs | yes |",
                              "| waiting (`p`) | all | 2 of 2 | yes |", "No other work was seen on it, before or after any of them."):
                     self.assertEqual(text.count(part), 1, text)
+            self.assertNotIn("Not measured:", text)
+            self.result["figures"] += json.loads(json.dumps(entries(SPEED, StubBuild({}))))
+            self.assertIn("\nNot measured: not in this build: `s.*` (2).\n", measure.page_text(self.result))
+            del self.result["figures"][3:]
             self.result["figures"][0]["busy"] = True
             self.assertIn("The machine was busy at 1 of 3 figures.", measure.page_text(self.result))
             page.write_text("no comments\n", encoding="utf-8")
@@ -214,6 +218,18 @@ class Table(unittest.TestCase):
             known = {re.sub(r"\.(gcc|clang)$", "", name) for name in build.figures()}  # clang may be missing
             self.assertEqual({source.name for source in SOURCES if not source.words and re.sub(r"\.(gcc|clang)$", "", source.name) not in known}, set(),
                              "sources that are no test labelled figure")
+
+    def test_commands(self):
+        """Scripts that sources name are there."""
+        for source in SOURCES:
+            for word in source.words:
+                path = Path(word.format(build=BUILD, root=measure.ROOT, python="/usr/bin/python3"))
+                self.assertTrue(path.suffix != ".py" or path.is_file(), f"{source.name}: {path}")
+
+    def test_quick(self):
+        """--quick fits into its limit with room for a machine that is half as slow again."""
+        seconds = sum(source.quick * (source.quick_seconds or source.seconds) + 2 * bool(source.quick) for source in SOURCES)
+        self.assertLess(1.3 * seconds, measure.QUICK_LIMIT_S)
 
     def test_chosen(self):
         def names(*words):
