@@ -179,7 +179,6 @@ def clocks():
             yield Source(f"nodes.{name}.{flavour}", "clocks", runs, quick, seconds, (Row("within", "offsets", share(1), what),))
         yield Source(f"bench.clocks.{flavour}", "clocks", 10, once, 20,
                      (Row("within", "runs", share(0.95), "the harness' global clock on 2 to 6 ranks: within its stated bound"),))
-        yield passes("clocks", f"trace.clocks.{flavour}", "offsets and drift of clocks in a trace", 5, once, 10)
 
 
 def bench():
@@ -228,7 +227,6 @@ def waits():
         yield passes("waits", f"openmp.newer.waits.{compiler}", "OpenMP of known waiting, on LLVM's runtime 19", 3, 0, 10)
     yield passes("waits", "openmp.slides", "the experiment of the OTF-CPT slides", 3, 0, 15)
     yield passes("waits", "openmp.newer.slides", "the experiment of the OTF-CPT slides with priorities, on LLVM's runtime 19", 3, 0, 15)
-    yield passes("waits", "real.slow_rank", "LAMMPS with a slow rank: it is named, and what it costs", 5, 0, 12)
 
 
 def gains():

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Objects are remembered; those that are closed again leave nothing that matters. */
@@ -32,8 +33,9 @@ static int look(struct dl_phdr_info *info, size_t bytes, void *data) {
         uintptr_t to = from + info->dlpi_phdr[i].p_memsz;
         if (info->dlpi_phdr[i].p_type != PT_LOAD || s->address < from || s->address >= to)
             continue;
+        const char *also = getenv("LC_VIRTUAL_PROGRAM");
         s->found = (struct object){from, to, SOMEBODY};
-        if (index == 0)
+        if (index == 0 || (also != NULL && strstr(info->dlpi_name, also) != NULL))
             s->found.who = PROGRAM;
         else if (strstr(info->dlpi_name, "liblatecomer") != NULL)
             s->found.who = TOOL;

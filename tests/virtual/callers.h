@@ -1,5 +1,6 @@
 /* Who calls a function of the C library: by the object that holds the return address. Both kinds of
- * virtual time ask it: that before the real MPIs (virtual.h) and the simulated MPI (tests/sim). */
+ * virtual time ask it: that before the real MPIs (virtual.h) and the simulated MPI (tests/sim). The
+ * program is the executable, and a library whose path holds what LC_VIRTUAL_PROGRAM says. */
 #ifndef CALLERS_H
 #define CALLERS_H
 
