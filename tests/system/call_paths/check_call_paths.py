@@ -154,14 +154,17 @@ def check_full(output, result):
 
 
 def check_budget(output, result):
-    """Above the budget: every call is still counted, what was left out is said, and it cost less."""
+    """Above the budget: every call is still counted, what was left out is said, and it cost less. By a clock that only stamps of the tool move, so
+    shares are the same on any machine."""
     check_counts(output, result)
     overhead = result["meta"]["overhead"]
     expect(abs(overhead["budget"] - 0.01) < 1e-9, f"budget: {overhead}")
     steps = {(step["function"], step["how"]) for step in overhead["reduced"]}
     expect(steps == {("MPI_Wtime", "counted"), ("MPI_Comm_rank", "counted"), ("MPI_Sendrecv", "merged")}, f"steps: {overhead['reduced']}")
     calls = result["meta"]["coverage"]["calls"]
-    expect(0 < overhead["calls_counted_only"] < calls, f"counted only: {overhead['calls_counted_only']} of {calls}")
+    # two of three calls, from where the budget is used up
+    print(f"counted only: {overhead['calls_counted_only']} of {calls}")
+    expect(0.3 * calls < overhead["calls_counted_only"] < 2 / 3 * calls, f"counted only: {overhead['calls_counted_only']} of {calls}")
     for step in overhead["reduced"]:
         expect(step["call_sites"] == 1 and step["ranks"] == 1 and step["text"] in " ".join(result["text"].split()), f"not said: {step}")
         expect(step["call_paths"] == 3 or step["how"] == "counted", f"call paths merged: {step}")
@@ -171,14 +174,23 @@ def check_budget(output, result):
         merged = f"main/spread/.../shared/{name}"
         paths = {path for path in visits if path.endswith("/" + name)}
         expect(paths == {merged} | {path.replace("MPI_Wtime", name) for path in SPREAD}, f"call paths of {name}: {paths}")
-        expect(visits[merged] > 0, f"{merged}: {visits[merged]} visits")
-    # between calls of merged paths only the functions that they share are certain to have run
-    expect(exclusive_times(result)["main/spread"] > 0, f"time between calls: {exclusive_times(result)}")
+        print(f"{name}: {visits[merged]} of {output_count(output, name)} on the merged call path")
+        expect(visits[merged] > 0.5 * output_count(output, name), f"{merged}: {visits[merged]} visits")
+    times = exclusive_times(result)  # between calls of merged paths only the functions that they share are certain to have run
+    outside = {path: seconds for path, seconds in times.items() if "/MPI_" not in path}
+    print(f"between calls {times['main/spread'] / sum(outside.values()):.3f} of the time outside of MPI in the function that they share")
+    expect(times["main/spread"] > 0.2 * sum(outside.values()), f"time between calls: {times}")
+
+
+def budget_of_reads():
+    """The library is the last argument, which the program does not look at."""
+    preloaded = " ".join(filter(None, (os.environ.get("LD_PRELOAD"), os.path.abspath(sys.argv[-1]))))
+    return {"LATECOMER_MAX_OVERHEAD": "1%", "LATECOMER_CLOCK": "monotonic", "LATECOMER_SAMPLE": "off", "LD_PRELOAD": preloaded}
 
 
 CHECKS = {"data": (check_data, {}), "recycled": (check_recycled, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "kept": (check_kept, {"LATECOMER_MAX_OVERHEAD": "off"}), "full": (check_full, {"LATECOMER_MAX_OVERHEAD": "off"}),
-          "enough": (check_full, {}), "budget": (check_budget, {"LATECOMER_MAX_OVERHEAD": "1%"}),
+          "enough": (check_full, {}), "budget": (check_budget, budget_of_reads),
           "stripped": (check_stripped, {}), "stacks": (check_stacks, {"LATECOMER_CHECK_PATHS": "1"}), "threads": (check_counts, {}), "code": (check_code, virtual_time)}
 
 
