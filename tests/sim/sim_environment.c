@@ -582,3 +582,34 @@ BOTH(MPI_Comm_get_parent)(MPI_Comm *parent) {
     *parent = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
+
+/* --- MPI_T: there are no variables */
+
+BOTH(MPI_T_init_thread)(int wanted, int *provided) {
+    *provided = wanted;
+    return MPI_SUCCESS;
+}
+
+BOTH(MPI_T_finalize)(void) {
+    return MPI_SUCCESS;
+}
+
+BOTH(MPI_T_cvar_get_num)(int *n) {
+    *n = 0;
+    return MPI_SUCCESS;
+}
+
+BOTH(MPI_T_pvar_get_num)(int *n) {
+    *n = 0;
+    return MPI_SUCCESS;
+}
+
+BOTH(MPI_T_pvar_session_create)(MPI_T_pvar_session *session) {
+    *session = MPI_T_PVAR_SESSION_NULL;
+    return MPI_SUCCESS;
+}
+
+BOTH(MPI_T_pvar_session_free)(MPI_T_pvar_session *session) {
+    *session = MPI_T_PVAR_SESSION_NULL;
+    return MPI_SUCCESS;
+}
