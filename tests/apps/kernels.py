@@ -4,7 +4,8 @@ delay-cost models name what is late.
 kernels.py LATECOMER openmpi|mpich DIRECTORY_OF_KERNELS
 
 Each rank prints its units of work, which take a known time, and the time of all its steps by its own clock: the rest is waiting, but for 1 us of each
-message and collective operation. So waiting is known without the tool. Costs of both models are all of it, and go where KERNELS says.
+message and collective operation. So waiting is known without the tool. Costs of both models are all of it, and go where KERNELS says. Estimates of
+the profile of the same run are as close as was published (estimate_claims.py).
 """
 import os
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system", "programs"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system", "analysis"))
+import estimate_claims  # noqa: E402
 import launch  # noqa: E402
 from patience import patience  # noqa: E402
 
@@ -40,6 +43,7 @@ class Outcome(NamedTuple):
     calls: int      # of MPI, most of all ranks
     analysis: dict  # `show --json` of the analysis
     models: dict    # `compare --delay-models --json`
+    estimates: list  # of estimate_claims.py
 
 
 def run(work, directory, name, ranks, arguments=None):
@@ -59,7 +63,8 @@ def run(work, directory, name, ranks, arguments=None):
                                      text=True, timeout=patience(100))
     analysis = work.show("--analysis", directory=name)
     visits = [sum(row) for row in zip(*(values for path, values in analysis["metrics"]["visits"]["callpaths"].items() if path.split("/")[-1].startswith("MPI_")))]
-    return Outcome(waiting, int(max(visits)), analysis, launch.json.loads(compared.stdout))
+    return Outcome(waiting, int(max(visits)), analysis, launch.json.loads(compared.stdout),
+                   list(estimate_claims.compared(work.show(directory=name), analysis)))
 
 
 def of_ranks(analysis, metric):
@@ -95,6 +100,7 @@ def faults(name, found):
         first = max(models["ranks"], key=lambda item, key=key: sum(item[key][term] for term in ("short_term", "long_term")))["rank"]
         if kernel.late and first not in kernel.late:
             yield f"{key}: rank {first} costs most, not {kernel.late}"
+    yield from (found.text() for found in found.estimates if not found.holds())
     if models["short_term"]["shifted_to_long_term"] < -1e-9:
         yield f"wait-first makes fewer costs long-term: {models['short_term']}"
 
@@ -108,6 +114,8 @@ def main():
             wrong = list(faults(name, found))
             bad += bool(wrong)
             sums = found.models["sums"]
+            for compared in found.estimates:
+                print("   ", compared.text())
             print(f"{name}: waits {sum(found.waiting):.3f} s; indirect {sums['indirect']['proportional']:.3f} s, wait-first {sums['indirect']['waitfirst']:.3f} s")
             for line in wrong:
                 print(f"  {line}")

@@ -133,6 +133,13 @@ def long(tests):
     return [t.whole(name) for name in t.labelled({"nightly"}, without=("figure",))]
 
 
+def claims(tests):
+    """How close estimates of waiting are to the trace, in programs of Debian and our kernels: what was published must hold."""
+    measure = ["/usr/bin/python3", str(HERE.parent / "measure" / "measure.py"), "build/release"]
+    return [lambda turn, name=name: Item(f"{name}:{turn}", [*measure, f"{name}.*", "--out", str(SCRATCH / f"{name}.json")])
+            for name in (f"analysis.estimates_of_programs.{flavour}" for flavour in BOTH) if name in tests["release"].commands]
+
+
 def pairs(tests):
     kinds = []
     for flavour in BOTH:
@@ -164,6 +171,7 @@ PARTS = {
     "fuzz": Part((("asan", "fuzz_cubex", "fuzz_records", "fuzz_left"),), fuzz),
     "sanitizers": Part((("asan", "all"), ("tsan", "all")), sanitizers),
     "long": Part((("release", "all"),), long),
+    "claims": Part((("release", "all"),), claims),
     "pairs": Part((("release", "all"),), pairs),
     "distributions": Part((), distributions),
 }
