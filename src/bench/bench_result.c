@@ -69,6 +69,11 @@ enum lc_err lc_bench_add_job(const char *directory, const struct lc_fingerprint 
         lc_strbuf_printf(&sheet, "%s/%s.details.svg", directory, lc_strbuf_get(&stem));
         err = lc_details_svg(f, lc_strbuf_get(&sheet));
     }
+    if (err == LC_OK) {
+        lc_strbuf_clear(&sheet);
+        lc_strbuf_printf(&sheet, "%s/%s.phases.svg", directory, lc_strbuf_get(&stem));
+        err = lc_phases_svg(f, lc_strbuf_get(&sheet));
+    }
     lc_strbuf_free(&sheet);
     if (*jobs == NULL)
         *jobs = json_array();

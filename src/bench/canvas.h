@@ -12,7 +12,7 @@ struct lc_canvas {
     size_t columns, rows; /* characters */
     size_t width, height; /* points */
     bool utf8;
-    unsigned char *cells;
+    unsigned char *cells, *kinds; /* kinds: the lowest one of the points in a character */
 };
 
 /* An empty drawing of columns x rows characters; lc_canvas_free frees it. Errors: LC_ERR_NOMEM. */
@@ -20,10 +20,13 @@ enum lc_err lc_canvas_new(struct lc_canvas *canvas, size_t columns, size_t rows,
 /* Frees what it holds, not the struct. */
 void lc_canvas_free(struct lc_canvas *canvas);
 
-/* Sets the point at x and y of [0, 1], y upwards; what lies outside is moved to the edge. */
-void lc_canvas_set(struct lc_canvas *canvas, double x, double y);
+/* Sets the point at x and y of [0, 1], y upwards; what lies outside is moved to the edge. kind: for
+ * its colour. */
+void lc_canvas_set(struct lc_canvas *canvas, double x, double y, unsigned char kind);
 
-/* Appends one line of characters, the top one is 0; no line end. */
-void lc_canvas_put_row(const struct lc_canvas *canvas, size_t row, struct lc_strbuf *out);
+/* Appends one line of characters, the top one is 0; no line end. colours: by kind, escape sequences
+ * or ""; each ends with `plain`. */
+void lc_canvas_put_row(const struct lc_canvas *canvas, size_t row, const char *const *colours,
+                       const char *plain, struct lc_strbuf *out);
 
 #endif

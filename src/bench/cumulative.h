@@ -18,4 +18,18 @@ struct lc_cumulative {
  * has no name. */
 extern const struct lc_cumulative lc_cumulative[];
 
+enum { LC_CURVE_POINTS = 200 };
+struct lc_curve { /* a metric to be drawn */
+    size_t n;
+    size_t at[LC_CURVE_POINTS];    /* repetitions: the first, the last, and some between */
+    double value[LC_CURVE_POINTS]; /* ns */
+    /* ns; its change from a repetition to the next (equation 4.1): of all since the point before
+     * the one that is farthest from 0 */
+    double delta[LC_CURVE_POINTS];
+};
+
+/* The curve of a metric of n > 0 run times. LC_ERR_NOMEM. */
+enum lc_err lc_curve_of(const struct lc_cumulative *metric, const double *runs, size_t n,
+                        struct lc_curve *curve);
+
 #endif

@@ -191,45 +191,70 @@ static void plot_counter(struct lc_strbuf *out, const struct lc_fingerprint *f,
     lc_strbuf_free(&text);
 }
 
-/* In two columns, as many as there is room for; the rest is in the JSON, and said so. */
-static void put_parameters(struct lc_strbuf *out, const struct lc_fingerprint *f, double y) {
-    json_t *all[] = {json_object_get(json_object_get(f->about, "mpi"), "parameters"),
-                     json_object_get(f->about, "environment")};
-    size_t rows = y + 2 * LINE < LC_SVG_HEIGHT - LC_SVG_MARGIN
-                      ? (size_t)((LC_SVG_HEIGHT - LC_SVG_MARGIN - y) / LINE) - 1
-                      : 0,
-           n = 0, total = json_object_size(all[0]) + json_object_size(all[1]);
-    const char *key;
-    json_t *value;
+/* A name and its value in as much room as there is; what is cut is whole in the JSON. */
+static void put_setting(struct lc_strbuf *out, double x, double y, const char *key,
+                        const char *value) {
+    enum { KEY = 44, VALUE = 30 };
     char text[128];
+    snprintf(text, sizeof text, "%.*s%s = %.*s%s", KEY, key, strlen(key) > KEY ? ".." : "", VALUE,
+             value, strlen(value) > VALUE ? ".." : "");
+    lc_svg_label(out, x, y, "small", text);
+}
+
+/* All of them, in two columns, from y on; further pages where there is no room. Returns how many
+ * pages there are. */
+static int put_parameters(struct lc_strbuf *out, const struct lc_fingerprint *f, double y) {
+    json_t *all[] = {json_object_get(json_object_get(f->about, "mpi"), "parameters"),
+                     json_object_get(f->about, "environment")},
+           *value;
+    const char *key;
+    int page = 1;
+    double top = y, bottom = LC_SVG_HEIGHT - LC_SVG_MARGIN, x = LC_SVG_MARGIN;
+    if (json_object_size(all[0]) + json_object_size(all[1]) == 0)
+        return page;
+    if (y < bottom)
+        lc_svg_label(out, x, y - 4, "head", "Parameters of the MPI and variables");
     for (int i = 0; i < 2; i++)
         json_object_foreach(all[i], key, value) {
+            y += LINE;
+            while (y > bottom) { /* the other column, then the next page */
+                bool right = x > LC_SVG_MARGIN;
+                page += right;
+                top = right ? (page - 1) * LC_SVG_HEIGHT + LC_SVG_MARGIN : top;
+                bottom = page * LC_SVG_HEIGHT - LC_SVG_MARGIN;
+                x = LC_SVG_MARGIN + (right ? 0 : LC_SVG_WIDTH / 2.0 - LC_SVG_MARGIN);
+                y = top + LINE;
+            }
             const char *set = json_string_value(value);
-            double x = LC_SVG_MARGIN + (n < rows ? 0 : LC_SVG_WIDTH / 2.0 - LC_SVG_MARGIN);
-            if (n++ >= 2 * rows)
-                continue;
-            snprintf(text, sizeof text, "%.44s = %.30s", key, set != NULL ? set : "?");
-            lc_svg_label(out, x, y + LINE * (double)((n - 1) % rows + 1), "small", text);
+            put_setting(out, x, y, key, set != NULL ? set : "?");
         }
-    snprintf(text, sizeof text, "Parameters of the MPI and variables%s",
-             total > 2 * rows ? " (the first ones: all are in the JSON)" : "");
-    if (total > 0 && rows > 0)
-        lc_svg_label(out, LC_SVG_MARGIN, y - 4, "head", text);
+    return page;
+}
+
+static int draw_details(struct lc_strbuf *out, const struct lc_fingerprint *f) {
+    struct lc_strbuf title = {0};
+    struct chosen chosen[COUNTERS_MOST + 1];
+    double y = 50;
+    lc_strbuf_printf(&title, "%s, %llu bytes: ranks, counters, parameters", f->operation,
+                     (unsigned long long)f->bytes);
+    lc_svg_label(out, LC_SVG_MARGIN, y, "title", lc_strbuf_get(&title));
+    lc_strbuf_free(&title);
+    y = plot_ranks(out, f, y + 35);
+    size_t n = choose(f, chosen);
+    for (size_t i = 0; i < n; i++, y += 145)
+        plot_counter(out, f, &chosen[i], y);
+    return put_parameters(out, f, y + LINE);
 }
 
 enum lc_err lc_details_svg(const struct lc_fingerprint *f, const char *file) {
-    struct lc_strbuf out = {0}, title = {0};
-    struct chosen chosen[COUNTERS_MOST + 1];
-    double y = 50;
-    lc_svg_begin(&out);
-    lc_strbuf_printf(&title, "%s, %llu bytes: ranks, counters, parameters", f->operation,
-                     (unsigned long long)f->bytes);
-    lc_svg_label(&out, LC_SVG_MARGIN, y, "title", lc_strbuf_get(&title));
-    lc_strbuf_free(&title);
-    y = plot_ranks(&out, f, y + 35);
-    size_t n = choose(f, chosen);
-    for (size_t i = 0; i < n; i++, y += 145)
-        plot_counter(&out, f, &chosen[i], y);
-    put_parameters(&out, f, y + LINE);
-    return lc_svg_write(&out, file);
+    struct lc_strbuf out = {0}, body = {0};
+    lc_svg_begin(&out, draw_details(&body, f));
+    if (lc_strbuf_ok(&body))
+        lc_strbuf_add(&out, lc_strbuf_get(&body), body.length);
+    bool whole = lc_strbuf_ok(&body);
+    lc_strbuf_free(&body);
+    if (whole)
+        return lc_svg_write(&out, file);
+    lc_strbuf_free(&out);
+    return lc_fail(LC_ERR_NOMEM, "memory: cannot draw a fingerprint");
 }

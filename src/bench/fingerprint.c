@@ -8,7 +8,7 @@
 
 const int lc_fingerprint_percent[LC_FINGERPRINT_QUANTILES] = {1, 5, 25, 50, 75, 95, 99};
 
-size_t lc_histogram_bin(const struct lc_histogram *h, double run_ns) {
+static size_t bin_of(const struct lc_histogram *h, double run_ns) {
     double place = (run_ns - h->low_ns) / (h->high_ns - h->low_ns);
     return (size_t)fmin(place * LC_FINGERPRINT_BINS, LC_FINGERPRINT_BINS - 1);
 }
@@ -24,8 +24,11 @@ static void fill_histogram(struct lc_histogram *h, const struct lc_fingerprint *
     if (h->high_ns <= h->low_ns)
         h->high_ns = h->low_ns + 1;
     for (size_t i = 0; i < f->n; i++)
-        if (!zoomed || f->runs[i] < 2 * f->median.value)
-            h->counts[lc_histogram_bin(h, f->runs[i])]++;
+        if (!zoomed || f->runs[i] < 2 * f->median.value) {
+            size_t bin = bin_of(h, f->runs[i]);
+            h->counts[bin]++;
+            h->of[bin][f->category[i]]++;
+        }
 }
 
 static void fill_box(struct lc_fingerprint *f) {

@@ -24,10 +24,8 @@ extern const int lc_fingerprint_percent[LC_FINGERPRINT_QUANTILES]; /* 1 5 25 50 
 struct lc_histogram {
     double low_ns, high_ns; /* of all bins, which have one width */
     size_t counts[LC_FINGERPRINT_BINS];
+    size_t of[LC_FINGERPRINT_BINS][LC_CATEGORIES]; /* the same by category */
 };
-
-/* The bin of a run time between low_ns and high_ns. */
-size_t lc_histogram_bin(const struct lc_histogram *h, double run_ns);
 
 struct lc_fingerprint {
     char *operation;

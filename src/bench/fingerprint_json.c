@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/strbuf.h"
+#include "bench/cumulative.h"
 #include "bench/fingerprint.h"
 
 #define LC_FORMAT "latecomer-fingerprint"
@@ -25,13 +26,20 @@ static json_t *end_json(int64_t end) {
 }
 
 static json_t *histogram_json(const struct lc_histogram *h) {
-    json_t *edges = json_array(), *counts = json_array();
+    json_t *edges = json_array(), *counts = json_array(), *categories = json_object();
+    for (int c = 0; c < LC_CATEGORIES; c++) {
+        json_t *of = json_array();
+        for (int i = 0; i < LC_FINGERPRINT_BINS; i++)
+            json_array_append_new(of, json_integer((json_int_t)h->of[i][c]));
+        json_object_set_new(categories, lc_category_name((enum lc_category)c), of);
+    }
     for (int i = 0; i <= LC_FINGERPRINT_BINS; i++)
         json_array_append_new(
             edges, json_real(h->low_ns + (h->high_ns - h->low_ns) * i / LC_FINGERPRINT_BINS));
     for (int i = 0; i < LC_FINGERPRINT_BINS; i++)
         json_array_append_new(counts, json_integer((json_int_t)h->counts[i]));
-    return json_pack("{s:o, s:o}", "edges_ns", edges, "counts", counts);
+    return json_pack("{s:o, s:o, s:o}", "edges_ns", edges, "counts", counts, "categories",
+                     categories);
 }
 
 static json_t *ecdf_json(const struct lc_fingerprint *f) {
@@ -74,6 +82,27 @@ static json_t *patterns_json(const struct lc_patterns *p) {
                      "outliers", (json_int_t)p->outliers, "outlier_clusters",
                      (json_int_t)p->clusters, "largest_cluster", (json_int_t)p->largest,
                      "clusters_by_chance", p->clusters_by_chance, "clusters_p", p->clusters_p);
+}
+
+/* The metrics of the thesis as curves, changes in medians of all run times. NULL: no memory. */
+static json_t *cumulative_json(const struct lc_fingerprint *f) {
+    json_t *all = json_object();
+    for (const struct lc_cumulative *m = lc_cumulative; m->name != NULL; m++) {
+        struct lc_curve curve;
+        if (lc_curve_of(m, f->runs, f->n, &curve) != LC_OK) {
+            json_decref(all);
+            return NULL;
+        }
+        json_t *at = json_array(), *delta = json_array();
+        for (size_t k = 0; k < curve.n; k++) {
+            json_array_append_new(at, json_integer((json_int_t)curve.at[k]));
+            json_array_append_new(delta, json_real(curve.delta[k] / f->median.value));
+        }
+        json_object_set_new(all, m->name,
+                            json_pack("{s:o, s:o, s:o}", "at", at, "ns",
+                                      array_of(curve.value, curve.n), "delta", delta));
+    }
+    return all;
 }
 
 static void set_numbers(json_t *o, const struct lc_fingerprint *f) {
@@ -138,8 +167,13 @@ json_t *lc_fingerprint_json(const struct lc_fingerprint *f) {
             json_object_set_new(o, about_keys[i].key,
                                 about_keys[i].array ? json_array() : json_object());
     }
-    if (o != NULL)
-        set_numbers(o, f);
+    json_t *cumulative = o != NULL ? cumulative_json(f) : NULL;
+    if (cumulative == NULL) {
+        json_decref(o);
+        return NULL;
+    }
+    set_numbers(o, f);
+    json_object_set_new(o, "cumulative", cumulative);
     return o;
 }
 

@@ -63,17 +63,13 @@ static void plot_histogram(struct lc_strbuf *out, const struct lc_fingerprint *f
     lc_svg_x_axis(out, &p, true);
     lc_svg_y_axis(out, &p, false);
     double width = p.width / LC_FINGERPRINT_BINS;
-    size_t counts[LC_FINGERPRINT_BINS][LC_CATEGORIES] = {{0}};
-    for (size_t i = 0; i < f->n; i++)
-        if (f->runs[i] <= h->high_ns)
-            counts[lc_histogram_bin(h, f->runs[i])][f->category[i]]++;
     for (int i = 0; i < LC_FINGERPRINT_BINS; i++) {
         size_t below = 0; /* good ones at the bottom, the others on them */
         for (int c = LC_CATEGORIES - 1; c >= 0; c--) {
             double low = lc_svg_y(&p, (double)below);
-            below += counts[i][c];
+            below += h->of[i][c];
             double high = lc_svg_y(&p, (double)below);
-            if (counts[i][c] > 0)
+            if (h->of[i][c] > 0)
                 lc_strbuf_printf(out,
                                  "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
                                  "fill=\"%s\"/>\n",
@@ -263,7 +259,7 @@ static void put_numbers(struct lc_strbuf *out, const struct lc_fingerprint *f, d
 }
 
 static void draw(struct lc_strbuf *out, const struct lc_fingerprint *f) {
-    lc_svg_begin(out);
+    lc_svg_begin(out, 1);
     double y = put_head(out, f) + 24;
     put_numbers(out, f, y);
     y += 72;

@@ -14,6 +14,9 @@
 
 enum { LABEL = 12, PLOT_ROWS = 6, BARS = 10 };
 
+const char *const lc_bench_terminal_colours[LC_CATEGORIES] = {"\033[35m", "\033[33m", "\033[31m",
+                                                              "\033[34m"};
+
 const char *lc_bench_time(double ns, char buffer[32]) {
     if (fabs(ns) >= 1e9)
         snprintf(buffer, 32, "%.4g s", ns / 1e9);
@@ -153,9 +156,9 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
         fputs("  no warm-up\n", page->out);
     for (int c = 0; c < LC_CATEGORIES; c++)
         if (f->of[c].count > 0)
-            fprintf(page->out, "  %-8s %7zu  %5.1f %%  median %s\n",
-                    lc_category_name((enum lc_category)c), f->of[c].count,
-                    100.0 * (double)f->of[c].count / (double)f->n,
+            fprintf(page->out, "  %s%-8s%s %7zu  %5.1f %%  median %s\n", page->category[c],
+                    lc_category_name((enum lc_category)c), *page->category[c] ? page->plain : "",
+                    f->of[c].count, 100.0 * (double)f->of[c].count / (double)f->n,
                     lc_bench_time(f->of[c].median, text));
     fputs("  modes:", page->out);
     for (size_t i = 0; i < f->modes.n; i++)
@@ -187,6 +190,19 @@ static void print_patterns(const struct lc_fingerprint *f, const struct lc_bench
                 p->clusters_by_chance);
 }
 
+char *lc_fingerprint_phases(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    struct lc_bench_page to = *page;
+    char *text = NULL;
+    size_t length;
+    to.out = open_memstream(&text, &length);
+    if (to.out == NULL)
+        return NULL;
+    print_categories(f, &to);
+    print_patterns(f, &to);
+    fclose(to.out);
+    return text;
+}
+
 /* A canvas with times at its left. */
 static void print_canvas(const struct lc_canvas *canvas, double low, double high,
                          const struct lc_bench_page *page) {
@@ -197,7 +213,7 @@ static void print_canvas(const struct lc_canvas *canvas, double low, double high
                             : row + 1 == canvas->rows ? lc_bench_time(low, text)
                                                       : "";
         lc_strbuf_clear(&line);
-        lc_canvas_put_row(canvas, row, &line);
+        lc_canvas_put_row(canvas, row, page->category, page->plain, &line);
         fprintf(page->out, "%*s %s%s\n", LABEL - 1, label, page->utf8 ? "│" : "|",
                 lc_strbuf_get(&line));
     }
@@ -216,7 +232,7 @@ static enum lc_err print_series(const struct lc_fingerprint *f, const struct lc_
             continue;
         double y = logarithmic ? log(f->runs[i] / h->low_ns) / log(h->high_ns / h->low_ns)
                                : (f->runs[i] - h->low_ns) / (h->high_ns - h->low_ns);
-        lc_canvas_set(&canvas, ((double)i + 0.5) / (double)f->n, y);
+        lc_canvas_set(&canvas, ((double)i + 0.5) / (double)f->n, y, f->category[i]);
     }
     heading(page, all ? "Run time per repetition" : "The same without outliers",
             logarithmic ? "(logarithmic)" : "");
@@ -225,33 +241,67 @@ static enum lc_err print_series(const struct lc_fingerprint *f, const struct lc_
     return LC_OK;
 }
 
-static void put_bar(double part, size_t width, bool utf8, struct lc_strbuf *out) {
+struct bar {
+    size_t all, of[LC_CATEGORIES];
+};
+
+/* The category at a share of a bar: good ones at its beginning, the others behind them. */
+static int category_at(const struct bar *bar, double share) {
+    double below = 0;
+    for (int c = LC_CATEGORIES - 1; c > 0; c--) {
+        below += (double)bar->of[c];
+        if (share * (double)bar->all < below)
+            return c;
+    }
+    return 0;
+}
+
+/* Each character has the colour of the category in its middle. */
+static void put_bar(const struct bar *bar, size_t most, const struct lc_bench_page *page,
+                    struct lc_strbuf *out) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    size_t filled = (size_t)lround(part * 8 * (double)width);
-    for (size_t i = 0; i < filled / 8; i++)
-        lc_strbuf_puts(out, utf8 ? "█" : "#");
-    lc_strbuf_puts(out, utf8 ? eighths[filled % 8] : filled % 8 > 3 ? "#" : "");
+    double width = (double)(page->width - LABEL - 12) * (double)bar->all / (double)most;
+    size_t filled = (size_t)lround(8 * width);
+    const char *colour = "";
+    for (size_t i = 0; 8 * i < filled; i++) {
+        size_t left = filled - 8 * i;
+        double middle = (double)i + (left >= 8 ? 0.5 : (double)left / 16);
+        const char *its = page->category[category_at(bar, middle / width)];
+        if (its != colour)
+            lc_strbuf_printf(out, "%s%s", *colour != '\0' ? page->plain : "", its);
+        colour = its;
+        if (left >= 8)
+            lc_strbuf_puts(out, page->utf8 ? "█" : "#");
+        else
+            lc_strbuf_puts(out, page->utf8 ? eighths[left] : left > 3 ? "#" : "");
+    }
+    lc_strbuf_puts(out, *colour != '\0' ? page->plain : "");
 }
 
 /* The zoomed histogram, with fewer bins than it has. */
 static void print_histogram(const struct lc_fingerprint *f, const struct lc_bench_page *page,
                             const struct lc_histogram *h, const char *title) {
-    size_t counts[BARS] = {0}, most = 1;
+    struct bar bars[BARS] = {{0}};
+    size_t most = 1;
     struct lc_strbuf line = {0};
     char text[32];
-    for (int i = 0; i < LC_FINGERPRINT_BINS; i++)
-        counts[i * BARS / LC_FINGERPRINT_BINS] += h->counts[i];
+    for (int i = 0; i < LC_FINGERPRINT_BINS; i++) {
+        struct bar *bar = &bars[i * BARS / LC_FINGERPRINT_BINS];
+        bar->all += h->counts[i];
+        for (int c = 0; c < LC_CATEGORIES; c++)
+            bar->of[c] += h->of[i][c];
+    }
     for (int i = 0; i < BARS; i++)
-        most = counts[i] > most ? counts[i] : most;
+        most = bars[i].all > most ? bars[i].all : most;
     heading(page, title, "");
     for (int i = 0; i < BARS; i++) {
         int first_bin = (i * LC_FINGERPRINT_BINS + BARS - 1) / BARS;
         double low = h->low_ns + (h->high_ns - h->low_ns) * first_bin / LC_FINGERPRINT_BINS;
         lc_strbuf_clear(&line);
-        put_bar((double)counts[i] / (double)most, page->width - LABEL - 12, page->utf8, &line);
+        put_bar(&bars[i], most, page, &line);
         fprintf(page->out, "%*s %s%s %.1f %%\n", LABEL - 1, lc_bench_time(low, text),
                 page->utf8 ? "│" : "|", lc_strbuf_get(&line),
-                100.0 * (double)counts[i] / (double)f->n);
+                100.0 * (double)bars[i].all / (double)f->n);
     }
     lc_strbuf_free(&line);
 }
@@ -271,12 +321,13 @@ static enum lc_err print_distribution(const struct lc_fingerprint *f,
         double at = low + (high - low) * ((double)x + 0.5) / (double)canvas.width;
         while (i < f->n && f->ascending[i] <= at)
             i++;
-        lc_canvas_set(&canvas, ((double)x + 0.5) / (double)canvas.width, (double)i / (double)f->n);
+        lc_canvas_set(&canvas, ((double)x + 0.5) / (double)canvas.width, (double)i / (double)f->n,
+                      0);
     }
     heading(page, "Share of repetitions up to a run time", "(box: quartiles)");
     for (size_t row = 0; row < canvas.rows; row++) {
         lc_strbuf_clear(&line);
-        lc_canvas_put_row(&canvas, row, &line);
+        lc_canvas_put_row(&canvas, row, &(const char *){""}, "", &line);
         fprintf(page->out, "%*s %s%s\n", LABEL - 1,
                 row == 0                 ? "100 %"
                 : row + 1 == canvas.rows ? "0 %"

@@ -17,11 +17,12 @@ static const char style_sheet[] =
     "#222;stroke-width:1.2}.curve{stroke:#0072b2;stroke-width:1.2;fill:none}.dots{stroke-width:2;"
     "stroke-linecap:round}</style>\n";
 
-void lc_svg_begin(struct lc_strbuf *out) {
+void lc_svg_begin(struct lc_strbuf *out, int pages) {
+    int height = pages * LC_SVG_HEIGHT;
     lc_strbuf_printf(out,
-                     "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"210mm\" height=\"297mm\" "
+                     "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"210mm\" height=\"%dmm\" "
                      "viewBox=\"0 0 %d %d\">\n%s<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
-                     LC_SVG_WIDTH, LC_SVG_HEIGHT, style_sheet, LC_SVG_WIDTH, LC_SVG_HEIGHT);
+                     297 * pages, LC_SVG_WIDTH, height, style_sheet, LC_SVG_WIDTH, height);
 }
 
 enum lc_err lc_svg_write(struct lc_strbuf *out, const char *file) {

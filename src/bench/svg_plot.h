@@ -20,9 +20,9 @@ struct lc_svg_frame { /* a plot: where it is, and what its axes span: high above
     bool logarithmic; /* y */
 };
 
-/* Begins a sheet. Classes of texts and lines: title, head, small, number, mid, end, warning; grid,
- * frame, cut, curve, dots. */
-void lc_svg_begin(struct lc_strbuf *out);
+/* Begins a sheet of so many pages, one below the other. Classes of texts and lines: title, head,
+ * small, number, mid, end, warning; grid, frame, cut, curve, dots. */
+void lc_svg_begin(struct lc_strbuf *out, int pages);
 /* Ends it, writes the file, first under another name, and frees `out`. LC_ERR_IO, LC_ERR_NOMEM. */
 enum lc_err lc_svg_write(struct lc_strbuf *out, const char *file);
 

@@ -214,6 +214,8 @@ static void begin_page(struct lc_bench_page *page) {
                                    .bold = lc_text_bold(&text),
                                    .alarm = lc_text_alarm(&text),
                                    .plain = lc_text_plain(&text)};
+    for (int c = 0; c < LC_CATEGORIES; c++)
+        page->category[c] = text.colour ? lc_bench_terminal_colours[c] : "";
 }
 
 static enum lc_err print_object(const json_t *object) {

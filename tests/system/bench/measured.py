@@ -58,7 +58,7 @@ def all_operations():
         check(KEYS <= one.keys(), f"{job['operation']}: no {KEYS - one.keys()}")
         check(len(one["runs_ns"]) == 60 and 1 <= one["min_ns"] <= one["median_ns"] <= one["max_ns"],
               f"{job['operation']}: {len(one['runs_ns'])} runs, {one['min_ns']} ns at least, ranks {one['per_rank']}")
-        for sheet in (".svg", ".details.svg"):  # well-formed
+        for sheet in (".svg", ".details.svg", ".phases.svg"):  # well-formed
             xml.etree.ElementTree.parse(f"{SCRATCH}/all/" + job["file"].replace(".fingerprint.json", sheet))
         check(one["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], f"{job['operation']}: {one['mpi']['name']}")
 

@@ -163,6 +163,43 @@ static void test_cumulative(void **state) {
     assert_true(out[0] == 4 && out[4] == 7);
 }
 
+/* The median of all run times until then, of a series with many equal ones. */
+static void test_cumulative_median(void **state) {
+    (void)state;
+    enum { MANY = 400 };
+    double runs[MANY], sorted[MANY], out[MANY];
+    synthetic_state = first_seed(21);
+    for (int i = 0; i < MANY; i++)
+        runs[i] = i % 3 == 0 ? 100 : 90 + floor(20 * uniform());
+    assert_int_equal(lc_cumulative[1].fill(runs, MANY, out), LC_OK);
+    for (size_t i = 0; i < MANY; i++) {
+        memcpy(sorted, runs, sizeof sorted);
+        lc_stats_sort(sorted, i + 1);
+        assert_float_equal(out[i], lc_stats_quantile_sorted(sorted, i + 1, 0.5), 1e-9);
+    }
+}
+
+/* Figures 4.7 and 4.8 of [Roth 2021]: the minimum falls at the end of the warm-up, and that is in
+ * the curve, whatever repetitions it leaves out. */
+static void test_curve(void **state) {
+    (void)state;
+    enum { END = 333 };
+    double runs[N];
+    struct lc_curve curve;
+    for (int i = 0; i < N; i++)
+        runs[i] = (i < END ? 160 : 100) + i % 7;
+    assert_int_equal(lc_curve_of(&lc_cumulative[2], runs, N, &curve), LC_OK);
+    assert_int_equal(curve.n, LC_CURVE_POINTS);
+    assert_true(curve.at[0] == 0 && curve.at[curve.n - 1] == N - 1);
+    assert_true(curve.value[0] == 160 && curve.value[curve.n - 1] == 100);
+    for (size_t k = 1; k < curve.n; k++) {
+        bool here = curve.at[k - 1] < END && END <= curve.at[k];
+        assert_true(here ? curve.delta[k] == 104 - 160 : fabs(curve.delta[k]) <= 4);
+    }
+    assert_int_equal(lc_curve_of(&lc_cumulative[0], runs, 1, &curve), LC_OK);
+    assert_true(curve.n == 1 && curve.at[0] == 0 && curve.value[0] == 160 && curve.delta[0] == 0);
+}
+
 static size_t count_modes(void (*make)(struct series *s), struct lc_modes *modes) {
     struct series s = {.n = N, .end = LC_NO_END};
     make(&s);
@@ -292,11 +329,16 @@ static void test_rank_test(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rank_test),     cmocka_unit_test(test_warmup),
-        cmocka_unit_test(test_raw_rule),      cmocka_unit_test(test_cumulative),
-        cmocka_unit_test(test_modes),         cmocka_unit_test(test_dwell),
-        cmocka_unit_test(test_change_points), cmocka_unit_test(test_period),
-        cmocka_unit_test(test_clusters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rank_test),
+                                       cmocka_unit_test(test_warmup),
+                                       cmocka_unit_test(test_raw_rule),
+                                       cmocka_unit_test(test_cumulative),
+                                       cmocka_unit_test(test_cumulative_median),
+                                       cmocka_unit_test(test_curve),
+                                       cmocka_unit_test(test_modes),
+                                       cmocka_unit_test(test_dwell),
+                                       cmocka_unit_test(test_change_points),
+                                       cmocka_unit_test(test_period),
+                                       cmocka_unit_test(test_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

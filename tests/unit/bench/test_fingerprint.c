@@ -11,6 +11,7 @@
 
 #include "bench/fingerprint.h"
 #include "bench/fingerprint_svg.h"
+#include "bench/fingerprint_text.h"
 #include "bench/precise.h"
 #include "bench/runs_import.h"
 
@@ -90,7 +91,7 @@ static int count_of(const char *text, const char *what) {
  * time (not the one that is constant), parameters, what is no markup. */
 static void test_sheets(void **state) {
     (void)state;
-    enum { REPS = 100, COUNTED = 25 };
+    enum { REPS = 100, COUNTED = 25, PARAMETERS = 500 };
     char file[] = "/tmp/test_fingerprintXXXXXX";
     struct lc_fingerprint *f;
     double *runs = malloc(REPS * sizeof *runs);
@@ -135,8 +136,75 @@ static void test_sheets(void **state) {
     assert_non_null(strstr(sheet, "Spearman: all +0.50"));
     assert_int_equal(count_of(sheet, "h0"), 2 * COUNTED); /* over repetitions, against the time */
     assert_non_null(strstr(sheet, "algorithm&lt; = ring"));
+    assert_non_null(strstr(sheet, "height=\"297mm\""));
+    free(sheet);
+    json_t *parameters = json_object_get(json_object_get(f->about, "mpi"), "parameters");
+    for (int i = 0; i < PARAMETERS; i++) { /* more than one page holds */
+        char name[32];
+        snprintf(name, sizeof name, "parameter_%d", i);
+        json_object_set_new(parameters, name, json_string("set"));
+    }
+    assert_int_equal(lc_details_svg(f, file), LC_OK);
+    sheet = text_of(file);
+    assert_int_equal(count_of(sheet, ">parameter_"), PARAMETERS);
+    assert_non_null(strstr(sheet, "height=\"891mm\""));
+    free(sheet);
+    assert_int_equal(lc_phases_svg(f, file), LC_OK);
+    sheet = text_of(file);
+    assert_int_equal(count_of(sheet, "h0"), REPS);
+    assert_int_equal(count_of(sheet, "fill=\"none\" stroke="), 2 * 5); /* metrics, and changes */
+    assert_non_null(strstr(sheet, "no warm-up"));
     free(sheet);
     remove(file);
+    lc_fingerprint_free(f);
+}
+
+/* Categories have colours: points of the series, bars of the histogram, names. 39 repetitions of
+ * the warm-up and the first one are in its last bar, good ones in its first. */
+static void test_colours(void **state) {
+    (void)state;
+    double runs[100];
+    char *text;
+    size_t length;
+    for (int i = 0; i < 100; i++)
+        runs[i] = i < 40 ? 1500 : i == 70 ? 5000 : 1000 + i % 3;
+    struct lc_fingerprint *f = make(runs, 100);
+    struct lc_bench_page page = {.width = 80,
+                                 .bold = "",
+                                 .alarm = "",
+                                 .plain = "</>",
+                                 .category = {"<f>", "<w>", "<o>", "<g>"}};
+    for (int coloured = 1; coloured >= 0; coloured--) {
+        text = NULL;
+        page.out = open_memstream(&text, &length);
+        for (int c = 0; c < LC_CATEGORIES && coloured == 0; c++)
+            page.category[c] = "";
+        if (coloured == 0)
+            page.plain = "";
+        assert_int_equal(lc_fingerprint_text(f, &page), LC_OK);
+        fclose(page.out);
+        assert_int_equal(strchr(text, '<') != NULL, coloured);
+        if (coloured) {
+            assert_non_null(strstr(text, "<w>warmup  </>"));
+            assert_non_null(strstr(text, "1.45 us |<w>####"));
+            assert_non_null(strstr(text, "#</><f>#</> 40.0 %"));
+            assert_non_null(strstr(text, "1 us |<g>####"));
+            assert_int_equal(count_of(text, "<o>*"), 1); /* in the series */
+        }
+        free(text);
+    }
+    json_t *o = lc_fingerprint_json(f);
+    const json_t *bins =
+        json_object_get(json_object_get(json_object_get(o, "histogram"), "zoom"), "categories");
+    assert_int_equal(json_integer_value(
+                         json_array_get(json_object_get(bins, "warmup"), LC_FINGERPRINT_BINS - 1)),
+                     39);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(bins, "good"), 0)), 59);
+    const json_t *minimum = json_object_get(json_object_get(o, "cumulative"), "cumulative_minimum");
+    assert_int_equal(json_array_size(json_object_get(minimum, "ns")), 100);
+    assert_true(fabs(json_number_value(json_array_get(json_object_get(minimum, "delta"), 40)) +
+                     499 / f->median.value) < 1e-9); /* from 1500 to 1001 */
+    json_decref(o);
     lc_fingerprint_free(f);
 }
 
@@ -294,6 +362,6 @@ int main(void) {
         cmocka_unit_test(test_numbers),  cmocka_unit_test(test_read_again),
         cmocka_unit_test(test_coverage), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_import),   cmocka_unit_test(test_sheets),
-        cmocka_unit_test(test_precise)};
+        cmocka_unit_test(test_precise),  cmocka_unit_test(test_colours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
