@@ -115,7 +115,7 @@ def launched():
 def live():
     """On a terminal, a line for each job; at its end it stays."""
     master, terminal = os.openpty()
-    with subprocess.Popen([LATECOMER, "bench", "MPI_Barrier", "--reps", "200", "-n", "2", "--mpi", FLAVOUR, "-o", "live"], cwd=SCRATCH,
+    with subprocess.Popen([LATECOMER, "bench", "MPI_Barrier", "--reps", "200", "--time", "600", "-n", "2", "--mpi", FLAVOUR, "-o", "live"], cwd=SCRATCH,
                           stdout=subprocess.DEVNULL, stderr=terminal) as process:
         process.wait(timeout=patience(100))
     os.close(terminal)
