@@ -277,8 +277,35 @@ static unsigned long long start_of(int pid) {
     return ticks;
 }
 
+/* Was the variable in its environment when it started? Not where that is kept from us. */
+static bool was_given(int pid, const char *variable) {
+    char path[64], *text = NULL;
+    size_t size = 0, length = strlen(variable);
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !found && getdelim(&text, &size, '\0', file) > 0)
+        found = strncmp(text, variable, length) == 0 && text[length] == '=';
+    free(text);
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* The nearest ancestor that does not have the variable by which it numbers its processes: scripts
+ * and wrappers between it and this process do. */
+static int find_process(void) {
+    const struct row *row = find_row(&own);
+    int pid = row != NULL ? getppid() : 0;
+    for (int n = 0; n < MOST_ANCESTORS && pid > 1 && was_given(pid, row->rank); n++)
+        pid = parent_of(pid);
+    return pid > 1 ? pid : 0;
+}
+
 void lc_launch_detect(struct lc_launch *launch) {
-    if (detect(launch, &own))
+    bool named = detect(launch, &own);
+    launch->process = find_process();
+    if (named)
         return;
     /* A launcher that nobody knows: the ranks of one daemon belong together at least. */
     char host[256] = "", text[320];

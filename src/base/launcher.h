@@ -44,6 +44,7 @@ struct lc_launch {
     uint64_t job;         /* the same in all processes of a job, another one for every other job */
     const char *binding;  /* what the launcher said about binding, or NULL */
     enum lc_launch_wire wire;
+    int process; /* of the launcher, on this node, that started this process; 0: not known */
 };
 
 /* Where the facts come from: the own process, or what was once captured (tests). */

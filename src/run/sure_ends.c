@@ -28,9 +28,12 @@ static bool will_die(const struct lc_mapped_state *state, int signo) {
     return ((program.blocked | program.ignored | program.caught) & lc_signal_bit(signo)) == 0;
 }
 
-static bool runs(pid_t pid) {
+/* The launcher may still be at it. Whoever else has sent the signal to this process alone (a
+ * script, a person) has done so, whatever he does now. */
+static bool launcher_goes_on(const struct lc_run *run) {
     struct lc_proc_status status;
-    return pid > 0 && lc_proc_status_get(pid, &status) && status.state == 'R';
+    return run->signal_sender != 0 && run->signal_sender == run->launch.process &&
+           lc_proc_status_get(run->signal_sender, &status) && status.state == 'R';
 }
 
 bool lc_run_more_will_die(const struct lc_run *run) {
@@ -40,5 +43,5 @@ bool lc_run_more_will_die(const struct lc_run *run) {
     for (size_t i = 0; i < run->peers.n_states; i++)
         if (i != run->peers.own && will_die(&run->peers.states[i], run->passed_signal))
             return true;
-    return runs(run->signal_sender); /* it may not have come to the others yet */
+    return launcher_goes_on(run); /* it may not have come to the others yet */
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -187,11 +189,39 @@ static void words_of_starters(void **state) {
     }
 }
 
-int main(void) {
+/* Started as a rank of Hydra by a shell that this process has started so. */
+static void process_of_launcher(void **state) {
+    char number[16], own[4096] = "";
+    int status;
+    (void)state;
+    assert_true(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    pid_t shell = fork();
+    if (shell == 0) {
+        setenv("PMI_RANK", "0", 1);
+        setenv("PMI_SIZE", "1", 1);
+        setenv("MPI_LOCALNRANKS", "1", 1);
+        unsetenv("PMI_JOBID");
+        execl("/bin/sh", "sh", "-c", "\"$0\" started-by \"$1\"; exit $?", own, number, NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(shell, &status, 0), shell);
+    assert_int_equal(status, 0);
+}
+
+static int was_started_by(int pid) {
+    struct lc_launch launch;
+    lc_launch_detect(&launch);
+    return launch.kind != LC_LAUNCHER_HYDRA || launch.process != pid;
+}
+
+int main(int argc, char **argv) {
+    if (argc > 2 && strcmp(argv[1], "started-by") == 0)
+        return was_started_by(atoi(argv[2]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_identity_per_job), cmocka_unit_test(ranks_and_sizes),
         cmocka_unit_test(names_of_launchers),   cmocka_unit_test(kinds_of_starters),
-        cmocka_unit_test(words_of_starters),
+        cmocka_unit_test(words_of_starters),    cmocka_unit_test(process_of_launcher),
     };
     return cmocka_run_group_tests(tests, read_processes, forget_processes);
 }
