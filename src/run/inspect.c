@@ -126,10 +126,6 @@ static enum lc_err note_library(void *context, const char *path) {
     if (strncmp(base, "libgomp.so", 10) == 0 || strncmp(base, "libomp.so", 9) == 0 ||
         strncmp(base, "libiomp5.so", 11) == 0)
         program->uses_openmp = true;
-    /* AddressSanitizer ends a program in which its runtime is not the first library. */
-    if (program->first_library == NULL &&
-        (strncmp(base, "libasan.so", 10) == 0 || strncmp(base, "libclang_rt.asan", 16) == 0))
-        LC_TRY(lc_strdup(&program->first_library, path));
     if (program->mpi_library == NULL && is_mpi_library(path, &program->flavour))
         LC_TRY(lc_strdup(&program->mpi_library, path));
     return LC_OK;
@@ -201,6 +197,5 @@ void lc_program_free(struct lc_program *program) {
     free(program->path);
     free(program->interpreter);
     free(program->mpi_library);
-    free(program->first_library);
     *program = (struct lc_program){0};
 }

@@ -22,7 +22,6 @@ struct lc_program {
     bool uses_openmp;   /* needs libgomp, libomp or libiomp5 */
     enum lc_flavour flavour; /* of that library, as far as its file tells: it may say otherwise */
     char *mpi_library;       /* path; NULL if none is needed */
-    char *first_library;     /* path of one that refuses to come after another; NULL: none */
 };
 
 /* The program of a command (its words, then NULL): the first word, or what the dynamic linker is

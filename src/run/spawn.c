@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/asan_options.h"
 #include "base/timer.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -63,10 +64,9 @@ static void set_or_unset(const char *name, const char *value) {
         unsetenv(name);
 }
 
-/* What must be first, this tool's library, the OpenMP runtime, and then what the user preloads. */
+/* This tool's library, the OpenMP runtime, and then what the user preloads. */
 static void set_preloads(const struct lc_run *run) {
-    const char *const wanted[] = {run->program.first_library, run->library, run->openmp,
-                                  getenv("LD_PRELOAD")};
+    const char *const wanted[] = {run->library, run->openmp, getenv("LD_PRELOAD")};
     struct lc_strbuf list = {0};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i] != NULL && *wanted[i] != '\0')
@@ -74,12 +74,24 @@ static void set_preloads(const struct lc_run *run) {
     const char *joined = lc_strbuf_get(&list);
     setenv("LD_PRELOAD", *joined != '\0' ? joined : run->library, 1);
     lc_strbuf_free(&list);
-    set_or_unset("LATECOMER_PRELOADED_FIRST", run->program.first_library);
     set_or_unset("LATECOMER_OPENMP_LIBRARY", run->openmp);
+}
+
+/* The runtime of AddressSanitizer ends a program in which it is not the first library, unless it is
+ * told not to look. The program may be any that the command starts; what is added is taken back
+ * with the rest of the environment (stub.c). */
+static void set_asan_options(void) {
+    const char *given = getenv("ASAN_OPTIONS");
+    struct lc_strbuf options = {0};
+    lc_strbuf_printf(&options, "%s" LC_ASAN_NO_LINK_ORDER, given != NULL ? given : "");
+    if (lc_strbuf_ok(&options))
+        setenv("ASAN_OPTIONS", lc_strbuf_get(&options), 1);
+    lc_strbuf_free(&options);
 }
 
 static void set_environment(const struct lc_run *run, pid_t parent) {
     set_preloads(run);
+    set_asan_options();
     if (run->openmp != NULL)
         setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
     set_or_unset("LATECOMER_OPENMP_BIND", run->binding.bind);

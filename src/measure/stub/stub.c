@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/asan_options.h"
 #include "base/mpi_flavour.h"
 #include "measure/stub/find_mpi.h"
 #include "measure/stub/omp_binding.h"
@@ -79,13 +80,7 @@ static bool is_ours(const char *path) {
            (openmp != NULL && strcmp(path, openmp) == 0);
 }
 
-static bool had_to_be_first(const char *path) {
-    const char *first = getenv("LATECOMER_PRELOADED_FIRST");
-    return first != NULL && strcmp(path, first) == 0;
-}
-
-/* For processes that this one starts. */
-static void remove_preloads(bool (*goes)(const char *path)) {
+static void remove_preloads(void) {
     const char *old = getenv("LD_PRELOAD");
     if (old == NULL)
         return;
@@ -95,7 +90,7 @@ static void remove_preloads(bool (*goes)(const char *path)) {
         kept[0] = '\0';
         for (char *part = strtok_r(copy, ": ", &save); part != NULL;
              part = strtok_r(NULL, ": ", &save)) {
-            if (goes(part))
+            if (is_ours(part))
                 continue;
             if (end != kept)
                 *end++ = ':';
@@ -116,11 +111,19 @@ __attribute__((constructor)) static void begin(void) {
     stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
     stub.begin_ticks = counter();
-    /* Here only: a shell that this program starts must not look for leaks. */
-    if (getenv("LATECOMER_PRELOADED_FIRST") != NULL) {
-        remove_preloads(had_to_be_first);
-        unsetenv("LATECOMER_PRELOADED_FIRST");
-    }
+}
+
+static void restore_asan_options(void) {
+    const char *text = getenv("ASAN_OPTIONS");
+    size_t length = text != NULL ? strlen(text) : 0, added = strlen(LC_ASAN_NO_LINK_ORDER);
+    if (length < added || strcmp(text + length - added, LC_ASAN_NO_LINK_ORDER) != 0)
+        return;
+    char *kept = length > added ? strndup(text, length - added) : NULL;
+    if (kept != NULL)
+        setenv("ASAN_OPTIONS", kept, 1);
+    else
+        unsetenv("ASAN_OPTIONS");
+    free(kept);
 }
 
 /* A word for the parent in the state that nobody claimed, if there is one. */
@@ -170,7 +173,8 @@ static void say(const char *what, const char *why) {
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
 static void clean_environment(void) {
     lc_omp_binding_remember();
-    remove_preloads(is_ours);
+    remove_preloads();
+    restore_asan_options();
     static const char *const ours[] = {"LATECOMER_STATE",          "LATECOMER_DIR",
                                        "LATECOMER_BELL",           "LATECOMER_ALONE",
                                        "LATECOMER_OPENMP_LIBRARY", "LATECOMER_OPENMP_BIND",

@@ -3,6 +3,8 @@
  *   version     only asks which MPI this is and whether it runs, as configure scripts do, and ends
  *   helper      starts itself with `version` before MPI_Init
  *   shell       starts a shell before MPI_Init that says what is preloaded into it
+ *   start=PATH  only starts that program
+ *   after=PATH  asks which MPI this is, makes PATH.asked, and goes on when there is PATH
  *   lock        locks all memory after MPI_Init and says how much there is
  *   file=PATH   removes that file after MPI_Init (the program's own)
  * Then it makes 25 calls of MPI_Allreduce in time_step(). */
@@ -30,6 +32,21 @@ static int version(void) {
     return 0;
 }
 
+/* Makes a file that says that this process has asked, and waits for the other one. */
+__attribute__((noinline)) static void ask_and_wait(const char *path) {
+    char asked[4096];
+    int number, part;
+    MPI_Get_version(&number, &part);
+    snprintf(asked, sizeof asked, "%s.asked", path);
+    FILE *file = fopen(asked, "w");
+    if (file == NULL)
+        perror(asked);
+    else
+        fclose(file);
+    while (access(path, F_OK) != 0)
+        usleep(10000);
+}
+
 /* Memory of this process that is real, MiB. */
 static long resident_mib(void) {
     long pages = 0, shared = 0;
@@ -50,8 +67,14 @@ __attribute__((noinline)) static int time_step(int rank) {
 int main(int argc, char **argv) {
     char line[4096];
     int rank;
+    const char *start = word(argc, argv, "start="), *after = word(argc, argv, "after=");
+    const char *asan;
     if (word(argc, argv, "version"))
         return version();
+    if (start != NULL)
+        return system(start) != 0;
+    if (after != NULL)
+        ask_and_wait(after);
     if (word(argc, argv, "helper")) {
         snprintf(line, sizeof line, "%s version", argv[0]);
         if (system(line) != 0)
@@ -71,6 +94,8 @@ int main(int argc, char **argv) {
     if (file != NULL && rank == 0 && unlink(file) != 0)
         perror(file);
     printf("rank %d sum %d\n", rank, time_step(rank));
+    asan = getenv("ASAN_OPTIONS");
+    printf("options: %s\n", asan != NULL ? asan : "none");
     MPI_Finalize();
     return 0;
 }

@@ -1,5 +1,5 @@
 """Programs started in ways of their own, bare and under the tool: same output and status, all calls of MPI measured, functions with their names.
-ways_to_start.py LATECOMER FLAVOUR"""
+ways_to_start.py LATECOMER FLAVOUR [namespace]      namespace: those that need a name space of processes of their own; 77 where there is none"""
 import re
 import subprocess
 import sys
@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 import launch  # noqa: E402
 
 LATECOMER, FLAVOUR = sys.argv[1:3]
+IN_NAMESPACE = ["unshare", "--pid", "--fork"]
 RANKS = 2
 SOURCE = Path(__file__).with_suffix(".c")
 LOADER = next(str(p) for p in (Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/ld-linux-aarch64.so.1")) if p.exists())
@@ -44,6 +45,8 @@ def rows(ws):
         "a helper of the program asks for the version": ([program, "helper"], ()),
         "a script asks for the version first": ([script(ws.root / "asks", f"{program} version && exec {program}")], ()),
         "AddressSanitizer": ([sanitized, "shell"], ()),
+        "AddressSanitizer, started by a script": ([script(ws.root / "sanitizes", f"exec {sanitized}")], ()),
+        "AddressSanitizer, started by a program with it": ([sanitized, f"start={sanitized}"], ()),
         "the dynamic linker": ([LOADER, program], ()),
         "the dynamic linker in a script": ([script(ws.root / "loads", f"exec {LOADER} --argv0 solver {program}")], ()),
         "a copy that is removed afterwards": ([script(ws.root / "copies", copy_and_remove), program], ()),
@@ -51,6 +54,14 @@ def rows(ws):
         "memory is locked": ([program, "lock"], ()),
         "memory is locked, with a trace": ([program, "lock"], ("--trace",)),
     }
+
+
+def rows_in_namespace(ws):
+    """The one that asks for the version in between does not see the other process, but must not take its state for that of one that has ended."""
+    program, path = str(ws.root / "program"), f"{ws.root}/wait.$$"
+    wait_for_asked = f"while [ ! -e {path}.asked ]; do sleep 0.05; done"
+    text = f"{program} after={path} &\n{wait_for_asked}\n{' '.join(IN_NAMESPACE)} {program} version\n> {path}\nwait $!"
+    return {"another process asks for the version in a name space of its own": ([script(ws.root / "apart", text)], ())}
 
 
 def build(ws):
@@ -67,9 +78,13 @@ def run(ws, command, tool=()):
 
 
 def main():
+    in_namespace = "namespace" in sys.argv[3:]
+    if in_namespace and subprocess.run([*IN_NAMESPACE, "true"], capture_output=True, check=False).returncode != 0:
+        print("unshare --pid needs root")
+        return 77
     with launch.Workspace(FLAVOUR, LATECOMER) as ws:
         build(ws)
-        for number, (name, (command, options)) in enumerate(rows(ws).items()):
+        for number, (name, (command, options)) in enumerate((rows_in_namespace if in_namespace else rows)(ws).items()):
             directory = f"exp{number}"
             bare, measured = run(ws, command), run(ws, command, ws.tool(*options, directory=directory))
             check(f"{name}: bare {bare.status}, measured {measured.status}: {measured.err[-600:]}", bare.status == measured.status == 0)
@@ -86,6 +101,8 @@ def main():
             paths = ws.show("--metric", "visits", directory=directory)["metrics"]["visits"]["callpaths"]
             calls = {path: values for path, values in paths.items() if path.endswith("/MPI_Allreduce")}
             check(f"{name}: calls {calls}", list(calls.values()) == [[25] * RANKS] and "/time_step/" in next(iter(calls), ""))
+            asked = [values for path, values in paths.items() if path.endswith("/ask_and_wait/MPI_Get_version")]
+            check(f"{name}: asked {paths}", not in_namespace or asked == [[1] * RANKS])
             memory, real = numbers(bare.out, "resident:"), numbers(measured.out, "resident:")
             check(f"{name}: resident {real} MiB, bare {memory}", not memory or max(real) <= max(memory) + MORE_RESIDENT_MIB)
     print(f"{len(failures)} not as expected")
