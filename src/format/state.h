@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 7u
+#define LC_STATE_VERSION 8u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -59,6 +59,7 @@ struct lc_state_header {
     uint32_t version, header_bytes;
     _Atomic int32_t pid; /* the measured process; 0 until one claims the state */
     int32_t rank, size;  /* -1 before MPI_Init */
+    uint64_t pid_space;  /* the name space in which pid is its number; 0: not known */
     uint32_t flavour;    /* enum lc_flavour */
     _Atomic uint32_t ending, measured;
     int32_t ending_code;

@@ -109,6 +109,12 @@ static int open_parents(void) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
+/* The name space of this process' number, 0: not known. */
+static uint64_t pid_space(void) {
+    struct stat space;
+    return stat("/proc/self/ns/pid", &space) == 0 ? (uint64_t)space.st_ino : 0;
+}
+
 /* Whether the state is that of a process that has ended and never started MPI, and is empty now: a
  * script, or the program itself, ran a helper that asks which MPI there is (MPI 4.0, 11.4.1: what
  * may be called before MPI_Init), or the program asked that before it replaced itself (exec). */
@@ -117,6 +123,8 @@ static bool left_free(int fd, off_t bytes) {
     if (pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h || h.magic != LC_STATE_MAGIC ||
         h.init_ns != 0 || h.mpi[0] == '\0' ||
         (h.ending != LC_ENDING_NONE && h.ending != LC_ENDING_EXIT))
+        return false;
+    if (h.pid_space == 0 || h.pid_space != pid_space()) /* it may live, with another number here */
         return false;
     if (h.pid != getpid() && (kill(h.pid, 0) == 0 || errno != ESRCH))
         return false;
@@ -166,6 +174,7 @@ enum lc_err lc_state_create(size_t extra) {
         h->base_ns = lc_timer.base_ns;
         h->tsc = lc_timer.tsc;
         atomic_store_explicit(&h->text.count, 1, memory_order_relaxed); /* offset 0: "" */
+        h->pid_space = pid_space();
         atomic_store_explicit(&h->pid, getpid(), memory_order_relaxed);
         lc_state_child(LC_NONE, LC_RAW_ROOT, 0, 0, 0, 0);
         atomic_thread_fence(memory_order_release); /* partner: lc_state_snapshot */
