@@ -13,8 +13,31 @@ def commands(build):
     return found
 
 
-def labels(build):
-    """Name -> set of labels."""
+def properties(build):
+    """Name -> property -> value."""
     shown = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
     entries = json.loads(shown[shown.index("{"):])["tests"]  # behind ctest's own first line
-    return {entry["name"]: next((set(p["value"]) for p in entry.get("properties", []) if p["name"] == "LABELS"), set()) for entry in entries}
+    return {entry["name"]: {p["name"]: p["value"] for p in entry.get("properties", [])} for entry in entries}
+
+
+def labels(build):
+    """Name -> set of labels."""
+    return {name: set(found.get("LABELS", ())) for name, found in properties(build).items()}
+
+
+QUERY = ".cmake/api/v1/query/codemodel-v2"  # CMake answers where this file is when it configures
+
+
+def made_by(build, source):
+    """Path -> target: programs and libraries of the build, and files made by commands, absolute."""
+    found = {}
+    index = json.loads(max((build / ".cmake/api/v1/reply").glob("index-*.json")).read_text(encoding="utf-8"))
+    model = json.loads((build / ".cmake/api/v1/reply" / index["reply"]["codemodel-v2"]["jsonFile"]).read_text(encoding="utf-8"))
+    for each in model["configurations"][0]["targets"]:
+        target = json.loads((build / ".cmake/api/v1/reply" / each["jsonFile"]).read_text(encoding="utf-8"))
+        for file in target.get("artifacts", ()):
+            found[build / file["path"]] = target["name"]
+        for file in target.get("sources", ()) if target["type"] == "UTILITY" else ():
+            if file.get("isGenerated"):
+                found.setdefault(source / file["path"], target["name"])
+    return found

@@ -53,7 +53,7 @@ class Copy:
     """A tree of its own, with builds of its own."""
 
     def __init__(self):
-        self.tests, self.targets = {}, {}
+        self.tests, self.made = {}, {}  # by build: words of each test (command, environment), targets by the files they make
         self.env = dict(os.environ, CCACHE_BASEDIR=str(COPY), CCACHE_NOHASHDIR="1")
         if shutil.which("ccache"):
             self.env.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache")
@@ -61,9 +61,9 @@ class Copy:
 
     def sync(self):
         """What is in the repository; files that are the same keep their time, and so what was built of them."""
-        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=SOURCE, capture_output=True, text=True,
+        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=SOURCE, capture_output=True, text=True,
                                 check=True).stdout
-        names = {name for name in listed.split("\0") if name and (SOURCE / name).is_file()}
+        names = {name for name in files.split("\0") if name and (SOURCE / name).is_file()}
         for path in COPY.rglob("*") if COPY.is_dir() else []:
             name = str(path.relative_to(COPY))
             if path.is_file() and not name.startswith("build/") and "__pycache__" not in name and name not in names:
@@ -82,24 +82,30 @@ class Copy:
         """Tests and targets of a build, which is configured if it was not."""
         if build in self.tests:
             return
+        directory = COPY / "build" / build
+        (directory / listed.QUERY).parent.mkdir(parents=True, exist_ok=True)
+        (directory / listed.QUERY).touch()
         done = self.run("cmake", "--preset", build, "-DLC_PATIENCE=1")  # what a mutation hangs in has to end
         if done.returncode != 0:
             raise SystemExit(f"cmake --preset {build}:\n{done.stdout[-3000:]}")
-        self.tests[build] = listed.commands(COPY / "build" / build)
-        self.targets[build] = set(re.findall(r"^\.\.\. (\S+)", self.run("cmake", "--build", "--preset", build, "--target", "help").stdout, re.M))
+        properties = listed.properties(directory)
+        self.tests[build] = {name: [*words, *(word for key in ("ENVIRONMENT", "ENVIRONMENT_MODIFICATION") for word in properties[name].get(key, ()))]
+                             for name, words in listed.commands(directory).items()}
+        self.made[build] = listed.made_by(directory, COPY)
 
     def targets_of(self, build, names):
-        """What these tests run; programs that only a custom command makes are there from the first build of everything."""
-        targets = set()
+        """What these tests run, or have in their environment: files of the build, and what lies in its folders."""
+        directory, made, targets = COPY / "build" / build, self.made[build], set()
+        tool = {target for target in made.values() if TOOL.fullmatch(target)}
         for name in names:
-            for word in self.tests[build][name]:
-                target = os.path.basename(word)
-                if not word.startswith(str(COPY / "build" / build)):
-                    continue
-                if target == "latecomer" or Path(word) == COPY / "build" / build:
-                    targets |= {each for each in self.targets[build] if TOOL.fullmatch(each)}
-                elif target in self.targets[build]:
+            for path in {Path(path) for word in self.tests[build][name] for path in re.findall(rf"{re.escape(str(directory))}[^\s:;,=]*", word)}:
+                target = made.get(path)
+                if target == "latecomer-cli" or path == directory:
+                    targets |= tool
+                if target:
                     targets.add(target)
+                else:
+                    targets |= {made[each] for each in made if each.parent == (directory / "bin" if path == directory else path)}
         return sorted(targets)
 
     def build(self, build, targets=("all",)):
