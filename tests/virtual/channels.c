@@ -201,7 +201,7 @@ void vt_exchange_free(struct vt_exchange *x) {
 
 void vt_meet(const struct vt_channel *channel, enum vt_rule rule, int root, const int *counts) {
     struct vt_exchange x;
-    if (channel == NULL || vt_inside > 0)
+    if (channel == NULL || vt_inside > 0 || root >= channel->size) /* MPI refuses such a root */
         return;
     vt_exchange_start(&x, channel, rule, root, counts);
     for (int turn = 0; !vt_exchange_done(&x); turn++)

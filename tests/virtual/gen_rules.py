@@ -40,8 +40,9 @@ def body(c):
     new = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \*", p)]
     if c.large:
         return None
-    if c.kind == "coll":
-        return f"    vt_meet(vt_channel(comm), {about(c)});\n    return {call};\n"
+    if c.kind == "coll":  # refused without an operator: who calls so meets nobody
+        channel = "op == MPI_OP_NULL ? NULL : vt_channel(comm)" if "op" in c.names else "vt_channel(comm)"
+        return f"    vt_meet({channel}, {about(c)});\n    return {call};\n"
     if c.kind == "icoll":
         return f"    return vt_started({call}, vt_channel(comm), {about(c)}, request);\n"
     if c.short in OVER_PARENT:

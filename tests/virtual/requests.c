@@ -26,6 +26,7 @@ struct op *vt_op_new(enum kind kind, const struct vt_channel *channel) {
 
 void vt_op_keep(struct op *op, MPI_Request request) {
     op->request = request;
+    op->next = NULL;
     pthread_mutex_lock(&lock);
     struct op **end = &ops;
     while (*end != NULL)
@@ -227,6 +228,10 @@ static int finish(MPI_Request *request, MPI_Status *status) {
     if (op != NULL && !op->persistent)
         vt_op_forget(op);
     int result = CALL(PMPI_Wait, request, status);
+    if (op != NULL && op->persistent && *request == MPI_REQUEST_NULL) {
+        vt_op_forget(op); /* Open MPI frees those that fail */
+        op->persistent = false;
+    }
     if (op != NULL && (op->active || !op->persistent))
         settle(op, status);
     return result;
@@ -324,9 +329,16 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[]) 
             vt_op_forget(known[i]);
     }
     int result = CALL(PMPI_Waitall, count, requests, statuses);
-    for (int i = 0; i < count; i++)
-        if (known[i] != NULL)
-            settle(known[i], &statuses[i]);
+    for (int i = 0; i < count; i++) {
+        struct op *op = known[i];
+        bool pending = op != NULL && result != MPI_SUCCESS &&
+                       (op->persistent ? statuses[i].MPI_ERROR == MPI_ERR_PENDING
+                                       : requests[i] != MPI_REQUEST_NULL);
+        if (pending && !op->persistent) /* MPICH stops at one that has failed */
+            vt_op_keep(op, requests[i]);
+        else if (op != NULL && !pending)
+            settle(op, &statuses[i]);
+    }
     free(known);
     free(own);
     return result;
