@@ -39,5 +39,5 @@ def made_by(build, source):
             found[build / file["path"]] = target["name"]
         for file in target.get("sources", ()) if target["type"] == "UTILITY" else ():
             if file.get("isGenerated"):
-                found.setdefault(source / file["path"], target["name"])
+                found.setdefault(source / file["path"].removesuffix(".rule"), target["name"])
     return found
