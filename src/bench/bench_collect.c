@@ -17,6 +17,7 @@ struct collector {
     struct lc_rank_part *parts;
     size_t n_parts;
     json_t *benchmark; /* borrowed */
+    const struct lc_code_names *names;
     FILE *table;
     struct lc_collected *out;
 };
@@ -212,6 +213,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
     LC_TRY(per_rank_json(c, job, ranks));
     LC_TRY(lc_measured_job_each(job, f->about));
     LC_TRY(lc_measured_job_counters(job, f, f->about));
+    LC_TRY(lc_job_samples_add(job, c->parts, c->names, f->about));
     return lc_runs_csv_job(c->table, f, job);
 }
 
@@ -317,9 +319,10 @@ static enum lc_err read_parts(struct collector *c, const char *directory) {
     return err;
 }
 
-enum lc_err lc_bench_collect(const char *directory, json_t *benchmark, struct lc_collected *out) {
+enum lc_err lc_bench_collect(const char *directory, json_t *benchmark,
+                             const struct lc_code_names *names, struct lc_collected *out) {
     *out = (struct lc_collected){0};
-    struct collector c = {.benchmark = benchmark, .out = out};
+    struct collector c = {.benchmark = benchmark, .names = names, .out = out};
     struct lc_strbuf table = {0};
     lc_strbuf_printf(&table, "%s/runs.csv.zst", directory);
     enum lc_err err = read_parts(&c, directory);

@@ -33,7 +33,7 @@ struct lc_fingerprint {
     uint32_t ranks;
     json_t *about; /* keys of the JSON that do not follow from the run times: nodes, machine, mpi,
                       benchmark, clock, per_rank, counters, counted, each, environment,
-                      interference, warnings */
+                      interference, samples, warnings */
     size_t n;
     double *runs; /* ns, > 0 */
     uint8_t *category;

@@ -152,7 +152,8 @@ static const struct {
 } about_keys[] = {{"nodes", true},        {"machine", false},      {"mpi", false},
                   {"benchmark", false},   {"clock", false},        {"per_rank", true},
                   {"counters", false},    {"warnings", true},      {"counted", false},
-                  {"environment", false}, {"interference", false}, {"each", false}};
+                  {"environment", false}, {"interference", false}, {"each", false},
+                  {"samples", false}};
 enum { ABOUT_KEYS = sizeof about_keys / sizeof about_keys[0] };
 
 json_t *lc_fingerprint_json(const struct lc_fingerprint *f) {

@@ -11,6 +11,8 @@
 
 /* What chance makes less often than this (p) is told. */
 #define LC_TOLD_BELOW 0.001
+/* Call paths with a smaller share of the time are in the JSON only. */
+#define LC_SHARE_SHOWN 0.02
 
 enum { LABEL = 12, PLOT_ROWS = 6, BARS = 10 };
 
@@ -441,6 +443,43 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
     print_perturbation(json_object_get(f->about, "counted"), page);
 }
 
+/* Call paths of the samples, from the operation inwards: shares of its time with their standard
+ * errors. */
+static void print_samples(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    enum { MOST = 25, NAME = 44 };
+    const json_t *samples = json_object_get(f->about, "samples"),
+                 *paths = json_object_get(samples, "callpaths"), *one;
+    size_t shown = 0;
+    if (json_array_size(paths) == 0)
+        return;
+    heading(page, "Where the operation spends its time", "(samples; with the library)");
+    for (size_t i = 0; (one = json_array_get(paths, i)) != NULL && shown < MOST; i++) {
+        double share = json_number_value(json_object_get(one, "share"));
+        const char *name = json_string_value(json_object_get(one, "function")),
+                   *file = json_string_value(json_object_get(one, "file"));
+        int depth = (int)fmin(fmax(json_number_value(json_object_get(one, "depth")), 0), 20);
+        if (share < LC_SHARE_SHOWN || name == NULL)
+            continue;
+        struct lc_strbuf shown_name = {0};
+        lc_put_printable(&shown_name, name);
+        fprintf(page->out, "  %5.1f %% %s %-4.1f %*s%-*s", 100 * share, page->utf8 ? "±" : "+-",
+                100 * json_number_value(json_object_get(one, "error")), 2 * depth, "",
+                NAME - 2 * depth, lc_strbuf_get(&shown_name));
+        lc_strbuf_clear(&shown_name);
+        lc_put_printable(&shown_name, file != NULL ? file : "");
+        fprintf(page->out, " %s\n", lc_strbuf_get(&shown_name));
+        lc_strbuf_free(&shown_name);
+        shown++;
+    }
+    fprintf(page->out, "  %lld samples of %lld repetitions, whose run time does not count",
+            (long long)json_integer_value(json_object_get(samples, "n")),
+            (long long)json_integer_value(json_object_get(samples, "repetitions")));
+    long long lost = (long long)json_integer_value(json_object_get(samples, "lost"));
+    if (lost > 0)
+        fprintf(page->out, "; %lld more found no room", lost);
+    fputc('\n', page->out);
+}
+
 /* What was asked for and is not available: a line each. */
 static void print_missing(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     const char *line;
@@ -471,6 +510,7 @@ enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_
     print_histogram(f, page, &f->zoom, "Histogram without outliers");
     print_ranks(f, page);
     print_counters(f, page);
+    print_samples(f, page);
     print_missing(f, page);
     return LC_OK;
 }

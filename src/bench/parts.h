@@ -9,7 +9,12 @@
 
 #include "base/err.h"
 
-enum { LC_PART_MAGIC = 0x6c623033, LC_PART_NAME = 48, LC_PART_COUNTERS = 64 };
+enum {
+    LC_PART_MAGIC = 0x6c623034,
+    LC_PART_NAME = 48,
+    LC_PART_COUNTERS = 64,
+    LC_SAMPLE_FRAMES = 24
+};
 
 enum lc_part_kind {
     LC_PART_HELLO = 1, /* first in each file */
@@ -17,7 +22,8 @@ enum lc_part_kind {
     LC_PART_JOB,       /* what follows belongs to it */
     LC_PART_REPS,      /* int64_t values[n][LC_REP_COUNTERS + n_counters]: enum lc_rep_value */
     LC_PART_END,       /* the job has ended as it should */
-    LC_PART_LOAD       /* other work until here: at the beginning of a job and after each batch */
+    LC_PART_LOAD,      /* other work until here: at the beginning of a job and after each batch */
+    LC_PART_SAMPLE     /* of the job before it */
 };
 
 /* One repetition; counters follow. */
@@ -74,6 +80,18 @@ struct lc_part_load {
     int64_t busy, steal, idle; /* ticks of its CPUs so far; -1: unknown, or not read again */
     int64_t ticks_per_s;
 };
+
+/* Where the rank was while the operation ran: docs/definitions/micro-benchmark.md, section 1. */
+struct lc_part_sample {
+    int64_t rep;      /* of the job, of those that were put */
+    double weight_ns; /* how much time it stands for */
+    int32_t n, lost;  /* frames; samples that found no room, which nothing else is said of */
+    /* innermost first: number of a module (a LC_PART_FACT "module") << LC_SAMPLE_SHIFT | address in
+     * its file */
+    uint64_t frames[LC_SAMPLE_FRAMES];
+};
+enum { LC_SAMPLE_SHIFT = 48 };
+#define LC_SAMPLE_UNKNOWN UINT64_MAX
 
 struct lc_part_writer {
     int fd;

@@ -109,6 +109,20 @@ static enum lc_err add_load(struct lc_rank_part *p, const void *body, size_t byt
     return LC_OK;
 }
 
+static enum lc_err add_sample(struct lc_rank_part *p, const void *body, size_t bytes) {
+    struct lc_part_sample sample;
+    if (p->n_jobs == 0 || bytes != sizeof sample)
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a sample of %zu bytes", bytes);
+    struct lc_job_part *job = &p->jobs[p->n_jobs - 1];
+    memcpy(&sample, body, sizeof sample);
+    if (sample.n < 0 || sample.n > LC_SAMPLE_FRAMES || sample.lost < 0 ||
+        !(sample.weight_ns >= 0 && sample.weight_ns < 1e18))
+        return lc_fail(LC_ERR_FORMAT, "bench: a part is damaged: a sample of %d frames", sample.n);
+    LC_TRY(lc_grow(&job->samples, &job->samples_room, job->n_samples + 1, sizeof sample));
+    job->samples[job->n_samples++] = sample;
+    return LC_OK;
+}
+
 static enum lc_err take(struct lc_rank_part *p, uint32_t kind, char *body, size_t bytes) {
     switch (kind) {
     case LC_PART_FACT:
@@ -119,6 +133,8 @@ static enum lc_err take(struct lc_rank_part *p, uint32_t kind, char *body, size_
         return add_reps(p, body, bytes);
     case LC_PART_LOAD:
         return add_load(p, body, bytes);
+    case LC_PART_SAMPLE:
+        return add_sample(p, body, bytes);
     case LC_PART_END:
         return end_job(p, body, bytes);
     default:
@@ -159,6 +175,7 @@ void lc_rank_part_free(struct lc_rank_part *p) {
         free(p->jobs[i].values);
         free(p->jobs[i].loads);
         free(p->jobs[i].load_reps);
+        free(p->jobs[i].samples);
     }
     free(p->jobs);
     free(p->facts);

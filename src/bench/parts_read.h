@@ -16,6 +16,8 @@ struct lc_job_part { /* one rank's of one job */
     struct lc_part_load *loads; /* [n_loads] */
     size_t *load_reps;          /* [n_loads] repetitions before each */
     size_t n_loads, loads_room, load_reps_room;
+    struct lc_part_sample *samples; /* [n_samples] */
+    size_t n_samples, samples_room;
 };
 
 /* Its repetition i < n. */

@@ -24,6 +24,7 @@
 #include "cli/cmd.h"
 #include "cli/mpi_program.h"
 #include "cli/options.h"
+#include "symbols/symbols.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -238,13 +239,13 @@ static void add_command(const struct lc_bench_wishes *w, bool launched, json_t *
 }
 
 static json_t *settings_json(const struct lc_bench_wishes *w) {
-    return json_pack("{s:s, s:I, s:s, s:I, s:f, s:f, s:s, s:b, s:b, s:s, s:I, s:I, s:s*, s:s*}",
-                     "tool", "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL),
-                     "sync_wanted", w->sync, "repetitions_wanted", (json_int_t)w->reps, "time_s",
-                     w->seconds, "precision", w->precision, "comm", w->comm, "in_place",
-                     w->in_place, "less_empty", w->less_empty, "counters_wanted", w->counters,
-                     "root", (json_int_t)w->root, "counters_every", (json_int_t)w->every,
-                     "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
+    return json_pack(
+        "{s:s, s:I, s:s, s:I, s:f, s:f, s:s, s:b, s:b, s:b, s:s, s:I, s:I, s:s*, s:s*}", "tool",
+        "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted", w->sync,
+        "repetitions_wanted", (json_int_t)w->reps, "time_s", w->seconds, "precision", w->precision,
+        "comm", w->comm, "in_place", w->in_place, "less_empty", w->less_empty, "samples",
+        w->samples, "counters_wanted", w->counters, "root", (json_int_t)w->root, "counters_every",
+        (json_int_t)w->every, "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
 }
 
 static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
@@ -300,11 +301,23 @@ static void remove_table(const char *directory) {
     lc_strbuf_free(&file);
 }
 
+static bool function_at(void *context, const char *file, uint64_t address, struct lc_strbuf *name) {
+    struct lc_symbol symbol;
+    if (lc_symbols_function(context, file, "", address, &symbol) != LC_OK || !symbol.known)
+        return false;
+    lc_strbuf_puts(name, symbol.name);
+    return true;
+}
+
 /* Fingerprints, list and table from the parts, which are not needed any more then. */
 static enum lc_err finish(const char *directory, json_t *settings, struct lc_collected *result) {
     json_t *jobs = NULL;
-    LC_TRY(lc_bench_collect(directory, settings, result));
-    enum lc_err err = LC_OK;
+    struct lc_symbols *symbols;
+    LC_TRY(lc_symbols_new(&symbols));
+    const struct lc_code_names names = {.function = function_at, .context = symbols};
+    enum lc_err err = lc_bench_collect(directory, settings, &names, result);
+    lc_symbols_free(symbols);
+    LC_TRY(err);
     for (size_t i = 0; i < result->n && err == LC_OK; i++)
         err = lc_bench_add_job(directory, result->all[i], &jobs);
     if (err != LC_OK) {
@@ -373,6 +386,7 @@ static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
     lc_words_add(words, "in-place", w->in_place ? "1" : "0");
     lc_words_add(words, "papi", w->papi);
     lc_words_add(words, "variables", w->variables);
+    lc_words_add(words, "samples", w->samples ? "1" : "0");
     bool shown = isatty(STDERR_FILENO) && !lc_log_is_quiet() && !w->one_of_many;
     lc_words_add(words, "progress", shown ? "1" : "0");
     lc_words_add(words, "truth", getenv("LATECOMER_TEST_CLOCK") != NULL ? "1" : "0");

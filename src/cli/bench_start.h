@@ -19,6 +19,7 @@ struct lc_bench_wishes {
     long ranks, root;
     bool in_place, less_empty, page; /* page: report.html in the result */
     bool audit;                      /* tell what measuring itself does: `empty` is measured, too */
+    bool samples;                    /* of where the operation spends its time */
     bool one_of_many; /* launches: what is to be said of them is said by who starts them */
 };
 

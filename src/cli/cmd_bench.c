@@ -53,6 +53,7 @@ enum {
     KEY_LESS_EMPTY,
     KEY_AUDIT,
     KEY_OF,
+    KEY_SAMPLES,
     KEY_RANKS
 };
 
@@ -85,6 +86,8 @@ static const struct argp_option options[] = {
     {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
     {"counters-every", KEY_EVERY, "N", 0,
      "Read counters in every Nth repetition, whose run time does not count (default 5)", 0},
+    {"samples", KEY_SAMPLES, NULL, 0,
+     "Show in which functions the operation spends its time, by samples of the call stack", 0},
     {"seed", KEY_SEED, "N", 0, "sweep, guidelines, compare: of random choices (default 1)", 0},
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
@@ -149,6 +152,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->less_empty = true;
     else if (key == KEY_AUDIT)
         w->audit = true;
+    else if (key == KEY_SAMPLES)
+        w->samples = true;
     else if (key == KEY_IN_PLACE)
         w->in_place = true;
     else

@@ -13,6 +13,7 @@
 #include "bench/harness/measure_job.h"
 #include "bench/harness/mock_ups.h"
 #include "bench/harness/mpi_facts.h"
+#include "bench/harness/op_samples.h"
 #include "bench/rank_list.h"
 
 static volatile sig_atomic_t interrupted;
@@ -153,6 +154,11 @@ static void begin(struct lc_harness *h, const struct words *words, const char *p
                                              .variables = word(words, "variables")};
     lc_rep_counters_open(&h->counters, &h->load, h->own.comm, &wishes, &missing);
     warn(h);
+    if (word(words, "samples")[0] == '1') {
+        const char *why = lc_op_samples_open(&h->own);
+        if (why != NULL)
+            lc_strbuf_printf(&missing, "%s\n", why);
+    }
     for (char *rest = missing.text, *line; h->own.rank == 0 && rest != NULL;) {
         line = strsep(&rest, "\n");
         if (*line != '\0' && lc_part_fact(&h->part, "missing", line, "") != LC_OK)

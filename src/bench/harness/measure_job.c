@@ -15,6 +15,7 @@
 #include "bench/categories.h"
 #include "bench/dependent.h"
 #include "bench/harness/mock_ups.h"
+#include "bench/harness/op_samples.h"
 #include "bench/harness/probe_layers.h"
 #include "bench/precise.h"
 
@@ -48,8 +49,10 @@ struct job {
     double begin, flushed, told; /* global time, ns */
     struct lc_clock_checked checked;
     const char *stopped;
-    bool lacking;   /* this MPI says that it does not have the operation */
-    uint64_t begun; /* repetitions since the first, also invalid ones */
+    uint64_t put;      /* repetitions that are in the part, of both kinds */
+    double typical_ns; /* of the last batch: the median of this rank's own times */
+    bool lacking;      /* this MPI says that it does not have the operation */
+    uint64_t begun;    /* repetitions since the first, also invalid ones */
     struct rep batch[BATCH];
 };
 
@@ -162,12 +165,15 @@ static void run_once(struct job *j, struct rep *r) {
     if (r->counted) {
         lc_rep_counters_begin(&j->h->counters);
         lc_rep_counters_read(&j->h->counters, r->before);
+        lc_op_samples_arm((int)(r - j->batch), j->typical_ns);
     }
     r->start_ticks = lc_ticks();
     r->error = j->op->run(&j->data);
     r->end_ticks = lc_ticks();
-    if (r->counted)
+    if (r->counted) {
+        lc_op_samples_disarm();
         lc_rep_counters_read(&j->h->counters, r->after);
+    }
 }
 
 static void end_rep(struct job *j, struct rep *r) {
@@ -178,7 +184,7 @@ static void end_rep(struct job *j, struct rep *r) {
 }
 
 static uint32_t counted_every(const struct job *j) {
-    return j->h->counters.n_read > 0 ? j->wishes->every : 0;
+    return j->h->counters.n_read > 0 || lc_op_samples_on() ? j->wishes->every : 0;
 }
 
 /* The last of each so many, so that the first repetition has none. */
@@ -188,6 +194,7 @@ static bool is_counted(const struct job *j) {
 }
 
 static void run_batch(struct job *j, const int64_t *words) {
+    lc_op_samples_clear();
     for (int k = 0; k < BATCH; k++, j->begun++) {
         struct rep *r = &j->batch[k];
         r->late = 0;
@@ -214,8 +221,17 @@ static void put_rep(struct job *j, const struct rep *r) {
     if (c->gap)
         counters[c->gap_place] = (int64_t)((double)r->gap_ticks * j->h->clock.ns_per_tick);
     if (lc_part_put(&j->h->part, LC_PART_REPS, values,
-                    (LC_REP_COUNTERS + c->n) * sizeof values[0]) != LC_OK)
+                    (LC_REP_COUNTERS + c->n) * sizeof values[0]) != LC_OK ||
+        lc_op_samples_put(&j->h->part, (int)(r - j->batch), (int64_t)j->put++) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
+}
+
+static void note_typical(struct job *j) {
+    double times[BATCH];
+    for (int k = 0; k < BATCH; k++)
+        times[k] = (double)(j->batch[k].end - j->batch[k].start);
+    lc_stats_sort(times, BATCH);
+    j->typical_ns = times[BATCH / 2];
 }
 
 /* All ranks learn of each repetition when the first began, when the last ended, how long the
@@ -360,7 +376,7 @@ static void flush(struct job *j, bool now) {
 /* Everything again from the first repetition on. */
 static void change_sync(struct job *j, enum lc_bench_sync sync, const char *name) {
     j->sync = sync;
-    j->valid = j->begun = 0;
+    j->valid = j->begun = j->put = 0;
     write_head(j, name, lc_bench_sync_names[sync], sync < LC_SYNC_BARRIER);
     put_load(j, true);
 }
@@ -380,6 +396,7 @@ static void measure(struct job *j, const char *name) {
         uint64_t before = j->invalid;
         run_batch(j, words);
         interrupted = agree(j);
+        note_typical(j);
         if (j->lacking)
             return;
         put_load(j, false);
@@ -479,6 +496,7 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     if (strchr(operation, '+') != NULL)
         prepare_overlap(j);
     j->begin = now_global(h);
+    j->typical_ns = j->broadcast_ns;
     size_t before = h->part.n;
     write_head(j, operation, lc_bench_sync_names[j->sync], j->sync < LC_SYNC_BARRIER);
     put_load(j, true);

@@ -176,6 +176,25 @@ def probed():
     check(abs(grow["spearman"]["all"] - expected) < 1e-9, f"probed: {grow['spearman']}, {expected} expected")
 
 
+def samples():
+    """Each call wastes 20 ms in the preloaded library: all samples are in its MPI_Allreduce, which the benchmark calls."""
+    done = bench("MPI_Allreduce", "--reps", "24", "--time", "60", "--sync", "barrier", "--counters", "none", "--samples", "--counters-every", "2", "-n", "2",
+                 "--mpi", FLAVOUR, "-o", "samples", "--json", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
+    check(done.returncode == 0, f"samples: {done.stderr}")
+    if done.returncode != 0:
+        return
+    one = json.loads(done.stdout)
+    found, first = one["samples"], one["samples"]["callpaths"][0]
+    check((first["function"], first["depth"]) == ("MPI_Allreduce", 0) and first["file"].startswith("libbench-probed") and first["share"] > 0.9, f"samples: {first}")
+    check(found["n"] > 0 and found["repetitions"] == len(one["counted"]["runs_ns"]) > 0, f"samples: {found['n']} of {found['repetitions']}")
+    totals = {}
+    for path in found["callpaths"]:  # what a function calls takes no longer than it
+        totals[path["depth"]] = path["share"]
+        check(path["depth"] == 0 or path["share"] <= totals[path["depth"] - 1] + 1e-9, f"samples: {path}")
+    check(abs(sum(f["self_share"] for f in found["functions"]) - 1) < 0.2, f"samples: {found['functions']}")
+    check("Where the operation spends its time" in bench("show", "samples").stdout, "samples: not shown")
+
+
 def layers():
     """Three libraries with probes: two are preloaded, the third is opened by the first and seen by no other."""
     done = bench("MPI_Allreduce", "--reps", "40", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "layers",
@@ -325,7 +344,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, layers, shared_ring, counted, mpi_variables, lacking, failing, papi, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, samples, layers, shared_ring, counted, mpi_variables, lacking, failing, papi, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

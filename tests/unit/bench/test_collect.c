@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "bench/bench_collect.h"
+#include "bench/correlation.h"
+#include "bench/fingerprint_text.h"
 #include "bench/parts.h"
 #include "bench/system_load.h"
 
@@ -61,9 +63,17 @@ static void end(struct lc_part_writer *part) {
     lc_part_close(part);
 }
 
+static bool function_at(void *context, const char *file, uint64_t address, struct lc_strbuf *name) {
+    (void)context;
+    if (strcmp(file, "/lib/libmpi.so") == 0)
+        lc_strbuf_puts(name, address < 100 ? "MPI_Scan" : "progress");
+    return name->length > 0;
+}
+
 static void collect(struct lc_collected *all) {
     json_t *settings = json_pack("{s:b}", "less_empty", 1);
-    assert_int_equal(lc_bench_collect(folder, settings, all), LC_OK);
+    const struct lc_code_names names = {function_at, NULL};
+    assert_int_equal(lc_bench_collect(folder, settings, &names, all), LC_OK);
     json_decref(settings);
 }
 
@@ -207,6 +217,86 @@ static void test_warm_up_explained(void **state) {
     lc_collected_free(&all);
 }
 
+/* By hand: a line, what only rises, equal values share the mean of their ranks, nothing to tell. */
+static void test_correlation(void **state) {
+    static const struct {
+        size_t n;
+        double x[5], y[5], pearson, spearman;
+    } cases[] = {{5, {1, 2, 3, 4, 5}, {30, 50, 70, 90, 110}, 1, 1},
+                 {4, {1, 2, 3, 4}, {-1, -2, -3, -4}, -1, -1},
+                 {4, {0, 1, 2, 3}, {1, 2, 4, 8}, 11.5 / 11.989578808281798, 1},
+                 {4, {1, 2, 2, 3}, {1, 3, 2, 4}, 0.9486832980505138, 0.9486832980505138},
+                 {4, {1, 2, 3, 4}, {7, 7, 7, 7}, NAN, NAN},
+                 {2, {1, 2}, {1, 2}, NAN, NAN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lc_correlation found;
+        assert_int_equal(lc_correlate(cases[i].x, cases[i].y, cases[i].n, &found), LC_OK);
+        assert_true(isnan(cases[i].pearson) == isnan(found.pearson));
+        assert_true(isnan(cases[i].spearman) == isnan(found.spearman));
+        assert_false(fabs(found.pearson - cases[i].pearson) > 1e-12);
+        assert_false(fabs(found.spearman - cases[i].spearman) > 1e-12);
+    }
+}
+
+/* The example of docs/benchmarking.md with its counts: a pool grows in the first 48 repetitions
+ * with large messages, which makes these slow; outliers have other causes, "eager" counts nothing.
+ * Which part of the layer it is, is what the correlation over warm-up and good repetitions tells,
+ * and the text says so. */
+static void test_growing_pool(void **state) {
+    (void)state;
+    enum { REPS = 400, POOL = 48 };
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        struct lc_part_job head = {.operation = "MPI_Bcast",
+                                   .sync = "barrier",
+                                   .bytes = 65536,
+                                   .n_counters = 3,
+                                   .counter = {"probe_eager", "probe_buffers", "probe_copies"}};
+        begin(&part, rank, "host");
+        assert_int_equal(lc_part_put(&part, LC_PART_JOB, &head, sizeof head), LC_OK);
+        for (int i = 0; i < REPS; i++) {
+            int grows = rank == 0 && i < POOL;
+            int64_t took =
+                20000 + (i < POOL ? 30000 : 0) + 97 * i % 211 + (i % 50 == 49 ? 90000 : 0);
+            const int64_t values[] = {i * 1000000, i * 1000000 + took, 0, 0, grows, 1};
+            assert_int_equal(lc_part_put(&part, LC_PART_REPS, values, sizeof values), LC_OK);
+        }
+        end_job(&part, 0);
+        end(&part);
+    }
+    collect(&all);
+    const struct lc_fingerprint *f = all.all[0];
+    assert_int_equal(f->warmup.end, POOL);
+    const json_t *buffers = member(f, "counters", "probe_buffers");
+    assert_true(coefficient(buffers, "spearman", "warmup_good") > 0.5);
+    assert_true(coefficient(buffers, "pearson", "warmup_good") > 0.9);
+    assert_true(coefficient(buffers, "pearson", "all") < 0.6); /* outliers hide it */
+    assert_true(isnan(coefficient(buffers, "pearson", "good")));
+    assert_true(isnan(coefficient(buffers, "pearson", "warmup")));
+    for (int i = 0; i < 2; i++) { /* one of each in every repetition, or none: explains nothing */
+        const json_t *other = member(f, "counters", i == 0 ? "probe_eager" : "probe_copies");
+        assert_true(isnan(coefficient(other, "spearman", "warmup_good")));
+    }
+    const json_t *levels = json_object_get(buffers, "levels");
+    assert_true(json_number_value(json_object_get(levels, "warmup")) == 1);
+    assert_true(json_number_value(json_object_get(levels, "good")) == 0);
+    char *shown = NULL;
+    size_t length;
+    const struct lc_bench_page page = {.out = open_memstream(&shown, &length),
+                                       .width = 80,
+                                       .bold = "",
+                                       .alarm = "",
+                                       .plain = "",
+                                       .category = {"", "", "", ""}};
+    assert_int_equal(lc_fingerprint_text(f, &page), LC_OK);
+    fclose(page.out);
+    assert_non_null(strstr(shown, "    1 in the warm-up, 0 in good repetitions (p < 0.001)\n"));
+    free(shown);
+    lc_collected_free(&all);
+}
+
 static const char *text(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
@@ -214,6 +304,73 @@ static const char *text(const json_t *object, const char *key) {
 static void fact(struct lc_part_writer *part, const char *section, const char *key,
                  const char *value) {
     assert_int_equal(lc_part_fact(part, section, key, value), LC_OK);
+}
+
+static double share_of(const json_t *list, size_t i, const char *function, const char *key) {
+    const json_t *one = json_array_get(list, i);
+    assert_string_equal(json_string_value(json_object_get(one, "function")), function);
+    return json_number_value(json_object_get(one, key));
+}
+
+/* Rank 0 is in MPI_Scan, or in what that calls; rank 1 in a library without names, called by
+ * MPI_Scan, whose caller is the benchmark. A sample of a repetition without counters, and one of a
+ * repetition that is not there, count nowhere. */
+static void test_samples(void **state) {
+    (void)state;
+    enum { REPS = 100, SHIFT = LC_SAMPLE_SHIFT };
+    static const char *const files[] = {"/opt/libexec/latecomer-bench-openmpi", "/lib/libmpi.so",
+                                        "/lib/libfabric.so"};
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        begin(&part, rank, "host");
+        begin_job(&part, "MPI_Scan");
+        for (int i = 0; i < 3; i++)
+            fact(&part, "module", (const char *[]){"0", "1", "2"}[i], files[i]);
+        for (int i = 0; i < REPS; i++)
+            put(&part, 10000 * i, 10000 * i + 1000 + i % 7, i % EVERY == EVERY - 1, 0, 0);
+        for (int i = EVERY - 1; i < REPS; i += EVERY) {
+            struct lc_part_sample s = {.rep = i, .weight_ns = 1000, .n = 3};
+            s.frames[0] = (uint64_t)(rank == 0 ? 1 : 2) << SHIFT | 500;
+            s.frames[1] = (uint64_t)1 << SHIFT | 50;
+            s.frames[2] = 7; /* the benchmark */
+            assert_int_equal(lc_part_put(&part, LC_PART_SAMPLE, &s, sizeof s), LC_OK);
+            s.weight_ns = 3000; /* MPI_Scan itself, three times as often */
+            s.frames[0] = s.frames[1];
+            s.frames[1] = s.frames[2];
+            s.n = 2;
+            if (rank == 0)
+                assert_int_equal(lc_part_put(&part, LC_PART_SAMPLE, &s, sizeof s), LC_OK);
+        }
+        struct lc_part_sample none = {.rep = 0, .weight_ns = 1e9, .n = 1};
+        assert_int_equal(lc_part_put(&part, LC_PART_SAMPLE, &none, sizeof none), LC_OK);
+        none = (struct lc_part_sample){.rep = 5000, .weight_ns = 1e9, .lost = 2};
+        assert_int_equal(lc_part_put(&part, LC_PART_SAMPLE, &none, sizeof none), LC_OK);
+        end_job(&part, 0);
+        end(&part);
+    }
+    collect(&all);
+    const struct lc_fingerprint *f = all.all[0];
+    const json_t *paths = member(f, "samples", "callpaths"),
+                 *functions = member(f, "samples", "functions");
+    assert_true(json_number_value(member(f, "samples", "n")) == 3 * REPS / EVERY);
+    assert_true(json_number_value(member(f, "samples", "lost")) == 4);
+    assert_int_equal(json_array_size(paths), 3);
+    assert_true(share_of(paths, 0, "MPI_Scan", "share") == 1);
+    assert_true(share_of(paths, 0, "MPI_Scan", "self_share") == 0.6);
+    for (size_t i = 1; i < 3; i++) { /* both as heavy */
+        const json_t *one = json_array_get(paths, i);
+        assert_true(json_number_value(json_object_get(one, "share")) == 0.2);
+        assert_true(json_number_value(json_object_get(one, "depth")) == 1);
+        bool named = strcmp(text(one, "function"), "progress") == 0;
+        assert_string_equal(text(one, "function"), named ? "progress" : "(unnamed)");
+        assert_string_equal(text(one, "file"), named ? "libmpi.so" : "libfabric.so");
+    }
+    assert_int_equal(json_array_size(functions), 3);
+    assert_true(share_of(functions, 0, "MPI_Scan", "self_share") == 0.6);
+    assert_true(json_number_value(json_object_get(
+                    json_object_get(json_array_get(functions, 0), "of_category"), "good")) == 1);
+    lc_collected_free(&all);
 }
 
 /* Two nodes with machines of their own; what is known of one job stands with no other. */
@@ -402,6 +559,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_interference, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_less_empty, begin_folder, end_folder),
         cmocka_unit_test(test_texts_of_the_kernel),
+        cmocka_unit_test(test_correlation),
+        cmocka_unit_test_setup_teardown(test_growing_pool, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_samples, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_warm_up_explained, begin_folder, end_folder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
