@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "bench/bench_result.h"
+#include "bench/compare_text.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/locate.h"
@@ -148,14 +150,32 @@ static void free_fingerprints(struct lc_page_content *content) {
     for (size_t i = 0; i < content->n_fingerprints; i++)
         free(content->fingerprints[i]);
     free(content->fingerprints);
+    free(content->bench_comparison);
 }
 
-static enum lc_err add_fingerprint(struct lc_page_content *content,
+/* A name as the page shows it. */
+static json_t *printable(const char *name) {
+    struct lc_strbuf text = {0};
+    lc_put_printable(&text, name);
+    json_t *json = json_string(lc_strbuf_get(&text));
+    lc_strbuf_free(&text);
+    return json;
+}
+
+/* JSON as it stands in the page; takes the reference. NULL: no memory. */
+static char *compact(json_t *object) {
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    json_decref(object);
+    return text;
+}
+
+static enum lc_err add_fingerprint(struct lc_page_content *content, const char *operand,
                                    const struct lc_fingerprint *fingerprint) {
     json_t *object = lc_fingerprint_json(fingerprint);
     json_object_del(json_object_get(object, "mpi"), "other_parameters"); /* a thousand */
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    json_decref(object);
+    if (object != NULL)
+        json_object_set_new(object, "source", printable(operand));
+    char *text = compact(object);
     if (text == NULL)
         return lc_fail(LC_ERR_NOMEM, "memory: cannot write a fingerprint");
     char **more = realloc(content->fingerprints,
@@ -175,7 +195,7 @@ static enum lc_err add_fingerprints(struct lc_page_content *content, const char 
     enum lc_err err = lc_bench_read_all(operand, &all, &n);
     for (size_t i = 0; i < n; i++) {
         if (err == LC_OK)
-            err = add_fingerprint(content, all[i]);
+            err = add_fingerprint(content, operand, all[i]);
         lc_fingerprint_free(all[i]);
     }
     free(all);
@@ -202,6 +222,32 @@ static enum lc_err add_operand(struct lc_page_content *content, const struct set
     return add_result(&content->results[k], settings, operand, page, k);
 }
 
+/* The first result of the micro-benchmark and the last one, as `latecomer bench compare` does. */
+static enum lc_err compare_benchmarks(struct lc_page_content *content,
+                                      const struct settings *settings) {
+    char *sides[2] = {NULL, NULL};
+    struct lc_bench_comparison comparison;
+    json_t *object;
+    for (size_t i = 0; i < settings->operands.n; i++)
+        if (is_benchmark(settings->operands.items[i]))
+            sides[sides[0] != NULL] = settings->operands.items[i];
+    if (sides[1] == NULL)
+        return LC_OK;
+    enum lc_err err = lc_bench_comparison_new(&comparison, &sides[0], 1, &sides[1], 1, 1);
+    if (err == LC_OK)
+        object = lc_bench_comparison_json(&comparison);
+    else
+        object = json_pack("{s:s}", "why", lc_err_text());
+    lc_bench_comparison_free(&comparison);
+    if (object != NULL)
+        json_object_set_new(object, "sources",
+                            json_pack("[o, o]", printable(sides[0]), printable(sides[1])));
+    content->bench_comparison = compact(object);
+    return content->bench_comparison != NULL
+               ? LC_OK
+               : lc_fail(LC_ERR_NOMEM, "memory: cannot write a comparison");
+}
+
 static enum lc_err make(const struct settings *settings, struct lc_page_content *content, size_t n,
                         const char *page) {
     struct lc_outfile file;
@@ -209,6 +255,8 @@ static enum lc_err make(const struct settings *settings, struct lc_page_content 
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && i < n; i++)
         err = add_operand(content, settings, operand_of(settings, i), file.partial);
+    if (err == LC_OK)
+        err = compare_benchmarks(content, settings);
     if (err == LC_OK)
         err = write_page(content, &file);
     if (err == LC_OK)

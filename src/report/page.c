@@ -1,7 +1,8 @@
 /* Blocks of a page: "page.json" lists the results; of the k-th are "k/profile.json" and
  * "k/profile.rows", the same of its analysis with the members of that file which hold JSON, and
  * "k/timeline" and "k/beside.json"; of all together "scaling.json", "compare.json", and of their
- * analyses "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json". */
+ * analyses "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json", of several
+ * results of the micro-benchmark "fingerprint/compare.json". */
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -250,7 +251,8 @@ static enum lc_err put_fingerprints(const struct lc_page_content *content, FILE 
         snprintf(name, sizeof name, "fingerprint/%zu.json", i);
         LC_TRY(put_bytes(name, text, strlen(text), out));
     }
-    return LC_OK;
+    const char *text = content->bench_comparison;
+    return text != NULL ? put_bytes("fingerprint/compare.json", text, strlen(text), out) : LC_OK;
 }
 
 enum lc_err lc_page_write(const struct lc_page_content *content, FILE *out) {

@@ -20,6 +20,7 @@ struct lc_page_content {
     size_t n_results;
     char **fingerprints; /* JSON texts (docs/definitions/micro-benchmark.md) */
     size_t n_fingerprints;
+    char *bench_comparison; /* JSON: of the first and the last result of them; NULL: there is one */
 };
 
 /* Writes the page of so many results and fingerprints, of one at least. Errors: those of reading

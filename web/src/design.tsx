@@ -4,10 +4,11 @@ import { useState } from "preact/hooks";
 import { seconds } from "./format";
 import { BoxPlot, Histogram } from "./explorer";
 import { Sheet } from "./fingerprint";
+import { FingerprintCompare } from "./fingerprint_compare";
 import { Efficiency, IterationField } from "./overview";
 import { Bar, Choice, Legend, Lines, PathText, Section, Table } from "./parts";
 import { CompareView, ScalingView } from "./sets";
-import type { FactorText, Fingerprint } from "./types";
+import type { BenchComparison, FactorText, Fingerprint } from "./types";
 
 const factors: FactorText[] = [
   { depth: 0, key: "parallel_efficiency", name: "Parallel efficiency", formula: "avg U / T", advice: "" },
@@ -23,6 +24,14 @@ const fingerprint: Fingerprint = {
   modes: [{ location_ns: 117, weight: 1 }], change_points: [3], box: { low_ns: 110, q1_ns: 112, median_ns: 119, q3_ns: 300, high_ns: 400, outside: 1 }, ecdf: { ns: [110, 115, 118, 120, 400, 900], share: [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1] },
   histogram: { all: { edges_ns: [100, 500, 900], counts: [5, 1] }, zoom: { edges_ns: [110, 115, 120], counts: [1, 3] } }, per_rank: [{ median_ns: 100, q95_ns: 200, last_share: 0.5 }],
   counters: { involuntary_switches: { total: 2, values: [1, 0, 0, 1, 0, 0], pearson: { all: 0.9, good: null }, spearman: { all: 0.8, good: null } } }, warnings: ["oversubscribed"], mpi: { name: "Open MPI" },
+  warmup: { end: null, raw_end: 3 }, patterns: { period: 10, autocorrelation: 0.4, outliers: 6, outlier_clusters: 2, largest_cluster: 4, clusters_by_chance: 5.8, clusters_p: 0.0001 },
+  cumulative: { cumulative_minimum: { at: [0, 1, 2, 5], ns: [900, 120, 110, 110], delta: [0, -6.5, -0.1, 0] }, cumulative_median: { at: [0, 1, 2, 5], ns: [900, 510, 120, 117], delta: [0, -3.3, -3.3, 0] } },
+  samples: { n: 20, lost: 1, repetitions: 2, callpaths: [{ function: "MPI_Bcast", file: "libmpi.so", share: 1, self_share: 0.2, error: 0, of_category: { good: 1 }, depth: 0 }, { function: "progress", file: "libmpi.so", share: 0.8, self_share: 0.8, error: 0.09, of_category: { good: 0.8 }, depth: 1 }], functions: [] },
+};
+const compared: BenchComparison = {
+  verdict: "shifted", sources: ["A", "B"], metadata: [{ key: "mpi.parameters.algorithm", a: "ring", b: "tree" }],
+  pairs: [{ operation: "MPI_Bcast", bytes: 8, verdict: "shifted", verdict_within: "shifted", why: null, launches: [3, 3], launches_guessed: false,
+    quantiles: [{ percent: 5, a_ns: 110, b_ns: 112, shift: 0.02, low: -0.01, high: 0.05 }, { percent: 50, a_ns: 119, b_ns: 130, shift: 0.09, low: 0.05, high: 0.12 }, { percent: 95, a_ns: 880, b_ns: 700, shift: -0.2, low: null, high: null }] }],
 };
 
 function Design(): JSX.Element {
@@ -42,6 +51,7 @@ function Design(): JSX.Element {
       <Section title="Iterations by rank"><IterationField byRank={{ ranks: 1, block: 1, elapsed_s: [[1, 1.1, 2, null], [1, 1, 1, 1.2]], waiting_s: [[0, 0.1, 0, null], [0.1, 0, 1, 0]] }} what="waiting_s" /></Section>
       <Section title="A table with pages"><Table name="pages" rows={[1, 2, 3, 4, 5]} most={2} columns={[{ title: "line", cell: (r) => r, value: (r) => r, number: true }]} /></Section>
       <Sheet f={fingerprint} nav={{ state: { view: "fingerprint", result: 0, keys: {} }, set: () => undefined, link: () => "#" }} />
+      <FingerprintCompare comparison={compared} pair={compared.pairs![0]} all={[{ ...fingerprint, source: "A" }, { ...fingerprint, source: "B" }]} />
       <ScalingView scaling={{ runs: [run(1, 1), run(2, 0.9), run(4, 0.6)] }} factors={factors} />
       <CompareView comparison={{ verdict: "slower", ratio: 1.2, ratio_low: 1.1, ratio_high: 1.3, significance: "runs", a_s: 1, b_s: 1.2, parts: { useful: 0.15, balance: 0.07, transfer: -0.02 }, callpaths: [] }} names={["A", "B"]} factors={factors} />
     </main>

@@ -1,29 +1,12 @@
 /** Fingerprints of `latecomer bench`: how long an operation takes, how that is distributed, how it changes from repetition to repetition. */
 import type { JSX } from "preact";
-import { count, percent, seconds, visible } from "./format";
+import { Axes, along, CATEGORIES, CLASSES, LEFT, ns, RIGHT, upright, WIDTH } from "./fingerprint_axes";
+import { FingerprintCompare, pairOf } from "./fingerprint_compare";
+import { Curves, Phases } from "./fingerprint_phases";
+import { count, percent, visible } from "./format";
 import { Choice, Figure, Legend, Section, Table } from "./parts";
 import { numberKey, type Navigation } from "./state";
-import type { Fingerprint, HistogramJson } from "./types";
-
-const CATEGORIES = ["first", "warmup", "outlier", "good"];
-const CLASSES: Record<string, string> = { first: "mpi_other", warmup: "mpi_p2p", outlier: "late", good: "s0fill" };
-const ns = (value: number | null | undefined): string => (typeof value === "number" ? seconds(value * 1e-9) : "–");
-
-const [LEFT, WIDTH, RIGHT] = [62, 640, 12];
-
-function Axes(props: { height: number; top: number; low: number; xText: [string, string]; text: (v: number) => string }): JSX.Element {
-  const { height, top, low } = props;
-  return (
-    <g>
-      {[0, 0.5, 1].map((q) => [
-        <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={8 + (1 - q) * (height - 30)} y2={8 + (1 - q) * (height - 30)} />,
-        <text class="tick" x={LEFT - 6} y={12 + (1 - q) * (height - 30)} text-anchor="end">{props.text(low + q * (top - low))}</text>,
-      ])}
-      <text class="tick" x={LEFT} y={height - 4}>{props.xText[0]}</text>
-      <text class="tick" x={WIDTH - RIGHT} y={height - 4} text-anchor="end">{props.xText[1]}</text>
-    </g>
-  );
-}
+import type { BenchComparison, Fingerprint, HistogramJson, SampledJson } from "./types";
 
 const withoutOutliers = (f: Fingerprint, i: number): boolean => f.category?.[i] !== "outlier" && f.category?.[i] !== "first" && f.category?.[i] !== "warmup";
 
@@ -38,7 +21,7 @@ function Runs(props: { f: Fingerprint; zoom: boolean }): JSX.Element {
   const low = zoom ? shown.reduce((m, p) => Math.min(m, p.v), top) : 0;
   const height = 170;
   const x = (i: number): number => LEFT + (i / Math.max(1, f.runs_ns.length - 1)) * (WIDTH - LEFT - RIGHT);
-  const y = (v: number): number => 8 + (1 - (v - low) / Math.max(top - low, 1e-9)) * (height - 30);
+  const y = upright(height, low, top);
   return (
     <Figure name={zoom ? "runs-zoom" : "runs"} width={WIDTH} height={height} label={`Run time of ${shown.length} repetitions${zoom ? " without outliers" : ""}`}>
       <Axes height={height} top={top} low={low} xText={["repetition 0", String(f.runs_ns.length - 1)]} text={ns} />
@@ -49,19 +32,28 @@ function Runs(props: { f: Fingerprint; zoom: boolean }): JSX.Element {
 }
 
 function Bins(props: { histogram: HistogramJson; name: string }): JSX.Element {
-  const { edges_ns: edges, counts } = props.histogram;
+  const { edges_ns: edges, counts, categories } = props.histogram;
   const most = Math.max(...counts, 1);
   const height = 150;
   const w = (WIDTH - LEFT - RIGHT) / Math.max(1, counts.length);
   return (
     <Figure name={props.name} width={WIDTH} height={height} label={`Histogram of ${counts.reduce((a, b) => a + b, 0)} run times`}>
       <Axes height={height} top={most} low={0} xText={[ns(edges[0]), ns(edges[edges.length - 1])]} text={(v) => count(Math.round(v))} />
-      {counts.map((n, i) => <rect class="meter" x={LEFT + i * w} width={Math.max(0.5, w - 1)} y={8 + (1 - n / most) * (height - 30)} height={(n / most) * (height - 30)}><title>{`${n} from ${ns(edges[i])} to ${ns(edges[i + 1])}`}</title></rect>)}
+      {counts.map((n, i) => {
+        let below = 0; // good ones at the bottom, the others on them
+        return [...CATEGORIES].reverse().map((c) => {
+          const part = categories ? categories[c]?.[i] ?? 0 : c === "good" ? n : 0;
+          below += part;
+          return part > 0 && <rect class={CLASSES[c]} x={LEFT + i * w} width={Math.max(0.5, w - 1)} y={8 + (1 - below / most) * (height - 30)} height={(part / most) * (height - 30)}><title>{`${part} of ${n} from ${ns(edges[i])} to ${ns(edges[i + 1])}`}</title></rect>;
+        });
+      })}
     </Figure>
   );
 }
 
-/** The share of run times up to a time; modes as lines. */
+const MARKED = ["5", "25", "50", "75", "95"];
+
+/** The share of run times up to a time; quantiles and modes as lines. */
 function Distribution(props: { f: Fingerprint }): JSX.Element {
   const { f } = props;
   const e = f.ecdf ?? { ns: [], share: [] };
@@ -74,6 +66,8 @@ function Distribution(props: { f: Fingerprint }): JSX.Element {
     <Figure name="ecdf" width={WIDTH} height={height} label="Empirical distribution of the run times up to the 99 % quantile">
       <Axes height={height} top={1} low={0} xText={[ns(low), ns(top)]} text={percent} />
       {(f.modes ?? []).map((m) => <line class="axis strong" x1={x(m.location_ns)} x2={x(m.location_ns)} y1="8" y2={height - 22}><title>{`mode at ${ns(m.location_ns)}, ${percent(m.weight)} of the run times`}</title></line>)}
+      {MARKED.flatMap((q) => { const v = f.quantiles_ns?.[q]; return typeof v === "number" ? [{ q, v }] : []; }).map(({ q, v }) => (
+        <g class="quantile"><line class="axis" x1={x(v)} x2={x(v)} y1={y(Number(q) / 100)} y2={height - 22} /><circle class="s0fill" cx={x(v)} cy={y(Number(q) / 100)} r="2.5"><title>{`${q} %: ${ns(v)}`}</title></circle></g>))}
       <polyline class="line s0" points={e.ns.map((v, i) => `${x(v).toFixed(1)},${y(e.share[i]).toFixed(1)}`).join(" ")} />
     </Figure>
   );
@@ -182,12 +176,57 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   );
 }
 
+/** Where the operation spends its time: call paths from the operation inwards, or functions. */
+function Samples(props: { f: Fingerprint; nav: Navigation }): JSX.Element | null {
+  const { f, nav } = props;
+  const samples = f.samples ?? {};
+  if (!samples.callpaths?.length) return null;
+  const flat = nav.state.keys.samples === "functions";
+  const rows = (flat ? samples.functions : samples.callpaths) ?? [];
+  const categories = CATEGORIES.filter((c) => rows.some((r) => typeof r.of_category?.[c] === "number"));
+  const lost = samples.lost ? `, ${count(samples.lost)} more found no room` : "";
+  return (
+    <Section title="Where the operation spends its time" note={`${count(samples.n)} samples of ${count(samples.repetitions)} repetitions, whose run time does not count${lost}; shares of all time, and of that in each category`}>
+      <Choice label="Samples" value={flat ? "functions" : "callpaths"} options={[["callpaths", "call paths"], ["functions", "functions"]]} onChange={(v) => nav.set({ samples: v })} />
+      <Table<SampledJson> name="samples" rows={rows} most={40} columns={[
+        { title: "function", cell: (r) => <span style={{ paddingLeft: `${flat ? 0 : Math.min(r.depth ?? 0, 20)}em` }}>{visible(r.function)}</span>, value: (r) => r.function },
+        { title: "library", cell: (r) => visible(r.file), value: (r) => r.file },
+        { title: "share", cell: (r) => percent(r.share), value: (r) => r.share, number: true },
+        { title: "±", hint: "standard error of the share", cell: (r) => percent(r.error), value: (r) => r.error, number: true },
+        { title: "itself", cell: (r) => percent(r.self_share), value: (r) => r.self_share, number: true },
+        ...categories.map((c) => ({ title: c, cell: (r: SampledJson) => percent(r.of_category?.[c]), value: (r: SampledJson) => r.of_category?.[c], number: true })),
+      ]} />
+    </Section>
+  );
+}
+
 interface RankTimes {
   median_ns?: number;
   min_ns?: number;
   q95_ns?: number;
   max_ns?: number;
   last_share?: number;
+}
+
+/** Each rank's own run times, from the least to the 95 % quantile; median across. */
+function Ranks(props: { ranks: RankTimes[] }): JSX.Element | null {
+  const shown = props.ranks.slice(0, 64).filter((r) => typeof r.min_ns === "number" && typeof r.q95_ns === "number");
+  if (shown.length === 0) return null;
+  const low = Math.min(...shown.map((r) => r.min_ns ?? 0));
+  const top = Math.max(...shown.map((r) => r.q95_ns ?? 0), low + 1e-9);
+  const [step, height] = [12, 12 * shown.length + 22];
+  const x = (v: number): number => along((v - low) / (top - low));
+  return (
+    <Figure name="ranks" width={WIDTH} height={height} label={`Run times of ${shown.length} ranks: from the least to the 95 % quantile`}>
+      {shown.map((r, i) => [
+        <text class="tick" x={LEFT - 6} y={i * step + 11} text-anchor="end">{`rank ${props.ranks.indexOf(r)}`}</text>,
+        <line class="axis" x1={x(r.min_ns ?? 0)} x2={x(r.q95_ns ?? 0)} y1={i * step + 8} y2={i * step + 8}><title>{`${ns(r.min_ns)} to ${ns(r.q95_ns)}`}</title></line>,
+        <line class="axis strong" x1={x(r.median_ns ?? low)} x2={x(r.median_ns ?? low)} y1={i * step + 4} y2={i * step + 12}><title>{`median ${ns(r.median_ns)}`}</title></line>,
+      ])}
+      <text class="tick" x={LEFT} y={height - 4}>{ns(low)}</text>
+      <text class="tick" x={WIDTH - RIGHT} y={height - 4} text-anchor="end">{ns(top)}</text>
+    </Figure>
+  );
 }
 
 function Numbers(props: { f: Fingerprint }): JSX.Element {
@@ -201,10 +240,6 @@ function Numbers(props: { f: Fingerprint }): JSX.Element {
     <div>
       <p class="verdict"><b>{ns(f.median_ns)}</b> median{ci && <span class="dim"> ({ns(ci[0])} to {ns(ci[1])}, 95 %{typeof f.effective_repetitions === "number" && `, worth ${count(Math.round(f.effective_repetitions))} independent repetitions`})</span>}</p>
       <Table name="quantiles" rows={rows} columns={[{ title: "run time", cell: (r) => r[0], value: (r) => r[0] }, { title: "time", cell: (r) => r[1], value: (r) => r[2], number: true }]} />
- {(f.modes ?? []).length > 0 && <Table name="modes" rows={f.modes ?? []} columns={[
-        { title: "mode at", cell: (m) => ns(m.location_ns), value: (m) => m.location_ns, number: true },
-        { title: "share", cell: (m) => percent(m.weight), value: (m) => m.weight, number: true },
-      ]} />}
       <Table name="categories" rows={CATEGORIES.filter((c) => f.categories?.[c])} columns={[
         { title: "category", cell: (c) => <><svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class={CLASSES[c]} width="10" height="10" /></svg> {c}</>, value: (c) => c },
         { title: "repetitions", cell: (c) => count(f.categories?.[c]?.count), value: (c) => f.categories?.[c]?.count, number: true },
@@ -212,6 +247,20 @@ function Numbers(props: { f: Fingerprint }): JSX.Element {
         { title: "median", cell: (c) => ns(f.categories?.[c]?.median_ns), value: (c) => f.categories?.[c]?.median_ns, number: true },
       ]} />
     </div>
+  );
+}
+
+/** A value of the JSON; what has parts can be opened. */
+function Value(props: { value: unknown }): JSX.Element {
+  const { value } = props;
+  if (typeof value !== "object" || value === null) return <>{visible(String(value ?? "–"))}</>;
+  const parts = Object.entries(value);
+  if (parts.every(([, v]) => typeof v !== "object") && Array.isArray(value)) return <>{visible(value.join(" "))}</>;
+  return (
+    <details>
+      <summary>{count(parts.length)}</summary>
+      <dl class="pairs">{parts.map(([key, v]) => <div><dt>{visible(key)}</dt><dd><Value value={v} /></dd></div>)}</dl>
+    </details>
   );
 }
 
@@ -224,17 +273,21 @@ export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
       <div class="main">
         <Section title="Run time per repetition" note={(f.change_points ?? []).length > 0 ? "upright lines: the level changes" : ""}><Legend items={CATEGORIES.map((c) => ({ class: CLASSES[c], text: c }))} /><Runs f={f} zoom={false} /><h3>Good repetitions only</h3><Runs f={f} zoom /></Section>
         <Section title="Distribution" note={`share of the repetitions up to a time${(f.modes ?? []).length > 0 ? "; upright lines: modes" : ""}`}><Distribution f={f} />{f.box && <h3>Quartiles</h3>}<Box f={f} />{f.histogram?.all && <><h3>All repetitions</h3><Bins histogram={f.histogram.all} name="histogram" /></>}{zoom && <><h3>Without outliers</h3><Bins histogram={zoom} name="histogram-zoom" /></>}</Section>
+        <Curves f={f} />
         <Counters f={f} nav={nav} />
+        <Samples f={f} nav={nav} />
+        {ranks.length > 1 && <Section title="Run times of the ranks" note="from the least to the 95 % quantile, median across"><Ranks ranks={ranks} /></Section>}
       </div>
       <div class="side">
         <Section title="In numbers"><Numbers f={f} /></Section>
+        <Phases f={f} />
         {ranks.length > 0 && <Section title="Run time per rank"><Table<{ r: RankTimes; i: number }> name="per-rank" rows={ranks.map((r, i) => ({ r, i }))} columns={[
           { title: "rank", cell: (x) => x.i, value: (x) => x.i, number: true }, { title: "median", cell: (x) => ns(x.r.median_ns), value: (x) => x.r.median_ns, number: true },
           { title: "95 %", cell: (x) => ns(x.r.q95_ns), value: (x) => x.r.q95_ns, number: true }, { title: "left last", cell: (x) => percent(x.r.last_share), value: (x) => x.r.last_share, number: true },
         ]} /></Section>}
         <Section title="How it was measured">
           <dl class="pairs">{[["nodes", Array.isArray(f.nodes) && f.nodes.length === 0 ? "not known" : f.nodes], ...Object.entries({ ...(f.mpi ?? {}), ...(f.machine ?? {}), ...((f.benchmark as Record<string, unknown> | undefined) ?? {}), ...((f.clock as Record<string, unknown> | undefined) ?? {}) })].map(([key, value]) => (
-            <div><dt>{visible(String(key).replace(/_/g, " "))}</dt><dd>{visible(typeof value === "object" ? JSON.stringify(value) : String(value))}</dd></div>))}</dl>
+            <div><dt>{visible(String(key).replace(/_/g, " "))}</dt><dd><Value value={value} /></dd></div>))}</dl>
         </Section>
       </div>
     </div>
@@ -243,15 +296,18 @@ export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
 
 export const nameOf = (f: Fingerprint): string => `${visible(f.operation)}, ${count(f.bytes)} bytes, ${f.ranks} rank${f.ranks === 1 ? "" : "s"}`;
 
-export function Fingerprints(props: { all: Fingerprint[]; nav: Navigation }): JSX.Element {
-  const { all, nav } = props;
+export function Fingerprints(props: { all: Fingerprint[]; comparison: BenchComparison | null; nav: Navigation }): JSX.Element {
+  const { all, comparison, nav } = props;
   const chosen = Math.max(0, Math.min(numberKey(nav.state, "fingerprint", 0), all.length - 1));
   type R = { f: Fingerprint; i: number };
   const f = all[chosen];
+  const pair = f && pairOf(comparison, f);
+  const sources = new Set(all.map((x) => x.source)).size > 1;
   return (
     <div>
-      {all.length > 1 && <Section title="Fingerprints"><Table<R> name="fingerprints" rows={all.map((x, i) => ({ f: x, i }))} most={20} selected={(r) => r.i === chosen} columns={[
+      {all.length > 1 && <Section title="Fingerprints"><Table<R> name="operations" rows={all.map((x, i) => ({ f: x, i }))} most={20} selected={(r) => r.i === chosen} columns={[
         { title: "operation", cell: (r) => <a href={nav.link("fingerprint", { fingerprint: r.i })}>{visible(r.f.operation)}</a>, value: (r) => r.f.operation },
+        ...(sources ? [{ title: "result", cell: (r: R) => visible(r.f.source ?? ""), value: (r: R) => r.f.source }] : []),
         { title: "bytes", cell: (r) => count(r.f.bytes), value: (r) => r.f.bytes, number: true },
         { title: "ranks", cell: (r) => r.f.ranks, value: (r) => r.f.ranks, number: true },
         { title: "median", cell: (r) => ns(r.f.median_ns), value: (r) => r.f.median_ns, number: true },
@@ -259,7 +315,7 @@ export function Fingerprints(props: { all: Fingerprint[]; nav: Navigation }): JS
         { title: "outliers", cell: (r) => percent(r.f.categories?.outlier?.share), value: (r) => r.f.categories?.outlier?.share, number: true },
         { title: "modes", cell: (r) => r.f.modes?.length ?? "", value: (r) => r.f.modes?.length, number: true },
       ]} /></Section>}
-      {f && <>{all.length > 1 && <h2 class="sheet">{nameOf(f)}</h2>}{(Array.isArray(f.warnings) ? f.warnings : []).length > 0 && <ul class="warnings">{(f.warnings as unknown[]).map((w) => <li>{visible(String(w))}</li>)}</ul>}<Sheet f={f} nav={nav} /></>}
+      {f && <>{all.length > 1 && <h2 class="sheet">{nameOf(f)}</h2>}{(Array.isArray(f.warnings) ? f.warnings : []).length > 0 && <ul class="warnings">{(f.warnings as unknown[]).map((w) => <li>{visible(String(w))}</li>)}</ul>}{comparison && pair && <FingerprintCompare comparison={comparison} pair={pair} all={all} />}<Sheet f={f} nav={nav} /></>}
     </div>
   );
 }

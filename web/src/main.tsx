@@ -86,7 +86,7 @@ function shownView(data: PageData, state: State): View {
 function CurrentView(props: { data: PageData; result: Result | undefined; nav: Navigation }): JSX.Element {
   const { data, result, nav } = props;
   const view = shownView(data, nav.state);
-  if (view === "fingerprint" || !result) return <Fingerprints all={data.fingerprints} nav={nav} />;
+  if (view === "fingerprint" || !result) return <Fingerprints all={data.fingerprints} comparison={data.benchComparison} nav={nav} />;
   switch (view) {
     case "explorer": return <Explorer result={result} nav={nav} />;
     case "timeline": return <Timeline result={result} nav={nav} />;

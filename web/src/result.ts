@@ -2,7 +2,7 @@
 import type { Blocks } from "./blocks";
 import { Rows } from "./rows";
 import { TimelineData } from "./timeline_data";
-import type { Comparison, DelayModels, FactorText, FileJson, Fingerprint, PageJson, PairsJson, RootCause, Scaling, Segment, Severe, Topology } from "./types";
+import type { BenchComparison, Comparison, DelayModels, FactorText, FileJson, Fingerprint, PageJson, PairsJson, RootCause, Scaling, Segment, Severe, Topology } from "./types";
 
 /** A .cubex file. */
 export interface ResultFile {
@@ -35,6 +35,7 @@ export interface PageData {
   /** Delay costs of all analyses together, where they are of runs of one size. */
   meanModels: DelayModels | null;
   fingerprints: Fingerprint[];
+  benchComparison: BenchComparison | null;
 }
 
 async function readFile(blocks: Blocks, prefix: string): Promise<ResultFile | null> {
@@ -86,9 +87,11 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   const page = await blocks.json<PageJson>("page.json");
   if (!page || page.format !== "latecomer-page") throw new Error("this page holds no data of Latecomer");
   const results = await Promise.all(page.results.map((about, k) => readResult(blocks, k, about)));
-  const [scaling, comparison, meanModels] = await Promise.all([blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json"), blocks.json<DelayModels>("delay_models.json")]);
+  const [scaling, comparison, meanModels, benchComparison] = await Promise.all([
+    blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json"), blocks.json<DelayModels>("delay_models.json"),
+    blocks.json<BenchComparison>("fingerprint/compare.json")]);
   const fingerprints = await Promise.all(Array.from({ length: page.fingerprints ?? 0 }, (_, i) => blocks.json<Fingerprint>(`fingerprint/${i}.json`)));
-  return { page, results, scaling, comparison, meanModels, fingerprints: fingerprints.filter((f) => f !== null) };
+  return { page, results, scaling, comparison, meanModels, fingerprints: fingerprints.filter((f) => f !== null), benchComparison };
 }
 
 /** Those of the terminal (src/report/sums.c): each holds all waiting of its kind, its own parts included. */

@@ -288,9 +288,14 @@ export interface Fingerprint {
   median_ns: number;
   median_ci_ns?: [number, number];
   effective_repetitions?: number;
-  warmup?: { end?: number | null; accepted?: boolean };
+  /** The operand that it came from. */
+  source?: string;
+  warmup?: { end?: number | null; raw_end?: number | null; fall?: number };
+  patterns?: { period: number | null; autocorrelation: number | null; outliers: number; outlier_clusters: number; largest_cluster: number; clusters_by_chance: number; clusters_p: number };
+  /** The metrics by which phases are found, as curves (docs/definitions/micro-benchmark.md, section 2). */
+  cumulative?: Record<string, CurveJson>;
   categories?: Record<string, { count: number; share: number; median_ns: number | null }>;
-  modes?: { location_ns: number; share?: number; weight?: number }[];
+  modes?: { location_ns: number; share?: number; weight?: number; dwell?: { stays: number; longest: number; mean: number } }[];
   change_points?: number[];
   box?: { low_ns: number; q1_ns: number; median_ns?: number; q3_ns: number; high_ns: number; outside: number };
   ecdf?: { ns: number[]; share: number[] };
@@ -298,6 +303,8 @@ export interface Fingerprint {
   counters?: Record<string, unknown>;
   /** Repetitions with counters, whose run times do not count. */
   counted?: { every?: number; at?: number[]; runs_ns?: number[]; category?: string[]; perturbation?: number | null; ci?: [number | null, number | null] | null };
+  /** Where the operation spends its time. */
+  samples?: { n?: number; lost?: number; repetitions?: number; functions?: SampledJson[]; callpaths?: SampledJson[] };
   correlations?: Record<string, unknown>;
   ranks_ns?: unknown;
   [other: string]: unknown;
@@ -306,6 +313,47 @@ export interface Fingerprint {
 export interface HistogramJson {
   edges_ns: number[];
   counts: number[];
+  categories?: Record<string, number[]>;
+}
+
+/** A function, or a call path that ends in it; shares of the time of the operation. */
+export interface SampledJson {
+  function: string;
+  file: string;
+  share: number;
+  self_share: number;
+  /** Standard error of the share. */
+  error: number;
+  of_category: Record<string, number>;
+  depth?: number;
+}
+
+export interface CurveJson {
+  at: number[];
+  ns: number[];
+  /** In medians of all run times. */
+  delta: number[];
+}
+
+export interface BenchPair {
+  operation: string;
+  bytes: number;
+  verdict: string;
+  verdict_within: string;
+  why: string | null;
+  quantiles: { percent: number; a_ns: number; b_ns: number; shift: number; low: number | null; high: number | null }[];
+  launches: [number, number];
+  launches_guessed: boolean;
+}
+
+/** `latecomer bench compare --json` of the first and the last result. */
+export interface BenchComparison {
+  why?: string;
+  verdict?: string;
+  pairs?: BenchPair[];
+  metadata?: { key: string; a: unknown; b: unknown }[];
+  /** The two operands. */
+  sources?: [string, string];
 }
 
 /** A Cartesian grid: members by position, the last dimension fastest; -1: not known. */

@@ -336,6 +336,20 @@ async function sheet({ page }, about) {
   const counters = await page.locator("[role=region][aria-label=coefficients]").innerText();
   for (const text of ["0.88", "0.25", "20"]) assert.ok(counters.includes(text), counters);
   assert.ok((await page.locator("body").innerText()).includes("it changes by 12.5 %, 95 % interval 6.3 % to 25.0 %"));
+  for (const name of ["Metrics over repetitions", "Changes of the metrics"]) assert.equal(await page.locator(`figure svg[aria-label^='${name}'] polyline`).count(), 5, name);
+  for (const [category, style] of [["warmup", "mpi_p2p"], ["good", "s0fill"], ["outlier", "late"]])
+    assert.equal(await page.locator(`figure svg[aria-label='Histogram of 400 run times'] rect.${style}`).count(), about.bars[category], `${about.name}: bars of ${category}`);
+  assert.equal(await page.locator("g.quantile").count(), 5);
+  assert.equal(await page.locator("figure svg[aria-label^='Run times of 2 ranks'] line").count(), 4);
+  const phases = await page.locator("section[aria-label='Phases and patterns']").innerText();
+  for (const text of about.said) assert.ok(phases.includes(text), `${about.name}: ${text} is not in ${phases}`);
+  const samples = await page.locator("[role=region][aria-label=samples]").innerText();
+  for (const text of ["<img>progress", "libmpi.so", "75.0 %", "6.3 %"]) assert.ok(samples.includes(text), samples);
+  if (about.compared) {
+    const section = await page.locator("section[aria-label=Compared]").innerText();
+    for (const text of about.compared) assert.ok(section.includes(text), `${about.name}: ${text} is not in ${section}`);
+    assert.equal(await page.locator("figure svg[aria-label^='Distribution of the run times of A and B'] polyline").count(), 2);
+  }
   for (const category of ["first", "outlier", "good"]) assert.ok((await page.locator("[role=region][aria-label=categories]").innerText()).includes(category));
 }
 
@@ -402,7 +416,7 @@ for (const about of plan.pages) {
 
 // Accessibility: every view of a page that has all of them, dark and light.
 const violations = [];
-for (const [name, theme, only] of [["demo", "light"], ["demo", "dark"], ["scaling", "light", ["scaling", "compare"]], ["lammps", "light", ["timeline", "matrix"]], ["groups", "dark", ["timeline"]], ["fingerprint", "dark"]]) {
+for (const [name, theme, only] of [["demo", "light"], ["demo", "dark"], ["scaling", "light", ["scaling", "compare"]], ["lammps", "light", ["timeline", "matrix"]], ["groups", "dark", ["timeline"]], ["fingerprint", "dark"], ["fingerprints", "light"]]) {
   const about = plan.pages.find((page) => page.name === name);
   const { page, context } = await open(about.file, theme);
   for (const view of await page.locator("nav a").evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")))) {

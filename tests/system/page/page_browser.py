@@ -78,10 +78,13 @@ def check_grid():
 
 
 def fingerprint():
-    """Run times with a warm-up, an outlier and two modes, as `latecomer bench import` takes them; with a counter of every fifth repetition."""
-    with open("times.csv", "w", encoding="utf-8") as out:
-        out.write("".join(f"{9000 if i == 40 else 3000 - 150 * i if i < 12 else 1000 + 13 * (i % 9) + 400 * (i % 4 == 0)}\n" for i in range(400)))
-    output([LATECOMER, "bench", "import", "times.csv", "--operation", "MPI_Bcast", "--bytes", "8", "-o", "imported"])
+    """Run times with a warm-up, an outlier and two modes, as `latecomer bench import` takes them; with a counter and samples of every fifth repetition.
+    Beside them the same, 20 % longer. What the pages have to say of both."""
+    times = [9000 if i == 40 else 3000 - 50 * i if i < 20 else 1000 + 13 * (i % 9) + 400 * (i % 4 == 0) for i in range(400)]
+    for name, factor in (("imported", 1), ("imported-longer", 1.2)):
+        with open("times.csv", "w", encoding="utf-8") as out:
+            out.write("".join(f"{factor * time:g}\n" for time in times))
+        output([LATECOMER, "bench", "import", "times.csv", "--operation", "MPI_Bcast", "--bytes", "8", "-o", name])
     name = "imported/MPI_Bcast-8.fingerprint.json"
     with open(name, encoding="utf-8") as file:
         one = json.load(file)
@@ -90,8 +93,17 @@ def fingerprint():
                                   "spearman": {"good": 0.25}, "levels": {"warmup": 20, "good": 1.5}}}
     one["counted"] = {"every": 5, "at": [4 * (i + 1) for i in range(100)], "runs_ns": [2000] * 100, "category": ["good"] * 100, "perturbation": 0.125,
                       "ci": [0.0625, 0.25]}
+    one["per_rank"] = [{"median_ns": 1100 + r, "min_ns": 1000, "q95_ns": 1500, "max_ns": 9000, "last_share": 0.5} for r in range(2)]
+    one["samples"] = {"n": 30, "lost": 0, "repetitions": 100, "functions": [], "callpaths": [
+        {"function": "MPI_Bcast", "file": "libmpi.so", "share": 1, "self_share": 0.25, "error": 0, "of_category": {"good": 1}, "depth": 0},
+        {"function": "<img>progress", "file": "libmpi.so", "share": 0.75, "self_share": 0.75, "error": 0.0625, "of_category": {"good": 0.75}, "depth": 1}]}
     with open(name, "w", encoding="utf-8") as file:
         json.dump(one, file)
+    compared = json.loads(output([LATECOMER, "bench", "compare", "--json", "imported", "imported-longer"]))["pairs"][0]
+    check(one["warmup"]["end"] and one["patterns"]["period"] and compared["verdict"] == "shifted", f"{one['warmup']} {one['patterns']} {compared['verdict']}")
+    said = [f"The warm-up ends at repetition {one['warmup']['end']} ", f"every {one['patterns']['period']} repetitions", f"{one['modes'][0]['dwell']['longest']}"]
+    return {"fingerprints": True, "said": said, "bars": {c: sum(n > 0 for n in one["histogram"]["all"]["categories"][c]) for c in ("warmup", "good", "outlier")}}, \
+        {"compared": [compared["verdict"], *(f"{q['percent']:g} %" for q in compared["quantiles"])]}
 
 
 def hostile():
@@ -123,7 +135,7 @@ def results():
     grid = flavour == "openmpi" and subprocess.run(["/usr/bin/python3", "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
     if grid:
         check_grid()
-    fingerprint()
+    sheet, compared = fingerprint()
     killed(flavour, "killed")
     shutil.copytree("lammps-trace", "damaged")
     for name in os.listdir("damaged/traces"):
@@ -145,7 +157,8 @@ def results():
         ("groups", ["groups"], {"timeline": True, "groups": True}),
         ("scaling", ["lammps-1", "lammps-2", "lammps-4"], {"views": ["scaling", "compare"]}),
         ("compare", ["lammps-4", "lammps-trace"], {"views": ["scaling", "compare"]}),
-        ("fingerprint", ["imported"], {"fingerprints": True, "title": "MPI_Bcast"}),
+        ("fingerprint", ["imported"], {**sheet, "title": "MPI_Bcast"}),
+        ("fingerprints", ["imported", "imported-longer"], {**sheet, **compared, "title": "2 fingerprints"}),
         ("all kinds", ["lammps-4", "imported"], {"views": ["fingerprint"]}),
         ("killed", ["killed"], {"text": "not measured to its end"}),
         ("damaged", ["damaged"], {}),

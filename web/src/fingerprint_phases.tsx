@@ -1,0 +1,76 @@
+/** Phases of a fingerprint: where the warm-up ends and by which metrics that is seen, what comes again, outliers that come together. */
+import type { JSX } from "preact";
+import { Axes, along, ns, range, upright, WIDTH } from "./fingerprint_axes";
+import { count, percent } from "./format";
+import { Figure, Legend, Section, Table } from "./parts";
+import type { CurveJson, Fingerprint } from "./types";
+
+const METRICS: [string, string][] = [["cumulative_minimum", "cumulative minimum"], ["cumulative_median", "cumulative median"], ["cumulative_mean", "cumulative mean"],
+  ["running_median", "running median"], ["running_mean", "running mean"]];
+const BY_CHANCE = 0.001;
+
+function Curve(props: { f: Fingerprint; name: string; label: string; lists: [string, CurveJson][]; of: (c: CurveJson) => number[]; text: (v: number) => string }): JSX.Element {
+  const { f, lists } = props;
+  const last = Math.max(1, f.runs_ns.length - 1);
+  const [low, top] = range(lists.map(([, c]) => props.of(c)));
+  const height = 170;
+  const y = upright(height, low, top);
+  const end = f.warmup?.end;
+  return (
+    <Figure name={props.name} width={WIDTH} height={height} label={props.label}>
+      <Axes height={height} top={top} low={low} xText={["repetition 0", String(last)]} text={props.text} />
+      {typeof end === "number" && <line class="axis strong" x1={along(end / last)} x2={along(end / last)} y1="8" y2={height - 22}><title>{`the warm-up ends at repetition ${end}`}</title></line>}
+      {lists.map(([name, c]) => <polyline class={`line s${METRICS.findIndex((m) => m[0] === name)}`} points={props.of(c).map((v, i) => `${along(c.at[i] / last).toFixed(1)},${y(v).toFixed(1)}`).join(" ")} />)}
+    </Figure>
+  );
+}
+
+/** The metrics over repetitions, and their changes: by the cumulative minimum the end of the warm-up is found. */
+export function Curves(props: { f: Fingerprint }): JSX.Element | null {
+  const { f } = props;
+  const lists = METRICS.flatMap(([name]): [string, CurveJson][] => { const c = f.cumulative?.[name]; return c && c.at.length > 1 ? [[name, c]] : []; });
+  if (lists.length === 0) return null;
+  return (
+    <Section title="Metrics of the warm-up" note="windows of running metrics: 21 repetitions; upright line: the warm-up ends">
+      <Legend items={METRICS.map(([, text], i) => ({ class: `s${i}fill`, text }))} />
+      <Curve f={f} name="metrics" label="Metrics over repetitions (logarithmic)" lists={lists} of={(c) => c.ns.map((v) => Math.log10(Math.max(v, 1e-3)))} text={(v) => ns(10 ** v)} />
+      <h3>Change from one repetition to the next, in medians (beyond 100 % at the edge)</h3>
+      <Curve f={f} name="metric-changes" label="Changes of the metrics from one repetition to the next" lists={lists} of={(c) => c.delta.map((v) => Math.min(1, Math.max(-1, v)))} text={percent} />
+    </Section>
+  );
+}
+
+/** Sentences as those of the terminal (src/bench/fingerprint_text.c). */
+export function phaseLines(f: Fingerprint): string[] {
+  const { warmup, patterns } = f;
+  const lines: string[] = [];
+  if (typeof warmup?.end === "number") lines.push(`The warm-up ends at repetition ${warmup.end}${typeof warmup.fall === "number" ? ` (the level falls by ${percent(warmup.fall)})` : ""}.`);
+  else if (typeof warmup?.raw_end === "number") lines.push(`No warm-up: the fall of the minimum at repetition ${warmup.raw_end} is no change of level.`);
+  else lines.push("No warm-up.");
+  const points = f.change_points ?? [];
+  lines.push(points.length > 0 ? `The level changes at ${points.slice(0, 10).join(", ")}${points.length > 10 ? ", …" : ""}.` : "The level changes nowhere.");
+  if (typeof patterns?.period === "number") lines.push(`A pattern comes again every ${count(patterns.period)} repetitions (autocorrelation ${(patterns.autocorrelation ?? 0).toFixed(2)}).`);
+  else lines.push("No period is seen.");
+  if (patterns && patterns.outliers > 0) {
+    const together = patterns.clusters_p < BY_CHANCE ? "Outliers come together" : "Outliers";
+    const chance = patterns.clusters_by_chance > 0 ? ` (by chance about ${count(Math.round(patterns.clusters_by_chance))})` : "";
+    lines.push(`${together}: ${count(patterns.outliers)} in ${count(patterns.outlier_clusters)} cluster${patterns.outlier_clusters === 1 ? "" : "s"}${chance}, ${count(patterns.largest_cluster)} in the largest.`);
+  }
+  return lines;
+}
+
+export function Phases(props: { f: Fingerprint }): JSX.Element {
+  const { f } = props;
+  return (
+    <Section title="Phases and patterns">
+      <ul class="plain">{phaseLines(f).map((line) => <li>{line}</li>)}</ul>
+      {(f.modes ?? []).length > 0 && <Table name="modes" rows={f.modes ?? []} columns={[
+        { title: "mode at", cell: (m) => ns(m.location_ns), value: (m) => m.location_ns, number: true },
+        { title: "share", cell: (m) => percent(m.weight), value: (m) => m.weight, number: true },
+        { title: "in succession", hint: "repetitions in succession in this mode, mean", cell: (m) => (m.dwell ? m.dwell.mean.toFixed(1) : "–"), value: (m) => m.dwell?.mean, number: true },
+        { title: "longest", cell: (m) => count(m.dwell?.longest), value: (m) => m.dwell?.longest, number: true },
+        { title: "stays", cell: (m) => count(m.dwell?.stays), value: (m) => m.dwell?.stays, number: true },
+      ]} />}
+    </Section>
+  );
+}
