@@ -225,6 +225,7 @@ measure() {
   need "the measurements" $build_packages $test_packages
   newer_openmp
   build release
+  build release overhead-twins
   build release overhead-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
   patience=$(/usr/bin/python3 tests/gate/gate.py --patience)
   export LC_PATIENCE=$patience

@@ -81,12 +81,21 @@ def hot_path(flavour):
     return Source(f"overhead.{flavour}", "overhead", 7, 1, 40, rows, (*words, "--runs", "5"), ("--runs", "2"), 18)
 
 
+def minima(flavour):
+    """What Mao et al. 2014, 4.2, report of the extra statistics: less than 8 %."""
+    words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "no-minima,profile", "--iterations", "50000")
+    rows = tuple(Row(f"near.{operation}.minima", "%", at_most(8), f"{operation}: minima and classes of sizes, of a call with plain statistics")
+                 for operation in ("pair", "allreduce", "barrier", "bcast", "waitall"))
+    return Source(f"overhead.minima.{flavour}", "overhead", 7, int(flavour == "openmpi"), 40, rows, (*words, "--runs", "5"), ("--runs", "2"), 18)
+
+
 OPENMP = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task_one_producer": 125, "task_all_produce": 75, "taskwait": 200,
           "dependence_chain": 120}
 
 
 def overhead():
     yield from map(hot_path, FLAVOURS)
+    yield from map(minima, FLAVOURS)
     yield Source("overhead.openmp", "overhead", 7, 1, 15,
                  tuple(Row(name, "ns", at_most(ns), f"{name}: added by the profile") for name, ns in OPENMP.items()),
                  ("{python}", "{root}/tests/bench/overhead/openmp.py", "{build}/bin/latecomer", "{build}/tests/bench/overhead-openmp", "3"))

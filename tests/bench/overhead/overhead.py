@@ -3,12 +3,12 @@
 
 usage: overhead.py BUILD_DIR [--flavour openmpi|mpich] [--runs 11] [--iterations N] [--depth D] [--modes nop,profile,..]
 
-Modes: nop (the wrappers only forward), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame), sampled (that
+Modes: nop (the wrappers only forward), no-minima (plain statistics per call: no shortest calls, no classes of sizes), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame), sampled (that
 and 500 samples per second), clocks-mpi (the same over messages), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
 core takes 30 ns at one time and 120 at another. So each slice is measured together with the time that a line takes before and after it,
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
-number of slices.
+number of slices. With no-minima and profile: by how much of a call (with plain statistics) minima make it longer.
 """
 import argparse
 import os
@@ -24,6 +24,7 @@ from mpirun import mpirun  # noqa: E402
 
 MODES = {
     "nop": {"LATECOMER_MODE": "nop"},
+    "no-minima": {"LATECOMER_CLOCKS": "off", "LATECOMER_MODE": "no-minima"},
     "profile": {"LATECOMER_CLOCKS": "off"},
     "clocks": {},
     "sampled": {"LATECOMER_SAMPLE": "500"},
@@ -90,12 +91,15 @@ def print_table(slices, modes, clock, kind):
             values = found.get(mode, [])
             added = statistics.median(values) - middle if len(values) >= few else None
             if kind and added is not None:
-                figures[f"{kind}.{name}.{mode}"] = added
+                figures[f"{kind}.{name}.{mode}"] = added, "ns"
             line += ("too few slices" if added is None else
                      f"{added:.1f} ({values[len(values) // 4] - low:.1f}) {added / clock:.2f} {len(values)}").rjust(40)
         print(line)
-    for name, added in figures.items():
-        figure(name, added, "ns")
+        plain, whole = (figures.get(f"{kind}.{name}.{mode}", (None,))[0] for mode in ("no-minima", "profile"))
+        if plain is not None and whole is not None:
+            figures[f"{kind}.{name}.minima"] = 100 * (whole - plain) / (middle + plain), "%"
+    for name, (value, unit) in figures.items():
+        figure(name, value, unit)
 
 
 def main():
