@@ -92,15 +92,23 @@ def check_same_instant():
 
 def check_finalize_does_not_return():
     """The result is saved while MPI_Finalize lasts, and a line says so; another when the job is then ended from outside."""
-    process = start([*mpirun(FLAVOUR, 2), LATECOMER, "run", "-o", "linger", "--", PROGRAM, "3", "1", "linger"])
+    line = "MPI_Finalize has not returned for 5 s; the result is saved in"
+
+    def text():
+        with open("linger.err", encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    with open("linger.err", "w", encoding="utf-8") as file:
+        process = subprocess.Popen([*mpirun(FLAVOUR, 2), LATECOMER, "run", "-o", "linger", "--", PROGRAM, "3", "1", "linger"],
+                                   stdout=subprocess.DEVNULL, stderr=file, start_new_session=True)
     end = time.monotonic() + patience(40)
-    while not os.path.exists("linger/profile.cubex") and time.monotonic() < end:
+    while line not in text() and time.monotonic() < end:
         time.sleep(0.1)
     running = process.poll() is None
-    time.sleep(0.5)
     process.terminate()
-    _, err = process.communicate(timeout=patience(30))
-    assert running and "MPI_Finalize has not returned for 5 s; the result is saved in" in err, err
+    process.wait(patience(30))
+    err = text()
+    assert running and line in err and os.path.exists("linger/profile.cubex"), err
     told = "SIGTERM: everything measured" in err
     assert told or (FLAVOUR == "openmpi" and several_hosts.openmpi_version() >= 5), err  # whose launcher does not pass on what is said then
     found = result("linger")

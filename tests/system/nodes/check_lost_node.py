@@ -20,8 +20,17 @@ BUILD, FLAVOUR, PROGRAM = (os.path.abspath(sys.argv[1]), *sys.argv[2:4])
 LATECOMER = f"{BUILD}/bin/latecomer"
 
 
+def begun(directory):
+    return f"{os.getcwd()}/{directory.replace('/', '-')}-begun"
+
+
+def wait_until_begun(directory):
+    """All ranks have made rounds."""
+    wait_for(lambda: len(glob.glob(f"{begun(directory)}.*")) == 4 and os.path.getsize(f"{directory}/.ranks") == 4 * 128)
+
+
 def start(directory, *options):
-    words = several_hosts.launcher(FLAVOUR, 4) + [LATECOMER, "run", "-o", directory, *options, "--", PROGRAM, "100000", "5"]
+    words = several_hosts.launcher(FLAVOUR, 4) + [LATECOMER, "run", "-o", directory, *options, "--", PROGRAM, "100000", "5", "begun", begun(directory)]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
 
 
@@ -70,8 +79,7 @@ def result_of(directory, process):
 
 def check_lost():
     process = start("lost")
-    wait_for(lambda: os.path.exists("lost/.ranks") and os.path.getsize("lost/.ranks") == 4 * 128)
-    time.sleep(2)
+    wait_until_begun("lost")
     err = lose_node2(process)
     result_of("lost", process)
     found, text = show("lost")
@@ -117,10 +125,7 @@ def signal_parents(host, number):
 def check_asked():
     """`latecomer dump`, on whatever host, brings the ranks of all up to date; a host that does not answer is told of."""
     process = start("asked")
-    wait_for(lambda: os.path.exists("asked/.ranks") and os.path.getsize("asked/.ranks") == 4 * 128)
-    ask = [LATECOMER, "dump", os.path.abspath("asked")]
-    # MPI_Init is done and all ranks have made rounds
-    wait_for(lambda: several_hosts.on("node1", ask).returncode == 0 and min(ranks_of(show("asked")[0])) > 0)
+    wait_until_begun("asked")
     last = 0
 
     def is_newer(host):
@@ -130,14 +135,34 @@ def check_asked():
 
     for host in ("node1", "node2", "node1"):
         last = wait_for(lambda: is_newer(host))  # at once where the ranks made rounds meanwhile
+
+    def is_newer_on_node1():
+        found, _, said = dump("asked", "node1")
+        assert "1 of 2 nodes did not answer" in said, said
+        counts = dict(zip((l["node"] for l in found["locations"]), ranks_of(found)))
+        assert 0 < counts["node2"] <= last, (last, counts)
+        return counts["node1"] > last  # node1 makes rounds, sooner or later
+
     signal_parents("node2", "STOP")
-    found, text, said = dump("asked", "node1")
+    wait_for(is_newer_on_node1)
     signal_parents("node2", "CONT")
-    assert "1 of 2 nodes did not answer" in said, said
-    counts = dict(zip((l["node"] for l in found["locations"]), ranks_of(found)))
-    assert counts["node1"] > last and 0 < counts["node2"] <= last, (last, counts)
     process.terminate()
     process.communicate(timeout=patience(30))
+
+
+def kill_those_of(directory):
+    """All processes of this host that the run has started; how many there were."""
+    killed = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                ours = directory.encode() in file.read()
+            if ours:
+                os.kill(int(pid), 9)
+                killed += 1
+        except OSError:
+            pass
+    return killed
 
 
 def check_parts_without_result():
@@ -146,18 +171,10 @@ def check_parts_without_result():
     process = start("parts/run", "--dump-every=0.3")
     wait_for(lambda: len(glob.glob("parts/run/.partial.*.raw")) == 2 and has_rounds_of_all("parts/run"))
     several_hosts.on("node2", ["sh", "-c", "kill -9 -1"])
-    for pid in filter(str.isdigit, os.listdir("/proc")):  # of this host: all that the run has started
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                ours = b"parts/run" in file.read()
-            if ours:
-                os.kill(int(pid), 9)
-        except OSError:
-            pass
+    wait_for(lambda: not kill_those_of("parts/run"))
     process.kill()
     process.communicate()
-    time.sleep(3)  # a guard may save what it has
-    if glob.glob("parts/run/.partial.*.raw"):  # else a guard was left, and has joined them
+    if glob.glob("parts/run/.partial.*.raw"):  # else a guard has joined them before it was killed
         for name in ("profile.cubex", "meta.json"):
             if os.path.exists(f"parts/run/{name}"):
                 os.unlink(f"parts/run/{name}")

@@ -1,5 +1,6 @@
 """Measured runs end: MPICH over UCX and tcp hangs in MPI_Finalize depending on what was sent before, also without the tool, which
-must not add to that. (Its way to part lets nearly all runs end that hang without it.) Run by hosts.py.
+must not add to that. (Its way to part lets nearly all runs end that hang without it, so how many hang is a matter of chance.) With Open MPI all
+runs end. Run by hosts.py.
 
 usage: ends.py LATECOMER PROGRAM FLAVOUR RUNS [bare]     bare: the same number of runs without the tool, to compare
 """
@@ -16,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from patience import patience  # noqa: E402
 
 PROGRAMS = ("nothing", "barrier", "ask", "collectives", "ring")
-LIMIT_S = 40
+LIMIT_S = patience(40)
 
 
 def ends(words):
@@ -53,7 +54,8 @@ def main():
         if "bare" in sys.argv[5:]:
             hung_bare[name] = sum(not ends([*launch, program, name]) for _ in range(runs))
     print(f"{flavour}, of {runs} runs each hung: measured {hung}, bare {hung_bare}")
-    # one more than none: the machine may be too busy for ranks to meet
+    if flavour == "openmpi":  # which ends without the tool, too
+        return 1 if sum(hung.values()) > 0 else 0
     return 0 if all(n <= max(1, hung_bare.get(name, 0)) for name, n in hung.items()) and sum(hung.values()) <= 2 + sum(hung_bare.values()) else 1
 
 

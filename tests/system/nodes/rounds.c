@@ -1,6 +1,7 @@
 /* rounds N MS [END]: N rounds of work (MS milliseconds, rank 0 twice as long), a barrier and an
  * allreduce. END: what happens instead of a good end: "kill R" rank R dies of SIGKILL in the
- * middle, "linger" MPI_Finalize does not return on any rank. */
+ * middle, "linger" MPI_Finalize does not return on any rank; "begun PATH" a good end, and each rank
+ * makes the file PATH.RANK after its second round. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,16 @@ static int linger(MPI_Comm comm, int key, void *value, void *state) {
     return MPI_SUCCESS;
 }
 
+static void make_file(const char *path, int rank) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s.%d", path, rank);
+    FILE *file = fopen(name, "w");
+    if (file == NULL)
+        perror(name);
+    else
+        fclose(file);
+}
+
 int main(int argc, char **argv) {
     int rank, size, rounds = atoi(argv[1]), ms = atoi(argv[2]);
     const char *end = argc > 3 ? argv[3] : "";
@@ -29,6 +40,8 @@ int main(int argc, char **argv) {
             raise(SIGKILL);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (i == 1 && strcmp(end, "begun") == 0)
+            make_file(argv[4], rank);
     }
     if (rank == 0) {
         printf("%d ranks, %d rounds\n", size, rounds);

@@ -56,7 +56,7 @@ def finish(process, directory):
     while process.poll() is None and time.monotonic() < end:
         if os.path.exists(f"{directory}/.profile.raw") or os.path.exists(f"{directory}/profile.cubex"):
             try:
-                process.wait(5)
+                process.wait(patience(5))
             except subprocess.TimeoutExpired:
                 break
         time.sleep(0.02)
