@@ -96,7 +96,7 @@ class Slice:
         self.part, self.begin, self.end, self.longest = part, time.monotonic(), time.monotonic() + 60 * minutes, minutes == MOST_MINUTES
         self.first, self.next, self.passed, self.skipped, self.failed = number, number, 0, 0, []
         self.in_vain = 0  # skipped one after the other
-        self.cases = Counter()
+        self.cases, self.version = Counter(), version()  # that of the beginning: what is committed meanwhile is not what runs
 
     def minutes(self):
         return (time.monotonic() - self.begin) / 60
@@ -151,7 +151,7 @@ class Slice:
             return
         cases = " ".join(f"{kind.replace(' ', '')}={number}" for kind, number in sorted(self.cases.items()) if number) or "-"
         names = " ".join(item.name.replace(" ", "_") for _, item in self.failed) or "-"
-        fields = [self.part, version(), self.first, self.next - 1, round(self.minutes()), self.passed, len(self.failed), names, cases]
+        fields = [self.part, self.version, self.first, self.next - 1, round(self.minutes()), self.passed, len(self.failed), names, cases]
         new = not TABLE.exists()
         with TABLE.open("a", encoding="utf-8") as table:
             if new:
@@ -174,7 +174,7 @@ def run_slice(part, minutes, number):
     kinds = parts.kinds_of(part)
     parts.SCRATCH.mkdir(parents=True, exist_ok=True)
     piece = Slice(part, minutes, number)
-    print(f"{part}: from number {number}, {len(kinds)} kinds of items, {minutes} minutes, version {version()}", flush=True)
+    print(f"{part}: from number {number}, {len(kinds)} kinds of items, {minutes} minutes, version {piece.version}", flush=True)
     try:
         if parts.PARTS[part].loaded:
             with Busy(parts.SCRATCH) as busy:
