@@ -44,9 +44,9 @@ class Tests:
         command = ["ctest", "--test-dir", f"build/{self.preset}", "-R", f"^{re.escape(name)}$", "-FA", ".*", "--no-tests=error", "--output-on-failure"]
         return lambda turn: Item(title, command)
 
-    def drawn(self, name, width, old, new, **env):
-        """A kind: the command of the test with the words `new` for `old`, in which {first}, {last}, {width} and {scratch} stand for this turn's seeds.
-        None: the compiler of its programs is not installed."""
+    def drawn(self, name, width, old, new, cases=None, **env):
+        """A kind: the command of the test with the words `new` for `old`, in which {first}, {last}, {width} and {scratch} stand for this turn's seeds; it takes
+        as many cases. None: the compiler of its programs is not installed."""
         if name not in self.commands and f"openmp.left_out.{name.rpartition('.')[2]}" in self.commands:
             return None
         command = self.commands[name]
@@ -60,7 +60,7 @@ class Tests:
             changed = command[:places[0]] + [word.format(**words) for word in new] + command[places[0] + len(old):]
             build = "" if self.preset == "release" else f" ({self.preset})"
             return Item(f"{name}:{first}-{words['last']}{build}", changed, {key: value.format(**words) for key, value in env.items()},
-                        kind=f"{name}{build}", cases=width)
+                        kind=f"{name}{build}", cases=cases or width)
         return item
 
     def end_of(self, name, n):
@@ -113,7 +113,7 @@ def fuzz(tests):
     t = tests["asan"]
     names = [name for name in t.commands if name.startswith("fuzz.")]
     # seeds of one number each: mutation i of seed s has state s + 7919 i
-    return [t.drawn(name, 1, t.commands[name][1:3], ("500", "{first}")) for name in names]
+    return [t.drawn(name, 1, t.commands[name][1:3], ("100", "{first}"), cases=100) for name in names]
 
 
 def sanitizers(tests):
