@@ -66,7 +66,7 @@ def probe(runs):
 
 
 def sweep(runs):
-    done = json.loads(runs.measured("sweep", "MPI_Allreduce", "--vary", "PROBED_SLOW_US=2000,0,200", "--rounds", "3", "--reps", "40", "--json", "-o", "sweep",
+    done = json.loads(runs.measured("sweep", "MPI_Allreduce", "--vary", "PROBED_SLOW_US=2000,0,200", "--rounds", "2", "--reps", "30", "--sync", "barrier", "--json", "-o", "sweep",
                                     PROBED_GROW_US="0"))
     variants = done["jobs"][0]["variants"]
     check("sweep", [v["settings"]["PROBED_SLOW_US"] for v in variants] == ["0", "200", "2000"], variants)
@@ -78,7 +78,7 @@ def sweep(runs):
 
 def guidelines(runs):
     """MPI_Allreduce wastes 200 us: slower than MPI_Reduce and MPI_Bcast, and than its nonblocking twin; two halves waste twice as much."""
-    done = json.loads(runs.measured("guidelines", "MPI_Allreduce", "--reps", "20", "--bytes", "16", "--rounds", "3", "--sync", "barrier", "--json", "-o", "guidelines",
+    done = json.loads(runs.measured("guidelines", "MPI_Allreduce", "--reps", "20", "--bytes", "16", "--rounds", "2", "--sync", "barrier", "--json", "-o", "guidelines",
                                     PROBED_SLOW_US="200"))
     mock_ups = {c["mock_up"]: c for c in done["comparisons"]}
     for name, c in mock_ups.items():
