@@ -7,7 +7,20 @@
 #include "base/lookup.h"
 #include "base/mem.h"
 
-enum { N_CAUSES = 50, CHAIN_LENGTH = 32, N_DETAILS = 4 };
+enum { N_CAUSES = 50, CHAIN_LENGTH = 32 };
+
+/* What the owner of a wait state tells of it; the first ones are its details. */
+enum {
+    TOLD_CNODE,
+    TOLD_START,
+    TOLD_TICKS,
+    TOLD_KIND,
+    N_DETAILS,
+    TOLD_NEXT = N_DETAILS,
+    TOLD_PART,
+    TOLD_SHARE,
+    N_TOLD
+};
 
 struct cause {
     uint32_t location, cnode, local;
@@ -126,26 +139,6 @@ static enum lc_err find_largest(const struct lc_delay *delay, const struct lc_ha
     return LC_OK;
 }
 
-/* States of the chain of each cause, first victim first; -1 after the last. shares[]: how much of
- * the waiting of each is due to the cause. What a wait state carries is its own waiting and what
- * was handed to it; the cause has the share largest / carried of the first one, and that of each
- * further one as much smaller as the part of its costs that it handed on. So the parts of a chain
- * add up to at most `largest`; the rest are wait states beside the chain. */
-static void follow(const struct lc_handed *handed, const struct cause *causes, size_t n,
-                   int64_t *states, double *shares) {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t state = (uint32_t)causes[i].state;
-        double part = causes[i].largest;
-        for (size_t k = 0; k < CHAIN_LENGTH && state != LC_NONE && causes[i].largest > 0; k++) {
-            double costs = handed->costs[state];
-            shares[i * CHAIN_LENGTH + k] = costs > 0 ? part / costs : 0;
-            states[i * CHAIN_LENGTH + k] = state;
-            part = shares[i * CHAIN_LENGTH + k] * handed->handed_most[state];
-            state = handed->handed_by[state];
-        }
-    }
-}
-
 static uint32_t location_of(const struct lc_timelines *lines, int64_t state) {
     size_t after =
         LC_FIRST_WHERE(i, 1, lines->trace->n_locations, lines->first_state[i] > (uint64_t)state);
@@ -154,22 +147,74 @@ static uint32_t location_of(const struct lc_timelines *lines, int64_t state) {
     return (uint32_t)after - 1;
 }
 
-/* Owners tell call path, start, waiting time and kind of the states. */
-static void fill_details(const struct lc_timelines *lines, const int64_t *states, size_t n,
-                         int64_t *details) {
-    for (size_t i = 0; i < n; i++) {
-        if (states[i] < 0)
-            continue;
-        const struct lc_timeline *line = lc_timeline_of(lines, location_of(lines, states[i]));
-        if (line == NULL)
-            continue;
-        const struct lc_state *s = &line->states[(uint64_t)states[i] - line->first_state];
-        details[i * N_DETAILS] = s->cnode;
-        details[i * N_DETAILS + 1] = s->start;
-        details[i * N_DETAILS + 2] = s->ticks;
-        details[i * N_DETAILS + 3] = lc_cost_kind_of(line->loc->waits[s->wait].kind);
+/* Where the chain of a cause has come to. */
+struct head {
+    int64_t state; /* -1: it has ended */
+    double part;   /* how much of what the state carries is due to the cause */
+};
+
+static int64_t bits_of(double value) {
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double value_of(int64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The owner of the head tells its share and details, and which head is the next. */
+static void tell_victim(const struct lc_timelines *lines, const struct lc_handed *handed,
+                        const struct head *head, int64_t told[N_TOLD]) {
+    const struct lc_timeline *line = lc_timeline_of(lines, location_of(lines, head->state));
+    if (line == NULL)
+        return;
+    const struct lc_state *s = &line->states[(uint64_t)head->state - line->first_state];
+    size_t own = (size_t)(s - lines->states);
+    double share = handed->costs[own] > 0 ? head->part / handed->costs[own] : 0;
+    told[TOLD_NEXT] = handed->handed_by[own] == LC_NO_STATE ? -1 : (int64_t)handed->handed_by[own];
+    told[TOLD_PART] = bits_of(share * handed->handed_most[own]);
+    told[TOLD_SHARE] = bits_of(share);
+    told[TOLD_CNODE] = s->cnode;
+    told[TOLD_START] = s->start;
+    told[TOLD_TICKS] = s->ticks;
+    told[TOLD_KIND] = lc_cost_kind_of(line->loc->waits[s->wait].kind);
+}
+
+/* States of the chain of each cause, first victim first, all chains at a time from rank to rank.
+ * shares[]: how much of the waiting of each is due to the cause. What a wait state carries is its
+ * own waiting and what was handed to it; the cause has the share largest / carried of the first
+ * one, and that of each further one as much smaller as the part of its costs that it handed on. So
+ * the parts of a chain add up to at most `largest`; the rest are wait states beside the chain. */
+static void find_victims(const struct lc_timelines *lines, const struct lc_handed *handed,
+                         const struct cause *causes, size_t n, struct victims *victims) {
+    struct head heads[N_CAUSES];
+    for (size_t i = 0; i < n; i++)
+        heads[i] =
+            (struct head){causes[i].largest > 0 ? (int64_t)causes[i].state : -1, causes[i].largest};
+    for (size_t k = 0; k < CHAIN_LENGTH; k++) {
+        int64_t told[N_CAUSES][N_TOLD] = {{0}};
+        bool any = false;
+        for (size_t i = 0; i < n; i++)
+            if (heads[i].state >= 0) {
+                any = true;
+                tell_victim(lines, handed, &heads[i], told[i]);
+            }
+        if (!any)
+            return;
+        lc_transport_allreduce_i64(lines->trace->comm, told[0], n * N_TOLD, LC_OP_SUM);
+        for (size_t i = 0; i < n; i++) {
+            if (heads[i].state < 0)
+                continue;
+            victims->states[i * CHAIN_LENGTH + k] = heads[i].state;
+            victims->shares[i * CHAIN_LENGTH + k] = value_of(told[i][TOLD_SHARE]);
+            memcpy(&victims->details[(i * CHAIN_LENGTH + k) * N_DETAILS], told[i],
+                   N_DETAILS * sizeof *victims->details);
+            heads[i] = (struct head){told[i][TOLD_NEXT], value_of(told[i][TOLD_PART])};
+        }
     }
-    lc_transport_allreduce_i64(lines->trace->comm, details, n * N_DETAILS, LC_OP_SUM);
 }
 
 static json_t *chain_json(const struct lc_timelines *lines, const int64_t *states,
@@ -179,12 +224,13 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
     for (size_t k = 0; k < CHAIN_LENGTH && states[k] >= 0; k++) {
         const int64_t *d = &details[k * N_DETAILS];
         json_t *victim = json_object();
-        lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[0]);
-        json_object_set_new(victim, "start_s", lc_place_time(trace, d[1]));
-        json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[2]));
-        json_object_set_new(victim, "cost_s", lc_place_seconds(trace, (double)d[2] * shares[k]));
+        lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[TOLD_CNODE]);
+        json_object_set_new(victim, "start_s", lc_place_time(trace, d[TOLD_START]));
+        json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[TOLD_TICKS]));
+        json_object_set_new(victim, "cost_s",
+                            lc_place_seconds(trace, (double)d[TOLD_TICKS] * shares[k]));
         json_object_set_new(victim, "kind",
-                            json_string(lc_cost_kind_name((enum lc_cost_kind)d[3])));
+                            json_string(lc_cost_kind_name((enum lc_cost_kind)d[TOLD_KIND])));
         json_array_append_new(chain, victim);
     }
     return chain;
@@ -256,19 +302,6 @@ static void victims_free(struct victims *victims) {
     free(victims->details);
 }
 
-/* The rank that swept the model knows who handed on to whom. */
-static void find_victims(const struct lc_timelines *lines, const struct lc_handed *handed,
-                         uint32_t sweeper, const struct cause *causes, size_t n,
-                         struct victims *victims) {
-    const struct lc_transport *comm = lines->trace->comm;
-    size_t most = N_CAUSES * CHAIN_LENGTH;
-    if (comm->rank == sweeper)
-        follow(handed, causes, n, victims->states, victims->shares);
-    lc_transport_bcast(comm, victims->states, most * sizeof *victims->states, sweeper);
-    lc_transport_bcast(comm, victims->shares, most * sizeof *victims->shares, sweeper);
-    fill_details(lines, victims->states, most, victims->details);
-}
-
 /* On rank 0 the list of causes of a model. */
 static enum lc_err find_chains(const struct lc_delay *delay, const struct lc_long_term *long_term,
                                enum lc_delay_model model, json_t **list) {
@@ -287,7 +320,7 @@ static enum lc_err find_chains(const struct lc_delay *delay, const struct lc_lon
     if (err == LC_OK)
         err = lc_transport_agree(comm, victims_new(&victims));
     if (err == LC_OK) {
-        find_victims(lines, handed, lc_long_term_rank(comm, model), causes, n, &victims);
+        find_victims(lines, handed, causes, n, &victims);
         if (comm->rank == 0)
             *list = causes_json(lines, causes, n, &victims);
     }

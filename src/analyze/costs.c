@@ -95,30 +95,6 @@ uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode) {
     return LC_NONE;
 }
 
-static const double parts_per_tick = 1099511627776.0; /* 2^40 */
-
-void lc_exact_add(struct lc_exact *sum, double ticks) {
-    double whole = floor(ticks);
-    sum->whole += (int64_t)whole;
-    sum->parts += (int64_t)((ticks - whole) * parts_per_tick + 0.5);
-    if (sum->parts >= (int64_t)1 << 40) {
-        sum->parts -= (int64_t)1 << 40;
-        sum->whole++;
-    }
-}
-
-void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
-                    size_t n) {
-    int64_t values[2 * LC_COST_ROWS];
-    for (size_t i = 0; i < n; i++) {
-        values[2 * i] = sums[i].whole;
-        values[2 * i + 1] = sums[i].parts;
-    }
-    lc_transport_allreduce_i64(comm, values, 2 * n, LC_OP_SUM);
-    for (size_t i = 0; i < n; i++)
-        totals[i] = (double)values[2 * i] + (double)values[2 * i + 1] / parts_per_tick;
-}
-
 void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]) {
     lc_exact_total(costs->lines->trace->comm, costs->published, totals, LC_COST_ROWS);
 }

@@ -7,6 +7,7 @@
 #ifndef LC_ANALYZE_COSTS_H
 #define LC_ANALYZE_COSTS_H
 
+#include "analyze/exact.h"
 #include "analyze/profile.h"
 
 enum lc_cost_kind {
@@ -43,18 +44,13 @@ enum lc_cost_metric {
 
 enum { LC_COST_ROWS = LC_COST_METRICS * LC_MODELS * LC_COST_KINDS };
 
-/* A sum of ticks that does not depend on the order of its parts: whole ticks and 2^-40 of a tick.
- * Zero-initialise. */
-struct lc_exact {
-    int64_t whole, parts;
-};
 struct lc_costs {
     const struct lc_timelines *lines;
     double *(*rows)[LC_COST_ROWS];           /* per location of this rank */
     struct lc_exact published[LC_COST_ROWS]; /* sums of rows that are in the results by now */
     uint32_t handles[LC_COST_ROWS];          /* in the results; LC_NONE: no metric of this trace */
-    /* costs that ended at waiting without cause (on the rank that swept) */
-    double uncaused[LC_MODELS][LC_COST_KINDS];
+    /* costs that ended at waiting without cause */
+    struct lc_exact uncaused[LC_MODELS][LC_COST_KINDS];
     int64_t n_judged,
         n_indirect;           /* wait states with a cause; those of them with an indirect part */
     int64_t n_circles;        /* wait states in a circle (wrong clocks) */
@@ -76,12 +72,6 @@ enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric
                          double ticks);
 /* Index of a call path in the timeline, LC_NONE if the location never visits it. */
 uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
-
-/* Adds ticks; the sum does not depend on the order. */
-void lc_exact_add(struct lc_exact *sum, double ticks);
-/* Over all ranks: sums[i] becomes totals[i]; at most LC_COST_ROWS. Collective. */
-void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
-                    size_t n);
 
 /* Sums of what was published, by row (lc_cost_row). Collective. */
 void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]);

@@ -11,18 +11,30 @@ struct blocking {
     int64_t start, end;
     int64_t without; /* when it would end if the cause came at once: its start, or where all wait
                         for all the start of the last but one */
-    uint32_t location, cause;
+    uint32_t cause, reserved;
 };
 
-/* What rank 0 needs to follow the path. */
+/* What one rank hands to the next on the way along the path, followed by the locations that were
+ * visited at this instant. */
+struct passed {
+    int64_t time, slack, instant;
+    uint64_t n_segments; /* so far */
+    uint32_t location;
+    uint32_t n_visited;
+    uint32_t ended; /* the path, or somebody had no memory */
+    uint32_t reserved;
+};
+
+/* What a rank needs to follow the path. */
 struct walk {
     struct blocking *blockings; /* by location, then start */
-    size_t *first;              /* per location, n_locations + 1 */
+    size_t n_blockings;
+    size_t *first; /* per location of this rank, n_locs + 1 */
     struct lc_segment *segments;
     size_t n_segments, cap_segments;
     uint32_t *visited; /* at the current instant */
-    size_t n_visited, cap_visited;
-    int64_t instant;
+    size_t cap_visited;
+    struct passed at;
 };
 
 /* Lowest location with the latest last event; *before: the latest last event of all others. */
@@ -72,7 +84,12 @@ static bool is_for_all(uint8_t kind) {
 
 struct joint_blocking { /* a blocking in a barrier or the like */
     int64_t end, start;
-    uint32_t cause, index; /* of the blocking */
+    uint32_t cause, index; /* of the blocking, on its rank */
+};
+
+struct joint_end {
+    int64_t latest; /* start of those who wait for the same */
+    uint32_t index, reserved;
 };
 
 static uint64_t joint_key(const void *joint, uint32_t index, int level) {
@@ -80,30 +97,66 @@ static uint64_t joint_key(const void *joint, uint32_t index, int level) {
     return level == 0 ? x->cause : lc_key_signed(x->end);
 }
 
-/* Those who wait for one cause until one instant, together: without the cause they would go on when
- * the last of them came. */
-static enum lc_err find_last_but_one(struct blocking *blockings, size_t n) {
-    struct joint_blocking *joint = NULL;
-    size_t n_joint = 0;
+/* ends[i] of joint[i]: those who wait for one cause until one instant, together: without the cause
+ * they would go on when the last of them came. */
+static enum lc_err find_latest(const struct joint_blocking *joint, size_t n,
+                               struct joint_end **ends) {
+    uint32_t *order = NULL;
+    LC_TRY(lc_alloc(ends, n + 1, sizeof **ends));
+    LC_TRY(lc_order_by(&order, joint, n, joint_key, 2));
+    for (size_t i = 0, end; i < n; i = end) {
+        const struct joint_blocking *first = &joint[order[i]];
+        int64_t latest = INT64_MIN;
+        for (end = i; end < n && joint[order[end]].end == first->end &&
+                      joint[order[end]].cause == first->cause;
+             end++)
+            latest = joint[order[end]].start > latest ? joint[order[end]].start : latest;
+        for (size_t k = i; k < end; k++)
+            (*ends)[order[k]] =
+                (struct joint_end){.latest = latest, .index = joint[order[k]].index};
+    }
+    free(order);
+    return LC_OK;
+}
+
+/* At the owner of the cause all who wait for it are together. */
+static enum lc_err find_last_but_one(const struct lc_trace *trace, struct blocking *blockings,
+                                     size_t n) {
+    struct joint_blocking *joint = NULL, *arrived = NULL;
+    struct joint_end *ends = NULL, *back = NULL;
+    uint32_t *dest = NULL;
+    uint64_t *counts = NULL;
+    size_t n_joint = 0, n_arrived = 0, n_back = 0, at = 0;
     for (size_t i = 0; i < n; i++)
         n_joint += blockings[i].without == INT64_MAX;
-    LC_TRY(lc_alloc(&joint, n_joint + 1, sizeof *joint));
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++)
-        if (blockings[i].without == INT64_MAX)
+    enum lc_err err = lc_alloc(&joint, n_joint + 1, sizeof *joint);
+    if (err == LC_OK)
+        err = lc_alloc(&dest, n_joint + 1, sizeof *dest);
+    if (err == LC_OK)
+        err = lc_alloc(&counts, trace->comm->size, sizeof *counts);
+    err = lc_transport_agree(trace->comm, err);
+    for (size_t i = 0; i < n && err == LC_OK; i++)
+        if (blockings[i].without == INT64_MAX) {
+            dest[at] = lc_trace_owner(trace, blockings[i].cause);
             joint[at++] = (struct joint_blocking){blockings[i].end, blockings[i].start,
                                                   blockings[i].cause, (uint32_t)i};
-    enum lc_err err = lc_sort_by(joint, n_joint, sizeof *joint, joint_key, 2);
-    for (size_t i = 0, end; i < n_joint && err == LC_OK; i = end) {
-        int64_t latest = INT64_MIN;
-        for (end = i;
-             end < n_joint && joint[end].end == joint[i].end && joint[end].cause == joint[i].cause;
-             end++)
-            latest = joint[end].start > latest ? joint[end].start : latest;
-        for (size_t k = i; k < end; k++)
-            blockings[joint[k].index].without = latest;
-    }
+        }
+    if (err == LC_OK)
+        err = lc_transport_exchange_from(trace->comm, joint, dest, n_joint, sizeof *joint,
+                                         (void **)&arrived, &n_arrived, counts);
+    if (err == LC_OK)
+        err = lc_transport_agree(trace->comm, find_latest(arrived, n_arrived, &ends));
+    if (err == LC_OK) /* as they came: by rank */
+        err = lc_transport_exchange_grouped(trace->comm, ends, counts, sizeof *ends, (void **)&back,
+                                            &n_back, NULL);
+    for (size_t i = 0; i < n_back && err == LC_OK; i++)
+        blockings[back[i].index].without = back[i].latest;
     free(joint);
+    free(arrived);
+    free(ends);
+    free(back);
+    free(dest);
+    free(counts);
     return err;
 }
 
@@ -117,7 +170,6 @@ static size_t list_blockings(const struct lc_loc *loc, struct blocking *out) {
         struct blocking b = {.start = w->start,
                              .end = w->release,
                              .without = is_for_all(w->kind) ? INT64_MAX : w->start,
-                             .location = loc->id,
                              .cause = w->cause};
         size_t at = n++;
         for (; at > 0 && out[at - 1].start == b.start && out[at - 1].end > b.end; at--)
@@ -127,113 +179,135 @@ static size_t list_blockings(const struct lc_loc *loc, struct blocking *out) {
     return n;
 }
 
-/* Rank 0: puts what came rank by rank, each in order of its locations, in order of all locations.
- */
-static enum lc_err order_blockings(struct walk *walk, struct blocking *arrived, size_t n,
-                                   const struct lc_trace *trace) {
-    if (n >= LC_NONE)
-        return lc_fail(LC_ERR_RANGE,
-                       "critical path: more than 4294967294 blockings: analyse a part of the run");
-    LC_TRY(lc_alloc(&walk->first, trace->n_locations + 2, sizeof *walk->first));
-    for (size_t i = 0; i < n; i++)
-        walk->first[arrived[i].location + 2]++;
-    for (size_t i = 1; i <= trace->n_locations; i++)
-        walk->first[i + 1] += walk->first[i];
-    LC_TRY(lc_alloc(&walk->blockings, n + 1, sizeof *walk->blockings));
-    for (size_t i = 0; i < n; i++)
-        walk->blockings[walk->first[arrived[i].location + 1]++] = arrived[i];
-    return find_last_but_one(walk->blockings, n);
-}
-
-static enum lc_err gather_blockings(struct walk *walk, const struct lc_trace *trace) {
-    struct blocking *mine = NULL, *arrived = NULL;
-    size_t n = 0, most = 0, bytes = 0;
+static enum lc_err list_all(struct walk *walk, const struct lc_trace *trace) {
+    size_t *n = &walk->n_blockings, most = 0;
     for (size_t i = 0; i < trace->n_locs; i++)
         most += trace->locs[i].n_waits;
-    enum lc_err err = lc_transport_agree(trace->comm, lc_alloc(&mine, most + 1, sizeof *mine));
-    for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++)
-        n += list_blockings(&trace->locs[i], mine + n);
-    if (err == LC_OK)
-        err = lc_transport_gather(trace->comm, mine, n * sizeof *mine, (void **)&arrived, &bytes,
-                                  NULL);
-    free(mine);
-    if (err == LC_OK && trace->comm->rank == 0)
-        err = order_blockings(walk, arrived, bytes / sizeof *arrived, trace);
-    free(arrived);
-    return lc_transport_agree(trace->comm, err);
+    if (most >= LC_NONE)
+        return lc_fail(LC_ERR_RANGE, "critical path: more than 4294967294 blockings on one rank: "
+                                     "use more ranks");
+    LC_TRY(lc_alloc(&walk->blockings, most + 1, sizeof *walk->blockings));
+    LC_TRY(lc_alloc(&walk->first, trace->n_locs + 1, sizeof *walk->first));
+    for (size_t i = 0; i < trace->n_locs; i++) {
+        *n += list_blockings(&trace->locs[i], walk->blockings + *n);
+        walk->first[i + 1] = *n;
+    }
+    return LC_OK;
 }
 
 /* The last blocking of the location that starts before `time`, or NULL. */
-static const struct blocking *last_before(const struct walk *walk, uint32_t location,
-                                          int64_t time) {
-    size_t begin = walk->first[location];
-    size_t after =
-        LC_FIRST_WHERE(i, begin, walk->first[location + 1], walk->blockings[i].start >= time);
+static const struct blocking *last_before(const struct walk *walk, size_t own, int64_t time) {
+    size_t begin = walk->first[own];
+    size_t after = LC_FIRST_WHERE(i, begin, walk->first[own + 1], walk->blockings[i].start >= time);
     return after > begin ? &walk->blockings[after - 1] : NULL;
 }
 
-static enum lc_err visit(struct walk *walk, uint32_t location, int64_t time) {
-    if (walk->instant != time)
-        walk->n_visited = 0;
-    walk->instant = time;
-    LC_TRY(lc_grow(&walk->visited, &walk->cap_visited, walk->n_visited + 1, sizeof *walk->visited));
-    walk->visited[walk->n_visited++] = location;
+static enum lc_err visit(struct walk *walk) {
+    struct passed *at = &walk->at;
+    if (at->instant != at->time)
+        at->n_visited = 0;
+    at->instant = at->time;
+    LC_TRY(lc_grow(&walk->visited, &walk->cap_visited, at->n_visited + (size_t)1,
+                   sizeof *walk->visited));
+    walk->visited[at->n_visited++] = at->location;
     return LC_OK;
 }
 
 static bool was_visited(const struct walk *walk, uint32_t location) {
-    for (size_t i = 0; i < walk->n_visited; i++)
+    for (uint32_t i = 0; i < walk->at.n_visited; i++)
         if (walk->visited[i] == location)
             return true;
     return false;
 }
 
-static enum lc_err add_segment(struct walk *walk, uint32_t location, int64_t from, int64_t to,
-                               int64_t slack) {
+static enum lc_err add_segment(struct walk *walk, int64_t from) {
+    struct passed *at = &walk->at;
     LC_TRY(lc_grow(&walk->segments, &walk->cap_segments, walk->n_segments + 1,
                    sizeof *walk->segments));
-    walk->segments[walk->n_segments++] =
-        (struct lc_segment){.location = location, .from = from, .to = to, .slack = slack};
+    walk->segments[walk->n_segments++] = (struct lc_segment){.location = at->location,
+                                                             .number = (uint32_t)at->n_segments++,
+                                                             .from = from,
+                                                             .to = at->time,
+                                                             .slack = at->slack};
     return LC_OK;
 }
 
-/* docs/definitions/wait-states.md#4-critical-path, "Extraction". */
-static enum lc_err follow(struct walk *walk, const struct lc_critical_path *path, int64_t before) {
-    uint32_t p = path->last;
-    int64_t t = path->upper, slack = t - before;
-    walk->instant = INT64_MIN;
-    for (;;) {
-        LC_TRY(visit(walk, p, t));
-        const struct blocking *b = last_before(walk, p, t);
-        if (b == NULL || b->end <= path->lower)
-            return add_segment(walk, p, path->lower, t, slack);
-        if (b->end < t || (b->end == t && !was_visited(walk, b->cause))) {
-            LC_TRY(add_segment(walk, p, b->end, t, slack));
-            slack = b->end - b->without;
-            t = b->end;
-            p = b->cause;
-        } else if (b->end > t && !was_visited(walk, b->cause)) { /* wrong clocks */
-            p = b->cause;
+/* docs/definitions/wait-states.md#4-critical-path, "Extraction": as far as the path leads through
+ * locations of this rank. */
+static enum lc_err follow_own(struct walk *walk, const struct lc_critical_path *path) {
+    const struct lc_trace *trace = path->lines->trace;
+    struct passed *at = &walk->at;
+    while (lc_trace_owner(trace, at->location) == trace->comm->rank) {
+        LC_TRY(visit(walk));
+        const struct blocking *b = last_before(walk, trace->own[at->location], at->time);
+        if (b != NULL && b->end > path->lower &&
+            (b->end < at->time || (b->end == at->time && !was_visited(walk, b->cause)))) {
+            LC_TRY(add_segment(walk, b->end));
+            at->slack = b->end - b->without;
+            at->time = b->end;
+            at->location = b->cause;
+        } else if (b != NULL && b->end > at->time && b->end > path->lower &&
+                   !was_visited(walk, b->cause)) { /* wrong clocks */
+            at->location = b->cause;
         } else {
-            return add_segment(walk, p, path->lower, t, slack);
+            at->ended = 1;
+            return add_segment(walk, path->lower);
         }
     }
+    return LC_OK;
 }
 
-static enum lc_err share_segments(struct lc_critical_path *path, struct walk *walk) {
-    const struct lc_transport *comm = path->lines->trace->comm;
-    uint64_t n = walk->n_segments;
-    lc_transport_bcast(comm, &n, sizeof n, 0);
-    if (comm->rank == 0) {
-        path->segments = walk->segments;
-        walk->segments = NULL;
-    }
+/* Passes the path on to the owner of the location that it has come to; its end to everybody. */
+static void pass_on(const struct walk *walk, const struct lc_trace *trace) {
+    size_t bytes = sizeof walk->at + walk->at.n_visited * sizeof *walk->visited;
+    char *message = NULL;
+    enum lc_err err = lc_alloc(&message, bytes, 1);
+    if (err != LC_OK) /* all others wait for it */
+        lc_transport_abort(1);
+    memcpy(message, &walk->at, sizeof walk->at);
+    if (walk->at.n_visited > 0)
+        memcpy(message + sizeof walk->at, walk->visited, bytes - sizeof walk->at);
+    for (uint32_t r = 0; r < trace->comm->size; r++)
+        if (walk->at.ended ? r != trace->comm->rank : r == lc_trace_owner(trace, walk->at.location))
+            lc_transport_send(r, message, bytes);
+    free(message);
+}
+
+static enum lc_err take_over(struct walk *walk) {
+    char *message;
+    size_t bytes;
+    lc_transport_receive((void **)&message, &bytes);
+    memcpy(&walk->at, message, sizeof walk->at);
     enum lc_err err =
-        comm->rank == 0 ? LC_OK : lc_alloc(&path->segments, n + 1, sizeof *path->segments);
-    LC_TRY(lc_transport_agree(comm, err));
-    path->n_segments = n;
-    lc_transport_bcast(comm, path->segments, n * sizeof *path->segments, 0);
-    return LC_OK;
+        lc_grow(&walk->visited, &walk->cap_visited, walk->at.n_visited, sizeof *walk->visited);
+    if (err == LC_OK && walk->at.n_visited > 0)
+        memcpy(walk->visited, message + sizeof walk->at, bytes - sizeof walk->at);
+    free(message);
+    return err;
+}
+
+/* From the end of the path to its begin, from rank to rank. before: when the path could have ended
+ * elsewhere. Collective. */
+static enum lc_err follow(struct walk *walk, const struct lc_critical_path *path, int64_t before) {
+    const struct lc_trace *trace = path->lines->trace;
+    enum lc_err err = LC_OK;
+    walk->at = (struct passed){.time = path->upper,
+                               .slack = path->upper - before,
+                               .instant = INT64_MIN,
+                               .location = path->last};
+    bool mine = lc_trace_owner(trace, path->last) == trace->comm->rank;
+    while (!walk->at.ended) {
+        if (!mine)
+            err = take_over(walk);
+        mine = false;
+        if (walk->at.ended)
+            break;
+        if (err == LC_OK)
+            err = follow_own(walk, path);
+        walk->at.ended |= err != LC_OK;
+        pass_on(walk, trace);
+    }
+    return err;
 }
 
 /* Adds a segment of the location with this index; local[cnode]: index of the call path in its
@@ -255,11 +329,8 @@ static void add_profile(struct lc_critical_path *path, size_t l, const struct lc
 static size_t own_segments(const struct lc_critical_path *path, uint64_t *own) {
     const struct lc_trace *trace = path->lines->trace;
     size_t n = 0;
-    for (size_t i = 0; i < path->n_segments; i++) {
-        const struct lc_loc *loc = lc_trace_loc(trace, path->segments[i].location);
-        if (loc != NULL)
-            own[n++] = (uint64_t)(loc - trace->locs) << 32 | i;
-    }
+    for (size_t i = 0; i < path->n_own_segments; i++)
+        own[n++] = (uint64_t)trace->own[path->segments[i].location] << 32 | i;
     return n;
 }
 
@@ -290,7 +361,7 @@ static enum lc_err sum_segments(struct lc_critical_path *path) {
     if (err == LC_OK)
         err = lc_profile_new(&profile, lines->trace->n_cnodes);
     if (err == LC_OK)
-        err = lc_alloc(&own, path->n_segments + 1, sizeof *own);
+        err = lc_alloc(&own, path->n_own_segments + 1, sizeof *own);
     if (err == LC_OK)
         err = lc_alloc(&local, lines->trace->n_cnodes + 1, sizeof *local);
     size_t n = err == LC_OK ? own_segments(path, own) : 0, current = SIZE_MAX;
@@ -318,12 +389,14 @@ enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timeline
     *path = (struct lc_critical_path){.lines = lines};
     enum lc_err err = lc_transport_agree(trace->comm, find_bounds(path, mpi_only, &before));
     if (err == LC_OK)
-        err = gather_blockings(&walk, trace);
+        err = lc_transport_agree(trace->comm, list_all(&walk, trace));
     if (err == LC_OK)
-        err = lc_transport_agree(trace->comm,
-                                 trace->comm->rank == 0 ? follow(&walk, path, before) : LC_OK);
+        err = find_last_but_one(trace, walk.blockings, walk.n_blockings);
     if (err == LC_OK)
-        err = share_segments(path, &walk);
+        err = lc_transport_agree(trace->comm, follow(&walk, path, before));
+    path->segments = walk.segments;
+    path->n_own_segments = walk.n_segments;
+    path->n_segments = walk.at.n_segments;
     if (err == LC_OK && path->n_segments > UINT32_MAX)
         err = lc_fail(LC_ERR_RANGE,
                       "critical path: more than 4294967295 segments: analyse a part of the run");
@@ -333,7 +406,6 @@ enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timeline
         lc_transport_allreduce_i64(trace->comm, path->total, trace->n_cnodes, LC_OP_SUM);
     free(walk.blockings);
     free(walk.first);
-    free(walk.segments);
     free(walk.visited);
     if (err != LC_OK)
         lc_path_free(path);

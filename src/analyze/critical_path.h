@@ -12,16 +12,18 @@
  * of n21 and members of scans are blocked by one, the last; the last but one is not known there, so
  * that the slack is an upper bound.)
  *
- * The blockings are gathered on rank 0 (32 bytes each), which follows the path backwards; all ranks
- * get the segments, and each sums up those of its own locations. Ties go to the lowest location, so
- * that the path is the same for any number of ranks. */
+ * The blockings stay at the owners of their locations (32 bytes each). The path is followed
+ * backwards from rank to rank: the owner of a location follows it as far as it leads through its
+ * own locations, and passes it on to the owner of the next. Each rank keeps and sums up the
+ * segments of its own locations. Ties go to the lowest location, so that the path is the same for
+ * any number of ranks. */
 #ifndef LC_ANALYZE_CRITICAL_PATH_H
 #define LC_ANALYZE_CRITICAL_PATH_H
 
 #include "analyze/profile.h"
 
 struct lc_segment {
-    uint32_t location, reserved;
+    uint32_t location, number; /* along the path, the latest is 0 */
     int64_t from, to, slack;
 };
 
@@ -29,8 +31,9 @@ struct lc_critical_path {
     const struct lc_timelines *lines;
     int64_t lower, upper;        /* bounds */
     uint32_t last;               /* where the path ends */
-    struct lc_segment *segments; /* latest first */
-    size_t n_segments;
+    struct lc_segment *segments; /* of the locations of this rank, latest first */
+    size_t n_own_segments;
+    uint64_t n_segments; /* of all ranks */
     int64_t **on_path;   /* per location of this rank: ticks per call path of its timeline */
     int64_t **slack;     /* the same: how much of it may go */
     int64_t *total;      /* per call path of the trace: on_path of all locations (all ranks) */
@@ -38,8 +41,8 @@ struct lc_critical_path {
 };
 
 /* Fills `path` on every rank; mpi_only: between MPI_Init and MPI_Finalize. Collective; errors are
- * the same on all ranks: LC_ERR_NOMEM; LC_ERR_RANGE: more blockings or segments than can be
- * gathered. */
+ * the same on all ranks: LC_ERR_NOMEM; LC_ERR_RANGE: more blockings on one rank, or
+ * segments, than 32 bits number. */
 enum lc_err lc_path_find(struct lc_critical_path *path, const struct lc_timelines *lines,
                          bool mpi_only);
 /* Frees what it holds, not the struct. */

@@ -24,6 +24,7 @@ struct window_entry {
 
 struct blame_reply {
     uint32_t location, index; /* of the state in its timeline */
+    uint32_t interval, reserved;
     int64_t code, waits;
 };
 
@@ -122,19 +123,32 @@ static enum lc_err send_intervals(struct lc_delay *delay) {
     return lc_transport_agree(trace->comm, err);
 }
 
-enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_sync_interval *interval,
-                          enum lc_cost_metric metric, enum lc_delay_model model,
-                          enum lc_cost_kind kind, double ticks) {
-    const struct lc_timeline *line = lc_timeline_of(delay->lines, interval->cause);
-    size_t loc = (size_t)(line - delay->lines->lines);
-    if (interval->code == 0) { /* wrong clocks: the call that released */
-        uint32_t local = lc_costs_local(line, interval->cause_cnode);
-        return lc_costs_add(delay->costs, loc, metric, model, kind, local == LC_NONE ? 0 : local,
-                            ticks);
+/* Without an excess (wrong clocks): the call that released. */
+size_t lc_delay_n_blamed(const struct lc_sync_interval *interval) {
+    return interval->code == 0 ? 1 : (size_t)(interval[1].excess - interval->excess);
+}
+
+double lc_delay_blamed(const struct lc_delay *delay, const struct lc_sync_interval *interval,
+                       size_t i, double ticks, uint32_t *local) {
+    if (interval->code == 0) {
+        *local =
+            lc_costs_local(lc_timeline_of(delay->lines, interval->cause), interval->cause_cnode);
+        *local = *local == LC_NONE ? 0 : *local;
+        return ticks;
     }
-    for (uint64_t i = interval->excess; i < interval[1].excess; i++)
-        LC_TRY(lc_costs_add(delay->costs, loc, metric, model, kind, delay->excess_cnode[i],
-                            ticks * (double)delay->excess_ticks[i] / (double)interval->code));
+    *local = delay->excess_cnode[interval->excess + i];
+    return ticks * (double)delay->excess_ticks[interval->excess + i] / (double)interval->code;
+}
+
+/* Books short-term costs on the code of the cause. */
+static enum lc_err book(struct lc_delay *delay, const struct lc_sync_interval *interval,
+                        enum lc_delay_model model, double ticks) {
+    size_t loc = (size_t)(lc_timeline_of(delay->lines, interval->cause) - delay->lines->lines);
+    for (size_t i = 0, n = lc_delay_n_blamed(interval); i < n; i++) {
+        uint32_t local;
+        double part = lc_delay_blamed(delay, interval, i, ticks, &local);
+        LC_TRY(lc_costs_add(delay->costs, loc, LC_SHORT_TERM, model, interval->kind, local, part));
+    }
     return LC_OK;
 }
 
@@ -256,6 +270,17 @@ static void apply_handed(const struct measuring *m) {
         }
 }
 
+/* What is known of a state's interval, to the state. */
+static void take_reply(struct lc_delay *delay, const struct blame_reply *reply) {
+    const struct lc_timeline *line = lc_timeline_of(delay->lines, reply->location);
+    const struct lc_state *state = &line->states[reply->index];
+    struct lc_state_blame *blame = &delay->blame[state - delay->lines->states];
+    blame->code = reply->code;
+    blame->waits = reply->waits;
+    blame->cause = line->loc->waits[state->wait].cause;
+    blame->interval = reply->interval;
+}
+
 static enum lc_err measure(struct measuring *m, struct lc_sync_interval *x, size_t index) {
     struct lc_delay *delay = m->delay;
     struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
@@ -281,18 +306,19 @@ static enum lc_err measure(struct measuring *m, struct lc_sync_interval *x, size
         double to_code, to_wait;
         lc_delay_shares(model, x->ticks, x->code, x->waits, &to_code, &to_wait);
         if (to_code > 0)
-            LC_TRY(
-                lc_delay_book(delay, x, LC_SHORT_TERM, model, x->kind, (double)x->ticks * to_code));
+            LC_TRY(book(delay, x, model, (double)x->ticks * to_code));
     }
-    uint64_t number = x->state - delay->lines->first_state[x->waiting];
+    struct blame_reply reply = {.location = x->waiting,
+                                .index =
+                                    (uint32_t)(x->state - delay->lines->first_state[x->waiting]),
+                                .interval = (uint32_t)(x - delay->intervals),
+                                .code = x->code,
+                                .waits = x->waits};
     if (own != NULL) {
-        struct lc_state_blame *blame = &delay->blame[&own->states[number] - delay->lines->states];
-        blame->code = x->code;
-        blame->waits = x->waits;
+        take_reply(delay, &reply);
     } else {
         m->reply_dest[m->n_replies] = lc_trace_owner(delay->lines->trace, x->waiting);
-        m->replies[m->n_replies++] =
-            (struct blame_reply){x->waiting, (uint32_t)number, x->code, x->waits};
+        m->replies[m->n_replies++] = reply;
     }
     return LC_OK;
 }
@@ -386,13 +412,8 @@ static enum lc_err send_replies(struct measuring *m) {
     size_t n = 0;
     LC_TRY(lc_transport_exchange(trace->comm, m->replies, m->reply_dest, m->n_replies,
                                  sizeof *m->replies, (void **)&arrived, &n));
-    for (size_t i = 0; i < n; i++) {
-        const struct lc_timeline *line = lc_timeline_of(delay->lines, arrived[i].location);
-        struct lc_state_blame *blame =
-            &delay->blame[&line->states[arrived[i].index] - delay->lines->states];
-        blame->code = arrived[i].code;
-        blame->waits = arrived[i].waits;
-    }
+    for (size_t i = 0; i < n; i++)
+        take_reply(delay, &arrived[i]);
     m->n_replies = 0;
     free(arrived);
     return LC_OK;
@@ -446,6 +467,8 @@ enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *line
     struct measuring m = {.delay = delay, .cause_location = LC_NONE};
     enum lc_err err = lc_transport_agree(
         comm, lc_alloc(&delay->blame, lines->n_states + 1, sizeof *delay->blame));
+    for (uint64_t i = 0; i < lines->n_states && err == LC_OK; i++)
+        delay->blame[i].cause = LC_NONE;
     if (err == LC_OK)
         err = send_intervals(delay);
     if (err == LC_OK)

@@ -40,6 +40,8 @@ struct lc_delay {
     struct lc_state_blame {
         int64_t code, waits;      /* D and W of its interval; both 0 without cause */
         double handed[LC_MODELS]; /* the largest share of a later wait state */
+        uint32_t cause;           /* LC_NONE: none */
+        uint32_t interval;        /* its index at the owner of the cause */
     } * blame;
 };
 
@@ -71,10 +73,10 @@ static inline void lc_delay_shares(enum lc_delay_model model, int64_t ticks, int
     }
 }
 
-/* Books `ticks` on the code of the cause, each call path by its part of the excess. Errors:
- * LC_ERR_NOMEM, in which case some of the call paths have got their part. */
-enum lc_err lc_delay_book(struct lc_delay *delay, const struct lc_sync_interval *interval,
-                          enum lc_cost_metric metric, enum lc_delay_model model,
-                          enum lc_cost_kind kind, double ticks);
+/* The call paths of the cause that are to blame for the costs of an interval. */
+size_t lc_delay_n_blamed(const struct lc_sync_interval *interval);
+/* Number i of them: its part of `ticks`; *local: its index in the timeline of the cause. */
+double lc_delay_blamed(const struct lc_delay *delay, const struct lc_sync_interval *interval,
+                       size_t i, double ticks, uint32_t *local);
 
 #endif

@@ -8,12 +8,16 @@
 #include <unistd.h>
 
 #include "analyze/archive_file.h"
+#include "analyze/replay.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
 /* Measured peak of the whole analysis (docs/trace-analysis.md), and what a record takes at least in
  * a file: announcements of damaged archives are not believed. */
 enum { BYTES_PER_EVENT = 44, LEAST_FILE_BYTES = 2, PATH_BYTES = 4096 };
+
+/* Of root causes, at most at one time, measured by `latecomer.sh measure 'analyze.ranks.*'`. */
+enum { BYTES_PER_WAIT = 300, BYTES_PER_INTERVAL = 220, BYTES_OF_MESSAGES = 1 << 20 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -120,30 +124,30 @@ static uint64_t hash_node(void) {
     return lc_hash_text(LC_HASH_BEGIN, name);
 }
 
-static enum lc_err compare(uint64_t need, uint64_t left, const char *of) {
+static enum lc_err compare(uint64_t need, uint64_t left, const char *what, const char *of) {
     if (need <= left)
         return LC_OK;
     return lc_fail(LC_ERR_NOMEM,
-                   "memory: the analysis needs about %" PRIu64 " MiB%s, %" PRIu64
+                   "memory: the analysis needs about %" PRIu64 " MiB%s%s, %" PRIu64
                    " MiB are left: use more nodes, or record less (latecomer run --filter)",
-                   (need >> 20) + 1, of, left >> 20);
+                   (need >> 20) + 1, what, of, left >> 20);
 }
 
 /* needs[]: of all ranks. */
-static enum lc_err judge(const struct lc_transport *comm, const struct need *needs) {
+static enum lc_err judge(const struct lc_transport *comm, const struct need *needs,
+                         const char *what) {
     const struct need *own = &needs[comm->rank];
     uint64_t sum = 0;
     for (uint32_t r = 0; r < comm->size; r++)
         sum += needs[r].node == own->node ? needs[r].bytes : 0;
-    LC_TRY(compare(sum, left_on_node(), " on this node"));
-    return compare(own->bytes, own->left,
+    LC_TRY(compare(sum, left_on_node(), what, " on this node"));
+    return compare(own->bytes, own->left, what,
                    comm->size == 1 ? " (ulimit -v)" : " per rank (ulimit -v)");
 }
 
-enum lc_err lc_forecast_check(const struct lc_trace *trace, const char *archive) {
-    const struct lc_transport *comm = trace->comm;
-    struct need own = {own_events(trace, archive) * BYTES_PER_EVENT, left_of_address_space(),
-                       hash_node()};
+static enum lc_err check_need(const struct lc_transport *comm, uint64_t need_bytes,
+                              const char *what) {
+    struct need own = {need_bytes, left_of_address_space(), hash_node()};
     struct need *needs = NULL;
     size_t bytes = 0;
     LC_TRY(lc_transport_gather(comm, &own, sizeof own, (void **)&needs, &bytes, NULL));
@@ -153,8 +157,40 @@ enum lc_err lc_forecast_check(const struct lc_trace *trace, const char *archive)
     err = lc_transport_agree(comm, err);
     if (err == LC_OK) {
         lc_transport_bcast(comm, needs, comm->size * sizeof *needs, 0);
-        err = lc_transport_agree(comm, judge(comm, needs));
+        err = lc_transport_agree(comm, judge(comm, needs, what));
     }
     free(needs);
     return err;
+}
+
+enum lc_err lc_forecast_check(const struct lc_trace *trace, const char *archive) {
+    return check_need(trace->comm, own_events(trace, archive) * BYTES_PER_EVENT, "");
+}
+
+/* A wait state is with its location, its interval with the cause. */
+enum lc_err lc_forecast_root_causes(const struct lc_trace *trace, uint64_t *bytes) {
+    int64_t *intervals = NULL;
+    uint64_t n_states = 0;
+    LC_TRY(lc_transport_agree(trace->comm,
+                              lc_alloc(&intervals, trace->comm->size, sizeof *intervals)));
+    for (size_t l = 0; l < trace->n_locs; l++)
+        for (size_t i = 0; i < trace->locs[l].n_waits; i++) {
+            const struct lc_wait *w = &trace->locs[l].waits[i];
+            n_states++;
+            if ((w->flags & LC_WAIT_STATE) && w->cause != LC_NONE)
+                intervals[lc_trace_owner(trace, w->cause)]++;
+        }
+    lc_transport_allreduce_i64(trace->comm, intervals, trace->comm->size, LC_OP_SUM);
+    uint64_t costs = BYTES_OF_MESSAGES + n_states * BYTES_PER_WAIT +
+                     (uint64_t)intervals[trace->comm->rank] * BYTES_PER_INTERVAL;
+    uint64_t gains = lc_replay_need(trace);
+    *bytes = costs > gains ? costs : gains; /* one after the other */
+    free(intervals);
+    return LC_OK;
+}
+
+enum lc_err lc_forecast_check_root_causes(const struct lc_trace *trace) {
+    uint64_t bytes;
+    LC_TRY(lc_forecast_root_causes(trace, &bytes));
+    return check_need(trace->comm, bytes, " for root causes");
 }

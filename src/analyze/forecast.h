@@ -1,5 +1,6 @@
 /* Does the trace fit into memory? Asked once the definitions have told how many events there are,
- * before the first of them is read. Called by read.c. */
+ * before the first of them is read; and again when the wait states are known, before their causes
+ * are looked for. Called by read.c, pipeline.c. */
 #ifndef LC_ANALYZE_FORECAST_H
 #define LC_ANALYZE_FORECAST_H
 
@@ -9,5 +10,11 @@
  * available memory, what is left of the limits of its control groups, and of a rank's limit of
  * address space. */
 enum lc_err lc_forecast_check(const struct lc_trace *trace, const char *archive);
+
+/* Bytes that root causes and gains need on this rank beside the events and wait states, about.
+ * Collective. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_forecast_root_causes(const struct lc_trace *trace, uint64_t *bytes);
+/* The same question for these. Collective. Errors: those of lc_forecast_check. */
+enum lc_err lc_forecast_check_root_causes(const struct lc_trace *trace);
 
 #endif

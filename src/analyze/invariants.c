@@ -102,11 +102,8 @@ static void find_waiting(const struct lc_costs *costs,
             ticks[1][kind] += w->cause != LC_NONE ? s->ticks : 0;
         }
     lc_transport_allreduce_i64(lines->trace->comm, ticks[0], 2 * LC_COST_KINDS, LC_OP_SUM);
-    struct lc_exact lost[LC_MODELS * LC_COST_KINDS] = {{0, 0}};
     double totals[LC_MODELS * LC_COST_KINDS];
-    for (int i = 0; i < LC_MODELS * LC_COST_KINDS; i++)
-        lc_exact_add(&lost[i], costs->uncaused[i / LC_COST_KINDS][i % LC_COST_KINDS]);
-    lc_exact_total(lines->trace->comm, lost, totals, LC_MODELS * LC_COST_KINDS);
+    lc_exact_total(lines->trace->comm, costs->uncaused[0], totals, LC_MODELS * LC_COST_KINDS);
     for (int kind = 0; kind < LC_COST_KINDS; kind++) {
         waiting[kind] = (struct kind_of_waiting){.all = ticks[0][kind], .caused = ticks[1][kind]};
         for (int model = 0; model < LC_MODELS; model++)

@@ -1,25 +1,32 @@
 /* Long-term costs (docs/definitions/wait-states.md#33-delay-costs): wait states pass their costs on
  * to the earlier waiting of their cause, backwards in time.
  *
- * The graph of wait states is small against the trace (64 bytes per wait state, no profiles): it is
- * gathered on one analysis rank per model, which walks through it in one fixed order: that makes
- * the sums the same for any number of ranks, and needs no message per step of a chain. Vectors of
- * costs (one value per kind) exist only for wait states that have received something and are not
- * yet processed. A wait state with a long run of waits in its interval (two locations that never
- * synchronise) hands over to blocks of them (graph_spans.h), so that n wait states cost O(n log n).
- * What arrives at a wait state goes back to the owner of its interval, which books it on the code
- * of the cause. */
+ * The graph of wait states stays where it is: a wait state at the owner of its location, its
+ * interval, which leads to the earlier waits of its cause, at the owner of the cause. Each rank
+ * goes through its wait states, the latest first; once all later ones have handed over to one, what
+ * it carries goes to its interval, as a message where that is another rank's. The messages travel
+ * in rounds (lc_rounds); ranks go back in time together, so that few costs are on their way at
+ * once. All sums are exact (exact.h), so that neither the order of the messages nor the number of
+ * ranks changes a bit.
+ *
+ * Vectors of costs (a sum per model and kind of waiting that occurs) exist only for wait states
+ * that have received something and are not yet processed. A wait state with a long run of waits in
+ * its interval (two locations that never synchronise) hands over to blocks of them (graph_spans.h),
+ * so that n wait states cost O(n log n). What arrives at an interval is booked on the code of the
+ * cause. */
 #ifndef LC_ANALYZE_LONG_TERM_H
 #define LC_ANALYZE_LONG_TERM_H
 
 #include "analyze/delay.h"
 
+#define LC_NO_STATE UINT64_MAX
+
 struct lc_handed { /* of one delay-cost model */
     /* per interval of this rank: its waiting and all that was passed on to it */
     double *carried;
-    /* On the rank that swept the model, by number of the wait state: the later one that handed over
-     * most, LC_NONE if none did. NULL on others. */
-    uint32_t *handed_by;
+    /* Per wait state of this rank: the number of the later one that handed over most (of equals the
+     * lowest), LC_NO_STATE if none did. */
+    uint64_t *handed_by;
     double *handed_most; /* how much that was */
     double *costs; /* per wait state: its waiting and all that was passed on to it, in ticks; 0
                       where its cause is unknown */
@@ -27,17 +34,10 @@ struct lc_handed { /* of one delay-cost model */
 
 struct lc_long_term {
     struct lc_handed of[LC_MODELS];
-    uint64_t n_states;
 };
 
-/* The rank that sweeps a model. */
-static inline uint32_t lc_long_term_rank(const struct lc_transport *comm,
-                                         enum lc_delay_model model) {
-    return (uint32_t)model % comm->size;
-}
-
 /* Hands costs on and books what arrives. Collective; errors are the same on all ranks:
- * LC_ERR_NOMEM; LC_ERR_RANGE: more wait states than 32 bits number. */
+ * LC_ERR_NOMEM; LC_ERR_RANGE: more wait states on one rank than 32 bits number. */
 enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay);
 /* Frees what it holds, not the struct. */
 void lc_long_term_free(struct lc_long_term *result);

@@ -7,6 +7,7 @@
 
 #include "analyze/crash.h"
 #include "analyze/event_store.h"
+#include "analyze/forecast.h"
 #include "analyze/health.h"
 #include "analyze/analysis_meta.h"
 #include "analyze/page_timeline.h"
@@ -58,6 +59,8 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     char *meta = NULL;
     enum lc_err err = find_waits(trace, options, &correction);
     facts->waits_ns = lc_monotonic_raw_ns();
+    if (err == LC_OK)
+        err = lc_forecast_check_root_causes(trace);
     if (err == LC_OK)
         err = lc_rootcause_run(trace, &root_options, &root);
     if (err == LC_OK)

@@ -338,3 +338,14 @@ struct lc_timeline *lc_timeline_of(const struct lc_timelines *lines, uint32_t lo
     const struct lc_loc *loc = lc_trace_loc(lines->trace, location);
     return loc != NULL ? &lines->lines[loc - lines->trace->locs] : NULL;
 }
+
+size_t lc_line_of_state(const struct lc_timelines *lines, uint64_t state) {
+    return LC_FIRST_WHERE(
+        i, 0, lines->trace->n_locs,
+        (uint64_t)(lines->lines[i].states - lines->states) + lines->lines[i].n_states > state);
+}
+
+uint64_t lc_state_number(const struct lc_timelines *lines, uint64_t state) {
+    const struct lc_timeline *line = &lines->lines[lc_line_of_state(lines, state)];
+    return line->first_state + (state - (uint64_t)(line->states - lines->states));
+}

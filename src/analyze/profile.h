@@ -63,6 +63,11 @@ void lc_timelines_free(struct lc_timelines *lines);
 /* The timeline of a location of this rank; it belongs to `lines`. */
 struct lc_timeline *lc_timeline_of(const struct lc_timelines *lines, uint32_t location);
 
+/* Which timeline of this rank (an index in lines[]) the state with this index in states[] is of. */
+size_t lc_line_of_state(const struct lc_timelines *lines, uint64_t state);
+/* Its number in the trace. */
+uint64_t lc_state_number(const struct lc_timelines *lines, uint64_t state);
+
 /* All zeros; lc_profile_free frees it. LC_ERR_NOMEM. */
 enum lc_err lc_profile_new(struct lc_profile *profile, size_t n_cnodes);
 /* Frees the arrays, not the struct. */

@@ -33,6 +33,10 @@ struct lc_replay_change {
 /* Steps that rank 0 can hold; of longer traces arrivals are left out, then there is no replay. */
 enum { LC_REPLAY_STEPS = 1 << 24 };
 
+/* Bytes that replays of this trace need on this rank, about; 0 where there will be none.
+ * Collective. */
+uint64_t lc_replay_need(const struct lc_trace *trace);
+
 /* Collective; lc_replay_free frees it. LC_ERR_NOMEM; LC_ERR_RANGE: too many blockings. */
 enum lc_err lc_replay_new(struct lc_replay **replay, const struct lc_timelines *lines);
 /* NULL is allowed. */

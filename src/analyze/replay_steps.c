@@ -8,6 +8,10 @@
 #include "base/lookup.h"
 #include "base/mem.h"
 
+/* At most at one time, of each step: on its rank, and on rank 0; measured by `latecomer.sh measure
+ * 'analyze.ranks.*'`. */
+enum { BYTES_PER_STEP = 200, BYTES_PER_GATHERED_STEP = 250 };
+
 /* --- the steps --- */
 
 static bool is_mutual(const struct lc_wait *w) {
@@ -367,6 +371,17 @@ static enum lc_err find_ends(struct lc_replay *replay) {
             replay->last[trace->locs[l].id] = trace->locs[l].time[trace->locs[l].n_transitions - 1];
     lc_transport_allreduce_i64(trace->comm, replay->last, trace->n_locations, LC_OP_MAX);
     return LC_OK;
+}
+
+uint64_t lc_replay_need(const struct lc_trace *trace) {
+    int64_t own[2], all[2];
+    count_steps(trace, own, all);
+    if (all[0] > LC_REPLAY_STEPS)
+        return 0;
+    bool partial = all[0] + all[1] > LC_REPLAY_STEPS;
+    uint64_t n = (uint64_t)(own[0] + (partial ? 0 : own[1]));
+    uint64_t gathered = (uint64_t)(all[0] + (partial ? 0 : all[1]));
+    return n * BYTES_PER_STEP + (trace->comm->rank == 0 ? gathered * BYTES_PER_GATHERED_STEP : 0);
 }
 
 enum lc_err lc_replay_new(struct lc_replay **out, const struct lc_timelines *lines) {

@@ -4,7 +4,7 @@
  * and so are short runs as a whole.
  *
  * A tree over n blocks has the nodes 1 to 2 n - 1; the blocks are those from n on, and the parent
- * of node i is i / 2. Used by delay.c, wait_graph.c, graph_spans.c, long_term.c. */
+ * of node i is i / 2. Used by delay.c, graph_spans.c, long_term.c. */
 #ifndef LC_ANALYZE_SPANS_H
 #define LC_ANALYZE_SPANS_H
 

@@ -240,3 +240,118 @@ enum lc_err lc_transport_gather(const struct lc_transport *comm, const void *dat
     }
     return err;
 }
+
+enum { ROUND_TAG = 1, PASSED_TAG = 2, ROUND_RECORDS = 1 << 14, LEAST_RECORDS = 64 };
+
+struct lc_rounds {
+    const struct lc_transport *comm;
+    size_t record_bytes, room, n_told;
+    int64_t *out_told, *in_told; /* per rank: records, then what is told */
+    char *out, *in;              /* per rank: room */
+    MPI_Request *requests;       /* two per rank */
+    MPI_Status *statuses;
+};
+
+void lc_rounds_free(struct lc_rounds *rounds) {
+    if (rounds == NULL)
+        return;
+    free(rounds->out_told);
+    free(rounds->in_told);
+    free(rounds->out);
+    free(rounds->in);
+    free(rounds->requests);
+    free(rounds->statuses);
+    free(rounds);
+}
+
+enum lc_err lc_rounds_new(struct lc_rounds **rounds, const struct lc_transport *comm,
+                          size_t record_bytes, size_t least, size_t n_told) {
+    struct lc_rounds *r = NULL;
+    size_t p = comm->size, room = ROUND_RECORDS / p;
+    room = room > LEAST_RECORDS ? room : LEAST_RECORDS;
+    room = p == 1 ? 0 : room > least ? room : least;
+    enum lc_err err = lc_alloc(&r, 1, sizeof *r);
+    if (err == LC_OK) {
+        *r = (struct lc_rounds){
+            .comm = comm, .record_bytes = record_bytes, .room = room, .n_told = n_told + 1};
+        err = lc_alloc(&r->out_told, p * r->n_told, sizeof *r->out_told);
+    }
+    if (err == LC_OK)
+        err = lc_alloc(&r->in_told, p * r->n_told, sizeof *r->in_told);
+    if (err == LC_OK)
+        err = lc_alloc(&r->out, p * room, record_bytes);
+    if (err == LC_OK)
+        err = lc_alloc(&r->in, p * room, record_bytes);
+    if (err == LC_OK)
+        err = lc_alloc(&r->requests, 2 * p, sizeof *r->requests);
+    if (err == LC_OK)
+        err = lc_alloc(&r->statuses, 2 * p, sizeof *r->statuses);
+    err = lc_transport_agree(comm, err);
+    if (err != LC_OK) {
+        lc_rounds_free(r);
+        r = NULL;
+    }
+    *rounds = r;
+    return err;
+}
+
+size_t lc_rounds_room(const struct lc_rounds *rounds, uint32_t rank) {
+    return rounds->room - (size_t)rounds->out_told[rank * rounds->n_told];
+}
+
+void *lc_rounds_put(struct lc_rounds *rounds, uint32_t rank) {
+    size_t at = rank * rounds->room + (size_t)rounds->out_told[rank * rounds->n_told]++;
+    return rounds->out + at * rounds->record_bytes;
+}
+
+void lc_rounds_turn(struct lc_rounds *rounds, const int64_t *told) {
+    size_t n_told = rounds->n_told, bytes = rounds->record_bytes;
+    int n = 0;
+    for (uint32_t r = 0; r < rounds->comm->size; r++)
+        memcpy(&rounds->out_told[r * n_told + 1], told, (n_told - 1) * sizeof *told);
+    if (rounds->comm->size == 1) {
+        memcpy(rounds->in_told, rounds->out_told, n_told * sizeof *told);
+        return;
+    }
+    MPI_Alltoall(rounds->out_told, (int)n_told, MPI_INT64_T, rounds->in_told, (int)n_told,
+                 MPI_INT64_T, MPI_COMM_WORLD);
+    for (uint32_t r = 0; r < rounds->comm->size; r++)
+        if (rounds->in_told[r * n_told] > 0)
+            MPI_Irecv(rounds->in + r * rounds->room * bytes,
+                      (int)((size_t)rounds->in_told[r * n_told] * bytes), MPI_BYTE, (int)r,
+                      ROUND_TAG, MPI_COMM_WORLD, &rounds->requests[n++]);
+    for (uint32_t r = 0; r < rounds->comm->size; r++) {
+        if (rounds->out_told[r * n_told] > 0)
+            MPI_Isend(rounds->out + r * rounds->room * bytes,
+                      (int)((size_t)rounds->out_told[r * n_told] * bytes), MPI_BYTE, (int)r,
+                      ROUND_TAG, MPI_COMM_WORLD, &rounds->requests[n++]);
+        rounds->out_told[r * n_told] = 0;
+    }
+    MPI_Waitall(n, rounds->requests, rounds->statuses);
+}
+
+const int64_t *lc_rounds_told(const struct lc_rounds *rounds, uint32_t rank) {
+    return &rounds->in_told[rank * rounds->n_told + 1];
+}
+
+const void *lc_rounds_from(const struct lc_rounds *rounds, uint32_t rank, size_t *n) {
+    *n = (size_t)rounds->in_told[rank * rounds->n_told];
+    return rounds->in + rank * rounds->room * rounds->record_bytes;
+}
+
+void lc_transport_send(uint32_t rank, const void *data, size_t bytes) {
+    MPI_Send(data, (int)bytes, MPI_BYTE, (int)rank, PASSED_TAG, MPI_COMM_WORLD);
+}
+
+void lc_transport_receive(void **data, size_t *bytes) {
+    MPI_Message message;
+    MPI_Status status;
+    int n = 0;
+    MPI_Mprobe(MPI_ANY_SOURCE, PASSED_TAG, MPI_COMM_WORLD, &message, &status);
+    MPI_Get_count(&status, MPI_BYTE, &n);
+    *bytes = (size_t)n;
+    enum lc_err err = lc_alloc(data, (size_t)n + 1, 1);
+    if (err != LC_OK)
+        lc_transport_abort(1);
+    MPI_Mrecv(*data, n, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+}

@@ -172,6 +172,14 @@ def memory():
     words = ("{python}", "{root}/tests/bench/analyze/analyze.py", "{build}")
     yield Source("analyze", "memory", 5, 1, 60, rows, words, ("--up-to", "1e6"), 12)
     yield Source("bench.analyze_linear", "memory", 1, 0, 300, rows)
+    each = [(Row(f"{n}.bytes_per_event", "bytes", at_most(64), f"analysis on {n} ranks, 64 locations of 1e5 events: memory of an event", load=False),
+             Row(f"{n}.largest", "times", at_most(1.25), f"root causes on {n} ranks: memory of the rank with the most against the mean", load=False),
+             Row(f"{n}.seconds", "s", None, f"analysis on {n} ranks, 64 locations of 1e5 events: time without gains")) for n in (8, 16)]
+    yield Source("analyze.ranks", "memory", 3, 0, 30,
+                 (Row("wait_state", "bytes", at_most(520), "root causes on one rank: memory of a wait state", load=False),
+                  Row("forecast", "times", between(1, 3), "memory forecast for root causes and gains against what they take", load=False),
+                  *(row for rows_of in each for row in rows_of)),
+                 ("{python}", "{root}/tests/bench/analyze/many_ranks.py", "{build}"))
     yield Source("analysis.forecast", "memory", 5, 1, 3,
                  (Row("peak", "times", between(0.8, 1.3), "memory forecast for an analysis against what it takes at most", load=False),))
     yield Source("report", "memory", 3, 0, 60, (Row("time", "s", at_most(120), "`latecomer report` on 1e8 events"),

@@ -2,7 +2,7 @@
 """Trace analysis against the golden archives.
 
 check_golden.py LATECOMER GOLDEN exact        every archive with exact results (spec.json, synthetic), one rank
-check_golden.py LATECOMER GOLDEN ranks FLAVOUR  the same result to the last bit on 1, 2, 3, 7 ranks
+check_golden.py LATECOMER GOLDEN ranks FLAVOUR  the same result to the last bit on 1, 2, 3, 8 ranks
 check_golden.py LATECOMER GOLDEN times        the time tree, from the time of each call path
 check_golden.py LATECOMER GOLDEN reference    counts exact, OpenMP totals and delay costs within 1 %, against the reference analyser
 """
@@ -130,7 +130,7 @@ def check_ranks(tmp, flavour):
     bad = 0
     for trace in traces:
         one = analyse(trace, f"{tmp}/1.cubex", "-n", "1")
-        for n in ((2, 3, 7) if flavour == "openmpi" else (2, 3)) if trace == traces[0] else (3,):
+        for n in ((2, 3, 8) if flavour == "openmpi" else (2, 3)) if trace == traces[0] else (3,):
             many = analyse(trace, f"{tmp}/n.cubex", launcher=mpirun(flavour, n, "--bind-to", "none"))
             for key in ("metrics", "locations"):
                 if json.dumps(one[key]) != json.dumps(many[key]):

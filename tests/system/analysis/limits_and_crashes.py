@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What ends an analysis early: one line, exit code 1, no result.
 
-limits_and_crashes.py LATECOMER MAKE_TRACE CRASH_IN_READER.so [forecast]
+limits_and_crashes.py LATECOMER MAKE_TRACE CRASH_IN_READER.so WRITE_TRACE
+limits_and_crashes.py LATECOMER MAKE_TRACE CRASH_IN_READER.so forecast
 - a trace larger than memory (ulimit -v): refused before reading, with the memory of all its events as documented;
+- one whose events fit, but not the root causes of its many wait states: refused when these are known;
 - libotf2 crashes (as it does on some damaged archives), or never comes back, alone and on several ranks.
 forecast: only the figure, what was forecast against the memory that the analysis took at most.
 """
@@ -20,7 +22,7 @@ from figure import figure  # noqa: E402
 from patience import patience  # noqa: E402
 
 latecomer, make_trace, crash = sys.argv[1:4]
-FORECAST = "forecast" in sys.argv[4:]
+FORECAST, write_trace = sys.argv[4] == "forecast", sys.argv[4]
 DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../docs/trace-analysis.md")
 bad = []
 
@@ -60,6 +62,31 @@ def is_error(done, out, text):
         not os.path.exists(out)
 
 
+def in_turn(n):
+    """Two processes that wait for each other in turn: as many wait states as there can be."""
+    lines = [[], []]
+    for i in range(n):
+        t, sender = 12 * i, i % 2
+        lines[sender] += [f"{t + 10} enter 1", f"{t + 10} send {1 - sender} 0 3 8", f"{t + 11} leave 1"]
+        lines[1 - sender] += [f"{t + 2} enter 2", f"{t + 12} recv {sender} 0 3 8", f"{t + 12} leave 2"]
+    yield from ["process 1", "process 1", "region 2 1 main", "region 4 1 MPI_Send", "region 4 1 MPI_Recv", "comm 0 1"]
+    for l in range(2):
+        yield from (f"{l} {line}" for line in ["0 enter 0", *lines[l], f"{12 * n + 1} leave 0"])
+
+
+def root_causes_too_large(trace, out):
+    n = 80000
+    subprocess.run([write_trace, trace], input="\n".join(in_turn(n)) + "\n", text=True, check=True, timeout=patience(120))
+    done = analyze(out, trace, "-n", "1", limit=55 << 20)
+    check("root causes too large", is_error(done, out, "MiB for root causes (ulimit -v), "), done)
+    needs = int(re.search(r"about (\d+) MiB", done.stderr).group(1))
+    bytes_per_wait = int(re.search(r"(\d+) bytes per wait state", open(DOCUMENT, encoding="utf-8").read()).group(1))
+    check("forecast of root causes", needs == (n * bytes_per_wait + (1 << 20) >> 20) + 1, needs)
+    done = analyze(out, trace, "-n", "1")
+    check("root causes, large enough", done.returncode == 0 and os.path.exists(out), done)
+    os.unlink(out)
+
+
 with tempfile.TemporaryDirectory() as tmp:
     trace, out = f"{tmp}/t", f"{tmp}/a.cubex"
     subprocess.run([make_trace, "-r", "4", "-e", "3e6", trace], check=True, timeout=patience(120), stdout=subprocess.DEVNULL)
@@ -76,6 +103,7 @@ with tempfile.TemporaryDirectory() as tmp:
         bytes_per_event = int(re.search(r"(\d+) bytes per event", open(DOCUMENT, encoding="utf-8").read()).group(1))
         check(f"forecast, {n}", needs == (events * bytes_per_event >> 20) + 1, needs, events, bytes_per_event)
         os.unlink(out)
+    root_causes_too_large(f"{tmp}/in_turn", out)
     for n in "1", "2":
         code, text = on_terminal(out, trace, "-n", n)
         bars = [int(p) for p in re.findall(r"\rlatecomer: reading \[[# ]{40}\] +(\d+) %", text)]

@@ -16,7 +16,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from figure import figure  # noqa: E402
 from patience import patience  # noqa: E402
 
-LATECOMER, WRITE_TRACE = sys.argv[1:3]
 SMALL, LARGE = 4000, 32000
 STEP_S = 0.01  # of the kernel's account
 
@@ -104,10 +103,11 @@ def never_synchronised(n):
 
 def cost(case, n, tmp):
     """Seconds of processor time."""
+    latecomer, write_trace = sys.argv[1:3]
     trace = f"{tmp}/{case.__name__}{n}"
-    subprocess.run([WRITE_TRACE, trace], input="\n".join(case(n)) + "\n", text=True, check=True, timeout=patience(60))
+    subprocess.run([write_trace, trace], input="\n".join(case(n)) + "\n", text=True, check=True, timeout=patience(60))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", "-o", f"{tmp}/a.cubex", trace], check=True, timeout=patience(100))
+    subprocess.run([latecomer, "-q", "analyze", "-n", "1", "-o", f"{tmp}/a.cubex", trace], check=True, timeout=patience(100))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -5,7 +5,10 @@
     root_causes.py golden DUMP GOLDEN WORK           the analysis against them, and the thesis' tables to the digit
     root_causes.py random DUMP WORK COUNT JUDGED [FIRST]
                                                      COUNT random traces (seeds from FIRST, usually 0): invariants; JUDGED of them against the oracle
-    root_causes.py ranks DUMP WORK LAUNCHER COUNT    bit for bit the same with 2, 3 and 7 ranks as with one
+    root_causes.py ranks DUMP WORK LAUNCHER COUNT WRITE_TRACE
+                                                     bit for bit the same with 2, 3 and 8 ranks as with one: random traces, and two with wrong clocks
+    root_causes.py memory BYTES_PER_RANK MAKE_TRACE WORK LAUNCHER
+                                                     with 8 ranks each has its share of the memory, and not more than the forecast says
 
 DUMP is the program dump_results, WORK a directory of its own.
 """
@@ -19,6 +22,7 @@ import subprocess
 import sys
 
 import invariants
+import linear_cost
 import oracle
 import random_trace
 
@@ -219,16 +223,65 @@ def judge_random(dump, work, count, judged, first):
     return finish(failures, count)
 
 
-def judge_ranks(dump, work, flavour, count):
-    directories = make_random(work, count, True)
+CIRCLES = 30
+
+
+def circles():
+    """Two pairs of processes whose clocks are wrong: each receives before the other has sent, and waits for it all the time, so that either
+    waits because of the other; in between each receives from one of the other pair. All four waits of an iteration are in a circle."""
+    yield from ["process 1"] * 4
+    yield from ["region 2 1 main", "region 4 1 MPI_Send", "region 4 1 MPI_Recv", "comm 0 1 2 3"]
+    for l in range(4):
+        yield f"{l} 0 enter 0"
+        for t in range(0, 100 * CIRCLES, 100):
+            for what in (f"{t + 10 + l} enter 2", f"{t + 50} recv {l ^ 1} 0 3 8", f"{t + 50} leave 2",
+                         f"{t + 60 + l} enter 1", f"{t + 60 + l} send {l ^ 1} 0 3 8", f"{t + 62 + l} leave 1",
+                         f"{t + 70 + l} enter 2", f"{t + 95} recv {(l + 2) % 4} 0 4 8", f"{t + 95} leave 2",
+                         f"{t + 96} enter 1", f"{t + 96} send {(l + 2) % 4} 0 4 8", f"{t + 97} leave 1"):
+                yield f"{l} {what}"
+        yield f"{l} {100 * CIRCLES} leave 0"
+
+
+def make_wrong_clocks(work, write_trace):
+    """Circles; and intervals with hundreds of waits, to which costs are handed over block by block."""
+    traces = {"circles": circles(), "never_synchronised": linear_cost.never_synchronised(200)}
+    for name, lines in traces.items():
+        subprocess.run([write_trace, os.path.join(work, name)], input="\n".join(lines) + "\n", text=True, check=True)
+    return [os.path.join(work, name) for name in traces]
+
+
+def judge_ranks(dump, work, flavour, count, write_trace):
+    directories = make_random(work, count, True) + make_wrong_clocks(work, write_trace)
     subprocess.run([dump, "1.json"] + directories, check=True)
-    failures = []
-    for ranks in (2, 3, 7):
+    expected = f"wait states that pass costs on in a circle: {4 * CIRCLES}"
+    broken = load(os.path.join(work, "circles", "1.json"))["invariants"]["broken"]
+    failures = [] if expected in broken else [f"circles: {broken}, not {expected}"]
+    for ranks in (2, 3, 8):
         name = "%d.json" % ranks
         subprocess.run(mpirun(flavour, ranks, "--mca", "mpi_yield_when_idle", "1") + [dump, name] + directories, check=True)
         failures += ["%s: differs with %d ranks" % (d, ranks) for d in directories
                      if not filecmp.cmp(d + "/1.json", os.path.join(d, name), shallow=False)]
-    return finish(failures, 3 * count)
+    return finish(failures, 3 * len(directories))
+
+
+# Of the rank with the most; the buffers of the messages between the ranks are the same on all, and the more the smaller a trace is.
+MOST_OF_MEAN = 1.25
+
+
+def judge_memory(bytes_per_rank, make_trace, work, flavour):
+    ranks, failures = 8, []
+    shutil.rmtree(work, ignore_errors=True)
+    subprocess.run([make_trace, "-r", "16", "-e", "3e5", "-i", "2", work], check=True, stdout=subprocess.DEVNULL)
+    out = subprocess.run(mpirun(flavour, ranks, "--mca", "mpi_yield_when_idle", "1") + [bytes_per_rank, work], check=True, capture_output=True, text=True)
+    result = json.loads(out.stdout)
+    print(out.stdout)
+    if result["wait_states"] < 5000 or len(result["root_causes_bytes"]) != ranks:
+        failures.append("the trace is too simple")
+    mean = sum(result["root_causes_bytes"]) / ranks
+    failures += ["rank %d has %d bytes, all have %d on the mean" % (r, n, mean) for r, n in enumerate(result["root_causes_bytes"]) if n > MOST_OF_MEAN * mean]
+    failures += ["rank %d has %d bytes of root causes and %d of gains, the forecast said %d" % (r, *needs) for r, needs in
+                 enumerate(zip(result["root_causes_bytes"], result["gains_bytes"], result["forecast_bytes"])) if not max(needs[:2]) <= needs[2] <= 3 * max(needs[:2])]
+    return finish(failures, ranks)
 
 
 def main():
@@ -240,7 +293,9 @@ def main():
     if what == "random":
         return judge_random(args[0], args[1], *map(int, args[2:4]), int(args[4]) if len(args) > 4 else 0)
     if what == "ranks":
-        return judge_ranks(args[0], args[1], args[2], int(args[3]))
+        return judge_ranks(args[0], args[1], args[2], int(args[3]), args[4])
+    if what == "memory":
+        return judge_memory(*args)
     return 2
 
 

@@ -57,7 +57,7 @@ static void wait_first(struct run *run) {
     book(run, LC_SHORT_TERM, LC_WAIT_FIRST);
 }
 static void uncaused(struct run *run) {
-    run->costs.uncaused[LC_PROPORTIONAL][LC_COST_LS] += 1e6;
+    lc_exact_add(&run->costs.uncaused[LC_PROPORTIONAL][LC_COST_LS], 1e6);
 }
 static void blame(struct run *run) {
     run->costs.n_short_of_blame++;
