@@ -13,9 +13,11 @@
 #include "analyze/rma.h"
 #include "analyze/rma_lock.h"
 #include "analyze/syncs.h"
+#include "analyze/time_tree.h"
 #include "analyze/wait_call.h"
 #include "analyze/wait_list.h"
 #include "base/mem.h"
+#include "model/metrics.h"
 
 static const char *const metrics[LC_WAIT_KINDS] = {
     [LC_WAIT_LS] = "mpi_latesender",
@@ -49,6 +51,7 @@ const char *lc_wait_metric(enum lc_wait_kind kind) {
 }
 
 struct handles {
+    const char **time_of; /* per region: the metric of its time (time_tree.h) */
     uint32_t kind[LC_WAIT_KINDS];
     uint32_t wo, wo_same, wo_different, init_completion;
     uint32_t count[2][3]; /* without, with bytes; late sender, late receiver, wrong order */
@@ -96,14 +99,20 @@ static enum lc_err judge_ends(struct lc_trace *trace, const struct handles *h, s
     return LC_OK;
 }
 
+/* h->time_of: the caller frees it. */
 static enum lc_err make_handles(struct lc_trace *trace, struct handles *h) {
     struct lc_results *r = trace->results;
+    LC_TRY(lc_alloc(&h->time_of, trace->n_regions + 1, sizeof *h->time_of));
+    for (size_t i = 0; i < trace->n_regions; i++)
+        h->time_of[i] = lc_time_metric(&trace->regions[i]);
     static const char *const names[2][3] = {{"mpi_sls_count", "mpi_slr_count", "mpi_slswo_count"},
                                             {"mpi_cls_count", "mpi_clr_count", "mpi_clswo_count"}};
     for (int k = 0; k < LC_WAIT_KINDS; k++)
         if (metrics[k])
             LC_TRY(lc_results_metric(r, metrics[k], &h->kind[k]));
     /* All metrics on all ranks, in the same order, also where a rank has no location. */
+    for (const char *const *name = lc_time_tree; *name != NULL; name++)
+        LC_TRY(lc_results_metric(r, *name, &(uint32_t){0}));
     LC_TRY(lc_results_metric(r, "mpi_init_completion", &h->init_completion));
     LC_TRY(lc_results_metric(r, "mpi_latesender_wo", &h->wo));
     LC_TRY(lc_results_metric(r, "mpi_lswo_same", &h->wo_same));
@@ -114,6 +123,42 @@ static enum lc_err make_handles(struct lc_trace *trace, struct handles *h) {
     return LC_OK;
 }
 
+/* Whether a metric of the time tree is the other one, or contains it. */
+static bool contains_time(const char *outer, const char *inner) {
+    char up[LC_METRIC_NAME];
+    for (; inner != NULL; inner = lc_metrics_parent(inner, up) ? up : NULL)
+        if (strcmp(outer, inner) == 0)
+            return true;
+    return false;
+}
+
+/* Adds ticks to a metric of the time tree and to those that contain it, as far as they do not
+ * contain `other`. */
+static enum lc_err add_time(struct lc_trace *trace, const char *metric, const char *other,
+                            const struct lc_wait *wait, uint32_t location, int64_t ticks) {
+    char up[LC_METRIC_NAME];
+    for (; metric != NULL && !contains_time(metric, other);
+         metric = lc_metrics_parent(metric, up) ? up : NULL) {
+        uint32_t handle;
+        LC_TRY(lc_results_metric(trace->results, metric, &handle));
+        LC_TRY(lc_results_add_int(trace->results, handle, wait->cnode, location, ticks));
+    }
+    return LC_OK;
+}
+
+/* Where a call of one kind waits for an operation of another (MPI_Wait for MPI_Iallreduce), its
+ * waiting is time of that kind, so that the time of each kind contains the waiting for it. */
+static enum lc_err move_time(struct lc_trace *trace, const struct handles *h,
+                             const struct lc_loc *loc, const struct lc_wait *wait) {
+    const char *around = lc_metrics_time_around(metrics[wait->kind]);
+    const char *of_call = h->time_of[trace->cnodes[wait->cnode].region];
+    if (around == NULL || strcmp(around, of_call) == 0)
+        return LC_OK;
+    int64_t ticks = lc_wait_ticks(wait);
+    LC_TRY(add_time(trace, of_call, around, wait, loc->id, -ticks));
+    return add_time(trace, around, of_call, wait, loc->id, ticks);
+}
+
 static enum lc_err book(struct lc_trace *trace, const struct handles *h, const struct lc_loc *loc,
                         const struct lc_wait *wait) {
     struct lc_results *r = trace->results;
@@ -121,6 +166,7 @@ static enum lc_err book(struct lc_trace *trace, const struct handles *h, const s
     if (!(wait->flags & LC_WAIT_STATE) || !metrics[wait->kind])
         return LC_OK;
     LC_TRY(lc_results_add_int(r, h->kind[wait->kind], wait->cnode, loc->id, w));
+    LC_TRY(move_time(trace, h, loc, wait));
     bool bytes = !(wait->flags & LC_WAIT_NO_BYTES);
     if (wait->kind == LC_WAIT_LS || wait->kind == LC_WAIT_LR)
         LC_TRY(lc_results_add_int(r, h->count[bytes][wait->kind == LC_WAIT_LR], wait->cnode,
@@ -170,22 +216,29 @@ static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
     return err;
 }
 
-enum lc_err lc_waits_find(struct lc_trace *trace) {
-    struct handles h;
-    LC_TRY(make_handles(trace, &h));
+static enum lc_err find(struct lc_trace *trace, const struct handles *h) {
     LC_TRY(lc_p2p_match(trace));
     LC_TRY(lc_collectives_match(trace));
-    LC_TRY(lc_transport_agree(trace->comm, judge_all(trace, &h)));
+    LC_TRY(lc_transport_agree(trace->comm, judge_all(trace, h)));
     LC_TRY(lc_transport_agree(trace->comm, lc_omp_waits(trace)));
     LC_TRY(lc_rma_waits(trace));
     LC_TRY(lc_rma_lock_waits(trace));
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++) {
         struct lc_loc *loc = &trace->locs[i];
-        err = finish_location(trace, &h, loc);
+        err = finish_location(trace, h, loc);
         lc_event_store_move(trace->store, &loc->waits, loc->n_waits * sizeof *loc->waits);
     }
     lc_event_store_rest(trace->store);
     LC_TRY(lc_transport_agree(trace->comm, err));
     return lc_syncs_find(trace);
+}
+
+enum lc_err lc_waits_find(struct lc_trace *trace) {
+    struct handles h = {0};
+    enum lc_err err = lc_transport_agree(trace->comm, make_handles(trace, &h));
+    if (err == LC_OK)
+        err = find(trace, &h);
+    free(h.time_of);
+    return err;
 }

@@ -221,6 +221,38 @@ static const struct entry table[] = {
      "Imbalance impact through processes that never run the call path."},
 };
 
+/* Waiting is a part of the time of calls. Results without the time of calls by kind (profiles) have
+ * it on its own. */
+static const struct {
+    const char *name, *around;
+} waits[] = {
+    {"mpi_latesender", "mpi_point2point"},
+    {"mpi_latereceiver", "mpi_point2point"},
+    {"mpi_barrier_wait", "mpi_sync_collective"},
+    {"mpi_barrier_completion", "mpi_sync_collective"},
+    {"mpi_wait_nxn", "mpi_collective"},
+    {"mpi_nxn_completion", "mpi_collective"},
+    {"mpi_latebroadcast", "mpi_collective"},
+    {"mpi_earlyreduce", "mpi_collective"},
+    {"mpi_earlyscan", "mpi_collective"},
+    {"mpi_neighbor_wait", "mpi_collective"},
+    {"mpi_mgmt_comm_wait", "mpi_mgmt_comm"},
+    {"mpi_io_collective_wait", "mpi_io_collective"},
+    {"mpi_rma_wait_at_create", "mpi_mgmt_win"},
+    {"mpi_rma_wait_at_free", "mpi_mgmt_win"},
+    {"mpi_rma_wait_at_fence", "mpi_rma_synchronization"},
+    {"mpi_rma_early_wait", "mpi_rma_synchronization"},
+    {"mpi_rma_sync_late_post", "mpi_rma_synchronization"},
+    {"mpi_rma_sync_lock_competition", "mpi_rma_synchronization"},
+    {"mpi_init_completion", "mpi_init_exit"},
+    {"mpi_finalize_wait", "mpi_init_exit"},
+    {"omp_ebarrier_wait", "omp_ebarrier"},
+    {"omp_ibarrier_wait", "omp_ibarrier"},
+    {"omp_taskwait_wait", "omp_taskwait"},
+    {"omp_lock_contention_critical", "omp_critical"},
+    {"omp_lock_contention_api", "omp_lock_api"},
+};
+
 /* Sums over metrics, named as in Scalasca: no analysis computes them, each is the sum of its
  * children. Those of root causes exist once for each delay-cost model. */
 struct sum {
@@ -443,7 +475,16 @@ enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *i
                                .descr = d.descr};
     if (d.parent[0] != '\0')
         LC_TRY(lc_metrics_add(model, d.parent, &metric.parent));
+    else if (lc_metrics_time_around(name) != NULL)
+        metric.parent = lc_model_find_metric(model, lc_metrics_time_around(name));
     return lc_model_add_metric(model, &metric, id);
+}
+
+const char *lc_metrics_time_around(const char *name) {
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (strcmp(waits[i].name, name) == 0)
+            return waits[i].around;
+    return NULL;
 }
 
 bool lc_metrics_parent(const char *name, char parent[LC_METRIC_NAME]) {

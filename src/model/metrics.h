@@ -16,6 +16,10 @@ enum { LC_METRIC_NAME = 80 }; /* longest name of a metric of the table, with its
 /* The parent of a metric in the metric tree; false: it has none, or is unknown. */
 bool lc_metrics_parent(const char *name, char parent[LC_METRIC_NAME]);
 
+/* The metric of the time tree that waiting of this kind is a part of, as in Scalasca: its parent in
+ * models that have the time tree (added before it); NULL: none. Static text. */
+const char *lc_metrics_time_around(const char *name);
+
 /* A sum of other metrics, its children in the tree (`delay`, `delay_p2p`, ..): nobody computes it,
  * who writes the result adds it up (analyze/write.c). */
 bool lc_metrics_is_sum(const char *name);

@@ -10,7 +10,9 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
+from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
@@ -78,8 +80,49 @@ def added_up(metrics, names):
     return cells
 
 
+def parents_there():
+    """Of the metrics of Scalasca's trace analysis that are below `time`: all that contain them, the nearest first."""
+    above = {}
+    with tarfile.open(f"{GOLDEN}/cubex/scalasca-trace.cubex") as cube:
+        tree = ElementTree.fromstring(cube.extractfile("anchor.xml").read()).find("metrics")
+    ranks = [(metric, []) for metric in tree.findall("metric")]
+    while ranks:
+        metric, before = ranks.pop()
+        name = metric.findtext("uniq_name")
+        above[name] = before
+        ranks += [(child, [name, *before]) for child in metric.findall("metric")]
+    return {name: before for name, before in above.items() if "time" in before}
+
+
+THERE = parents_there()
+# Not analysed there, or of threads, which this trace has not.
+WAITS_MORE = {"mpi_neighbor_wait": "mpi_collective", "mpi_mgmt_comm_wait": "mpi_mgmt_comm", "mpi_io_collective_wait": "mpi_io_collective",
+              "omp_ebarrier_wait": "omp_ebarrier", "omp_ibarrier_wait": "omp_ibarrier", "omp_taskwait_wait": "omp_taskwait",
+              "omp_lock_contention_critical": "omp_critical", "omp_lock_contention_api": "omp_lock_api"}
+
+
+def time_faults(metrics):
+    """Waiting is below the time of the calls that wait, as in Scalasca, which contains it for each call path and location."""
+    waits = {}
+    for name in metrics:
+        if name in THERE and name not in ("time", "execution") or name in WAITS_MORE:
+            near = [up for up in THERE.get(name, []) if up in metrics] or [WAITS_MORE.get(name)]
+            if name in ("mpi_init_exit", "mpi_mgmt_comm", "mpi_mgmt_win", "mpi_mgmt_file"):
+                near = ["mpi"]  # there is no mpi_management here
+            if metrics[name]["parent"] != near[0]:
+                yield f"{name} is below {metrics[name]['parent']}, not {near[0]}"
+            waits.setdefault(metrics[name]["parent"], []).append(name)
+    if len(waits) < 6:
+        yield f"waiting is only below {sorted(waits)}"
+    for parent, names in waits.items():
+        whole, parts = added_up(metrics, [parent]) if parent in metrics else {}, added_up(metrics, names)
+        if any(part > whole.get(cell, 0) + 1e-9 for cell, part in parts.items()) or any(value < -1e-9 for value in whole.values()):
+            yield f"{parent} does not contain {names}"
+
+
 def tree_faults(metrics):
     """Parents hold what their children hold together, and all costs are below one root."""
+    yield from time_faults(metrics)
     parents = {metric["parent"] for metric in metrics.values()}
     sums = dict(IMPACTS)
     for model in "", "_waitfirst":
@@ -217,6 +260,11 @@ def check_times(tmp):
             if name.startswith("MPI_"):
                 own["mpi"] += sum(values)
                 own[KIND_OF[name]] += sum(values)
+        for wait, kind in ("mpi_barrier_wait", "mpi_sync_collective"), ("mpi_wait_nxn", "mpi_collective"):  # MPI_Wait for these
+            for path, values in got[wait]["callpaths"].items():
+                if KIND_OF[path.rsplit("/", 1)[-1]] == "mpi_point2point":
+                    own["mpi_point2point"] -= sum(values)
+                    own[kind] += sum(values)
         own["execution"] = total("time")
         own["mpi_communication"] = own["mpi_point2point"] + own["mpi_collective"]
         own["mpi_synchronization"] = own["mpi_sync_collective"]
