@@ -304,13 +304,29 @@ static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64
     return LC_OK;
 }
 
+/* One more that the replay has to know. Which call of an operation that does not block waits is not
+ * known here. */
+static enum lc_err note_other(struct lc_loc *loc, const struct lc_ranked_cause *cause) {
+    const struct lc_coll_part *coll = &loc->colls[cause->coll];
+    if (coll->klass != LC_COLL_BLOCKING)
+        return LC_OK;
+    return lc_wait_arrived(loc, &(struct lc_arrival){.release = cause->by.begin,
+                                                     .call = coll->call,
+                                                     .cause = cause->by.location & 0x3fffffffu,
+                                                     .kind = LC_ARRIVED_DATA});
+}
+
 static enum lc_err judge_ranked(struct window *w) {
     struct lc_ranked_cause *causes = NULL;
     size_t n = 0;
     enum lc_err err = lc_ranked_causes(w->trace, w->ranked, w->n_ranked, &causes, &n);
     for (size_t i = 0; i < n && err == LC_OK; i++) {
         struct lc_loc *loc = lc_trace_loc(w->trace, causes[i].location);
-        if (ranked(w->aggregates[causes[i].instance - w->begin].kind))
+        if (!ranked(w->aggregates[causes[i].instance - w->begin].kind))
+            continue;
+        if (causes[i].other)
+            err = note_other(loc, &causes[i]);
+        else
             err = set_cause(loc, causes[i].coll, &causes[i].by, NULL, causes[i].instance);
     }
     free(causes);

@@ -26,69 +26,109 @@ static const struct lc_ranked *later(const struct lc_ranked *a, const struct lc_
     return b->who.rank < a->who.rank ? b : a;
 }
 
-/* Of those that the trace names; else along each dimension the one before and the one after: ranks
- * are in row-major order. */
-static const struct lc_ranked *last_neighbour(const struct lc_an_comm *comm,
-                                              const struct lc_ranked *members, size_t n,
-                                              const struct lc_ranked *own) {
-    const struct lc_ranked *last = NULL;
-    uint64_t stride = 1;
-    if (comm->sources != NULL && own->who.rank < comm->n_members) {
-        const struct lc_an_sources *from = &comm->sources[own->who.rank];
-        for (uint32_t i = 0; i < from->n; i++)
-            last = from->ranks[i] != own->who.rank
-                       ? later(last, of_rank(members, n, from->ranks[i]))
-                       : last;
-        return last;
+/* The sending neighbours of a member, one after the other: those that the trace names; else along
+ * each dimension the one before and the one after: ranks are in row-major order. */
+struct neighbours {
+    const struct lc_an_comm *comm;
+    const struct lc_ranked *members, *own;
+    size_t n;
+    uint32_t next; /* of the sources, or twice the dimension (from the last one) and the side */
+    uint64_t stride;
+};
+
+static const struct lc_ranked *sender(const struct neighbours *of, uint64_t rank) {
+    const struct lc_ranked *member =
+        rank != of->own->who.rank ? of_rank(of->members, of->n, rank) : NULL;
+    return member != NULL && (member->flags & LC_COLL_SENDS) ? member : NULL;
+}
+
+/* The rank on one side along a dimension; its own where there is none. */
+static uint64_t beside(const struct neighbours *of, uint32_t dimension, bool after) {
+    uint64_t size = of->comm->dims[dimension].size, rank = of->own->who.rank,
+             at = rank / of->stride % size;
+    if ((after ? at + 1 == size : at == 0) && !of->comm->dims[dimension].periodic)
+        return rank;
+    return rank + (after ? (at + 1) % size : (at + size - 1) % size) * of->stride - at * of->stride;
+}
+
+static const struct lc_ranked *next_neighbour(struct neighbours *of) {
+    const struct lc_an_comm *comm = of->comm;
+    const struct lc_ranked *found = NULL;
+    if (comm->sources != NULL && of->own->who.rank < comm->n_members) {
+        const struct lc_an_sources *from = &comm->sources[of->own->who.rank];
+        while (found == NULL && of->next < from->n)
+            found = sender(of, from->ranks[of->next++]);
+        return found;
     }
-    for (uint32_t d = comm->n_dims; d-- > 0; stride *= comm->dims[d].size) {
-        uint64_t size = comm->dims[d].size, at = own->who.rank / stride % size;
-        for (int side = 0; side < 2; side++) {
-            bool edge = side ? at + 1 == size : at == 0;
-            if (size == 1 || (edge && !comm->dims[d].periodic))
-                continue;
-            uint64_t to = side ? (at + 1) % size : (at + size - 1) % size;
-            last = later(last, of_rank(members, n, own->who.rank + to * stride - at * stride));
-        }
+    for (; found == NULL && of->next < 2 * comm->n_dims; of->next++) {
+        uint32_t dimension = comm->n_dims - 1 - of->next / 2;
+        if (comm->dims[dimension].size > 1)
+            found = sender(of, beside(of, dimension, of->next % 2 == 1));
+        if (of->next % 2 == 1)
+            of->stride *= comm->dims[dimension].size;
     }
+    return found;
+}
+
+static struct neighbours neighbours_of(const struct lc_trace *trace,
+                                       const struct lc_ranked *members, size_t n,
+                                       const struct lc_ranked *own) {
+    return (struct neighbours){
+        .comm = &trace->comms[own->comm], .members = members, .own = own, .n = n, .stride = 1};
+}
+
+static const struct lc_ranked *last_neighbour(struct neighbours of) {
+    const struct lc_ranked *last = NULL, *one;
+    while ((one = next_neighbour(&of)) != NULL)
+        last = later(last, one);
     return last;
 }
 
 struct answers {
     struct lc_ranked_cause *items;
     uint32_t *dest;
-    size_t n;
+    size_t n, cap_items, cap_dest;
 };
 
+static enum lc_err add_answer(const struct lc_trace *trace, const struct lc_ranked *own,
+                              const struct lc_ranked *by, bool other, struct answers *out) {
+    LC_TRY(lc_grow(&out->items, &out->cap_items, out->n + 1, sizeof *out->items));
+    LC_TRY(lc_grow(&out->dest, &out->cap_dest, out->n + 1, sizeof *out->dest));
+    out->dest[out->n] = lc_trace_owner(trace, own->who.location);
+    out->items[out->n++] =
+        (struct lc_ranked_cause){own->instance, by->who, own->who.location, own->coll, other};
+    return LC_OK;
+}
+
 /* Home: members [0, n) of one instance, by rank. */
-static void answer(const struct lc_trace *trace, const struct lc_ranked *members, size_t n,
-                   struct answers *out) {
-    const struct lc_ranked *lower = NULL;
+static enum lc_err answer(const struct lc_trace *trace, const struct lc_ranked *members, size_t n,
+                          struct answers *out) {
+    const struct lc_ranked *lower = NULL, *one;
     for (size_t i = 0; i < n; i++) {
         const struct lc_ranked *own = &members[i];
-        const struct lc_ranked *cause =
-            own->kind == LC_KIND_SCAN ? lower
-                                      : last_neighbour(&trace->comms[own->comm], members, n, own);
+        struct neighbours of = neighbours_of(trace, members, n, own);
+        bool scan = own->kind == LC_KIND_SCAN;
+        const struct lc_ranked *cause = scan ? lower : last_neighbour(of);
         lower = later(lower, own);
         if (!cause || !(own->flags & LC_COLL_RECEIVES))
             continue;
-        out->dest[out->n] = lc_trace_owner(trace, own->who.location);
-        out->items[out->n++] =
-            (struct lc_ranked_cause){own->instance, cause->who, own->who.location, own->coll};
+        LC_TRY(add_answer(trace, own, cause, false, out));
+        while (!scan && (one = next_neighbour(&of)) != NULL)
+            if (one != cause)
+                LC_TRY(add_answer(trace, own, one, true, out));
     }
+    return LC_OK;
 }
 
 static enum lc_err answer_all(const struct lc_trace *trace, struct lc_ranked *in, size_t n,
                               struct answers *out) {
-    LC_TRY(lc_alloc(&out->items, n, sizeof *out->items));
-    LC_TRY(lc_alloc(&out->dest, n, sizeof *out->dest));
     if (n)
         qsort(in, n, sizeof *in, by_instance_rank);
     for (size_t i = 0; i < n;) {
         size_t end = i;
         while (end < n && in[end].instance == in[i].instance)
             end++;
-        answer(trace, in + i, end - i, out);
+        LC_TRY(answer(trace, in + i, end - i, out));
         i = end;
     }
     return LC_OK;

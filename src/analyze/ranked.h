@@ -19,10 +19,11 @@ struct lc_ranked_cause { /* who ends the waiting of a member of this rank */
     uint64_t instance;
     struct lc_who by;
     uint32_t location, coll;
+    bool other; /* one more neighbour that it has to wait for, if he is not there */
 };
 
-/* Collective. *causes (the caller frees it) holds those of the members of this rank.
- * Errors are the same on all ranks: LC_ERR_NOMEM. */
+/* Collective. *causes (the caller frees it) holds those of the members of this rank, of each the
+ * one waited for before the others. Errors are the same on all ranks: LC_ERR_NOMEM. */
 enum lc_err lc_ranked_causes(const struct lc_trace *trace, const struct lc_ranked *members,
                              size_t n_members, struct lc_ranked_cause **causes, size_t *n_causes);
 

@@ -141,12 +141,16 @@ CASES["lock_all"] = (
 gather = lambda start: ("MPI_Neighbor_allgather", start, 51, f"{start} begin", f"51 end {ALLGATHER} 0 {NONE} 8 8")
 lock = lambda start, end: ("MPI_Win_lock", start, end, f"{end} acquire 0 0 0")
 unlock = lambda start: ("MPI_Win_unlock", start, start + 1, f"{start + 1} release 0 0")
-# Rank 0 needs messages of both, and would wait until 40 for the other one (whose epoch ends then) if rank 1 were not slow.
+# Rank 0 needs messages (or data, as a neighbour) of both, and would wait until 40 for the other one (whose epoch ends then) if rank 1 were not
+# slow.
 for name, metric, places, costs, calls, definitions, gain in (
         ("second_message", "mpi_latesender", [("MPI_Waitall", 0, 40)], {"delay_latesender": [("slow", 1, 40)]},
          ([("work", 0, 10), ("MPI_Waitall", 10, 51, "51 recv 1 0 0 8", "51 recv 2 0 0 8")],
           [("slow", 0, 50), ("MPI_Send", 50, 50, "50 send 0 0 0 8")],
           [("other", 0, 40), ("MPI_Send", 40, 40, "40 send 0 0 0 8")]), [], 50 - 40),
+        ("second_neighbour", "mpi_neighbor_wait", [("MPI_Neighbor_allgather", 0, 40), ("MPI_Neighbor_allgather", 2, 10)],
+         {"delay_neighbor": [("slow", 1, 50)]},
+         ([("work", 0, 10), gather(10)], [("slow", 0, 50), gather(50)], [("other", 0, 40), gather(40)]), ["cart 0 3 1"], 50 - 40),
         ("second_origin", "mpi_rma_early_wait", [("MPI_Win_wait", 0, 40)],
          {"delay_rma": [("slow", 1, 40)]},
          ([("work", 0, 10), ("MPI_Win_post", 10, 10, "10 rma_group 0 2"), ("MPI_Win_wait", 10, 51, "10 rma_group 0 2")],
