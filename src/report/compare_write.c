@@ -128,8 +128,15 @@ static void each_indicator(const struct lc_comparison *c, put_line put, void *to
     put(to, "imbalance on the critical path", a->imbalance_s, b->imbalance_s);
     put(to, "imbalance costs within partitions", a->intra_s, b->intra_s);
     put(to, "imbalance costs across partitions", a->inter_s, b->inter_s);
-    put(to, "delay costs, direct", a->short_s, b->short_s);
-    put(to, "delay costs, through other waiting", a->long_s, b->long_s);
+    for (int m = 0; m < LC_N_COST_MODELS; m++) {
+        lc_strbuf_clear(&name);
+        lc_strbuf_printf(&name, "delay costs, direct%s", m > 0 ? ", wait-first" : "");
+        put(to, lc_strbuf_get(&name), a->short_s[m], b->short_s[m]);
+        lc_strbuf_clear(&name);
+        lc_strbuf_printf(&name, "delay costs, through other waiting%s",
+                         m > 0 ? ", wait-first" : "");
+        put(to, lc_strbuf_get(&name), a->long_s[m], b->long_s[m]);
+    }
     for (size_t i = 0; i < a->n; i++) {
         const struct lc_run_partition *p = &a->list[i];
         const struct lc_run_partition *q = lc_run_indicators_find(b, p->own.name);

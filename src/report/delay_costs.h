@@ -4,6 +4,8 @@
 
 #include "report/view.h"
 
+enum { LC_N_COST_MODELS = 2 }; /* 0: proportional, 1: wait-first */
+
 /* A delay cost of one kind of waiting in the model that the view takes, "delay_<kind>" or
  * "delay_<kind>_longterm", with "_waitfirst" where that is the model; not the sums of several
  * kinds. */

@@ -6,9 +6,8 @@
 #include <stdio.h>
 
 #include "base/lookup.h"
+#include "report/delay_costs.h"
 #include "report/view.h"
-
-enum { LC_N_COST_MODELS = 2 }; /* 0: proportional, 1: wait-first */
 
 /* Costs that code causes (the first two), and what a location waits itself. */
 enum lc_cost_class {

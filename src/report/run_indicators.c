@@ -28,16 +28,32 @@ static enum lc_err read_totals(struct lc_run_indicators *out, struct lc_view *vi
     LC_TRY(total(view, "intra_partition_imbalance", &out->intra_s));
     LC_TRY(total(view, "inter_partition_imbalance", &out->inter_s));
     out->allocation_s = out->path_s * (double)model->n_locations;
-    for (uint32_t m = 0; m < model->n_metrics; m++) {
+    return LC_OK;
+}
+
+/* Of the model that the view takes. */
+static enum lc_err read_costs(struct lc_view *view, double *short_s, double *long_s) {
+    for (uint32_t m = 0; m < view->model->n_metrics; m++) {
         bool longterm;
         double value = 0.0;
         if (!lc_is_delay_cost(view, m, &longterm))
             continue;
         LC_TRY(lc_view_total(view, m, &value));
-        double *sum = longterm ? &out->long_s : &out->short_s;
+        double *sum = longterm ? long_s : short_s;
         *sum = isnan(*sum) ? value : *sum + value;
     }
     return LC_OK;
+}
+
+static enum lc_err read_both_costs(struct lc_run_indicators *out, struct lc_view *view) {
+    const bool chosen = view->wait_first;
+    enum lc_err err = LC_OK;
+    for (int m = 0; err == LC_OK && m < LC_N_COST_MODELS; m++) {
+        view->wait_first = m > 0;
+        err = read_costs(view, &out->short_s[m], &out->long_s[m]);
+    }
+    view->wait_first = chosen;
+    return err;
 }
 
 /* Costs of one metric on the ranks of each partition. */
@@ -132,9 +148,11 @@ enum lc_err lc_run_indicators_read(struct lc_run_indicators *indicators, struct 
                                              .allocation_s = NAN,
                                              .intra_s = NAN,
                                              .inter_s = NAN,
-                                             .short_s = NAN,
-                                             .long_s = NAN};
+                                             .short_s = {NAN, NAN},
+                                             .long_s = {NAN, NAN}};
     enum lc_err err = is_analysis(from) ? read_totals(indicators, from) : LC_OK;
+    if (err == LC_OK && is_analysis(from))
+        err = read_both_costs(indicators, from);
     if (err == LC_OK)
         err = read_partitions(indicators, from);
     lc_view_close(beside);
@@ -168,8 +186,10 @@ static void add_run(struct lc_run_indicators *mean, const struct lc_run_indicato
     mean->allocation_s += part * run->allocation_s;
     mean->intra_s += part * run->intra_s;
     mean->inter_s += part * run->inter_s;
-    mean->short_s += part * run->short_s;
-    mean->long_s += part * run->long_s;
+    for (int m = 0; m < LC_N_COST_MODELS; m++) {
+        mean->short_s[m] += part * run->short_s[m];
+        mean->long_s[m] += part * run->long_s[m];
+    }
     for (size_t i = 0; i < mean->n; i++) {
         struct lc_run_partition *to = &mean->list[i];
         const struct lc_run_partition *from = lc_run_indicators_find(run, to->own.name);
@@ -216,8 +236,10 @@ json_t *lc_run_indicators_json(const struct lc_run_indicators *in) {
     set(object, "allocation_s", in->allocation_s);
     set(object, "intra_partition_s", in->intra_s);
     set(object, "inter_partition_s", in->inter_s);
-    set(object, "delay_costs_s", in->short_s);
-    set(object, "delay_costs_longterm_s", in->long_s);
+    set(object, "delay_costs_s", in->short_s[0]);
+    set(object, "delay_costs_longterm_s", in->long_s[0]);
+    set(object, "delay_costs_waitfirst_s", in->short_s[1]);
+    set(object, "delay_costs_longterm_waitfirst_s", in->long_s[1]);
     for (size_t i = 0; i < in->n; i++) {
         const struct lc_run_partition *one = &in->list[i];
         json_t *row = json_object();

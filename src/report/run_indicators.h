@@ -4,6 +4,7 @@
 #ifndef LC_REPORT_RUN_INDICATORS_H
 #define LC_REPORT_RUN_INDICATORS_H
 
+#include "report/delay_costs.h"
 #include "report/finding_partitions.h"
 #include "report/view.h"
 
@@ -12,12 +13,13 @@ struct lc_run_partition {
     double intra_s, inter_s; /* imbalance costs on its ranks; NAN: the run was not analysed */
 };
 
-struct lc_run_indicators {         /* seconds; NAN: not known, as the run was not analysed */
-    double elapsed_s;              /* run time */
-    double path_s, imbalance_s;    /* wall-clock: the critical path, what imbalance adds to it */
-    double allocation_s;           /* the critical path times the locations: what it all costs */
-    double intra_s, inter_s;       /* allocation: imbalance costs */
-    double short_s, long_s;        /* allocation: delay costs, proportional */
+struct lc_run_indicators {      /* seconds; NAN: not known, as the run was not analysed */
+    double elapsed_s;           /* run time */
+    double path_s, imbalance_s; /* wall-clock: the critical path, what imbalance adds to it */
+    double allocation_s;        /* the critical path times the locations: what it all costs */
+    double intra_s, inter_s;    /* allocation: imbalance costs */
+    /* allocation: delay costs, in the models proportional and wait-first */
+    double short_s[LC_N_COST_MODELS], long_s[LC_N_COST_MODELS];
     struct lc_run_partition *list; /* partitions, as findings have them */
     size_t n;                      /* 0: the ranks all work in the same code */
 };

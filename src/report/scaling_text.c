@@ -138,10 +138,16 @@ static double inter_of(const struct lc_run_indicators *of) {
     return of->inter_s;
 }
 static double short_of(const struct lc_run_indicators *of) {
-    return of->short_s;
+    return of->short_s[0];
+}
+static double first_short_of(const struct lc_run_indicators *of) {
+    return of->short_s[1];
 }
 static double long_of(const struct lc_run_indicators *of) {
-    return of->long_s;
+    return of->long_s[0];
+}
+static double first_long_of(const struct lc_run_indicators *of) {
+    return of->long_s[1];
 }
 
 static const struct {
@@ -157,6 +163,8 @@ static const struct {
     {"imbalance costs across partitions, s", 1, inter_of},
     {"delay costs, direct, s", 1, short_of},
     {"delay costs, through other waiting, s", 1, long_of},
+    {"the same, wait-first: direct, s", 1, first_short_of},
+    {"the same, wait-first: through other, s", 1, first_long_of},
 };
 
 static void fill_indicators(struct table *table, const struct lc_scaling *scaling) {

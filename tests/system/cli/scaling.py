@@ -145,7 +145,9 @@ def mpmd(folder, sizes, mesh, particles):
     analysis = {"critical_path": {"callpaths": on_path}, "critical_path_imbalance": {"callpaths": {limits: [wall - sum(own[limits]) / n if r == at else 0.0 for r in range(n)]}},
                 "critical_path_activities": {"callpaths": own}, "non_critical_path_activities": {"callpaths": zero},
                 "intra_partition_imbalance": {"callpaths": zero}, "inter_partition_imbalance": {"callpaths": across},
-                "delay_latesender": {"callpaths": across}, "delay_latesender_longterm": {"callpaths": {limits: [0.25 if r == at else 0.0 for r in range(n)]}}}
+                "delay_latesender": {"callpaths": across}, "delay_latesender_longterm": {"callpaths": {limits: [0.25 if r == at else 0.0 for r in range(n)]}},
+                "delay_latesender_waitfirst": {"callpaths": {path: [0.75 * v for v in row] for path, row in across.items()}},
+                "delay_latesender_longterm_waitfirst": {"callpaths": {limits: [0.5 if r == at else 0.0 for r in range(n)]}}}
     return result(folder, {**own, "main/MPI_Barrier": waits}, analysis=analysis, metrics={"critical_path_useful": {"callpaths": on_path}, "mpi_barrier_wait": {"callpaths": {"main/MPI_Barrier": waits}}})
 
 
@@ -153,7 +155,7 @@ mpmd("528", (2, 6), 3.0, 6.0)
 mpmd("616", (2, 6), 6.0, 5.0)
 table = scaling("528", "616")["runs"]
 is_close(table[0]["indicators"], critical_path_s=6.0, allocation_s=48.0, critical_path_imbalance_s=6.0 - 36.0 / 8, intra_partition_s=0.0, inter_partition_s=6.0, delay_costs_s=6.0,
-         delay_costs_longterm_s=0.25)
+         delay_costs_longterm_s=0.25, delay_costs_waitfirst_s=4.5, delay_costs_longterm_waitfirst_s=0.5)
 parts = [{part["name"]: part for part in run["indicators"]["partitions"]} for run in table]
 is_close(parts[0]["particles"], ranks=6, work_s=36.0, longest_s=6.0, critical_path_s=6.0, inter_partition_s=6.0, intra_partition_s=0.0)
 is_close(parts[0]["mesh"], ranks=2, work_s=6.0, critical_path_s=0.0, inter_partition_s=0.0)
@@ -161,7 +163,7 @@ is_close(parts[1]["mesh"], ranks=2, work_s=12.0, critical_path_s=6.0, inter_part
 is_close(parts[1]["particles"], work_s=30.0, critical_path_s=0.0, inter_partition_s=0.0)
 shown = lines("528", "616")
 for wanted in ("INDICATORS 8 8", "Critical path, s 6 6", "imbalance on it, s 1.5 4.5", "imbalance on it, % 25 75", "Allocation time, s 48 48", "imbalance costs within partitions, s 0 0",
-               "imbalance costs across partitions, s 6 6", "delay costs, direct, s 6 6", "delay costs, through other waiting, s 0.25 0.25", "on the critical path, s 0 6", "on the critical path, s 6 0",
+               "imbalance costs across partitions, s 6 6", "delay costs, direct, s 6 6", "delay costs, through other waiting, s 0.25 0.25", "the same, wait-first: direct, s 4.5 4.5", "the same, wait-first: through other, s 0.5 0.5", "on the critical path, s 0 6", "on the critical path, s 6 0",
                "work of all its ranks, s 6 12", "imbalance costs across, s 0 6", "imbalance costs across, s 6 0"):
     check(wanted in shown, f"no line '{wanted}':\n" + "\n".join(shown))
 
