@@ -3,7 +3,7 @@
 thesis that has the models (docs/references.md): waiting, what moves from short-term to long-term costs, classes of wait states, on how few ranks and call paths the
 costs are, and what was found; then times.
 
-usage: delay_cost_table.py BUILD_DIR [--only exact|times] [--flavour openmpi|mpich] [--ranks 16] [--runs 5] [--minutes 4.5] [--document PAGE | --check PAGE]
+usage: delay_cost_table.py BUILD_DIR [--only exact|times] [--flavour openmpi|mpich] [--ranks 16] [--runs 5] [--minutes 4.5] [--document PAGE | --check PAGE] [PROGRAM..]
 
 exact: the kernels in virtual time, the same on any machine. times: all programs on 2 ranks in true time, for a quiet machine: bare, measured, and
 traced runs take turns, then each trace is analysed; no turn begins that would end after the minutes. Dilation: shortest measured / shortest bare run,
@@ -161,7 +161,7 @@ class Program:
         middle = mean(costs)
         cells = model_cells(compared, mean(run["time_s"] for run in compared["runs"]))
         pattern, said = FOUND.get(self.name) or (kernels.KERNELS[self.name].code, "as above")
-        found = said if re.search(pattern, cells[4]) else f"**not {pattern}**"
+        found = said if re.search(pattern, cells[4]) else f"**not `{pattern}`**"
         return ([title, "2", *cells, found],
                 [title, str(len(costs)), f"{shortest['bare']:.2f} s", f"{shortest['profile'] / shortest['bare']:.3f}", f"{shortest['trace'] / shortest['bare']:.3f}",
                  f"{self.events:,}", f"{min(self.replay):.2f} s", f"{middle:.3f} s", f"{100 * (min(costs) / middle - 1):+.0f} % .. {100 * (max(costs) / middle - 1):+.0f} %"])
@@ -174,7 +174,7 @@ def times(args):
     end = time.monotonic() + 60 * args.minutes
     with launch.Workspace(args.flavour, os.path.abspath(f"{args.build}/bin/latecomer")) as work:
         commands = estimates_of_programs.commands(Path(args.build, "tests/apps", args.flavour).absolute(), work.root)
-        programs = [Program(work, name, command) for name, command in commands.items()]
+        programs = [Program(work, name, command) for name, command in commands.items() if name in (args.programs or commands)]
         longest = 0.0
         for turn in range(args.runs):
             begin = time.monotonic()
@@ -191,6 +191,7 @@ def times(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
+    parser.add_argument("programs", nargs="*", help="of those in true time; default: all that are installed")
     parser.add_argument("--only", choices=["exact", "times"])
     parser.add_argument("--flavour", choices=["openmpi", "mpich"], default="openmpi")
     parser.add_argument("--ranks", type=int, default=16)
@@ -198,7 +199,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=4.5)
     parser.add_argument("--document", metavar="PAGE")
     parser.add_argument("--check", metavar="PAGE")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     if args.only != "times":
         exact(args)
     if args.only != "exact":

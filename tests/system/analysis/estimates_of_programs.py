@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE.parent.parent))
 from figure import figure  # noqa: E402
 
 REAL = HERE.parent / "real"
-KERNELS = {"stencil": (400, 256), "wavefront": (4, 96), "multigrid": (10, 512), "block_tridiagonal": (40, 256), "conjugate_gradient": (40, 16384)}
+KERNELS = {"stencil": (2000, 256), "wavefront": (12, 96), "multigrid": (10, 2048), "block_tridiagonal": (200, 256), "conjugate_gradient": (40, 262144)}
 NAMES = {("mpi_latesender", "points"): "late_sender", ("mpi_wait_nxn", "points"): "nxn", ("mpi_wait_nxn", "share"): "nxn_share"}
 
 
