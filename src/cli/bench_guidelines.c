@@ -265,6 +265,8 @@ static enum lc_err run_all(struct guidelines *g, json_t **result, int *code) {
     if (g->done == 0)
         return lc_fail(LC_ERR_NOT_FOUND, "bench: guidelines: no round was measured");
     LC_TRY(write_result(g, result));
+    if (lc_report_benchmark(g->directory.text) != LC_OK)
+        lc_complain("bench: guidelines: no page: %s", lc_err_text());
     if (g->done < g->rounds || json_array_size(g->left_out) > 0)
         *code = LC_EXIT_ERROR;
     if (g->done < g->rounds)

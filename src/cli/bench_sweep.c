@@ -198,6 +198,8 @@ static enum lc_err run_sweep(struct sweep *s, uint64_t seed, json_t **result, in
     if (s->done == 0 || s->n_jobs == 0)
         return lc_fail(LC_ERR_NOT_FOUND, "bench: sweep: no round was measured");
     LC_TRY(write_sweep(s, seed, result));
+    if (lc_report_benchmark(s->directory.text) != LC_OK)
+        lc_complain("bench: sweep: no page: %s", lc_err_text());
     if (s->done < s->rounds || json_array_size(s->failures) > 0)
         *code = LC_EXIT_ERROR;
     if (s->done < s->rounds)
@@ -243,10 +245,13 @@ static void print_variant(const json_t *v, const struct lc_bench_page *page) {
     lc_put_printable(&name, json_string_value(json_object_get(v, "name")));
     lc_strbuf_printf(&places, first == last ? "%lld" : "%lld-%lld", (long long)first,
                      (long long)last);
-    if (ratio > 1 && json_is_number(json_array_get(ci, 1)))
-        lc_strbuf_printf(&against, "%+.1f %% (%+.1f to %+.1f)", 100 * (ratio - 1),
-                         100 * (json_number_value(json_array_get(ci, 0)) - 1),
-                         100 * (json_number_value(json_array_get(ci, 1)) - 1));
+    double low = json_number_value(json_array_get(ci, 0)),
+           high = json_number_value(json_array_get(ci, 1));
+    if (ratio > 1 && json_is_number(json_array_get(ci, 1)) && high > 10)
+        lc_strbuf_printf(&against, "%.3g times (%.3g to %.3g)", ratio, low, high);
+    else if (ratio > 1 && json_is_number(json_array_get(ci, 1)))
+        lc_strbuf_printf(&against, "%+.1f %% (%+.1f to %+.1f)", 100 * (ratio - 1), 100 * (low - 1),
+                         100 * (high - 1));
     fprintf(page->out, "  %-6s %10s  %-27s %s\n", lc_strbuf_get(&places),
             lc_bench_time(json_number_value(json_object_get(v, "median_ns")), text),
             lc_strbuf_get(&against), lc_strbuf_get(&name));

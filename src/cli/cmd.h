@@ -42,8 +42,8 @@ int lc_report_timeline(const char *operand, const char *windows, const char *fil
 /* Is there an archive that `operand` stands for? */
 bool lc_report_has_trace(const char *operand);
 
-/* Writes report.html into a directory of `latecomer bench`. LC_ERR_IO, LC_ERR_NOMEM, or what is
- * wrong with the fingerprints. */
+/* Writes report.html into a directory of `latecomer bench`, or of its sweeps or guidelines.
+ * LC_ERR_IO, LC_ERR_NOMEM, or what is wrong with what it holds. */
 enum lc_err lc_report_benchmark(char *directory);
 
 #endif

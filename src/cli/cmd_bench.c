@@ -95,7 +95,9 @@ static const struct argp_option options[] = {
      "What this program's collectives take alone: their sizes and communicators (as: beside)", 0},
     {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
     {"vary", KEY_VARY, "NAME=A,B,..", 0,
-     "sweep: mpi, n, comm, sync, bind, a parameter of Open MPI or a variable like MPIR_CVAR_..", 0},
+     "sweep: mpi, n, comm, sync, bind, map, bytes, a parameter of Open MPI or a variable like "
+     "MPIR_CVAR_..",
+     0},
     {"rounds", KEY_ROUNDS, "N", 0, "sweep, guidelines: launches of each (default 7, 10)", 0},
     {"gate", KEY_GATE, NULL, 0, "compare: exit with 3 unless both are the same", 0},
     {0}};
@@ -200,10 +202,8 @@ static const struct argp argp = {
     "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, in any case, also "
     "without MPI_ or its beginning alone (allreduce, allr); several separated by commas; "
     "list: all of them. jobs: those of a file, one OP and its options per line. sweep: variants of "
-    "it, "
-    "ranked. guidelines: is it slower than others that "
-    "do the same. import: the fingerprint of run times "
-    "measured elsewhere. show: a result on "
+    "it, ranked. guidelines: is it slower than others that do the same. --of: the collectives of a "
+    "program alone. import: the fingerprint of run times measured elsewhere. show: a result on "
     "the terminal. compare: are two results the same. Also under a launcher: mpirun -n 4 latecomer "
     "bench MPI_Allreduce.",
     NULL,
@@ -302,11 +302,45 @@ static enum lc_err bench_import(const struct settings *s, int *code) {
     return err;
 }
 
+/* What a directory of several launches says, again; *shown: it is one. */
+static enum lc_err show_launches(const struct settings *s, const char *directory, bool *shown) {
+    static const struct {
+        const char *file, *format;
+        void (*print)(const json_t *object, const struct lc_bench_page *page);
+    } kinds[] = {{"sweep.json", "latecomer-sweep", lc_bench_sweep_text},
+                 {"guidelines.json", "latecomer-guidelines", lc_bench_guidelines_text}};
+    enum lc_err err = LC_OK;
+    *shown = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !*shown; i++) {
+        struct lc_strbuf file = {0};
+        struct lc_bench_page page;
+        lc_strbuf_printf(&file, "%s/%s", directory, kinds[i].file);
+        *shown = access(lc_strbuf_get(&file), F_OK) == 0;
+        json_t *object = *shown ? json_load_file(lc_strbuf_get(&file), 0, NULL) : NULL;
+        const char *format = json_string_value(json_object_get(object, "format"));
+        begin_page(&page);
+        if (*shown && (format == NULL || strcmp(format, kinds[i].format) != 0))
+            err = lc_fail(LC_ERR_FORMAT, "bench: %s: is damaged, or of something else",
+                          lc_strbuf_get(&file));
+        else if (*shown && s->json)
+            err = print_object(object);
+        else if (*shown)
+            kinds[i].print(object, &page);
+        json_decref(object);
+        lc_strbuf_free(&file);
+    }
+    return err;
+}
+
 static enum lc_err bench_show(const struct settings *s, int *code) {
     struct lc_fingerprint **all;
     size_t n;
+    bool shown;
     (void)code;
     const char *operand = one_operand(s, "DIR or FILE");
+    LC_TRY(show_launches(s, operand, &shown));
+    if (shown)
+        return LC_OK;
     LC_TRY(lc_bench_recover(operand));
     LC_TRY(lc_bench_read_all(operand, &all, &n));
     enum lc_err err = LC_OK;
@@ -504,9 +538,16 @@ static enum lc_err bench_jobs(const struct settings *s, int *code) {
 static enum lc_err bench_sweep(const struct settings *s, int *code) {
     struct lc_sweep_wishes wishes = s->sweep;
     json_t *result;
+    const char *bytes = s->bytes;
     wishes.each = s->wishes;
     wishes.each.operations = one_operand(s, "OP");
-    char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8");
+    wishes.n_vary = 0;
+    for (size_t i = 0; i < s->sweep.n_vary; i++) /* each size is ranked by itself */
+        if (strncmp(s->sweep.vary[i], "bytes=", 6) == 0)
+            bytes = s->sweep.vary[i] + 6;
+        else
+            wishes.vary[wishes.n_vary++] = s->sweep.vary[i];
+    char *sizes = sizes_of(bytes != NULL ? bytes : "8");
     wishes.each.bytes = sizes;
     wishes.each.output = s->output;
     enum lc_err err = lc_bench_sweep(&wishes, &result, code);

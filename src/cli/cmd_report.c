@@ -64,7 +64,8 @@ static const struct argp argp = {
     "[FILE|DIR..]",
     "Writes one self-contained page of HTML: findings with their causes, "
     "efficiency, call tree, timeline, who waits for whom; of several results also how they scale "
-    "and what changed; of fingerprints of `latecomer bench`. Without FILE or DIR: the newest "
+    "and what changed; of fingerprints, sweeps and guidelines of `latecomer bench`. Without FILE "
+    "or DIR: the newest "
     "experiment directory here.",
     NULL,
     NULL,
@@ -132,24 +133,53 @@ static void free_result(struct lc_page_result *result) {
     free(result->why);
 }
 
-/* Results of `latecomer bench`: a directory of it, or a fingerprint. */
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), more = strlen(end);
+    return length >= more && strcmp(text + length - more, end) == 0;
+}
+
+/* The file of a directory of `latecomer bench`, or the operand where it is that file; the caller
+ * frees it; NULL: it is neither. */
+static char *bench_file(const char *operand, const char *name) {
+    char *file = NULL;
+    if (operand == NULL || (ends_with(operand, name) ? asprintf(&file, "%s", operand)
+                                                     : asprintf(&file, "%s/%s", operand, name)) < 0)
+        return NULL;
+    if (!is_there(file)) {
+        free(file);
+        file = NULL;
+    }
+    return file;
+}
+
+/* What several launches say: of these kinds. */
+static const struct {
+    enum lc_page_kind kind;
+    const char *file, *format;
+} launches[] = {{LC_PAGE_SWEEPS, "sweep.json", "latecomer-sweep"},
+                {LC_PAGE_GUIDELINES, "guidelines.json", "latecomer-guidelines"}};
+enum { LAUNCHES = sizeof launches / sizeof launches[0] };
+
+/* Results of `latecomer bench`: a directory of it, a fingerprint, or a table of launches. */
 static bool is_benchmark(const char *operand) {
-    static const char end[] = ".fingerprint.json";
-    size_t length = operand != NULL ? strlen(operand) : 0;
-    char *list;
-    if (length >= sizeof end && strcmp(operand + length - (sizeof end - 1), end) == 0)
-        return true;
-    if (operand == NULL || asprintf(&list, "%s/bench.json", operand) < 0)
-        return false;
-    bool is = is_there(list);
-    free(list);
+    bool is = operand != NULL && ends_with(operand, ".fingerprint.json");
+    char *file = bench_file(operand, "bench.json");
+    is = is || file != NULL;
+    free(file);
+    for (size_t i = 0; i < LAUNCHES && !is; i++) {
+        file = bench_file(operand, launches[i].file);
+        is = file != NULL;
+        free(file);
+    }
     return is;
 }
 
-static void free_fingerprints(struct lc_page_content *content) {
-    for (size_t i = 0; i < content->n_fingerprints; i++)
-        free(content->fingerprints[i]);
-    free(content->fingerprints);
+static void free_bench(struct lc_page_content *content) {
+    for (int kind = 0; kind < LC_PAGE_KINDS; kind++) {
+        for (size_t i = 0; i < content->bench[kind].n; i++)
+            free(content->bench[kind].texts[i]);
+        free(content->bench[kind].texts);
+    }
     free(content->bench_comparison);
 }
 
@@ -169,23 +199,20 @@ static char *compact(json_t *object) {
     return text;
 }
 
-static enum lc_err add_fingerprint(struct lc_page_content *content, const char *operand,
-                                   const struct lc_fingerprint *fingerprint) {
-    json_t *object = lc_fingerprint_json(fingerprint);
-    json_object_del(json_object_get(object, "mpi"), "other_parameters"); /* a thousand */
-    if (object != NULL)
-        json_object_set_new(object, "source", printable(operand));
+/* Takes the object. */
+static enum lc_err add_bench(struct lc_page_content *content, enum lc_page_kind kind,
+                             json_t *object) {
+    size_t n = content->bench[kind].n;
     char *text = compact(object);
-    if (text == NULL)
-        return lc_fail(LC_ERR_NOMEM, "memory: cannot write a fingerprint");
-    char **more = realloc(content->fingerprints,
-                          (content->n_fingerprints + 1) * sizeof *content->fingerprints);
+    char **more =
+        text != NULL ? realloc(content->bench[kind].texts, (n + 1) * sizeof more[0]) : NULL;
     if (more == NULL) {
         free(text);
-        return lc_fail(LC_ERR_NOMEM, "memory: cannot write a fingerprint");
+        return lc_fail(LC_ERR_NOMEM, "memory: cannot write a result of bench");
     }
-    content->fingerprints = more;
-    content->fingerprints[content->n_fingerprints++] = text;
+    more[n] = text;
+    content->bench[kind].texts = more;
+    content->bench[kind].n++;
     return LC_OK;
 }
 
@@ -194,12 +221,39 @@ static enum lc_err add_fingerprints(struct lc_page_content *content, const char 
     size_t n = 0;
     enum lc_err err = lc_bench_read_all(operand, &all, &n);
     for (size_t i = 0; i < n; i++) {
+        json_t *object = err == LC_OK ? lc_fingerprint_json(all[i]) : NULL;
+        json_object_del(json_object_get(object, "mpi"), "other_parameters"); /* a thousand */
+        if (object != NULL)
+            json_object_set_new(object, "source", printable(operand));
         if (err == LC_OK)
-            err = add_fingerprint(content, operand, all[i]);
+            err = add_bench(content, LC_PAGE_FINGERPRINTS, object);
         lc_fingerprint_free(all[i]);
     }
     free(all);
     return err;
+}
+
+/* A table of launches, if the operand is one; *is: it is. */
+static enum lc_err add_launches(struct lc_page_content *content, const char *operand, bool *is) {
+    *is = false;
+    for (size_t i = 0; i < LAUNCHES && !*is; i++) {
+        char *file = bench_file(operand, launches[i].file);
+        if (file == NULL)
+            continue;
+        *is = true;
+        json_t *object = json_load_file(file, 0, NULL);
+        const char *format = json_string_value(json_object_get(object, "format"));
+        enum lc_err err = LC_OK;
+        if (format == NULL || strcmp(format, launches[i].format) != 0) {
+            json_decref(object);
+            err = lc_fail(LC_ERR_FORMAT, "%s: is damaged, or of something else", file);
+        } else {
+            err = add_bench(content, launches[i].kind, object);
+        }
+        free(file);
+        LC_TRY(err);
+    }
+    return LC_OK;
 }
 
 static enum lc_err write_page(const struct lc_page_content *content, struct lc_outfile *file) {
@@ -213,9 +267,13 @@ static const char *operand_of(const struct settings *settings, size_t i) {
     return settings->operands.n > 0 ? settings->operands.items[i] : NULL;
 }
 
-/* One operand: a result, or fingerprints. */
+/* One operand: a result, or what bench has left. */
 static enum lc_err add_operand(struct lc_page_content *content, const struct settings *settings,
                                const char *operand, const char *page) {
+    bool is_launches;
+    LC_TRY(add_launches(content, operand, &is_launches));
+    if (is_launches)
+        return LC_OK;
     if (is_benchmark(operand))
         return add_fingerprints(content, operand);
     size_t k = content->n_results++;
@@ -321,7 +379,7 @@ static int report(const struct settings *settings, const char *page) {
         free_result(&content.results[k]);
     }
     free(content.results);
-    free_fingerprints(&content);
+    free_bench(&content);
     return err == LC_OK ? LC_EXIT_OK : LC_EXIT_ERROR;
 }
 
@@ -332,7 +390,7 @@ enum lc_err lc_report_benchmark(char *directory) {
     enum lc_err err = default_page(&settings, &page);
     if (err == LC_OK)
         err = make(&settings, &content, 1, page);
-    free_fingerprints(&content);
+    free_bench(&content);
     free(page);
     return err;
 }

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bench/rank_list.h"
 
-enum { VALUES_MOST = 32 };
+enum { VALUES_MOST = 32, LC_RANKS_MOST = 65536 };
 
 struct varied {
     char *memory; /* NAME\0A\0B\0 */
@@ -60,12 +61,20 @@ static enum lc_err add_binding(struct lc_variant *v, const char *value) {
     return add_variable(v, "HYDRA_", "BINDING", value);
 }
 
+/* Which cores, sockets or NUMA nodes get the next rank, likewise. */
+static enum lc_err add_mapping(struct lc_variant *v, const char *value) {
+    LC_TRY(add_variable(v, "OMPI_MCA_", "rmaps_base_mapping_policy", value));
+    LC_TRY(add_variable(v, "PRTE_MCA_", "rmaps_default_mapping_policy", value));
+    return add_variable(v, "HYDRA_", "MAPPING", value);
+}
+
 /* What belongs to the command itself; *known false: it is a parameter of an MPI. */
 static enum lc_err add_own(struct lc_variant *v, const char *name, const char *value, bool *known) {
     static const char *const syncs[] = {"roundtime", "window", "barrier", "none", NULL};
     static const char *const comms[] = {"world", "node", "reverse", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
     static const char *const binds[] = {"core", "socket", "none", NULL};
+    static const char *const maps[] = {"core", "socket", "numa", NULL};
     bool right = true;
     *known = true;
     if (strcmp(name, "mpi") == 0) {
@@ -76,13 +85,20 @@ static enum lc_err add_own(struct lc_variant *v, const char *name, const char *v
         v->wishes.ranks = strtol(value, &end, 10);
         right = *end == '\0' && v->wishes.ranks > 0 && v->wishes.ranks <= 1000000;
     } else if (strcmp(name, "comm") == 0) {
-        right = (v->wishes.comm = one_of(value, comms)) != NULL;
+        /* whether all ranks are in lists, a launch knows */
+        bool lists = lc_rank_groups_count(value, LC_RANKS_MOST) > 0;
+        v->wishes.comm = lists ? value : one_of(value, comms);
+        right = v->wishes.comm != NULL;
     } else if (strcmp(name, "sync") == 0) {
         right = (v->wishes.sync = one_of(value, syncs)) != NULL;
     } else if (strcmp(name, "bind") == 0) {
         right = one_of(value, binds) != NULL;
         if (right)
             LC_TRY(add_binding(v, value));
+    } else if (strcmp(name, "map") == 0) {
+        right = one_of(value, maps) != NULL;
+        if (right)
+            LC_TRY(add_mapping(v, value));
     } else {
         *known = false;
     }
@@ -106,8 +122,13 @@ static enum lc_err add_setting(struct lc_variant *v, const char *name, const cha
         LC_TRY(add_variable(v, "OMPI_MCA_", "coll_tuned_use_dynamic_rules", "1"));
     struct lc_strbuf text = {0};
     lc_strbuf_printf(&text, "%s=%s", name, value);
-    v->text[v->n] = lc_strbuf_take(&text);
-    return v->text[v->n++] != NULL ? LC_OK : lc_fail(LC_ERR_NOMEM, "bench: not enough memory");
+    char *own = v->text[v->n] = lc_strbuf_take(&text);
+    if (own == NULL)
+        return lc_fail(LC_ERR_NOMEM, "bench: not enough memory");
+    v->n++;
+    if (strcmp(name, "comm") == 0)
+        v->wishes.comm = strchr(own, '=') + 1; /* what is varied goes before the variants do */
+    return LC_OK;
 }
 
 static void variant_free(struct lc_variant *v) {

@@ -28,10 +28,10 @@ struct lc_variants {
     size_t n, room;
 };
 
-/* NAME: mpi, n, comm, sync, bind; a parameter of Open MPI (lower case); a control variable of MPICH
- * or any other variable of the environment (upper case). A parameter that the MPI of a combination
- * does not know does not take part in it, so that combinations which are alike then are one
- * variant. lc_variants_free(), also after a failure. LC_ERR_USAGE, LC_ERR_NOMEM. */
+/* NAME: mpi, n, comm, sync, bind, map; a parameter of Open MPI (lower case); a control variable of
+ * MPICH or any other variable of the environment (upper case). A parameter that the MPI of a
+ * combination does not know does not take part in it, so that combinations which are alike then are
+ * one variant. lc_variants_free(), also after a failure. LC_ERR_USAGE, LC_ERR_NOMEM. */
 enum lc_err lc_variants_new(struct lc_variants *variants, const struct lc_sweep_wishes *wishes);
 /* Frees what it holds, not the struct. */
 void lc_variants_free(struct lc_variants *variants);

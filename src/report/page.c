@@ -1,8 +1,8 @@
 /* Blocks of a page: "page.json" lists the results; of the k-th are "k/profile.json" and
  * "k/profile.rows", the same of its analysis with the members of that file which hold JSON, and
  * "k/timeline" and "k/beside.json"; of all together "scaling.json", "compare.json", and of their
- * analyses "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json", of several
- * results of the micro-benchmark "fingerprint/compare.json". */
+ * analyses "delay_models.json" (means); of the i-th fingerprint "fingerprint/i.json", and so on of
+ * sweeps and guidelines, of several results of the micro-benchmark "fingerprint/compare.json". */
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -176,13 +176,20 @@ static void put_quoted(FILE *out, const char *key, const char *text) {
     lc_strbuf_free(&quoted);
 }
 
+static const struct {
+    const char *key, *block;
+} bench_kinds[LC_PAGE_KINDS] = {
+    {"fingerprints", "fingerprint"}, {"sweeps", "sweep"}, {"guidelines", "guidelines"}};
+
 static enum lc_err put_list(const struct lc_page_content *content, FILE *out) {
     const struct lc_page_result *results = content->results;
     struct named_block b = {.name = "page.json"};
     LC_TRY(begin_text(&b, out));
     fputs("{\"format\": \"latecomer-page\", \"version\": 1, ", b.stream);
     put_quoted(b.stream, "creator", "latecomer " LC_VERSION);
-    fprintf(b.stream, ", \"fingerprints\": %zu, \"results\": [", content->n_fingerprints);
+    for (int kind = 0; kind < LC_PAGE_KINDS; kind++)
+        fprintf(b.stream, ", \"%s\": %zu", bench_kinds[kind].key, content->bench[kind].n);
+    fputs(", \"results\": [", b.stream);
     for (size_t k = 0; k < content->n_results; k++) {
         fputs(k > 0 ? ",\n{" : "\n{", b.stream);
         put_quoted(b.stream, "name", results[k].name);
@@ -244,11 +251,12 @@ static enum lc_err put_one(const struct lc_page_result *result, size_t k, FILE *
     return result->timeline != NULL ? put_timeline(result->timeline, k, out) : LC_OK;
 }
 
-static enum lc_err put_fingerprints(const struct lc_page_content *content, FILE *out) {
+static enum lc_err put_bench(const struct lc_page_content *content, enum lc_page_kind kind,
+                             FILE *out) {
     char name[64];
-    for (size_t i = 0; i < content->n_fingerprints; i++) {
-        const char *text = content->fingerprints[i];
-        snprintf(name, sizeof name, "fingerprint/%zu.json", i);
+    for (size_t i = 0; i < content->bench[kind].n; i++) {
+        const char *text = content->bench[kind].texts[i];
+        snprintf(name, sizeof name, "%s/%zu.json", bench_kinds[kind].block, i);
         LC_TRY(put_bytes(name, text, strlen(text), out));
     }
     const char *text = content->bench_comparison;
@@ -270,7 +278,8 @@ enum lc_err lc_page_write(const struct lc_page_content *content, FILE *out) {
         LC_TRY(put_comparison(results, n, out));
         LC_TRY(put_mean_models(results, n, out));
     }
-    LC_TRY(put_fingerprints(content, out));
+    for (int kind = 0; kind < LC_PAGE_KINDS; kind++)
+        LC_TRY(put_bench(content, (enum lc_page_kind)kind, out));
     mark += sizeof data_mark - 1;
     fwrite(mark, 1, (size_t)(lc_page_template_end - mark), out);
     return ferror(out) ? lc_fail_errno(LC_ERR_IO, "the page: cannot be written") : LC_OK;

@@ -13,9 +13,10 @@ import { readPage, type PageData, type Result } from "./result";
 import { CompareView, ScalingView } from "./sets";
 import { formatState, lasting, parseState, withKeys, type Navigation, type State, type View } from "./state";
 import { Timeline } from "./timeline";
+import { GuidelinesView, SweepView } from "./variants";
 
 const TITLES: Record<View, string> = {
-  overview: "Overview", explorer: "Explorer", timeline: "Timeline", causes: "Root causes", matrix: "Who waits for whom", scaling: "Scaling", compare: "Compare", fingerprint: "Fingerprints", about: "About",
+  overview: "Overview", explorer: "Explorer", timeline: "Timeline", causes: "Root causes", matrix: "Who waits for whom", scaling: "Scaling", compare: "Compare", fingerprint: "Fingerprints", sweep: "Variants", guidelines: "Guidelines", about: "About",
 };
 
 function viewsOf(data: PageData): View[] {
@@ -23,12 +24,15 @@ function viewsOf(data: PageData): View[] {
   if (data.scaling) views.push("scaling");
   if (data.comparison) views.push("compare");
   if (data.fingerprints.length > 0) views.push("fingerprint");
+  if (data.sweeps.length > 0) views.push("sweep");
+  if (data.guidelines.length > 0) views.push("guidelines");
   return data.results.length > 0 ? [...views, "about"] : views;
 }
 
-/** Of a result, or of fingerprints alone. */
+/** Of a result, or of what bench has left alone. */
 function titleOf(data: PageData, result: Result | undefined): string {
   if (result) return visible(result.profile.json.result.meta.program ?? result.name);
+  if (data.fingerprints.length === 0) return data.sweeps.length > 0 ? "Variants of MPI operations" : "Guidelines of MPI collectives";
   return data.fingerprints.length === 1 ? nameOf(data.fingerprints[0]) : `${data.fingerprints.length} fingerprints`;
 }
 
@@ -86,6 +90,8 @@ function shownView(data: PageData, state: State): View {
 function CurrentView(props: { data: PageData; result: Result | undefined; nav: Navigation }): JSX.Element {
   const { data, result, nav } = props;
   const view = shownView(data, nav.state);
+  if (view === "sweep") return <SweepView all={data.sweeps} />;
+  if (view === "guidelines") return <GuidelinesView all={data.guidelines} />;
   if (view === "fingerprint" || !result) return <Fingerprints all={data.fingerprints} comparison={data.benchComparison} nav={nav} />;
   switch (view) {
     case "explorer": return <Explorer result={result} nav={nav} />;

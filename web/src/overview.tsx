@@ -1,11 +1,11 @@
 /** The first view: what is wrong, where, for what reason, and what it costs. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { components, percent, ranksText, seconds, visible } from "./format";
+import { components, count, percent, ranksText, seconds, visible } from "./format";
 import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText, Section, Table, type Column } from "./parts";
 import { waitMetrics, type Result } from "./result";
 import { waitFirst, type Navigation } from "./state";
-import type { ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
+import type { BesideUse, ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
 
 /** Colours of the factors as in POP's tables: good, fair, poor. */
 export function grade(value: number): string {
@@ -322,6 +322,27 @@ export function lateByFunction(late: Late[]): Late[] {
   return [...joined.values()].sort((a, b) => b.seconds - a.seconds);
 }
 
+/** Collectives of the program beside the same measured alone, where `latecomer bench --of` has been. */
+function BesideAlone(props: { result: Result }): JSX.Element | null {
+  const rows = (props.result.beside?.callpaths ?? []).filter((c) => typeof c === "object" && c !== null && typeof c.callpath === "string");
+  const time = (ns: number | null | undefined): string => (typeof ns === "number" ? seconds(ns * 1e-9) : "–");
+  if (rows.length === 0) return null;
+  return (
+    <Section title="Collectives beside the same alone" note="latecomer bench --of: alone, all ranks arrive together; what is more is arrival, unless it is no waiting for late ranks: then the machine">
+      <Table<BesideUse> name="beside" rows={rows} most={20} columns={[
+        { title: "call path", cell: (c) => <PathText path={c.callpath} />, value: (c) => c.callpath },
+        { title: "bytes", cell: (c) => count(c.bytes), value: (c) => c.bytes, number: true },
+        { title: "ranks", cell: (c) => count(c.members), value: (c) => c.members, number: true },
+        { title: "calls", cell: (c) => count(c.calls), value: (c) => c.calls, number: true },
+        { title: "in the program", cell: (c) => time(c.program_ns), value: (c) => c.program_ns, number: true },
+        { title: "alone", cell: (c) => time(c.alone_median_ns), value: (c) => c.alone_median_ns, number: true },
+        { title: "more", cell: (c) => time(c.arrival_ns), value: (c) => c.arrival_ns, number: true },
+        { title: "waiting", cell: (c) => time(c.waiting_ns), value: (c) => c.waiting_ns, number: true },
+      ]} />
+    </Section>
+  );
+}
+
 export function Overview(props: { result: Result; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
   const { json, factors } = result.profile;
@@ -332,6 +353,7 @@ export function Overview(props: { result: Result; nav: Navigation }): JSX.Elemen
         <Warnings result={result} />
         <Findings result={result} nav={nav} />
         <Heaviest result={result} nav={nav} />
+        <BesideAlone result={result} />
         <Phases result={result} />
         <Iterations json={json.result} />
       </div>

@@ -2,7 +2,7 @@
 import type { Blocks } from "./blocks";
 import { Rows } from "./rows";
 import { TimelineData } from "./timeline_data";
-import type { BenchComparison, Comparison, DelayModels, FactorText, FileJson, Fingerprint, PageJson, PairsJson, RootCause, Scaling, Segment, Severe, Topology } from "./types";
+import type { BenchComparison, Beside, Comparison, DelayModels, FactorText, FileJson, Fingerprint, Guidelines, PageJson, PairsJson, RootCause, Scaling, Segment, Severe, Sweep, Topology } from "./types";
 
 /** A .cubex file. */
 export interface ResultFile {
@@ -25,6 +25,8 @@ export interface Result {
   models: DelayModels | null;
   blame: { columns: string[]; rows: string[][] } | null;
   pairs: PairsJson | null;
+  /** Collectives beside the same measured alone. */
+  beside: Beside | null;
 }
 
 export interface PageData {
@@ -36,6 +38,8 @@ export interface PageData {
   meanModels: DelayModels | null;
   fingerprints: Fingerprint[];
   benchComparison: BenchComparison | null;
+  sweeps: Sweep[];
+  guidelines: Guidelines[];
 }
 
 async function readFile(blocks: Blocks, prefix: string): Promise<ResultFile | null> {
@@ -67,7 +71,7 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
   if (!profile) throw new Error(`the data of ${about.name} is damaged`);
   const analysis = about.analysis ? await readFile(blocks, `${k}/analysis`) : null;
   const role = about.analysis ? "analysis" : "profile";
-  const [causes, path, models, blame, pairs, bytes, statistics] = await Promise.all([
+  const [causes, path, models, blame, pairs, bytes, statistics, beside] = await Promise.all([
     blocks.json<{ root_causes?: RootCause[]; root_causes_waitfirst?: RootCause[] }>(`${k}/${role}/root_causes.json`),
     blocks.json<{ segments?: Segment[] }>(`${k}/${role}/critical_path.json`),
     blocks.json<DelayModels>(`${k}/${role}/delay_models.json`),
@@ -75,11 +79,12 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
     blocks.json<PairsJson>(`${k}/profile/pairs.json`),
     blocks.bytes(`${k}/timeline`),
     blocks.json<Record<string, { severest?: Severe[] }>>(`${k}/${role}/wait_statistics.json`),
+    blocks.json<Beside>(`${k}/beside.json`),
   ]);
   return {
     name: about.name, profile, analysis, timeline: bytes && new TimelineData(bytes), whyNoTimeline: about.why_no_timeline,
     rootCauses: causes?.root_causes ?? [], rootCausesWaitFirst: causes?.root_causes_waitfirst ?? [], waitParts: partsOf(statistics), criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
-    pairs: pairs && Array.isArray(pairs.rows) ? pairs : null,
+    pairs: pairs && Array.isArray(pairs.rows) ? pairs : null, beside: beside && Array.isArray(beside.callpaths) ? beside : null,
   };
 }
 
@@ -90,8 +95,9 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   const [scaling, comparison, meanModels, benchComparison] = await Promise.all([
     blocks.json<Scaling>("scaling.json"), blocks.json<Comparison>("compare.json"), blocks.json<DelayModels>("delay_models.json"),
     blocks.json<BenchComparison>("fingerprint/compare.json")]);
-  const fingerprints = await Promise.all(Array.from({ length: page.fingerprints ?? 0 }, (_, i) => blocks.json<Fingerprint>(`fingerprint/${i}.json`)));
-  return { page, results, scaling, comparison, meanModels, fingerprints: fingerprints.filter((f) => f !== null), benchComparison };
+  const all = async <T,>(kind: string, n: number | undefined): Promise<T[]> => (await Promise.all(Array.from({ length: n ?? 0 }, (_, i) => blocks.json<T>(`${kind}/${i}.json`)))).filter((one) => one !== null) as T[];
+  const [fingerprints, sweeps, guidelines] = await Promise.all([all<Fingerprint>("fingerprint", page.fingerprints), all<Sweep>("sweep", page.sweeps), all<Guidelines>("guidelines", page.guidelines)]);
+  return { page, results, scaling, comparison, meanModels, fingerprints, benchComparison, sweeps, guidelines };
 }
 
 /** Those of the terminal (src/report/sums.c): each holds all waiting of its kind, its own parts included. */

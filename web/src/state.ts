@@ -1,5 +1,5 @@
 /** The whole state of the page is in the fragment of its address: every view is a link, back and forward restore it. */
-export const VIEWS = ["overview", "explorer", "timeline", "causes", "matrix", "scaling", "compare", "fingerprint", "about"] as const;
+export const VIEWS = ["overview", "explorer", "timeline", "causes", "matrix", "scaling", "compare", "fingerprint", "sweep", "guidelines", "about"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface State {

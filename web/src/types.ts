@@ -161,6 +161,8 @@ export interface PageJson {
   creator: string;
   results: { name: string; why_no_timeline: string; analysis: boolean; timeline: boolean }[];
   fingerprints?: number;
+  sweeps?: number;
+  guidelines?: number;
 }
 
 export interface ChainLink {
@@ -361,4 +363,76 @@ export interface Topology {
   dims: number[];
   periodic: number[];
   members: number[];
+}
+
+/** What the measuring itself did, over all launches. */
+export type Audit = Record<string, { median: number; largest: number; n: number } | null>;
+
+export interface Variant {
+  name: string;
+  settings?: Record<string, string>;
+  places?: [number, number];
+  median_ns?: number;
+  ratio?: number;
+  ratio_ci?: [number | null, number | null];
+  launch_medians_ns?: number[];
+}
+
+/** sweep.json of `latecomer bench sweep`. */
+export interface Sweep {
+  rounds?: number;
+  rounds_wanted?: number;
+  seed?: number;
+  complete?: boolean;
+  jobs?: { operation: string; bytes?: number; variants?: Variant[] }[];
+  failed?: { variant: string; why: string }[];
+  audit?: Audit;
+}
+
+export interface GuidelineComparison {
+  operation: string;
+  mock_up: string;
+  bytes?: number;
+  median_ns?: number;
+  mock_up_median_ns?: number;
+  excess_ns?: number;
+  ratio?: number;
+  ratio_ci?: [number | null, number | null];
+  violated?: boolean;
+  holds?: boolean;
+}
+
+/** guidelines.json of `latecomer bench guidelines`. */
+export interface Guidelines {
+  rounds?: number;
+  rounds_wanted?: number;
+  complete?: boolean;
+  comparisons?: GuidelineComparison[];
+  left_out?: { operation: string; why: string }[];
+  without_mock_up?: string[];
+  audit?: Audit;
+}
+
+export interface BesideUse {
+  callpath: string;
+  operation: string;
+  bytes?: number;
+  in_place?: boolean;
+  members?: number;
+  ranks?: string;
+  communicators?: number;
+  calls?: number;
+  program_ns?: number;
+  waiting_ns?: number | null;
+  alone_ranks?: number | null;
+  alone_median_ns?: number | null;
+  alone_ci_ns?: [number, number] | null;
+  arrival_ns?: number | null;
+}
+
+/** beside.json of `latecomer bench --of`. */
+export interface Beside {
+  ranks?: number;
+  left_out?: number;
+  callpaths?: BesideUse[];
 }

@@ -34,13 +34,17 @@ def sweep(*args, **kwargs):
 
 def ranked():
     """Every call wastes 0, 2 or 20 ms: that is the order. A barrier synchronises: no repetition is done again."""
-    done = sweep("MPI_Allreduce", "--vary", "PROBED_SLOW_US=20000,0,2000", "--rounds", "3", "--sync", "barrier", "-o", "ranked", "--json", env=dict(os.environ, LD_PRELOAD=PROBED))
+    done = sweep("MPI_Allreduce", "--vary", "PROBED_SLOW_US=20000,0,2000", "--vary", "bytes=8", "--rounds", "3", "--sync", "barrier", "-o", "ranked", "--json", env=dict(os.environ, LD_PRELOAD=PROBED))
     check(done.returncode == 0, f"sweep: exit {done.returncode}: {done.stderr}")
     if done.returncode != 0:
         return
     result = json.loads(done.stdout)
     with open(f"{SCRATCH}/ranked/sweep.json", encoding="utf-8") as file:
         check(json.load(file) == result, "sweep.json is not what was printed")
+    again = bench("show", "ranked", "--json")
+    check(again.returncode == 0 and json.loads(again.stdout) == result and "PROBED_SLOW_US=20000" in bench("show", "ranked").stdout, f"show: {again.stderr}")
+    with open(f"{SCRATCH}/ranked/report.html", encoding="utf-8") as file:
+        check("sweep/0.json" in file.read(), "the page holds no sweep")
     check(result["format"] == "latecomer-sweep" and result["complete"] and result["rounds"] == 3, f"sweep: {result}")
     variants = result["jobs"][0]["variants"]
     check([v["ratio"] for v in variants] == sorted(v["ratio"] for v in variants) and variants[0]["ratio"] == 1, f"order: {variants}")
@@ -233,7 +237,8 @@ def beside():
 
 def mistakes():
     for args, words in ((["MPI_Bcast"], "give --vary"), (["MPI_Bcast", "--vary", "n=1"], "one variant"), (["MPI_Bcast", "--vary", "mpi"], "NAME=VALUE"),
-                        (["MPI_Bcast", "--vary", "mpi=x,openmpi"], "unknown value"), (["MPI_Bcast", "--vary", "comm=world,,node"], "is empty"),
+                        (["MPI_Bcast", "--vary", "mpi=x,openmpi"], "unknown value"), (["MPI_Bcast", "--vary", "comm=world,,node"], "is empty"), (["MPI_Bcast", "--vary", "map=core,everywhere"], "unknown value"),
+                        (["MPI_Bcast", "--vary", "bytes=8,8k"], "one variant"), (["MPI_Bcast", "--vary", "comm=world,0/0"], "unknown value"),
                         (["MPI_Brcast", "--vary", "n=1,2"], "did you mean MPI_Bcast?"), ([], "give one OP")):
         done = bench("sweep", *args, "-o", "mistake")
         check(done.returncode == 2 and words in done.stderr and done.stderr.count("latecomer: ") == 1, f"{args}: exit {done.returncode}: {done.stderr!r}")

@@ -41,7 +41,7 @@ const viewOf = (page) => page.evaluate(() => new URLSearchParams(location.hash.s
 async function everyView({ page }, about) {
   const links = page.locator("nav a");
   const names = await links.evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")));
-  const always = about.fingerprints ? ["fingerprint"] : ["overview", "explorer", "timeline", "causes", "matrix", ...(about.views ?? []), "about"];
+  const always = about.only ? about.only : about.fingerprints ? ["fingerprint"] : ["overview", "explorer", "timeline", "causes", "matrix", ...(about.views ?? []), "about"];
   for (const view of always) assert.ok(names.includes(view), `${about.name}: has the view ${view}`);
   for (let i = 0; i < names.length; i++) {
     await links.nth(i).click();
@@ -405,7 +405,13 @@ for (const about of plan.pages) {
   if (about.grid) await onGrid(tab, about);
   if (about.fingerprints) await sheet(tab, about);
   if (about.name === "many") await turnPages(tab, about);
-  if (!about.fingerprints) await linksRestore(tab, about);
+  if (!about.fingerprints && !about.only) await linksRestore(tab, about);
+  for (const [view, words] of Object.entries(about.says ?? {})) {
+    await tab.page.goto(`${pathToFileURL(about.file).href}#view=${view}`);
+    await tab.page.waitForFunction((v) => document.querySelector("nav a[aria-current=page]")?.hash.includes(`view=${v}`), view);
+    const said = (await tab.page.locator("main").innerText()).replace(/\s+/g, " ");
+    for (const word of words) assert.ok(said.includes(word), `${about.name}: ${view} says "${word}": ${said}`);
+  }
   if (about.one_click) await newcomer(tab, about);
   if (about.name === "demo") { await keyboardOnly(tab, about); await files(tab, about); await printed(tab, about); }
   assert.deepEqual(tab.wrong, [], `${about.name}: nothing on the console, no request`);
@@ -416,7 +422,7 @@ for (const about of plan.pages) {
 
 // Accessibility: every view of a page that has all of them, dark and light.
 const violations = [];
-for (const [name, theme, only] of [["demo", "light"], ["demo", "dark"], ["scaling", "light", ["scaling", "compare"]], ["lammps", "light", ["timeline", "matrix"]], ["groups", "dark", ["timeline"]], ["fingerprint", "dark"], ["fingerprints", "light"]]) {
+for (const [name, theme, only] of [["demo", "light"], ["demo", "dark"], ["scaling", "light", ["scaling", "compare"]], ["lammps", "light", ["timeline", "matrix"]], ["groups", "dark", ["timeline"]], ["fingerprint", "dark"], ["fingerprints", "light"], ["launches", "light"], ["launches", "dark"]]) {
   const about = plan.pages.find((page) => page.name === name);
   const { page, context } = await open(about.file, theme);
   for (const view of await page.locator("nav a").evaluateAll((all) => all.map((a) => new URLSearchParams(a.hash.slice(1)).get("view")))) {

@@ -106,6 +106,30 @@ def fingerprint():
         {"compared": [compared["verdict"], *(f"{q['percent']:g} %" for q in compared["quantiles"])]}
 
 
+SWEEP = {"format": "latecomer-sweep", "version": 1, "rounds": 3, "rounds_wanted": 3, "seed": 1, "complete": False, "failed": [{"variant": "pml=<b>bold</b>", "why": "it ended early"}],
+         "jobs": [{"operation": "MPI_Bcast", "bytes": 8, "variants": [
+             {"name": "mpi=openmpi", "settings": {"mpi": "openmpi"}, "places": [1, 1], "median_ns": 1000, "ratio": 1, "ratio_ci": [1, 1], "launch_medians_ns": [990, 1000, 1010]},
+             {"name": "mpi=mpich", "settings": {"mpi": "mpich"}, "places": [2, 3], "median_ns": 1500, "ratio": 1.5, "ratio_ci": [1.25, 1.75], "launch_medians_ns": [1400, 1500, 1600]},
+             {"name": "<img src=x>", "places": [2, 3], "median_ns": 90000, "ratio": 90, "ratio_ci": [1.25, 500], "launch_medians_ns": [1, 90000, "x"]}]}],
+         "audit": {"empty_ns": {"median": 12, "largest": 15, "n": 9}, "empty_share": None, "perturbation": {"median": 0.125, "largest": 0.5, "n": 9}}}
+GUIDELINES = {"format": "latecomer-guidelines", "version": 1, "rounds": 10, "rounds_wanted": 10, "complete": True, "left_out": [], "without_mock_up": [], "comparisons": [
+    {"operation": "MPI_Allreduce", "mock_up": "MPI_Allreduce~Reduce_Bcast", "bytes": 8, "median_ns": 900, "mock_up_median_ns": 1800, "excess_ns": -900, "ratio": 0.5,
+     "ratio_ci": [0.4, 0.625], "violated": False, "holds": True},
+    {"operation": "MPI_Allreduce", "mock_up": "MPI_Allreduce~parts", "bytes": 8192, "median_ns": 12000, "mock_up_median_ns": 6000, "excess_ns": 6000, "ratio": 2.0,
+     "ratio_ci": [1.5, 2.5], "violated": True, "holds": False},
+    {"operation": "MPI_Scan", "mock_up": "MPI_Iscan", "bytes": 8, "ratio": 1.0, "ratio_ci": [None, None], "violated": False, "holds": False}]}
+BESIDE = {"format": "latecomer-beside", "version": 1, "ranks": 4, "callpaths": [
+    {"callpath": "main/solve/MPI_Allreduce", "operation": "MPI_Allreduce", "bytes": 8, "members": 4, "calls": 400, "program_ns": 14000, "waiting_ns": 10200, "alone_ranks": 4,
+     "alone_median_ns": 3100, "arrival_ns": 10900}, {"callpath": "main/MPI_Bcast", "operation": "MPI_Bcast"}, 7]}
+
+
+def launches():
+    for directory, name, content in (("sweep", "sweep.json", SWEEP), ("guidelines", "guidelines.json", GUIDELINES), ("lammps-4", "beside.json", BESIDE)):
+        os.makedirs(directory, exist_ok=True)
+        with open(f"{directory}/{name}", "w", encoding="utf-8") as file:
+            json.dump(content, file)
+
+
 def hostile():
     waits = {f"main/{name.replace('/', '%2F')}": [0.5, 0.0] for name in NAMES}
     times = {"main": [10.0, 10.0], **{path: [1.0, 1.0] for path in waits}}
@@ -136,6 +160,7 @@ def results():
     if grid:
         check_grid()
     sheet, compared = fingerprint()
+    launches()
     killed(flavour, "killed")
     shutil.copytree("lammps-trace", "damaged")
     for name in os.listdir("damaged/traces"):
@@ -149,7 +174,7 @@ def results():
     make(MAKE, {"meta": {"program": "many", "ranks": many, "wall_time_s": 1.0}, "locations": [{"rank": r, "thread": 0} for r in range(many)],
                 "metrics": {"time": {"callpaths": {"main": [1.0 + r / many for r in range(many)]}}, "visits": {"callpaths": {"main": [1.0] * many}}}}, "many.cubex")
     return ([("grid", ["grid"], {"grid": True})] if grid else []) + [
-        ("lammps", ["lammps-4"], {"title": os.path.basename(program[0]), "findings": True, "by_rank": True}),
+        ("lammps", ["lammps-4"], {"title": os.path.basename(program[0]), "findings": True, "by_rank": True, "says": {"overview": ["Collectives beside the same alone", "solve / MPI_Allreduce 8 4 400 14.0 µs 3.10 µs 10.9 µs 10.2 µs"]}}),
         ("lammps-trace", ["lammps-trace"], {"timeline": True, "causes": True, "findings": True}),
         ("demo", ["demo"], {"timeline": True, "causes": True, "findings": True, "cause": "solve", "one_click": True}),
         ("hybrid", ["hybrid_late_sender"], {"timeline": True, "causes": True}),
@@ -159,7 +184,10 @@ def results():
         ("compare", ["lammps-4", "lammps-trace"], {"views": ["scaling", "compare"]}),
         ("fingerprint", ["imported"], {**sheet, "title": "MPI_Bcast"}),
         ("fingerprints", ["imported", "imported-longer"], {**sheet, **compared, "title": "2 fingerprints"}),
-        ("all kinds", ["lammps-4", "imported"], {"views": ["fingerprint"]}),
+        ("launches", ["sweep", "guidelines/guidelines.json"], {"only": ["sweep", "guidelines"], "title": "Variants", "says": {
+            "sweep": ["2–3 mpi=mpich 1.50 µs +50.0 % (+25.0 % to +75.0 %)", "90 times (1.25 to 500)", "pml=<b>bold</b>: it ended early", "reading counters, of repetitions that do not count 12.5 % 50.0 % 9"],
+            "guidelines": ["1 of 3 guidelines violated", "violated MPI_Allreduce 8 192 itself in two halves 12.0 µs 6.00 µs 6.00 µs +100.0 % (+50.0 % to +150.0 %)", "holds MPI_Allreduce 8 Reduce and Bcast"]}}),
+        ("all kinds", ["lammps-4", "imported", "sweep"], {"views": ["fingerprint", "sweep"]}),
         ("killed", ["killed"], {"text": "not measured to its end"}),
         ("damaged", ["damaged"], {}),
         ("empty", ["empty.cubex"], {}),
