@@ -5,6 +5,9 @@ import { Figure, Legend, Section, Table } from "./parts";
 import type { Audit, GuidelineComparison, Guidelines, Sweep, Variant } from "./types";
 
 const ns = (value: number | null | undefined): string => (typeof value === "number" ? seconds(value * 1e-9) : "–");
+/** Files may hold anything. */
+const list = <T extends object>(values: T[] | undefined): T[] => (Array.isArray(values) ? values.filter((v) => typeof v === "object" && v !== null) : []);
+const text = (value: unknown): string => visible(typeof value === "string" ? value : "?");
 const known = (values: (number | null | undefined)[] | undefined): number[] => (Array.isArray(values) ? values : []).filter((v): v is number => typeof v === "number" && Number.isFinite(v) && v > 0);
 
 const [LEFT, WIDTH, RIGHT, ROW] = [190, 640, 16, 22];
@@ -17,7 +20,7 @@ function axis(values: number[]): { x: (v: number) => number; low: number; high: 
   return { low, high, x: (v) => LEFT + (Math.min(Math.max(Math.log(v / low) / span, 0), 1)) * (WIDTH - LEFT - RIGHT) };
 }
 
-const short = (text: string): string => (text.length > 25 ? `${text.slice(0, 11)}…${text.slice(-13)}` : text);
+const short = (name: string): string => (name.length > 25 ? `${name.slice(0, 11)}…${name.slice(-13)}` : name);
 
 /** The median of each launch, and over them: a row for each variant, fastest first. */
 function Launches(props: { name: string; variants: Variant[] }): JSX.Element | null {
@@ -31,7 +34,7 @@ function Launches(props: { name: string; variants: Variant[] }): JSX.Element | n
       {variants.map((v, i) => (
         <g>
           <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={i * ROW + 14} y2={i * ROW + 14} />
-          <text class="tick" x={LEFT - 8} y={i * ROW + 18} text-anchor="end">{visible(short(v.name))}<title>{visible(v.name)}</title></text>
+          <text class="tick" x={LEFT - 8} y={i * ROW + 18} text-anchor="end">{short(text(v.name))}<title>{text(v.name)}</title></text>
           {known(v.launch_medians_ns).map((m) => <circle class="s0fill" cx={x(m)} cy={i * ROW + 14} r="3" opacity="0.6"><title>{`a launch: ${ns(m)}`}</title></circle>)}
           {known([v.median_ns]).map((m) => <line class="axis strong" x1={x(m)} x2={x(m)} y1={i * ROW + 6} y2={i * ROW + 22}><title>{`median ${ns(m)}`}</title></line>)}
         </g>
@@ -46,7 +49,7 @@ function Launches(props: { name: string; variants: Variant[] }): JSX.Element | n
 function against(ratio: number | undefined, ci: [number | null, number | null] | undefined): string {
   if (typeof ratio !== "number") return "–";
   const part = (v: number): string => `${v >= 1 ? "+" : ""}${percent(v - 1)}`;
-  const [low, high] = ci ?? [null, null];
+  const [low, high] = Array.isArray(ci) ? ci : [null, null];
   const times = (v: number): string => Number(v.toPrecision(3)).toString();
   if (typeof low === "number" && typeof high === "number" && high > 10) return `${times(ratio)} times (${times(low)} to ${times(high)})`;
   return typeof low === "number" && typeof high === "number" ? `${part(ratio)} (${part(low)} to ${part(high)})` : part(ratio);
@@ -56,12 +59,12 @@ const AUDIT: [string, string, boolean][] = [["empty_ns", "empty, which is in eve
   ["start_skew_ns", "ranks begin apart", false], ["clock_error_ns", "the global clock is known to", false]];
 
 function Measuring(props: { audit: Audit | undefined }): JSX.Element | null {
-  const rows = AUDIT.flatMap(([key, text, share]) => { const one = props.audit?.[key]; return one ? [{ key, text, share, ...one }] : []; });
+  const rows = AUDIT.flatMap(([key, what, share]) => { const one = props.audit?.[key]; return typeof one === "object" && one !== null ? [{ key, what, share, ...one }] : []; });
   if (rows.length === 0) return null;
   return (
     <Section title="What measuring itself does" note="over all launches">
       <Table name="audit" rows={rows} columns={[
-        { title: "what", cell: (r) => r.text, value: (r) => r.key },
+        { title: "what", cell: (r) => r.what, value: (r) => r.key },
         { title: "median", cell: (r) => (r.share ? percent(r.median) : ns(r.median)), value: (r) => r.median, number: true },
         { title: "largest", cell: (r) => (r.share ? percent(r.largest) : ns(r.largest)), value: (r) => r.largest, number: true },
         { title: "of", cell: (r) => count(r.n), value: (r) => r.n, number: true },
@@ -78,23 +81,24 @@ function OneSweep(props: { sweep: Sweep }): JSX.Element {
   const { sweep } = props;
   return (
     <div>
-      {(sweep.jobs ?? []).map((job) => {
-        const name = `${visible(job.operation)}, ${count(job.bytes)} B`;
+      {list(sweep.jobs).map((job) => {
+        const name = `${text(job.operation)}, ${count(job.bytes)} B`;
+        const variants = list(job.variants);
         return (
           <Section title={name} note={`${rounds(sweep)}, each variant once in each, in random order; variants that share places are not told apart`}>
-            <Launches name={`${job.operation}-${job.bytes}`} variants={job.variants ?? []} />
-            <Table<Variant> name={`variants-${job.operation}-${job.bytes}`} rows={job.variants ?? []} columns={[
-              { title: "place", cell: (v) => (v.places ? (v.places[0] === v.places[1] ? v.places[0] : `${v.places[0]}–${v.places[1]}`) : "–"), value: (v) => v.places?.join("-") },
-              { title: "variant", cell: (v) => visible(v.name), value: (v) => v.name },
+            <Launches name={`${job.operation}-${job.bytes}`} variants={variants} />
+            <Table<Variant> name={`variants-${job.operation}-${job.bytes}`} rows={variants} columns={[
+              { title: "place", cell: (v) => (Array.isArray(v.places) ? (v.places[0] === v.places[1] ? v.places[0] : `${v.places[0]}–${v.places[1]}`) : "–"), value: (v) => (Array.isArray(v.places) ? v.places.join("-") : null) },
+              { title: "variant", cell: (v) => text(v.name), value: (v) => v.name },
               { title: "median", cell: (v) => ns(v.median_ns), value: (v) => v.median_ns, number: true },
               { title: "against the first (95 %)", cell: (v) => (v.ratio === 1 ? "" : against(v.ratio, v.ratio_ci)), value: (v) => v.ratio },
             ]} />
           </Section>
         );
       })}
-      {(sweep.failed ?? []).length > 0 && (
+      {list(sweep.failed).length > 0 && (
         <Section title="Left out">
-          <ul class="warnings">{(sweep.failed ?? []).map((f) => <li>{visible(f.variant)}: {visible(f.why)}</li>)}</ul>
+          <ul class="warnings">{list(sweep.failed).map((f) => <li>{text(f.variant)}: {text(f.why)}</li>)}</ul>
         </Section>
       )}
       <Measuring audit={sweep.audit} />
@@ -107,7 +111,8 @@ export function SweepView(props: { all: Sweep[] }): JSX.Element {
 }
 
 /** As `latecomer bench guidelines` says it. */
-function mockUp(name: string): string {
+function mockUp(given: unknown): string {
+  const name = typeof given === "string" ? given : "?";
   const mark = name.indexOf("~");
   const what = name.slice(mark + 1);
   return mark < 0 ? name : what === "larger" ? "itself with twice the bytes" : what === "parts" ? "itself in two halves" : what.replace(/_(?=[A-Z])/g, " and ");
@@ -127,10 +132,10 @@ function Ratios(props: { rows: GuidelineComparison[] }): JSX.Element | null {
       <line class="axis strong" x1={x(1)} x2={x(1)} y1="2" y2={height - 24} />
       {rows.map((c, i) => {
         const [from, to] = [c.ratio_ci?.[0] ?? c.ratio ?? 1, c.ratio_ci?.[1] ?? c.ratio ?? 1];
-        const text = `${c.operation.replace("MPI_", "")} ${count(c.bytes)} B: ${mockUp(c.mock_up)}`;
+        const label = `${text(c.operation).replace("MPI_", "")} ${count(c.bytes)} B: ${visible(mockUp(c.mock_up))}`;
         return (
           <g>
-            <text class="tick" x={LEFT - 8} y={i * ROW + 18} text-anchor="end">{visible(short(text))}<title>{visible(text)}</title></text>
+            <text class="tick" x={LEFT - 8} y={i * ROW + 18} text-anchor="end">{short(label)}<title>{label}</title></text>
             <line class="axis" x1={x(Math.max(from, low))} x2={x(Math.max(to, low))} y1={i * ROW + 14} y2={i * ROW + 14} />
             {known([c.ratio]).map((r) => <circle class={c.violated ? "late" : "s0fill"} cx={x(r)} cy={i * ROW + 14} r="4"><title>{`${verdict(c)}: ${r.toFixed(2)} times`}</title></circle>)}
           </g>
@@ -145,7 +150,7 @@ function Ratios(props: { rows: GuidelineComparison[] }): JSX.Element | null {
 function OneOfGuidelines(props: { guidelines: Guidelines }): JSX.Element {
   const { guidelines } = props;
   const rank = (c: GuidelineComparison): number => (c.violated ? 2 : c.holds ? 0 : 1);
-  const rows = [...(guidelines.comparisons ?? [])].sort((a, b) => rank(b) - rank(a) || (b.ratio ?? 0) - (a.ratio ?? 0));
+  const rows = list(guidelines.comparisons).sort((a, b) => rank(b) - rank(a) || (b.ratio ?? 0) - (a.ratio ?? 0));
   const violated = rows.filter((c) => c.violated).length;
   return (
     <div>
@@ -154,7 +159,7 @@ function OneOfGuidelines(props: { guidelines: Guidelines }): JSX.Element {
         <Ratios rows={rows} />
         <Table<GuidelineComparison> name="guidelines" rows={rows} most={100} columns={[
           { title: "verdict", cell: (c) => <span class={c.violated ? "late-text" : ""}>{verdict(c)}</span>, value: verdict },
-          { title: "collective", cell: (c) => visible(c.operation), value: (c) => c.operation },
+          { title: "collective", cell: (c) => text(c.operation), value: (c) => c.operation },
           { title: "bytes", cell: (c) => count(c.bytes), value: (c) => c.bytes, number: true },
           { title: "mock-up", cell: (c) => visible(mockUp(c.mock_up)), value: (c) => c.mock_up },
           { title: "median", cell: (c) => ns(c.median_ns), value: (c) => c.median_ns, number: true },
@@ -162,7 +167,7 @@ function OneOfGuidelines(props: { guidelines: Guidelines }): JSX.Element {
           { title: "longer by", cell: (c) => ns(c.excess_ns), value: (c) => c.excess_ns, number: true },
           { title: "against the mock-up", cell: (c) => against(c.ratio, c.ratio_ci), value: (c) => c.ratio },
         ]} />
-        {(guidelines.left_out ?? []).length > 0 && <ul class="warnings">{(guidelines.left_out ?? []).map((l) => <li>{visible(l.operation)}: {visible(l.why)}</li>)}</ul>}
+        {list(guidelines.left_out).length > 0 && <ul class="warnings">{list(guidelines.left_out).map((l) => <li>{text(l.operation)}: {text(l.why)}</li>)}</ul>}
       </Section>
       <Measuring audit={guidelines.audit} />
     </div>

@@ -110,14 +110,14 @@ SWEEP = {"format": "latecomer-sweep", "version": 1, "rounds": 3, "rounds_wanted"
          "jobs": [{"operation": "MPI_Bcast", "bytes": 8, "variants": [
              {"name": "mpi=openmpi", "settings": {"mpi": "openmpi"}, "places": [1, 1], "median_ns": 1000, "ratio": 1, "ratio_ci": [1, 1], "launch_medians_ns": [990, 1000, 1010]},
              {"name": "mpi=mpich", "settings": {"mpi": "mpich"}, "places": [2, 3], "median_ns": 1500, "ratio": 1.5, "ratio_ci": [1.25, 1.75], "launch_medians_ns": [1400, 1500, 1600]},
-             {"name": "<img src=x>", "places": [2, 3], "median_ns": 90000, "ratio": 90, "ratio_ci": [1.25, 500], "launch_medians_ns": [1, 90000, "x"]}]}],
+             {"name": "<img src=x>", "places": [2, 3], "median_ns": 90000, "ratio": 90, "ratio_ci": [1.25, 500], "launch_medians_ns": [1, 90000, "x"]}, 7, {"name": 8}]}, 9, {"operation": None, "variants": "x"}],
          "audit": {"empty_ns": {"median": 12, "largest": 15, "n": 9}, "empty_share": None, "perturbation": {"median": 0.125, "largest": 0.5, "n": 9}}}
 GUIDELINES = {"format": "latecomer-guidelines", "version": 1, "rounds": 10, "rounds_wanted": 10, "complete": True, "left_out": [], "without_mock_up": [], "comparisons": [
     {"operation": "MPI_Allreduce", "mock_up": "MPI_Allreduce~Reduce_Bcast", "bytes": 8, "median_ns": 900, "mock_up_median_ns": 1800, "excess_ns": -900, "ratio": 0.5,
      "ratio_ci": [0.4, 0.625], "violated": False, "holds": True},
     {"operation": "MPI_Allreduce", "mock_up": "MPI_Allreduce~parts", "bytes": 8192, "median_ns": 12000, "mock_up_median_ns": 6000, "excess_ns": 6000, "ratio": 2.0,
      "ratio_ci": [1.5, 2.5], "violated": True, "holds": False},
-    {"operation": "MPI_Scan", "mock_up": "MPI_Iscan", "bytes": 8, "ratio": 1.0, "ratio_ci": [None, None], "violated": False, "holds": False}]}
+    {"operation": "MPI_Scan", "mock_up": "MPI_Iscan", "bytes": 8, "ratio": 1.0, "ratio_ci": [None, None], "violated": False, "holds": False}, 7]}
 BESIDE = {"format": "latecomer-beside", "version": 1, "ranks": 4, "callpaths": [
     {"callpath": "main/solve/MPI_Allreduce", "operation": "MPI_Allreduce", "bytes": 8, "members": 4, "calls": 400, "program_ns": 14000, "waiting_ns": 10200, "alone_ranks": 4,
      "alone_median_ns": 3100, "arrival_ns": 10900}, {"callpath": "main/MPI_Bcast", "operation": "MPI_Bcast"}, 7]}
