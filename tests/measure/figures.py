@@ -200,6 +200,18 @@ def clocks():
 
 def bench():
     for flavour in FLAVOURS:
+        rows = []
+        for sync in ("roundtime", "window", "barrier", "none"):
+            rows += [Row(f"{sync}.empty", "ns", None, f"{sync}: what the benchmark adds to each run time"),
+                     Row(f"{sync}.start_to_start", "ns", None, f"{sync}: what a repetition costs, with all counters"),
+                     Row(f"{sync}.allreduce", "ns", None, f"{sync}: MPI_Allreduce of 8 bytes, 2 ranks, less `empty`"),
+                     Row(f"{sync}.pingpong", "ns", None, f"{sync}: ping-pong of 8 bytes, less `empty`"),
+                     Row(f"{sync}.spread", "times", None, f"{sync}: 95 % quantile of MPI_Allreduce against the 5 % quantile"),
+                     Row(f"{sync}.agreement", "times", between(0.4, 2.5) if sync != "none" else None,
+                         f"{sync}: four operations less `empty`, against a plain loop")]
+        rows += [Row(f"loop.{name}", "ns", None, f"plain loop: {text}") for name, text in (("allreduce", "MPI_Allreduce of 8 bytes"), ("pingpong", "ping-pong"))]
+        yield Source(f"bench.synchronisation.{flavour}", "bench", 3, int(flavour == "openmpi"), 40, tuple(rows),
+                     ("{python}", "{root}/tests/bench/overhead/synchronisation.py", "{build}", "--flavour", flavour), ("--launches", "1"), 12)
         yield Source(f"bench.plausible.{flavour}", "bench", 3, 0, 120,
                      tuple(Row(f"ranks_{n}", "times", at_most(10), f"{n} ranks: half of all operations, off a plain loop by") for n in (2, 3, 4, 8)))
         yield Source(f"bench.equals.{flavour}", "bench", 1, 0, 4000,

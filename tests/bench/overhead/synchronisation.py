@@ -1,11 +1,13 @@
 """What `latecomer bench` itself costs, and how its ways of synchronising differ: MPI_Allreduce of 8 bytes and others, less `empty`, beside the
-same in a plain loop. Medians over launches, in brackets the least and the largest of them; nanoseconds.
+same in a plain loop (tests/system/bench/plain_loop.c), which knows nothing of the benchmark. Medians over launches, in brackets the least and the
+largest of them; nanoseconds. `agreement`: how many times as long as in the loop an operation takes, less `empty`; the geometric mean over all operations.
 
 synchronisation.py BUILD_DIR [--flavour openmpi|mpich] [--launches N]"""
 import argparse
 import csv
 import io
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -13,10 +15,12 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 
 SYNCS = ("roundtime", "window", "barrier", "none")
 OPERATIONS = ("empty", "MPI_Allreduce", "MPI_Barrier", "MPI_Alltoall", "pingpong")
+TOLD = {"MPI_Allreduce": "allreduce", "pingpong": "pingpong"}  # operations with figures of their own
 
 
 def measure(args, sync, directory):
@@ -42,6 +46,22 @@ def spread(values):
     return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
 
 
+def tell(every, loops):
+    """The figures."""
+    loop = {name: statistics.median(one[name] for one in loops) for name in OPERATIONS[1:]}
+    for sync, launches in every.items():
+        empty = statistics.median(launch["empty"][1] for launch in launches)
+        less = {name: max(statistics.median(launch[name][1] for launch in launches) - empty, 1) for name in OPERATIONS[1:]}
+        figure(f"{sync}.empty", empty, "ns")
+        figure(f"{sync}.start_to_start", statistics.median(launch["empty"][3] for launch in launches), "ns")
+        for name, short in TOLD.items():
+            figure(f"{sync}.{short}", less[name], "ns")
+        figure(f"{sync}.spread", statistics.median(launch["MPI_Allreduce"][2] / launch["MPI_Allreduce"][0] for launch in launches), "times")
+        figure(f"{sync}.agreement", math.exp(statistics.mean(math.log(less[name] / loop[name]) for name in OPERATIONS[1:])), "times")
+    for name, short in TOLD.items():
+        figure(f"loop.{short}", loop[name], "ns")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -64,6 +84,7 @@ def main():
     print(f"{'loop':10} {'':>18} {'':>24} {'':>8}  " + "  ".join(f"{spread([x[name] for x in loops]):>26}" for name in OPERATIONS[1:]))
     for sync, launches in every.items():
         print(f"MPI_Allreduce, {sync}: 5, 50 and 95 % " + ", ".join(spread([x["MPI_Allreduce"][q] for x in launches]) for q in range(3)))
+    tell(every, loops)
 
 
 if __name__ == "__main__":
