@@ -70,9 +70,13 @@ static inline void last_call(struct lc_clk_thread *k) {
     k->unbooked = false;
 }
 
-/* The innermost function that certainly ran since the last event (rule "Which code"). */
+/* The innermost function that certainly ran since the last event (rule "Which code"); before the
+ * first event of a further thread that is the function in which it began. */
 static inline uint32_t node_before(const struct lc_call *call) {
-    return call->common ? call->entry->items[call->common - 1].node : 0;
+    const struct lc_entry *entry = call->entry;
+    if (lc_likely(call->common > 0))
+        return entry->items[call->common - 1].node;
+    return call->thread->index > 0 && entry->n_items > 0 ? entry->items[0].node : 0;
 }
 
 void lc_clocks_catch_up(struct lc_thread *t) {
