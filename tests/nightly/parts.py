@@ -86,7 +86,7 @@ def seeds(tests):
         base = f"openmp.random_many.{compiler}"
         kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
     kinds.append(t.drawn("sim.truth", 300, t.end_of("sim.truth", 2), pair))
-    kinds.append(t.drawn("sim.faults", 300, t.end_of("sim.faults", 2), pair))
+    kinds.append(t.drawn("sim.faults", 300, t.end_of("sim.faults", 3), (*pair, "1")))
     kinds.append(t.drawn("sim.clocks", 300, t.end_of("sim.clocks", 2), pair))
     base = "analysis.root_causes.random_all"
     kinds.append(t.drawn(base, 50, t.end_of(base, 3), ("{scratch}", "{width}", "{width}", "{first}")))

@@ -47,12 +47,17 @@ struct sim_task {
 /* What goes wrong, when. */
 enum { SIM_MOST_FAULTS = 16, SIM_ABORTS = -1 };
 struct sim_fault {
-    enum { SIM_KILL, SIM_ABORT, SIM_ERROR, SIM_SYSTEM } kind;
+    enum { SIM_KILL, SIM_ABORT, SIM_ERROR, SIM_STEP, SIM_STALL, SIM_SYSTEM } kind;
     int rank;
-    uint64_t at, seen; /* at its at-th MPI call, or the tool's at-th call of the system */
-    int class;         /* SIM_ERROR: which one the call gives */
-    char name[16];     /* SIM_SYSTEM: of the call that fails */
+    uint64_t at,
+        seen;      /* its at-th MPI call, turn of its parent, or call of the system by the tool */
+    int64_t value; /* SIM_ERROR: the class; SIM_STEP, SIM_STALL: ns */
+    char name[16]; /* SIM_SYSTEM: of the call that fails */
 };
+
+/* How what members of a collective operation bring comes to the others: in one message each, all at
+ * once; in one after the other; or along a binomial tree from each. */
+enum sim_shape { SIM_AT_ONCE, SIM_ALL_TO_ALL, SIM_TREE, SIM_SHAPES };
 
 /* What the seed and the command line say of machine and network. */
 struct sim_model {
@@ -63,9 +68,14 @@ struct sim_model {
     uint64_t call_ns;                     /* of an MPI call, at most */
     uint64_t ns_per_kib;
     uint64_t eager_bytes;
-    bool lazy; /* a rank answers senders that wait in MPI calls only */
-    uint64_t offset_ns,
-        drift_ppb; /* clocks of nodes but the first: by how much they differ at most */
+    uint64_t
+        buffer_bytes; /* of messages of a rank that nobody has received yet: more have to wait */
+    bool lazy;        /* a rank answers others, and passes on their data, in MPI calls only */
+    enum sim_shape shape;
+    bool strict; /* every member of a collective operation waits for all others */
+    /* Clocks of nodes but the first: by how much they differ at most. Every few ms the drift grows,
+     * or shrinks again, by wobble_ppb. */
+    uint64_t offset_ns, drift_ppb, wobble_ppb;
     int n_faults;
     struct sim_fault faults[SIM_MOST_FAULTS];
 };
@@ -86,6 +96,9 @@ struct sim_endpoint {
     struct sim_message *first, **last;
     struct sim_request *first_posted, **last_posted;
     struct sim_message *unanswered; /* matched, but their senders have not been told (lazy) */
+    struct sim_request *held;       /* of others in collective operations that this one passes on */
+    uint64_t buffered;              /* bytes sent that nobody has received yet */
+    int64_t step_ns;                /* its clocks have jumped by that */
 };
 
 struct sim_segment {
@@ -105,8 +118,9 @@ struct sim_segment {
     struct sim_event events[SIM_MOST_EVENTS];
     uint64_t random;
     uint64_t next_context;
-    _Atomic bool stuck;  /* nobody can go on */
-    _Atomic int aborted; /* 1 + exit status of MPI_Abort */
+    uint64_t n_messages, n_bytes; /* that were sent */
+    _Atomic bool stuck;           /* nobody can go on */
+    _Atomic int aborted;          /* 1 + exit status of MPI_Abort */
     int finalized;
     struct sim_endpoint endpoints[SIM_MOST_RANKS];
     uint64_t last_arrival[SIM_MOST_RANKS][SIM_MOST_RANKS];
@@ -163,7 +177,8 @@ struct sim_message {
     int from, to; /* ranks of the world */
     int source;   /* rank of the sender in its communicator */
     int tag;
-    bool waits; /* the sender waits until it is matched */
+    bool waits;    /* the sender waits until it is matched */
+    bool buffered; /* in sim_endpoint.buffered of the sender */
     uint64_t sent_at, arrives_at;
     struct sim_request *sender;
     struct sim_message *next;
@@ -205,6 +220,7 @@ void sim_request_free(struct sim_request *request); /* with its message; may sti
 /* ---- meetings: collective operations ---- */
 struct sim_part {
     bool joined, left;
+    int rank; /* of the world */
     uint64_t at;
     const unsigned char *needs; /* by member; NULL: all */
     struct sim_request *request;

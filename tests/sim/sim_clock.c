@@ -33,14 +33,24 @@ static int64_t part_of(uint64_t most, int node, uint64_t what) {
     return (int64_t)((lot >> 16) % (2 * most + 1)) - (int64_t)most;
 }
 
+/* So far ahead by a drift that goes up and down. */
+static int64_t wobble(int node, int64_t since) {
+    enum { LEAST_NS = 2000000, MORE_NS = 8000000 };
+    int64_t half = LEAST_NS + (part_of(MORE_NS, node, 2) + MORE_NS) / 2, place = since % (2 * half);
+    return (place < half ? place : 2 * half - place) / 1000 * (int64_t)sim->model.wobble_ppb /
+           1000000;
+}
+
 static uint64_t local(uint64_t at) {
     const struct sim_model *m = &sim->model;
     int node = sim_self()->rank * m->nodes / m->ranks;
     int64_t since = (int64_t)(at - VT_BEFORE_INIT_NS);
-    if (node == 0 || (m->offset_ns == 0 && m->drift_ppb == 0))
+    at += (uint64_t)sim->endpoints[sim_self()->rank].step_ns;
+    if (node == 0 || (m->offset_ns == 0 && m->drift_ppb == 0 && m->wobble_ppb == 0))
         return at;
     return at + (uint64_t)(part_of(m->offset_ns, node, 0) +
-                           since / 1000 * part_of(m->drift_ppb, node, 1) / 1000000);
+                           since / 1000 * part_of(m->drift_ppb, node, 1) / 1000000 +
+                           wobble(node, since));
 }
 
 uint64_t sim_local_clock(void) {

@@ -2,15 +2,23 @@
  *
  * sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] [--node-latency NS] [--jitter NS]
  *            [--call NS] [--ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S]
- *            [--lazy] [--offset NS] [--drift PPB] [--kill RANK:N] [--abort RANK:N]
- *            [--error RANK:N:CLASS] [--system RANK:N:NAME] PROGRAM [ARGUMENT..]
+ *            [--tell FILE] [--buffer BYTES] [--lazy] [--strict]
+ *            [--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB]
+ *            [--wobble PPB] [--kill RANK:N] [--abort RANK:N] [--error RANK:N:CLASS]
+ *            [--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME]
+ *            PROGRAM [ARGUMENT..]
  *
- * --random: what is not given is drawn from the seed. --lazy: a rank answers senders that wait
- * for it only while it is in an MPI call. --offset, --drift: how far the clocks of
- * nodes are apart at most. --kill, --abort, --error: at its N-th MPI call the rank is killed, calls
- * MPI_Abort, or gets an error. --system: there the tool's N-th call of a function of the system
- * (mmap, memfd_create, ftruncate, write) fails. --watchdog: after how many real seconds in which
- * nothing happens it ends the run (30). */
+ * --random: what is not given is drawn from the seed. --tell: a file for the number of messages
+ * that were sent, the tool's own included, and their bytes. --buffer: sends wait when more of a
+ * rank's messages than that have not been received. --lazy: a rank answers others, and passes their
+ * data on, only while it is in an MPI call. --strict: all members of a collective operation wait
+ * for each other, whatever it is. --shape: how data comes to the others in one. --worst: all of
+ * that as bad as the standard allows. --offset, --drift: how far the clocks of nodes are apart at
+ * most; --wobble: by how much their drift changes. --kill, --abort, --error, --step: at its N-th
+ * MPI call the rank is killed, calls MPI_Abort, gets an error, or its clock jumps. --stall: the
+ * parent of its program does not get its N-th turn before so much time has passed. --system: there
+ * the tool's N-th call of a function of the system (mmap, memfd_create, ftruncate, write) fails.
+ * --watchdog: after how many real seconds in which nothing happens it ends the run (30). */
 #include "sim.h"
 
 #include <errno.h>
@@ -31,6 +39,7 @@
 
 enum { LOOK_MS = 5 };
 static int watchdog_s = 30;
+static const char *tell_file; /* NULL: none */
 
 static struct rank {
     pid_t pid;
@@ -39,12 +48,14 @@ static struct rank {
 } ranks[SIM_MOST_RANKS];
 
 static _Noreturn void usage(void) {
-    fprintf(stderr,
-            "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
-            "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
-            "[--eager BYTES] [--random] [--watchdog S] [--lazy] [--offset NS] [--drift PPB] "
-            "[--kill RANK:N] [--abort RANK:N] [--error RANK:N:CLASS] "
-            "[--system RANK:N:NAME] PROGRAM [ARGUMENT..]\n");
+    fprintf(stderr, "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
+                    "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
+                    "[--eager BYTES] [--random] [--watchdog S] [--tell FILE] [--buffer BYTES] "
+                    "[--lazy] [--strict] "
+                    "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
+                    "[--wobble PPB] [--kill RANK:N] [--abort RANK:N] [--error RANK:N:CLASS] "
+                    "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME] "
+                    "PROGRAM [ARGUMENT..]\n");
     exit(2);
 }
 
@@ -69,9 +80,27 @@ static void draw_model(struct sim_model *model) {
     model->ns_per_kib = DRAW(1000);
     model->eager_bytes = (uint64_t[]){0, 64, 1024, 16384, UINT32_MAX}[DRAW(5)];
     model->lazy = DRAW(3) == 0;
+    model->shape = (enum sim_shape)DRAW(SIM_SHAPES);
+    model->strict = DRAW(4) == 0;
+    model->buffer_bytes = (uint64_t[]){UINT64_MAX, 65536, 4096, 100}[DRAW(4)];
 }
 
-/* RANK:N, RANK:N:CLASS or RANK:N:NAME */
+static enum sim_shape shape_named(const char *name) {
+    static const char *const names[SIM_SHAPES] = {"at-once", "all-to-all", "tree"};
+    for (int i = 0; i < SIM_SHAPES; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum sim_shape)i;
+    usage();
+}
+
+static void take_worst(struct sim_model *model) {
+    model->eager_bytes = model->buffer_bytes = 0;
+    model->lazy = model->strict = true;
+    model->shape = SIM_TREE;
+    model->jitter_ns = 50000;
+}
+
+/* RANK:N, RANK:N:NUMBER or RANK:N:NAME */
 static void add_fault(struct sim_model *model, int kind, const char *text) {
     struct sim_fault *f = &model->faults[model->n_faults];
     unsigned long long at;
@@ -81,8 +110,8 @@ static void add_fault(struct sim_model *model, int kind, const char *text) {
         usage();
     f->kind = kind;
     f->at = at;
-    if (kind == SIM_ERROR)
-        f->class = (int)number(rest);
+    if (kind >= SIM_ERROR && kind < SIM_SYSTEM)
+        f->value = rest[0] == '-' ? -(int64_t)number(rest + 1) : (int64_t)number(rest);
     snprintf(f->name, sizeof f->name, "%s", rest);
     model->n_faults++;
 }
@@ -99,12 +128,20 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         EAGER,
         RANDOM,
         WATCHDOG,
+        TELL,
+        BUFFER,
         LAZY,
+        STRICT,
+        SHAPE,
+        WORST,
         OFFSET,
         DRIFT,
-        KILL,
+        WOBBLE,
+        KILL, /* from here on as in sim_fault */
         ABORT,
         ERROR,
+        STEP,
+        STALL,
         SYSTEM
     };
     static const struct option known[] = {
@@ -113,15 +150,20 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         {"jitter", 1, NULL, JITTER},      {"call", 1, NULL, CALL},
         {"ns-per-kib", 1, NULL, PER_KIB}, {"eager", 1, NULL, EAGER},
         {"random", 0, NULL, RANDOM},      {"watchdog", 1, NULL, WATCHDOG},
-        {"lazy", 0, NULL, LAZY},          {"offset", 1, NULL, OFFSET},
-        {"drift", 1, NULL, DRIFT},        {"kill", 1, NULL, KILL},
+        {"tell", 1, NULL, TELL},          {"buffer", 1, NULL, BUFFER},
+        {"lazy", 0, NULL, LAZY},          {"strict", 0, NULL, STRICT},
+        {"shape", 1, NULL, SHAPE},        {"worst", 0, NULL, WORST},
+        {"offset", 1, NULL, OFFSET},      {"drift", 1, NULL, DRIFT},
+        {"wobble", 1, NULL, WOBBLE},      {"kill", 1, NULL, KILL},
         {"abort", 1, NULL, ABORT},        {"error", 1, NULL, ERROR},
+        {"step", 1, NULL, STEP},          {"stall", 1, NULL, STALL},
         {"system", 1, NULL, SYSTEM},      {NULL, 0, NULL, 0}};
     *model = (struct sim_model){.ranks = 1,
                                 .nodes = 1,
                                 .latency_ns = VT_LATENCY_NS,
                                 .node_latency_ns = VT_LATENCY_NS,
-                                .eager_bytes = VT_EAGER};
+                                .eager_bytes = VT_EAGER,
+                                .buffer_bytes = UINT64_MAX};
     for (int pass = 0; pass < 2; pass++) { /* the seed first, then what replaces its choices */
         optind = 0;
         for (int c; (c = getopt_long(argc, argv, "+n:", known, NULL)) != -1;)
@@ -155,8 +197,23 @@ static char **options(int argc, char **argv, struct sim_model *model) {
             case EAGER:
                 model->eager_bytes = number(optarg);
                 break;
+            case TELL:
+                tell_file = optarg;
+                break;
+            case BUFFER:
+                model->buffer_bytes = number(optarg);
+                break;
             case LAZY:
                 model->lazy = true;
+                break;
+            case STRICT:
+                model->strict = true;
+                break;
+            case SHAPE:
+                model->shape = shape_named(optarg);
+                break;
+            case WORST:
+                take_worst(model);
                 break;
             case OFFSET:
                 model->offset_ns = number(optarg);
@@ -164,9 +221,14 @@ static char **options(int argc, char **argv, struct sim_model *model) {
             case DRIFT:
                 model->drift_ppb = number(optarg);
                 break;
+            case WOBBLE:
+                model->wobble_ppb = number(optarg);
+                break;
             case KILL:
             case ABORT:
             case ERROR:
+            case STEP:
+            case STALL:
             case SYSTEM:
                 if (pass == 1)
                     add_fault(model, SIM_KILL + (c - KILL), optarg);
@@ -354,6 +416,15 @@ static int watch(void) {
     return result;
 }
 
+static void tell(void) {
+    FILE *file = fopen(tell_file, "w");
+    if (file == NULL)
+        sim_fail("%s cannot be written", tell_file);
+    fprintf(file, "messages %llu bytes %llu\n", (unsigned long long)sim->n_messages,
+            (unsigned long long)sim->n_bytes);
+    fclose(file);
+}
+
 int main(int argc, char **argv) {
     struct sim_model model;
     char **command = options(argc, argv, &model);
@@ -365,5 +436,8 @@ int main(int argc, char **argv) {
     for (int r = 0; r < model.ranks; r++)
         start(r, command);
     sim_start();
-    return watch();
+    int status = watch();
+    if (tell_file != NULL)
+        tell();
+    return status;
 }

@@ -14,7 +14,7 @@ from patience import patience  # noqa: E402
 
 SEEDS = 3
 # Programs, ranks, and what they take for granted: that small messages are buffered.
-BUFFERED = ["--eager", "16384"]
+BUFFERED = ["--eager", "16384", "--buffer", "1000000000"]
 PROGRAMS = [("callbacks", 3, []), ("p2p_blocking", 3, BUFFERED), ("p2p_nonblocking", 3, BUFFERED), ("p2p_persistent", 3, []), ("probe", 3, BUFFERED),
             ("cancel_free", 3, BUFFERED), ("coll_blocking", 3, []), ("coll_nonblocking", 3, []), ("coll_neighbour", 3, []), ("comm", 3, []),
             ("intercomm", 3, BUFFERED), ("process_topologies", 3, []), ("types", 3, []), ("threads", 3, BUFFERED), ("threads_group", 4, []),

@@ -1,12 +1,17 @@
-/* A random program with structure, which says what it did and when: sim_random SEED LOG [I,J..]
+/* Random programs with structure, which say what they did and when:
+ * sim_random PHASES LOG [threads]
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
- * workers, collective operations of all kinds, on communicators of its own. All ranks draw the same
- * program from the seed; how long they work they draw apart. With a list of numbers only these
- * phases run: a failing program can be made smaller.
+ * workers, collective operations of all kinds, on communicators of its own; with "threads" (and
+ * MPI_THREAD_MULTIPLE) all of these in several threads at once. All ranks draw the same program
+ * from a seed; how long they work they draw apart. PHASES says what runs: 7 are all phases of
+ * seed 7, 7:2 is only one of them, 7,8,9:0 are several programs one after the other; the name of
+ * a motif is 100 of these.
  *
- * LOG.RANK has one line for each MPI call: C FUNCTION BEGIN END PATH, times by the clock; before
- * it what the call did:
+ * LOG.RANK has one line for each MPI call: C THREAD FUNCTION BEGIN END PATH, times by the clock.
+ * PATH is every function from main, or the first one of the thread, to the caller of MPI:
+ * NAME:ACTIVATION, the same number for the same return address at the same place on the stack.
+ * Before it what the call did:
  *   S NUMBER TO MODE BYTES REQUEST   a send: its number on this rank; REQUEST -1: complete in this
  *                                    call
  *   P REQUEST [any]                  a receive is posted; REQUEST -1: complete in this call; any:
@@ -16,10 +21,9 @@
  *   K COMM KIND ROOT ORDER ME        a collective operation: the ORDER-th of this communicator, in
  *                                    which this is rank ME
  *   Q REQUEST COMM KIND ROOT ORDER ME   a nonblocking one is started
- *   E REQUEST                        one is complete
- *   W NS PATH                        work (before the next call)
- *   B TIME                           MPI_Init has ended */
+ *   E REQUEST                        one is complete */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,22 +32,60 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_REQUESTS = 64, MOST_COMMS = 6, BUFFER = 40000, PHASES = 12 };
+enum { MOST_REQUESTS = 8, MOST_COMMS = 6, MOST_RANKS = 256, BUFFER = 20000, PHASES = 12 };
+enum { MOST_THREADS = 3, MOST_FRAMES = 32, MOST_ACTIVATIONS = 4096, TAGS_OF_A_THREAD = 1000 };
 
 static int rank, size;
+static bool threaded;
 static FILE *out;
-static uint64_t common, own; /* random states: of all ranks, of this one */
-static char path[512];
-static char pending[65536];
-static long long begin;
-static int n_sends, n_requests;
+static int n_sends, n_requests, n_threads;
+
+static _Thread_local int thread;           /* 0: the first one, then by their first calls */
+static _Thread_local uint64_t common, own; /* random states: of all ranks, of this one */
+static _Thread_local char pending[16384];
+static _Thread_local long long begin;
+static _Thread_local int first_tag;
 
 static struct comm {
     MPI_Comm comm;
     int me, n, id, order, masters;
-    int world[64];
-} comms[MOST_COMMS];
+    int world[MOST_RANKS];
+} comms[MOST_COMMS], thread_comms[MOST_THREADS];
 static int n_comms, comm_ids;
+
+/* ---- call paths ---- */
+
+static _Thread_local struct frame {
+    const char *function;
+    int activation;
+} frames[MOST_FRAMES];
+static _Thread_local int depth;
+
+static struct activation { const void *called_from, *at; } activations[MOST_ACTIVATIONS];
+static int n_activations;
+
+static int enter(const char *function, const void *called_from, const void *at) {
+    int i = 0;
+    while (i < n_activations &&
+           (activations[i].called_from != called_from || activations[i].at != at))
+        i++;
+    if (i == MOST_ACTIVATIONS || depth == MOST_FRAMES)
+        abort();
+    if (i == n_activations)
+        activations[n_activations++] = (struct activation){called_from, at};
+    frames[depth++] = (struct frame){function, i};
+    return 0;
+}
+
+static void leave(const int *unused) {
+    (void)unused;
+    depth--;
+}
+
+/* First in each function that stands in call paths. */
+#define FRAME                                                                                      \
+    __attribute__((cleanup(leave), unused)) int frame_ =                                           \
+        enter(__func__, __builtin_return_address(0), __builtin_frame_address(0))
 
 static uint32_t draw(uint64_t *state, uint32_t below) {
     uint64_t x = *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -71,23 +113,29 @@ static void note(const char *format, ...) {
 }
 
 static void starts(void) {
+    if (thread < 0)
+        thread = ++n_threads;
     begin = now();
 }
 
 static void ends(const char *function) {
     long long end = now();
-    fprintf(out, "%sC %s %lld %lld %s\n", pending, function, begin, end, path);
+    fprintf(out, "%sC %d %s %lld %lld ", pending, thread, function, begin, end);
+    for (int i = 0; i < depth; i++)
+        fprintf(out, "%s:%d%c", frames[i].function, frames[i].activation,
+                i < depth - 1 ? '/' : '\n');
     pending[0] = '\0';
 }
+
+/* A call of which nothing has to be said. */
+#define PLAIN(function, ...) (starts(), function(__VA_ARGS__), ends(#function))
 
 /* Up to 200 us, sometimes ten times as long, sometimes nothing. */
 static void work(void) {
     uint32_t kind = draw(&own, 8);
     long ns = kind == 0 ? 0 : (long)draw(&own, kind == 1 ? 2000000 : 200000);
-    if (ns == 0)
-        return;
-    fprintf(out, "W %ld %s\n", ns, path);
-    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+    if (ns > 0)
+        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
 /* ---- messages: each begins with who sent it, and its number ---- */
@@ -97,33 +145,35 @@ struct message {
     char rest[BUFFER];
 };
 
-static struct open {
+static _Thread_local struct open {
     MPI_Request request;
     struct message buffer;
     int id;
     enum { SENDS, RECEIVES, MEETS } kind;
 } opened[MOST_REQUESTS];
-static int n_open;
+static _Thread_local int n_open;
 
 static const char *const modes[] = {"Send", "Ssend", "Rsend", "Bsend"};
 
 static void send_to(const struct comm *c, int to, int tag, int bytes, bool synchronous) {
-    static struct message m;
+    FRAME;
+    static _Thread_local struct message m;
     m.from = rank;
-    m.number = n_sends;
+    m.number = n_sends++;
     starts();
     if (synchronous)
-        MPI_Ssend(&m, bytes, MPI_BYTE, to, tag, c->comm);
+        MPI_Ssend(&m, bytes, MPI_BYTE, to, first_tag + tag, c->comm);
     else
-        MPI_Send(&m, bytes, MPI_BYTE, to, tag, c->comm);
-    note("S %d %d %s %d -1\n", n_sends++, c->world[to], modes[synchronous], bytes);
+        MPI_Send(&m, bytes, MPI_BYTE, to, first_tag + tag, c->comm);
+    note("S %d %d %s %d -1\n", m.number, c->world[to], modes[synchronous], bytes);
     ends(synchronous ? "MPI_Ssend" : "MPI_Send");
 }
 
 static int receive_from(const struct comm *c, int from, int tag) {
-    static struct message m;
+    FRAME;
+    static _Thread_local struct message m;
     starts();
-    MPI_Recv(&m, sizeof m, MPI_BYTE, from, tag, c->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(&m, sizeof m, MPI_BYTE, from, first_tag + tag, c->comm, MPI_STATUS_IGNORE);
     note("P -1%s\nR -1 %d %d\n", from == MPI_ANY_SOURCE ? " any" : "", m.from, m.number);
     ends("MPI_Recv");
     for (int i = 0; i < c->n; i++)
@@ -133,26 +183,28 @@ static int receive_from(const struct comm *c, int from, int tag) {
 }
 
 static void isend_to(const struct comm *c, int to, int tag, int bytes, bool synchronous) {
+    FRAME;
     struct open *o = &opened[n_open++];
     o->kind = SENDS;
     o->id = n_requests++;
     o->buffer.from = rank;
-    o->buffer.number = n_sends;
+    o->buffer.number = n_sends++;
     starts();
     if (synchronous)
-        MPI_Issend(&o->buffer, bytes, MPI_BYTE, to, tag, c->comm, &o->request);
+        MPI_Issend(&o->buffer, bytes, MPI_BYTE, to, first_tag + tag, c->comm, &o->request);
     else
-        MPI_Isend(&o->buffer, bytes, MPI_BYTE, to, tag, c->comm, &o->request);
-    note("S %d %d %s %d %d\n", n_sends++, c->world[to], modes[synchronous], bytes, o->id);
+        MPI_Isend(&o->buffer, bytes, MPI_BYTE, to, first_tag + tag, c->comm, &o->request);
+    note("S %d %d %s %d %d\n", o->buffer.number, c->world[to], modes[synchronous], bytes, o->id);
     ends(synchronous ? "MPI_Issend" : "MPI_Isend");
 }
 
 static void ireceive_from(const struct comm *c, int from, int tag) {
+    FRAME;
     struct open *o = &opened[n_open++];
     o->kind = RECEIVES;
     o->id = n_requests++;
     starts();
-    MPI_Irecv(&o->buffer, sizeof o->buffer, MPI_BYTE, from, tag, c->comm, &o->request);
+    MPI_Irecv(&o->buffer, sizeof o->buffer, MPI_BYTE, from, first_tag + tag, c->comm, &o->request);
     note("P %d\n", o->id);
     ends("MPI_Irecv");
 }
@@ -166,6 +218,7 @@ static void completed(const struct open *o) {
 
 /* All that is open, in one of the ways to complete it. */
 static void complete(int way) {
+    FRAME;
     MPI_Request requests[MOST_REQUESTS];
     int indices[MOST_REQUESTS], n = n_open, done = 0, index;
     for (int i = 0; i < n; i++)
@@ -209,7 +262,8 @@ static int some_bytes(void) {
 
 /* ---- phases ---- */
 
-static void ring(const struct comm *c) {
+static void ring(struct comm *c) {
+    FRAME;
     int bytes = some_bytes(), way = (int)draw(&common, 6), to = (c->me + 1) % c->n,
         from = (c->me + c->n - 1) % c->n;
     bool synchronous = draw(&common, 3) == 0;
@@ -228,13 +282,13 @@ static void ring(const struct comm *c) {
         return;
     }
     if (way == 5) {
-        static struct message in, m;
+        static _Thread_local struct message in, m;
         m.from = rank;
-        m.number = n_sends;
+        m.number = n_sends++;
         starts();
-        MPI_Sendrecv(&m, bytes, MPI_BYTE, to, 2, &in, sizeof in, MPI_BYTE, from, 2, c->comm,
-                     MPI_STATUS_IGNORE);
-        note("S %d %d Sendrecv %d -1\nP -1\nR -1 %d %d\n", n_sends++, c->world[to], bytes, in.from,
+        MPI_Sendrecv(&m, bytes, MPI_BYTE, to, first_tag + 2, &in, sizeof in, MPI_BYTE, from,
+                     first_tag + 2, c->comm, MPI_STATUS_IGNORE);
+        note("S %d %d Sendrecv %d -1\nP -1\nR -1 %d %d\n", m.number, c->world[to], bytes, in.from,
              in.number);
         ends("MPI_Sendrecv");
         return;
@@ -246,7 +300,8 @@ static void ring(const struct comm *c) {
     complete(way);
 }
 
-static void stencil(const struct comm *c) {
+static void stencil(struct comm *c) {
+    FRAME;
     int bytes = some_bytes(), way = (int)draw(&common, 4);
     for (int d = 0; d < 2 && c->n > 1; d++) {
         int step = d == 0 ? 1 : 2 % c->n;
@@ -262,7 +317,8 @@ static void stencil(const struct comm *c) {
         complete(way);
 }
 
-static void wavefront(const struct comm *c) {
+static void wavefront(struct comm *c) {
+    FRAME;
     int bytes = some_bytes(), rows = 1 + (int)draw(&common, 3);
     bool synchronous = draw(&common, 3) == 0;
     for (int row = 0; row < rows; row++) {
@@ -275,6 +331,7 @@ static void wavefront(const struct comm *c) {
 }
 
 static void master(struct comm *c) {
+    FRAME;
     int tasks = c->n + (int)draw(&common, 4), bytes = some_bytes();
     int ask = 100 + 3 * c->masters++, task = ask + 1, end = ask + 2; /* tags, for each time */
     if (c->n < 2)
@@ -288,7 +345,7 @@ static void master(struct comm *c) {
         return;
     }
     for (;;) {
-        static struct message m;
+        static _Thread_local struct message m;
         MPI_Status s;
         work();
         send_to(c, 0, ask, 8, false);
@@ -296,12 +353,13 @@ static void master(struct comm *c) {
         MPI_Recv(&m, sizeof m, MPI_BYTE, 0, MPI_ANY_TAG, c->comm, &s);
         note("P -1 any\nR -1 %d %d\n", m.from, m.number);
         ends("MPI_Recv");
-        if (s.MPI_TAG == end)
+        if (s.MPI_TAG == first_tag + end)
             return;
     }
 }
 
 static void collective(struct comm *c) {
+    FRAME;
     static const char *const names[] = {"Barrier",
                                         "Allreduce",
                                         "Bcast",
@@ -314,7 +372,7 @@ static void collective(struct comm *c) {
                                         "Allgather",
                                         "Reduce_scatter_block"};
     int kind = (int)draw(&common, 11), root = (int)draw(&common, (uint32_t)c->n);
-    int in[64] = {0}, result[64] = {0};
+    int in[MOST_RANKS] = {0}, result[MOST_RANKS] = {0};
     char name[40];
     work();
     starts();
@@ -358,8 +416,9 @@ static void collective(struct comm *c) {
 }
 
 static void later(struct comm *c) {
+    FRAME;
     static const char *const names[] = {"Ibarrier", "Iallreduce", "Ibcast", "Ireduce"};
-    static int in[4], result[4];
+    static _Thread_local int in[4], result[4];
     int kind = (int)draw(&common, 4), root = (int)draw(&common, (uint32_t)c->n);
     struct open *o = &opened[n_open++];
     char name[40];
@@ -383,21 +442,23 @@ static void later(struct comm *c) {
 }
 
 static void members(struct comm *c) {
+    FRAME;
     MPI_Group all, mine;
-    int ranks[64];
-    MPI_Comm_rank(c->comm, &c->me);
-    MPI_Comm_size(c->comm, &c->n);
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Comm_group(c->comm, &mine);
+    int ranks[MOST_RANKS];
+    PLAIN(MPI_Comm_rank, c->comm, &c->me);
+    PLAIN(MPI_Comm_size, c->comm, &c->n);
+    PLAIN(MPI_Comm_group, MPI_COMM_WORLD, &all);
+    PLAIN(MPI_Comm_group, c->comm, &mine);
     for (int i = 0; i < c->n; i++)
         ranks[i] = i;
-    MPI_Group_translate_ranks(mine, c->n, ranks, all, c->world);
-    MPI_Group_free(&mine);
-    MPI_Group_free(&all);
+    PLAIN(MPI_Group_translate_ranks, mine, c->n, ranks, all, c->world);
+    PLAIN(MPI_Group_free, &mine);
+    PLAIN(MPI_Group_free, &all);
 }
 
 /* A communicator of half of the ranks, or all of them in another order. */
 static void split(struct comm *c) {
+    FRAME;
     int colours = 1 + (int)draw(&common, 2), reverse = (int)draw(&common, 2), colour;
     if (n_comms == MOST_COMMS)
         return;
@@ -414,109 +475,199 @@ static void split(struct comm *c) {
     n_comms++;
 }
 
+static const struct motif {
+    const char *name;
+    void (*run)(struct comm *c);
+} all_motifs[] = {{"ring", ring},     {"stencil", stencil},       {"wavefront", wavefront},
+                  {"master", master}, {"collective", collective}, {"collective", collective},
+                  {"later", later}};
+enum { MOTIFS = sizeof all_motifs / sizeof *all_motifs };
+
+/* ---- threads ---- */
+
+static struct crew {
+    pthread_t id;
+    int place;
+    uint64_t common, own;
+} crew[MOST_THREADS];
+
+/* Messages on a communicator of all threads, with tags of its own, or all on one of its own. */
+static void motifs(int place) {
+    FRAME;
+    int n = 1 + (int)draw(&common, 3);
+    struct comm world = comms[0];
+    first_tag = place * TAGS_OF_A_THREAD;
+    for (int i = 0; i < n; i++) {
+        uint32_t kind = draw(&common, MOTIFS);
+        all_motifs[kind].run(kind < 3 && draw(&common, 2) == 0 ? &world : &thread_comms[place]);
+    }
+    first_tag = 0;
+}
+
+static void *worker(void *argument) {
+    FRAME;
+    const struct crew *one = argument;
+    thread = -1;
+    common = one->common;
+    own = one->own;
+    motifs(one->place);
+    return NULL;
+}
+
+static void threads(void) {
+    FRAME;
+    int n = 2 + (int)draw(&common, MOST_THREADS - 1);
+    for (int i = 0; i < n; i++)
+        crew[i] = (struct crew){
+            .place = i, .common = common + (uint64_t)i, .own = own + 7919u * (uint64_t)i};
+    for (int i = 1; i < n; i++)
+        if (pthread_create(&crew[i].id, NULL, worker, &crew[i]) != 0)
+            abort();
+    motifs(0);
+    for (int i = 1; i < n; i++)
+        pthread_join(crew[i].id, NULL);
+}
+
+static void duplicate(struct comm *c) {
+    FRAME;
+    starts();
+    MPI_Comm_dup(MPI_COMM_WORLD, &c->comm);
+    note("K %d Comm_dup 0 %d %d\n", comms[0].id, comms[0].order++, comms[0].me);
+    ends("MPI_Comm_dup");
+    c->id = ++comm_ids * 1000;
+    members(c);
+}
+
+/* ---- programs ---- */
+
 static void phase(void) {
-    int kind = (int)draw(&common, 8);
+    FRAME;
+    uint32_t kind = draw(&common, threaded ? MOTIFS + 3 : MOTIFS + 1);
     struct comm *c = &comms[draw(&common, (uint32_t)n_comms)];
     int rounds = 1 + (int)draw(&common, 3);
     uint64_t state = common;
     for (int i = 0; i < rounds; i++) {
         common = state; /* each round is the same for all, but for the work */
-        if (kind == 0)
-            ring(c);
-        else if (kind == 1)
-            stencil(c);
-        else if (kind == 2)
-            wavefront(c);
-        else if (kind == 3)
-            master(c);
-        else if (kind < 6)
-            collective(c);
-        else if (kind == 6)
-            later(c);
+        if (kind < MOTIFS)
+            all_motifs[kind].run(c);
+        else if (kind > MOTIFS)
+            threads();
         else if (i == 0)
             split(&comms[0]);
     }
 }
 
 /* Functions between main and the phases: the call path. */
-static void gamma_rays(int depth);
-static void beta(int depth);
+static void gamma_rays(int below);
+static void beta(int below);
 
-static void enter(const char *name) {
-    strcat(strcat(path, "/"), name);
-}
-
-static void leave(void) {
-    *strrchr(path, '/') = '\0';
-}
-
-static void alpha(int depth) {
-    enter("alpha");
-    if (depth == 0)
+static void alpha(int below) {
+    FRAME;
+    if (below == 0)
         phase();
     else
-        beta(depth - 1);
-    leave();
+        beta(below - 1);
 }
 
-static void beta(int depth) {
-    enter("beta");
-    if (depth == 0)
+static void beta(int below) {
+    FRAME;
+    if (below == 0)
         phase();
     else
-        gamma_rays(depth - 1);
-    leave();
+        gamma_rays(below - 1);
 }
 
-static void gamma_rays(int depth) {
-    enter("gamma_rays");
-    if (depth == 0)
+static void gamma_rays(int below) {
+    FRAME;
+    if (below == 0)
         phase();
     else
-        alpha(depth - 1);
-    leave();
+        alpha(below - 1);
 }
 
-static bool wanted(const char *list, int number) {
-    if (list == NULL)
-        return true;
-    for (const char *at = list; at != NULL; at = strchr(at, ','), at = at ? at + 1 : NULL)
-        if (atoi(at) == number)
-            return true;
-    return false;
+static void run_phase(uint64_t seed, uint64_t i) {
+    FRAME;
+    void (*const first[])(int) = {alpha, beta, gamma_rays};
+    common = seed * 1000 + i;
+    own = (seed * 1000 + i) * 1000 + 1 + (uint64_t)rank;
+    draw(&common, 1);
+    int below = (int)draw(&common, 4);
+    first[draw(&common, 3)](below);
+}
+
+/* Communicators of the program before. */
+static void forget(void) {
+    FRAME;
+    while (n_comms > 1)
+        PLAIN(MPI_Comm_free, &comms[--n_comms].comm);
+}
+
+/* 100 times the same, for what a call costs. */
+static void run_motif(const char *name, size_t length) {
+    FRAME;
+    common = 1;
+    own = (uint64_t)rank;
+    for (const struct motif *m = all_motifs; m < all_motifs + MOTIFS; m++)
+        if (strlen(m->name) == length && strncmp(m->name, name, length) == 0) {
+            for (int i = 0; i < 100; i++)
+                m->run(&comms[0]);
+            return;
+        }
+    abort();
+}
+
+/* "7,8:2": all phases of seed 7, and one of seed 8. Or the name of a motif. */
+static void run_programs(const char *list) {
+    FRAME;
+    uint64_t before = 0;
+    for (char *at = (char *)list; *at != '\0'; at += *at == ',') {
+        if (*at >= 'a') {
+            size_t length = strcspn(at, ",");
+            run_motif(at, length);
+            at += length;
+            continue;
+        }
+        uint64_t seed = strtoull(at, &at, 10);
+        if (seed != before)
+            forget();
+        before = seed;
+        if (*at == ':') {
+            run_phase(seed, strtoull(at + 1, &at, 10));
+        } else {
+            for (uint64_t i = 0; i < PHASES; i++)
+                run_phase(seed, i);
+        }
+        if (*at != ',' && *at != '\0')
+            abort();
+    }
 }
 
 int main(int argc, char **argv) {
+    FRAME;
+    const char *number = getenv("PMI_RANK"); /* the log begins before MPI does */
     char name[4096];
+    int provided;
     if (argc < 3)
         return 2;
-    uint64_t seed = strtoull(argv[1], NULL, 10);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    snprintf(name, sizeof name, "%s.%d", argv[2], rank);
+    threaded = argc > 3 && strcmp(argv[3], "threads") == 0;
+    snprintf(name, sizeof name, "%s.%s", argv[2], number != NULL ? number : "0");
     out = fopen(name, "w");
     if (out == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        return 1;
     setvbuf(out, NULL, _IOLBF, 1 << 16); /* whole when it is killed */
-    fprintf(out, "B %lld\n", now());
+    if (threaded)
+        PLAIN(MPI_Init_thread, NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    else
+        PLAIN(MPI_Init, NULL, NULL);
     comms[0] = (struct comm){.comm = MPI_COMM_WORLD};
     members(&comms[0]);
     n_comms = 1;
-    strcpy(path, "main");
-    for (int i = 0; i < PHASES; i++) {
-        common = seed * 1000 + (uint64_t)i;
-        own = (seed * 1000 + (uint64_t)i) * 1000 + 1 + (uint64_t)rank;
-        if (!wanted(argc > 3 ? argv[3] : NULL, i))
-            continue;
-        draw(&common, 1);
-        int depth = (int)draw(&common, 4);
-        void (*const first[])(int) = {alpha, beta, gamma_rays};
-        first[draw(&common, 3)](depth);
-    }
-    starts();
-    MPI_Finalize();
-    ends("MPI_Finalize");
+    rank = comms[0].me;
+    size = comms[0].n;
+    for (int i = 0; i < (threaded ? MOST_THREADS : 0); i++)
+        duplicate(&thread_comms[i]);
+    run_programs(argv[1]);
+    PLAIN(MPI_Finalize);
     fclose(out);
     return 0;
 }

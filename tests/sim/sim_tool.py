@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from patience import patience  # noqa: E402
 
-BUFFERED = ["--eager", "16384"]
+BUFFERED = ["--eager", "16384", "--buffer", "1000000000"]
 PROGRAMS = [("p2p_nonblocking", 3, []), ("coll_nonblocking", 3, []), ("threads", 2, []), ("random", 4, ["1", "2"])]
 found = []
 

@@ -47,6 +47,9 @@ static void answer(struct sim_message *m, uint64_t at) {
 }
 
 static void matched(struct sim_message *m, uint64_t at) {
+    if (m->buffered)
+        sim->endpoints[m->from].buffered -= m->bytes;
+    m->buffered = false;
     if (!m->waits || m->sender == NULL)
         return;
     m->waits = false;
@@ -64,6 +67,19 @@ void sim_progress(void) {
         e->unanswered = m->next;
         answer(m, sim_self()->clock);
     }
+    for (struct sim_request *r; (r = e->held) != NULL;) {
+        e->held = r->next;
+        complete_at(r, sim_self()->clock + latency(sim_self()->rank, r->rank));
+    }
+}
+
+/* A member of a collective operation that has the data of others, but does not pass it on before
+ * it calls MPI again; -1: none. */
+static int holder_of(const struct sim_meeting *m) {
+    for (int i = 0; i < m->n && sim->model.lazy && sim->model.shape == SIM_TREE; i++)
+        if (m->parts[i].joined && !m->parts[i].left && works(m->parts[i].rank))
+            return m->parts[i].rank;
+    return -1;
 }
 
 static void arrive(struct sim_message *m) {
@@ -91,6 +107,12 @@ void sim_event_run(const struct sim_event *event) {
         return;
     }
     struct sim_request *request = event->what;
+    int holder = request->kind == SIM_MEETING ? holder_of(request->meeting) : -1;
+    if (holder >= 0 && holder != request->rank) {
+        request->next = sim->endpoints[holder].held;
+        sim->endpoints[holder].held = request;
+        return;
+    }
     complete_now(request, event->at);
     if (request->orphan)
         sim_request_free(request);
@@ -116,6 +138,8 @@ struct sim_request *sim_send(struct sim_envelope to, const void *data, size_t by
     m->tag = to.tag;
     m->bytes = bytes;
     m->sent_at = now;
+    sim->n_messages++;
+    sim->n_bytes += bytes;
     if (bytes > 0)
         memcpy(m->data, data, bytes);
     m->arrives_at = now + latency(m->from, m->to) + bytes * sim->model.ns_per_kib / 1024 +
@@ -124,7 +148,13 @@ struct sim_request *sim_send(struct sim_envelope to, const void *data, size_t by
     if (m->arrives_at < *last)
         m->arrives_at = *last;
     *last = m->arrives_at;
-    m->waits = synchronous || (!buffered && bytes > sim->model.eager_bytes);
+    struct sim_endpoint *e = &sim->endpoints[m->from];
+    m->waits = synchronous || (!buffered && (bytes > sim->model.eager_bytes ||
+                                             e->buffered + bytes > sim->model.buffer_bytes));
+    if (!m->waits) {
+        m->buffered = true;
+        e->buffered += bytes;
+    }
     r->tag = to.tag;
     r->context = to.context;
     if (m->waits) {
@@ -229,6 +259,19 @@ static struct sim_meeting *meeting(uint64_t context, uint64_t number, int n, con
     return m;
 }
 
+/* How long what member j brings takes to member i. */
+static uint64_t way(const struct sim_meeting *m, int i, int j) {
+    unsigned distance = (unsigned)((i - j + m->n) % m->n);
+    if (distance == 0 || m->latency_ns == 0)
+        return m->latency_ns;
+    uint64_t one = latency(m->parts[j].rank, m->parts[i].rank);
+    if (sim->model.shape == SIM_AT_ONCE)
+        return one;
+    if (sim->model.shape == SIM_TREE)
+        return one * (uint64_t)__builtin_popcount(distance);
+    return one + (distance - 1) * (m->latency_ns / 8);
+}
+
 /* When all whom it needs have come: at its own time, or a message later than the last of them. */
 static bool may_complete(const struct sim_meeting *m, int i, uint64_t *at) {
     const struct sim_part *p = &m->parts[i];
@@ -241,8 +284,8 @@ static bool may_complete(const struct sim_meeting *m, int i, uint64_t *at) {
             continue;
         if (!other->joined)
             return false;
-        if (other->at + m->latency_ns > *at)
-            *at = other->at + m->latency_ns;
+        if (other->at + way(m, i, j) > *at)
+            *at = other->at + way(m, i, j);
     }
     return true;
 }
@@ -256,7 +299,8 @@ struct sim_request *sim_meet(uint64_t context, uint64_t number, int n, int me, c
     uint64_t now = sim_self()->clock, at;
     m->latency_ns = latency_ns;
     r->meeting = m;
-    *p = (struct sim_part){.joined = true, .at = now, .request = r, .bytes = bytes};
+    *p =
+        (struct sim_part){.joined = true, .rank = r->rank, .at = now, .request = r, .bytes = bytes};
     if (bytes > 0)
         p->data = memcpy(sim_alloc(bytes), data, bytes);
     if (needs != NULL)

@@ -1,6 +1,7 @@
 /* Segment, tasks, turns, events. */
 #include "sim.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -141,15 +142,31 @@ static struct sim_task *earliest(bool lookers) {
     return first;
 }
 
-static void futex(uint32_t *word, int op, uint32_t value) {
+/* false: it has waited for a second. */
+static bool futex(uint32_t *word, int op, uint32_t value) {
     const struct timespec second = {.tv_sec = 1};
-    syscall(SYS_futex, word, op, value, op == FUTEX_WAIT ? &second : NULL, NULL, 0);
+    return syscall(SYS_futex, word, op, value, op == FUTEX_WAIT ? &second : NULL, NULL, 0) >= 0 ||
+           errno != ETIMEDOUT;
 }
 
 static bool anybody_waits(void) {
     for (int i = 0; i < sim->n_tasks; i++)
         if (sim->tasks[i].state == SIM_WAITS)
             return true;
+    return false;
+}
+
+/* The parent of a rank's program, which is not scheduled for a while. */
+static bool stalls(struct sim_task *task) {
+    for (int i = 0; i < sim->model.n_faults; i++) {
+        struct sim_fault *f = &sim->model.faults[i];
+        if (f->kind == SIM_STALL && f->rank == task->rank && task->parent == 0 && task->begun &&
+            !task->calls_mpi && ++f->seen == f->at) {
+            task->ready_at += (uint64_t)f->value;
+            task->outside = false; /* whatever happens meanwhile */
+            return true;
+        }
+    }
     return false;
 }
 
@@ -164,7 +181,12 @@ static void pass_on(void) {
     }
     for (;;) {
         next = earliest(true);
-        if (sim->n_events == 0 || (next != NULL && next->ready_at < sim->events[0].at))
+        if (next != NULL && (sim->n_events == 0 || next->ready_at < sim->events[0].at)) {
+            if (!stalls(next))
+                break;
+            continue;
+        }
+        if (sim->n_events == 0)
             break;
         struct sim_event event = event_take();
         sim_event_run(&event);
@@ -206,12 +228,14 @@ static void go_on_outside(const struct sim_task *task) {
 }
 
 static void take_turn(struct sim_task *task) {
+    bool launched = true;
     while (__atomic_load_n(&task->turn, __ATOMIC_ACQUIRE) == 0) {
-        if (sim->aborted != 0 || syscall(SYS_kill, sim->launcher, 0) != 0) {
+        if (sim->aborted != 0 || !launched) {
             go_on_outside(task);
             return;
         }
-        futex(&task->turn, FUTEX_WAIT, 0);
+        if (!futex(&task->turn, FUTEX_WAIT, 0))
+            launched = syscall(SYS_kill, sim->launcher, 0) == 0;
     }
     task->turn = 0;
     task->begun = true;
@@ -292,11 +316,19 @@ void sim_yield(uint64_t ready_at) {
     yield(ready_at);
 }
 
-void sim_turn(void) {
+/* vain: it has done nothing since its last turn that others could look for. */
+static void turn(bool vain) {
     const struct sim_task *other = earliest(true);
-    if ((other != NULL && other->ready_at <= self->clock) ||
-        (sim->n_events > 0 && sim->events[0].at <= self->clock))
-        sim_yield(self->clock);
+    if ((other == NULL || other->ready_at > self->clock) &&
+        (sim->n_events == 0 || sim->events[0].at > self->clock))
+        return;
+    if (!vain)
+        show(self->clock);
+    yield(self->clock);
+}
+
+void sim_turn(void) {
+    turn(false);
 }
 
 void sim_wait_until(bool (*done)(void *), void *data) {
@@ -354,7 +386,7 @@ void sim_poll(void) {
     self->polls = (self->polls > self->missed ? self->polls : self->missed) + 1;
     self->missed = 0;
     if (self->polls < SIM_POLLS) {
-        sim_turn();
+        turn(self->polls > 1);
         return;
     }
     if (self->polls == SIM_POLLS)
@@ -376,11 +408,14 @@ void sim_poll(void) {
 static int fault_now(void) {
     for (int i = 0; i < sim->model.n_faults; i++) {
         struct sim_fault *f = &sim->model.faults[i];
-        if (f->rank != self->rank || f->kind == SIM_SYSTEM || ++f->seen != f->at)
+        if (f->rank != self->rank || f->kind >= SIM_STALL || ++f->seen != f->at)
             continue;
         if (f->kind == SIM_KILL)
             syscall(SYS_kill, getpid(), SIGKILL);
-        return f->kind == SIM_ABORT ? SIM_ABORTS : f->class;
+        if (f->kind == SIM_STEP)
+            sim->endpoints[f->rank].step_ns += f->value;
+        else
+            return f->kind == SIM_ABORT ? SIM_ABORTS : (int)f->value;
     }
     return 0;
 }
@@ -391,7 +426,7 @@ int sim_enter(const char *where) {
     self->missed = self->polls; /* unless it finds something */
     self->polls = 0;
     self->clock += sim_draw(sim->model.call_ns + 1);
-    sim_turn();
+    turn(self->missed > 0);
     sim_progress();
     return sim->model.n_faults > 0 ? fault_now() : 0;
 }

@@ -1,6 +1,6 @@
 """What a run of sim_random must have given, computed from what the program says it did (LOG.RANK, see sim_random.c) by docs/definitions alone.
 
-truth.py LOG RANKS prints it. Times are integers (ns) of one clock, so everything is exact."""
+truth.py LOG RANKS prints it. Times are integers (ns) of one clock, so everything is exact. A place is a location of the result: a thread of a rank that calls MPI."""
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -8,43 +8,71 @@ from pathlib import Path
 SHORT_NS = 1000  # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards are told of if they came so much later
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
-        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", "Comm_split": "mpi_mgmt_comm_wait", **dict.fromkeys(N2N, "mpi_wait_nxn")}
+        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup"), "mpi_mgmt_comm_wait"), **dict.fromkeys(N2N, "mpi_wait_nxn")}
 
 
 class Call:
-    def __init__(self, rank, function, begin, end, path, lines):
-        self.rank, self.function, self.path = rank, function, path
+    def __init__(self, rank, thread, function, begin, end, frames, lines):
+        self.rank, self.thread, self.function = rank, int(thread), function
         self.begin, self.end = int(begin), int(end) - 1  # reading the clock takes 1 ns
+        self.frames = frames.split("/")  # NAME:ACTIVATION
         self.lines = lines
-        self.key = f"{path}/{function}"
+        self.path = (*names(self.frames), function)
+        self.key = "/".join(self.path)
+        self.place = self.before = self.worked = None  # location; call path and duration of the code before it
+
+
+def names(frames):
+    return tuple(frame.partition(":")[0] for frame in frames)
+
+
+def common(a, b):
+    """docs/definitions/estimates.md: the time between two calls belongs to the functions that certainly ran all the time."""
+    n = 0
+    while n < min(len(a), len(b)) and a[n] == b[n]:
+        n += 1
+    return names(a[:n])
 
 
 class Send:
-    def __init__(self, call, to, mode, size, request):
-        self.call, self.to, self.mode, self.size, self.request = call, int(to), mode, int(size), int(request)
+    def __init__(self, call, number, to, mode, size, request):
+        self.call, self.number, self.to, self.mode, self.size, self.request = call, number, int(to), mode, int(size), int(request)
         self.posted, self.any = None, False  # the call that posts its receive; whether that takes any source or tag
 
 
 class Run:
-    """Calls of all ranks, and who belongs to whom."""
+    """Calls of all locations, and who belongs to whom."""
 
     def __init__(self, log, ranks):
-        self.starts, self.calls = zip(*(read(f"{log}.{rank}", rank) for rank in range(ranks)))  # starts: when MPI_Init had ended
+        self.ranks = ranks
+        self.calls = []  # of each location, in the order of the result
+        for rank in range(ranks):
+            self.calls += read(f"{log}.{rank}", rank)
+        for place, calls in enumerate(self.calls):
+            for previous, call in zip([None, *calls], calls):
+                call.place = place
+                call.before = common(previous.frames, call.frames) if previous else call.path[:1]
+                call.worked = call.begin - previous.end if previous else 0
+        self.first = {calls[0].rank: place for place, calls in reversed(list(enumerate(self.calls)))}  # the first thread of each rank
+        self.masters = [self.calls[self.first[rank]] for rank in range(ranks)]
         self.sends, self.requests = {}, {}  # (rank, number) -> Send; (rank, request) -> Send, the call that posts a receive, or a member
         self.meetings = defaultdict(dict)  # (communicator, order) -> rank -> (kind, root, call, rank in it)
-        for call in (c for calls in self.calls for c in calls):
+        for call in self.all():
             for word, *rest in call.lines:
                 self.start(call, word, rest)
-        for call in (c for calls in self.calls for c in calls):
+        for call in self.all():
             for word, *rest in call.lines:
                 if word == "R":
                     poster = call if rest[0] == "-1" else self.requests[call.rank, rest[0]]
                     send = self.sends[int(rest[1]), rest[2]]
                     send.posted, send.any = poster, ["P", "-1", "any"] in poster.lines
 
+    def all(self):
+        return (call for calls in self.calls for call in calls)
+
     def start(self, call, word, rest):
         if word == "S":
-            self.sends[call.rank, rest[0]] = send = Send(call, *rest[1:])
+            self.sends[call.rank, rest[0]] = send = Send(call, *rest)
             if send.request >= 0:
                 self.requests[call.rank, rest[4]] = send
         elif word == "P" and rest[0] != "-1":
@@ -56,60 +84,97 @@ class Run:
             self.meetings[rest[1], rest[4]][call.rank] = (kind, int(rest[3]), call, int(rest[5]))
             self.requests[call.rank, rest[0]] = (rest[1], rest[4])
 
+    def meeting(self, call, word, rest):
+        """The collective operation of a line K or E."""
+        return self.meetings[(rest[0], rest[3]) if word == "K" else self.requests[call.rank, rest[0]]]
+
+    def send_that_ends(self, call, word, rest):
+        """The send that is complete in this call and may have waited in it, or None."""
+        if word == "S" and rest[4] == "-1" and call.function in ("MPI_Send", "MPI_Ssend"):
+            return self.sends[call.rank, rest[0]]
+        return self.requests[call.rank, rest[0]] if word == "D" else None
+
 
 def read(path, rank):
-    calls, lines, start = [], [], 0
+    """Calls of the threads of a rank."""
+    threads, lines = defaultdict(list), []
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         words = line.split()
         if words[0] == "C":
-            calls.append(Call(rank, *words[1:], lines))
+            threads[words[1]].append(Call(rank, *words[1:], lines))
             lines = []
-        elif words[0] == "B":
-            start = int(words[1]) - 1
-        elif words[0] != "W":
+        else:
             lines.append(words)
-    return start, calls
+    return [calls for _, calls in sorted(threads.items(), key=lambda item: int(item[0]))]
 
 
-def release(meeting, rank, blocking):
-    """(metric, the time until which this member of a collective operation waits), or None."""
+class Wait:
+    """ns > 0 of waiting for any of `late`, calls that came at the same time; sure: it is certainly noticed."""
+
+    def __init__(self, ns, metric, late, sure=True):
+        self.ns, self.metric, self.late, self.sure = ns, metric, late, sure
+
+
+def last_of(calls):
+    calls = list(calls)
+    return [call for call in calls if call.begin == max(c.begin for c in calls)]
+
+
+def causes(meeting, rank, blocking):
+    """(metric, the calls for one of which this member of a collective operation waits), or None."""
     kind, root, _, me = meeting[rank]
-    begins = {r: call.begin for r, (_, _, call, _) in meeting.items()}
+    calls = {r: call for r, (_, _, call, _) in meeting.items()}
     metric = KIND[kind]
     if len(meeting) == 1:
         return None
     if metric in ("mpi_barrier_wait", "mpi_wait_nxn"):
-        return metric, max(begins.values())
+        return metric, last_of(calls.values())
     if metric == "mpi_mgmt_comm_wait":
-        synchronising = max(begins.values()) <= min(call.end for _, _, call, _ in meeting.values())
-        return (metric, max(begins.values())) if blocking and synchronising else None
+        latest = last_of(calls.values())
+        synchronising = latest[0].begin <= min(call.end for call in calls.values())
+        return (metric, latest) if blocking and synchronising else None
     if metric == "mpi_latebroadcast":
-        return (metric, begins[root]) if rank != root else None
+        return (metric, [calls[root]]) if rank != root else None
     if metric == "mpi_earlyreduce":
-        return (metric, min(b for r, b in begins.items() if r != root)) if rank == root else None
-    before = [call.begin for _, _, call, other in meeting.values() if other < me]  # scans
-    return (metric, max(before)) if before else None
+        first = min(call.begin for r, call in calls.items() if r != root)
+        return (metric, [call for r, call in calls.items() if r != root and call.begin == first]) if rank == root else None
+    before = last_of(call for _, _, call, other in meeting.values() if other < me) if me > 0 else None  # scans
+    return (metric, before) if before else None
 
 
 def table():
-    return defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
+    return defaultdict(lambda: defaultdict(int))
+
+
+def all_waits(run, nodes=1):
+    """(call, Wait) of each call that waited."""
+    for call in run.all():
+        found = wait_of(run, call, nodes)
+        if found is not None:
+            yield call, found
+    last = last_of(calls[-1] for calls in run.masters)
+    for call in (calls[-1] for calls in run.masters):
+        yield call, Wait(min(last[0].begin, call.end) - call.begin, "mpi_finalize_wait", last)
 
 
 def waits(run, nodes=1):
-    """metric -> path -> rank -> ns; and the part of it that may be missing: short late receivers."""
-    result, unsure = table(), table()
-    for calls in run.calls:
-        for call in calls:
-            found = wait_of(run, call, nodes)
-            if found is not None:
-                ns, metric, sure = found
-                result[metric][call.key][call.rank] += ns
-                unsure[metric][call.key][call.rank] += 0 if sure else ns
-    last = max(calls[-1].begin for calls in run.calls)
-    for calls in run.calls:
-        call = calls[-1]
-        result["mpi_finalize_wait"][call.key][call.rank] += min(last, call.end) - call.begin
+    """metric -> path -> place -> ns; and the part of it that may be missing: short late receivers."""
+    result, unsure = defaultdict(table), defaultdict(table)
+    for call, wait in all_waits(run, nodes):
+        result[wait.metric][call.key][call.place] += wait.ns
+        unsure[wait.metric][call.key][call.place] += 0 if wait.sure else wait.ns
     return result, unsure
+
+
+def blame(run, nodes=1):
+    """(waiting call path, late rank, call path that it was in before) -> [ns at least, at most]; more where several came last at once."""
+    result = defaultdict(lambda: [0, 0])
+    for call, wait in all_waits(run, nodes):
+        rows = {(call.key, late.rank, "/".join(late.before)) for late in wait.late}
+        for row in rows:
+            result[row][0] += wait.ns if wait.sure and len(rows) == 1 else 0
+            result[row][1] += wait.ns
+    return result
 
 
 def is_sure(call, send, nodes=1):
@@ -120,41 +185,37 @@ def is_sure(call, send, nodes=1):
 
 
 def wait_of(run, call, nodes=1):
-    """(ns, metric, sure) of the one wait state of a call, or None."""
-    candidates = []  # w 0: need not be waited for
+    """The one wait state of a call, or None."""
+    candidates = []  # 0 ns: need not be waited for
     from_late = set()
     for word, *rest in call.lines:
         if word == "R" and int(rest[1]) != call.rank:
-            send = run.sends[int(rest[1]), rest[2]]
-            w = min(send.call.begin, call.end) - call.begin
-            candidates.append((max(w, 0), "mpi_latesender", True))
+            late = run.sends[int(rest[1]), rest[2]].call
+            w = min(late.begin, call.end) - call.begin
+            candidates.append(Wait(max(w, 0), "mpi_latesender", [late]))
             if w > 0:
-                from_late.add(send.call.rank)
+                from_late.add(late.rank)
     for word, *rest in call.lines:
-        send = None
-        if word == "S" and rest[4] == "-1" and call.function in ("MPI_Send", "MPI_Ssend"):
-            send = run.sends[call.rank, rest[0]]
-        elif word == "D":
-            send = run.requests[call.rank, rest[0]]
+        send = run.send_that_ends(call, word, rest)
         if send is not None and send.to != call.rank:
             u = send.posted.begin
             standard = send.mode == "Send" and word == "D"
             late = call.begin < u < call.end and not (standard and send.to in from_late)
-            candidates.append((u - call.begin if late else 0, "mpi_latereceiver", is_sure(call, send, nodes)))
-        meeting = None
-        if word == "K":
-            meeting = run.meetings[rest[0], rest[3]]
-        elif word == "E":
-            meeting = run.meetings[run.requests[call.rank, rest[0]]]
-        if meeting is not None:
-            found = release(meeting, call.rank, word == "K")
-            w = min(found[1], call.end) - call.begin if found else 0
-            candidates.append((max(w, 0), found[0] if found else "", True))
+            candidates.append(Wait(u - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(call, send, nodes)))
+        if word in ("K", "E"):
+            found = causes(run.meeting(call, word, rest), call.rank, word == "K")
+            w = min(found[1][0].begin, call.end) - call.begin if found else 0
+            candidates.append(Wait(max(w, 0), found[0] if found else "", found[1] if found else []))
     if not candidates:
         return None
     choose = min if call.function == "MPI_Waitsome" else max
-    found = choose(candidates, key=lambda c: c[0])
-    return found if found[0] > 0 else None
+    found = choose(candidates, key=lambda c: c.ns)
+    if found.ns <= 0:
+        return None
+    for other in candidates:  # any of those that took as long
+        if other.ns == found.ns and other.metric == found.metric and other is not found:
+            found.late = [*found.late, *other.late]
+    return found
 
 
 def sources(run, call, sure):
@@ -162,16 +223,12 @@ def sources(run, call, sure):
     for word, *rest in call.lines:
         if word == "R":
             yield run.sends[int(rest[1]), rest[2]].call
-        send = None
-        if word == "S" and rest[4] == "-1" and call.function in ("MPI_Send", "MPI_Ssend"):
-            send = run.sends[call.rank, rest[0]]
-        elif word == "D":
-            send = run.requests[call.rank, rest[0]]
+        send = run.send_that_ends(call, word, rest)
         if send is not None and send.posted.begin < call.end:
             if send.mode == "Ssend" or (send.posted.begin > call.begin and (is_sure(call, send) or not sure)):
                 yield send.posted
         if word in ("K", "E"):
-            meeting = run.meetings[(rest[0], rest[3]) if word == "K" else run.requests[call.rank, rest[0]]]
+            meeting = run.meeting(call, word, rest)
             kind, root, _, me = meeting[call.rank]
             for rank, (_, _, other, place) in meeting.items():
                 metric = KIND[kind]
@@ -179,45 +236,64 @@ def sources(run, call, sure):
                     yield other
 
 
-def factors(run, sure=False):
-    """Critical path of useful work, and the factors, by the logical clocks of docs/definitions/efficiency-factors.md; sure: see sources."""
-    clock, useful, last, entered = list(map(lambda _: 0, run.calls)), [0] * len(run.calls), list(run.starts), {}
-    moments = [(call.begin, 0, call) for calls in run.calls for call in calls] + [(call.end, 1, call) for calls in run.calls for call in calls[:-1]]
-    for time, ends, call in sorted(moments, key=lambda m: m[:2]):
+def critical_path(run, sure=False, factors=()):
+    """(length of the longest chain of useful work, useful time of each place) by the logical clocks of docs/definitions/efficiency-factors.md; sure: see sources;
+    factors: (function, factor), a what-if scenario."""
+    clock, useful, entered = [0] * len(run.calls), [0] * len(run.calls), {}
+    ended = {}  # clock of a rank's first thread at the end of its last call
+    moments = [(call.begin, 0, call) for call in run.all()] + [(call.end, 1, call) for call in run.all() if call.function != "MPI_Finalize"]
+    for _, ends, call in sorted(moments, key=lambda m: m[:2]):
+        p = call.place
         if ends:
-            clock[call.rank] = max([entered[call], *(entered[s] for s in sources(run, call, sure) if s.rank != call.rank)])
-            last[call.rank] = time
-        else:
-            work = time - last[call.rank]
-            useful[call.rank] += work
-            entered[call] = clock[call.rank] = clock[call.rank] + work
-    path, elapsed, most = max(clock), max(calls[-1].begin for calls in run.calls) - min(run.starts), max(useful)
+            start = call is run.calls[p][0] and p == run.first[call.rank]  # of the measured interval
+            clock[p] = 0 if start else max([entered[call], *(entered[s] for s in sources(run, call, sure) if s.rank != call.rank)])
+            if p == run.first[call.rank]:
+                ended[call.rank] = clock[p]
+            continue
+        if call is run.calls[p][0]:
+            clock[p] = ended.get(call.rank, 0)  # a further thread begins with its first call
+        work = call.worked
+        useful[p] += work
+        for function, factor in factors:
+            if function in call.before:
+                work *= factor
+        entered[call] = clock[p] = clock[p] + work
+    return max(clock), useful
+
+
+def factors(run, sure=False):
+    path, useful = critical_path(run, sure)
+    elapsed, most = max(calls[-1].begin for calls in run.masters) - min(calls[0].end for calls in run.masters), max(useful)
     mean = sum(useful) / len(useful)
     return {"critical_path_s": path / 1e9, "elapsed_s": elapsed / 1e9, "load_balance": mean / most, "serialisation_efficiency": most / path,
             "transfer_efficiency": path / elapsed, "parallel_efficiency": mean / elapsed, "communication_efficiency": most / elapsed}
 
 
 def times(run):
-    result = defaultdict(lambda: defaultdict(int))
-    for calls in run.calls:
-        for call in calls:
-            result[call.key][call.rank] += call.end - call.begin
+    """Inclusive, but for the roots: what was before the first and after the last call is not in the log."""
+    result = table()
+    for call in run.all():
+        for path, ns in ((call.path, call.end - call.begin), (call.before, call.worked)):
+            for depth in range(2, len(path) + 1):
+                result["/".join(path[:depth])][call.place] += ns
     return result
 
 
 def visits(run):
-    result = defaultdict(lambda: defaultdict(int))
-    for calls in run.calls:
-        for call in calls:
-            result[call.key][call.rank] += 1
+    result = table()
+    for call in run.all():
+        result[call.key][call.place] += 1
     return result
 
 
 def main():
     run = Run(sys.argv[1], int(sys.argv[2]))
     for metric, paths in sorted(waits(run)[0].items()):
-        for path, ranks in sorted(paths.items()):
-            print(metric, path, dict(ranks))
+        for path, places in sorted(paths.items()):
+            print(metric, path, dict(places))
+    for row, (least, most) in sorted(blame(run).items()):
+        print("blame", *row, least, most)
+    print(factors(run))
 
 
 if __name__ == "__main__":
