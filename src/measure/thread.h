@@ -71,6 +71,7 @@ struct lc_thread {
     uint32_t next_serial;
     struct lc_entry *off_entry;          /* calls while measurement is off */
     struct lc_entry *start_entry;        /* before the first event: no items */
+    struct lc_entry *lost_entry;         /* calls whose path has no memory: counted as lost */
     struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
     /* the same for calls inside callbacks; NULL before the first */
     struct lc_entry *callback_entry;

@@ -93,7 +93,8 @@ static void move_pinned(struct lc_thread *t, struct lc_pool *fresh) {
 
 /* Nothing outside of the pool may point to what was there. */
 static void forget_others(struct lc_thread *t) {
-    struct lc_entry *const plain[] = {t->off_entry, t->start_entry, t->scratch_entries[0],
+    struct lc_entry *const plain[] = {t->off_entry,          t->start_entry,
+                                      t->lost_entry,         t->scratch_entries[0],
                                       t->scratch_entries[1], t->callback_entry};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i] != NULL)

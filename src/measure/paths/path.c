@@ -34,7 +34,7 @@ static uint32_t hash_node(uint32_t node) {
 
 LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key) {
     if (path->node == LC_NONE)
-        return t->void_row;
+        return path == t->lost_entry->path ? t->spill_row : t->void_row;
     for (uint32_t i = 0; i < path->n_more; i++)
         if (path->more[i].key == key)
             return path->more[i].row;
@@ -98,7 +98,7 @@ static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn)
             return p;
     struct lc_path *path = calloc(1, sizeof *path);
     if (path == NULL)
-        return t->off_entry->path;
+        return t->lost_entry->path;
     path->node = node;
     path->fn = fn;
     path->next = t->paths[i];
@@ -148,7 +148,7 @@ LC_COLD void lc_entry_made(struct lc_call *call) {
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
                                        uint64_t frame, struct lc_site *site) {
     if (t->draft == NULL && (t->draft = calloc(1, sizeof(struct lc_draft))) == NULL)
-        return t->off_entry;
+        return t->lost_entry;
     struct lc_draft *d = t->draft;
     t->cold = true;
     uint32_t fn = (uint32_t)fn_ctx;
@@ -181,7 +181,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     e->serial = serial;
     e->pass = fn < LC_FN_COUNT && lc_binding_call(ra, lc_fn_names[fn]);
     e->path = node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
-                              : t->off_entry->path;
+                              : t->lost_entry->path;
     e->n_current = e->n_previous = e->n_items;
     if (region && !end)
         e->n_current =
@@ -268,22 +268,26 @@ enum lc_err lc_thread_paths_init(struct lc_thread *t) {
     t->paths_mask = t->times_mask = HASH_START - 1;
     t->off_entry = lc_plain_entry();
     t->start_entry = lc_plain_entry();
+    t->lost_entry = lc_plain_entry();
     t->scratch_entries[0] = lc_plain_entry();
     t->scratch_entries[1] = lc_plain_entry();
     t->void_row = calloc(1, sizeof(struct lc_state_row));
     t->spill_row = calloc(1, sizeof(struct lc_state_row));
     t->pool = lc_pool_new(LC_ENTRIES_FIRST);
-    struct lc_path *off = calloc(1, sizeof *off);
+    struct lc_path *off = calloc(1, sizeof *off), *lost = calloc(1, sizeof *lost);
     if (t->buckets == NULL || t->paths == NULL || t->time_rows == NULL || t->regions == NULL ||
-        t->off_entry == NULL || t->start_entry == NULL || t->scratch_entries[0] == NULL ||
-        t->scratch_entries[1] == NULL || t->void_row == NULL || t->spill_row == NULL ||
-        t->pool == NULL || off == NULL) {
+        t->off_entry == NULL || t->start_entry == NULL || t->lost_entry == NULL ||
+        t->scratch_entries[0] == NULL || t->scratch_entries[1] == NULL || t->void_row == NULL ||
+        t->spill_row == NULL || t->pool == NULL || off == NULL || lost == NULL) {
         free(off);
+        free(lost);
         lc_thread_paths_free(t);
         return lc_fail(LC_ERR_NOMEM, "measurement: no memory for a thread");
     }
-    off->node = LC_NONE;
+    off->node = lost->node = LC_NONE;
     t->off_entry->path = t->start_entry->path = off;
+    t->lost_entry->path = lost;
+    t->lost_entry->transient = true; /* the next call of the site tries again */
     t->last = t->start_entry;
     t->until_sample = LC_SAMPLE_FIRST;
     t->sample_calls = LC_SAMPLE_FIRST;
@@ -301,6 +305,8 @@ void lc_thread_paths_free(struct lc_thread *t) {
         }
     if (t->off_entry != NULL)
         free(t->off_entry->path);
+    if (t->lost_entry != NULL)
+        free(t->lost_entry->path);
     free(t->buckets);
     free(t->paths);
     free(t->time_rows);
@@ -308,6 +314,7 @@ void lc_thread_paths_free(struct lc_thread *t) {
     free(t->draft);
     free(t->off_entry);
     free(t->start_entry);
+    free(t->lost_entry);
     free(t->scratch_entries[0]);
     free(t->scratch_entries[1]);
     free(t->callback_entry);
@@ -323,7 +330,7 @@ void lc_thread_paths_free(struct lc_thread *t) {
     t->time_rows = NULL;
     t->regions = NULL;
     t->draft = NULL;
-    t->off_entry = t->start_entry = t->callback_entry = NULL;
+    t->off_entry = t->start_entry = t->lost_entry = t->callback_entry = NULL;
     t->scratch_entries[0] = t->scratch_entries[1] = NULL;
     t->void_row = t->spill_row = NULL;
 }
