@@ -6,8 +6,8 @@
  *   exit      rank 1 ends with status 3 before the others are done
  *   killed    rank 1 kills itself
  *   abort     rank 1 calls MPI_Abort with 5
- *   behind    rank 0 receives a last message from a rank whose clocks are behind, and then makes more
- *             calls than events can wait
+ *   behind    rank 0 receives a last message from a rank whose clocks are behind, and then makes
+ *             more calls than events can wait
  *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
 #include <mpi.h>
 #include <signal.h>
