@@ -9,8 +9,6 @@
 #include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/turns.h"
 #include "measure/core_options.h"
-#include "measure/paths/entry.h"
-#include "measure/thread.h"
 
 /* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h),
  * the path stays (lc_clk_backlog_keep_paths). */
@@ -121,7 +119,7 @@ static void fill(struct event *e, const struct lc_event_type *type, struct lc_cl
     e->since = lc_patience_at(call->begin);
     e->end = call->end;
     e->fn = call->fn;
-    e->node = call->common ? call->entry->items[call->common - 1].node : 0;
+    e->node = lc_clk_node_before(call);
     if (bytes > 0)
         memcpy(e->data, data, bytes);
 }
@@ -196,7 +194,7 @@ bool lc_clk_backlog_empty(void) {
  * two calls. */
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
-    uint32_t node = call->common ? call->entry->items[call->common - 1].node : 0;
+    uint32_t node = lc_clk_node_before(call);
     k->seen = call->begin;
     lc_clk_composed_worked(ticks, node, true);
     lc_clk_turns_worked(ticks, node, true);

@@ -25,8 +25,8 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core.h"
-
-struct lc_call;
+#include "measure/paths/entry.h"
+#include "measure/thread.h"
 
 enum { LC_EVENT_DATA = 56, LC_BACKLOG_CAPACITY = 65536 };
 
@@ -82,5 +82,16 @@ void lc_clk_backlog_end(void);
 /* The call paths of the thread are about to be freed: its events, and its clocks, get copies of
  * those that they hold. After its last event. */
 void lc_clk_backlog_keep_paths(struct lc_clk_thread *k);
+
+/* The innermost function that certainly ran since the last event (rule "Which code"); before the
+ * first event of a further thread that is the function in which it began. An event in the backlog
+ * has no thread: it was asked when it was submitted. */
+static inline uint32_t lc_clk_node_before(const struct lc_call *call) {
+    const struct lc_entry *entry = call->entry;
+    if (lc_likely(call->common > 0))
+        return entry->items[call->common - 1].node;
+    bool began = call->thread != NULL && call->thread->index > 0 && entry->n_items > 0;
+    return began ? entry->items[0].node : 0;
+}
 
 #endif

@@ -70,15 +70,6 @@ static inline void last_call(struct lc_clk_thread *k) {
     k->unbooked = false;
 }
 
-/* The innermost function that certainly ran since the last event (rule "Which code"); before the
- * first event of a further thread that is the function in which it began. */
-static inline uint32_t node_before(const struct lc_call *call) {
-    const struct lc_entry *entry = call->entry;
-    if (lc_likely(call->common > 0))
-        return entry->items[call->common - 1].node;
-    return call->thread->index > 0 && entry->n_items > 0 ? entry->items[0].node : 0;
-}
-
 void lc_clocks_catch_up(struct lc_thread *t) {
     if (t->clocks != NULL)
         lc_clk_deferred(t->clocks);
@@ -121,14 +112,14 @@ static inline void portion(struct lc_clk_thread *k, const struct lc_call *call, 
     uint64_t ticks = call->begin - last + k->cut;
     k->cut = 0;
     if (ticks >= lc_clk.past_ticks)
-        lc_clk_portion(k, node_before(call), call->entry->path->node, ticks);
+        lc_clk_portion(k, lc_clk_node_before(call), call->entry->path->node, ticks);
 }
 
 /* Other than usual: scenarios, regions since the last call, something to do, a switch. */
 static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t last = k->l.last;
     lc_clk_origins_called(k);
-    useful(k, call->begin, node_before(call));
+    useful(k, call->begin, lc_clk_node_before(call));
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
     lc_clk_origins_worked(k, last, call->begin, k->l.node);
@@ -153,7 +144,7 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
         if (lc_unlikely(last - k->began >= lc_clk.past_ticks))
             lc_clk_origins_called(k);
         k->any_candidate = false;
-        lc_logical_useful(&k->l, call->begin, node_before(call));
+        lc_logical_useful(&k->l, call->begin, lc_clk_node_before(call));
         if (lc_unlikely(call->begin - last >= lc_clk.past_ticks)) {
             lc_clk_origins_worked(k, last, call->begin, k->l.node);
             portion(k, call, last);
@@ -184,8 +175,8 @@ static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread 
     if (only_waits(call->fn))
         lc_clk_backlog_progress();
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
-    lc_clk_composed_worked(ticks, node_before(call), false);
-    lc_clk_turns_worked(ticks, node_before(call), false);
+    lc_clk_composed_worked(ticks, lc_clk_node_before(call), false);
+    lc_clk_turns_worked(ticks, lc_clk_node_before(call), false);
     lc_clk_backlog_submit(&event, k, call, NULL, 0);
 }
 
@@ -330,7 +321,7 @@ void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
 static void part_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     uint64_t ticks;
     memcpy(&ticks, data, sizeof ticks);
-    part(k, k->l.last + ticks, node_before(call));
+    part(k, k->l.last + ticks, lc_clk_node_before(call));
 }
 const struct lc_event_type lc_clk_part_event = {.run = part_later, .local = true};
 
@@ -341,11 +332,11 @@ static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
         if (k->in_runtime)
             lc_clk_left_runtime(k, call->begin);
         uint64_t last = k->l.last;
-        part(k, call->begin, node_before(call));
+        part(k, call->begin, lc_clk_node_before(call));
         uint64_t ticks = call->begin > last ? call->begin - last + k->cut : 0;
         k->cut = 0;
         if (ticks >= lc_clk.past_ticks)
-            lc_clk_portion(k, node_before(call), 0, ticks);
+            lc_clk_portion(k, lc_clk_node_before(call), 0, ticks);
     }
 }
 
