@@ -147,6 +147,14 @@ static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample,
     return inside;
 }
 
+/* In MPI or in the tool, whatever function of other libraries these have called. */
+static bool is_in_mpi(const struct activation *a, int n) {
+    for (int i = 0; i < n; i++)
+        if (a[i].kind == LC_MODULE_MPI)
+            return true;
+    return false;
+}
+
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
                         bool *cut) {
     static struct activation a[CHAIN]; /* lc_core.lock is held */
@@ -157,8 +165,8 @@ uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_r
     if (!has_room())
         return at;
     int inside = find_inside(t, sample, &around, a, &n, cut);
-    if (n == 0 || a[0].kind == LC_MODULE_MPI)
-        return at;
+    if (n == 0 || is_in_mpi(a, inside < 0 ? n : inside))
+        return at; /* of the program no function but the exact one */
     if (inside < 0 || inside > DEEPEST) {
         inside = is(&a[0], around.function) ? 0 : 1;
         if (inside > 0)

@@ -43,12 +43,17 @@ def is_code(path):
     return not path.rsplit("/", 1)[-1].startswith("MPI_")
 
 
+def in_words(path, words):
+    """Is it the path as findings tell it, with a word for what the C library did?"""
+    return words is not None and (path == words or (":" in words and path.startswith(words.rsplit("/(", 1)[0] + "/")))
+
+
 def costliest(result, rank):
     """The late code that costs most is this rank's, and a finding."""
     late = max(result["late"], key=lambda row: row["seconds"], default=None)
     if late is None or late["rank"] != rank or not is_code(late["callpath"]):
         yield f"{late} costs most, not code of rank {rank}"
-    elif not any(f["callpath"] == late["callpath"] and f["ranks"] == [rank] for f in result["findings"]):
+    elif not any(in_words(late["callpath"], f["callpath"]) and f["ranks"] == [rank] for f in result["findings"]):
         yield f"no finding of rank {rank} in {late['callpath']}: {json.dumps(result['findings'])}"
 
 

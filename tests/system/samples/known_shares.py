@@ -103,6 +103,8 @@ if os.path.basename(PROGRAM).startswith("samples-fp"):
     assert source == {f"known_shares.c:{text.index('KERNEL(solve)') + 1}"}, source
 else:
     assert source == {None}, source
+inside = [path for path in sampled if any(name.startswith(("w_", "lc_", "PMPI_")) for name in path.split("/"))]
+assert not inside, inside  # what MPI and the tool call is no code of the program
 if EXACT:
     sys.exit(0)
 
