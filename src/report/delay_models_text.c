@@ -22,9 +22,12 @@ static struct unit unit_for(double largest_s) {
 
 static void print_total(const struct lc_text *text, const char *name, double a, double b,
                         struct unit unit) {
+    double difference = (b - a) * unit.per_second;
+    if (fabs(difference) < 0.0005) /* no "-0.000" */
+        difference = 0.0;
     if (a != 0.0 || b != 0.0)
         fprintf(text->out, "  %-52s %12.3f %12.3f %+12.3f\n", name, a * unit.per_second,
-                b * unit.per_second, (b - a) * unit.per_second);
+                b * unit.per_second, difference);
 }
 
 /* "Late Sender: delay costs, short-term" below "Late Sender: delay costs": short-term. */

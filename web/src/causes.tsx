@@ -87,7 +87,10 @@ function ModelTree(props: { models: DelayModels }): JSX.Element | null {
   const rows = tree.map((node, at) => ({ ...node, name: nameBelow(tree, at) })).filter((node) => node.proportional !== 0 || node.waitfirst !== 0);
   type R = TreeRow & { name: string };
   if (rows.length === 0) return null;
-  const difference = (r: R): number => r.waitfirst - r.proportional;
+  const difference = (r: R): number => { // no rounding errors
+    const d = r.waitfirst - r.proportional;
+    return Math.abs(d) < 1e-9 * Math.abs(r.proportional) ? 0 : d;
+  };
   return (
     <Table<R> name="model-sums" rows={rows} most={60} columns={[
       { title: "in all", cell: (r) => <span class={`depth${Math.min(r.depth, 4)}`} title={r.metric}>{r.name}</span>, value: (r) => r.metric },
