@@ -196,8 +196,9 @@ static enum lc_err read_metrics(struct uses *u) {
         if (!(calls > 0))
             continue;
         char *path = lc_view_path(u->view, p);
-        enum lc_err err = path != NULL ? find(u, path, which, 0, ranks, &found)
-                                       : lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
+        if (path == NULL)
+            return lc_fail(LC_ERR_NOMEM, "memory: cannot make a call path");
+        enum lc_err err = find(u, path, which, 0, ranks, &found);
         free(path);
         LC_TRY(err);
         LC_TRY(total_of(u->view, "time", p, &u->list[found].seconds));
