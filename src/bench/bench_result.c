@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/utf8.h"
 #include "bench/fingerprint_svg.h"
 
 static bool is_empty(const char *directory) {
@@ -155,4 +156,9 @@ enum lc_err lc_bench_read_all(const char *operand, struct lc_fingerprint ***all,
         *all = NULL;
     }
     return err;
+}
+
+void lc_bench_put_text(const json_t *object, const char *key, struct lc_strbuf *out) {
+    const char *text = json_string_value(json_object_get(object, key));
+    lc_put_printable(out, text != NULL ? text : "?");
 }

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/plural.h"
 #include "base/stats.h"
-#include "base/utf8.h"
 #include "bench/bench_audit.h"
 #include "bench/bench_result.h"
 #include "bench/launches.h"
@@ -311,28 +310,34 @@ enum lc_err lc_bench_guidelines(const struct lc_bench_wishes *each, size_t round
 }
 
 /* "Reduce_Bcast" of "MPI_Allreduce~Reduce_Bcast"; the name of a nonblocking twin as it is. */
-static const char *mock_up_name(const json_t *c) {
-    const char *name = json_string_value(json_object_get(c, "mock_up"));
-    const char *mark = strchr(name, '~');
-    if (mark == NULL)
-        return name;
-    return strcmp(mark, "~larger") == 0  ? "itself with twice the bytes"
-           : strcmp(mark, "~parts") == 0 ? "itself in two halves"
-                                         : mark + 1;
+static void put_mock_up(const json_t *c, struct lc_strbuf *out) {
+    struct lc_strbuf name = {0};
+    lc_bench_put_text(c, "mock_up", &name);
+    const char *mark = strchr(lc_strbuf_get(&name), '~');
+    lc_strbuf_puts(out, mark == NULL                   ? lc_strbuf_get(&name)
+                        : strcmp(mark, "~larger") == 0 ? "itself with twice the bytes"
+                        : strcmp(mark, "~parts") == 0  ? "itself in two halves"
+                                                       : mark + 1);
+    lc_strbuf_free(&name);
 }
 
 static void print_comparison(const json_t *c, const struct lc_bench_page *page) {
     const json_t *ci = json_object_get(c, "ratio_ci");
+    struct lc_strbuf operation = {0}, mock_up = {0};
     char own[32], other[32];
+    lc_bench_put_text(c, "operation", &operation);
+    put_mock_up(c, &mock_up);
     fprintf(page->out,
             "%s!%s %s%s%s of %lld B takes %.2f times as long as %s (%.2f to %.2f): ", page->alarm,
-            page->plain, page->bold, json_string_value(json_object_get(c, "operation")),
-            page->plain, (long long)json_integer_value(json_object_get(c, "bytes")),
-            json_number_value(json_object_get(c, "ratio")), mock_up_name(c),
+            page->plain, page->bold, lc_strbuf_get(&operation), page->plain,
+            (long long)json_integer_value(json_object_get(c, "bytes")),
+            json_number_value(json_object_get(c, "ratio")), lc_strbuf_get(&mock_up),
             json_number_value(json_array_get(ci, 0)), json_number_value(json_array_get(ci, 1)));
     fprintf(page->out, "%s, not %s\n",
             lc_bench_time(json_number_value(json_object_get(c, "median_ns")), own),
             lc_bench_time(json_number_value(json_object_get(c, "mock_up_median_ns")), other));
+    lc_strbuf_free(&operation);
+    lc_strbuf_free(&mock_up);
 }
 
 void lc_bench_guidelines_text(const json_t *guidelines, const struct lc_bench_page *page) {

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/plural.h"
-#include "base/utf8.h"
 #include "bench/bench_audit.h"
 #include "bench/bench_result.h"
 #include "bench/launches.h"
@@ -242,13 +241,13 @@ static void print_variant(const json_t *v, const struct lc_bench_page *page) {
     json_int_t last = json_integer_value(json_array_get(of, 1));
     double ratio = json_number_value(json_object_get(v, "ratio"));
     char text[32];
-    lc_put_printable(&name, json_string_value(json_object_get(v, "name")));
+    lc_bench_put_text(v, "name", &name);
     lc_strbuf_printf(&places, first == last ? "%lld" : "%lld-%lld", (long long)first,
                      (long long)last);
     double low = json_number_value(json_array_get(ci, 0)),
            high = json_number_value(json_array_get(ci, 1));
     if (ratio > 1 && json_is_number(json_array_get(ci, 1)) && high > 10)
-        lc_strbuf_printf(&against, "%.3g times (%.3g to %.3g)", ratio, low, high);
+        lc_strbuf_printf(&against, "%.4g times (%.3g to %.4g)", ratio, low, high);
     else if (ratio > 1 && json_is_number(json_array_get(ci, 1)))
         lc_strbuf_printf(&against, "%+.1f %% (%+.1f to %+.1f)", 100 * (ratio - 1), 100 * (low - 1),
                          100 * (high - 1));
@@ -265,7 +264,7 @@ void lc_bench_sweep_text(const json_t *sweep, const struct lc_bench_page *page) 
     for (size_t i = 0; (job = json_array_get(jobs, i)) != NULL; i++) {
         const json_t *variants = json_object_get(job, "variants");
         struct lc_strbuf name = {0};
-        lc_put_printable(&name, json_string_value(json_object_get(job, "operation")));
+        lc_bench_put_text(job, "operation", &name);
         fprintf(page->out, "%s%s%s  %lld B, %lld rounds\n  %-6s %10s  %-27s %s\n", page->bold,
                 lc_strbuf_get(&name), page->plain,
                 (long long)json_integer_value(json_object_get(job, "bytes")),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Collectives of a made result beside fingerprints of imported run times: sizes, communicators and what of a call is arrival, worked out by
-hand; `bench beside` tells the same as `show`, its JSON and the page's data; damage; mistakes.
+hand; `bench beside` tells the same as `show` and its JSON; sweeps and guidelines shown again; damage; mistakes.
 Usage: collective_alone.py LATECOMER MAKE_CUBEX SCRATCH_DIR"""
 import json
 import os
@@ -107,4 +107,28 @@ for damage in ("", "[1, 2]", '{"format": "latecomer-beside"}', '{"format": "late
 latecomer("bench", "--of", "program", "MPI_Bcast", code=2)
 latecomer("bench", "--of", "program", "--bytes", "8", code=2)
 latecomer("bench", "--of", "nowhere", code=1)
+
+# Tables of launches, as files: shown again; what is in them may be anything.
+ODD = {"operation": "a\x1b[31mb", "bytes": "x", "variants": [7, {"name": None, "places": 3, "ratio": "x"}], "mock_up": None, "violated": True, "ratio": 2.0, "ratio_ci": 5}
+TABLES = {"sweep": {"format": "latecomer-sweep", "rounds": 3, "jobs": [{"operation": "MPI_Bcast", "bytes": 8, "variants": [
+              {"name": "n=2", "places": [1, 1], "median_ns": 1000, "ratio": 1, "ratio_ci": [1, 1]},
+              {"name": "n=4", "places": [2, 3], "median_ns": 1500, "ratio": 1.5, "ratio_ci": [1.25, 1.75]},
+              {"name": "n=8", "places": [2, 3], "median_ns": 90000, "ratio": 90, "ratio_ci": [1.25, 500]}]}, 7, ODD]},
+          "guidelines": {"format": "latecomer-guidelines", "rounds": 3, "comparisons": [7, ODD, {
+              "operation": "MPI_Bcast", "mock_up": "MPI_Bcast~parts", "bytes": 8, "median_ns": 2000, "mock_up_median_ns": 1000, "ratio": 2, "ratio_ci": [1.5, 2.5], "violated": True}]}}
+WORDS = {"sweep": ("2-3 1.5 us +50.0 % (+25.0 to +75.0) n=4", "2-3 90 us 90 times (1.25 to 500) n=8"),
+         "guidelines": ("MPI_Bcast of 8 B takes 2.00 times as long as itself in two halves (1.50 to 2.50): 2 us, not 1 us", "2 of 3 guidelines violated")}
+for name, content in TABLES.items():
+    os.makedirs(name)
+    with open(f"{name}/{name}.json", "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    words = latecomer("bench", "show", name)
+    check(all(sentence in " ".join(words.split()) for sentence in WORDS[name]) and "\x1b[31m" not in words, f"{name}: {words}")
+    check(json.loads(latecomer("bench", "show", name, "--json")) == content, f"{name}: JSON")
+    latecomer("report", name)
+    for damage in ("", "7", '{"format": "latecomer-bench"}'):
+        with open(f"{name}/{name}.json", "w", encoding="utf-8") as file:
+            file.write(damage)
+        latecomer("bench", "show", name, code=1)
+        latecomer("report", name, code=1)
 print("beside: all as expected")
