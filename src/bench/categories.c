@@ -100,6 +100,20 @@ enum lc_err lc_warmup_find(const double *runs, size_t n, double median, struct l
     return err;
 }
 
+enum lc_err lc_phase_so_far(const double *runs, size_t n, double median, struct lc_strbuf *text) {
+    struct lc_warmup warmup;
+    if (n <= LC_WARMUP_LEAST) {
+        lc_strbuf_puts(text, "first ones");
+        return LC_OK;
+    }
+    LC_TRY(lc_warmup_find(runs, n, median, &warmup));
+    if (warmup.end != LC_NO_END)
+        lc_strbuf_printf(text, "warm since repetition %lld", (long long)warmup.end);
+    else
+        lc_strbuf_puts(text, "no warm-up seen");
+    return LC_OK;
+}
+
 void lc_categorize(const double *runs, size_t n, double median, int64_t end, uint8_t *categories) {
     for (size_t i = 0; i < n; i++)
         categories[i] = i == 0                  ? LC_CATEGORY_FIRST

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/strbuf.h"
 
 enum lc_category {
     LC_CATEGORY_FIRST,
@@ -41,6 +42,10 @@ int64_t lc_warmup_raw_end(const double *runs, size_t n, double median);
 
 /* Raw end, and whether it is one. LC_ERR_NOMEM. */
 enum lc_err lc_warmup_find(const double *runs, size_t n, double median, struct lc_warmup *warmup);
+
+/* Where a series is as far as it is known by now, in words for people: "first ones", "no warm-up
+ * seen", "warm since repetition 48". LC_ERR_NOMEM. */
+enum lc_err lc_phase_so_far(const double *runs, size_t n, double median, struct lc_strbuf *text);
 
 /* categories[i] for each run; `end` as found. */
 void lc_categorize(const double *runs, size_t n, double median, int64_t end, uint8_t *categories);

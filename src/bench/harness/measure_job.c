@@ -295,17 +295,6 @@ static int64_t reason_to_stop(struct job *j, bool interrupted) {
                                                       : GO_ON;
 }
 
-/* As of what is known so far. */
-static void put_phase(const struct job *j, double median, struct lc_strbuf *out) {
-    struct lc_warmup warmup = {.end = LC_NO_END};
-    if (j->valid > LC_WARMUP_LEAST && lc_warmup_find(j->runs, j->valid, median, &warmup) != LC_OK)
-        return;
-    if (warmup.end != LC_NO_END)
-        lc_strbuf_printf(out, ", warm since repetition %lld", (long long)warmup.end);
-    else
-        lc_strbuf_puts(out, j->valid > LC_WARMUP_LEAST ? ", no warm-up seen" : ", first ones");
-}
-
 static void show_progress(struct job *j, bool last) {
     double now = now_global(j->h);
     if (!j->wishes->progress || j->h->own.rank != 0 || (!last && now - j->told < 2e8))
@@ -316,9 +305,10 @@ static void show_progress(struct job *j, bool last) {
     if (j->valid > 0 && lc_dependent_quantile(j->runs, j->valid, 0.5, &q) == LC_OK)
         median = q.value;
     struct lc_strbuf phase = {0};
-    put_phase(j, median, &phase);
+    if (lc_phase_so_far(j->runs, j->valid, median, &phase) != LC_OK)
+        lc_strbuf_clear(&phase);
     fprintf(stderr,
-            "latecomer: %s %d bytes: %llu repetitions, median %.4g us, %.0f %% invalid%s, "
+            "latecomer: %s %d bytes: %llu repetitions, median %.4g us, %.0f %% invalid, %s, "
             "%s%s%s%c",
             j->op->name, j->data.n, (unsigned long long)j->valid, median / 1e3,
             j->tried > 0 ? 100.0 * (double)j->invalid / (double)j->tried : 0.0,

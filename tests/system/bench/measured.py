@@ -115,7 +115,7 @@ def launched():
 def live():
     """On a terminal, a line for each job; at its end it stays."""
     master, terminal = os.openpty()
-    with subprocess.Popen([LATECOMER, "bench", "MPI_Barrier", "--reps", "200", "--time", "600", "-n", "2", "--mpi", FLAVOUR, "-o", "live"], cwd=SCRATCH,
+    with subprocess.Popen([LATECOMER, "bench", "MPI_Barrier", "--reps", "200", "--time", "600", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "live"], cwd=SCRATCH,
                           stdout=subprocess.DEVNULL, stderr=terminal) as process:
         process.wait(timeout=patience(100))
     os.close(terminal)
@@ -288,7 +288,7 @@ def lacking():
 def failing():
     """The 71st call fails, or rank 1 dies in it: two batches of 32 that lasted longer than what is not yet written are kept."""
     for how, words in (("PROBED_FAILS", "what was measured so far is kept"), ("PROBED_DIES", "stopped early")):
-        done = bench("MPI_Exscan", "--reps", "500", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", how,
+        done = bench("MPI_Exscan", "--reps", "500", "--time", "100", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", how,
                      env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SCAN_US="10000", **{how: "1"}))
         check(done.returncode == 1 and words in done.stderr, f"{how}: exit {done.returncode}: {done.stderr}")
         one = fingerprint(how, "MPI_Exscan-8")
@@ -309,6 +309,18 @@ def papi():
     done = bench(*args, "perf::CONTEXT-SWITCHES")
     one = json.loads(done.stdout) if done.returncode == 0 else {"counters": {}, "benchmark": {"missing": {}}}
     check(len(one["counters"]) + len(one["benchmark"]["missing"]) == 1, f"papi here: {done.stderr} {one['counters']} {one['benchmark']['missing']}")
+
+
+def precise():
+    """Intervals narrower than the value itself: that is so long before 2,000 repetitions of 20 ms and a scheduler's delay."""
+    done = bench("MPI_Allreduce", "--precision", "1", "--reps", "2000", "--time", "300", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "--json",
+                 "-o", "precise", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
+    check(done.returncode == 0, f"precise: {done.stderr}")
+    if done.returncode == 0:
+        one = json.loads(done.stdout)
+        about = one["benchmark"]
+        check((about["stopped"], about["precision"]) == ("precision", 1) and 50 <= len(one["runs_ns"]) < 2000, f"precise: {len(one['runs_ns'])} {about['stopped']}")
+        check(one["median_ci_ns"][1] - one["median_ci_ns"][0] <= one["median_ns"], f"precise: {one['median_ci_ns']}")
 
 
 def some_ranks():
@@ -344,7 +356,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, samples, layers, shared_ring, counted, mpi_variables, lacking, failing, papi, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, samples, layers, shared_ring, counted, mpi_variables, lacking, failing, papi, precise, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

@@ -116,6 +116,34 @@ static void test_warmup(void **state) {
     assert_true(right(drifting_level, "drifting level") >= AT_LEAST);
 }
 
+/* What the line on the terminal says while repetitions come in: 48 of a warm-up, then good ones. */
+static void test_phase_so_far(void **state) {
+    static const struct {
+        size_t n;
+        const char *text;
+    } cases[] = {{1, "first ones"},
+                 {10, "first ones"},
+                 {11, "no warm-up seen"},
+                 {48, "no warm-up seen"},
+                 {96, "warm since repetition 48"},
+                 {200, "warm since repetition 48"}};
+    double runs[200];
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        runs[i] = (i < 48 ? 3000 : 1000) + i % 7;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lc_strbuf text = {0};
+        double sorted[200];
+        memcpy(sorted, runs, sizeof sorted);
+        lc_stats_sort(sorted, cases[i].n);
+        assert_int_equal(lc_phase_so_far(runs, cases[i].n,
+                                         lc_stats_quantile_sorted(sorted, cases[i].n, 0.5), &text),
+                         LC_OK);
+        assert_string_equal(lc_strbuf_get(&text), cases[i].text);
+        lc_strbuf_free(&text);
+    }
+}
+
 /* By hand: median 100; the minimum falls 160 -> 100 at 12; before 10 nothing counts. */
 static void test_raw_rule(void **state) {
     (void)state;
@@ -329,16 +357,12 @@ static void test_rank_test(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rank_test),
-                                       cmocka_unit_test(test_warmup),
-                                       cmocka_unit_test(test_raw_rule),
-                                       cmocka_unit_test(test_cumulative),
-                                       cmocka_unit_test(test_cumulative_median),
-                                       cmocka_unit_test(test_curve),
-                                       cmocka_unit_test(test_modes),
-                                       cmocka_unit_test(test_dwell),
-                                       cmocka_unit_test(test_change_points),
-                                       cmocka_unit_test(test_period),
-                                       cmocka_unit_test(test_clusters)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rank_test),  cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_raw_rule),   cmocka_unit_test(test_phase_so_far),
+        cmocka_unit_test(test_cumulative), cmocka_unit_test(test_cumulative_median),
+        cmocka_unit_test(test_curve),      cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_dwell),      cmocka_unit_test(test_change_points),
+        cmocka_unit_test(test_period),     cmocka_unit_test(test_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
