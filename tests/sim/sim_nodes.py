@@ -1,0 +1,75 @@
+"""What calls cost between believed nodes: sim_nodes.py LATECOMER SIM-MPIRUN SIM-RANDOM NODES RANKS
+
+Each motif of sim_random, 100 times, with and without the tool on the same network. Printed for each: calls, messages of the program and of the tool's own per
+call (without those of its start and end), and how much longer the program took for all calls: none waits for a message of the tool, which would take a
+latency between nodes. The exception are collective operations of all ranks, after which it is agreed from time to time whether clocks are to be compared again
+(docs/clocks.md). Edges that are late, forced or lost are counted in the result; where none is, the critical path is that of the program."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import truth  # noqa: E402
+from patience import patience  # noqa: E402
+from sim_truth import ENDS  # noqa: E402
+
+MOTIFS = ("ring", "stencil", "wavefront", "master", "collective", "later")
+NODE_LATENCY_NS = 20000
+AGREED = 10  # so often at most, in runs of this length: after the 1st, 2nd, 4th, .. operation
+NETWORK = ["--node-latency", NODE_LATENCY_NS, "--offset", 3000000, "--drift", 20000, "--eager", 100000, "--call", 0]
+LOST = ("absent", "unsure", "mispaired", "void", "lost", "order_violations", "collectives_skipped", "communicator_unknown")
+COUNTED = ("edges_late", "events_forced", "posts_unknown")
+
+
+class Launch:
+    def __init__(self, tools, motif, nodes, ranks, tool):
+        latecomer, mpirun, program = tools
+        with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
+            log, exp, tell = (Path(root) / name for name in ("log", "exp", "tell"))
+            before = [latecomer, "run", "-q", "-o", exp, "--"] if tool else []
+            command = [mpirun, "-n", ranks, "--nodes", nodes, "--seed", 1, *NETWORK, "--tell", tell, *before, program, motif, log]
+            done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(300), env={**os.environ, "TMPDIR": root})
+            if done.returncode != 0:
+                sys.exit(f"{motif}: status {done.returncode}: {done.stderr[-500:]}")
+            self.messages = int(tell.read_text(encoding="utf-8").split()[1])
+            self.run = truth.Run(log, ranks)
+            self.calls = [[call for call in calls if call.function not in ENDS] for calls in self.run.calls]
+            self.result = None
+            if tool:
+                shown = subprocess.run([latecomer, "show", "--json", exp], capture_output=True, text=True, check=True, timeout=patience(120))
+                self.result = json.loads(shown.stdout)
+
+
+def judge(tools, motif, nodes, ranks, ends):
+    """ends: messages of the tool's start and end."""
+    bare, tool = (Launch(tools, motif, nodes, ranks, with_tool) for with_tool in (False, True))
+    n = sum(map(len, bare.calls))
+    longer = max((b[-1].end - b[0].begin) - (a[-1].end - a[0].begin) for a, b in zip(bare.calls, tool.calls))
+    counters = tool.result["meta"]["piggyback"]
+    pop, path = tool.result["pop"], truth.critical_path(tool.run)[0] / 1e9
+    told = " ".join(f"{name} {counters[name]}" for name in (*COUNTED, *LOST) if counters[name])
+    print(f"{motif:10s} {n:6d} calls, messages per call {bare.messages / n:.2f} + {(tool.messages - bare.messages - ends) / n:.2f}, "
+          f"all calls together {1e-3 * longer:.3f} us longer; critical path {1e6 * (pop['critical_path_s'] - path):+.3f} us {told}")
+    if longer > (AGREED * 2 * NODE_LATENCY_NS if motif == "collective" else NODE_LATENCY_NS // 2):
+        yield f"{motif}: calls waited for the tool, {longer} ns"
+    yield from (f"{motif}: {name} {counters[name]}" for name in LOST if counters[name])
+    allowed = 1e-6 + 2 * tool.result["meta"]["clock_sync"]["error_s"] + pop["critical_path_error_s"]
+    if not counters["edges_late"] + counters["events_forced"] and abs(pop["critical_path_s"] - path) > allowed:
+        yield f"{motif}: critical path {path:.9f} wanted, {pop['critical_path_s']:.9f} measured"
+
+
+def main():
+    tools = [Path(argument).absolute() for argument in sys.argv[1:4]]
+    nodes, ranks = map(int, sys.argv[4:6])
+    empty = [Launch(tools, "", nodes, ranks, tool).messages for tool in (True, False)]
+    wrong = [line for motif in MOTIFS for line in judge(tools, motif, nodes, ranks, empty[0] - empty[1])]
+    print("\n".join(wrong) or "no call waited, nothing was lost")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
