@@ -24,7 +24,8 @@ static inline bool lc_omp_is_construct(const char *name) {
 
 /* Is the file the library of an OpenMP runtime? */
 static inline bool lc_omp_is_runtime(const char *path) {
-    static const char *const runtimes[] = {"libomp.so", "libomp-", "libiomp5.so", "libgomp.so"};
+    static const char *const runtimes[] = {"libomp.so", "libomp-", "libiomp5.so", "libgomp",
+                                           "liblatecomer"};
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
         if (strncmp(base, runtimes[i], strlen(runtimes[i])) == 0)

@@ -15,6 +15,7 @@
 #include "measure/core.h"
 #include "measure/core_options.h"
 #include "measure/mode.h"
+#include "measure/gomp/gomp.h"
 #include "measure/openmp/doacross.h"
 #include "measure/openmp/tool.h"
 #include "measure/paths/budget.h"
@@ -129,6 +130,7 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     stub->on_dlclose = library_closed;
     stub->openmp_tool = lc_omp_start_tool;
     stub->openmp_sink = lc_omp_sink;
+    lc_gomp_init(stub);
     return true;
 }
 

@@ -23,10 +23,42 @@
 
 static pthread_key_t exit_key;
 static bool exit_key_made;
-static struct lc_thread deaf; /* of threads that are not measured: mode 0 */
+static struct lc_thread *kept; /* with lc_core.lock: their threads have ended */
+static struct lc_thread deaf;  /* of threads that are not measured: mode 0 */
+
+/* Its location waits for a thread that takes its place. */
+static void keep(struct lc_thread *t) {
+    lc_samples_thread_end(t);
+    latecomer_private_self = &deaf;
+    pthread_mutex_lock(&lc_core.lock);
+    t->next_kept = kept;
+    kept = t;
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+bool lc_thread_take_over(void) {
+    if (lc_self != NULL || lc_core.forked)
+        return false;
+    pthread_mutex_lock(&lc_core.lock);
+    struct lc_thread *t = kept;
+    if (t != NULL)
+        kept = t->next_kept;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (t == NULL)
+        return false;
+    t->state->tid = (int32_t)syscall(SYS_gettid);
+    lc_samples_thread_new(t);
+    pthread_setspecific(exit_key, t);
+    latecomer_private_self = t;
+    return true;
+}
 
 static void thread_gone(void *value) {
     struct lc_thread *t = value;
+    if (!lc_core.forked && lc_omp_attached.keeps != NULL && lc_omp_attached.keeps()) {
+        keep(t);
+        return;
+    }
     latecomer_private_self = &deaf;
     if (lc_core.forked)
         return;

@@ -2,6 +2,7 @@
 #ifndef LC_MEASURE_LOCATIONS_H
 #define LC_MEASURE_LOCATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -12,6 +13,10 @@ struct lc_thread;
 enum lc_err lc_threads_init(void);
 /* The calling thread, made known with its first event; NULL: it is not measured. */
 struct lc_thread *lc_thread_here(void);
+
+/* The calling thread, not known yet, goes on as one that has ended and was kept
+ * (lc_omp_attached.keeps). false: there is none. */
+bool lc_thread_take_over(void);
 
 /* Calls of threads that could not be measured, booked nowhere; with lc_core.lock held. */
 uint64_t lc_threads_lost(void);

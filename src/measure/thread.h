@@ -91,8 +91,9 @@ struct lc_thread {
     MPI_Request *scratch_handles;
     size_t cap_scratch;
     struct lc_thread *next; /* all threads */
-    bool came_back;         /* the path that was just made had been forgotten for want of memory */
-    uint32_t *gone;         /* by paths/entries.c: fingerprints of forgotten paths */
+    struct lc_thread *next_kept;
+    bool came_back; /* the path that was just made had been forgotten for want of memory */
+    uint32_t *gone; /* by paths/entries.c: fingerprints of forgotten paths */
     uint64_t made_then, remade_then;
     uint32_t sample_calls;              /* that the next sample stands for */
     uint64_t sample_ticks;              /* when its call went to MPI */

@@ -156,24 +156,29 @@ static enum lc_err try_library(const struct lc_program *program, const char *lib
     return err;
 }
 
+static bool tools_are_disabled(void) {
+    const char *tool = getenv("OMP_TOOL");
+    return tool != NULL && strcmp(tool, "disabled") == 0;
+}
+
+bool lc_openmp_is_native(void) {
+    const char *option = lc_run_option_text("openmp");
+    return option != NULL && strcmp(option, "native") == 0 && !tools_are_disabled();
+}
+
 enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, char *why) {
-    const char *option = lc_run_option_text("openmp"), *tool = getenv("OMP_TOOL");
     struct look look = {0};
     *library = NULL;
     why[0] = '\0';
     if (!program->is_elf || !program->uses_openmp)
         return LC_OK;
     LC_TRY(lc_libsearch_walk(program->path, look_at, &look));
-    if (tool != NULL && strcmp(tool, "disabled") == 0) {
+    if (tools_are_disabled()) {
         snprintf(why, WHY, "OMP_TOOL=disabled");
         return LC_OK;
     }
-    if (!look.gomp || look.llvm_first)
+    if (!look.gomp || look.llvm_first || lc_openmp_is_native())
         return LC_OK;
-    if (option != NULL && strcmp(option, "native") == 0) {
-        snprintf(why, WHY, "--openmp=native: libgomp does not report to tools");
-        return LC_OK;
-    }
     if (look.llvm) {
         snprintf(why, WHY, "it loads both libgomp and LLVM's OpenMP runtime");
         return LC_OK;

@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "run/inspect.h"
 
+/* Are the calls of GCC's code to libgomp to be seen, on which the program then stays (--openmp)? */
+bool lc_openmp_is_native(void);
 /* What to preload so that OpenMP is seen, or NULL: nothing is needed, or it cannot be (--openmp;
  * *why then says so, else it is ""). `why` has room for 256 bytes. The caller frees the path.
  * Errors: LC_ERR_NOMEM, with *library NULL. */

@@ -56,6 +56,7 @@ struct lc_run {
     char **argv;               /* of the program */
     char *library;             /* the stub to preload */
     char *openmp;              /* an OpenMP runtime to preload, or NULL */
+    bool native_openmp;        /* what GCC's code calls of libgomp is seen */
     struct lc_binding binding; /* for that runtime */
     bool measure;              /* false: the program runs as if we were not here */
     bool result_saved;         /* in MPI_Finalize already */

@@ -45,6 +45,7 @@ static const char *why_unmeasured(const struct lc_program *program) {
 /* OpenMP is measured where its runtime reports to tools; the one line about it. */
 static void choose_openmp(struct lc_run *run) {
     char why[256];
+    run->native_openmp = lc_openmp_is_native();
     if (lc_openmp_choose(&run->program, &run->openmp, why) != LC_OK)
         snprintf(why, sizeof why, "%.255s", lc_err_text());
     if (run->openmp != NULL && lc_binding_choose(&run->binding, why) != LC_OK)

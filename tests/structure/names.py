@@ -12,8 +12,8 @@ import circles
 from verdict import verdict
 
 OFTEN = {"CMakeLists.txt", "README.md", "__init__.py", ".clang-tidy", ".gitignore"}
-# Named by pasting tokens together: in the table of calls (gen_calls.py), and by lc_hook_ (hooks.h).
-PASTED = re.compile(r"lc_(coll|wrap|clocks|trace)_")
+# Named by pasting tokens together: in the tables of calls (gen_calls.py, gen_gomp.py), and by lc_hook_ (hooks.h).
+PASTED = re.compile(r"lc_(coll|wrap|clocks|trace|gomp_entry)_")
 
 
 def used_at_home_only(source):

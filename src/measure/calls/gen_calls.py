@@ -653,14 +653,23 @@ def make_names_only(calls, flavour, out):
     out.write("};\n\nconst struct lc_wrapper lc_wrappers[] = {{0}};\n")
 
 
+def gomp_names():
+    """What GCC's code calls of its OpenMP runtime: slots after all others."""
+    folder = sys.argv[1].replace("calls/mpi_calls.tsv", "gomp/")
+    sys.path.insert(0, folder)
+    import gen_gomp
+    return [entry.name for entry in gen_gomp.taken(folder + "gomp_entries.tsv")]
+
+
 def make_stub(calls, out):
     out.write("/* Generated from mpi_calls.tsv. */\n#include \"measure/stub/stub_asm.h\"\n\n")
     out.writelines(f"LC_TRAMPOLINE({i}, {c.name})\n" for i, c in enumerate(calls))
     with open(sys.argv[1].replace("calls/mpi_calls.tsv", "stub/stub.h"), encoding="ascii") as header:
         api = re.findall(r"X\((\w+)\)", header.read())
-    out.writelines(f"LC_TRAMPOLINE_ONE({len(calls) + i}, {name})\n" for i, name in enumerate(api))
+    others = api + gomp_names()
+    out.writelines(f"LC_TRAMPOLINE_ONE({len(calls) + i}, {name})\n" for i, name in enumerate(others))
     out.write("LC_SLOTS_BEGIN\n")
-    out.writelines(f"LC_SLOT({i})\n" for i in range(len(calls) + len(api)))
+    out.writelines(f"LC_SLOT({i})\n" for i in range(len(calls) + len(others)))
     out.write("LC_SLOTS_END\n")
 
 

@@ -3,11 +3,15 @@
 #ifndef LC_MEASURE_OPENMP_ATTACHED_H
 #define LC_MEASURE_OPENMP_ATTACHED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lc_thread;
 
 struct lc_omp_attached {
+    /* The calling thread ends: does its location stay, for the next one that takes its place
+     * (lc_thread_take_over)? NULL: never. */
+    bool (*keeps)(void);
     void (*thread_gone)(struct lc_thread *t); /* the thread ends */
     /* Longest chain of useful work with a clock per task, ticks, in the interval that is about to
      * end; 0: no explicit task ran. Raises the what-if clocks to those of tasks that have ended. */

@@ -158,19 +158,24 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
     t->last_ticks = now;
 }
 
-void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
-                 uint64_t now) {
+bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                        uint64_t now) {
     if (o->at == NULL)
-        return;
+        return false;
     lc_omp_book(o, now);
     if (o->n_outer < LC_OMP_DEEPEST) {
         struct lc_omp_node *inner = lc_omp_node_get(o, o->at->node, construct, code);
         o->outer[o->n_outer] = o->at;
         o->at = inner != NULL ? inner : o->at;
         o->at->row->count++;
-        lc_omp_trace2(o, LC_REC_OMP_IN, now, o->at->node);
     }
-    o->n_outer++;
+    return o->n_outer++ < LC_OMP_DEEPEST;
+}
+
+void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                 uint64_t now) {
+    if (lc_omp_push_unseen(o, construct, code, now))
+        lc_omp_trace2(o, LC_REC_OMP_IN, now, o->at->node);
 }
 
 void lc_omp_pop(struct lc_omp_thread *o, uint64_t now) {

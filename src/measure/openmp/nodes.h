@@ -49,6 +49,9 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now);
 /* It goes into a construct. Nothing outside of regions. */
 void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
                  uint64_t now);
+/* The same, but not in the trace; false: nor did it go anywhere. */
+bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                        uint64_t now);
 /* The thread leaves the innermost construct; now: ticks. */
 void lc_omp_pop(struct lc_omp_thread *o, uint64_t now);
 /* The same, but the construct goes on: its block, which belongs to the code around it. */

@@ -10,6 +10,7 @@
 #include "measure/hot.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_edges.h"
+#include "measure/openmp/omp_records.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_thread.h"
@@ -328,10 +329,19 @@ static bool is_barrier(int kind) {
     return kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP && kind != OMPT_SYNC_REDUCTION;
 }
 
+/* It has come to a barrier, whose node it is at; node: where it was longest before. */
+static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
+    struct lc_omp_task *task = o->task;
+    struct lc_omp_point here;
+    lc_omp_point_now(o, now, &here);
+    here.late.node = node;
+    lc_omp_wait_begin(o, true, now);
+    lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+}
+
 static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *data,
                           const void *code) {
     struct lc_omp_task *task = o->task;
-    struct lc_omp_point here;
     uint64_t now = lc_ticks();
     lc_omp_enter(o, now);
     uint32_t node = lc_omp_blame_node(o);
@@ -339,10 +349,7 @@ static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *da
                 code, now);
     if (task == NULL || task->region == NULL || task->explicit_one)
         return;
-    lc_omp_point_now(o, now, &here);
-    here.late.node = node;
-    lc_omp_wait_begin(o, true, now);
-    lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+    arrive(o, node, now);
     if (kind == OMPT_SYNC_IMPLICIT || kind == OMPT_SYNC_PARALLEL || kind == OMPT_SYNC_TEAMS)
         lc_omp_task_hide(o, data);
 }
@@ -364,6 +371,42 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
         task->came = 0;
     }
     lc_omp_pop(o, now);
+}
+
+void lc_omp_barrier_perhaps(const void *code) {
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || o->task == NULL || o->task->region == NULL || o->task->explicit_one)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_enter(o, now);
+    uint32_t node = lc_omp_blame_node(o);
+    lc_omp_push_unseen(o, LC_OMP_AT_IMPLICIT_BARRIER, code, now);
+    arrive(o, node, now);
+}
+
+void lc_omp_barrier_was_there(bool was) {
+    struct lc_omp_thread *o = lc_omp_self();
+    struct lc_omp_task *task = o != NULL ? o->task : NULL;
+    if (task == NULL || task->region == NULL || task->came == 0)
+        return;
+    bool node = o->at != NULL && o->n_outer > 0 && o->n_outer <= LC_OMP_DEEPEST;
+    if (was) { /* in the trace behind the tasks that it executed there */
+        if (node)
+            lc_omp_trace2(o, LC_REC_OMP_IN, task->back != 0 ? task->back : task->came, o->at->node);
+        barrier_end(o, OMPT_SYNC_IMPLICIT);
+        return;
+    }
+    struct lc_omp_barrier *b = &task->region->barriers[--task->barrier & 1];
+    lc_omp_lock(&b->joint.lock);
+    if (b->number == task->barrier + 1) /* what it told there, it will tell again, with more */
+        b->arrived--;
+    lc_omp_unlock(&b->joint.lock);
+    task->came = 0;
+    uint64_t now = lc_ticks();
+    lc_omp_leave(o, now);
+    if (node)
+        o->at->row->count--;
+    lc_omp_pop_into_block(o, now);
 }
 
 static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {

@@ -2,6 +2,7 @@
 #ifndef LC_MEASURE_OPENMP_TEAM_H
 #define LC_MEASURE_OPENMP_TEAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "measure/openmp/ompt.h"
@@ -33,5 +34,10 @@ void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task,
 
 /* The measurement ends: waiting that is not over is booked. */
 void lc_omp_book_open(void);
+
+/* No callback: a function of the runtime begins, in which the thread waits at a barrier or not. */
+void lc_omp_barrier_perhaps(const void *code);
+/* It is over: which of them it was. */
+void lc_omp_barrier_was_there(bool was);
 
 #endif

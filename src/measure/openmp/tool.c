@@ -76,15 +76,31 @@ static void finalize(union ompt_data *tool) {
     (void)tool;
 }
 
+static bool starts(const char *runtime) {
+    if (lc_core.state == NULL || lc_core.forked || lc_core.finalized)
+        return false;
+    lc_omp_attached.thread_gone = lc_omp_thread_gone;
+    lc_omp_attached.task_chain = lc_omp_task_chain;
+    lc_omp_attached.phase_chain = lc_omp_phase_chain;
+    lc_omp_attached.book_open = lc_omp_book_open;
+    size_t length = strlen(runtime_name);
+    snprintf(runtime_name + length, sizeof runtime_name - length, "%s%s", length > 0 ? ", " : "",
+             runtime != NULL ? runtime : "unknown");
+    return true;
+}
+
+bool lc_omp_start_native(const char *runtime) {
+    for (size_t i = 0; i < N_CALLBACKS && runtime_name[0] == '\0'; i++)
+        reported[i] = callbacks[i].event != OMPT_MASKED && callbacks[i].event != OMPT_CONTROL_TOOL
+                          ? SET_ALWAYS
+                          : 0;
+    return starts(runtime);
+}
+
 void *lc_omp_start_tool(unsigned version, const char *runtime) {
     static struct ompt_start_result result = {.initialize = initialize, .finalize = finalize};
     (void)version;
-    if (lc_core.state == NULL || lc_core.forked || lc_core.finalized)
-        return NULL;
-    lc_omp_attached = (struct lc_omp_attached){lc_omp_thread_gone, lc_omp_task_chain,
-                                               lc_omp_phase_chain, lc_omp_book_open};
-    snprintf(runtime_name, sizeof runtime_name, "%s", runtime != NULL ? runtime : "unknown");
-    return &result;
+    return starts(runtime) ? &result : NULL;
 }
 
 void lc_omp_put_meta(struct lc_strbuf *out) {

@@ -21,7 +21,9 @@
 
 #include "base/asan_options.h"
 #include "base/mpi_flavour.h"
+#include "measure/gomp_entries.h"
 #include "measure/stub/find_mpi.h"
+#include "measure/stub/gomp_behind.h"
 #include "measure/stub/omp_binding.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -34,23 +36,30 @@ static const char *const names[] = {
 #define LC_API_NAME(name) #name,
     LC_API_TABLE(LC_API_NAME)
 #undef LC_API_NAME
+#include "measure/gomp_names.inc"
 };
 enum {
 #define LC_API_NUMBER(name) API_##name,
     LC_API_TABLE(LC_API_NUMBER) N_API,
 #undef LC_API_NUMBER
     N_SLOTS = sizeof names / sizeof *names,
-    N_MPI = N_SLOTS - N_API
+    N_GOMP = LC_GOMP_ENTRIES,
+    FIRST_GOMP = N_SLOTS - N_GOMP,
+    N_MPI = FIRST_GOMP - N_API
 };
 
 extern void *lc_slots[N_SLOTS] __attribute__((visibility("hidden"))); /* generated assembly */
-void *lc_stub_resolve(unsigned slot) __attribute__((visibility("hidden")));
+void *lc_stub_resolve(unsigned slot, const void *caller) __attribute__((visibility("hidden")));
 
 /* Of the core; here, because a preloaded library surely has static thread-local storage. */
 EXPORT __thread void *latecomer_private_self __attribute__((tls_model("initial-exec")));
 
-static struct lc_stub stub = {
-    .abi = LC_STUB_ABI, .n_mpi = N_MPI, .slots = lc_slots, .names = names};
+static struct lc_stub stub = {.abi = LC_STUB_ABI,
+                              .n_mpi = N_MPI,
+                              .slots = lc_slots,
+                              .names = names,
+                              .openmp_reals = lc_gomp_reals,
+                              .openmp_real = lc_gomp_behind};
 static void *first_thunks[N_SLOTS]; /* what the slots held at the start */
 
 enum { ASLEEP, WAKING, AWAKE };
@@ -170,15 +179,25 @@ static void say(const char *what, const char *why) {
         return;
 }
 
+/* Is libgomp to be seen? Said by `latecomer run`, before its words are taken away. */
+static bool gomp_is_wanted(void) {
+    static _Atomic int wanted = -1;
+    if (atomic_load_explicit(&wanted, memory_order_relaxed) < 0)
+        atomic_store_explicit(&wanted, getenv("LATECOMER_LIBGOMP") != NULL, memory_order_relaxed);
+    return atomic_load_explicit(&wanted, memory_order_relaxed) == 1;
+}
+
 /* Only what `latecomer run` put there: helpers that the program starts are not measured. */
 static void clean_environment(void) {
     lc_omp_binding_remember();
+    gomp_is_wanted();
     remove_preloads();
     restore_asan_options();
     static const char *const ours[] = {"LATECOMER_STATE",          "LATECOMER_DIR",
                                        "LATECOMER_BELL",           "LATECOMER_ALONE",
                                        "LATECOMER_OPENMP_LIBRARY", "LATECOMER_OPENMP_BIND",
-                                       "LATECOMER_OPENMP_PLACES",  "LATECOMER_WHAT_IF_PLACES"};
+                                       "LATECOMER_OPENMP_PLACES",  "LATECOMER_WHAT_IF_PLACES",
+                                       "LATECOMER_LIBGOMP"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
     const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
@@ -354,7 +373,40 @@ static bool ensure_awake(bool can_be_alone) {
     return true;
 }
 
-void *lc_stub_resolve(unsigned slot) {
+/* Where MPI is not loaded yet, each attempt looks through all libraries. */
+static bool may_try_again(void) {
+    static _Atomic unsigned attempts;
+    enum { MANY = 64, SELDOM = 1024 };
+    if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE)
+        return true;
+    unsigned n = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed);
+    return n < MANY || n % SELDOM == 0;
+}
+
+/* A function of GCC's OpenMP: where libgomp has it, the core's wrapper; else the runtime's own, which
+ * is LLVM's and tells what it does. */
+static void *resolve_gomp(unsigned slot, const void *caller) {
+    unsigned entry = slot - FIRST_GOMP;
+    void *real = lc_gomp_behind(entry, caller);
+    if (real == NULL) {
+        say(names[slot], "the program calls it, but no loaded library has it");
+        return (void *)nothing;
+    }
+    bool sees = gomp_is_wanted() && lc_is_libgomp(real);
+    bool known = !sees;
+    if (sees && may_try_again()) {
+        known = ensure_awake(true) && atomic_load_explicit(&state, memory_order_acquire) == AWAKE;
+        if (known && stub.openmp_wrappers != NULL)
+            real = stub.openmp_wrappers[entry];
+    }
+    if (known && stub.openmp_reals[entry] != NULL) /* the same for all */
+        lc_slots[slot] = real;
+    return real;
+}
+
+void *lc_stub_resolve(unsigned slot, const void *caller) {
+    if (slot >= FIRST_GOMP)
+        return resolve_gomp(slot, caller);
     void *thunk = lc_slots[slot];
     if (!ensure_awake(slot >= N_MPI))
         return fallback(slot);
@@ -374,6 +426,7 @@ EXPORT int dlclose(void *handle) {
         atomic_store_explicit(&real, function, memory_order_relaxed);
     }
     int result = function(handle);
+    lc_gomp_forget_callers();
     if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.on_dlclose != NULL)
         stub.on_dlclose();
     return result;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LC_STUB_ABI = 4 };
+enum { LC_STUB_ABI = 5 };
 
 /* Slots after those of MPI, in this order. */
 #define LC_API_TABLE(X)                                                                            \
@@ -35,6 +35,12 @@ struct lc_stub {
     void *(*openmp_tool)(unsigned version, const char *runtime);
     /* Set by the core: around waiting for an iteration of an ordered loop; code: of the call. */
     void (*openmp_sink)(bool begins, const void *code);
+    /* What GCC's code calls of its runtime (enum lc_gomp_entry): functions behind those of this
+     * library, where all callers have the same one, else NULL; and that of one caller. */
+    void *const *openmp_reals;
+    void *(*openmp_real)(unsigned entry, const void *caller);
+    /* Set by the core: what to call instead, in the same order; NULL: nothing. */
+    void *const *openmp_wrappers;
 };
 
 /* The entry of the core: takes over the slots; 0, or the reason as one line of text in `why`: slots

@@ -38,7 +38,7 @@
     movl $n, %r11d;                                                                                \
     jmp lc_resolve;
 
-/* In: r11 = slot. All registers that can hold arguments are kept (al: number of vector registers of
+/* In: r11 = slot; the return address is on the stack. All registers that can hold arguments are kept (al: number of vector registers of
  * a variadic call). */
 lc_resolve:
     .cfi_startproc
@@ -66,6 +66,7 @@ lc_resolve:
     movups %xmm6, 160(%rsp)
     movups %xmm7, 176(%rsp)
     movl %r11d, %edi
+    movq 8(%rbp), %rsi
     call lc_stub_resolve
     movq %rax, %r11
     movq 0(%rsp), %rax
@@ -143,6 +144,7 @@ lc_resolve:
     stp q4, q5, [sp, 160]
     stp q6, q7, [sp, 192]
     mov w0, w17
+    ldr x1, [x29, 8]
     bl lc_stub_resolve
     mov x16, x0
     ldp x0, x1, [sp, 16]

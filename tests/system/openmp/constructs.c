@@ -51,8 +51,8 @@ static void loops(int n) {
     add(sum);
 }
 
-/* LLVM's runtime fails at what GCC makes of these two. */
-#ifdef __clang__
+/* LLVM's runtime fails at what GCC makes of these two: OWN_RUNTIME is for libgomp. */
+#if defined __clang__ || defined OWN_RUNTIME
 static void doacross(int n) {
     static long line[64];
     memset(line, 0, sizeof line);
@@ -137,7 +137,7 @@ static void awaited(int n) {
 }
 #endif
 
-#ifdef __clang__
+#if defined __clang__ || defined OWN_RUNTIME
 static void detached(int n) {
     omp_event_handle_t event = 0;
 #pragma omp parallel num_threads(n)
@@ -226,8 +226,14 @@ int main(int argc, char **argv) {
     for (int round = 0; round < 5; round++)
         for (int n = 1; n < 6; n++) {
             loops(n);
-#ifdef __clang__
+#if defined __clang__
             doacross(n);
+#elif defined OWN_RUNTIME
+            if (round == 0 &&
+                n < 3) /* libgomp's threads wait for others without giving up the core */
+                doacross(n);
+#endif
+#if defined __clang__ || defined OWN_RUNTIME
             if (n > 1) /* LLVM 14 fails in a team of one */
                 detached(n);
 #endif

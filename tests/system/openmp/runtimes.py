@@ -53,12 +53,16 @@ def test_no_hints():
     check(done.returncode == 0 and measured(result), f"{done}")
 
 
+def on_its_own(done, said, result, threads):
+    check(done.returncode == 0 and result["meta"].get("openmp_runtime") == "libgomp" and result["meta"]["threads"] == [threads], f"{done} {result}")
+    check(len(said) == 1 and "result in" in said[0], done.stderr)
+
+
 def test_native():
-    done, said, result = run(PROGRAM, "serial", "2", options=["--openmp=native"])
-    check(done.returncode == 0 and not measured(result) and result["meta"]["threads"] == [1], f"{done}")
-    check("--openmp=native" in said[0], done.stderr)
-    done, said, result = run(PROGRAM, "serial", "2", LATECOMER_OPENMP="native")
-    check(done.returncode == 0 and not measured(result), f"{done}")
+    on_its_own(*run(PROGRAM, "serial", "2", options=["--openmp=native"]), 2)
+    on_its_own(*run(PROGRAM, "serial", "2", LATECOMER_OPENMP="native"), 2)
+    done, said, result = run(PROGRAM, "serial", "2", options=["--openmp=libomp"])
+    check(done.returncode == 0 and "LLVM" in result["meta"]["openmp_runtime"] and "instead of libgomp" in said[0], f"{done}")
     check(run(PROGRAM, options=["--openmp=other"])[0].returncode == 2, "usage")
 
 
@@ -137,6 +141,41 @@ def test_lacks_functions():
         file.write("int nothing;\n")
     subprocess.run([CC, "-shared", "-fPIC", "-Wl,-soname,libomp.so.5", "-o", "other/libomp.so.5", "nothing.c"], check=True)
     keeps_its_own(*run(build("region", REGION), LD_LIBRARY_PATH=os.path.abspath("other")), "it calls GOMP_parallel, which LLVM's")
+
+
+PYTHON_USES = """import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_LOCAL | os.RTLD_NOW)
+print(library.sum_up(1000), library.threads())
+"""
+
+
+def test_local_scope():
+    """An interpreter opens libraries that bring a runtime for themselves alone."""
+    with open("part.c", "w", encoding="ascii") as file:
+        file.write("""#include <omp.h>
+int threads(void) { int n = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  n = omp_get_num_threads();
+  return n; }
+int sum_up(int n) { int sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic) num_threads(2)
+  for (int i = 0; i < n; i++)
+    sum += 1;
+#pragma omp parallel num_threads(2)
+#pragma omp critical
+  sum += 0;
+  return sum; }
+""")
+    subprocess.run([CC, "-g", "-O1", "-fopenmp", "-shared", "-fPIC", "part.c", "-o", "libpart.so"], check=True)
+    with open("uses.py", "w", encoding="ascii") as file:
+        file.write(PYTHON_USES)
+    done, _, result = run(sys.executable, "uses.py", "./libpart.so", options=["--openmp=native"])
+    check(done.returncode == 0 and done.stdout == "1000 3\n" and measured(result) and result["meta"]["threads"] == [3], f"{done} {result and result['meta']}")
+    paths = result["metrics"]["time"]["callpaths"]
+    check(any("!$omp parallel @part.c:" in path for path in paths), f"{sorted(paths)}")
+    done, _, result = run(sys.executable, "uses.py", "./libpart.so", options=["--openmp=libomp"])
+    check(done.returncode == 0 and done.stdout == "1000 3\n" and not measured(result), f"{done}")
 
 
 def test_no_libomp():
