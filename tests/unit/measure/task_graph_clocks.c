@@ -132,6 +132,12 @@ void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const
     (void)at;
 }
 
+bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
+                        uint64_t at) {
+    lc_omp_push(o, construct, code, at);
+    return true;
+}
+
 void lc_omp_pop(struct lc_omp_thread *o, uint64_t at) {
     (void)o;
     (void)at;
