@@ -125,7 +125,7 @@ class Verdicts(Gate):
         """Twice within ten runs, and not mended."""
         (self.root / "tests").mkdir()
         dates = [f"2000-01-{day:02}T00:00Z" for day in range(1, 21)]
-        (self.root / "tests/gate_runs.tsv").write_text("date\n" + "".join(f"{date}\tv\n" for date in dates), encoding="utf-8")
+        (self.root / "tests/gate_runs.tsv").write_text("date\n" + "".join(f"{date}\tv\tquiet\t900\t5\t0\t1\tx\n" for date in dates), encoding="utf-8")
         for name, first, second, mended, repeated in (("near", 3, 12, "-", False), ("far", 3, 13, "-", True), ("mended", 3, 4, "abc1234", True), ("once", 3, None, "-", True)):
             with self.subTest(name=name):
                 lines = "".join(f"{dates[at]}\tv\tlate(b{name})\t{mended}\n" for at in (first, second) if at is not None)

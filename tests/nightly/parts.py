@@ -85,9 +85,9 @@ def seeds(tests):
     for compiler in ("gcc", "clang"):
         base = f"openmp.random_many.{compiler}"
         kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
-    kinds.append(t.drawn("sim.truth", 300, t.end_of("sim.truth", 2), pair))
-    kinds.append(t.drawn("sim.faults", 300, t.end_of("sim.faults", 3), (*pair, "1")))
-    kinds.append(t.drawn("sim.clocks", 300, t.end_of("sim.clocks", 2), pair))
+    kinds.append(t.drawn("sim.truth", 100, t.end_of("sim.truth", 2), pair))
+    kinds.append(t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")))
+    kinds.append(t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair))
     base = "analysis.root_causes.random_all"
     kinds.append(t.drawn(base, 50, t.end_of(base, 3), ("{scratch}", "{width}", "{width}", "{first}")))
     for base, width, end, new in (("analysis.other_paradigms_many", 40, 1, "{first}-{last}"), ("analysis.other_paradigms_ranks", 10, 2, "{first}-{last} 3"),
