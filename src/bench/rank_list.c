@@ -37,13 +37,14 @@ bool lc_rank_list_has(const char *list, long rank) {
 }
 
 static long count_in(const char *list, long size) {
-    long first, last, count = 0;
+    long first, last, most = -1, count = 0;
     for (const char *at = list; *at != '\0' && *at != '/';) {
         at = next_entry(at, &first, &last);
         if (at == NULL || last >= size)
             return 0;
+        most = last > most ? last : most;
     }
-    for (long rank = 0; rank < size; rank++)
+    for (long rank = 0; rank <= most; rank++)
         count += is_in(list, rank);
     return count;
 }

@@ -48,9 +48,15 @@ static void put_ranks(const uint32_t *rank, size_t n, struct lc_strbuf *out) {
     }
 }
 
-/* Communicators that work at the same time; 1: those ranks are one. */
+/* Communicators that work at the same time. Where ranks are in several, and their numbers say
+ * nothing of how, the first members stand for all. */
 static size_t communicators(const struct lc_collective_use *use) {
     return use->members > 0 && use->ranks % use->members == 0 ? use->ranks / use->members : 1;
+}
+
+/* How many of its ranks measure: the first ones. */
+static size_t measuring(const struct lc_collective_use *use) {
+    return communicators(use) > 1 || use->ranks < use->members ? use->ranks : use->members;
 }
 
 /* "0-1/2-3": the lists of the communicators, each of ranks that follow each other. */
@@ -180,8 +186,8 @@ static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_
     snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)use->bytes);
     lc_strbuf_printf(&output, "%s/%zu", directory, first + 1);
     put_operations(b, first, &operations);
-    if (fits && (long)use->ranks < w.ranks && w.of_ranks == NULL) {
-        put_ranks(use->rank, use->ranks, &ranks);
+    if (fits && (long)measuring(use) < w.ranks && w.of_ranks == NULL) {
+        put_ranks(use->rank, measuring(use), &ranks);
         w.of_ranks = lc_strbuf_get(&ranks);
     }
     if (fits && communicators(use) > 1 && w.comm == NULL) {

@@ -158,7 +158,7 @@ static void agree(struct lc_mpi_variables *v, MPI_Comm comm, const int *index, i
     v->n = kept;
 }
 
-/* Those of number `first` or not, as long as there is room. */
+/* Those that tell more (`first`), or the others, as long as there is room. */
 static void add_all(struct lc_mpi_variables *v, int examined, const char *wanted, bool first,
                     int *index) {
     for (int i = 0; i < examined; i++) {
