@@ -12,6 +12,9 @@ import threading
 import made
 from made import check, enter
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from patience import patience  # noqa: E402
+
 LATECOMER, MAKE, GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[1:5])
 LEFT_OUT = []
 enter(SCRATCH)
@@ -27,7 +30,7 @@ WRITERS = {"report": (["report", "r", "-o"], b"<!doctype html>"), "csv": (["expo
 
 
 def run(name, file, code=0, **more):
-    done = subprocess.run([LATECOMER, *WRITERS[name][0], file], stdin=subprocess.DEVNULL, timeout=60, check=False,
+    done = subprocess.run([LATECOMER, *WRITERS[name][0], file], stdin=subprocess.DEVNULL, timeout=patience(60), check=False,
                           env=dict(os.environ, TMPDIR=f"{FOLDER}/tmp"), **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})
     check(done.returncode == code, f"{name} -o {file}: exit {done.returncode}: {done.stderr}")
     if code != 0:
@@ -153,14 +156,14 @@ def check_folders():
     """Those of `run` and `bench` are made."""
     os.symlink("new/linked", "link")
     for folder in ("new/sub/dir", "new/again/", "link", "link/inside"):
-        done = subprocess.run([LATECOMER, "run", "-o", folder, "true"], capture_output=True, timeout=60, check=False)
+        done = subprocess.run([LATECOMER, "run", "-o", folder, "true"], capture_output=True, timeout=patience(60), check=False)
         check(done.returncode == 0 and os.path.exists(f"{folder}/profile.cubex"), f"run -o {folder}: {done}")
     with open("runs.txt", "w", encoding="ascii") as runs:
         runs.writelines(f"{1000 + i % 7}\n" for i in range(100))
-    done = subprocess.run([LATECOMER, "bench", "import", "runs.txt", "--operation", "X", "--bytes", "8", "-o", "far/off/bench"], capture_output=True, timeout=60,
+    done = subprocess.run([LATECOMER, "bench", "import", "runs.txt", "--operation", "X", "--bytes", "8", "-o", "far/off/bench"], capture_output=True, timeout=patience(60),
                           check=False)
     check(done.returncode == 0 and os.path.exists("far/off/bench/bench.json"), f"bench -o: {done}")
-    done = subprocess.run([LATECOMER, "run", "-o", "r/profile.cubex/x", "true"], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([LATECOMER, "run", "-o", "r/profile.cubex/x", "true"], capture_output=True, timeout=patience(60), check=False)
     check(done.returncode == 0 and done.stderr.count(b"\n") == 1 and b"running unmeasured" in done.stderr, f"run -o below a file: {done}")
 
 

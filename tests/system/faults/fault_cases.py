@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import namedtuple
 from contextlib import contextmanager
 from pathlib import Path
@@ -245,8 +246,13 @@ def ask_for_dump(row, space):
 
 
 def wait_for_dump(_, space):
-    """Until there is a new one, at most 10 s: all ranks are ready, and where starting took long there is an older one already."""
-    subprocess.run(["timeout", str(patience(10)), "sh", "-c", f"rm -f {space.root}/exp/profile.cubex; until [ -e {space.root}/exp/profile.cubex ]; do sleep 0.1; done; sleep 0.2"], check=False)
+    """Until there is a new one: all ranks are ready, and where starting took long there is an older one already."""
+    files = [space.root / "exp" / name for name in ("profile.cubex", "meta.json")]
+    for path in files:
+        path.unlink(missing_ok=True)
+    end = time.monotonic() + patience(10)
+    while not all(path.exists() for path in files) and time.monotonic() < end:
+        time.sleep(0.1)
 
 
 SPECIAL = {

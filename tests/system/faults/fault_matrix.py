@@ -43,7 +43,7 @@ class Row:
         return f"{self.args.programs}/{name}-{self.flavour}"
 
     def run(self, space, command, send=None, measured=False, action=None):
-        """Starts, waits until all ranks are ready, does `action`, sends the signal; the outcome, and the seconds from then to the end."""
+        """Starts, waits until all ranks are ready, lets them go on, does `action`, sends the signal; the outcome, and the seconds from then to the end."""
         for path in (space.root / "tally").iterdir():
             path.unlink()
         begin = time.monotonic()
@@ -54,6 +54,7 @@ class Row:
                 if text.read_text(errors="replace").count("ready") >= RANKS:
                     break
                 time.sleep(0.02)
+            (space.root / "tally" / "go").touch()
             ready = time.monotonic()
             if (send or action) and process.poll() is None:
                 time.sleep(0.2)

@@ -10,6 +10,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun
+from patience import patience  # noqa: E402
 
 LATECOMER, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 FLAVOUR = sys.argv[3] if len(sys.argv) > 3 else None
@@ -23,7 +24,7 @@ FAILED, NUMBER = [], [0]
 
 def run(words, cpus, variables):
     environment = {name: value for name, value in os.environ.items() if name not in NAMES}
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env={**environment, **variables},
+    return subprocess.run(words, capture_output=True, text=True, timeout=patience(60), check=False, env={**environment, **variables},
                           preexec_fn=lambda: os.sched_setaffinity(0, cpus))
 
 
@@ -35,7 +36,7 @@ def compare(measured, cpus=None, launcher=(), reason="", **variables):
     tool = run([*launcher, LATECOMER, "run", "-o", f"r{NUMBER[0]}", PROGRAM], cpus or CPUS, variables)
     said = [line for line in tool.stderr.splitlines() if line.startswith("latecomer: ")]
     why = [line for line in said if "OpenMP is not measured" in line]
-    show = subprocess.run([LATECOMER, "show", "--json", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=60, check=False)
+    show = subprocess.run([LATECOMER, "show", "--json", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=patience(60), check=False)
     runtime = json.loads(show.stdout)["meta"].get("openmp_runtime") if show.returncode == 0 else None
     if (bare.returncode, sorted(bare.stdout.splitlines())) != (tool.returncode, sorted(tool.stdout.splitlines())):
         FAILED.append(f"{what}: bare {bare.returncode}:\n{bare.stdout}measured {tool.returncode}:\n{tool.stdout}{tool.stderr}")

@@ -214,8 +214,16 @@ static uint64_t count_marked(struct lc_perf_ring *of, uint64_t mark, uint64_t *a
     return marked;
 }
 
+enum { SAMPLE_BYTES = 1 << 11, SMALL_RING = 1 << 14, SOME = 10 * SAMPLE_BYTES };
+
 static const struct lc_perf_wanted by_timer = {
-    .period_ns = 2000001, .stack_bytes = 1 << 11, .timer = true};
+    .period_ns = 2000001, .stack_bytes = SAMPLE_BYTES, .timer = true};
+
+/* Works until so many bytes of samples are there, at whatever rate the kernel lets timers expire. */
+static void work_for(struct lc_perf_ring *of, uint64_t bytes, uint64_t mark) {
+    for (uint64_t begin = *lc_perf_ring_head(of); *lc_perf_ring_head(of) - begin < bytes;)
+        work(0.02, mark);
+}
 
 /* In another thread, which has a timer of its own; its stack ends soon above. */
 static void *second_thread(void *marked) {
@@ -223,8 +231,10 @@ static void *second_thread(void *marked) {
     uint64_t all;
     if (lc_perf_ring_open(&own, &by_timer, 1 << 16) != 0)
         return NULL;
-    work(0.3, 0x1234567890abcdef);
-    *(uint64_t *)marked = count_marked(&own, 0x1234567890abcdef, &all);
+    for (*(uint64_t *)marked = 0; *(uint64_t *)marked == 0;) {
+        work_for(&own, 1, 0x1234567890abcdef);
+        *(uint64_t *)marked = count_marked(&own, 0x1234567890abcdef, &all);
+    }
     lc_perf_ring_close(&own);
     return marked;
 }
@@ -241,21 +251,21 @@ static void timers_write_samples(void **state) {
     assert_true(lc_timer_ring_ours());
     assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 18), 0);
     errno = 77;
-    work(0.3, 0xfedcba0987654321);
+    work_for(&own, SOME, 0xfedcba0987654321);
     assert_int_equal(errno, 77);
     marked = count_marked(&own, 0xfedcba0987654321, &all);
-    assert_true(all >= 10 && all <= 200); /* 0.3 s, at the rate of the kernel's clock */
-    assert_true(marked * 10 >= all * 8);
+    assert_true(all >= 5 && marked > 0);
     assert_int_equal(pthread_create(&thread, NULL, second_thread, &marked_there), 0);
     pthread_join(thread, NULL);
-    assert_true(marked_there >= 10);
+    assert_true(marked_there > 0);
     /* full: no record is half written, and later ones come when there is room again */
     lc_perf_ring_close(&own);
-    assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 14), 0);
-    work(0.3, 1);
+    assert_int_equal(lc_perf_ring_open(&own, &by_timer, SMALL_RING), 0);
+    work_for(&own, SMALL_RING - 2 * SAMPLE_BYTES, 1);
+    work(0.05, 1);
     count_marked(&own, 1, &all);
     assert_true(all >= 5 && all <= 7); /* of 2 KiB and some words */
-    work(0.1, 1);
+    work_for(&own, 1, 1);
     count_marked(&own, 1, &all);
     assert_true(all >= 1);
     lc_perf_ring_close(&own);

@@ -1,60 +1,72 @@
-/* A thread that sleeps again and again is one that leaves the processor often; when it computes it
- * is none any more. */
+/* A thread that leaves the processor often is told from one that computes, both ways, on a clock and
+ * a counter of the kernel of its own. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
 
 #include "measure/samples/switch_rate.h"
 
-enum { LOOKS = 64, LIMIT_S = 20 };
+enum { LOOKS = 64, LOOK_NS = 100000, LOOKS_PER_S = 10000 };
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+static uint64_t now_ns;
+static double switches; /* half of them of the thread's own will */
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *time);
+int __wrap_clock_gettime(clockid_t id, struct timespec *time) {
+    (void)id;
+    *time = (struct timespec){.tv_sec = (time_t)(now_ns / 1000000000u),
+                              .tv_nsec = (long)(now_ns % 1000000000u)};
+    return 0;
 }
 
-static void sleep_shortly(void) {
-    const struct timespec moment = {.tv_nsec = 1000};
-    nanosleep(&moment, NULL);
+int __wrap_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage) {
+    assert_int_equal(who, RUSAGE_THREAD);
+    *usage = (struct rusage){.ru_nvcsw = (long)switches / 2,
+                             .ru_nivcsw = (long)switches - (long)switches / 2};
+    errno = EINVAL;
+    return 0;
 }
 
-static void compute(void) {
-    for (volatile int i = 0; i < 1000;)
-        i = i + 1;
-}
-
-/* Until the rate has changed; false: it did not. */
-static bool changes(struct lc_switch_rate *rate, void (*act)(void)) {
-    for (double end = now_s() + LIMIT_S; now_s() < end;) {
-        act();
-        if (lc_switch_rate_changed(rate))
-            return true;
+/* Half a second with so many switches per second: how often `high` changes. */
+static int changes(struct lc_switch_rate *rate, double per_s) {
+    int n = 0;
+    for (int i = 0; i < LOOKS_PER_S / 2; i++) {
+        now_ns += LOOK_NS;
+        switches += per_s / LOOKS_PER_S;
+        n += lc_switch_rate_changed(rate);
     }
-    return false;
+    return n;
 }
 
 static void high_and_low(void **state) {
     (void)state;
     struct lc_switch_rate rate = {0};
-    assert_true(changes(&rate, sleep_shortly));
+    now_ns = 1000000000;
+    assert_int_equal(changes(&rate, 900), 0);
+    assert_int_equal(changes(&rate, 1200), 1);
     assert_true(rate.high);
-    assert_true(changes(&rate, compute));
+    assert_int_equal(changes(&rate, 600), 0); /* it stays so until it is half of that */
+    assert_true(rate.high);
+    assert_int_equal(changes(&rate, 400), 1);
     assert_false(rate.high);
-    assert_true(changes(&rate, sleep_shortly));
+    assert_int_equal(changes(&rate, 0), 0);
+    assert_int_equal(changes(&rate, 20000), 1);
+    assert_true(rate.high);
 }
 
 /* What happened before the first look says nothing, and the time until then is not a window. */
 static void first_look(void **state) {
     (void)state;
     struct lc_switch_rate rate = {0};
-    for (int i = 0; i < 2000; i++)
-        sleep_shortly();
+    now_ns = 1000000000;
+    switches = 100000;
     errno = EXDEV;
     for (int i = 0; i < LOOKS; i++)
         assert_false(lc_switch_rate_changed(&rate));
