@@ -95,6 +95,23 @@ uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode) {
     return LC_NONE;
 }
 
+void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
+                    size_t n) {
+    enum { AT_ONCE = 128 };
+    for (size_t first = 0; first < n; first += AT_ONCE) {
+        int64_t values[2 * AT_ONCE];
+        size_t many = n - first < AT_ONCE ? n - first : AT_ONCE;
+        for (size_t i = 0; i < many; i++) { /* whole ones, and what is left, which is positive */
+            values[2 * i] = (int64_t)(sums[first + i].parts >> LC_EXACT_BITS);
+            values[2 * i + 1] =
+                (int64_t)(sums[first + i].parts & (((int64_t)1 << LC_EXACT_BITS) - 1));
+        }
+        lc_transport_allreduce_i64(comm, values, 2 * many, LC_OP_SUM);
+        for (size_t i = 0; i < many; i++)
+            totals[first + i] = (double)values[2 * i] + (double)values[2 * i + 1] / 0x1p40;
+    }
+}
+
 void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]) {
     lc_exact_total(costs->lines->trace->comm, costs->published, totals, LC_COST_ROWS);
 }

@@ -73,6 +73,9 @@ enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric
 /* Index of a call path in the timeline, LC_NONE if the location never visits it. */
 uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
 
+/* Over all ranks: sums[i] becomes totals[i]. Collective. */
+void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
+                    size_t n);
 /* Sums of what was published, by row (lc_cost_row). Collective. */
 void lc_costs_totals(const struct lc_costs *costs, double totals[LC_COST_ROWS]);
 

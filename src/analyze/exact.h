@@ -4,9 +4,7 @@
 #ifndef LC_ANALYZE_EXACT_H
 #define LC_ANALYZE_EXACT_H
 
-#include <stddef.h>
-
-#include "analyze/transport.h"
+enum { LC_EXACT_BITS = 40 }; /* of the fraction */
 
 struct lc_exact { /* zero-initialise */
     __int128 parts;
@@ -16,8 +14,5 @@ struct lc_exact { /* zero-initialise */
 void lc_exact_add(struct lc_exact *sum, double value);
 /* The sum, rounded to a double. */
 double lc_exact_get(const struct lc_exact *sum);
-/* Over all ranks: sums[i] becomes totals[i]. Collective. */
-void lc_exact_total(const struct lc_transport *comm, const struct lc_exact *sums, double *totals,
-                    size_t n);
 
 #endif

@@ -38,7 +38,7 @@ struct lc_graph_spans {
 };
 
 /* Costs per tick are small numbers that are multiplied by long times. */
-#define LC_RATE_SCALE 0x1p24
+#define LC_RATE_SCALE 0x1p16
 
 /* Raises the largest. */
 static inline void lc_most_raise(struct lc_most_handed *most, double handed, uint64_t by) {
