@@ -20,8 +20,8 @@ enum lc_err lc_bench_end(const char *directory, json_t *jobs, bool complete);
  * LC_ERR_NOT_FOUND, LC_ERR_FORMAT, LC_ERR_IO. */
 enum lc_err lc_bench_read_all(const char *operand, struct lc_fingerprint ***all, size_t *n);
 
-/* The text at a key, printable: tables of several launches are read from files, too. "?" where there
- * is none. */
+/* The text at a key, printable: tables of several launches are read from files, too. "?": there is
+ * none. */
 void lc_bench_put_text(const json_t *object, const char *key, struct lc_strbuf *out);
 
 #endif
