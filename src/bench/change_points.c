@@ -63,16 +63,35 @@ static enum lc_err split(const double *runs, size_t n, double *level, double *de
     return LC_OK;
 }
 
-enum lc_err lc_deviations(const double *runs, size_t n, double *deviations) {
-    return split(runs, n, NULL, deviations);
-}
-
 /* log x without what is far from its level. scratch: [n]. */
 static enum lc_err make_clean(const double *runs, size_t n, double *clean, double *scratch) {
     LC_TRY(split(runs, n, clean, scratch));
     for (size_t i = 0; i < n; i++)
         clean[i] += scratch[i];
     return LC_OK;
+}
+
+/* The mean of the LC_RUNNING_WINDOW values around each, of fewer at the ends, is taken off. sums:
+ * [n + 1]. */
+static void take_mean_off(double *values, size_t n, double *sums) {
+    enum { HALF = LC_RUNNING_WINDOW / 2 };
+    sums[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        sums[i + 1] = sums[i] + values[i];
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i > HALF ? i - HALF : 0, to = i + HALF < n ? i + HALF + 1 : n;
+        values[i] -= (sums[to] - sums[from]) / (double)(to - from);
+    }
+}
+
+enum lc_err lc_deviations(const double *runs, size_t n, double *deviations) {
+    double *scratch;
+    LC_TRY(lc_alloc(&scratch, n + 1, sizeof scratch[0]));
+    enum lc_err err = make_clean(runs, n, deviations, scratch);
+    if (err == LC_OK)
+        take_mean_off(deviations, n, scratch);
+    free(scratch);
+    return err;
 }
 
 static enum lc_err make_cells(const double *clean, size_t n, struct cells *c) {

@@ -34,7 +34,8 @@ void lc_modes_dwell(struct lc_modes *modes, const double *runs, size_t n);
  * apart. The caller frees *points (first repetition of each new level). LC_ERR_NOMEM. */
 enum lc_err lc_change_points(const double *runs, size_t n, size_t **points, size_t *count);
 
-/* deviations[n]: of log x from its running median, in units of the noise, clipped at three.
+/* deviations[n]: of log x, clipped at three times the noise beside its running median, from its
+ * running mean; in units of the noise. (A median of a window follows levels that alternate.)
  * LC_ERR_NOMEM. */
 enum lc_err lc_deviations(const double *runs, size_t n, double *deviations);
 

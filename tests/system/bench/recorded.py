@@ -160,6 +160,7 @@ def made():
     one = statistics_of("modes", [(1400 if i // 5 % 2 else 1000) + x for i, x in enumerate(noise)])
     check(one["warmup"]["end"] is None and [round(m["location_ns"], -2) for m in one["modes"]] == [1000, 1400], f"modes: {one['modes']}")
     check(all(m["dwell"]["longest"] == 5 and abs(m["weight"] - 0.5) < 0.02 for m in one["modes"]), f"modes: {one['modes']}")
+    check(one["patterns"]["period"] == 10, f"modes: {one['patterns']}")
     one = statistics_of("period", [(1500 if i % 10 == 3 else 1000) + x for i, x in enumerate(noise)])
     check(one["patterns"]["period"] == 10, f"period: {one['patterns']}")
     one = statistics_of("clusters", [(5000 if 200 <= i % 300 < 203 else 1000) + x for i, x in enumerate(noise)])

@@ -317,8 +317,20 @@ static void test_period(void **state) {
         assert_int_equal(lc_patterns_find(runs, category, N, &p), LC_OK);
         none_found += p.period == 0;
     }
-    print_message("period found %d, none found %d of %d\n", found, none_found, TIMES);
-    assert_true(found >= AT_LEAST && none_found >= AT_LEAST);
+    int alternating = 0; /* levels that stay for five repetitions each */
+    for (int i = 0; i < TIMES; i++) {
+        double runs[N];
+        uint8_t category[N];
+        struct lc_patterns p;
+        for (int k = 0; k < N; k++)
+            runs[k] = (k / 5 % 2 == 0 ? 1000 : 1400) * exp(0.02 * gauss());
+        lc_categorize(runs, N, 1200, LC_NO_END, category);
+        assert_int_equal(lc_patterns_find(runs, category, N, &p), LC_OK);
+        alternating += p.period == 10 && p.autocorrelation > 0.8;
+    }
+    print_message("period found %d, of alternating levels %d, none found %d of %d\n", found,
+                  alternating, none_found, TIMES);
+    assert_true(found >= AT_LEAST && none_found >= AT_LEAST && alternating >= AT_LEAST);
 }
 
 /* Forty outliers in four rows, and as many anywhere. */
