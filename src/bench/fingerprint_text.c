@@ -378,14 +378,14 @@ static void print_ranks(const struct lc_fingerprint *f, const struct lc_bench_pa
         fprintf(page->out, "  .. %zu more\n", json_array_size(ranks) - MOST);
 }
 
-/* What reading the counters does to the run time. */
+/* What reading the counters, and sampling, do to the run time. */
 static void print_perturbation(const json_t *counted, const struct lc_bench_page *page) {
     const json_t *change = json_object_get(counted, "perturbation"),
                  *ci = json_object_get(counted, "ci");
     long long every = (long long)json_integer_value(json_object_get(counted, "every"));
     if (every <= 0)
         return;
-    fprintf(page->out, "  read in one repetition of %lld, whose run time does not count: it ",
+    fprintf(page->out, "  taken in one repetition of %lld, whose run time does not count: it ",
             every);
     if (json_is_number(change))
         fprintf(page->out, "changes by %+.1f %%", 100 * json_number_value(change));
@@ -440,7 +440,6 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
         fputs(any ? "\n" : state ? " states, by number\n" : " constant\n", page->out);
         print_levels(json_object_get(counter, "levels"), page);
     }
-    print_perturbation(json_object_get(f->about, "counted"), page);
 }
 
 /* Call paths of the samples, from the operation inwards: shares of its time with their standard
@@ -471,7 +470,7 @@ static void print_samples(const struct lc_fingerprint *f, const struct lc_bench_
         lc_strbuf_free(&shown_name);
         shown++;
     }
-    fprintf(page->out, "  %lld samples of %lld repetitions, whose run time does not count",
+    fprintf(page->out, "  %lld samples of %lld repetitions",
             (long long)json_integer_value(json_object_get(samples, "n")),
             (long long)json_integer_value(json_object_get(samples, "repetitions")));
     long long lost = (long long)json_integer_value(json_object_get(samples, "lost"));
@@ -511,6 +510,9 @@ enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_
     print_ranks(f, page);
     print_counters(f, page);
     print_samples(f, page);
+    if (json_object_size(json_object_get(f->about, "counters")) > 0 ||
+        json_object_size(json_object_get(f->about, "samples")) > 0)
+        print_perturbation(json_object_get(f->about, "counted"), page);
     print_missing(f, page);
     return LC_OK;
 }

@@ -242,20 +242,31 @@ static void add_perturbation(const struct lc_perturbation *p, json_t *counted) {
     json_object_set_new(counted, "blocks", json_integer((json_int_t)p->blocks));
 }
 
-static void warn(const struct lc_perturbation *p, uint32_t every, json_t *warnings) {
+/* What is done in repetitions whose run time does not count. */
+static const char *done_in(const struct lc_measured_job *job) {
+    bool sampled = false;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        sampled = sampled || job->part[r]->n_samples > 0;
+    return !sampled                        ? "reading counters"
+           : job->part[0]->head.n_read > 0 ? "reading counters and sampling"
+                                           : "sampling";
+}
+
+static void warn(const struct lc_perturbation *p, const char *what, uint32_t every,
+                 json_t *warnings) {
     bool by_chance = p->blocks > 1 && p->low <= 0 && p->high >= 0;
     if (!(fabs(p->change) > LC_PERTURBATION_SMALL) || by_chance)
         return;
     json_array_append_new(
         warnings, p->blocks > 1
-                      ? json_sprintf("reading counters changes the run time by %+.1f %% (95 %% "
+                      ? json_sprintf("%s changes the run time by %+.1f %% (95 %% "
                                      "interval %+.1f to %+.1f %%): it is done in one repetition of "
                                      "%u only, whose run time does not count",
-                                     100 * p->change, 100 * p->low, 100 * p->high, every)
-                      : json_sprintf("reading counters changes the run time by %+.1f %% (of too "
+                                     what, 100 * p->change, 100 * p->low, 100 * p->high, every)
+                      : json_sprintf("%s changes the run time by %+.1f %% (of too "
                                      "few repetitions for an interval): it is done in one "
                                      "repetition of %u only, whose run time does not count",
-                                     100 * p->change, every));
+                                     what, 100 * p->change, every));
 }
 
 static enum lc_err counted_json(const struct lc_measured_job *job, const struct lc_fingerprint *f,
@@ -275,7 +286,7 @@ static enum lc_err counted_json(const struct lc_measured_job *job, const struct 
                                 "runs_ns", runs, "category", categories);
     add_perturbation(&p, counted);
     json_object_set_new(about, "counted", counted);
-    warn(&p, every, json_object_get(about, "warnings"));
+    warn(&p, done_in(job), every, json_object_get(about, "warnings"));
     return LC_OK;
 }
 

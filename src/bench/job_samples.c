@@ -39,7 +39,9 @@ struct tree {
     struct node *nodes;
     struct code *codes;
     size_t n_functions, functions_room, n_nodes, nodes_room, n_codes, codes_room;
-    size_t n, lost; /* samples */
+    struct lc_lookup code_at;              /* codes, by file and address */
+    const char *module[LC_SAMPLE_MODULES]; /* of the rank whose samples are taken; or NULL */
+    size_t n, lost;                        /* samples */
     double weight, squares, of[LC_CATEGORIES];
 };
 
@@ -61,11 +63,13 @@ static enum lc_err find_function(struct tree *t, const char *file, const char *n
 
 /* The function at an address; each is asked for once. */
 static enum lc_err look_up(struct tree *t, const char *file, uint64_t address, size_t *function) {
-    for (size_t i = 0; i < t->n_codes; i++)
-        if (t->codes[i].address == address && strcmp(t->codes[i].file, file) == 0) {
-            *function = t->codes[i].function;
-            return LC_OK;
-        }
+    uint64_t hash = lc_hash_word(lc_hash_text(LC_HASH_BEGIN, file), address);
+    uint32_t at = LC_LOOKUP(&t->code_at, hash, i,
+                            t->codes[i].address == address && strcmp(t->codes[i].file, file) == 0);
+    if (at != LC_NONE) {
+        *function = t->codes[at].function;
+        return LC_OK;
+    }
     struct lc_strbuf name = {0};
     if (t->names == NULL || !t->names->function(t->names->context, file, address, &name)) {
         lc_strbuf_clear(&name); /* all of a file together: where one begins is not known either */
@@ -76,16 +80,17 @@ static enum lc_err look_up(struct tree *t, const char *file, uint64_t address, s
     LC_TRY(err);
     LC_TRY(lc_grow(&t->codes, &t->codes_room, t->n_codes + 1, sizeof t->codes[0]));
     t->codes[t->n_codes++] = (struct code){file, address, *function};
-    return LC_OK;
+    return lc_lookup_add(&t->code_at, hash, (uint32_t)t->n_codes - 1);
 }
 
-/* The file of a module that a rank has announced. */
-static const char *module_of(const struct lc_rank_part *rank, uint64_t module) {
-    for (size_t i = 0; i < rank->n_facts; i++)
-        if (strcmp(rank->facts[i].section, "module") == 0 &&
-            strtoull(rank->facts[i].key, NULL, 10) == module)
-            return rank->facts[i].value;
-    return NULL;
+/* The files that a rank has announced. */
+static void take_modules(struct tree *t, const struct lc_rank_part *rank) {
+    memset(t->module, 0, sizeof t->module);
+    for (size_t i = 0; i < rank->n_facts; i++) {
+        const struct lc_fact *f = &rank->facts[i];
+        if (strcmp(f->section, "module") == 0 && strtoull(f->key, NULL, 10) < LC_SAMPLE_MODULES)
+            t->module[strtoull(f->key, NULL, 10)] = f->value;
+    }
 }
 
 static bool is_harness(const char *file) {
@@ -114,12 +119,13 @@ static enum lc_err child_of(struct tree *t, size_t parent, size_t function, size
     return LC_OK;
 }
 
-static enum lc_err add_sample(struct tree *t, const struct lc_rank_part *rank,
-                              const struct lc_part_sample *s, enum lc_category category) {
+static enum lc_err add_sample(struct tree *t, const struct lc_part_sample *s,
+                              enum lc_category category) {
     size_t functions[LC_SAMPLE_FRAMES], n = 0, node = SIZE_MAX;
     for (int i = 0; i < s->n; i++) { /* up to who called the operation */
-        const char *file = module_of(rank, s->frames[i] >> LC_SAMPLE_SHIFT);
-        if (s->frames[i] == LC_SAMPLE_UNKNOWN || file == NULL)
+        uint64_t module = s->frames[i] >> LC_SAMPLE_SHIFT;
+        const char *file = module < LC_SAMPLE_MODULES ? t->module[module] : NULL;
+        if (file == NULL) /* LC_SAMPLE_UNKNOWN, too */
             continue;
         if (is_harness(file))
             break;
@@ -152,15 +158,17 @@ static enum lc_err add_sample(struct tree *t, const struct lc_rank_part *rank,
 /* The category of each repetition of the job that has counters. */
 static enum lc_err add_all(struct tree *t, const struct lc_measured_job *job,
                            const struct lc_rank_part *ranks, const uint8_t *category) {
-    for (uint32_t r = 0; r < job->ranks; r++)
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        take_modules(t, &ranks[r]);
         for (size_t i = 0; i < job->part[r]->n_samples; i++) {
             const struct lc_part_sample *s = &job->part[r]->samples[i];
             size_t rep = s->rep >= 0 ? (size_t)s->rep : SIZE_MAX;
             size_t k = LC_FIRST_WHERE(m, 0, job->series.n, job->counted[m] >= rep);
             t->lost += (size_t)s->lost;
             if (k < job->series.n && job->counted[k] == rep && s->weight_ns > 0)
-                LC_TRY(add_sample(t, &ranks[r], s, (enum lc_category)category[k]));
+                LC_TRY(add_sample(t, s, (enum lc_category)category[k]));
         }
+    }
     return LC_OK;
 }
 
@@ -245,6 +253,7 @@ static void free_tree(struct tree *t) {
     free(t->functions);
     free(t->nodes);
     free(t->codes);
+    lc_lookup_free(&t->code_at);
 }
 
 enum lc_err lc_job_samples_add(const struct lc_measured_job *job, const struct lc_rank_part *ranks,

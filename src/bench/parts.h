@@ -90,7 +90,7 @@ struct lc_part_sample {
      * its file */
     uint64_t frames[LC_SAMPLE_FRAMES];
 };
-enum { LC_SAMPLE_SHIFT = 48 };
+enum { LC_SAMPLE_SHIFT = 48, LC_SAMPLE_MODULES = 256, LC_SAMPLES_MOST = 50000 /* of a job */ };
 #define LC_SAMPLE_UNKNOWN UINT64_MAX
 
 struct lc_part_writer {

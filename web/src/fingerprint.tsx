@@ -159,7 +159,7 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   const change = f.counted?.perturbation;
   return (
     <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones, and of these with the warm-up, tell more">
-      {every > 0 && <p class="dim">{`read in one repetition of ${every}, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
+      {every > 0 && <p class="dim">{`taken in one repetition of ${every}, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
       <Table<Counter> name="coefficients" rows={counters} columns={[
         { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
         { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },
@@ -176,13 +176,24 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   );
 }
 
+/** What of a file are samples: it may hold anything. */
+export function sampled(list: unknown): SampledJson[] {
+  const number = (v: unknown): number => (typeof v === "number" ? v : NaN);
+  if (!Array.isArray(list)) return [];
+  return list.filter((one) => typeof one === "object" && one !== null).map((one: Record<string, unknown>) => ({
+    function: String(one.function ?? ""), file: String(one.file ?? ""), share: number(one.share), self_share: number(one.self_share), error: number(one.error), depth: Math.max(0, number(one.depth) || 0),
+    of_category: Object.fromEntries(Object.entries(one.of_category ?? {}).filter((e): e is [string, number] => typeof e[1] === "number")),
+  }));
+}
+
 /** Where the operation spends its time: call paths from the operation inwards, or functions. */
 function Samples(props: { f: Fingerprint; nav: Navigation }): JSX.Element | null {
   const { f, nav } = props;
   const samples = f.samples ?? {};
-  if (!samples.callpaths?.length) return null;
   const flat = nav.state.keys.samples === "functions";
-  const rows = (flat ? samples.functions : samples.callpaths) ?? [];
+  const callpaths = sampled(samples.callpaths);
+  if (callpaths.length === 0) return null;
+  const rows = flat ? sampled(samples.functions) : callpaths;
   const categories = CATEGORIES.filter((c) => rows.some((r) => typeof r.of_category?.[c] === "number"));
   const lost = samples.lost ? `, ${count(samples.lost)} more found no room` : "";
   return (

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sampled } from "../src/fingerprint";
 import { range } from "../src/fingerprint_axes";
 import { pairOf } from "../src/fingerprint_compare";
 import { phaseLines } from "../src/fingerprint_phases";
@@ -29,4 +30,10 @@ test("ranges of what is drawn", () => {
   expect(range([[3, 1], [2, NaN]])).toEqual([1, 3]);
   expect(range([[5]])).toEqual([5, 6]);
   expect(range([])).toEqual([0, 1]);
+});
+
+test("samples of a file that holds anything", () => {
+  expect(sampled("text")).toEqual([]);
+  expect(sampled([null, 3, { function: "f", share: 0.5, of_category: { good: 1, warmup: "x" }, depth: -2 }])).toEqual([
+    { function: "f", file: "", share: 0.5, self_share: NaN, error: NaN, depth: 0, of_category: { good: 1 } }]);
 });

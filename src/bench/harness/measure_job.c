@@ -367,6 +367,7 @@ static void flush(struct job *j, bool now) {
 static void change_sync(struct job *j, enum lc_bench_sync sync, const char *name) {
     j->sync = sync;
     j->valid = j->begun = j->put = 0;
+    lc_op_samples_begin();
     write_head(j, name, lc_bench_sync_names[sync], sync < LC_SYNC_BARRIER);
     put_load(j, true);
 }
@@ -487,6 +488,7 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
         prepare_overlap(j);
     j->begin = now_global(h);
     j->typical_ns = j->broadcast_ns;
+    lc_op_samples_begin();
     size_t before = h->part.n;
     write_head(j, operation, lc_bench_sync_names[j->sync], j->sync < LC_SYNC_BARRIER);
     put_load(j, true);

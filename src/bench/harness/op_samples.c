@@ -17,7 +17,7 @@
 #include "bench/random.h"
 
 /* Of one batch: those that find no room are counted. OWN: frames of the handler, at most. */
-enum { MOST = 512, OWN = 4, MODULES_MOST = 256 };
+enum { MOST = 512, OWN = 4 };
 #define LC_SHORT_NS       5e3 /* a timer is no better than that */
 #define LC_LONG_PERIOD_NS 1e5
 #define LC_SHORT_SHARE    0.8 /* of repetitions that have one sample */
@@ -33,10 +33,11 @@ static bool on;
 static volatile sig_atomic_t armed;
 static struct sample samples[MOST];
 static volatile int n_samples, lost, place_now, lost_at;
+static int n_put;               /* samples of this job */
 static double span_ns;          /* within which short operations are sampled */
 static double next_ns, each_ns; /* when the next sample is, since the call; apart: 0: no other */
 static uint64_t random_state;
-static uintptr_t modules[MODULES_MOST]; /* where they are loaded; announced already */
+static uintptr_t modules[LC_SAMPLE_MODULES]; /* where they are loaded; announced already */
 static int n_modules;
 
 /* Where the thread was when the signal came. */
@@ -108,6 +109,10 @@ static struct timespec timespec_of(double ns) {
     return (struct timespec){(time_t)(ns / 1e9), (long)fmod(ns, 1e9)};
 }
 
+void lc_op_samples_begin(void) {
+    n_put = 0;
+}
+
 void lc_op_samples_clear(void) {
     n_samples = lost = 0;
 }
@@ -143,7 +148,7 @@ static int module_at(struct lc_part_writer *part, const struct link_map *map) {
     for (int i = 0; i < n_modules; i++)
         if (modules[i] == map->l_addr)
             return i;
-    if (n_modules == MODULES_MOST)
+    if (n_modules == LC_SAMPLE_MODULES)
         return -1;
     const char *path = map->l_name;
     ssize_t length = *path == '\0' ? readlink("/proc/self/exe", self, sizeof self - 1) : 0;
@@ -173,6 +178,12 @@ enum lc_err lc_op_samples_put(struct lc_part_writer *part, int place, int64_t nu
     for (int i = 0; i < n_samples; i++) {
         if (samples[i].place != place)
             continue;
+        if (n_put == LC_SAMPLES_MOST) {
+            lost++;
+            lost_at = place;
+            continue;
+        }
+        n_put++;
         struct lc_part_sample sample = {.rep = number, .weight_ns = samples[i].weight_ns};
         for (int k = 0; k < samples[i].n; k++) {
             /* a return address is behind the call */
@@ -183,6 +194,7 @@ enum lc_err lc_op_samples_put(struct lc_part_writer *part, int place, int64_t nu
     }
     if (lost > 0 && lost_at == place) {
         const struct lc_part_sample none = {.rep = number, .lost = lost};
+        lost = 0;
         LC_TRY(lc_part_put(part, LC_PART_SAMPLE, &none, sizeof none));
     }
     return LC_OK;

@@ -22,6 +22,7 @@
 const char *lc_op_samples_open(const struct lc_own *own);
 bool lc_op_samples_on(void); /* on all ranks alike */
 
+void lc_op_samples_begin(void); /* a job begins */
 /* A batch of repetitions begins: nothing is noted yet. */
 void lc_op_samples_clear(void);
 /* The operation is about to begin, in repetition `place` of the batch; typical_ns: what it takes,
