@@ -233,7 +233,7 @@ def samples():
         yield Source(f"samples.coverage.{flavour}", "samples", 1, 0, 150,
                      (Row("within_three", "%", at_least(98.25), "shares within three standard errors"),
                       Row("within_one", "%", between(58, 88), "shares within one standard error (68 if exact)")))
-    for compiler in COMPILERS:
+    for compiler in (*COMPILERS, "native"):
         yield Source(f"samples.team.{compiler}", "samples", 5, int(compiler == "gcc"), 5,
                      (Row("farthest", "limits", at_most(1), "an OpenMP team: the share that is farthest off, in 4 standard errors and 3 %"),))
     yield Source("samples.numpy", "samples", 5, 1, 8, (Row("farthest", "limits", at_most(1), "numpy: the share that is farthest off, in 4 standard errors and 3 %"),))
@@ -251,11 +251,13 @@ def waits():
                      (Row("late_sender", "%", at_most(2), "estimates beside the trace: MPI_Recv, MPI_Wait, of all time (published: 2 points)"),
                       Row("nxn", "%", at_most(0.45), "estimates beside the trace: Wait at NxN, of all time (published: 0.45 points)"),
                       Row("nxn_share", "%", at_most(10), "estimates beside the trace: Wait at NxN, of the waiting (published: 10 %)")))
-    for compiler in COMPILERS:
-        quick = int(compiler == "gcc")
+    for compiler in (*COMPILERS, "native"):  # native: GCC's programs on GCC's runtime
+        quick = int(compiler == "native")
         yield passes("waits", f"openmp.known.{compiler}", "OpenMP that knows its critical path, 1 %", 5, quick, 10)
         yield passes("waits", f"openmp.waits.{compiler}", "OpenMP of known waiting, 1 % and 2 ms", 5, quick, 10)
         yield passes("waits", f"openmp.traces.waits.{compiler}", "OpenMP of known waiting, by the analysis of a trace", 3, 0, 20)
+        if compiler == "native":
+            continue
         yield passes("waits", f"openmp.newer.known.{compiler}", "OpenMP that knows its critical path, on LLVM's runtime 19", 3, 0, 10)
         yield passes("waits", f"openmp.newer.waits.{compiler}", "OpenMP of known waiting, on LLVM's runtime 19", 3, 0, 10)
     yield passes("waits", "openmp.slides", "the experiment of the OTF-CPT slides", 3, 0, 15)

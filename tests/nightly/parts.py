@@ -82,7 +82,7 @@ def seeds(tests):
         kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
         base = f"trace.random.31.{flavour}"
         kinds.append(t.drawn(base, 10, t.end_of(base, 1), ("random {first} {last}",)))
-    for compiler in ("gcc", "clang"):
+    for compiler in ("gcc", "clang", "native"):
         base = f"openmp.random_many.{compiler}"
         kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
     kinds.append(t.drawn("sim.truth", 100, t.end_of("sim.truth", 2), pair))

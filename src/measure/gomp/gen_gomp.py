@@ -101,6 +101,10 @@ def t_reductions_end(e):
                     ["if (!cancelled)", "    lc_gomp_barrier_end(code);"])
 
 
+def t_apart(e):
+    return e.around(["struct lc_gomp_share apart;", "lc_gomp_apart_begin(&apart);"], e.call(), ["lc_gomp_apart_end(&apart);"])
+
+
 def t_single(e):
     return e.around([], e.call(), ["if (result)", "    lc_gomp_work_begin(OMPT_WORK_SINGLE, code);"])
 

@@ -38,17 +38,19 @@ struct lc_gomp_share {
 };
 
 struct lc_gomp_fork;
+struct lc_gomp_taskloop;
 
 struct lc_gomp_thread {
     struct lc_gomp_share base;   /* of a worker: in a region; else outside of all */
     struct lc_gomp_share *share; /* innermost */
     union ompt_data *running;
-    uint64_t created;           /* explicit tasks */
-    uint64_t creating;          /* number of the one that is created now; 0: none */
-    struct lc_gomp_fork *forks; /* begun by GOMP_parallel_start, innermost first */
-    bool worker;                /* made by libgomp */
-    bool pending;               /* base has ended, but that was not told yet */
-    uint32_t endings;           /* calls of the destructor of its key */
+    uint64_t created;              /* explicit tasks */
+    uint64_t creating;             /* number of the one that is created now; 0: none */
+    struct lc_gomp_taskloop *loop; /* whose tasks it creates, before it waits for them */
+    struct lc_gomp_fork *forks;    /* begun by GOMP_parallel_start, innermost first */
+    bool worker;                   /* made by libgomp */
+    bool pending;                  /* base has ended, but that was not told yet */
+    uint32_t endings;              /* calls of the destructor of its key */
 };
 
 /* What a region was made of; work: enum ompt_work that all of it is, 0: none. */
@@ -132,6 +134,12 @@ void lc_gomp_doacross_posts(const uint64_t *iteration);
 bool lc_gomp_turn_passes(const void *code);
 /* It has let the next one in. */
 void lc_gomp_turn_passed(const void *code);
+
+/* What follows (teams, a target region on the host) is in no team: barriers and worksharing
+ * constructs there are not those of the region around it. */
+void lc_gomp_apart_begin(struct lc_gomp_share *apart);
+/* It is over. */
+void lc_gomp_apart_end(const struct lc_gomp_share *apart);
 
 /* ---- gomp_locks.c */
 

@@ -1,8 +1,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "measure/core.h"
 #include "measure/gomp/gomp.h"
@@ -83,7 +81,7 @@ struct lc_gomp_thread *lc_gomp_self_known(void) {
     return known;
 }
 
-/* Of the library that has this function; the list only grows. */
+/* Of the library that has this function, which stays loaded; the list only grows. */
 static LC_COLD const struct lc_gomp_runtime *find_runtime(void *real) {
     Dl_info where;
     struct lc_gomp_runtime *made = calloc(1, sizeof *made);

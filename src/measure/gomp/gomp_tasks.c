@@ -161,6 +161,20 @@ static void tell_dependences(union ompt_data *record, void **given) {
 
 /* ---- creation and execution */
 
+/* A taskloop in a taskgroup of its own: it waits from the creation of its last task on, which is
+ * known when the thread executes a task, or is back. */
+struct lc_gomp_taskloop {
+    uint64_t since; /* ticks */
+    const void *code;
+};
+
+static void wait_for_loop(struct lc_gomp_thread *self) {
+    const struct lc_gomp_taskloop *loop = self->loop;
+    self->loop = NULL;
+    if (loop != NULL)
+        lc_omp_taskgroup_waits(loop->since, loop->code);
+}
+
 static void run_task(void *argument) {
     struct gomp_task *task = argument;
     struct lc_gomp_thread *self = lc_gomp_self();
@@ -171,6 +185,7 @@ static void run_task(void *argument) {
         return;
     }
     union ompt_data *before = self->running;
+    wait_for_loop(self);
     if (self == task->creator &&
         self->creating == task->number) /* at once, in place of being put off */
         ((struct lc_omp_task *)task->record.ptr)->undeferred = true;
@@ -199,11 +214,14 @@ static void create_task(struct gomp_task *task) {
         tell_dependences(&task->record, task->depend);
     if (task->detached && task->record.ptr != NULL)
         detach(task);
-    if (task->waits_for_group) { /* it may be the last one */
-        uint64_t now = lc_ticks();
-        lc_omp_enter(o, now);
+    if (!task->waits_for_group)
+        return;
+    uint64_t now = lc_ticks();
+    lc_omp_enter(o, now);
+    if (self->loop != NULL)
+        self->loop->since = now;
+    else /* tasks are executed at once */
         lc_omp_wait_begin(o, false, now);
-    }
 }
 
 static void copy_task(void *to, void *from) {
@@ -270,12 +288,14 @@ typedef void taskloop_fn(void (*)(void *), void *, void (*)(void *, void *), lon
 static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsigned flags,
                      unsigned long tasks, int priority, const uint64_t *range) {
     struct lc_gomp_thread *self = lc_gomp_self_known();
-    if (self == NULL || lc_omp_self() == NULL) {
+    struct lc_omp_thread *o = self != NULL ? lc_omp_self() : NULL;
+    if (o == NULL) {
         real(task->fn, task->data, task->copy, (long)task->bytes, align, flags, tasks, priority,
              range[0], range[1], range[2]);
         return;
     }
     union ompt_data *region = self->share->region, *running = self->running;
+    struct lc_gomp_taskloop *outer = self->loop, loop = {.code = task->code};
     task->loop = true;
     task->waits_for_group = (flags & TASKLOOP_IN_GROUP_NOT) == 0;
     if ((flags & WITH_REDUCTION) != 0)
@@ -284,11 +304,15 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
     lc_omp_work(OMPT_WORK_TASKLOOP, OMPT_BEGIN, region, running, 0, task->code);
     if (task->waits_for_group) {
         lc_omp_sync_region(OMPT_SYNC_TASKGROUP, OMPT_BEGIN, region, NULL, task->code);
-        lc_omp_sync_region_wait(OMPT_SYNC_TASKGROUP, OMPT_BEGIN, region, NULL, task->code);
+        loop.since = lc_ticks();
+        lc_omp_enter(o, loop.since);
+        self->loop = &loop;
     }
     real(run_task, task, copy_task, room, align, flags, tasks, priority, range[0], range[1],
          range[2]);
     if (task->waits_for_group) {
+        wait_for_loop(self);
+        self->loop = outer;
         lc_omp_sync_region_wait(OMPT_SYNC_TASKGROUP, OMPT_END, region, NULL, task->code);
         lc_omp_sync_region(OMPT_SYNC_TASKGROUP, OMPT_END, region, NULL, task->code);
     }

@@ -72,6 +72,21 @@ void *lc_gomp_entry_single_copy_start(void) {
     return data;
 }
 
+void lc_gomp_apart_begin(struct lc_gomp_share *apart) {
+    struct lc_gomp_thread *self = lc_gomp_self_known();
+    *apart = (struct lc_gomp_share){0};
+    if (self == NULL)
+        return;
+    apart->outer = self->share;
+    self->share = apart;
+}
+
+void lc_gomp_apart_end(const struct lc_gomp_share *apart) {
+    struct lc_gomp_thread *self = lc_gomp_self();
+    if (self != NULL && self->share == apart)
+        self->share = apart->outer;
+}
+
 /* ---- ordered loops: libgomp lets the next thread in when this one takes its next iterations */
 
 static uint64_t turns_of(const struct lc_gomp_share *share) {

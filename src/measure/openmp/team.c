@@ -469,6 +469,18 @@ void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union o
     }
 }
 
+static void group_waits(struct lc_omp_thread *o, const void *code, uint64_t since) {
+    lc_omp_enter(o, since);
+    lc_omp_push(o, LC_OMP_AT_TASKGROUP, code, since);
+    lc_omp_wait_begin(o, false, since);
+}
+
+void lc_omp_taskgroup_waits(uint64_t since, const void *code) {
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o != NULL)
+        group_waits(o, code, since);
+}
+
 void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                              const void *code) {
     (void)region;
@@ -478,9 +490,7 @@ void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, un
         return;
     uint64_t now = lc_ticks();
     if (endpoint == OMPT_BEGIN) {
-        lc_omp_enter(o, now);
-        lc_omp_push(o, LC_OMP_AT_TASKGROUP, code, now);
-        lc_omp_wait_begin(o, false, now);
+        group_waits(o, code, now);
     } else {
         struct lc_omp_late last = {0};
         struct lc_omp_group *group = o->task != NULL ? o->task->group : NULL;

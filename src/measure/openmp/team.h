@@ -26,6 +26,9 @@ void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union o
 /* Callback: a thread begins or ends to wait in a barrier, taskwait or taskgroup. */
 void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                              const void *code);
+/* No callback: lc_omp_sync_region_wait with the begin of a taskgroup's, known later: since then
+ * (ticks) the thread has done nothing that was told. */
+void lc_omp_taskgroup_waits(uint64_t since, const void *code);
 /* Callback: a thread goes into or out of a worksharing construct. */
 void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                  uint64_t count, const void *code);

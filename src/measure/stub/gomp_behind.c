@@ -17,46 +17,95 @@ const char *const lc_gomp_names[LC_GOMP_ENTRIES] = {
 #include "measure/gomp_names.inc"
 };
 
-/* Calls from libraries that have a runtime of their own: each is looked up once. */
-struct site {
-    struct site *next; /* same hash */
+/* A call, or (caller NULL) a function, that was looked at: once, and again when a library has
+ * gone. */
+struct known {
+    struct known *next; /* same hash; lists only grow */
     const void *caller;
     unsigned entry;
-    void *real;
+    void *function;             /* of which it is known; of a call: what is behind it */
+    _Atomic(void *) real;       /* of a call */
+    _Atomic bool is_libgomp;    /* of a function */
+    _Atomic unsigned looked_up; /* `closed` then, plus 1; 0: never */
 };
-static _Atomic(struct site *) sites[BUCKETS];
+static _Atomic(struct known *) all[BUCKETS];
+static _Atomic unsigned closed; /* libraries */
 
-static _Atomic(struct site *) *bucket_of(unsigned entry, const void *caller) {
-    return &sites[((uintptr_t)caller * 31 + entry) % BUCKETS];
-}
-
-struct loaded {
-    const char *name;
-    void *found;
-};
-
-/* Of the libgomp that is loaded for others: a function may be called in the name of another one. */
-static int look_into(struct dl_phdr_info *info, size_t bytes, void *context) {
-    struct loaded *loaded = context;
-    (void)bytes;
-    if (strstr(info->dlpi_name, "libgomp") == NULL)
-        return 0;
-    void *library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    loaded->found = library != NULL ? dlsym(library, loaded->name) : NULL;
-    return loaded->found != NULL;
-}
-
-static void *in_scope_of(const char *name, const void *caller) {
-    Dl_info from;
-    struct loaded loaded = {.name = name};
-    void *library = dladdr(caller, &from) != 0 && from.dli_fname != NULL
-                        ? dlopen(from.dli_fname, RTLD_LAZY | RTLD_NOLOAD) /* and what it needs */
-                        : NULL;
-    void *found = library != NULL ? dlsym(library, name) : NULL;
-    if (found == NULL) {
-        dl_iterate_phdr(look_into, &loaded);
-        found = loaded.found;
+/* The dynamic linker's own: that of the stub forgets call paths. */
+static void close_library(void *library) {
+    static int (*_Atomic real)(void *);
+    int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
+    if (function == NULL) {
+        function = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+        atomic_store_explicit(&real, function, memory_order_relaxed);
     }
+    if (library != NULL && function != NULL)
+        function(library);
+}
+
+static struct known *look_up(const void *caller, unsigned entry, void *function) {
+    uintptr_t key = (uintptr_t)caller ^ (uintptr_t)function;
+    _Atomic(struct known *) *bucket = &all[(key * 31 + entry) % BUCKETS];
+    struct known *first = atomic_load_explicit(bucket, memory_order_acquire); /* partner: below */
+    for (struct known *at = first; at != NULL; at = at->next)
+        if (at->caller == caller && at->entry == entry && at->function == function)
+            return at;
+    struct known *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->caller = caller;
+    made->entry = entry;
+    made->function = function;
+    made->next = first;
+    while (!atomic_compare_exchange_weak_explicit(bucket, &made->next, made, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+    return made;
+}
+
+/* The same as it was? Else the caller looks again, and says so with is_new. */
+static bool is_current(const struct known *known) {
+    return known != NULL && atomic_load_explicit(&known->looked_up, memory_order_acquire) ==
+                                atomic_load_explicit(&closed, memory_order_relaxed) + 1;
+}
+
+static void is_new(struct known *known) {
+    if (known != NULL)
+        atomic_store_explicit(&known->looked_up,
+                              atomic_load_explicit(&closed, memory_order_relaxed) + 1,
+                              memory_order_release);
+}
+
+static void *library_of(const void *address) {
+    Dl_info where;
+    return dladdr(address, &where) != 0 && where.dli_fname != NULL
+               ? dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+               : NULL;
+}
+
+static int find_libgomp(struct dl_phdr_info *info, size_t bytes, void *path) {
+    const char *slash = strrchr(info->dlpi_name, '/');
+    (void)bytes;
+    if (strncmp(slash != NULL ? slash + 1 : info->dlpi_name, "libgomp", 7) != 0)
+        return 0;
+    *(char **)path = strdup(info->dlpi_name);
+    return 1;
+}
+
+/* Of the caller's library and what that needs; else of a libgomp that is there: a function may be
+ * called in the name of another library. */
+static void *in_scope_of(const char *name, const void *caller) {
+    void *library = library_of(caller);
+    void *found = library != NULL ? dlsym(library, name) : NULL;
+    close_library(library);
+    if (found != NULL)
+        return found;
+    char *path = NULL;
+    dl_iterate_phdr(find_libgomp, &path);
+    library = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    found = library != NULL ? dlsym(library, name) : NULL;
+    close_library(library);
+    free(path);
     return found;
 }
 
@@ -64,37 +113,37 @@ void *lc_gomp_behind(unsigned entry, const void *caller) {
     void *real = __atomic_load_n(&lc_gomp_reals[entry], __ATOMIC_RELAXED);
     if (real != NULL)
         return real;
+    struct known *call = look_up(caller, entry, NULL);
+    if (is_current(call))
+        return atomic_load_explicit(&call->real, memory_order_relaxed);
     real = dlsym(RTLD_NEXT, lc_gomp_names[entry]);
     if (real != NULL) {
         __atomic_store_n(&lc_gomp_reals[entry], real, __ATOMIC_RELAXED);
         return real;
     }
-    _Atomic(struct site *) *bucket = bucket_of(entry, caller);
-    struct site *first = atomic_load_explicit(bucket, memory_order_acquire); /* partner: below */
-    for (const struct site *at = first; at != NULL; at = at->next)
-        if (at->caller == caller && at->entry == entry)
-            return at->real;
     real = in_scope_of(lc_gomp_names[entry], caller);
-    struct site *site = real != NULL ? malloc(sizeof *site) : NULL;
-    if (site == NULL)
-        return real;
-    *site = (struct site){first, caller, entry, real};
-    if (!atomic_compare_exchange_strong_explicit(bucket, &first, site, memory_order_release,
-                                                 memory_order_relaxed))
-        free(site); /* the next call will find it */
+    if (real != NULL && call != NULL) {
+        atomic_store_explicit(&call->real, real, memory_order_relaxed);
+        is_new(call);
+    }
     return real;
 }
 
 bool lc_is_libgomp(void *function) {
-    Dl_info where;
-    if (dladdr(function, &where) == 0 || where.dli_fname == NULL)
-        return false;
-    void *library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    return library != NULL && dlsym(library, "GOMP_parallel") != NULL &&
-           dlsym(library, "__kmpc_fork_call") == NULL;
+    struct known *known = look_up(NULL, 0, function);
+    if (is_current(known))
+        return atomic_load_explicit(&known->is_libgomp, memory_order_relaxed);
+    void *library = library_of(function);
+    bool is = library != NULL && dlsym(library, "GOMP_parallel") != NULL &&
+              dlsym(library, "__kmpc_fork_call") == NULL;
+    close_library(library);
+    if (known != NULL) {
+        atomic_store_explicit(&known->is_libgomp, is, memory_order_relaxed);
+        is_new(known);
+    }
+    return is;
 }
 
 void lc_gomp_forget_callers(void) {
-    for (size_t i = 0; i < BUCKETS; i++) /* others may be reading: what was there stays */
-        atomic_store_explicit(&sites[i], NULL, memory_order_relaxed);
+    atomic_fetch_add_explicit(&closed, 1, memory_order_relaxed);
 }

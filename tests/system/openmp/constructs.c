@@ -153,6 +153,57 @@ static void detached(int n) {
 
 #endif
 
+#ifdef OWN_RUNTIME
+/* Data of tasks that is copied by a function, of tasks and taskloops; objects of dependences. */
+static void copies(int n) {
+    long own[n], last = 0;
+    omp_depend_t object;
+    for (int i = 0; i < n; i++)
+        own[i] = i + 1;
+#pragma omp depobj(object) depend(inout : last)
+#pragma omp parallel num_threads(n)
+#pragma omp single
+    for (int k = 0; k < 3; k++) {
+#pragma omp task firstprivate(own) if (k > 0)
+        for (int i = 0; i < n; i++)
+            add(own[i] * k);
+#pragma omp taskloop firstprivate(own) grainsize(2)
+        for (int i = 0; i < 7; i++)
+            add(own[i % n]);
+#pragma omp taskloop nogroup num_tasks(3)
+        for (unsigned long long i = 0; i < 9; i++)
+            add((long)i);
+#pragma omp task depend(depobj : object) shared(last)
+        last = last * 2 + k;
+        own[0]++;
+    }
+#pragma omp depobj(object) destroy
+    add(last);
+}
+
+/* In no team, though a region is around it. */
+static void apart(int n) {
+#pragma omp parallel num_threads(n)
+    {
+#pragma omp target map(tofrom : total)
+        {
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < 3; i++)
+                add(i);
+#pragma omp single
+            add(1);
+        }
+#pragma omp barrier
+        add(2);
+    }
+#pragma omp teams num_teams(2)
+#pragma omp distribute parallel for
+    for (int i = 0; i < 6; i++)
+        add(i);
+}
+
+#endif
+
 static void locks(int n) {
     omp_lock_t lock;
     omp_nest_lock_t nest;
@@ -240,6 +291,10 @@ int main(int argc, char **argv) {
             tasks(n);
 #ifdef TASKWAIT_DEPEND
             awaited(n);
+#endif
+#ifdef OWN_RUNTIME
+            copies(n);
+            apart(n);
 #endif
             locks(n);
             nested(n);
