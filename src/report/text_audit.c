@@ -69,6 +69,7 @@ static const char *meaning_of(const char *key) {
          "regions that ended without beginning, or were still open when an outer one ended"},
         {"switches", "times that measurement was started or stopped, all ranks together"},
         {"processes_spawned", "started by MPI_Comm_spawn and not measured"},
+        {"openmp_calls", "made by a compiler newer than this tool: they reach libgomp unmeasured"},
     };
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (strcmp(key, meanings[i].key) == 0)
@@ -299,8 +300,17 @@ static void print_invariants(const struct lc_text *text) {
             number(found, "wait_states_with_cause"), number(found, "indirect_wait_states"));
 }
 
+/* Calls of the OpenMP runtime that nobody measures. */
+static void print_unknown_calls(const struct lc_text *text) {
+    json_t *unknown = json_object();
+    json_object_set(unknown, "openmp_calls", json_object_get(text->meta, "openmp_unknown_calls"));
+    print_object(text, "Coverage of OpenMP", unknown);
+    json_decref(unknown);
+}
+
 void lc_text_audit(const struct lc_text *text) {
     print_object(text, "Coverage", json_object_get(text->meta, "coverage"));
+    print_unknown_calls(text);
     print_measurement(text);
     print_invariants(text);
     print_health(text);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "format/omp_construct.h"
 #include "run/libsearch.h"
 #include "run/run_options.h"
 
@@ -195,6 +196,43 @@ enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, c
         return LC_OK;
     free(*library);
     *library = NULL;
+    return err;
+}
+
+/* Sorted. */
+static const char *const known[] = {
+#include "run/gomp_known.inc"
+};
+
+/* Calls of libgomp that a newer compiler makes: they go to it as they are. */
+static bool check_unknown(void *context, const char *name, bool own) {
+    struct names *all = context;
+    if (own || strncmp(name, "GOMP_", 5) != 0 ||
+        bsearch(&name, known, sizeof known / sizeof known[0], sizeof known[0], compare) != NULL)
+        return true;
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(all->names[i], name) == 0)
+            return true;
+    return collect_own(all, name, true);
+}
+
+static enum lc_err look_for_unknown(void *context, const char *path) {
+    struct names *all = context;
+    if (!lc_omp_is_runtime(path))
+        each_symbol(path, SHT_DYNSYM, check_unknown, all);
+    return all->err;
+}
+
+enum lc_err lc_openmp_unknown(const struct lc_program *program, char ***names, size_t *n) {
+    struct names all = {0};
+    enum lc_err err = LC_OK;
+    if (program->is_elf && program->uses_openmp) {
+        err = look_for_unknown(&all, program->path);
+        if (err == LC_OK)
+            err = lc_libsearch_walk(program->path, look_for_unknown, &all);
+    }
+    *names = all.names;
+    *n = all.n;
     return err;
 }
 

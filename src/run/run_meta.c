@@ -13,8 +13,9 @@
 #include "base/perf_sampler.h"
 #include "base/timer.h"
 #include "format/state.h"
-#include "run/run_options.h"
 #include "run/json_string.h"
+#include "run/openmp.h"
+#include "run/run_options.h"
 
 static json_t *time_text(uint64_t realtime_ns) {
     char text[64];
@@ -76,6 +77,20 @@ static json_t *sampling(void) {
     return object;
 }
 
+/* Calls of the OpenMP runtime that are not measured. */
+static json_t *unknown_calls(const struct lc_run *run) {
+    char **names;
+    size_t n;
+    json_t *array = json_array();
+    lc_openmp_unknown(&run->program, &names, &n);
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(array, lc_meta_string(names[i]));
+        free(names[i]);
+    }
+    free(names);
+    return array;
+}
+
 json_t *lc_meta_start(const struct lc_run *run) {
     json_t *meta = json_object(), *command = json_array(), *versions = json_object();
     struct utsname system;
@@ -106,6 +121,8 @@ json_t *lc_meta_start(const struct lc_run *run) {
     if (run->threads > 1)
         json_object_set_new(meta, "threads_wanted", json_integer(run->threads));
     json_object_set_new(meta, "openmp", json_boolean(run->program.uses_openmp));
+    if (lc_openmp_is_native())
+        json_object_set_new(meta, "openmp_unknown_calls", unknown_calls(run));
     if (run->launch.local_size > 0)
         json_object_set_new(meta, "oversubscribed",
                             json_boolean((long)run->launch.local_size * run->threads >

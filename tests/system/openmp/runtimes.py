@@ -178,6 +178,20 @@ int sum_up(int n) { int sum = 0;
     check(done.returncode == 0 and done.stdout == "1000 3\n" and not measured(result), f"{done}")
 
 
+def test_unknown_calls():
+    """Of a newer compiler: they reach the runtime, and the audit names them."""
+    with open("newer.c", "w", encoding="ascii") as file:
+        file.write("int GOMP_newer_thing(int n) { return n + 1; }\n")
+    subprocess.run([CC, "-shared", "-fPIC", "newer.c", "-o", "libnewer.so"], check=True)
+    program = build("calls_newer", REGION.replace("int main", "int GOMP_newer_thing(int n);\nint main").replace("return 4", "return GOMP_newer_thing(3)"),
+                    "-L.", "-lnewer", f"-Wl,-rpath,{os.getcwd()}")
+    done, _, result = run(program, options=["--openmp=native"])
+    check(done.returncode == 4 and done.stdout == "2\n" and measured(result), f"{done}")
+    check(result["meta"]["openmp_unknown_calls"] == ["GOMP_newer_thing"], f"{result['meta']}")
+    full = subprocess.run([LATECOMER, "show", "--full", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
+    check("openmp calls" in full and "GOMP_newer_thing" in full, full)
+
+
 def test_no_libomp():
     """In a namespace of its own in which the folder of the library is empty."""
     program, (_, said, _) = build("region", REGION), run(PROGRAM, "serial", "2")
