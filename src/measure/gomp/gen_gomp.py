@@ -65,7 +65,7 @@ def t_parallel(e):
     work = f"OMPT_WORK_{e.kind}" if e.kind else "0"
     head = [f"const struct lc_gomp_construct made = {{fn, data, threads, {work}, __builtin_frame_address(0), code, (void *)real}};"]
     head += ["struct lc_gomp_fork fork;", "lc_gomp_fork_begin(&fork, &made);"]
-    return e.around(head, e.call("lc_gomp_share", "&fork"), ["lc_gomp_fork_end(&fork);"])
+    return e.around(head, e.call("lc_gomp_run_share", "&fork"), ["lc_gomp_fork_end(&fork);"])
 
 
 def t_parallel_reductions(e):
@@ -77,7 +77,7 @@ def t_fork(e):
     work = f"OMPT_WORK_{e.kind}" if e.kind else "0"
     head = [f"const struct lc_gomp_construct made = {{fn, data, threads, {work}, __builtin_frame_address(0), code, (void *)real}};"]
     head += ["struct lc_gomp_fork *fork = lc_gomp_fork_new(&made);", "if (fork == NULL) {", f"    {e.call()};", "    return;", "}"]
-    return e.around(head, e.call("lc_gomp_share", "fork"), ["lc_gomp_fork_started(fork);"])
+    return e.around(head, e.call("lc_gomp_run_share", "fork"), ["lc_gomp_fork_started(fork);"])
 
 
 def t_join(e):

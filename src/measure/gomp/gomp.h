@@ -103,7 +103,7 @@ void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construc
 /* The team has joined. */
 void lc_gomp_fork_end(struct lc_gomp_fork *fork);
 /* What each thread of a team runs: `argument` is the fork. */
-void lc_gomp_share(void *argument);
+void lc_gomp_run_share(void *argument);
 /* GOMP_parallel_start and GOMP_parallel_end; NULL: nothing is told. */
 struct lc_gomp_fork *lc_gomp_fork_new(const struct lc_gomp_construct *made);
 /* GOMP_parallel_start is over: the caller runs its share by itself. */

@@ -72,7 +72,7 @@ static void as_worker(struct lc_gomp_fork *fork) {
     self->pending = true;
 }
 
-void lc_gomp_share(void *argument) {
+void lc_gomp_run_share(void *argument) {
     struct lc_gomp_fork *fork = argument;
     if (fork->by == NULL)
         fork->made.fn(fork->made.data);
