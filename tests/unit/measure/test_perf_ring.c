@@ -219,7 +219,7 @@ enum { SAMPLE_BYTES = 1 << 11, SMALL_RING = 1 << 14, SOME = 10 * SAMPLE_BYTES };
 static const struct lc_perf_wanted by_timer = {
     .period_ns = 2000001, .stack_bytes = SAMPLE_BYTES, .timer = true};
 
-/* Works until so many bytes of samples are there, at whatever rate the kernel lets timers expire. */
+/* Works until so many bytes of samples are there, however often the kernel lets timers expire. */
 static void work_for(struct lc_perf_ring *of, uint64_t bytes, uint64_t mark) {
     for (uint64_t begin = *lc_perf_ring_head(of); *lc_perf_ring_head(of) - begin < bytes;)
         work(0.02, mark);

@@ -1,5 +1,5 @@
-/* A thread that leaves the processor often is told from one that computes, both ways, on a clock and
- * a counter of the kernel of its own. */
+/* A thread that leaves the processor often is told from one that computes, both ways, with a clock
+ * and counts that are the test's own. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
